@@ -1,9 +1,9 @@
 //! Robots: bodies connected by joints, their kinematics and dynamics, and parsers of model files.
 //!
-//! A [`MultibodyPlant`] is filled by hand or by a [`Parser`], finalized, and then computes body
-//! poses, on its own ([`MultibodyPlant::calc_body_poses`]) or as a system of a diagram
-//! ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are computed
-//! from [`PositionKinematics`].
+//! Elements are added to a [`MultibodyPlant`] by hand or by a [`Parser`]. Once finalized, the plant
+//! computes body poses, on its own ([`MultibodyPlant::calc_body_poses`]) or as a system of a
+//! diagram ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are
+//! computed from [`PositionKinematics`].
 
 mod diagnostic;
 mod document;

@@ -1,16 +1,17 @@
-//! Scoped names, and messages about names that are not there, which list the near misses.
+//! Scoped names, and error messages for unknown names, which list similar names.
 
 use crate::error::{Error, Result};
 
-/// How many names a message lists at most.
+/// Maximum number of names in a message.
 const LISTED: usize = 8;
 
-/// Names are compared over this many characters, and sorted up to this many of them: files from
-/// anywhere may hold any number of names of any length.
+/// Bounds of the search for similar names: `COMPARED` characters of each name are compared, and
+/// more than `SORTED` names are not sorted. Untrusted files may hold any number of names of any
+/// length.
 const COMPARED: usize = 64;
 const SORTED: usize = 2000;
 
-/// `scope::name`, or the name alone.
+/// Returns `scope::name`, or the name alone if the scope is empty.
 pub(crate) fn scoped(scope: &str, name: &str) -> String {
     match scope {
         "" => name.into(),
@@ -18,9 +19,9 @@ pub(crate) fn scoped(scope: &str, name: &str) -> String {
     }
 }
 
-/// An error for a name that is not there: names like it first, then others.
+/// Creates the error for an unknown name. It lists similar names first, then others.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
-    // A file may have as many mistakes as names.
+    // The number of names read is bounded too: a file may have as many mistakes as names.
     let mut known: Vec<&str> = known.take(SORTED + 1).collect();
     let total = known.len();
     if total <= SORTED {
@@ -48,7 +49,7 @@ pub(crate) fn only_match<I: Copy>(
         many => {
             let scoped: Vec<_> = many.iter().map(|(_, n)| &**n).collect();
             Err(Error::invalid(format!(
-                "{kind} '{name}' exists in {} model instances, a scoped name is expected: '{}'",
+                "{kind} '{name}' exists in {} model instances; use a scoped name: '{}'",
                 many.len(),
                 scoped.join("', '")
             )))
@@ -56,7 +57,7 @@ pub(crate) fn only_match<I: Copy>(
     }
 }
 
-/// Edit distance of the lowercased names (Levenshtein), zero-cost where one contains the other.
+/// Computes the edit distance (Levenshtein) of the lowercased names; 0 if `b` contains `a`.
 fn distance(a: &str, b: &str) -> usize {
     let short = |s: &str| s.to_lowercase().chars().take(COMPARED).collect::<String>();
     let (a, b) = (short(a), short(b));

@@ -225,7 +225,7 @@ fn mistakes_are_reported_and_leave_nothing_behind() {
         ),
         (
             "add_model: {name: B, file: arm.urdf}",
-            "relative to the model file",
+            "the path must be absolute",
         ),
         (
             "add_model: {name: B, file: package://p/sub.dmd.yaml}",

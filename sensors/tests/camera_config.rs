@@ -253,16 +253,16 @@ fn errors_in_yaml_have_line_and_column() {
             ["1", "three numbers"],
         ),
         ("X_PB: {translation: [1, 2]}", ["1", "three numbers"]),
-        ("X_PB: {rotation: !Uniform {}}", ["1", "which is random"]),
+        ("X_PB: {rotation: !Uniform {}}", ["1", "must not be random"]),
         (
             "X_PB: {rotation: !Rpy {deg: !UniformVector {min: [1, 2, 3], max: [2, 3, 4]}}}",
-            ["1", "write three numbers"],
+            ["1", "must be three numbers"],
         ),
-        ("X_PB: {rotation: {deg: [1, 2, 3]}}", ["1", "has no tag"]),
         (
-            "X_PB: {rotation: !Quaternion {}}",
-            ["1", "the tag !Quaternion"],
+            "X_PB: {rotation: {deg: [1, 2, 3]}}",
+            ["1", "must have a tag"],
         ),
+        ("X_PB: {rotation: !Quaternion {}}", ["1", "got !Quaternion"]),
         (
             "X_PB: {rotation: !Rpy {axis: [1, 2, 3]}}",
             ["1", "deg: [roll, pitch, yaw]"],
@@ -337,7 +337,7 @@ fn errors_in_cameras_name_the_field() {
         ("X_PB: {translation: [.nan, 0, 0]}", "X_PB: the translation"),
         (
             "X_BD: {rotation: !AngleAxis {axis: [0, 0, 0]}}",
-            "X_BD: the axis of the rotation has no length",
+            "X_BD: the axis of the rotation must not have zero length",
         ),
         (
             "{fps: -1, name: ''}",

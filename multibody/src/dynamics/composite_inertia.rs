@@ -10,7 +10,7 @@ use tarragon_framework::Scalar;
 #[derive(Clone, Copy)]
 pub(super) struct CompositeInertia<T: Scalar> {
     pub(super) mass: f64,
-    /// Mass times the way from the point to the centre of mass.
+    /// Mass times the position of the centre of mass from the point.
     pub(super) moment: Vector3<T>,
     /// Rotational inertia: xx, yy, zz, xy, xz, yz.
     i: [T; 6],
@@ -24,10 +24,10 @@ impl<T: Scalar> CompositeInertia<T> {
             i: [T::zero(); 6],
         }
     }
-    /// Of one body about Bo.
+    /// Returns the mass properties of one body about Bo; `r_wb` is its rotation.
     pub(super) fn of(m: &SpatialInertia, r_wb: &Matrix3<T>) -> Self {
         let i = m.rotational_inertia();
-        // R I R^T, of which only one half is needed.
+        // R I R^T, computed for its six independent entries only.
         let rows: [Vector3<T>; 3] = std::array::from_fn(|k| {
             let row = |j: usize| {
                 r_wb[(k, 0)] * i[(0, j)] + r_wb[(k, 1)] * i[(1, j)] + r_wb[(k, 2)] * i[(2, j)]
@@ -44,11 +44,11 @@ impl<T: Scalar> CompositeInertia<T> {
             i: [at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)],
         }
     }
-    /// Adds another one; `r` is the way from this point to the other's.
+    /// Adds other mass properties; `r` is the position of their point from this one.
     pub(super) fn add(&mut self, other: &Self, r: &Vector3<T>) {
         let m = other.mass;
         let c = &other.moment;
-        // Moments of the sum of all r, taken about this point.
+        // Parallel-axis shift of the other inertia to this point.
         let s = r * T::from(m) + c * T::from(2.0);
         let along = r.dot(&s);
         let product = |a: usize, b: usize| r[a] * c[b] + r[b] * c[a] + r[a] * r[b] * m;
@@ -67,7 +67,7 @@ impl<T: Scalar> CompositeInertia<T> {
         self.moment += c + r * T::from(m);
         self.mass += m;
     }
-    /// The rotational inertia times a vector.
+    /// Multiplies the rotational inertia by a vector.
     pub(super) fn turn(&self, w: &Vector3<T>) -> Vector3<T> {
         let [xx, yy, zz, xy, xz, yz] = self.i;
         Vector3::new(
@@ -76,7 +76,7 @@ impl<T: Scalar> CompositeInertia<T> {
             xz * w.x + yz * w.y + zz * w.z,
         )
     }
-    /// Momentum about the point at a velocity of it.
+    /// Computes the spatial momentum about the point from the spatial velocity of the point.
     pub(super) fn momentum(&self, v: &SpatialVector<T>) -> SpatialVector<T> {
         SpatialVector {
             rotational: self.turn(&v.rotational) + self.moment.cross(&v.translational),
@@ -85,7 +85,8 @@ impl<T: Scalar> CompositeInertia<T> {
     }
 }
 
-/// Mass properties of every node's body with all that is outboard of it, in tree order.
+/// Computes the composite inertia of every node in tree order: that of its body and all bodies
+/// outboard of it.
 pub(super) fn composites<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

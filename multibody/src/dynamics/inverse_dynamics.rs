@@ -6,7 +6,7 @@ use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
 use tarragon_framework::Scalar;
 
-/// `tau = M(q) vdot + C(q, v) v`, with the reflected inertia of rotors.
+/// Computes `tau = M(q) vdot + C(q, v) v`, with the reflected inertia of rotors.
 pub(crate) fn inverse_dynamics<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -22,7 +22,7 @@ pub(crate) fn inverse_dynamics<T: Scalar>(
     tau
 }
 
-/// `C(q, v) v`.
+/// Computes `C(q, v) v`.
 pub(crate) fn bias_term<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

@@ -6,7 +6,7 @@ use crate::tree::KinematicTree;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use tarragon_framework::Scalar;
 
-/// M(q), with the reflected inertia of rotors on the diagonal.
+/// Computes M(q), with the reflected inertia of rotors on the diagonal.
 pub(crate) fn mass_matrix<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -38,7 +38,7 @@ pub(crate) fn mass_matrix<T: Scalar>(
     m
 }
 
-/// `tau_g(q)` for gravity (m/s^2) expressed in W.
+/// Computes `tau_g(q)` for gravity (m/s^2) expressed in W.
 pub(crate) fn gravity_forces<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

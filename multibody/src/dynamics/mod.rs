@@ -1,6 +1,6 @@
 //! Inertia, forces, momentum and energy from kinematics.
 //!
-//! All of it is done in the world frame about the origins of the bodies, after R. Featherstone,
+//! All computations are in the world frame, about the origins of the bodies, after R. Featherstone,
 //! "Rigid Body Dynamics Algorithms", 2008: composite rigid bodies for the mass matrix, recursive
 //! Newton-Euler for forces.
 

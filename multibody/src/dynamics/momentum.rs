@@ -7,7 +7,8 @@ use crate::tree::KinematicTree;
 use nalgebra::{Matrix3xX, Vector3};
 use tarragon_framework::Scalar;
 
-/// The mass of all bodies times the position of their centre of mass, expressed in W (kg m).
+/// Computes the mass of all bodies times the position of their centre of mass, expressed in W (kg
+/// m).
 pub(crate) fn first_moment<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -20,7 +21,8 @@ pub(crate) fn first_moment<T: Scalar>(
     whole.moment
 }
 
-/// The Jacobian of the velocity of the centre of mass of all bodies, whose mass is `total` (kg).
+/// Computes the Jacobian of the velocity of the centre of mass of all bodies, whose mass is `total`
+/// (kg).
 pub(crate) fn center_of_mass_jacobian<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -37,7 +39,7 @@ pub(crate) fn center_of_mass_jacobian<T: Scalar>(
     jacobian
 }
 
-/// Spatial momentum of all bodies about a point P, `L_WSP_W`.
+/// Computes the spatial momentum of all bodies about a point P, `L_WSP_W`.
 pub(crate) fn spatial_momentum<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -54,7 +56,7 @@ pub(crate) fn spatial_momentum<T: Scalar>(
     sum
 }
 
-/// Kinetic energy of all bodies and rotors (J).
+/// Computes the kinetic energy of all bodies and rotors (J).
 pub(crate) fn kinetic_energy<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

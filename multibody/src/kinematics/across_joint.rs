@@ -1,4 +1,4 @@
-//! The motion that one joint allows, in the world.
+//! The motion across one joint, expressed in the world.
 
 use crate::model::JointKind;
 use crate::spatial::SpatialVector;
@@ -7,12 +7,12 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
 use tarragon_framework::Scalar;
 
-/// A constant vector in the frame of a rotation.
+/// Rotates a constant vector.
 pub(crate) fn turned<T: Scalar>(r: &Matrix3<T>, v: &Vector3<f64>) -> Vector3<T> {
     Vector3::from_fn(|i, _| r[(i, 0)] * v.x + r[(i, 1)] * v.y + r[(i, 2)] * v.z)
 }
 
-/// A joint with its inboard body P and its outboard body B at some positions.
+/// A joint with its inboard body P and its outboard body B, at given positions.
 pub(crate) struct AcrossJoint<'a, T: Scalar> {
     body: &'a MobilizedBody,
     r_wp: &'a Matrix3<T>,
@@ -22,7 +22,7 @@ pub(crate) struct AcrossJoint<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> AcrossJoint<'a, T> {
-    /// Poses and rotations are by body.
+    /// Creates the joint's view; poses and rotations are indexed by body.
     #[inline]
     pub(crate) fn new(
         joint: &'a MobilizedBody,
@@ -38,11 +38,11 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    /// The way from the joint's point of reference to Bo, expressed in W: from Mo of the joint's
-    /// child.
+    /// Returns the position of Bo from the joint's reference point, expressed in W. The reference
+    /// point is Mo of the outboard body, or Mo of the inboard one if a path is reversed.
     pub(crate) fn arm(&self) -> Vector3<T> {
         if self.is_reversed_path() {
-            // M is on the inboard body, and its Mo is no point of the outboard one.
+            // M is fixed to the inboard body, so Mo is not a point of the outboard one.
             return self.p_pb - turned(self.r_wp, &self.body.x_pf.translation.vector);
         }
         let p_bm = &self.body.x_bm.translation.vector;
@@ -55,11 +55,11 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
     fn is_reversed_path(&self) -> bool {
         self.body.reversed && matches!(self.body.kind, JointKind::Curvilinear { .. })
     }
-    /// An axis of F, expressed in W.
+    /// Returns an axis of F, expressed in W.
     fn axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
         turned(self.r_wp, &(self.body.x_pf.rotation * axis))
     }
-    /// An axis of the frame that moves along a path, expressed in W.
+    /// Returns an axis of the frame that moves along a path, expressed in W.
     fn path_axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
         match self.body.reversed {
             true => self.axis(axis),
@@ -67,7 +67,8 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    /// Adds the columns of the joint's Jacobian: `V_PB` at Bo and expressed in W, at velocity 1.
+    /// Adds the columns of the joint's Jacobian: for each velocity, `V_PB` of Bo, expressed in W,
+    /// at velocity 1.
     #[inline]
     pub(crate) fn push_columns(&self, q: &[T], columns: &mut Vec<SpatialVector<T>>) {
         let centered =
@@ -94,7 +95,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
                 columns.push(turning(axis) + sliding(axis * T::from(pitch / TAU)));
             }
             JointKind::Curvilinear { path } => {
-                // Seen from the body that moves along the path, the other one moves backwards.
+                // In a reversed joint, B carries the path and moves backwards relative to P.
                 let sign = if self.body.reversed { -1.0 } else { 1.0 };
                 let rate = path.turning_rate(q[0]);
                 let tangent = self.path_axis(&Vector3::x()) * T::from(sign);
@@ -118,8 +119,9 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    /// The rest of the acceleration across the joint, of the joint's point of reference in the
-    /// inboard body and expressed in W, when all time derivatives of velocities are 0.
+    /// Returns the bias acceleration across the joint, `None` if it is zero: the acceleration of
+    /// the joint's reference point in the inboard body, expressed in W, when the time derivatives
+    /// of all velocities are 0.
     pub(crate) fn bias(&self, q: &[T], v: &[T]) -> Option<SpatialVector<T>> {
         match &self.body.kind {
             JointKind::Universal => {
@@ -130,8 +132,8 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
                     translational: Vector3::zeros(),
                 })
             }
-            // Towards the centre of the arc; from the other body, the frame's turn moves the point
-            // so.
+            // Centripetal acceleration, towards the centre of the arc. For a reversed path, the
+            // rotation of the moving frame gives the reference point the same acceleration.
             JointKind::Curvilinear { path } => Some(SpatialVector {
                 rotational: Vector3::zeros(),
                 translational: self.path_axis(&Vector3::y())

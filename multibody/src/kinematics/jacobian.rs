@@ -9,7 +9,7 @@ use crate::tree::KinematicTree;
 use nalgebra::{Matrix6xX, Vector3};
 use tarragon_framework::Scalar;
 
-/// What a Jacobian is taken with respect to (Drake's `JacobianWrtVariable`).
+/// The variable that a Jacobian is taken with respect to (Drake's `JacobianWrtVariable`).
 ///
 /// ```
 /// use tarragon_multibody::JacobianWrt;
@@ -23,7 +23,8 @@ pub enum JacobianWrt {
     V,
 }
 
-/// The Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed in frame E.
+/// Computes the Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed in
+/// frame E.
 pub(crate) fn jacobian_spatial_velocity<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -41,7 +42,7 @@ pub(crate) fn jacobian_spatial_velocity<T: Scalar>(
     );
     let p_wbp = p_wb + turned(r_wb, &p.coords);
     let mut jacobian = Matrix6xX::zeros(tree.num_velocities);
-    // Joints inboard of A move A as they move B.
+    // Joints inboard of both A and B cancel: they move A as they move B.
     for (body, sign) in [(b.body(), 1.0), (a.body(), -1.0)] {
         let mut at = tree.node(body);
         while let Some(node) = at {

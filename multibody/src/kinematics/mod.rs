@@ -1,5 +1,5 @@
-//! Poses, velocities and accelerations of all bodies, and what connects them with positions and
-//! velocities.
+//! Poses, velocities and accelerations of all bodies, and the Jacobians and maps that relate them
+//! to generalized positions and velocities.
 
 mod across_joint;
 mod jacobian;

@@ -10,18 +10,19 @@ use crate::tree::mobilizer::lift;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::Scalar;
 
-/// What depends on the positions q only: poses of bodies and the axes about and along which joints
-/// move them. Velocities, Jacobians, mass matrix, forces and energies are computed from it.
+/// Kinematics that depend only on the positions q: poses of bodies, and the axes about and along
+/// which joints move them. Velocities, Jacobians, mass matrix, forces and energies are computed
+/// from them.
 ///
-/// It can be used again for other positions with
-/// [`MultibodyPlant::update_position_kinematics`](crate::MultibodyPlant::update_position_kinematics),
-/// which allocates nothing.
+/// [`update_position_kinematics`](crate::MultibodyPlant::update_position_kinematics) reuses the
+/// storage for other positions and allocates nothing.
 ///
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_multibody::*;
 /// let mut plant = MultibodyPlant::new(0.001)?;
-/// let bob = SpatialInertia::from_central(2.0, Vector3::new(0.0, 0.0, -1.0), nalgebra::Matrix3::zeros())?;
+/// let point_mass = nalgebra::Matrix3::zeros();
+/// let bob = SpatialInertia::from_central(2.0, -Vector3::z(), point_mass)?;
 /// let rod = plant.add_rigid_body("rod", ModelInstanceIndex::DEFAULT, bob)?;
 /// plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, rod, Vector3::y())?)?;
 /// plant.finalize()?;
@@ -35,7 +36,7 @@ use tarragon_framework::Scalar;
 #[derive(Clone, Debug)]
 pub struct PositionKinematics<T: Scalar> {
     pub(crate) q: Vec<T>,
-    /// By body.
+    /// `X_WB` by body.
     pub(crate) x_wb: Vec<Isometry3<T>>,
     pub(crate) r_wb: Vec<Matrix3<T>>,
     /// Per velocity: the spatial velocity of the outboard body B in the inboard one, at Bo and
@@ -44,7 +45,7 @@ pub struct PositionKinematics<T: Scalar> {
 }
 
 impl<T: Scalar> PositionKinematics<T> {
-    /// Of nothing yet.
+    /// Creates empty kinematics, to be filled by `update`.
     pub(crate) fn empty() -> Self {
         Self {
             q: vec![],
@@ -53,15 +54,15 @@ impl<T: Scalar> PositionKinematics<T> {
             columns: vec![],
         }
     }
-    /// The positions q.
+    /// Returns the positions q.
     pub fn positions(&self) -> &[T] {
         &self.q
     }
-    /// Poses `X_WB` by [`BodyIndex`].
+    /// Returns the poses `X_WB` by [`BodyIndex`].
     pub fn body_poses(&self) -> &[Isometry3<T>] {
         &self.x_wb
     }
-    /// `X_WB` of a body of the plant.
+    /// Returns `X_WB` of a body of the plant.
     pub fn x_wb(&self, body: BodyIndex) -> &Isometry3<T> {
         &self.x_wb[body.index()]
     }
@@ -69,19 +70,19 @@ impl<T: Scalar> PositionKinematics<T> {
         &self.x_wb[body as usize].translation.vector
     }
 
-    /// Pose `X_WF` of a frame of the plant.
+    /// Returns the pose `X_WF` of a frame of the plant.
     pub(crate) fn frame_pose(&self, frame: &FixedOffsetFrame) -> Isometry3<T> {
         self.x_wb(frame.body()) * lift(frame.pose_in_body())
     }
 
-    /// Checks that the positions are of a tree of this size.
+    /// Checks that the positions belong to a tree of this size.
     pub(crate) fn check(&self, tree: &KinematicTree) -> Result<()> {
         check_length("positions", self.q.len(), tree.num_positions)?;
         check_length("bodies", self.x_wb.len(), tree.nodes.len() + 1)?;
         check_length("joint axes", self.columns.len(), tree.num_velocities)
     }
 
-    /// Computes everything for other positions, which were checked.
+    /// Computes everything for new positions, which the caller has checked.
     pub(crate) fn update(
         &mut self,
         tree: &KinematicTree,
@@ -103,8 +104,8 @@ impl<T: Scalar> PositionKinematics<T> {
     }
 }
 
-/// Poses of all bodies in the world at positions that were checked; the world itself comes
-/// first.
+/// Computes the poses of all bodies in the world, the world itself first, at positions that the
+/// caller has checked.
 #[inline]
 pub(crate) fn calc_body_poses<T: Scalar>(
     tree: &KinematicTree,
@@ -130,8 +131,8 @@ pub(crate) fn calc_body_poses<T: Scalar>(
 #[cold]
 fn no_rotation<T: Scalar>(body: &str, q: &[T]) -> Error {
     Error::invalid(format!(
-        "the positions of body '{body}' hold a quaternion without direction ({:?}); set a rotation, such \
-         as [1, 0, 0, 0]",
+        "body '{body}': the quaternion in its positions must not be zero, got {:?}; set a \
+         rotation, such as [1, 0, 0, 0]",
         [0, 1, 2, 3].map(|i| q[i].re())
     ))
 }

@@ -1,4 +1,5 @@
-//! Velocities v and time derivatives of positions qdot: `qdot = N(q) v`, `v = N+(q) qdot`.
+//! Maps between velocities v and time derivatives of positions qdot: `qdot = N(q) v`, `v = N+(q)
+//! qdot`.
 
 use super::position::PositionKinematics;
 use crate::model::{BodyIndex, JointKind};
@@ -6,17 +7,17 @@ use crate::tree::KinematicTree;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
 
-/// Closer to a pitch of 90 degrees (in its cosine) roll and yaw turn about one axis.
+/// Cosine of the pitch below which roll and yaw count as rotations about the same axis.
 const SINGULAR: f64 = 1e-3;
 
-/// A joint whose roll, pitch and yaw have no derivatives.
+/// A joint whose roll and yaw have no derivatives, because its pitch is close to 90 degrees.
 pub(crate) struct SingularPitch {
     pub(crate) body: BodyIndex,
     /// The pitch (rad).
     pub(crate) pitch: f64,
 }
 
-/// `qdot = N(q) v`.
+/// Computes `qdot = N(q) v`.
 pub(crate) fn velocity_to_qdot<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -34,7 +35,7 @@ pub(crate) fn velocity_to_qdot<T: Scalar>(
     Ok(qdot)
 }
 
-/// `v = N+(q) qdot`.
+/// Computes `v = N+(q) qdot`.
 pub(crate) fn qdot_to_velocity<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -48,7 +49,8 @@ pub(crate) fn qdot_to_velocity<T: Scalar>(
     v
 }
 
-/// Angular velocity in the fixed frame from rates of roll, pitch and yaw.
+/// Computes the angular velocity, expressed in the fixed frame, from the rates of roll, pitch and
+/// yaw.
 fn rates_to_velocity<T: Scalar>(rpy: &[T], rates: &[T]) -> Vector3<T> {
     let ((sp, cp), (sy, cy)) = (rpy[1].sin_cos(), rpy[2].sin_cos());
     Vector3::new(
@@ -58,7 +60,7 @@ fn rates_to_velocity<T: Scalar>(rpy: &[T], rates: &[T]) -> Vector3<T> {
     )
 }
 
-/// The inverse; the pitch where there is none.
+/// Inverts [`rates_to_velocity`]; the error is the pitch (rad) at which that is singular.
 fn velocity_to_rates<T: Scalar>(rpy: &[T], w: &[T]) -> Result<[T; 3], f64> {
     let ((sp, cp), (sy, cy)) = (rpy[1].sin_cos(), rpy[2].sin_cos());
     if cp.re().abs() < SINGULAR {
@@ -109,7 +111,7 @@ fn push_velocity<T: Scalar>(kind: &JointKind, q: &[T], qdot: &[T], out: &mut Vec
     }
 }
 
-/// The block of N+, whose columns are those of the joint's positions.
+/// Returns the block of N+ of one joint, as a list of columns, one per position.
 pub(super) fn velocity_block<T: Scalar>(kind: &JointKind, q: &[T]) -> Vec<Vec<T>> {
     let unit = |k: usize| -> Vec<T> {
         let one = |i| if i == k { T::one() } else { T::zero() };
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_velocities_are_inverse() {
+    fn velocity_to_rates_inverts_rates_to_velocity() {
         let (rpy, w) = ([0.3, -0.7, 2.0], [0.5, -1.0, 2.0]);
         let rates = velocity_to_rates::<f64>(&rpy, &w).unwrap();
         let back = rates_to_velocity(&rpy, &rates);

@@ -9,7 +9,7 @@ use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
 use tarragon_framework::Scalar;
 
-/// Spatial velocities of all bodies at some positions and velocities.
+/// Spatial velocities of all bodies at given positions and velocities.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -30,33 +30,33 @@ pub struct VelocityKinematics<T: Scalar> {
 }
 
 impl<T: Scalar> VelocityKinematics<T> {
-    /// Of nothing yet.
+    /// Creates empty kinematics, to be filled by `update`.
     pub(crate) fn empty() -> Self {
         Self {
             v: vec![],
             v_wb: vec![],
         }
     }
-    /// The velocities v.
+    /// Returns the velocities v.
     pub fn velocities(&self) -> &[T] {
         &self.v
     }
-    /// `V_WB` of all bodies by [`BodyIndex`]: of Bo in W, expressed in W (rad/s, m/s).
+    /// Returns `V_WB` of all bodies by [`BodyIndex`]: of Bo in W, expressed in W (rad/s, m/s).
     pub fn body_spatial_velocities(&self) -> &[SpatialVector<T>] {
         &self.v_wb
     }
-    /// `V_WB` of a body of the plant.
+    /// Returns `V_WB` of a body of the plant.
     pub fn v_wb(&self, body: BodyIndex) -> &SpatialVector<T> {
         &self.v_wb[body.index()]
     }
 
-    /// Checks that the velocities are of a tree of this size; their values were checked when they
-    /// were computed.
+    /// Checks that the velocities belong to a tree of this size; their values were checked when the
+    /// kinematics were computed.
     pub(crate) fn check(&self, tree: &KinematicTree) -> Result<()> {
         check_length("velocities", self.v.len(), tree.num_velocities)
     }
 
-    /// Computes everything for other positions or velocities, which were checked.
+    /// Computes everything for new positions or velocities, which the caller has checked.
     pub(crate) fn update(
         &mut self,
         tree: &KinematicTree,
@@ -79,7 +79,7 @@ impl<T: Scalar> VelocityKinematics<T> {
     }
 }
 
-/// `A_WB` of all bodies; with all `vdot` 0 if they are not given.
+/// Computes `A_WB` of all bodies; `vdot` is 0 if it is not given.
 pub(crate) fn spatial_accelerations<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
@@ -95,7 +95,7 @@ pub(crate) fn spatial_accelerations<T: Scalar>(
         let joint = AcrossJoint::new(node, &positions.x_wb, &positions.r_wb);
         let p_pb = &joint.p_pb;
         let (w_p, a_p) = (velocities.v_wb[parent].rotational, out[parent]);
-        // Relative to the inboard body.
+        // Velocity relative to the inboard body.
         let mut v_pb = SpatialVector::zero();
         for k in node.velocities() {
             v_pb += positions.columns[k] * v[k];

@@ -2,7 +2,8 @@
 
 use super::index::{JointIndex, ModelInstanceIndex};
 
-/// A motor on a joint (Drake's `JointActuator`). Kept for dynamics and for those who ask.
+/// A motor on a joint (Drake's `JointActuator`). The plant stores it; it is data for dynamics and
+/// for callers.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -26,7 +27,7 @@ pub struct JointActuator {
     pub(crate) controller_gains: Option<PdControllerGains>,
 }
 
-/// Gains of the controller within an actuator: effort = `p (q_d - q) + d (v_d - v)` (Drake's
+/// Gains of an actuator's built-in controller: effort = `p (q_d - q) + d (v_d - v)` (Drake's
 /// `PdControllerGains`).
 ///
 /// ```
@@ -35,42 +36,42 @@ pub struct JointActuator {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdControllerGains {
-    /// Of the position error (N m/rad or N/m).
+    /// Gain of the position error (N m/rad or N/m).
     pub p: f64,
-    /// Of the velocity error (N m s/rad or N s/m).
+    /// Gain of the velocity error (N m s/rad or N s/m).
     pub d: f64,
 }
 
 impl JointActuator {
-    /// Name, unique within the model instance of its joint.
+    /// Returns the name, unique within the model instance of the joint.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The joint it drives.
+    /// Returns the driven joint.
     pub fn joint(&self) -> JointIndex {
         self.joint
     }
-    /// The model instance it belongs to, that of its joint.
+    /// Returns the model instance, which is that of the joint.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance
     }
-    /// Gains of its controller; none for a plain motor.
+    /// Returns the gains of the built-in controller; `None` for a plain motor.
     pub fn controller_gains(&self) -> Option<&PdControllerGains> {
         self.controller_gains.as_ref()
     }
-    /// Largest effort (N m or N), infinite without a limit.
+    /// Returns the largest effort (N m or N), infinite without a limit.
     pub fn effort_limit(&self) -> f64 {
         self.effort_limit
     }
-    /// Rotor inertia (kg m^2, or kg for a slide).
+    /// Returns the rotor inertia (kg m^2, or kg on a prismatic joint).
     pub fn default_rotor_inertia(&self) -> f64 {
         self.rotor_inertia
     }
-    /// Rotor speed over joint speed.
+    /// Returns the ratio of rotor speed to joint speed.
     pub fn default_gear_ratio(&self) -> f64 {
         self.gear_ratio
     }
-    /// Inertia of the rotor as the joint feels it, `gear_ratio^2 * rotor_inertia`.
+    /// Returns the rotor inertia reflected to the joint, `gear_ratio^2 * rotor_inertia`.
     pub fn calc_reflected_inertia(&self) -> f64 {
         self.gear_ratio * self.gear_ratio * self.rotor_inertia
     }
@@ -79,6 +80,6 @@ impl JointActuator {
 pub(crate) fn check_effort_limit(limit: f64) -> Result<(), String> {
     match limit > 0.0 {
         true => Ok(()),
-        false => Err(format!("the effort limit must be positive, got {limit}")),
+        false => Err(format!("the effort limit must be positive, got {limit:?}")),
     }
 }

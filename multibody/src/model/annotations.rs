@@ -1,9 +1,9 @@
-//! What model files say beside bodies and joints: named positions, cameras and sites.
+//! Elements of model files besides bodies and joints: named positions, cameras and sites.
 
 use super::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
 use nalgebra::Isometry3;
 
-/// Positions of joints under a name (MJCF's `key`).
+/// Named joint positions (MJCF's `key`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -25,15 +25,15 @@ use nalgebra::Isometry3;
 pub struct Keyframe {
     /// The name.
     pub name: String,
-    /// The model instance whose file has it.
+    /// The model instance of its file.
     pub model_instance: ModelInstanceIndex,
-    /// Positions per joint (rad or m); other joints are at their defaults.
+    /// Positions per joint (rad or m); other joints keep their defaults.
     pub positions: Vec<(JointIndex, Vec<f64>)>,
-    /// Poses `X_WB` of free bodies, which get their joint from `finalize` only.
+    /// Poses `X_WB` of free bodies, whose floating joints are added by `finalize`.
     pub free_poses: Vec<(BodyIndex, Isometry3<f64>)>,
 }
 
-/// A camera of a model file, to be made a sensor of.
+/// A camera of a model file, from which a sensor can be made.
 ///
 /// ```
 /// use tarragon_multibody::*;
@@ -63,17 +63,17 @@ pub struct ModelCamera {
     pub near: f64,
     /// Distance of the far clipping plane (m).
     pub far: f64,
-    /// Images per second.
+    /// Frame rate (images per second).
     pub fps: f64,
-    /// Whether it sees colours.
+    /// Whether the camera takes colour images.
     pub rgb: bool,
-    /// Whether it sees depth.
+    /// Whether the camera takes depth images.
     pub depth: bool,
 }
 
 impl ModelCamera {
-    /// A colour camera at a frame, with Drake's defaults: 640x480, 45 degrees, 0.01 m to 500 m, 10
-    /// images per second.
+    /// Creates a colour camera at a frame, with Drake's defaults: 640x480, 45 degrees, 0.01 m to
+    /// 500 m, 10 images per second.
     pub fn new(name: impl Into<String>, frame: FrameIndex) -> Self {
         Self {
             name: name.into(),

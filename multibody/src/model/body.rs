@@ -25,19 +25,19 @@ pub struct RigidBody {
 }
 
 impl RigidBody {
-    /// Name, unique within the model instance.
+    /// Returns the name, unique within the model instance.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The model instance it belongs to.
+    /// Returns the model instance.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance
     }
-    /// The frame of the body itself.
+    /// Returns the body's own frame B.
     pub fn body_frame(&self) -> FrameIndex {
         self.frame
     }
-    /// Mass properties about Bo, expressed in B. Zero for the world.
+    /// Returns the mass properties about Bo, expressed in B. Zero for the world.
     pub fn spatial_inertia(&self) -> &SpatialInertia {
         &self.inertia
     }

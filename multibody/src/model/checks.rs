@@ -10,7 +10,7 @@ pub(crate) fn check_finite<'a>(
     match numbers.find(|x| !x.is_finite()) {
         None => Ok(()),
         Some(bad) => Err(Error::invalid(format!(
-            "{what}: {bad} is among its numbers, finite numbers are expected"
+            "{what}: all numbers must be finite, got {bad:?}"
         ))),
     }
 }
@@ -20,17 +20,17 @@ pub(crate) fn check_numbers(what: &str, numbers: &[(&str, f64)]) -> Result<()> {
     match numbers.iter().find(|(_, x)| !x.is_finite()) {
         None => Ok(()),
         Some((name, bad)) => Err(Error::invalid(format!(
-            "{what}: the {name} is {bad}, a finite number is expected"
+            "{what}: the {name} must be finite, got {bad:?}"
         ))),
     }
 }
 
-/// A stiffness may be infinite.
+/// Checks the stiffness and the damping of a spring. The stiffness may be infinite.
 pub(crate) fn check_spring(what: &str, stiffness: f64, damping: f64) -> Result<()> {
     if stiffness.is_nan() || stiffness <= 0.0 || !(damping >= 0.0 && damping.is_finite()) {
         return Err(Error::invalid(format!(
-            "{what}: stiffness {stiffness} and damping {damping}, a positive stiffness and a finite \
-             damping of at least 0 are expected"
+            "{what}: the stiffness must be positive and the damping finite and at least 0, got \
+             {stiffness:?} and {damping:?}"
         )));
     }
     Ok(())

@@ -2,12 +2,13 @@
 
 use super::index::BodyIndex;
 
-/// A named set of bodies of a model file, by names; resolved when all models of a load are there.
+/// A named set of bodies as a model file declares it. Group names are resolved once all models of a
+/// load are added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CollisionFilterGroupSpec {
     /// Scoped name.
     pub(crate) name: String,
-    /// Bodies.
+    /// Bodies listed directly.
     pub(crate) members: Vec<BodyIndex>,
     /// Scoped names of groups whose members are members of this one.
     pub(crate) member_groups: Vec<String>,
@@ -15,7 +16,7 @@ pub(crate) struct CollisionFilterGroupSpec {
     pub(crate) ignored: Vec<String>,
 }
 
-/// A named set of bodies, from a model file.
+/// A named set of bodies from a model file, with group names resolved.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CollisionFilterGroup {
     /// Scoped name.

@@ -1,5 +1,5 @@
-//! Constraints between bodies and joints. They are kept for dynamics; kinematics takes every
-//! position from q.
+//! Constraints between bodies and joints. The plant stores them for dynamics; kinematics ignores
+//! them and takes all positions from q.
 
 use super::index::{BodyIndex, JointIndex};
 use nalgebra::{Isometry3, Vector3};
@@ -15,17 +15,18 @@ use nalgebra::{Isometry3, Vector3};
 ///     plant.add_joint(Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::y())?)
 /// };
 /// let (joint0, joint1) = (finger("left")?, finger("right")?);
-/// plant.add_coupler_constraint(CouplerConstraint { joint0, joint1, gear_ratio: -1.0, offset: 0.0 })?;
+/// let mirror = CouplerConstraint { joint0, joint1, gear_ratio: -1.0, offset: 0.0 };
+/// plant.add_coupler_constraint(mirror)?;
 /// assert_eq!(plant.coupler_constraints().next().unwrap().joint0, joint0);
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CouplerConstraint {
-    /// The joint that follows.
+    /// The following joint, with position q0.
     pub joint0: JointIndex,
-    /// The joint that is followed.
+    /// The leading joint, with position q1.
     pub joint1: JointIndex,
-    /// Ratio.
+    /// Ratio of the rate of q0 to that of q1.
     pub gear_ratio: f64,
     /// Offset (rad or m).
     pub offset: f64,
@@ -52,7 +53,7 @@ pub struct BallConstraint {
     pub p_ap: Vector3<f64>,
     /// Body B.
     pub body_b: BodyIndex,
-    /// Position of Q in B (m); where P is in the default configuration if not given.
+    /// Position of Q in B (m); `None` puts Q where P is in the default configuration.
     pub p_bq: Option<Vector3<f64>>,
 }
 
@@ -81,8 +82,8 @@ pub struct WeldConstraint {
     pub x_bq: Isometry3<f64>,
 }
 
-/// Point P of body A and point Q of body B keep a distance, with a spring if the stiffness is
-/// finite.
+/// Point P of body A and point Q of body B keep a fixed distance: rigidly if the stiffness is
+/// infinite, else by a spring.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -143,11 +144,11 @@ pub struct DistanceConstraint {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TendonConstraint {
-    /// The joints it runs over.
+    /// The joints that the tendon spans.
     pub joints: Vec<JointIndex>,
-    /// Length per position (m/rad or 1), one per joint.
+    /// Tendon length per joint position (m/rad, or 1 for a position in m), one per joint.
     pub coefficients: Vec<f64>,
-    /// Length at zero (m).
+    /// Length at zero positions (m).
     pub offset: f64,
     /// Lower limit (m).
     pub lower: f64,

@@ -1,10 +1,10 @@
-//! Equalities of model files that do not act on the plant.
+//! Equality constraints of model files that are not constraints of the plant.
 
 use super::constraint::WeldConstraint;
 use super::index::{JointIndex, ModelInstanceIndex};
 
-/// A condition that a model file states and that is no constraint of the plant, because Drake,
-/// whose plants ours agree with, has none for it: MJCF's `weld` and `joint`.
+/// An equality constraint of a model file (MJCF's `weld` and `joint`). It is not a constraint of
+/// the plant: Drake adds none for it, and our plants agree with Drake's.
 ///
 /// ```
 /// use tarragon_multibody::*;
@@ -14,7 +14,8 @@ use super::index::{JointIndex, ModelInstanceIndex};
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// Parser::new(&mut plant).add_models_from_string(mjcf, "xml")?;
 /// assert_eq!(plant.constraints().len(), 0);
-/// let Some(Constraint::Weld(weld)) = plant.equality_as_constraint(&plant.model_equalities()[0]) else { panic!() };
+/// let equality = &plant.model_equalities()[0];
+/// let Some(Constraint::Weld(weld)) = plant.equality_as_constraint(equality) else { panic!() };
 /// assert_eq!(weld.x_ap.translation.z, -1.0); // The world's origin, seen from the lid.
 /// plant.add_weld_constraint(weld)?;
 /// # Ok::<(), tarragon_multibody::Error>(())
@@ -23,15 +24,15 @@ use super::index::{JointIndex, ModelInstanceIndex};
 pub struct ModelEquality {
     /// The name; may be empty.
     pub name: String,
-    /// The model instance whose file has it.
+    /// The model instance of its file.
     pub model_instance: ModelInstanceIndex,
-    /// Whether the file wants it to be on from the beginning.
+    /// Whether the file activates the equality initially.
     pub active: bool,
-    /// What is equal.
+    /// The constrained quantity.
     pub kind: EqualityKind,
 }
 
-/// What an equality is about.
+/// The quantity that an equality constrains.
 ///
 /// ```
 /// use tarragon_multibody::EqualityKind;

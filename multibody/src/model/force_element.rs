@@ -1,9 +1,9 @@
-//! Springs and dampers. They are kept for dynamics.
+//! Springs and dampers. The plant stores them for dynamics.
 
 use super::index::{BodyIndex, FrameIndex, JointIndex};
 use nalgebra::Vector3;
 
-/// Something that pulls or pushes, beside gravity (Drake's `ForceElement`).
+/// A source of forces other than gravity (Drake's `ForceElement`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -23,7 +23,7 @@ pub enum ForceElement {
     RevoluteSpring {
         /// The joint.
         joint: JointIndex,
-        /// Angle without torque (rad).
+        /// Angle at which the torque is zero (rad).
         nominal_angle: f64,
         /// Stiffness (N m/rad).
         stiffness: f64,
@@ -32,7 +32,7 @@ pub enum ForceElement {
     PrismaticSpring {
         /// The joint.
         joint: JointIndex,
-        /// Position without force (m).
+        /// Position at which the force is zero (m).
         nominal_position: f64,
         /// Stiffness (N/m).
         stiffness: f64,
@@ -47,32 +47,33 @@ pub enum ForceElement {
         body_b: BodyIndex,
         /// Position of Q in B (m).
         p_bq: Vector3<f64>,
-        /// Length without force (m).
+        /// Length at which the spring force is zero (m).
         free_length: f64,
         /// Stiffness (N/m).
         stiffness: f64,
         /// Damping (N s/m).
         damping: f64,
     },
-    /// A bushing between two frames, by roll, pitch, yaw and the three displacements.
+    /// A bushing between two frames: torques from roll, pitch and yaw, forces from the three
+    /// displacements.
     LinearBushingRollPitchYaw {
         /// Frame A.
         frame_a: FrameIndex,
         /// Frame C.
         frame_c: FrameIndex,
-        /// Torque per angle (N m/rad).
+        /// Torque per angle (N m/rad), for roll, pitch and yaw.
         torque_stiffness: Vector3<f64>,
-        /// Torque per rate (N m s/rad).
+        /// Torque per angular rate (N m s/rad), for roll, pitch and yaw.
         torque_damping: Vector3<f64>,
-        /// Force per displacement (N/m).
+        /// Force per displacement (N/m), for x, y and z.
         force_stiffness: Vector3<f64>,
-        /// Force per speed (N s/m).
+        /// Force per speed (N s/m), for x, y and z.
         force_damping: Vector3<f64>,
     },
 }
 
 impl ForceElement {
-    /// Drake's name of the type.
+    /// Returns Drake's name of the type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::RevoluteSpring { .. } => "RevoluteSpring",
@@ -81,7 +82,7 @@ impl ForceElement {
             Self::LinearBushingRollPitchYaw { .. } => "LinearBushingRollPitchYaw",
         }
     }
-    /// The numbers that must not be negative, and those that need only be finite.
+    /// Returns the parameters that must not be negative, then those that need only be finite.
     pub(crate) fn numbers(&self) -> (Vec<f64>, Vec<f64>) {
         match self {
             Self::RevoluteSpring {

@@ -1,9 +1,9 @@
-//! Frames fixed on bodies.
+//! Frames fixed to bodies.
 
 use super::index::{BodyIndex, ModelInstanceIndex};
 use nalgebra::Isometry3;
 
-/// A frame F fixed on a body B (Drake's `FixedOffsetFrame` and `BodyFrame`).
+/// A frame F fixed to a body B (Drake's `FixedOffsetFrame` and `BodyFrame`).
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -24,7 +24,7 @@ pub struct FixedOffsetFrame {
 }
 
 impl FixedOffsetFrame {
-    /// The frame `name` at `X_BF` on `body`, in the body's model instance.
+    /// Creates the frame `name` at `X_BF` on `body`, in the body's model instance.
     pub fn new(name: impl Into<String>, body: BodyIndex, x_bf: Isometry3<f64>) -> Self {
         Self {
             name: name.into(),
@@ -33,25 +33,25 @@ impl FixedOffsetFrame {
             model_instance: None,
         }
     }
-    /// Puts the frame into another model instance than the body's.
+    /// Puts the frame into a model instance other than the body's.
     #[must_use]
     pub fn with_model_instance(mut self, instance: ModelInstanceIndex) -> Self {
         self.model_instance = Some(instance);
         self
     }
-    /// Name, unique within the model instance.
+    /// Returns the name, unique within the model instance.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The body that carries the frame.
+    /// Returns the body B that the frame is fixed to.
     pub fn body(&self) -> BodyIndex {
         self.body
     }
-    /// Pose of the frame in its body.
+    /// Returns the pose `X_BF` of the frame in its body.
     pub fn pose_in_body(&self) -> &Isometry3<f64> {
         &self.x_bf
     }
-    /// The model instance it belongs to.
+    /// Returns the model instance.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance.unwrap_or(ModelInstanceIndex::DEFAULT)
     }

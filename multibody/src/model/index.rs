@@ -1,4 +1,4 @@
-//! Typed indices: which body, joint, frame, model instance or actuator of one plant.
+//! Typed indices of the bodies, joints, frames, model instances and actuators of a plant.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ macro_rules! indices {
             pub(crate) const fn new(index: usize) -> Self {
                 Self(index as u32)
             }
-            /// Position in the plant's list.
+            /// Returns the position in the plant's list of such elements.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -30,31 +30,33 @@ macro_rules! indices {
     )*};
 }
 indices!(
-    /// A rigid body of a plant; [`BodyIndex::WORLD`] is the world.
+    /// Index of a rigid body of a plant; [`BodyIndex::WORLD`] is the world.
     ///
     /// ```
     /// use tarragon_multibody::{BodyIndex, ModelInstanceIndex, MultibodyPlant, SpatialInertia};
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let link = plant.add_rigid_body("link", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let inertia = SpatialInertia::zero();
+    /// let link = plant.add_rigid_body("link", ModelInstanceIndex::DEFAULT, inertia)?;
     /// assert_eq!((BodyIndex::WORLD.index(), link.index()), (0, 1));
     /// assert_eq!(plant.body_by_name("link")?, link);
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     BodyIndex,
-    /// A joint of a plant.
+    /// Index of a joint of a plant.
     ///
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let inertia = SpatialInertia::zero();
+    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let hinge: JointIndex =
     ///     plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
     /// assert_eq!(plant.joint(hinge)?.name(), "hinge");
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     JointIndex,
-    /// A frame of a plant; [`FrameIndex::WORLD`] is the world's.
+    /// Index of a frame of a plant; [`FrameIndex::WORLD`] is the world frame.
     ///
     /// ```
     /// use tarragon_multibody::{BodyIndex, FrameIndex, MultibodyPlant};
@@ -63,7 +65,7 @@ indices!(
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     FrameIndex,
-    /// A model instance of a plant.
+    /// Index of a model instance of a plant.
     ///
     /// ```
     /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant};
@@ -74,14 +76,16 @@ indices!(
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     ModelInstanceIndex,
-    /// A joint actuator of a plant.
+    /// Index of a joint actuator of a plant.
     ///
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
-    /// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
+    /// let inertia = SpatialInertia::zero();
+    /// let door = plant.add_rigid_body("door", ModelInstanceIndex::DEFAULT, inertia)?;
+    /// let hinge = Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?;
+    /// let hinge = plant.add_joint(hinge)?;
     /// let motor: JointActuatorIndex = plant.add_joint_actuator("motor", hinge, 50.0)?;
     /// assert_eq!(plant.actuators()[motor.index()].name(), "motor");
     /// # Ok::<(), tarragon_multibody::Error>(())
@@ -102,6 +106,6 @@ impl FrameIndex {
 impl ModelInstanceIndex {
     /// The instance that holds the world body.
     pub const WORLD: Self = Self::new(0);
-    /// The instance of what was added without one.
+    /// The instance of elements that are added without one.
     pub const DEFAULT: Self = Self::new(1);
 }

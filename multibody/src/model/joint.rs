@@ -9,10 +9,11 @@ use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
 /// A joint between a parent and a child body (Drake's `Joint`).
 ///
-/// Frame F is fixed on the parent P at `X_PF`, frame M on the child B at `X_BM`; the kind says how
-/// M moves in F. Positions are in rad or m, velocities in rad/s or m/s. F and M are the frames of
-/// the bodies, or frames of the plant ([`Self::with_frame_on_parent`]), or new ones at a pose
-/// ([`Self::with_pose_on_parent`]), which the plant calls `{joint}_parent` and `{joint}_child`.
+/// Frame F is fixed to the parent P at `X_PF`, frame M to the child B at `X_BM`; the kind says how
+/// M moves in F. Positions are in rad or m, velocities in rad/s or m/s. F and M are the body frames
+/// by default. They can also be existing frames of the plant ([`Self::with_frame_on_parent`]), or
+/// new frames at given poses ([`Self::with_pose_on_parent`]), which the plant names
+/// `{joint}_parent` and `{joint}_child`.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -47,18 +48,18 @@ pub struct Joint {
     pub(crate) ephemeral: bool,
 }
 
-/// Where a joint's frame comes from.
+/// Origin of a joint's frame F or M.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum JointAttachment {
     /// The body's own frame.
     Body,
-    /// A new frame at this pose on the body.
+    /// A new frame at this pose in the body.
     Offset(Isometry3<f64>),
     /// A frame of the plant.
     Frame(FrameIndex),
 }
 
-/// Below this length (in the units of the axis) a vector has no direction.
+/// Length (in the units of the axis) below which a vector has no direction.
 const AXIS_TOLERANCE: f64 = 1e-10;
 
 fn unlimited(n: usize) -> (Vec<f64>, Vec<f64>) {
@@ -66,7 +67,7 @@ fn unlimited(n: usize) -> (Vec<f64>, Vec<f64>) {
 }
 
 impl Joint {
-    /// A joint with identity offsets, without limits or damping, at the zero position.
+    /// Creates a joint with identity offsets, without limits or damping, at the zero position.
     pub fn new(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -97,7 +98,7 @@ impl Joint {
         }
     }
 
-    /// A joint that fixes M at `X_FM`.
+    /// Creates a joint that fixes M at `X_FM`.
     pub fn weld(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -107,10 +108,10 @@ impl Joint {
         Self::new(name, parent, child, JointKind::Weld { x_fm })
     }
 
-    /// A hinge about `axis`, expressed in F; its length does not matter.
+    /// Creates a revolute joint about `axis`, expressed in F; its length does not matter.
     ///
     /// # Errors
-    /// If the axis has no direction.
+    /// Returns an error if the axis has no direction.
     pub fn revolute(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -122,10 +123,10 @@ impl Joint {
         Ok(Self::new(name, parent, child, JointKind::Revolute { axis }))
     }
 
-    /// A slide along `axis`, expressed in F; its length does not matter.
+    /// Creates a prismatic joint along `axis`, expressed in F; its length does not matter.
     ///
     /// # Errors
-    /// If the axis has no direction.
+    /// Returns an error if the axis has no direction.
     pub fn prismatic(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -138,11 +139,11 @@ impl Joint {
         Ok(Self::new(name, parent, child, kind))
     }
 
-    /// A screw about `axis`, expressed in F, whose length does not matter; `pitch` is the way per
-    /// turn (m).
+    /// Creates a screw joint about `axis`, expressed in F, whose length does not matter; `pitch` is
+    /// the translation per turn (m).
     ///
     /// # Errors
-    /// If the axis has no direction or the pitch is not finite.
+    /// Returns an error if the axis has no direction or the pitch is not finite.
     pub fn screw(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -154,16 +155,16 @@ impl Joint {
         let axis = unit_axis(&name, axis)?;
         if !pitch.is_finite() {
             return Err(Error::invalid(format!(
-                "joint '{name}': the screw's pitch is {pitch}, a finite number (m per turn) is expected"
+                "joint '{name}': the screw's pitch must be finite, got {pitch:?} m per turn"
             )));
         }
         let kind = JointKind::Screw { axis, pitch };
         Ok(Self::new(name, parent, child, kind))
     }
 
-    /// A joint along a path of arcs and lines in a plane of F, whose arclength (m) is the position
-    /// (Drake's `CurvilinearJoint`). Its position limits are the ends of the path; a periodic path
-    /// has none.
+    /// Creates a joint that follows a path of arcs and lines in a plane of F (Drake's
+    /// `CurvilinearJoint`). The position is the arclength (m). The position limits are the ends of
+    /// the path; a periodic path has none.
     pub fn curvilinear(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -181,23 +182,25 @@ impl Joint {
         }
     }
 
-    /// A universal joint: about x of F, then about y of M.
+    /// Creates a universal joint: a rotation about x of F, then one about y of M.
     pub fn universal(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::Universal)
     }
-    /// A ball joint, by roll, pitch and yaw.
+    /// Creates a ball joint with roll, pitch and yaw as positions.
     pub fn ball_rpy(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::BallRpy)
     }
-    /// A joint that moves in the xy-plane of F.
+    /// Creates a planar joint, which moves in the xy-plane of F.
     pub fn planar(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::Planar)
     }
-    /// A joint with six degrees of freedom, by roll, pitch, yaw and position.
+    /// Creates a joint with six degrees of freedom; its positions are roll, pitch, yaw and a
+    /// translation.
     pub fn rpy_floating(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::RpyFloating)
     }
-    /// A joint with six degrees of freedom, by quaternion and position.
+    /// Creates a joint with six degrees of freedom; its positions are a quaternion and a
+    /// translation.
     pub fn quaternion_floating(
         name: impl Into<String>,
         parent: BodyIndex,
@@ -206,33 +209,33 @@ impl Joint {
         Self::new(name, parent, child, JointKind::QuaternionFloating)
     }
 
-    /// Sets `X_PF`, the pose of F on the parent; the plant adds a frame `{joint}_parent` there.
+    /// Sets `X_PF`, the pose of F in the parent; the plant adds a frame `{joint}_parent` there.
     #[must_use]
     pub fn with_pose_on_parent(mut self, x_pf: Isometry3<f64>) -> Self {
         self.on_parent = JointAttachment::Offset(x_pf);
         self.x_pf = x_pf;
         self
     }
-    /// Sets `X_BM`, the pose of M on the child; the plant adds a frame `{joint}_child` there.
+    /// Sets `X_BM`, the pose of M in the child; the plant adds a frame `{joint}_child` there.
     #[must_use]
     pub fn with_pose_on_child(mut self, x_bm: Isometry3<f64>) -> Self {
         self.on_child = JointAttachment::Offset(x_bm);
         self.x_bm = x_bm;
         self
     }
-    /// F is a frame of the plant; it must be on the parent body.
+    /// Uses an existing frame of the plant as F; it must be fixed to the parent body.
     #[must_use]
     pub fn with_frame_on_parent(mut self, frame: FrameIndex) -> Self {
         self.on_parent = JointAttachment::Frame(frame);
         self
     }
-    /// M is a frame of the plant; it must be on the child body.
+    /// Uses an existing frame of the plant as M; it must be fixed to the child body.
     #[must_use]
     pub fn with_frame_on_child(mut self, frame: FrameIndex) -> Self {
         self.on_child = JointAttachment::Frame(frame);
         self
     }
-    /// Puts the joint into another model instance than the child's.
+    /// Puts the joint into a model instance other than the child's.
     #[must_use]
     pub fn with_model_instance(mut self, instance: ModelInstanceIndex) -> Self {
         self.model_instance = Some(instance);
@@ -241,28 +244,31 @@ impl Joint {
     /// Sets the position limits; infinite means none.
     ///
     /// # Errors
-    /// If their number is not that of the positions, or a lower one is above its upper one.
+    /// Returns an error if there are not as many limits as positions, or a lower limit is above its
+    /// upper limit.
     pub fn with_position_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_position_limits(lower, upper))
     }
     /// Sets the velocity limits; infinite means none.
     ///
     /// # Errors
-    /// If their number is not that of the velocities, or a lower one is above its upper one.
+    /// Returns an error if there are not as many limits as velocities, or a lower limit is above
+    /// its upper limit.
     pub fn with_velocity_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_velocity_limits(lower, upper))
     }
     /// Sets the acceleration limits; infinite means none.
     ///
     /// # Errors
-    /// If their number is not that of the velocities, or a lower one is above its upper one.
+    /// Returns an error if there are not as many limits as velocities, or a lower limit is above
+    /// its upper limit.
     pub fn with_acceleration_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_acceleration_limits(lower, upper))
     }
-    /// Sets the damping of every velocity (N m s/rad or N s/m).
+    /// Sets the same damping for every velocity (N m s/rad or N s/m).
     ///
     /// # Errors
-    /// If it is negative or not finite.
+    /// Returns an error if the damping is negative or not finite.
     pub fn with_damping(self, damping: f64) -> Result<Self> {
         let n = self.num_velocities();
         self.with_dampings(vec![damping; n])
@@ -270,14 +276,16 @@ impl Joint {
     /// Sets the damping per velocity (N m s/rad or N s/m).
     ///
     /// # Errors
-    /// If their number is not that of the velocities, or one is negative or not finite.
+    /// Returns an error if there are not as many values as velocities, or one is negative or not
+    /// finite.
     pub fn with_dampings(self, damping: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_dampings(damping))
     }
     /// Sets the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a quaternion joint).
     ///
     /// # Errors
-    /// If their number is wrong, one is not finite, or the quaternion is zero.
+    /// Returns an error if the number of positions is wrong, one is not finite, or the quaternion
+    /// is zero.
     pub fn with_default_positions(self, q: Vec<f64>) -> Result<Self> {
         self.with(|joint| {
             joint.check_default_positions(&q)?;
@@ -286,7 +294,7 @@ impl Joint {
         })
     }
 
-    /// Changes the joint; a refusal names it.
+    /// Changes the joint; adds its name to an error.
     fn with(mut self, change: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<Self> {
         match change(&mut self) {
             Ok(()) => Ok(self),
@@ -294,83 +302,83 @@ impl Joint {
         }
     }
 
-    /// Name, unique within the model instance.
+    /// Returns the name, unique within the model instance.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The model instance it belongs to.
+    /// Returns the model instance.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance.unwrap_or(ModelInstanceIndex::DEFAULT)
     }
-    /// How M moves in F.
+    /// Returns the kind, which defines how M moves in F.
     pub fn kind(&self) -> &JointKind {
         &self.kind
     }
-    /// Parent body P.
+    /// Returns the parent body P.
     pub fn parent_body(&self) -> BodyIndex {
         self.parent
     }
-    /// Child body B.
+    /// Returns the child body B.
     pub fn child_body(&self) -> BodyIndex {
         self.child
     }
-    /// The plant's frame F on the parent; none before the joint is added to a plant.
+    /// Returns the plant's frame F on the parent; `None` before the joint is added to a plant.
     pub fn frame_on_parent(&self) -> Option<FrameIndex> {
         self.on_parent.frame()
     }
-    /// The plant's frame M on the child; none before the joint is added to a plant.
+    /// Returns the plant's frame M on the child; `None` before the joint is added to a plant.
     pub fn frame_on_child(&self) -> Option<FrameIndex> {
         self.on_child.frame()
     }
-    /// `X_PF`: pose of the joint frame F on the parent.
+    /// Returns `X_PF`, the pose of the joint frame F in the parent.
     pub fn pose_on_parent(&self) -> &Isometry3<f64> {
         &self.x_pf
     }
-    /// `X_BM`: pose of the joint frame M on the child.
+    /// Returns `X_BM`, the pose of the joint frame M in the child.
     pub fn pose_on_child(&self) -> &Isometry3<f64> {
         &self.x_bm
     }
-    /// Number of generalized positions.
+    /// Returns the number of generalized positions.
     pub fn num_positions(&self) -> usize {
         self.kind.num_positions()
     }
-    /// Number of generalized velocities.
+    /// Returns the number of generalized velocities.
     pub fn num_velocities(&self) -> usize {
         self.kind.num_velocities()
     }
-    /// Lower position limits (rad or m).
+    /// Returns the lower position limits (rad or m).
     pub fn position_lower_limits(&self) -> &[f64] {
         &self.position_limits.0
     }
-    /// Upper position limits (rad or m).
+    /// Returns the upper position limits (rad or m).
     pub fn position_upper_limits(&self) -> &[f64] {
         &self.position_limits.1
     }
-    /// Lower velocity limits (rad/s or m/s).
+    /// Returns the lower velocity limits (rad/s or m/s).
     pub fn velocity_lower_limits(&self) -> &[f64] {
         &self.velocity_limits.0
     }
-    /// Upper velocity limits (rad/s or m/s).
+    /// Returns the upper velocity limits (rad/s or m/s).
     pub fn velocity_upper_limits(&self) -> &[f64] {
         &self.velocity_limits.1
     }
-    /// Lower acceleration limits (rad/s^2 or m/s^2).
+    /// Returns the lower acceleration limits (rad/s^2 or m/s^2).
     pub fn acceleration_lower_limits(&self) -> &[f64] {
         &self.acceleration_limits.0
     }
-    /// Upper acceleration limits (rad/s^2 or m/s^2).
+    /// Returns the upper acceleration limits (rad/s^2 or m/s^2).
     pub fn acceleration_upper_limits(&self) -> &[f64] {
         &self.acceleration_limits.1
     }
-    /// Damping per velocity (N m s/rad or N s/m).
+    /// Returns the damping per velocity (N m s/rad or N s/m).
     pub fn damping(&self) -> &[f64] {
         &self.damping
     }
-    /// Default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a floating joint).
+    /// Returns the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a floating joint).
     pub fn default_positions(&self) -> &[f64] {
         &self.default_positions
     }
-    /// True if `finalize` added the joint to connect a free body to the world.
+    /// Returns true if `finalize` added the joint to connect a free body to the world.
     pub fn is_ephemeral(&self) -> bool {
         self.ephemeral
     }
@@ -390,7 +398,7 @@ fn unit_axis(joint: &str, axis: Vector3<f64>) -> Result<Unit<Vector3<f64>>> {
     let unit = Unit::try_new(axis, AXIS_TOLERANCE).filter(|_| finite);
     unit.ok_or_else(|| {
         Error::invalid(format!(
-            "joint '{joint}': the axis is {:?}, a finite vector that is not zero is expected",
+            "joint '{joint}': the axis must be finite and not zero, got {:?}",
             axis.as_slice()
         ))
     })

@@ -1,11 +1,11 @@
-//! The kinds of joints.
+//! Kinds of joints.
 
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::sync::Arc;
 use tarragon_framework::math;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
-/// How the child's joint frame M moves in the parent's joint frame F.
+/// Motion of the child's joint frame M in the parent's joint frame F.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -18,38 +18,38 @@ use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum JointKind {
-    /// Not at all: `X_FM` is constant.
+    /// No motion: `X_FM` is constant.
     Weld {
         /// The constant pose of M in F.
         x_fm: Isometry3<f64>,
     },
-    /// Turns about an axis fixed in F and M; q is the angle (rad).
+    /// Rotation about an axis fixed in F and M; q is the angle (rad).
     Revolute {
         /// The axis, expressed in F (and in M).
         axis: Unit<Vector3<f64>>,
     },
-    /// Slides along an axis fixed in F and M; q is the distance (m).
+    /// Translation along an axis fixed in F and M; q is the distance (m).
     Prismatic {
         /// The axis, expressed in F (and in M).
         axis: Unit<Vector3<f64>>,
     },
-    /// Turns about an axis fixed in F and M and moves along it; q is the angle (rad).
+    /// Rotation about an axis fixed in F and M with translation along it; q is the angle (rad).
     Screw {
         /// The axis, expressed in F (and in M).
         axis: Unit<Vector3<f64>>,
-        /// Way along the axis per turn (m).
+        /// Translation along the axis per turn (m).
         pitch: f64,
     },
-    /// Moves along a path of arcs and lines in a plane; q is the arclength (m), v its rate (m/s).
+    /// Motion along a path of arcs and lines in a plane; q is the arclength (m), v its rate (m/s).
     Curvilinear {
         /// The pose `X_FM` as a function of the arclength.
         path: Arc<PiecewiseConstantCurvatureTrajectory>,
     },
-    /// Turns about x of F, then about y of M; q is the two angles (rad), v their rates.
+    /// Rotation about x of F, then about y of M; q holds the two angles (rad), v their rates.
     Universal,
-    /// Three rotations; q is roll, pitch and yaw of `R_FM` (rad), v is `w_FM_F` (rad/s).
+    /// Rotation about a point; q is roll, pitch and yaw of `R_FM` (rad), v is `w_FM_F` (rad/s).
     BallRpy,
-    /// Moves in the xy-plane of F; q is x, y (m) and the angle about z (rad), v their rates.
+    /// Motion in the xy-plane of F; q holds x, y (m) and the angle about z (rad), v their rates.
     Planar,
     /// Six degrees of freedom; q is `[roll, pitch, yaw, x, y, z]` of `X_FM`, v is `w_FM_F, v_FM_F`.
     RpyFloating,
@@ -58,7 +58,7 @@ pub enum JointKind {
 }
 
 impl JointKind {
-    /// Drake's name of the type: `weld`, `revolute`, `prismatic`, `screw`, `curvilinear`,
+    /// Returns Drake's name of the type: `weld`, `revolute`, `prismatic`, `screw`, `curvilinear`,
     /// `universal`, `ball_rpy`, `planar`, `rpy_floating`, `quaternion_floating`.
     pub fn type_name(&self) -> &'static str {
         match self {
@@ -74,15 +74,15 @@ impl JointKind {
             Self::QuaternionFloating => "quaternion_floating",
         }
     }
-    /// Number of generalized positions.
+    /// Returns the number of generalized positions.
     pub fn num_positions(&self) -> usize {
         self.position_suffixes().len()
     }
-    /// Number of generalized velocities.
+    /// Returns the number of generalized velocities.
     pub fn num_velocities(&self) -> usize {
         self.velocity_suffixes().len()
     }
-    /// The axis of a joint that has one.
+    /// Returns the axis of a revolute, prismatic or screw joint; `None` for other kinds.
     pub fn axis(&self) -> Option<&Unit<Vector3<f64>>> {
         match self {
             Self::Revolute { axis } | Self::Prismatic { axis } | Self::Screw { axis, .. } => {
@@ -91,11 +91,11 @@ impl JointKind {
             _ => None,
         }
     }
-    /// True for the two kinds with six degrees of freedom.
+    /// Returns true for the two kinds with six degrees of freedom.
     pub fn is_floating(&self) -> bool {
         matches!(self, Self::RpyFloating | Self::QuaternionFloating)
     }
-    /// Suffixes of the names of the positions.
+    /// Returns the suffixes of position names.
     pub(crate) fn position_suffixes(&self) -> &'static [&'static str] {
         match self {
             Self::Weld { .. } => &[],
@@ -108,7 +108,7 @@ impl JointKind {
             Self::QuaternionFloating => &["qw", "qx", "qy", "qz", "x", "y", "z"],
         }
     }
-    /// Suffixes of the names of the velocities.
+    /// Returns the suffixes of velocity names.
     pub(crate) fn velocity_suffixes(&self) -> &'static [&'static str] {
         match self {
             Self::Weld { .. } => &[],
@@ -120,12 +120,12 @@ impl JointKind {
             Self::RpyFloating | Self::QuaternionFloating => &["wx", "wy", "wz", "vx", "vy", "vz"],
         }
     }
-    /// Positions of a floating joint at a pose.
+    /// Returns the positions of a floating joint whose M is at a pose in F.
     pub(crate) fn floating_positions(&self, x: &Isometry3<f64>) -> Vec<f64> {
         let (r, p) = (x.rotation, x.translation.vector);
         let angles = match self {
             Self::RpyFloating => math::rpy_of(&r).as_slice().to_vec(),
-            // Of the two quaternions, the one with a positive real part.
+            // Of the two equivalent quaternions, take the one whose real part is not negative.
             _ => {
                 let sign = if r.w < 0.0 { -1.0 } else { 1.0 };
                 [r.w, r.i, r.j, r.k].map(|x| sign * x).to_vec()

@@ -1,7 +1,7 @@
 //! Limits, damping and default positions of joints.
 //!
-//! Refusals say why and leave the joint as it was; the caller adds the name, which a plant may have
-//! to scope.
+//! A failed change leaves the joint as it was, and its error gives the reason only. The caller adds
+//! the joint's name, which a plant may have to scope.
 
 use super::joint::Joint;
 use super::joint_kind::JointKind;
@@ -42,7 +42,9 @@ impl Joint {
             ));
         }
         if let Some(bad) = damping.iter().find(|d| !(**d >= 0.0 && d.is_finite())) {
-            return Err(format!("damping must be finite and at least 0, got {bad}"));
+            return Err(format!(
+                "damping must be finite and at least 0, got {bad:?}"
+            ));
         }
         self.damping = damping;
         Ok(())
@@ -81,7 +83,7 @@ fn check_limits(what: &str, n: usize, lower: &[f64], upper: &[f64]) -> Result<()
     match lower.iter().zip(upper).find(bad) {
         None => Ok(()),
         Some((l, u)) => Err(format!(
-            "the {what} limits are [{l}, {u}]; the lower one must not be above the upper one"
+            "the lower {what} limit must not be above the upper one, got [{l:?}, {u:?}]"
         )),
     }
 }

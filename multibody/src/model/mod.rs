@@ -1,6 +1,7 @@
-//! The elements of a plant as data: bodies, frames, joints and what acts on them.
+//! Elements of a plant as data: bodies, frames and joints, with their actuators, constraints and
+//! force elements.
 //!
-//! Nothing here computes. The plant checks elements against each other when they are added.
+//! This module computes nothing. The plant checks each element against the others when it is added.
 
 mod actuator;
 mod annotations;

@@ -2,7 +2,7 @@
 
 use tarragon_geometry::{IllustrationProperties, PerceptionProperties};
 
-/// How a visual geometry looks, and to whom.
+/// Appearance of a visual geometry, by role.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -22,9 +22,9 @@ use tarragon_geometry::{IllustrationProperties, PerceptionProperties};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct VisualProperties {
-    /// For visualizers; `None` hides the geometry from them.
+    /// Appearance in visualizers; `None` hides the geometry from them.
     pub illustration: Option<IllustrationProperties>,
-    /// For simulated cameras; `None` hides the geometry from them. Without a label the body's is
-    /// added.
+    /// Appearance in simulated cameras; `None` hides the geometry from them. If there is no label,
+    /// the body's label is added.
     pub perception: Option<PerceptionProperties>,
 }

@@ -9,65 +9,68 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::warn;
 
-/// Directories deeper than this below a crawled folder are not searched.
+/// Maximum depth of a search below the crawled folder.
 const MAX_DEPTH: usize = 64;
 
 const ROS_PACKAGE_PATH: &str = "ROS_PACKAGE_PATH";
 
-/// Files that keep ROS from searching a folder.
+/// Files that exclude a folder from ROS's search.
 const IGNORE_MARKERS: [&str; 3] = ["AMENT_IGNORE", "CATKIN_IGNORE", "COLCON_IGNORE"];
 
-/// Where a search for packages goes.
+/// Rules for the folders that a search for packages visits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CrawlRules {
     /// Every folder whose name does not start with a dot.
     Everything,
-    /// Of those, not below packages and not below what is marked to be ignored.
+    /// The same, except folders below a package and folders with an ignore marker.
     Ros,
 }
 
 impl PackageMap {
     /// Searches a folder and everything below it for `package.xml` files and adds their packages.
-    /// Folders whose names start with a dot are passed over; links are followed, and no folder is
-    /// searched twice. Where a package is known already, the known directory stays, unless it is a
-    /// default one, and a `tracing` warning tells; so it does of a folder that does not exist or
-    /// cannot be read.
+    /// Folders whose names start with a dot are skipped; links are followed, and no folder is
+    /// searched twice. If a package is known already, it keeps its directory, unless it is a
+    /// default package, and a `tracing` warning says so. A `folder` that does not exist or cannot
+    /// be read also causes a warning.
     ///
     /// # Errors
-    /// If a `package.xml` can not be read or names no package; nothing is added then.
+    /// Returns an error if a `package.xml` cannot be read or names no package; nothing is added in
+    /// that case.
     pub fn populate_from_folder(&mut self, folder: impl AsRef<Path>) -> Result<()> {
         self.crawl_all([folder.as_ref().to_path_buf()], CrawlRules::Everything)
     }
 
-    /// [`Self::populate_from_folder`] for every folder that an environment variable lists,
+    /// Calls [`Self::populate_from_folder`] for every folder that an environment variable lists,
     /// separated as in `PATH`. An unset variable lists none.
     ///
     /// # Errors
-    /// As [`Self::populate_from_folder`], and for `ROS_PACKAGE_PATH`, which has its own rules:
-    /// [`Self::populate_from_ros_package_path`].
+    /// Returns the errors of [`Self::populate_from_folder`], and an error if the variable is
+    /// `ROS_PACKAGE_PATH`, which has its own rules: see [`Self::populate_from_ros_package_path`].
     pub fn populate_from_environment(&mut self, variable: &str) -> Result<()> {
         if variable == ROS_PACKAGE_PATH {
             return Err(Error::invalid(format!(
-                "{ROS_PACKAGE_PATH} is read by `populate_from_ros_package_path`"
+                "the environment variable must not be {ROS_PACKAGE_PATH}; call \
+                 `populate_from_ros_package_path` instead"
             )));
         }
         self.populate_from_list(variable, CrawlRules::Everything)
     }
 
-    /// Searches the folders that `ROS_PACKAGE_PATH` lists by ROS's rules: what is below a package
+    /// Searches the folders that `ROS_PACKAGE_PATH` lists, by ROS's rules: anything below a package
     /// or a folder with a file `AMENT_IGNORE`, `CATKIN_IGNORE` or `COLCON_IGNORE` is not searched.
     ///
     /// # Errors
-    /// As [`Self::populate_from_folder`].
+    /// Returns the errors of [`Self::populate_from_folder`].
     pub fn populate_from_ros_package_path(&mut self) -> Result<()> {
         self.populate_from_list(ROS_PACKAGE_PATH, CrawlRules::Ros)
     }
 
     fn populate_from_list(&mut self, variable: &str, crawl: CrawlRules) -> Result<()> {
-        // `var_os` does not know such names, and some systems abort on them.
+        // No variable can have such a name, and some systems abort on it.
         if variable.is_empty() || variable.contains(['=', '\0']) {
             return Err(Error::invalid(format!(
-                "'{variable}' can not be the name of an environment variable"
+                "the name of an environment variable must not be empty or contain '=' or a zero \
+                 byte, got '{variable}'"
             )));
         }
         let list = std::env::var_os(variable).unwrap_or_default();
@@ -84,7 +87,7 @@ impl PackageMap {
         for folder in folders {
             if let Err(error) = fs::read_dir(&folder) {
                 let folder = folder.display();
-                warn(format!("no packages are looked for in '{folder}': {error}"));
+                warn(format!("'{folder}' is not searched for packages: {error}"));
                 continue;
             }
             found.crawl(&folder, crawl, 0, &mut BTreeSet::new())?;
@@ -100,7 +103,7 @@ impl PackageMap {
         depth: usize,
         seen: &mut BTreeSet<PathBuf>,
     ) -> Result<()> {
-        // Links may lead back up.
+        // Links may lead back to a folder above.
         let new = folder.canonicalize().is_ok_and(|c| seen.insert(c));
         if !new {
             return Ok(());
@@ -116,7 +119,7 @@ impl PackageMap {
                 return Ok(());
             }
         }
-        // What can not be read below the folder holds no packages for us.
+        // Folders that cannot be read hold no packages for us.
         let Ok(entries) = fs::read_dir(folder) else {
             return Ok(());
         };
@@ -127,7 +130,7 @@ impl PackageMap {
             .map(|e| e.path())
             .filter(|p| p.is_dir())
             .collect();
-        // Independent of the order that the file system gives.
+        // Makes the result independent of the file system's order.
         folders.sort();
         if depth < MAX_DEPTH {
             for folder in folders {
@@ -137,9 +140,9 @@ impl PackageMap {
         Ok(())
     }
 
-    /// Adds the packages whose `package.xml` lies in a directory above `file`: what makes
-    /// `package://` work for a model that lies within its own package. Unusable `package.xml` files
-    /// are passed over.
+    /// Adds the packages whose `package.xml` lies in a directory above `file`. This makes
+    /// `package://` work for a model within its own package. Unusable `package.xml` files cause a
+    /// warning and are skipped.
     pub(crate) fn populate_upstream(&mut self, file: &Path) {
         let Ok(file) = std::path::absolute(file) else {
             return;
@@ -163,7 +166,7 @@ impl PackageMap {
         self.give_way(&name, &package);
         match self.packages.get(&name) {
             Some(known) if !known.is_same_place(&package) => warn(format!(
-                "package '{name}' is found {} again; it stays {}",
+                "package '{name}' is found again {}; it stays {}",
                 package.describe(),
                 known.describe()
             )),

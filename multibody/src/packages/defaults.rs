@@ -1,4 +1,4 @@
-//! Packages that a map knows without being told.
+//! The default packages of a map.
 
 use super::location::PackageLocation;
 use super::package_map::{DRAKE_ROOT, PackageMap};
@@ -12,14 +12,14 @@ const MODELS: (&str, &str) = (
     "9f5bc1b923e4de584a030d17c1fcfedfc1ca29e805c453156cab297e6bb89054",
 );
 
-/// Where Drake looks for that archive, in this order.
+/// Mirrors of that archive, in Drake's order.
 const MIRRORS: [&str; 3] = [
     "https://github.com/RobotLocomotion/models/archive",
     "https://drake-mirror.csail.mit.edu/github/RobotLocomotion/models",
     "https://s3.amazonaws.com/drake-mirror/github/RobotLocomotion/models",
 ];
 
-/// Drake's models: an archive of some hundred megabytes.
+/// Returns the parameters of Drake's models, an archive of a few hundred megabytes.
 fn models() -> RemoteParams {
     let (commit, sha256) = MODELS;
     RemoteParams {
@@ -31,14 +31,14 @@ fn models() -> RemoteParams {
 }
 
 impl PackageMap {
-    /// A map of the default packages.
+    /// Creates a map of the default packages.
     pub fn new() -> Self {
         let root = std::env::var_os(DRAKE_ROOT);
         let root = root.filter(|root| !root.is_empty()).map(PathBuf::from);
         Self::with_defaults(root.as_deref())
     }
 
-    /// The default packages; `drake` where `root` has it.
+    /// Creates a map of the default packages, including `drake` if `root` has it.
     pub(super) fn with_defaults(root: Option<&Path>) -> Self {
         let mut map = Self::make_empty();
         if let Ok(models) = RemotePackage::new("drake_models", models()) {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_packages_are_those_of_drake_as_far_as_they_are_there() {
+    fn default_packages_are_drakes_as_far_as_available() {
         assert!(PackageMap::make_empty().is_empty());
         assert!(PackageMap::new().contains("drake_models"));
         assert!(PackageMap::default().contains("drake_models"));
@@ -121,14 +121,14 @@ mod tests {
         upstream.populate_upstream(&own.join("arm.urdf"));
         assert_eq!(path(&upstream), own);
 
-        // Maps are merged as if the defaults of both were not there.
+        // Merging maps ignores the defaults of both.
         let mut merged = default.clone();
         merged.add_map(&added).unwrap();
         assert_eq!(path(&merged), own);
         added.add_map(&default).unwrap();
         assert_eq!(path(&added), own);
 
-        // A package that was asked for by name stays.
+        // A package that was added explicitly is no longer a default and stays.
         let mut again = default.clone();
         again.add_remote("drake_models", models()).unwrap();
         assert_eq!(again, default);

@@ -1,4 +1,4 @@
-//! Getting an archive and its checksum.
+//! Download of an archive, with a check of its checksum.
 
 use super::remote::{ArchiveLocation, RemotePackage, hex};
 use super::settings::{NETWORK_VARIABLE, RemoteSettings};
@@ -11,7 +11,7 @@ use ureq::http::StatusCode;
 use ureq::http::header::LOCATION;
 use ureq::{Agent, Body};
 
-/// Downloads from the first URL that has what is wanted; else says what was wrong with each.
+/// Downloads the archive from the first URL that serves it; else returns the failure of every URL.
 pub(super) fn download(
     package: &RemotePackage,
     settings: &RemoteSettings,
@@ -26,7 +26,9 @@ pub(super) fn download(
             Err(what) => failures += &format!("\n  {url}: {what}"),
         }
     }
-    Err(format!("no URL has the archive:{failures}"))
+    Err(format!(
+        "at least one URL must serve the archive, got:{failures}"
+    ))
 }
 
 fn download_one(
@@ -38,9 +40,9 @@ fn download_one(
     let sha256 = match ArchiveLocation::of(url)? {
         ArchiveLocation::File(path) => {
             let file = File::open(&path).map_err(|e| format!("'{}': {e}", path.display()))?;
-            // A pipe would wait for ever.
+            // Reading a pipe could block forever.
             if !file.metadata().is_ok_and(|m| m.is_file()) {
-                return Err(format!("'{}' is not a file", path.display()));
+                return Err(format!("'{}' must be a regular file", path.display()));
             }
             save(file, settings, to)?
         }
@@ -56,12 +58,12 @@ fn download_one(
     match sha256 == wanted {
         true => Ok(()),
         false => Err(format!(
-            "the file there has the SHA-256 checksum {sha256}, {wanted} is expected"
+            "the SHA-256 checksum of the file must be {wanted}, got {sha256}"
         )),
     }
 }
 
-/// Writes what a reader has into a new file; returns the checksum.
+/// Copies a reader to a new file; returns the checksum.
 fn save(mut from: impl Read, settings: &RemoteSettings, to: &Path) -> Result<String, String> {
     let max = settings.max_archive_bytes;
     let mut file = File::create(to).map_err(|e| format!("'{}': {e}", to.display()))?;
@@ -78,7 +80,8 @@ fn save(mut from: impl Read, settings: &RemoteSettings, to: &Path) -> Result<Str
         total += n as u64;
         if total > max {
             return Err(format!(
-                "the archive has more than {max} bytes, the limit of the package map's RemoteSettings"
+                "the archive must have at most {max} bytes (max_archive_bytes of the package \
+                 map's RemoteSettings), got more"
             ));
         }
         sha256.update(&buffer[..n]);
@@ -87,7 +90,7 @@ fn save(mut from: impl Read, settings: &RemoteSettings, to: &Path) -> Result<Str
     }
 }
 
-/// Follows redirections to a body.
+/// Requests a URL, following redirections; returns the body of the response.
 fn request(url: &str, settings: &RemoteSettings) -> Result<Body, String> {
     let start = Instant::now();
     let mut url = url.to_string();
@@ -99,23 +102,24 @@ fn request(url: &str, settings: &RemoteSettings) -> Result<Body, String> {
         match location.filter(|_| status.is_redirection()) {
             Some(_) if redirects >= settings.max_redirects => break,
             Some(location) => {
-                let location = location
-                    .to_str()
-                    .map_err(|_| "the server redirects to what is no URL".to_string())?;
+                let location = location.to_str().map_err(|_| {
+                    "the server must redirect to a URL, got other bytes".to_string()
+                })?;
                 url = redirected(&url, location)?;
             }
             None if status == StatusCode::OK => return Ok(response.into_body()),
-            None => return Err(format!("the server answers {status}, 200 OK is expected")),
+            None => return Err(format!("the server must answer 200 OK, got {status}")),
         }
     }
     Err(format!(
-        "the server redirects more than {} times",
+        "the server must redirect at most {} times (max_redirects of the package map's \
+         RemoteSettings), got more",
         settings.max_redirects
     ))
 }
 
-/// The address that a server sends us to (RFC 3986, section 5.2, without dot segments, which
-/// servers resolve as well).
+/// Resolves the address of a redirection (RFC 3986, section 5.2, without removal of dot segments,
+/// which servers do as well).
 fn redirected(from: &str, location: &str) -> Result<String, String> {
     let (scheme, rest) = from.split_once("://").unwrap_or(("http", from));
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -134,12 +138,12 @@ fn redirected(from: &str, location: &str) -> Result<String, String> {
     match ArchiveLocation::of(&to) {
         Ok(ArchiveLocation::Http | ArchiveLocation::Https) => Ok(to),
         _ => Err(format!(
-            "the server redirects to '{to}', an address of http:// or https:// is expected"
+            "the server must redirect to an http:// or https:// address, got '{to}'"
         )),
     }
 }
 
-/// What asks for one URL.
+/// Creates the HTTP client for one URL.
 fn agent(url: &str, settings: &RemoteSettings, start: Instant) -> Result<Agent, String> {
     let stall = Some(settings.stall_timeout);
     let left = settings.download_timeout.saturating_sub(start.elapsed());
@@ -167,7 +171,7 @@ type ConfigBuilder = ureq::config::ConfigBuilder<ureq::typestate::AgentScope>;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 fn encrypted(config: ConfigBuilder) -> Result<ConfigBuilder, String> {
-    // What the library needs, and panics without.
+    // The TLS library panics on processors without these instructions.
     #[cfg(target_arch = "x86_64")]
     let capable = std::arch::is_x86_feature_detected!("aes")
         && std::arch::is_x86_feature_detected!("pclmulqdq")
@@ -182,8 +186,8 @@ fn encrypted(config: ConfigBuilder) -> Result<ConfigBuilder, String> {
         && std::arch::is_aarch64_feature_detected!("sha2");
     if !capable {
         return Err(
-            "https:// needs a processor with AES instructions (on x86-64 of 2013 or later); \
-                    use http:// or file://"
+            "https:// needs a processor with AES instructions (on x86-64, one of 2013 or later); \
+             use http:// or file://"
                 .into(),
         );
     }
@@ -196,8 +200,8 @@ fn encrypted(config: ConfigBuilder) -> Result<ConfigBuilder, String> {
     Ok(config.tls_config(tls))
 }
 
-/// The machine's (or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`), because companies have their
-/// own; Mozilla's where there are none.
+/// Returns the machine's root certificates (or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`),
+/// because companies have their own; Mozilla's if there are none.
 #[cfg(all(
     feature = "remote-https",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -236,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn redirections() {
+    fn redirections_resolve_to_http_addresses_only() {
         let from = "https://a.org:8080/x/y.zip?z=/w";
         for (location, to) in [
             ("http://b.org/q", "http://b.org/q"),

@@ -1,9 +1,10 @@
-//! Bringing remote packages into the cache.
+//! Fetching of remote packages into the cache.
 //!
 //! An archive is downloaded and unpacked in a temporary folder within the cache, which gets its
-//! final name when it is complete: whoever sees a package sees all of it, whatever else is running
-//! or was killed. A file beside it is locked meanwhile, so that a second process waits instead of
-//! downloading the same, and may clear away what a killed one left.
+//! final name when it is complete. A visible package is therefore always complete, even if other
+//! processes are running or were killed. A file next to it is locked meanwhile. A second process
+//! waits for the lock instead of downloading the same archive, and the holder of the lock may
+//! remove what a killed process left.
 
 use super::archive;
 use super::download::download;
@@ -15,11 +16,11 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 impl RemotePackage {
-    /// Where the package is in the cache, after fetching it if need be.
+    /// Returns the folder of the package in the cache, after fetching the package if need be.
     pub(super) fn folder(&self, name: &str, settings: &RemoteSettings) -> Result<PathBuf> {
         let cache = settings.cache_directory().ok_or_else(|| {
             Error::invalid(format!(
-                "package '{name}' can not be fetched: there is no directory to keep it in; set \
+                "package '{name}' cannot be fetched: there is no cache directory; set \
                  TARRAGON_PACKAGE_CACHE, or cache_directory of the package map's RemoteSettings"
             ))
         })?;
@@ -27,14 +28,14 @@ impl RemotePackage {
         if folder.is_dir() {
             return Ok(folder);
         }
-        // Nothing is guarded that a panic could leave half changed.
+        // The mutex guards no data, so a panic cannot leave any inconsistent.
         let _fetching = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
         match folder.is_dir() {
             true => Ok(()),
             false => self.fetch(&cache, &folder, settings),
         }
         .map(|()| folder)
-        .map_err(|what| Error::invalid(format!("package '{name}' can not be fetched: {what}")))
+        .map_err(|what| Error::invalid(format!("package '{name}' cannot be fetched: {what}")))
     }
 
     fn fetch(&self, cache: &Path, folder: &Path, settings: &RemoteSettings) -> Result<(), String> {
@@ -44,7 +45,7 @@ impl RemotePackage {
         let temporary = format!(".{key}.tmp-");
         let lock = cache.join(format!(".{key}.lock"));
         let lock = File::create(&lock).map_err(|e| at(&lock, e))?;
-        // Some network file systems know no locks; then two processes may both do the work.
+        // Some network file systems do not support locks; two processes may then both do the work.
         if lock.lock().is_ok() {
             if folder.is_dir() {
                 return Ok(());
@@ -64,14 +65,14 @@ impl RemotePackage {
         archive::unpack(packed, self.kind(), self.prefix(), &unpacked, settings)
             .map_err(|what| format!("the archive of '{url}': {what}"))?;
         match fs::rename(&unpacked, folder) {
-            // Someone else may have been faster.
+            // Another process may have been faster.
             Err(error) if !folder.is_dir() => Err(at(folder, error)),
             _ => Ok(()),
         }
     }
 }
 
-/// Removes what a killed process left; what can not be removed stays.
+/// Removes what a killed process left; logs a warning for entries that it cannot remove.
 fn remove_starting_with(cache: &Path, start: &str) {
     for entry in fs::read_dir(cache).into_iter().flatten().flatten() {
         let name = entry.file_name();

@@ -1,10 +1,10 @@
-//! Where one package is.
+//! The location of one package.
 
 use super::remote::RemotePackage;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where one package is.
+/// The location of one package.
 #[derive(Clone, Debug)]
 pub(super) enum PackageLocation {
     Local {
@@ -27,7 +27,7 @@ impl PartialEq for PackageLocation {
                     deprecation: other_deprecation,
                 },
             ) => folder == other_folder && deprecation == other_deprecation,
-            // Whether it is fetched already is no part of what it is.
+            // Whether a remote package is fetched already does not matter.
             (Self::Remote(a), Self::Remote(b)) => a.params() == b.params(),
             _ => false,
         }
@@ -37,7 +37,7 @@ impl PartialEq for PackageLocation {
 impl Eq for PackageLocation {}
 
 impl PackageLocation {
-    /// Where it is, for messages.
+    /// Describes the location for messages.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Local { folder, .. } => format!("at '{}'", folder.display()),
@@ -52,7 +52,7 @@ impl PackageLocation {
     }
 }
 
-/// The directory of a file.
+/// Returns the directory of a file.
 pub(super) fn directory_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -60,7 +60,7 @@ pub(super) fn directory_of(file: &Path) -> &Path {
     }
 }
 
-/// True if two paths lead to one directory, also by way of links.
+/// Returns true if two paths lead to the same directory, possibly through links.
 fn same_place(a: &Path, b: &Path) -> bool {
     a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -7,10 +7,10 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// Real ones have a few kilobytes.
+/// Maximum size of a `package.xml`; real ones have a few kilobytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What is read from a `package.xml` (ROS REP 149).
+/// Contents of a `package.xml` (ROS REP 149).
 #[derive(Debug, PartialEq)]
 pub(super) struct PackageManifest {
     pub(super) name: String,
@@ -29,12 +29,12 @@ impl PackageManifest {
             .map_err(|e| Error::io(file, e))?;
         if bytes.len() as u64 > MAX_BYTES {
             return Err(invalid(format!(
-                "a package.xml of more than {MAX_BYTES} bytes is not read"
+                "a package.xml must have at most {MAX_BYTES} bytes, got more"
             )));
         }
         let text = std::str::from_utf8(&bytes).map_err(|e| {
             invalid(format!(
-                "byte {} is not UTF-8, an XML file in UTF-8 is expected",
+                "the XML file must be UTF-8, but byte {} is not",
                 e.valid_up_to()
             ))
         })?;
@@ -42,7 +42,7 @@ impl PackageManifest {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        // A byte order mark or blank lines ahead of the declaration are common and harmless.
+        // A byte order mark or blank lines before the declaration are common and harmless.
         let text = text.trim_start_matches('\u{feff}').trim_start();
         let options = ParsingOptions {
             allow_dtd: true,
@@ -55,15 +55,15 @@ impl PackageManifest {
         let root = document.root_element();
         if !root.has_tag_name("package") {
             return Err(format!(
-                "the root element is <{}>, <package> is expected",
+                "the root element must be <package>, got <{}>",
                 root.tag_name().name()
             ));
         }
         let name = child(root, "name").and_then(first_text).unwrap_or_default();
         if name.is_empty() {
-            return Err(
-                "no package name is found, <package><name>...</name></package> is expected".into(),
-            );
+            return Err("there must be a package name, got none; write \
+                        <package><name>...</name></package>"
+                .into());
         }
         let deprecated = child(root, "export").and_then(|e| child(e, "deprecated"));
         let deprecation = deprecated.map(|node| {
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_deprecations() {
-        // What Drake 1.51.1 finds in the same texts.
+    fn names_and_deprecations_are_those_that_drake_reads() {
+        // Drake 1.51.1 reads the same from these texts.
         for (text, name, deprecation) in [
             ("<package><name>a</name></package>", "a", None),
             (
@@ -143,8 +143,11 @@ mod tests {
         for (text, what) in [
             ("", "malformed"),
             ("junk", "malformed"),
-            ("<package></package>", "no package name"),
-            ("<package><name> </name></package>", "no package name"),
+            ("<package></package>", "must be a package name"),
+            (
+                "<package><name> </name></package>",
+                "must be a package name",
+            ),
             ("<foo><name>a</name></foo>", "<foo>"),
         ] {
             let error = PackageManifest::parse(text).unwrap_err();
@@ -153,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_files_are_refused() {
+    fn hostile_files_are_rejected() {
         let mut bomb = String::from("<!DOCTYPE p [<!ENTITY e0 'xxxxxxxxxx'>");
         for i in 1..10 {
             let twice = format!("&e{};", i - 1).repeat(10);
@@ -185,7 +188,7 @@ mod tests {
             "<a>".repeat(9000),
             "</a>".repeat(9000)
         );
-        // Either answer is fine as long as there is one.
+        // Either result is fine as long as parsing returns.
         if let Ok(manifest) = PackageManifest::parse(&deep) {
             assert_eq!(manifest.name, "a");
         }

@@ -1,9 +1,9 @@
-//! Where `package://` URLs lead.
+//! Packages of `package://` URLs, local or remote.
 //!
-//! `package_map` is the map and `location` an entry of it. `manifest` reads `package.xml`, `crawl`
-//! searches folders for it, `url` resolves, `remote` says what a package in an archive is, `fetch`
-//! brings it into the cache, `download` and `archive` do the work; `defaults` are the packages that
-//! a map knows from the start.
+//! `package_map` is the map, and `location` is one of its entries. `manifest` reads `package.xml`,
+//! `crawl` searches folders for it, `url` resolves URLs, `remote` describes a package in an archive,
+//! `fetch` brings it into the cache by means of `download` and `archive`, and `defaults` holds the
+//! packages that every new map has.
 
 mod archive;
 mod crawl;

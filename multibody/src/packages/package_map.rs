@@ -10,22 +10,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 
-/// The environment variable that names the folder `share` of an installation of Drake.
+/// Environment variable that names the folder `share` of an installation of Drake.
 pub(super) const DRAKE_ROOT: &str = "DRAKE_RESOURCE_ROOT";
 
-/// ROS package names and the directories they stand for (Drake's `PackageMap`).
+/// Map from ROS package names to directories (Drake's `PackageMap`).
 ///
 /// A package may be remote: an archive that is downloaded, checked and unpacked into a cache when
-/// its path is asked for first, never earlier. A map can be shared between threads; whoever asks
-/// for a package that another thread is fetching waits for it. Clones share what is fetched.
+/// its path is first requested, never earlier. A map can be shared between threads; a thread that
+/// requests a package that another thread is fetching waits for it. Clones share fetched packages.
 ///
 /// # Default packages
 /// As in Drake, a map knows `drake_models`, the remote package of the models that Drake 1.51.1
-/// refers to; it is downloaded when something in it is asked for. It knows `drake`, the files of an
-/// installation of Drake, where the environment variable `DRAKE_RESOURCE_ROOT` names the folder
-/// `share` of one, as Drake itself reads it. Unlike in Drake, a default package gives way: to one
-/// that is added under its name, and to one that is found. [`make_empty`](Self::make_empty) knows
-/// none.
+/// refers to; it is downloaded when something in it is requested. If the environment variable
+/// `DRAKE_RESOURCE_ROOT`, which Drake reads as well, names the folder `share` of an installation of
+/// Drake, the map also knows `drake`, the files of that installation. Unlike in Drake, a default
+/// package is replaced by a package of the same name that is added or found.
+/// [`make_empty`](Self::make_empty) creates a map without default packages.
 ///
 /// ```
 /// use tarragon_multibody::PackageMap;
@@ -42,13 +42,14 @@ pub(super) const DRAKE_ROOT: &str = "DRAKE_RESOURCE_ROOT";
 #[derive(Clone, Debug)]
 pub struct PackageMap {
     pub(super) packages: BTreeMap<String, PackageLocation>,
-    /// Names of packages that nobody has added.
+    /// Names of default packages that have not been added explicitly.
     pub(super) defaults: BTreeSet<String>,
     settings: Arc<RemoteSettings>,
 }
 
 impl PartialEq for PackageMap {
-    /// True if both know the same packages in the same places and fetch them alike.
+    /// Returns true if both maps have the same packages at the same locations and the same remote
+    /// settings.
     fn eq(&self, other: &Self) -> bool {
         self.packages == other.packages && self.settings == other.settings
     }
@@ -57,7 +58,7 @@ impl PartialEq for PackageMap {
 impl Eq for PackageMap {}
 
 impl PackageMap {
-    /// A map without packages (Drake's `MakeEmpty`).
+    /// Creates a map without packages (Drake's `MakeEmpty`).
     pub fn make_empty() -> Self {
         Self {
             packages: BTreeMap::new(),
@@ -66,7 +67,7 @@ impl PackageMap {
         }
     }
 
-    /// How remote packages of this map are fetched from now on.
+    /// Sets how remote packages of this map are fetched from now on.
     ///
     /// ```
     /// use tarragon_multibody::{PackageMap, RemoteSettings};
@@ -78,7 +79,7 @@ impl PackageMap {
     pub fn set_remote_settings(&mut self, settings: RemoteSettings) {
         self.settings = Arc::new(settings);
     }
-    /// See [`Self::set_remote_settings`].
+    /// Returns the settings of [`Self::set_remote_settings`].
     pub fn remote_settings(&self) -> &RemoteSettings {
         &self.settings
     }
@@ -86,8 +87,8 @@ impl PackageMap {
     /// Adds a package and its directory. The same package may be added again.
     ///
     /// # Errors
-    /// If the directory does not exist, or the package is known with another directory or as a
-    /// remote one.
+    /// Returns an error if the directory does not exist, or the package is known already with
+    /// another directory or as a remote one.
     pub fn add(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> Result<()> {
         self.add_local(name.into(), path.into(), None)
     }
@@ -100,7 +101,7 @@ impl PackageMap {
     ) -> Result<()> {
         if !folder.is_dir() {
             return Err(Error::invalid(format!(
-                "package '{name}': '{}' is not a directory",
+                "package '{name}': the path must be a directory, got '{}'",
                 folder.display()
             )));
         }
@@ -111,7 +112,7 @@ impl PackageMap {
         self.merge(name, package)
     }
 
-    /// Adds a package that is downloaded when its path is asked for first. The same package may be
+    /// Adds a package that is downloaded when its path is first requested. The same package may be
     /// added again.
     ///
     /// ```
@@ -122,7 +123,7 @@ impl PackageMap {
     ///     RemoteParams {
     ///         urls: vec!["https://example.com/my_robot-1.0.tar.gz".into()],
     ///         sha256: "0d".repeat(32),
-    ///         archive_type: None, // the suffix tells
+    ///         archive_type: None, // told by the suffix
     ///         strip_prefix: Some("my_robot-1.0".into()),
     ///     },
     /// )?;
@@ -131,19 +132,21 @@ impl PackageMap {
     /// ```
     ///
     /// # Errors
-    /// If there is no URL or one of another scheme than `http`, `https` or `file`, the checksum is
-    /// not 64 hexadecimal digits, the type of the archive can not be told, the prefix is not a
-    /// relative path, or the package is known with other parameters or as a local one.
+    /// Returns an error if there is no URL, a URL has a scheme other than `http`, `https` or
+    /// `file`, the checksum is not 64 hexadecimal digits, the type of the archive is neither given
+    /// nor clear from a suffix, the prefix is not a relative path, or the package is known already
+    /// with other parameters or as a local one.
     pub fn add_remote(&mut self, name: impl Into<String>, params: RemoteParams) -> Result<()> {
         let name = name.into();
         let remote = RemotePackage::new(&name, params)?;
         self.merge(name, PackageLocation::Remote(Arc::new(remote)))
     }
 
-    /// Adds all packages of another map. What they are fetched with stays this map's.
+    /// Adds all packages of another map. This map keeps its own remote settings.
     ///
     /// # Errors
-    /// If a package is known with another directory or other parameters; nothing is changed then.
+    /// Returns an error if a package is known already with another directory or other parameters;
+    /// nothing changes in that case.
     pub fn add_map(&mut self, other: &Self) -> Result<()> {
         let mut merged = self.clone();
         for (name, package) in &other.packages {
@@ -161,8 +164,8 @@ impl PackageMap {
     /// Adds the package that a `package.xml` names, at the directory of the file; returns the name.
     ///
     /// # Errors
-    /// If the file can not be read or names no package, or the package is known with another
-    /// directory.
+    /// Returns an error if the file cannot be read or names no package, or the package is known
+    /// already with another directory.
     pub fn add_package_xml(&mut self, file: impl AsRef<Path>) -> Result<String> {
         let file = file.as_ref();
         let PackageManifest { name, deprecation } = PackageManifest::read(file)?;
@@ -170,8 +173,8 @@ impl PackageMap {
         Ok(name)
     }
 
-    /// Adds a package that may be known in the same place; the newer one has a say about
-    /// deprecation.
+    /// Adds a package that may be known already at the same location; a deprecation message of the
+    /// new one replaces that of the known one.
     fn merge(&mut self, name: String, package: PackageLocation) -> Result<()> {
         self.give_way(&name, &package);
         match self.packages.get_mut(&name) {
@@ -180,7 +183,7 @@ impl PackageMap {
             }
             Some(known) if !known.is_same_place(&package) => {
                 return Err(Error::invalid(format!(
-                    "package '{name}' is {} already and can not be {} too; remove it first",
+                    "package '{name}' is {} already and cannot be {} too; remove it first",
                     known.describe(),
                     package.describe()
                 )));
@@ -194,13 +197,13 @@ impl PackageMap {
                     *deprecation = Some(message);
                 }
             }
-            // It may be fetched already.
+            // The known package may be fetched already, so it is kept.
             Some(PackageLocation::Remote(_)) => {}
         }
         Ok(())
     }
 
-    /// Forgets a default package if another one is to be known under its name.
+    /// Removes a default package if another package of its name is about to be added.
     pub(super) fn give_way(&mut self, name: &str, package: &PackageLocation) {
         let known = self.packages.get(name);
         if self.defaults.remove(name) && known.is_some_and(|known| !known.is_same_place(package)) {
@@ -208,10 +211,10 @@ impl PackageMap {
         }
     }
 
-    /// Forgets a package. What was downloaded for it stays in the cache.
+    /// Removes a package from the map. Its files stay in the cache.
     ///
     /// # Errors
-    /// If it is not known.
+    /// Returns an error if the package is not known.
     pub fn remove(&mut self, name: &str) -> Result<()> {
         self.defaults.remove(name);
         match self.packages.remove(name) {
@@ -220,17 +223,17 @@ impl PackageMap {
         }
     }
 
-    /// True if the package is known.
+    /// Returns true if the package is known.
     pub fn contains(&self, name: &str) -> bool {
         self.packages.contains_key(name)
     }
 
-    /// The directory of a package; fetches a remote one that is not in the cache. A package that is
-    /// deprecated is [warned of](tarragon_framework::warnings).
+    /// Returns the directory of a package, fetching a remote package that is not in the cache. A
+    /// deprecated package causes a [warning](tarragon_framework::warnings).
     ///
     /// # Errors
-    /// If it is not known (the message lists the known ones) or can not be fetched (the message
-    /// says why for every URL).
+    /// Returns an error if the package is not known (the message lists the known ones) or cannot be
+    /// fetched (the message gives the reason for every URL).
     pub fn path(&self, name: &str) -> Result<PathBuf> {
         if let Some(message) = self.deprecation(name)? {
             warn(format!("package '{name}' is deprecated: {message}"));
@@ -238,10 +241,11 @@ impl PackageMap {
         self.folder(name)
     }
 
-    /// Why a package is deprecated, if its `package.xml` says so by `<export><deprecated>`.
+    /// Returns the deprecation message of a package, if its `package.xml` has one in
+    /// `<export><deprecated>`.
     ///
     /// # Errors
-    /// If the package is not known.
+    /// Returns an error if the package is not known.
     pub fn deprecation(&self, name: &str) -> Result<Option<&str>> {
         match self.packages.get(name) {
             Some(PackageLocation::Local { deprecation, .. }) => Ok(deprecation.as_deref()),
@@ -250,7 +254,7 @@ impl PackageMap {
         }
     }
 
-    /// [`Self::path`] without the warning.
+    /// Same as [`Self::path`], without the warning.
     pub(super) fn folder(&self, name: &str) -> Result<PathBuf> {
         match self.packages.get(name) {
             Some(PackageLocation::Local { folder, .. }) => Ok(folder.clone()),
@@ -259,15 +263,15 @@ impl PackageMap {
         }
     }
 
-    /// Names of all packages, sorted.
+    /// Returns the names of all packages, sorted.
     pub fn package_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.packages.keys().map(String::as_str)
     }
-    /// Number of packages.
+    /// Returns the number of packages.
     pub fn len(&self) -> usize {
         self.packages.len()
     }
-    /// True without packages.
+    /// Returns true if there are no packages.
     pub fn is_empty(&self) -> bool {
         self.packages.is_empty()
     }
@@ -275,7 +279,7 @@ impl PackageMap {
     fn unknown(&self, name: &str) -> Error {
         let known: Vec<&str> = self.package_names().collect();
         let known = if known.is_empty() {
-            "no packages are known".into()
+            "there are no known packages".into()
         } else {
             format!("known packages are: {}", known.join(", "))
         };

@@ -1,4 +1,4 @@
-//! Packages that are archives elsewhere.
+//! Remote packages: archives at URLs.
 
 use super::file_url::local_file;
 use crate::error::{Error, Result};
@@ -9,8 +9,8 @@ use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
 
-/// Where a remote package is and what it has to be (Drake's `PackageMap::RemoteParams`). Reads from
-/// and writes to YAML and JSON with these names.
+/// URLs, checksum and layout of a remote package (Drake's `PackageMap::RemoteParams`). It is read
+/// from and written to YAML and JSON with these field names.
 ///
 /// ```
 /// use tarragon_multibody::{ArchiveType, RemoteParams};
@@ -31,11 +31,11 @@ pub struct RemoteParams {
     pub urls: Vec<String>,
     /// The SHA-256 checksum of the archive: 64 hexadecimal digits.
     pub sha256: String,
-    /// What the archive is; by default the suffix of the first URL that has a known one tells.
+    /// Type of the archive; by default, it follows from the first URL with a known suffix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive_type: Option<ArchiveType>,
     /// A folder within the archive, such as `robot-1.2.3`, whose content is the package. The
-    /// archive must have it; what is outside of it is dropped.
+    /// archive must have this folder; everything outside it is dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strip_prefix: Option<String>,
 }
@@ -44,22 +44,23 @@ impl RemoteParams {
     /// Reads one set of parameters; JSON is YAML.
     ///
     /// # Errors
-    /// If the text is not YAML, a key is not known or there twice, or `urls` or `sha256` is
-    /// missing; the message gives the line.
+    /// Returns an error if the text is not YAML, a key is unknown or repeated, or `urls` or
+    /// `sha256` is missing; the message gives the line.
     pub fn from_yaml(text: &str) -> Result<Self> {
         let options = serde_saphyr::options! { with_snippet: false };
         serde_saphyr::from_str_with_options(text, options)
             .map_err(|e| Error::invalid(format!("parameters of a remote package: {e}")))
     }
 
-    /// On one line, keys in alphabetical order, without what is not given (as Drake's `ToJson`).
+    /// Returns the parameters as JSON on one line, keys in alphabetical order, without optional
+    /// fields that are not given (Drake's `ToJson`).
     pub fn to_json(&self) -> String {
-        // A map of this kind sorts its keys.
+        // The map inside `Value` sorts its keys.
         serde_json::to_value(self).map_or_else(|_| String::new(), |value| value.to_string())
     }
 }
 
-/// What an archive is, by the names of Python's `shutil`.
+/// Type of an archive, named as in Python's `shutil`.
 ///
 /// ```
 /// use tarragon_multibody::ArchiveType;
@@ -71,19 +72,19 @@ impl RemoteParams {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArchiveType {
-    /// ZIP, its files stored, deflated or packed by bzip2.
+    /// ZIP, with files stored, deflated or compressed by bzip2.
     Zip,
     /// Tape archive: POSIX ustar and pax, GNU, and older.
     Tar,
-    /// `Tar` packed by gzip.
+    /// `Tar` compressed by gzip.
     Gztar,
-    /// `Tar` packed by bzip2.
+    /// `Tar` compressed by bzip2.
     Bztar,
-    /// `Tar` packed by xz.
+    /// `Tar` compressed by xz.
     Xztar,
 }
 
-/// Suffixes as Python's `shutil` knows them, and `.tbz`.
+/// Suffixes of file names: those of Python's `shutil`, and `.tbz`.
 const SUFFIXES: [(&str, ArchiveType); 9] = [
     (".zip", ArchiveType::Zip),
     (".tar", ArchiveType::Tar),
@@ -97,7 +98,8 @@ const SUFFIXES: [(&str, ArchiveType); 9] = [
 ];
 
 impl ArchiveType {
-    /// By the suffix of a file name, in upper or lower case.
+    /// Returns the type for the suffix of a file name, in upper or lower case; `None` if it is
+    /// unknown.
     pub fn of_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let known = SUFFIXES.iter().find(|(suffix, _)| name.ends_with(suffix));
@@ -125,13 +127,13 @@ impl FromStr for ArchiveType {
         let found = all.into_iter().find(|kind| kind.to_string() == name);
         found.ok_or_else(|| {
             Error::invalid(format!(
-                "'{name}' is no archive type; zip, tar, gztar, bztar or xztar is expected"
+                "the archive type must be zip, tar, gztar, bztar or xztar, got '{name}'"
             ))
         })
     }
 }
 
-/// How an archive is reached.
+/// Location of an archive, by the scheme of its URL.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ArchiveLocation {
     File(PathBuf),
@@ -149,38 +151,38 @@ impl ArchiveLocation {
                 let path = percent_encoding::percent_decode_str(local_file(rest)?);
                 let path = path
                     .decode_utf8()
-                    .map_err(|_| "what its percent signs stand for is not UTF-8".to_string())?;
+                    .map_err(|_| "the percent-decoded path must be UTF-8".to_string())?;
                 Ok(Self::File(PathBuf::from(&*path)))
             }
-            _ => Err("an address that starts with http://, https:// or file:// is expected".into()),
+            _ => Err("the address must start with http://, https:// or file://".into()),
         }
     }
 }
 
-/// The file name at the end of a URL, without query and fragment.
+/// Returns the file name at the end of a URL, without query and fragment.
 fn file_name(url: &str) -> &str {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let path = &url[..end];
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// A remote package of a map, its parameters checked.
+/// A remote package of a map, with checked parameters.
 #[derive(Debug)]
 pub(super) struct RemotePackage {
     params: RemoteParams,
     kind: ArchiveType,
-    /// The folder within the archive; empty for all of it.
+    /// The folder within the archive that becomes the package; empty for the whole archive.
     prefix: PathBuf,
-    /// Held by the thread that fetches.
+    /// Held by the thread that fetches the package.
     pub(super) fetching: Mutex<()>,
 }
 
 impl RemotePackage {
-    /// Checks everything that can be checked without looking for the archive.
+    /// Checks everything that can be checked without access to the archive.
     pub(super) fn new(name: &str, params: RemoteParams) -> Result<Self> {
         let invalid = |what: String| Error::invalid(format!("remote package '{name}': {what}"));
         if params.urls.is_empty() {
-            return Err(invalid("there is no URL, at least one is expected".into()));
+            return Err(invalid("there must be at least one URL, got none".into()));
         }
         for url in &params.urls {
             ArchiveLocation::of(url).map_err(|what| invalid(format!("the URL '{url}': {what}")))?;
@@ -188,7 +190,7 @@ impl RemotePackage {
         let digits = params.sha256.bytes().all(|c| c.is_ascii_hexdigit());
         if params.sha256.len() != 64 || !digits {
             return Err(invalid(format!(
-                "sha256 is '{}', 64 hexadecimal digits are expected",
+                "sha256 must be 64 hexadecimal digits, got '{}'",
                 params.sha256
             )));
         }
@@ -198,7 +200,8 @@ impl RemotePackage {
         };
         let kind = params.archive_type.or_else(of_urls).ok_or_else(|| {
             invalid(format!(
-                "'{}' does not end in .zip, .tar, .tar.gz, .tar.bz2 or .tar.xz; give archive_type",
+                "the URL must end in .zip, .tar, .tar.gz, .tar.bz2 or .tar.xz, got '{}'; \
+                 otherwise set archive_type",
                 params.urls[0]
             ))
         })?;
@@ -206,8 +209,8 @@ impl RemotePackage {
         let within = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
         if !Path::new(prefix).components().all(within) {
             return Err(invalid(format!(
-                "strip_prefix is '{prefix}', the path of a folder within the archive without .. is \
-                 expected"
+                "strip_prefix must be the path of a folder within the archive, without '..', got \
+                 '{prefix}'"
             )));
         }
         let parts = Path::new(prefix).components();
@@ -229,19 +232,19 @@ impl RemotePackage {
     pub(super) fn prefix(&self) -> &Path {
         &self.prefix
     }
-    /// In lower case.
+    /// Returns the checksum in lower case.
     pub(super) fn sha256(&self) -> String {
         self.params.sha256.to_ascii_lowercase()
     }
-    /// The name of its folder in the cache: as in Drake, one archive may be there with several
-    /// prefixes.
+    /// Returns the name of the package's folder in the cache. As in Drake, it depends on the
+    /// prefix, so that one archive can be cached with several prefixes.
     pub(super) fn cache_key(&self) -> String {
         let prefix = Sha256::digest(self.prefix.as_os_str().as_encoded_bytes());
         format!("{}-{}", self.sha256(), hex(&prefix))
     }
 }
 
-/// Hexadecimal digits, in lower case.
+/// Formats bytes as hexadecimal digits in lower case.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
@@ -264,7 +267,7 @@ mod tests {
         let package = RemotePackage::new("p", good.clone()).unwrap();
         assert_eq!(package.kind(), ArchiveType::Gztar);
         assert_eq!(package.sha256(), "ab".repeat(32));
-        // The checksum of nothing, as in the names of Drake's cache.
+        // The checksum of the empty prefix, as in the folder names of Drake's cache.
         let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(
             package.cache_key(),
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn types_and_prefixes() {
+    fn types_follow_suffixes_and_prefixes_are_normalised() {
         let mut mirrored = params("http://x/download");
         mirrored.urls.push("file:///a%20b/c.TBZ2".into());
         let package = RemotePackage::new("p", mirrored.clone()).unwrap();
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn json_and_yaml() {
+    fn json_is_sorted_and_bad_yaml_is_rejected() {
         let mut params = params("http://x/a.zip");
         params.strip_prefix = Some("x".into());
         let sha256 = "aB".repeat(32);

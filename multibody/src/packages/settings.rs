@@ -1,11 +1,11 @@
-//! How remote packages are fetched.
+//! Settings for fetching remote packages.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where remote packages are kept, and how much of the network, of time and of the disk they may
-/// take.
+/// Cache directory of remote packages, and limits on network access, time and disk space for
+/// fetching them.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,27 +20,27 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteSettings {
-    /// Where packages are unpacked; `None` leaves it to the environment, see
+    /// Folder that packages are unpacked into; `None` leaves the choice to the environment, see
     /// [`Self::cache_directory`].
     pub cache_directory: Option<PathBuf>,
-    /// Whether `http://` and `https://` may be used at all; by default they may. What is in the
-    /// cache and what `file://` leads to is there without. The environment variable
-    /// `DRAKE_ALLOW_NETWORK` forbids them too, where it names other things and not `package_map`.
+    /// Whether `http://` and `https://` may be used; true by default. Cached packages and `file://`
+    /// URLs work without them. The environment variable `DRAKE_ALLOW_NETWORK` also forbids them if
+    /// it lists names but not `package_map`.
     pub allow_network: bool,
-    /// How long a server may take to say something, at the start or in between; 30 s by default.
+    /// Maximum time that a server may stay silent, at the start or in between; 30 s by default.
     pub stall_timeout: Duration,
-    /// How long one download may take; an hour by default.
+    /// Maximum time of one download; an hour by default.
     pub download_timeout: Duration,
-    /// How often one download may be sent elsewhere; 10 times by default.
+    /// Maximum number of redirections of one download; 10 by default.
     pub max_redirects: u32,
-    /// How large an archive may be (bytes); 4 GiB by default.
+    /// Maximum size of an archive (bytes); 4 GiB by default.
     pub max_archive_bytes: u64,
-    /// How large everything in an archive may be, unpacked (bytes); 16 GiB by default.
+    /// Maximum total size of an archive's content when unpacked (bytes); 16 GiB by default.
     pub max_unpacked_bytes: u64,
-    /// How many files, folders and links an archive may have; 500,000 by default.
+    /// Maximum number of files, folders and links in an archive; 500,000 by default.
     pub max_entries: u64,
-    /// How many times larger than the archive everything in it may be; 250 by default. Counts from
-    /// 64 MiB of unpacked data on.
+    /// Maximum ratio of the unpacked size to the size of the archive; 250 by default. Up to 64 MiB
+    /// of unpacked data are always allowed.
     pub max_ratio: u64,
 }
 
@@ -60,14 +60,14 @@ impl Default for RemoteSettings {
     }
 }
 
-/// The environment variable by which Drake is kept from using the network.
+/// Environment variable that keeps Drake from using the network.
 pub(super) const NETWORK_VARIABLE: &str = "DRAKE_ALLOW_NETWORK";
 
-/// Highly packed small files are no danger.
+/// Unpacked size (bytes) up to which the ratio is not limited, because small files do no harm.
 const RATIO_FLOOR: u64 = 64 << 20;
 
 impl RemoteSettings {
-    /// The directory that remote packages are kept in: the field of this name if it is given, else
+    /// Returns the cache directory of remote packages: the field of this name if it is given, else
     /// the environment variable `TARRAGON_PACKAGE_CACHE`, else `tarragon/package_map` in
     /// `XDG_CACHE_HOME` (XDG Base Directory Specification), else `.cache/tarragon/package_map` in
     /// `TEST_TMPDIR` (which Bazel sets) or the home directory. `None` if there is none of these.
@@ -76,11 +76,13 @@ impl RemoteSettings {
         configured.or_else(|| cache_from(|variable| env::var_os(variable).map(PathBuf::from)))
     }
 
-    /// The reason why the network is forbidden, if it is; `variable` is the value of the
-    /// environment variable.
+    /// Returns the reason why the network is forbidden, if it is; `variable` is the value of the
+    /// environment variable [`NETWORK_VARIABLE`].
     pub(super) fn network_ban(&self, variable: Option<&str>) -> Option<String> {
         if !self.allow_network {
-            return Some("the package map's RemoteSettings do not allow the network".into());
+            return Some(
+                "the package map's RemoteSettings must allow the network; set allow_network".into(),
+            );
         }
         let list = variable.filter(|list| !list.is_empty())?;
         let allowed = list.split(':').any(|name| name == "package_map");
@@ -89,7 +91,7 @@ impl RemoteSettings {
         })
     }
 
-    /// How large what is in an archive of so many bytes may be.
+    /// Returns the maximum unpacked size (bytes) of an archive of `archive_bytes` bytes.
     pub(super) fn max_bytes_of(&self, archive_bytes: u64) -> u64 {
         let by_ratio = archive_bytes
             .saturating_mul(self.max_ratio)
@@ -101,7 +103,7 @@ impl RemoteSettings {
 fn cache_from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let filled = |name| variable(name).filter(|path| !path.as_os_str().is_empty());
     let below = Path::new("tarragon").join("package_map");
-    // The specification has relative paths ignored.
+    // The specification says that relative paths are ignored.
     let xdg = || filled("XDG_CACHE_HOME").filter(|p| p.is_absolute());
     let home = || filled("TEST_TMPDIR").or_else(env::home_dir);
     filled("TARRAGON_PACKAGE_CACHE")
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_says_where_the_cache_is() {
+    fn environment_determines_the_cache_directory() {
         let cache = |variables: &[(&str, &str)]| {
             cache_from(|name| {
                 let found = variables.iter().find(|v| v.0 == name);
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_can_forbid_downloads() {
+    fn environment_can_forbid_downloads() {
         let settings = RemoteSettings::default();
         for allowed in [None, Some(""), Some("package_map"), Some("lcm:package_map")] {
             assert_eq!(settings.network_ban(allowed), None, "{allowed:?}");
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_grow_with_the_archive() {
+    fn unpacked_limit_grows_with_the_archive() {
         let settings = RemoteSettings::default();
         assert_eq!(settings.max_bytes_of(10), 64 << 20);
         assert_eq!(settings.max_bytes_of(1 << 20), 250 << 20);

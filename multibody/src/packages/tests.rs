@@ -37,7 +37,7 @@ fn folders_are_crawled_downwards_and_upwards() {
     let mut map = PackageMap::make_empty();
     map.populate_upstream(&inner.join("urdf").join("robot.urdf"));
     assert_eq!(names(&map), ["a", "inner"]);
-    // As in Drake, a warning.
+    // As in Drake, a missing folder is only a warning.
     map.populate_from_folder(dir.path().join("nowhere"))
         .unwrap();
     assert_eq!(map.len(), 2);
@@ -115,7 +115,7 @@ fn remote_and_local_packages_do_not_mix() {
 
 #[test]
 fn deprecations_are_kept_when_a_package_is_added_again() {
-    // What Drake 1.51.1 does: what is added again adds its message, and never takes one away.
+    // As in Drake 1.51.1, adding a package again may add a message but never removes one.
     let dir = tempfile::tempdir().unwrap();
     let text = "<package><name>p</name><export><deprecated>Use q</deprecated></export></package>";
     let manifest = dir.path().join("package.xml");
@@ -137,7 +137,7 @@ fn deprecations_are_kept_when_a_package_is_added_again() {
 }
 
 #[test]
-fn urls() {
+fn urls_resolve_as_in_drake() {
     let mut map = PackageMap::make_empty();
     map.add("p", "/").unwrap();
     let dir = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ fn urls() {
 }
 
 #[test]
-fn maps_go_between_threads() {
+fn maps_are_send_and_sync() {
     fn shared<T: Clone + Send + Sync>() {}
     shared::<PackageMap>();
 }

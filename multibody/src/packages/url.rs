@@ -1,4 +1,4 @@
-//! From URLs to paths.
+//! Resolution of URLs to paths.
 
 use super::file_url::local_file;
 use super::package_map::PackageMap;
@@ -6,12 +6,13 @@ use crate::error::{Error, Result};
 use std::path::{Component, Path, PathBuf};
 use tarragon_framework::warnings::warn;
 
-/// What a URL stands for.
+/// The path of a URL, with the deprecation of its package.
 ///
 /// ```
 /// use tarragon_multibody::PackageMap;
 /// let folder = tempfile::tempdir().unwrap();
-/// let manifest = "<package><name>old</name><export><deprecated>Use new.</deprecated></export></package>";
+/// let export = "<export><deprecated>Use new.</deprecated></export>";
+/// let manifest = format!("<package><name>old</name>{export}</package>");
 /// std::fs::write(folder.path().join("package.xml"), manifest).unwrap();
 /// let mut packages = PackageMap::new();
 /// packages.populate_from_folder(folder.path())?;
@@ -22,21 +23,21 @@ use tarragon_framework::warnings::warn;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedUrl {
-    /// The file or directory; whether it exists is not checked.
+    /// The file or directory, which may not exist.
     pub path: PathBuf,
-    /// A sentence about the package if its `package.xml` says that it is deprecated.
+    /// A message about the package if its `package.xml` declares it deprecated.
     pub deprecation: Option<String>,
 }
 
 impl PackageMap {
-    /// The path that a `package://name/path`, `model://name/path` or `file:///path` URL stands for;
-    /// whether it exists is not checked. `.` and `..` are resolved as text, as Drake does; percent
-    /// signs mean themselves. Fetches a remote package; of a deprecated one it
-    /// [warns](tarragon_framework::warnings).
+    /// Returns the path of a `package://name/path`, `model://name/path` or `file:///path` URL;
+    /// whether it exists is not checked. As in Drake, `.` and `..` are resolved textually; percent
+    /// signs are taken literally. Fetches a remote package; a deprecated package causes a
+    /// [warning](tarragon_framework::warnings).
     ///
     /// # Errors
-    /// If the scheme is another one, a package is not known or can not be fetched, or a file URL is
-    /// not absolute or names another machine.
+    /// Returns an error if the scheme is another one, a package is not known or cannot be fetched,
+    /// or a file URL is not absolute or names another machine.
     pub fn resolve_url(&self, url: &str) -> Result<PathBuf> {
         let resolved = self.resolve(url)?;
         if let Some(message) = &resolved.deprecation {
@@ -45,14 +46,15 @@ impl PackageMap {
         Ok(resolved.path)
     }
 
-    /// [`Self::resolve_url`] for callers that do something themselves about deprecated packages.
+    /// Same as [`Self::resolve_url`], for callers that handle deprecated packages themselves:
+    /// returns the message instead of warning.
     ///
     /// # Errors
-    /// As [`Self::resolve_url`].
+    /// Returns the errors of [`Self::resolve_url`].
     pub fn resolve(&self, url: &str) -> Result<ResolvedUrl> {
         let at_url = |what: String| Error::invalid(format!("'{url}': {what}"));
         let (scheme, rest) = url.split_once("://").ok_or_else(|| {
-            at_url("this is not a URL; package://, model:// or file:// is expected".into())
+            at_url("the URL must start with package://, model:// or file://".into())
         })?;
         match scheme {
             "file" => {
@@ -78,12 +80,12 @@ impl PackageMap {
                 })
             }
             _ => Err(at_url(format!(
-                "the scheme '{scheme}' is not supported; package://, model:// or file:// is expected"
+                "the scheme must be package://, model:// or file://, got '{scheme}://'"
             ))),
         }
     }
 
-    /// The file that a URI, or a path relative to the model file's directory, stands for.
+    /// Returns the file of a URI, or of a path relative to the model file's directory.
     pub(crate) fn resolve_file(
         &self,
         uri: &str,
@@ -97,8 +99,8 @@ impl PackageMap {
             uri.into()
         } else {
             return Err(format!(
-                "'{uri}' is relative to the model file, but the model was given as text; use package:// or \
-                 file://"
+                "the path must be absolute because the model was given as text, got '{uri}'; use \
+                 package:// or file://"
             ));
         };
         if path.is_file() {
@@ -115,7 +117,7 @@ impl PackageMap {
     }
 }
 
-/// Without `.`, and without `..` where something is in front of it.
+/// Removes `.`, and each `..` together with the part before it, if there is one.
 fn normalize(path: &Path) -> PathBuf {
     let mut parts: Vec<Component<'_>> = vec![];
     for part in path.components() {

@@ -10,8 +10,9 @@ impl MultibodyPlant {
     /// Adds a motor on a joint.
     ///
     /// # Errors
-    /// If the joint is unknown or has other than one degree of freedom, the effort limit is not
-    /// positive, the name is empty or taken within the joint's instance, or after `finalize`.
+    /// Returns an error if the joint is unknown or does not have exactly one degree of freedom, the
+    /// effort limit is not positive, the name is empty or taken within the joint's instance, or
+    /// after `finalize`.
     pub fn add_joint_actuator(
         &mut self,
         name: &str,
@@ -23,7 +24,7 @@ impl MultibodyPlant {
         let instance = driven.model_instance();
         if driven.num_velocities() != 1 {
             return Err(Error::invalid(format!(
-                "actuator '{name}': joint '{}' has {} degrees of freedom, one is expected",
+                "actuator '{name}': joint '{}' must have one degree of freedom, got {}",
                 driven.name,
                 driven.num_velocities()
             )));
@@ -46,10 +47,11 @@ impl MultibodyPlant {
         Ok(index)
     }
 
-    /// Gives an actuator a controller.
+    /// Sets the gains of an actuator's built-in controller.
     ///
     /// # Errors
-    /// If the actuator is unknown, a gain is negative or not finite, or after `finalize`.
+    /// Returns an error if the actuator is unknown, a gain is negative or not finite, or after
+    /// `finalize`.
     pub fn set_controller_gains(
         &mut self,
         actuator: JointActuatorIndex,
@@ -62,7 +64,7 @@ impl MultibodyPlant {
             .any(|x| !(*x >= 0.0 && x.is_finite()))
         {
             let why = format!(
-                "the controller gains must be finite and at least 0, got p = {} and d = {}",
+                "the controller gains must be finite and at least 0, got p = {:?} and d = {:?}",
                 gains.p, gains.d
             );
             return Err(self.actuator_error(actuator, &why));
@@ -71,10 +73,11 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Sets rotor inertia (kg m^2 or kg) and gear ratio of an actuator, also after `finalize`.
+    /// Sets the rotor inertia (kg m^2 or kg) and the gear ratio of an actuator, before or after
+    /// `finalize`.
     ///
     /// # Errors
-    /// If the actuator is unknown or a value is not finite.
+    /// Returns an error if the actuator is unknown or a value is not finite.
     pub fn set_default_rotor(
         &mut self,
         actuator: JointActuatorIndex,
@@ -85,14 +88,14 @@ impl MultibodyPlant {
         if !(rotor_inertia >= 0.0 && rotor_inertia.is_finite() && gear_ratio.is_finite()) {
             let why = format!(
                 "the rotor inertia must be finite and at least 0 and the gear ratio finite, got \
-                 {rotor_inertia} and {gear_ratio}"
+                 {rotor_inertia:?} and {gear_ratio:?}"
             );
             return Err(self.actuator_error(actuator, &why));
         }
         let found = &mut self.actuators[actuator.index()];
         (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
         let joint = found.joint;
-        // Before `finalize` there is no tree that would hold it.
+        // Before `finalize` there is no tree to update.
         if self.is_finalized() {
             let all = JointActuatorIndex::new(0)..JointActuatorIndex::new(self.actuators.len());
             let motors = self
@@ -108,7 +111,7 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Inertia of the motors of each joint, as it feels them.
+    /// Returns the reflected inertia of the motors of each joint.
     pub(super) fn reflected_inertias(&self) -> Vec<f64> {
         let mut reflected = vec![0.0; self.joints.len()];
         for motor in &self.actuators {
@@ -117,7 +120,7 @@ impl MultibodyPlant {
         reflected
     }
 
-    /// Names an actuator before a refusal.
+    /// Creates an error that names the actuator and then gives the reason.
     #[cold]
     pub(crate) fn actuator_error(&self, actuator: JointActuatorIndex, why: &str) -> Error {
         let found = &self.actuators[actuator.index()];

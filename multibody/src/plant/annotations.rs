@@ -6,11 +6,11 @@ use crate::model::checks::{check_finite, check_numbers};
 use crate::model::{FixedOffsetFrame, Keyframe, ModelCamera};
 
 impl MultibodyPlant {
-    /// Adds named positions.
+    /// Adds a keyframe.
     ///
     /// # Errors
-    /// If a joint or a body is unknown, a number of positions is wrong, one is not finite, or after
-    /// `finalize`.
+    /// Returns an error if a joint or a body is unknown, the number of positions of a joint is
+    /// wrong, a position is not finite, or after `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
@@ -26,15 +26,15 @@ impl MultibodyPlant {
         self.keyframes.push(keyframe);
         Ok(())
     }
-    /// All named positions, in order of addition.
+    /// Returns all keyframes, in order of addition.
     pub fn keyframes(&self) -> &[Keyframe] {
         &self.keyframes
     }
-    /// Default positions q with those of a keyframe in their place; the name is plain or scoped
+    /// Returns the default positions q, overridden by those of the keyframe `name`, plain or scoped
     /// (`model::name`).
     ///
     /// # Errors
-    /// If there is no keyframe of the name or several, or before `finalize`.
+    /// Returns an error if there is no keyframe of this name or several, or before `finalize`.
     pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
         let topology = self.finalized("keyframe_positions")?;
         let all = self.keyframes.iter().enumerate();
@@ -46,7 +46,8 @@ impl MultibodyPlant {
             q[start..start + positions.len()].copy_from_slice(positions);
         }
         for (body, x_wb) in &keyframe.free_poses {
-            // A body that got another joint in the meantime stays where that puts it.
+            // A body that has got another joint since then keeps the default positions of that
+            // joint.
             let joint = self.inboard_joint(*body);
             if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
                 let start = topology.starts[joint.index()].0;
@@ -60,7 +61,8 @@ impl MultibodyPlant {
     /// Adds a camera.
     ///
     /// # Errors
-    /// If its frame is unknown, a number is not finite or not positive, or after `finalize`.
+    /// Returns an error if its frame is unknown, a number is not finite or not positive, or after
+    /// `finalize`.
     pub fn add_model_camera(&mut self, camera: ModelCamera) -> Result<()> {
         let what = format!("camera '{}'", camera.name);
         self.check_open(|| what.clone())?;
@@ -76,28 +78,28 @@ impl MultibodyPlant {
         check_numbers(&what, &numbers)?;
         if let Some((name, bad)) = numbers.iter().find(|(_, x)| *x <= 0.0) {
             return Err(Error::invalid(format!(
-                "{what}: the {name} is {bad}, a positive number is expected"
+                "{what}: the {name} must be positive, got {bad:?}"
             )));
         }
         if camera.near >= camera.far || camera.fov_y >= std::f64::consts::PI {
             return Err(Error::invalid(format!(
-                "{what}: near plane {}, far plane {} and field of view {}: a near plane before the far \
-                 one and an angle below pi are expected",
+                "{what}: the near plane must be before the far one and the field of view below \
+                 pi, got {:?} m, {:?} m and {:?} rad",
                 camera.near, camera.far, camera.fov_y
             )));
         }
         self.cameras.push(camera);
         Ok(())
     }
-    /// All cameras of model files, in order of addition.
+    /// Returns all cameras of model files, in order of addition.
     pub fn model_cameras(&self) -> &[ModelCamera] {
         &self.cameras
     }
 
-    /// Adds a named place on a body that is no frame of the plant (MJCF's `site`).
+    /// Adds a site: a named pose on a body that is not a frame of the plant (MJCF's `site`).
     ///
     /// # Errors
-    /// If the body or the instance is unknown, or after `finalize`.
+    /// Returns an error if the body or the instance is unknown, or after `finalize`.
     pub fn add_site(&mut self, mut site: FixedOffsetFrame) -> Result<()> {
         self.check_open(|| format!("site '{}'", site.name))?;
         let of_body = self.body(site.body)?.model_instance;
@@ -106,14 +108,14 @@ impl MultibodyPlant {
         self.sites.push(site);
         Ok(())
     }
-    /// All sites, in order of addition.
+    /// Returns all sites, in order of addition.
     pub fn sites(&self) -> &[FixedOffsetFrame] {
         &self.sites
     }
-    /// The site of a name, plain or scoped (`model::site`).
+    /// Returns the site with a name, plain or scoped (`model::site`).
     ///
     /// # Errors
-    /// If there is none, or several in different model instances.
+    /// Returns an error if there is none, or several in different model instances.
     pub fn site_by_name(&self, name: &str) -> Result<&FixedOffsetFrame> {
         let all = self.sites.iter().enumerate();
         let all = all.map(|(i, s)| (i, s.model_instance(), &*s.name));

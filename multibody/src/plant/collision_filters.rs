@@ -1,4 +1,4 @@
-//! Which geometries of a plant are never tested against each other.
+//! Collision filters of a plant: pairs of geometries that are never tested against each other.
 
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::{CollisionFilterDeclaration, GeometryId, GeometrySet, SceneGraph};
 
 impl MultibodyPlant {
-    /// From `finalize` on, no geometry of one body is tested against geometry of the other.
+    /// Excludes collisions between two bodies, from `finalize` on: no geometry of one is tested
+    /// against a geometry of the other.
     ///
     /// ```
     /// use tarragon_multibody::*;
@@ -21,7 +22,7 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// If a body is unknown, or after `finalize`.
+    /// Returns an error if a body is unknown, or after `finalize`.
     pub fn exclude_collisions_between(&mut self, a: BodyIndex, b: BodyIndex) -> Result<()> {
         self.check_open(|| "a collision filter".into())?;
         self.body(a)?;
@@ -30,13 +31,13 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Adds what model files say about filters; groups of groups become groups of bodies.
+    /// Adds the filter groups of model files, with member groups resolved to bodies.
     pub(crate) fn add_filter_groups(&mut self, groups: &[CollisionFilterGroupSpec]) -> Result<()> {
         let mut places = BTreeMap::new();
         for (i, group) in groups.iter().enumerate() {
             if places.insert(group.name.as_str(), i).is_some() {
                 return Err(Error::invalid(format!(
-                    "collision filter group '{}' is there twice",
+                    "collision filter group '{}' is declared twice; rename one",
                     group.name
                 )));
             }
@@ -53,7 +54,7 @@ impl MultibodyPlant {
             for ignored in &group.ignored {
                 place(group, ignored)?;
             }
-            // Each group once, whatever refers to whatever.
+            // Visits each group once, so that cycles of references end.
             let mut members = BTreeSet::new();
             let mut seen = BTreeSet::new();
             let mut open = vec![group];
@@ -76,12 +77,12 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// The named sets of bodies of model files: scoped name and members.
+    /// Returns the collision filter groups of model files: scoped name and member bodies.
     pub fn collision_filter_groups(&self) -> impl Iterator<Item = (&str, &[BodyIndex])> {
         self.filter_groups.iter().map(|g| (&*g.name, &*g.members))
     }
-    /// The pairs of named sets that are not tested against each other; a set paired with itself is
-    /// not tested within.
+    /// Returns the pairs of collision filter groups, by scoped name, that are not tested against
+    /// each other. For a group paired with itself, its members are not tested against each other.
     pub fn collision_filter_exclusions(&self) -> impl Iterator<Item = (&str, &str)> {
         self.filter_groups
             .iter()
@@ -92,7 +93,7 @@ impl MultibodyPlant {
     /// [`Self::finalize`] and [`Self::apply_collision_filters`].
     ///
     /// # Errors
-    /// As those.
+    /// Returns the errors of both.
     pub fn finalize_with(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
         self.finalize()?;
         self.apply_collision_filters(scene_graph)
@@ -100,10 +101,12 @@ impl MultibodyPlant {
 
     /// Excludes the pairs that Drake excludes: between the two bodies of a joint (except joints to
     /// the world and joints with six degrees of freedom), within a group of bodies that are welded
-    /// together, and what the filter groups of model files say. Does nothing when done already.
+    /// together, and the pairs of the filter groups of model files. Pairs of
+    /// [`Self::exclude_collisions_between`] are excluded as well. Does nothing if the filters are
+    /// applied already.
     ///
     /// # Errors
-    /// Before `finalize`, or if the plant is registered with another scene.
+    /// Returns an error before `finalize`, or if the plant is registered with another scene.
     pub fn apply_collision_filters(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
         self.finalized("apply_collision_filters")?;
         let Some(registration) = &self.registration else {
@@ -149,7 +152,7 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Collision geometry of some bodies.
+    /// Returns the collision geometry of some bodies.
     fn proximity_set(&self, bodies: &[BodyIndex]) -> GeometrySet {
         let ids: Vec<GeometryId> = bodies
             .iter()
@@ -163,7 +166,7 @@ impl MultibodyPlant {
     fn welded_groups(&self) -> Vec<Vec<BodyIndex>> {
         let mut leader: Vec<usize> = (0..self.bodies.len()).collect();
         for node in self.topology.iter().flat_map(|t| &t.tree.nodes) {
-            // Tree order: the parent's leader is final.
+            // In tree order, the parent's leader is final.
             if node.velocities().is_empty() {
                 leader[node.body as usize] = leader[node.parent as usize];
             }

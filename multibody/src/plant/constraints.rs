@@ -9,11 +9,11 @@ use crate::model::{
 };
 
 impl MultibodyPlant {
-    /// All constraints, in order of addition.
+    /// Returns all constraints, in order of addition.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
     }
-    /// The coupler constraints, in order of addition.
+    /// Returns the coupler constraints, in order of addition.
     pub fn coupler_constraints(&self) -> impl Iterator<Item = &CouplerConstraint> {
         self.constraints.iter().filter_map(|c| match c {
             Constraint::Coupler(coupler) => Some(coupler),
@@ -24,8 +24,8 @@ impl MultibodyPlant {
     /// Adds a coupler `q0 = gear_ratio * q1 + offset`.
     ///
     /// # Errors
-    /// If a joint is unknown or has other than one degree of freedom, a number is not finite, or
-    /// after `finalize`.
+    /// Returns an error if a joint is unknown or does not have exactly one degree of freedom, a
+    /// number is not finite, or after `finalize`.
     pub fn add_coupler_constraint(&mut self, coupler: CouplerConstraint) -> Result<()> {
         self.check_open(|| "a coupler constraint".into())?;
         self.check_single("coupler constraint", &[coupler.joint0, coupler.joint1])?;
@@ -43,7 +43,8 @@ impl MultibodyPlant {
     /// Makes a point of one body coincide with a point of another.
     ///
     /// # Errors
-    /// If a body is unknown or both are the same, a position is not finite, or after `finalize`.
+    /// Returns an error if a body is unknown or both are the same, a position is not finite, or
+    /// after `finalize`.
     pub fn add_ball_constraint(&mut self, ball: BallConstraint) -> Result<()> {
         self.check_pair("ball constraint", ball.body_a, ball.body_b)?;
         let points = ball
@@ -58,7 +59,8 @@ impl MultibodyPlant {
     /// Makes a frame of one body coincide with a frame of another.
     ///
     /// # Errors
-    /// If a body is unknown or both are the same, a pose is not finite, or after `finalize`.
+    /// Returns an error if a body is unknown or both are the same, a pose is not finite, or after
+    /// `finalize`.
     pub fn add_weld_constraint(&mut self, weld: WeldConstraint) -> Result<()> {
         self.check_pair("weld constraint", weld.body_a, weld.body_b)?;
         for x in [&weld.x_ap, &weld.x_bq] {
@@ -72,8 +74,8 @@ impl MultibodyPlant {
     /// Keeps a distance between a point of one body and a point of another.
     ///
     /// # Errors
-    /// If a body is unknown or both are the same, a position is not finite, the distance or the
-    /// stiffness is not positive, the damping is negative, or after `finalize`.
+    /// Returns an error if a body is unknown or both are the same, a position is not finite, the
+    /// distance or the stiffness is not positive, the damping is negative, or after `finalize`.
     pub fn add_distance_constraint(&mut self, rod: DistanceConstraint) -> Result<()> {
         let what = "distance constraint";
         self.check_pair(what, rod.body_a, rod.body_b)?;
@@ -82,7 +84,7 @@ impl MultibodyPlant {
         check_spring(what, rod.stiffness, rod.damping)?;
         if rod.distance <= 0.0 {
             return Err(Error::invalid(format!(
-                "{what}: the distance is {} m, a positive value is expected",
+                "{what}: the distance must be positive, got {:?} m",
                 rod.distance
             )));
         }
@@ -93,17 +95,18 @@ impl MultibodyPlant {
     /// Keeps the length of a tendon within limits.
     ///
     /// # Errors
-    /// If there is no joint, a joint is unknown or has other than one degree of freedom, there are
-    /// more or fewer coefficients than joints, numbers are NaN, the lower limit is above the upper
-    /// one, the stiffness is not positive, the damping is negative, or after `finalize`.
+    /// Returns an error if there is no joint, a joint is unknown or does not have exactly one
+    /// degree of freedom, there are more or fewer coefficients than joints, numbers are NaN, the
+    /// lower limit is above the upper one, the stiffness is not positive, the damping is negative,
+    /// or after `finalize`.
     pub fn add_tendon_constraint(&mut self, tendon: TendonConstraint) -> Result<()> {
         let what = "tendon constraint";
         self.check_open(|| format!("a {what}"))?;
         self.check_single(what, &tendon.joints)?;
         if tendon.joints.is_empty() || tendon.joints.len() != tendon.coefficients.len() {
             return Err(Error::invalid(format!(
-                "{what}: {} joints and {} coefficients, at least one joint and one coefficient for each \
-                 are expected",
+                "{what}: at least one joint and one coefficient for each joint must be given, got \
+                 {} joints and {} coefficients",
                 tendon.joints.len(),
                 tendon.coefficients.len()
             )));
@@ -113,7 +116,8 @@ impl MultibodyPlant {
         let (lower, upper) = (tendon.lower, tendon.upper);
         if lower.is_nan() || upper.is_nan() || lower > upper {
             return Err(Error::invalid(format!(
-                "{what}: the limits are [{lower}, {upper}], a lower one not above the upper one is expected"
+                "{what}: the lower limit must not be above the upper one, got [{lower:?}, \
+                 {upper:?}]"
             )));
         }
         self.constraints.push(Constraint::Tendon(tendon));
@@ -125,7 +129,7 @@ impl MultibodyPlant {
             let joint = self.joint(*joint)?;
             if joint.num_positions() != 1 {
                 return Err(Error::invalid(format!(
-                    "{what}: joint '{}' has {} positions, one is expected",
+                    "{what}: joint '{}' must have one position, got {}",
                     joint.name(),
                     joint.num_positions()
                 )));
@@ -134,14 +138,14 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Two different bodies of an open plant.
+    /// Checks that two bodies are different and known, and that the plant is not finalized.
     pub(crate) fn check_pair(&self, what: &str, a: BodyIndex, b: BodyIndex) -> Result<()> {
         self.check_open(|| format!("a {what}"))?;
         self.body(a)?;
         self.body(b)?;
         if a == b {
             return Err(Error::invalid(format!(
-                "{what}: both bodies are '{}', two different bodies are expected",
+                "{what}: the two bodies must be different, got '{}' twice",
                 self.scoped_body_name(a)
             )));
         }
@@ -150,11 +154,11 @@ impl MultibodyPlant {
 }
 
 impl MultibodyPlant {
-    /// Keeps an equality of a model file.
+    /// Stores an equality of a model file.
     ///
     /// # Errors
-    /// If a body or a joint is unknown, both bodies are the same, a joint has other than one degree
-    /// of freedom, a number is not finite, or after `finalize`.
+    /// Returns an error if a body or a joint is unknown, both bodies are the same, a joint does not
+    /// have exactly one degree of freedom, a number is not finite, or after `finalize`.
     pub fn add_model_equality(&mut self, equality: ModelEquality) -> Result<()> {
         let what = format!("equality '{}'", equality.name);
         self.check_open(|| what.clone())?;
@@ -174,13 +178,13 @@ impl MultibodyPlant {
         self.equalities.push(equality);
         Ok(())
     }
-    /// All equalities of model files that do not act on the plant, in order of addition.
+    /// Returns all equalities of model files that do not act on the plant, in order of addition.
     pub fn model_equalities(&self) -> &[ModelEquality] {
         &self.equalities
     }
 
-    /// The constraint that does the same as an equality of this plant: none for one joint alone and
-    /// for polynomials of a higher degree than one.
+    /// Returns the constraint equivalent to an equality of this plant; `None` for an equality on
+    /// one joint alone and for a polynomial of degree above one.
     pub fn equality_as_constraint(&self, equality: &ModelEquality) -> Option<Constraint> {
         match &equality.kind {
             EqualityKind::Weld(weld) => Some(Constraint::Weld(*weld)),

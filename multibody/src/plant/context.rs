@@ -10,12 +10,12 @@ use tarragon_framework::prelude::InputPort;
 use tarragon_framework::{Context, Scalar};
 
 impl MultibodyPlant {
-    /// Positions q of the plant in a context: of its state, or of its input port `position`
-    /// (Drake's `GetPositions`).
+    /// Returns the positions q of the plant in a context, from its state or its input port
+    /// `position` (Drake's `GetPositions`).
     ///
     /// # Errors
-    /// Before `finalize`, if ports or context belong to another plant or diagram, or if the port
-    /// has no value.
+    /// Returns an error before `finalize`, if ports or context belong to another plant or diagram,
+    /// or if the port has no value.
     pub fn positions<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -23,11 +23,11 @@ impl MultibodyPlant {
     ) -> Result<Vec<T>> {
         self.read("positions", CoordinateKind::Positions, ports, context)
     }
-    /// Velocities v of the plant in a context: of its state, or of its input port `velocity`
-    /// (Drake's `GetVelocities`).
+    /// Returns the velocities v of the plant in a context, from its state or its input port
+    /// `velocity` (Drake's `GetVelocities`).
     ///
     /// # Errors
-    /// As [`Self::positions`].
+    /// Returns the errors of [`Self::positions`].
     pub fn velocities<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -35,11 +35,11 @@ impl MultibodyPlant {
     ) -> Result<Vec<T>> {
         self.read("velocities", CoordinateKind::Velocities, ports, context)
     }
-    /// Positions of one model instance in a context (Drake's `GetPositions(context,
+    /// Returns the positions of one model instance in a context (Drake's `GetPositions(context,
     /// model_instance)`).
     ///
     /// # Errors
-    /// As [`Self::positions`], and if the instance is unknown.
+    /// Returns the errors of [`Self::positions`], and an error if the instance is unknown.
     pub fn positions_in<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -48,11 +48,11 @@ impl MultibodyPlant {
     ) -> Result<Vec<T>> {
         self.positions_from_array(instance, &self.positions(ports, context)?)
     }
-    /// Velocities of one model instance in a context (Drake's `GetVelocities(context,
+    /// Returns the velocities of one model instance in a context (Drake's `GetVelocities(context,
     /// model_instance)`).
     ///
     /// # Errors
-    /// As [`Self::positions`], and if the instance is unknown.
+    /// Returns the errors of [`Self::positions`], and an error if the instance is unknown.
     pub fn velocities_in<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -66,8 +66,9 @@ impl MultibodyPlant {
     /// port `position`, which must not be connected (Drake's `SetPositions`).
     ///
     /// # Errors
-    /// Before `finalize`; if the number is wrong, a value is not finite, the port is connected, or
-    /// ports or context belong to another plant or diagram. Nothing is changed then.
+    /// Returns an error before `finalize`, or if the number of values is wrong, a value is not
+    /// finite, the port is connected, or ports or context belong to another plant or diagram.
+    /// Nothing changes in that case.
     pub fn set_positions<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -86,7 +87,7 @@ impl MultibodyPlant {
     /// port `velocity`, which must not be connected (Drake's `SetVelocities`).
     ///
     /// # Errors
-    /// As [`Self::set_positions`].
+    /// Returns the errors of [`Self::set_positions`].
     pub fn set_velocities<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -102,8 +103,8 @@ impl MultibodyPlant {
         )
     }
     /// Sets the positions of one model instance in a context (Drake's `SetPositions(context,
-    /// model_instance, q)`). The other positions stay; they get their defaults if the input port
-    /// `position` has no value yet.
+    /// model_instance, q)`). The other positions keep their values, or get their defaults if the
+    /// input port `position` has no value yet.
     ///
     /// ```
     /// use nalgebra::Vector3;
@@ -123,7 +124,7 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::set_positions`], and if the instance is unknown.
+    /// Returns the errors of [`Self::set_positions`], and an error if the instance is unknown.
     pub fn set_positions_in<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -135,11 +136,11 @@ impl MultibodyPlant {
         self.write_in(asked, which, ports, context, instance, q_instance)
     }
     /// Sets the velocities of one model instance in a context (Drake's `SetVelocities(context,
-    /// model_instance, v)`). The other velocities stay; they are 0 if the input port `velocity` has
-    /// no value yet.
+    /// model_instance, v)`). The other velocities keep their values, or become 0 if the input port
+    /// `velocity` has no value yet.
     ///
     /// # Errors
-    /// As [`Self::set_positions`], and if the instance is unknown.
+    /// Returns the errors of [`Self::set_positions`], and an error if the instance is unknown.
     pub fn set_velocities_in<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -174,7 +175,7 @@ impl MultibodyPlant {
         })
     }
 
-    /// The coordinates in a context; `None` if the port that they come from has no value.
+    /// Returns the coordinates in a context; `None` if their input port has no value.
     fn read_optional<T: Scalar>(
         &self,
         which: CoordinateKind,
@@ -236,7 +237,8 @@ impl MultibodyPlant {
         self.write(asked, which, ports, context, &all)
     }
 
-    /// The port of coordinates, if they come from one, and their range in a state `[q; v]`.
+    /// Returns the input port that supplies the coordinates, if any, and their range in a state
+    /// `[q; v]`.
     fn place<T: Scalar>(
         &self,
         which: CoordinateKind,

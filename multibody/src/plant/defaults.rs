@@ -6,47 +6,51 @@ use crate::model::{BodyIndex, Joint, JointIndex};
 use nalgebra::Isometry3;
 
 impl MultibodyPlant {
-    /// Default positions q of all joints, in the order of the state.
+    /// Returns the default positions q of all joints, in the order of the state.
     ///
-    /// Empty before `finalize`, as the order is not known then.
+    /// The list is empty before `finalize`, which determines the order.
     pub fn default_positions(&self) -> Vec<f64> {
         self.gather(|j| &j.default_positions)
     }
-    /// Lower position limits, in the order of q.
+    /// Returns the lower position limits, in the order of q.
     pub fn position_lower_limits(&self) -> Vec<f64> {
         self.gather(|j| &j.position_limits.0)
     }
-    /// Upper position limits, in the order of q.
+    /// Returns the upper position limits, in the order of q.
     pub fn position_upper_limits(&self) -> Vec<f64> {
         self.gather(|j| &j.position_limits.1)
     }
-    /// Lower velocity limits, in the order of v.
+    /// Returns the lower velocity limits, in the order of v.
     pub fn velocity_lower_limits(&self) -> Vec<f64> {
         self.gather(|j| &j.velocity_limits.0)
     }
-    /// Upper velocity limits, in the order of v.
+    /// Returns the upper velocity limits, in the order of v.
     pub fn velocity_upper_limits(&self) -> Vec<f64> {
         self.gather(|j| &j.velocity_limits.1)
     }
 
-    /// Lower acceleration limits, in the order of v (Drake's `GetAccelerationLowerLimits`).
+    /// Returns the lower acceleration limits, in the order of v (Drake's
+    /// `GetAccelerationLowerLimits`).
     pub fn acceleration_lower_limits(&self) -> Vec<f64> {
         self.gather(|j| &j.acceleration_limits.0)
     }
-    /// Upper acceleration limits, in the order of v (Drake's `GetAccelerationUpperLimits`).
+    /// Returns the upper acceleration limits, in the order of v (Drake's
+    /// `GetAccelerationUpperLimits`).
     pub fn acceleration_upper_limits(&self) -> Vec<f64> {
         self.gather(|j| &j.acceleration_limits.1)
     }
-    /// Lower effort limits of the actuators (N m or N), by index (Drake's `GetEffortLowerLimits`).
+    /// Returns the lower effort limits of the actuators (N m or N), by index (Drake's
+    /// `GetEffortLowerLimits`).
     pub fn effort_lower_limits(&self) -> Vec<f64> {
         self.actuators.iter().map(|a| -a.effort_limit).collect()
     }
-    /// Upper effort limits of the actuators (N m or N), by index (Drake's `GetEffortUpperLimits`).
+    /// Returns the upper effort limits of the actuators (N m or N), by index (Drake's
+    /// `GetEffortUpperLimits`).
     pub fn effort_upper_limits(&self) -> Vec<f64> {
         self.actuators.iter().map(|a| a.effort_limit).collect()
     }
 
-    /// A per-joint list, concatenated in tree order.
+    /// Concatenates a per-joint list in tree order.
     fn gather<'a>(&'a self, list: impl Fn(&'a Joint) -> &'a [f64]) -> Vec<f64> {
         let order = self.topology.iter().flat_map(|t| &t.order);
         order
@@ -58,7 +62,8 @@ impl MultibodyPlant {
     /// Sets the default positions of all joints.
     ///
     /// # Errors
-    /// Before `finalize`; if the number is wrong, a value is not finite, or a quaternion is zero.
+    /// Returns an error before `finalize`, or if the number of positions is wrong, one is not
+    /// finite, or a quaternion is zero.
     pub fn set_default_positions(&mut self, q: &[f64]) -> Result<()> {
         let topology = self.finalized("set_default_positions")?;
         if q.len() != topology.num_positions {
@@ -84,8 +89,8 @@ impl MultibodyPlant {
     /// floating joint).
     ///
     /// # Errors
-    /// If the joint is unknown, the number is wrong, a value is not finite, or a quaternion is
-    /// zero.
+    /// Returns an error if the joint is unknown, the number of positions is wrong, one is not
+    /// finite, or a quaternion is zero.
     pub fn set_default_joint_positions(&mut self, joint: JointIndex, q: &[f64]) -> Result<()> {
         let checked = self.joint(joint)?.check_default_positions(q);
         checked.map_err(|why| self.joint_error(joint, &why))?;
@@ -93,11 +98,11 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Sets the default pose `X_WB` of a body that is or will be free.
+    /// Sets the default pose `X_WB` of a body that is free, or will be after `finalize`.
     ///
     /// # Errors
-    /// If the body is unknown, a number of the pose is not finite, or the plant is finalized and
-    /// the body connected by another joint than a floating one.
+    /// Returns an error if the body is unknown, a number of the pose is not finite, or the plant is
+    /// finalized and the body is not free.
     pub fn set_default_free_body_pose(
         &mut self,
         body: BodyIndex,
@@ -117,7 +122,7 @@ impl MultibodyPlant {
         if self.is_finalized() {
             if !self.is_floating_base(body) {
                 return Err(Error::invalid(format!(
-                    "body '{}' is not a free body; set the default positions of its joint",
+                    "body '{}' must be a free body; set the default positions of its joint instead",
                     self.scoped_body_name(body)
                 )));
             }
@@ -130,20 +135,21 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// True if a joint with six degrees of freedom connects the body to the world; false before
-    /// `finalize`.
+    /// Returns true if a joint with six degrees of freedom connects the body to the world; false
+    /// before `finalize`.
     pub fn is_floating_base(&self, body: BodyIndex) -> bool {
         let joint = self.inboard_joint(body).map(|j| &self.joints[j.index()]);
         joint.is_some_and(|j| j.kind.is_floating() && j.parent == BodyIndex::WORLD)
     }
 
-    /// The joint that connects a body towards the world; none for the world and before `finalize`.
+    /// Returns the joint that connects a body towards the world; `None` for the world and before
+    /// `finalize`.
     pub fn inboard_joint(&self, body: BodyIndex) -> Option<JointIndex> {
         let topology = self.topology.as_ref()?;
         topology.inboard.get(body.index()).copied().flatten()
     }
 
-    /// Sum of the masses of all bodies (kg).
+    /// Returns the sum of the masses of all bodies (kg).
     pub fn calc_total_mass(&self) -> f64 {
         self.bodies.iter().map(|b| b.inertia.mass()).sum()
     }

@@ -10,11 +10,12 @@ use nalgebra::{DMatrix, Matrix3xX, Vector3};
 use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
-    /// The mass matrix M(q), `num_velocities` square (kg, kg m, kg m^2): kinetic energy is
-    /// `v^T M v / 2`. Inertia of rotors is on the diagonal, times the gear ratio squared.
+    /// Computes the mass matrix M(q), `num_velocities` square (kg, kg m, kg m^2): kinetic energy is
+    /// `v^T M v / 2`. The reflected inertia of rotors (times the gear ratio squared) is on the
+    /// diagonal.
     ///
     /// # Errors
-    /// Before `finalize`, or if the positions are of another plant.
+    /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_mass_matrix<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -23,11 +24,11 @@ impl MultibodyPlant {
         Ok(dynamics::mass_matrix(tree, positions))
     }
 
-    /// Generalized forces of gravity (N, N m), in the order of v: `tau_g(q)` of
-    /// `M(q) vdot + C(q, v) v = tau_g(q) + tau`.
+    /// Computes the generalized forces of gravity (N, N m), in the order of v: `tau_g(q)` of `M(q)
+    /// vdot + C(q, v) v = tau_g(q) + tau`.
     ///
     /// # Errors
-    /// Before `finalize`, or if the positions are of another plant.
+    /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_gravity_generalized_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -36,12 +37,13 @@ impl MultibodyPlant {
         Ok(dynamics::gravity_forces(tree, positions, &self.gravity))
     }
 
-    /// The generalized forces `tau = M(q) vdot + C(q, v) v` (N, N m) that a motion takes, without
-    /// gravity and damping. Rotors count with their reflected inertia.
+    /// Computes the generalized forces `tau = M(q) vdot + C(q, v) v` (N, N m) that produce the
+    /// accelerations `vdot`, without gravity and damping. Rotors contribute their reflected
+    /// inertia.
     ///
     /// # Errors
-    /// Before `finalize`, if positions or velocities are of another plant, or `vdot` has the wrong
-    /// length or a value that is not finite.
+    /// Returns an error before `finalize`, if positions or velocities belong to another plant, or
+    /// `vdot` has the wrong length or a value that is not finite.
     pub fn calc_inverse_dynamics<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -58,10 +60,11 @@ impl MultibodyPlant {
         ))
     }
 
-    /// The forces `C(q, v) v` (N, N m) of centripetal and Coriolis acceleration, in the order of v.
+    /// Computes the forces `C(q, v) v` (N, N m) of centripetal and Coriolis acceleration, in the
+    /// order of v.
     ///
     /// # Errors
-    /// Before `finalize`, or if positions or velocities are of another plant.
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
     pub fn calc_bias_term<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -72,10 +75,11 @@ impl MultibodyPlant {
         Ok(dynamics::bias_term(tree, positions, velocities))
     }
 
-    /// Position of the centre of mass of all bodies in the world, `p_WoScm_W` (m).
+    /// Computes the position of the centre of mass of all bodies in the world, `p_WoScm_W` (m).
     ///
     /// # Errors
-    /// Before `finalize`, if the positions are of another plant, or if nothing has mass.
+    /// Returns an error before `finalize`, if the positions belong to another plant, or if no body
+    /// has mass.
     pub fn calc_center_of_mass_position_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -85,11 +89,11 @@ impl MultibodyPlant {
         Ok(dynamics::first_moment(tree, positions) * T::from(1.0 / total))
     }
 
-    /// Velocity of the centre of mass in the world, `v_WScm_W` (m/s).
+    /// Computes the velocity of the centre of mass in the world, `v_WScm_W` (m/s).
     ///
     /// # Errors
-    /// As [`Self::calc_center_of_mass_position_in_world`], or if the velocities are of another
-    /// plant.
+    /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`], and an error if the
+    /// velocities belong to another plant.
     pub fn calc_center_of_mass_translational_velocity_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -101,10 +105,11 @@ impl MultibodyPlant {
         Ok(momentum.translational * T::from(1.0 / total))
     }
 
-    /// The Jacobian of the velocity of the centre of mass, 3 by `num_velocities`: `v_WScm_W = J v`.
+    /// Computes the Jacobian of the velocity of the centre of mass, 3 by `num_velocities`:
+    /// `v_WScm_W = J v`.
     ///
     /// # Errors
-    /// As [`Self::calc_center_of_mass_position_in_world`].
+    /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`].
     pub fn calc_jacobian_center_of_mass_translational_velocity<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -115,11 +120,11 @@ impl MultibodyPlant {
         Ok(dynamics::center_of_mass_jacobian(tree, positions, total))
     }
 
-    /// Spatial momentum of all bodies in the world about a point P, `L_WSP_W` (N m s, N s);
-    /// `p_wop_w` is its position.
+    /// Computes the spatial momentum of all bodies in the world about a point P, `L_WSP_W` (N m s,
+    /// N s); `p_wop_w` is the position of P (m).
     ///
     /// # Errors
-    /// Before `finalize`, or if positions or velocities are of another plant.
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
     pub fn calc_spatial_momentum_in_world<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -133,10 +138,10 @@ impl MultibodyPlant {
         ))
     }
 
-    /// Kinetic energy of all bodies and rotors (J).
+    /// Computes the kinetic energy of all bodies and rotors (J).
     ///
     /// # Errors
-    /// Before `finalize`, or if positions or velocities are of another plant.
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
     pub fn calc_kinetic_energy<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -147,10 +152,11 @@ impl MultibodyPlant {
         Ok(dynamics::kinetic_energy(tree, positions, velocities))
     }
 
-    /// Potential energy of gravity (J), 0 where the centre of mass is at the world's origin.
+    /// Computes the potential energy of gravity (J), 0 where the centre of mass is at the world's
+    /// origin.
     ///
     /// # Errors
-    /// Before `finalize`, or if the positions are of another plant.
+    /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_potential_energy<T: Scalar>(&self, positions: &PositionKinematics<T>) -> Result<T> {
         let tree = self.tree_of("calc_potential_energy", positions)?;
         let moment = dynamics::first_moment(tree, positions);
@@ -158,12 +164,13 @@ impl MultibodyPlant {
         Ok(-(moment.x * g.x + moment.y * g.y + moment.z * g.z))
     }
 
-    /// The mass of all bodies, which has a centre only if it is positive.
+    /// Returns the mass of all bodies, which must be positive for a centre of mass to exist.
     fn moving_mass(&self) -> Result<f64> {
         match self.calc_total_mass() {
             total if total > 0.0 => Ok(total),
             total => Err(Error::invalid(format!(
-                "the mass of all bodies is {total} kg; a positive mass is expected for a centre of mass"
+                "the total mass of all bodies must be positive for a centre of mass, got \
+                 {total:?} kg"
             ))),
         }
     }

@@ -13,17 +13,17 @@ impl MultibodyPlant {
     /// Adds an empty model instance.
     ///
     /// # Errors
-    /// If the name is empty or taken, or after `finalize`.
+    /// Returns an error if the name is empty or taken, or after `finalize`.
     pub fn add_model_instance(&mut self, name: &str) -> Result<ModelInstanceIndex> {
         self.check_open(|| format!("model instance '{name}'"))?;
         if name.is_empty() {
             return Err(Error::invalid(
-                "a model instance has an empty name, a name is expected",
+                "the name of a model instance must not be empty",
             ));
         }
         if self.taken.instances.get(name).is_some() {
             return Err(Error::invalid(format!(
-                "model instance '{name}' exists already; names of model instances are unique"
+                "model instance '{name}' exists already; names of model instances must be unique"
             )));
         }
         let index = ModelInstanceIndex::new(self.model_instances.len());
@@ -32,7 +32,7 @@ impl MultibodyPlant {
         Ok(index)
     }
 
-    /// `base`, or `base_1`, `base_2`, ... where it is taken.
+    /// Returns `base`, or the first free name of `base_1`, `base_2`, ... if `base` is taken.
     pub(crate) fn free_instance_name(&mut self, base: String) -> String {
         self.taken.instances.free_name(base)
     }
@@ -40,8 +40,8 @@ impl MultibodyPlant {
     /// Adds a body with its mass properties about its origin.
     ///
     /// # Errors
-    /// If the name is empty or taken within the instance, the instance is unknown or the world's,
-    /// or after `finalize`.
+    /// Returns an error if the name is empty or taken within the instance, the instance is unknown
+    /// or the world's, or after `finalize`.
     pub fn add_rigid_body(
         &mut self,
         name: &str,
@@ -52,7 +52,7 @@ impl MultibodyPlant {
         self.check_instance(instance)?;
         if instance == ModelInstanceIndex::WORLD {
             return Err(Error::invalid(format!(
-                "body '{name}' can not join the world's model instance"
+                "body '{name}' cannot be added to the world's model instance; choose another one"
             )));
         }
         self.check_new("body", instance, name, &self.taken.bodies)?;
@@ -82,11 +82,11 @@ impl MultibodyPlant {
         body
     }
 
-    /// Adds a frame that is fixed on a body.
+    /// Adds a frame that is fixed to a body.
     ///
     /// # Errors
-    /// If the body or the instance is unknown, the name is empty or taken within the instance, or
-    /// after `finalize`.
+    /// Returns an error if the body or the instance is unknown, the name is empty or taken within
+    /// the instance, or after `finalize`.
     pub fn add_frame(&mut self, mut frame: FixedOffsetFrame) -> Result<FrameIndex> {
         self.check_open(|| format!("frame '{}'", frame.name))?;
         let body_instance = self.body(frame.body)?.model_instance;
@@ -96,14 +96,15 @@ impl MultibodyPlant {
         Ok(self.insert_frame(frame, instance))
     }
 
-    /// Adds a joint. The bodies may be connected with others already, as long as that makes no
-    /// loop; a joint whose child turns out to be nearer to the world than its parent is turned
-    /// round by [`Self::finalize`], without a change of what its positions mean.
+    /// Adds a joint. The bodies may be connected to others already, as long as the new joint closes
+    /// no loop. If the child turns out to be nearer to the world than the parent,
+    /// [`Self::finalize`] reverses the joint internally; the meaning of its positions stays the
+    /// same.
     ///
     /// # Errors
-    /// If a body or a frame is unknown or a frame is not on its body, parent and child are the
-    /// same, or have a joint between them already, the joint closes a loop, the name is empty or
-    /// taken within the instance (also those of the frames that the joint adds), or after
+    /// Returns an error if a body or a frame is unknown, a frame is not fixed to its body, parent
+    /// and child are the same or have a joint between them already, the joint closes a loop, the
+    /// name of the joint or of a frame that it adds is empty or taken within the instance, or after
     /// `finalize`.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
         self.check_open(|| format!("joint '{}'", joint.name))?;
@@ -111,7 +112,7 @@ impl MultibodyPlant {
         let child_instance = self.body(joint.child)?.model_instance;
         if joint.child == joint.parent {
             return Err(Error::invalid(format!(
-                "joint '{}' connects body '{}' with itself; choose another parent or child",
+                "joint '{}' connects body '{}' to itself; choose another parent or child",
                 self.joint_name_to_tell(&joint),
                 self.scoped_body_name(joint.child)
             )));
@@ -173,7 +174,8 @@ impl MultibodyPlant {
         Ok(self.push_joint(joint))
     }
 
-    /// The plant's frame of a joint, made if need be, and its pose on the body.
+    /// Returns the plant's frame for one side of a joint, added if need be, and its pose in the
+    /// body.
     fn attach(
         &mut self,
         at: JointAttachment,
@@ -228,7 +230,7 @@ impl MultibodyPlant {
     /// The joint is named `{P}_welds_to_{C}`.
     ///
     /// # Errors
-    /// If a frame is unknown, and as [`Self::add_joint`].
+    /// Returns an error if a frame is unknown, and the errors of [`Self::add_joint`].
     pub fn weld_frames(
         &mut self,
         frame_on_parent: FrameIndex,

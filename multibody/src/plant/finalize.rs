@@ -1,4 +1,5 @@
-//! Making the tree of a plant, and what is known once it is made.
+//! Finalization of a plant: builds the tree, after which numbers and names of coordinates are
+//! known.
 
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
@@ -8,20 +9,20 @@ use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
 use tarragon_framework::math;
 
 impl MultibodyPlant {
-    /// Makes a tree of all bodies. Every body that has no joint towards the world gets a floating
-    /// joint, named as the body.
+    /// Connects all bodies to one tree. Every body without a joint towards the world gets a
+    /// floating joint, named after the body.
     ///
-    /// The state is ordered as in Drake: depth first, first the trees that joints connect to the
-    /// world, then free trees of several bodies, those with the most joints at their base first,
-    /// then single free bodies. Frames that Drake adds for its own use get the same names here:
-    /// `{joint}_{frame}_F` and `{joint}_{frame}_M` of joints whose axis is none of x, y, z, and of
-    /// welds with an offset.
+    /// The state is ordered as in Drake, depth first. The trees that joints connect to the world
+    /// come first, then free trees of several bodies (those with the most joints at their base
+    /// first), then single free bodies. Frames that Drake adds for its own use are added with the
+    /// same names, `{joint}_{frame}_F` and `{joint}_{frame}_M`: for revolute and prismatic joints
+    /// whose axis is none of x, y, z, and for welds with an offset.
     ///
     /// The collision filters need the scene: see [`Self::finalize_with`].
     ///
     /// # Errors
-    /// If a joint with several degrees of freedom has its
-    /// child nearer to the world than its parent, or when called twice. The plant stays as it was.
+    /// Returns an error if a joint with several degrees of freedom has its child nearer to the
+    /// world than its parent, or if the plant is finalized already. The plant stays as it was.
     pub fn finalize(&mut self) -> Result<()> {
         if self.is_finalized() {
             return Err(Error::invalid("the plant is finalized already"));
@@ -43,9 +44,9 @@ impl MultibodyPlant {
     fn reversed_error(&self, at: &ReversedJoint) -> Error {
         let joint = &self.joints[at.joint.index()];
         Error::invalid(format!(
-            "joint '{}' of kind {}: its child '{}' is nearer to the world than its parent \
-             '{}', which only joints with up to one degree of freedom may have; swap parent \
-             and child",
+            "joint '{}' of kind {}: the parent must be nearer to the world than the child unless \
+             the joint has at most one degree of freedom, got child '{}' nearer than parent '{}'; \
+             swap parent and child",
             self.joint_name_to_tell(joint),
             joint.kind.type_name(),
             self.scoped_body_name(at.inboard),
@@ -53,7 +54,7 @@ impl MultibodyPlant {
         ))
     }
 
-    /// The bodies of a joint are connected already.
+    /// Creates the error for a joint whose bodies are connected already.
     #[cold]
     pub(super) fn loop_error(&self, joint: &Joint) -> Error {
         let graph = JointGraph::new(self.bodies.len(), &self.joints);
@@ -88,7 +89,7 @@ impl MultibodyPlant {
         self.push_joint(joint)
     }
 
-    /// The frames that Drake makes when it turns joints into mobilizers.
+    /// Adds the frames that Drake adds when it turns joints into mobilizers.
     fn add_internal_frames(&mut self, topology: &Topology) {
         for index in &topology.order {
             let joint = &self.joints[index.index()];
@@ -129,7 +130,7 @@ impl MultibodyPlant {
         }
     }
 
-    /// True after [`Self::finalize`].
+    /// Returns true after [`Self::finalize`].
     pub fn is_finalized(&self) -> bool {
         self.topology.is_some()
     }
@@ -137,49 +138,49 @@ impl MultibodyPlant {
     pub(crate) fn finalized(&self, asked: &str) -> Result<&Topology> {
         self.topology.as_ref().ok_or_else(|| {
             Error::invalid(format!(
-                "`{asked}` needs a finalized plant; call `MultibodyPlant::finalize` first"
+                "`{asked}`: the plant must be finalized; call `MultibodyPlant::finalize` first"
             ))
         })
     }
 
-    /// Number of generalized positions q; 0 before `finalize`.
+    /// Returns the number of generalized positions q; 0 before `finalize`.
     pub fn num_positions(&self) -> usize {
         self.topology.as_ref().map_or(0, |t| t.num_positions)
     }
-    /// Number of generalized velocities v; 0 before `finalize`.
+    /// Returns the number of generalized velocities v; 0 before `finalize`.
     pub fn num_velocities(&self) -> usize {
         self.topology.as_ref().map_or(0, |t| t.num_velocities)
     }
-    /// Names of the positions: the joint's, with a suffix where the joint has several
-    /// (`base_qw`, ..., `base_z`). Empty before `finalize`.
+    /// Returns the names of the positions: the joint's name, with a suffix if the joint has several
+    /// positions (`base_qw`, ..., `base_z`). Empty before `finalize`.
     pub fn position_names(&self) -> &[String] {
         self.topology.as_ref().map_or(&[], |t| &t.position_names)
     }
-    /// Names of the velocities: the joint's, with a suffix where the joint has several
-    /// (`base_wx`, ..., `base_vz`). Empty before `finalize`.
+    /// Returns the names of the velocities: the joint's name, with a suffix if the joint has
+    /// several velocities (`base_wx`, ..., `base_vz`). Empty before `finalize`.
     pub fn velocity_names(&self) -> &[String] {
         self.topology.as_ref().map_or(&[], |t| &t.velocity_names)
     }
-    /// Index of the first position of a joint.
+    /// Returns the index of the first position of a joint.
     ///
     /// # Errors
-    /// Before `finalize`, or if the joint is unknown.
+    /// Returns an error before `finalize`, or if the joint is unknown.
     pub fn position_start(&self, joint: JointIndex) -> Result<usize> {
         self.joint(joint)?;
         Ok(self.finalized("position_start")?.starts[joint.index()].0)
     }
-    /// Index of the first velocity of a joint.
+    /// Returns the index of the first velocity of a joint.
     ///
     /// # Errors
-    /// Before `finalize`, or if the joint is unknown.
+    /// Returns an error before `finalize`, or if the joint is unknown.
     pub fn velocity_start(&self, joint: JointIndex) -> Result<usize> {
         self.joint(joint)?;
         Ok(self.finalized("velocity_start")?.starts[joint.index()].1)
     }
 }
 
-/// A rotation that turns z to a direction, chosen as Drake chooses it: x is normal to the direction
-/// and to the coordinate axis that is most normal to it.
+/// Returns a rotation that maps z to a direction, chosen as in Drake: x is normal to the direction
+/// and to the coordinate axis most nearly normal to it.
 fn with_z_along(direction: &Unit<Vector3<f64>>) -> nalgebra::UnitQuaternion<f64> {
     let u = direction.into_inner();
     let mut least = 0;

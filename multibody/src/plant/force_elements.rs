@@ -10,8 +10,8 @@ impl MultibodyPlant {
     /// Adds a spring, damper or bushing.
     ///
     /// # Errors
-    /// If a joint, body or frame is unknown, a joint is of another kind, a stiffness, damping or
-    /// length is negative, a number is not finite, or after `finalize`.
+    /// Returns an error if a joint, body or frame is unknown, a joint is of the wrong kind, a
+    /// stiffness, damping or length is negative, a number is not finite, or after `finalize`.
     pub fn add_force_element(&mut self, element: ForceElement) -> Result<()> {
         let what = element.type_name();
         self.check_open(|| format!("a {what}"))?;
@@ -19,7 +19,7 @@ impl MultibodyPlant {
         check_finite(what, any.iter().chain(&positive))?;
         if let Some(bad) = positive.iter().find(|x| **x < 0.0) {
             return Err(Error::invalid(format!(
-                "{what}: {bad} is among its stiffness, damping and length, values of at least 0 are expected"
+                "{what}: stiffness, damping and length must be at least 0, got {bad:?}"
             )));
         }
         match &element {
@@ -48,7 +48,7 @@ impl MultibodyPlant {
         let kind: &JointKind = joint.kind();
         if kind.type_name() != expected {
             return Err(Error::invalid(format!(
-                "{what}: joint '{}' is of kind {}, {expected} is expected",
+                "{what}: joint '{}' must be of kind {expected}, got {}",
                 joint.name(),
                 kind.type_name()
             )));
@@ -56,12 +56,13 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// All springs, dampers and bushings, in order of addition; gravity is [`Self::gravity`].
+    /// Returns all springs, dampers and bushings, in order of addition; gravity is
+    /// [`Self::gravity`].
     pub fn force_elements(&self) -> &[ForceElement] {
         &self.force_elements
     }
 
-    /// Gravity (m/s^2), expressed in the world; `[0, 0, -9.81]` unless it is set.
+    /// Returns gravity (m/s^2), expressed in the world; `[0, 0, -9.81]` unless it is set.
     pub fn gravity(&self) -> Vector3<f64> {
         self.gravity
     }
@@ -69,7 +70,7 @@ impl MultibodyPlant {
     /// Sets gravity (m/s^2), expressed in the world.
     ///
     /// # Errors
-    /// If a component is not finite, or after `finalize`.
+    /// Returns an error if a component is not finite, or after `finalize`.
     pub fn set_gravity(&mut self, gravity: Vector3<f64>) -> Result<()> {
         self.check_open(|| "gravity".into())?;
         let [x, y, z] = gravity.into();

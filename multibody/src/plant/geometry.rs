@@ -11,10 +11,11 @@ use tarragon_geometry::{
 };
 
 impl MultibodyPlant {
-    /// Makes the plant a source of geometry of a scene. Does nothing when it is one already.
+    /// Registers the plant as a geometry source of a scene. Does nothing if it is registered
+    /// already.
     ///
     /// # Errors
-    /// After `finalize`.
+    /// Returns an error after `finalize`.
     pub fn register_as_source_for_scene_graph(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -23,7 +24,7 @@ impl MultibodyPlant {
             return Ok(registration.source);
         }
         self.check_open(|| "a scene".into())?;
-        // Several plants may share a scene: the second is called `plant_2`.
+        // Several plants may share a scene: the second source is named `plant_2`.
         let names = (2..100).map(|n| format!("plant_{n}"));
         let mut source = scene_graph.register_source("plant");
         for name in names {
@@ -44,43 +45,44 @@ impl MultibodyPlant {
         Ok(source)
     }
 
-    /// The plant's source id, once registered.
+    /// Returns the plant's source id; `None` until it is registered.
     pub fn source_id(&self) -> Option<SourceId> {
         self.registration.as_ref().map(|r| r.source)
     }
 
-    /// The scene's frame of a body: the world's for the world, otherwise there once the body has
-    /// geometry or was parsed into the scene.
+    /// Returns the scene's frame of a body: the world frame for the world. For other bodies it is
+    /// `None` until the body has geometry or is parsed into the scene.
     pub fn body_frame_id(&self, body: BodyIndex) -> Option<FrameId> {
         let frames = &self.registration.as_ref()?.frames;
         frames.get(body.index()).copied().flatten()
     }
 
-    /// The body of a frame of the scene.
+    /// Returns the body whose frame in the scene is `frame`.
     pub fn body_from_frame_id(&self, frame: FrameId) -> Option<BodyIndex> {
         let frames = &self.registration.as_ref()?.frames;
         let found = frames.iter().position(|f| *f == Some(frame));
         found.map(BodyIndex::new)
     }
 
-    /// Collision geometry of a body, in order of registration.
+    /// Returns the collision geometry of a body, in order of registration.
     pub fn collision_geometries(&self, body: BodyIndex) -> &[GeometryId] {
         let lists = self.registration.as_ref().map(|r| &r.collisions);
         lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
     }
 
-    /// Visual geometry of a body, in order of registration.
+    /// Returns the visual geometry of a body, in order of registration.
     pub fn visual_geometries(&self, body: BodyIndex) -> &[GeometryId] {
         let lists = self.registration.as_ref().map(|r| &r.visuals);
         lists.and_then(|l| l.get(body.index())).map_or(&[], |l| l)
     }
 
-    /// Adds a collision geometry at `X_BG` on a body, named `{model}::{name}` in the scene, or
-    /// `name` on bodies of the world's and the default model instance.
+    /// Adds a collision geometry at `X_BG` on a body. In the scene it is named `{model}::{name}`,
+    /// or `name` on bodies of the world's and the default model instance.
     ///
     /// # Errors
-    /// If the plant is not registered with this scene, the body is unknown, the scene refuses (a
-    /// name taken on the body, an unusable mesh file), or after `finalize`.
+    /// Returns an error if the plant is not registered with this scene, the body is unknown, the
+    /// scene rejects the geometry (a name taken on the body, an unusable mesh file), or after
+    /// `finalize`.
     pub fn register_collision_geometry(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -98,11 +100,11 @@ impl MultibodyPlant {
         Ok(id)
     }
 
-    /// Adds a visual geometry at `X_BG` on a body, named as
-    /// [`Self::register_collision_geometry`] does.
+    /// Adds a visual geometry at `X_BG` on a body, named as by
+    /// [`Self::register_collision_geometry`].
     ///
     /// # Errors
-    /// As [`Self::register_collision_geometry`].
+    /// Returns the errors of [`Self::register_collision_geometry`].
     pub fn register_visual_geometry(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -157,13 +159,13 @@ impl MultibodyPlant {
     fn registered(&self) -> Result<&GeometryRegistration> {
         self.registration.as_ref().ok_or_else(|| {
             Error::invalid(
-                "the plant is not registered with a scene; call \
+                "the plant must be registered with a scene; call \
                  `register_as_source_for_scene_graph` first",
             )
         })
     }
 
-    /// The scene's frame of a body, made when it is not there yet.
+    /// Returns the scene's frame of a body, registering it if there is none yet.
     pub(crate) fn ensure_frame(
         &mut self,
         scene_graph: &mut SceneGraph,
@@ -184,7 +186,7 @@ impl MultibodyPlant {
         Ok(id)
     }
 
-    /// Makes frames for all bodies that have none.
+    /// Registers frames for all bodies that have none.
     pub(crate) fn ensure_frames(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
         let start = self.registered()?.num_complete;
         for body in start..self.bodies.len() {
@@ -197,7 +199,7 @@ impl MultibodyPlant {
     }
 }
 
-/// Label of a body's pixels: its index, as in Drake.
+/// Returns the label of a body's pixels: its index, as in Drake.
 fn body_label(body: BodyIndex) -> RenderLabel {
     let value = i16::try_from(body.index()).ok();
     value
@@ -205,7 +207,7 @@ fn body_label(body: BodyIndex) -> RenderLabel {
         .unwrap_or(RenderLabel::DONT_CARE)
 }
 
-/// Remembers a geometry of a body.
+/// Records a geometry of a body.
 fn push(
     registration: &mut Option<GeometryRegistration>,
     list: impl Fn(&mut GeometryRegistration) -> &mut Vec<Vec<GeometryId>>,

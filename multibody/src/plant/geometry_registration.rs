@@ -2,11 +2,11 @@
 
 use tarragon_geometry::{FrameId, GeometryId, SourceId};
 
-/// What the plant has registered.
+/// Ids of the frames and geometries that the plant has registered.
 #[derive(Clone, Debug)]
 pub(crate) struct GeometryRegistration {
     pub(crate) source: SourceId,
-    /// Frame per body; the world's is the scene's world frame.
+    /// Frame per body, if registered; the world body has the scene's world frame.
     pub(crate) frames: Vec<Option<FrameId>>,
     /// All bodies before this one have a frame.
     pub(crate) num_complete: usize,

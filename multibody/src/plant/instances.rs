@@ -12,20 +12,20 @@ use std::ops::Range;
 use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
-    /// Bodies of a model instance, by index (Drake's `GetBodyIndices`).
+    /// Returns the bodies of a model instance, by index (Drake's `GetBodyIndices`).
     ///
     /// # Errors
-    /// If the instance is unknown.
+    /// Returns an error if the instance is unknown.
     pub fn body_indices_in(&self, instance: ModelInstanceIndex) -> Result<Vec<BodyIndex>> {
         self.check_instance(instance)?;
         let own = self.bodies().filter(|(_, b)| b.model_instance == instance);
         Ok(own.map(|(i, _)| i).collect())
     }
-    /// Joints of a model instance, by index (Drake's `GetJointIndices`); `finalize` adds the
-    /// floating joints of free bodies.
+    /// Returns the joints of a model instance, by index (Drake's `GetJointIndices`); `finalize`
+    /// adds the floating joints of free bodies.
     ///
     /// # Errors
-    /// If the instance is unknown.
+    /// Returns an error if the instance is unknown.
     pub fn joint_indices_in(&self, instance: ModelInstanceIndex) -> Result<Vec<JointIndex>> {
         self.check_instance(instance)?;
         let own = self
@@ -33,10 +33,10 @@ impl MultibodyPlant {
             .filter(|(_, j)| j.model_instance() == instance);
         Ok(own.map(|(i, _)| i).collect())
     }
-    /// Actuators of a model instance, by index (Drake's `GetJointActuatorIndices`).
+    /// Returns the actuators of a model instance, by index (Drake's `GetJointActuatorIndices`).
     ///
     /// # Errors
-    /// If the instance is unknown.
+    /// Returns an error if the instance is unknown.
     pub fn joint_actuator_indices_in(
         &self,
         instance: ModelInstanceIndex,
@@ -46,33 +46,36 @@ impl MultibodyPlant {
         let own = all.filter(|(_, a)| a.model_instance == instance);
         Ok(own.map(|(i, _)| JointActuatorIndex::new(i)).collect())
     }
-    /// Number of actuators of a model instance (Drake's `num_actuators(model_instance)`).
+    /// Returns the number of actuators of a model instance (Drake's
+    /// `num_actuators(model_instance)`).
     ///
     /// # Errors
-    /// If the instance is unknown.
+    /// Returns an error if the instance is unknown.
     pub fn num_actuators_in(&self, instance: ModelInstanceIndex) -> Result<usize> {
         Ok(self.joint_actuator_indices_in(instance)?.len())
     }
-    /// Number of positions of a model instance (Drake's `num_positions(model_instance)`).
+    /// Returns the number of positions of a model instance (Drake's
+    /// `num_positions(model_instance)`).
     ///
     /// # Errors
-    /// Before `finalize`, or if the instance is unknown.
+    /// Returns an error before `finalize`, or if the instance is unknown.
     pub fn num_positions_in(&self, instance: ModelInstanceIndex) -> Result<usize> {
         self.count_in("num_positions_in", instance, CoordinateKind::Positions)
     }
-    /// Number of velocities of a model instance (Drake's `num_velocities(model_instance)`).
+    /// Returns the number of velocities of a model instance (Drake's
+    /// `num_velocities(model_instance)`).
     ///
     /// # Errors
-    /// Before `finalize`, or if the instance is unknown.
+    /// Returns an error before `finalize`, or if the instance is unknown.
     pub fn num_velocities_in(&self, instance: ModelInstanceIndex) -> Result<usize> {
         self.count_in("num_velocities_in", instance, CoordinateKind::Velocities)
     }
 
-    /// Positions of a model instance out of those of the plant, q (Drake's
+    /// Extracts the positions of a model instance from those of the plant, q (Drake's
     /// `GetPositionsFromArray`).
     ///
     /// # Errors
-    /// Before `finalize`, if the instance is unknown, or q has the wrong length.
+    /// Returns an error before `finalize`, if the instance is unknown, or q has the wrong length.
     pub fn positions_from_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
@@ -85,11 +88,11 @@ impl MultibodyPlant {
             q,
         )
     }
-    /// Velocities of a model instance out of those of the plant, v (Drake's
+    /// Extracts the velocities of a model instance from those of the plant, v (Drake's
     /// `GetVelocitiesFromArray`).
     ///
     /// # Errors
-    /// Before `finalize`, if the instance is unknown, or v has the wrong length.
+    /// Returns an error before `finalize`, if the instance is unknown, or v has the wrong length.
     pub fn velocities_from_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
@@ -125,7 +128,8 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// Before `finalize`, if the instance is unknown, or a length is wrong; q stays as it was then.
+    /// Returns an error before `finalize`, if the instance is unknown, or a length is wrong; q is
+    /// then unchanged.
     pub fn set_positions_in_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
@@ -139,7 +143,8 @@ impl MultibodyPlant {
     /// `SetVelocitiesInArray`).
     ///
     /// # Errors
-    /// Before `finalize`, if the instance is unknown, or a length is wrong; v stays as it was then.
+    /// Returns an error before `finalize`, if the instance is unknown, or a length is wrong; v is
+    /// then unchanged.
     pub fn set_velocities_in_array<T: Scalar>(
         &self,
         instance: ModelInstanceIndex,
@@ -150,10 +155,11 @@ impl MultibodyPlant {
         self.put(asked, instance, CoordinateKind::Velocities, v_instance, v)
     }
 
-    /// Default positions of a model instance (Drake's `GetDefaultPositions(model_instance)`).
+    /// Returns the default positions of a model instance (Drake's
+    /// `GetDefaultPositions(model_instance)`).
     ///
     /// # Errors
-    /// Before `finalize`, or if the instance is unknown.
+    /// Returns an error before `finalize`, or if the instance is unknown.
     pub fn default_positions_in(&self, instance: ModelInstanceIndex) -> Result<Vec<f64>> {
         let (q, which) = (self.default_positions(), CoordinateKind::Positions);
         self.take("default_positions_in", instance, which, &q)
@@ -162,8 +168,8 @@ impl MultibodyPlant {
     /// `SetDefaultPositions(model_instance, q_instance)`).
     ///
     /// # Errors
-    /// Before `finalize`; if the instance is unknown, the number is wrong, a value is not finite,
-    /// or a quaternion is zero. Nothing is changed then.
+    /// Returns an error before `finalize`, or if the instance is unknown, the number of positions
+    /// is wrong, one is not finite, or a quaternion is zero. Nothing changes in that case.
     pub fn set_default_positions_in(
         &mut self,
         instance: ModelInstanceIndex,
@@ -175,7 +181,7 @@ impl MultibodyPlant {
         self.set_default_positions(&q)
     }
 
-    /// Places of the coordinates of an instance in those of the plant, joint by joint.
+    /// Returns the ranges of an instance's coordinates among those of the plant, joint by joint.
     fn ranges_in<'a>(
         &'a self,
         topology: &'a Topology,

@@ -13,12 +13,12 @@ use nalgebra::{Isometry3, Matrix3xX, Matrix6xX, Vector3};
 use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
-    /// Poses `X_WB` of all bodies, by [`BodyIndex`]; quaternions in q are normalised. Allocates
-    /// only when `out` has no room yet.
+    /// Computes the poses `X_WB` of all bodies, by [`BodyIndex`]; quaternions in q are normalised.
+    /// Allocates only if `out` is too small.
     ///
     /// # Errors
-    /// Before `finalize`, if q has the wrong length, a value that is not finite, or a quaternion of
-    /// length 0.
+    /// Returns an error before `finalize`, if q has the wrong length, a value that is not finite,
+    /// or a quaternion of length 0.
     pub fn calc_body_poses<T: Scalar>(&self, q: &[T], out: &mut Vec<Isometry3<T>>) -> Result<()> {
         let topology = self.finalized("calc_body_poses")?;
         topology.check(CoordinateKind::Positions, q)?;
@@ -26,22 +26,23 @@ impl MultibodyPlant {
         kinematics::calc_body_poses(&topology.tree, q, out, name)
     }
 
-    /// Poses and joint axes at positions q (quaternions are normalised).
+    /// Computes body poses and joint axes at positions q; quaternions are normalised.
     ///
     /// # Errors
-    /// Before `finalize`, if q has the wrong length, a value that is not finite, or a quaternion of
-    /// length 0.
+    /// Returns an error before `finalize`, if q has the wrong length, a value that is not finite,
+    /// or a quaternion of length 0.
     pub fn calc_position_kinematics<T: Scalar>(&self, q: &[T]) -> Result<PositionKinematics<T>> {
         let mut kinematics = PositionKinematics::empty();
         self.update_position_kinematics(&mut kinematics, q)?;
         Ok(kinematics)
     }
 
-    /// As [`Self::calc_position_kinematics`], in place: allocates nothing if it was computed for this
-    /// plant before.
+    /// Updates `positions` in place to those of [`Self::calc_position_kinematics`] at q. Allocates
+    /// nothing if `positions` was computed for this plant before.
     ///
     /// # Errors
-    /// As [`Self::calc_position_kinematics`]; what was there before is lost then.
+    /// Returns the errors of [`Self::calc_position_kinematics`]; the previous content of
+    /// `positions` is lost in that case.
     pub fn update_position_kinematics<T: Scalar>(
         &self,
         positions: &mut PositionKinematics<T>,
@@ -53,11 +54,11 @@ impl MultibodyPlant {
         positions.update(&topology.tree, q, name)
     }
 
-    /// Spatial velocities of all bodies.
+    /// Computes the spatial velocities of all bodies.
     ///
     /// # Errors
-    /// Before `finalize`, if the positions are of another plant, or v has the wrong length or a
-    /// value that is not finite.
+    /// Returns an error before `finalize`, if the positions belong to another plant, or v has the
+    /// wrong length or a value that is not finite.
     pub fn calc_velocity_kinematics<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -68,11 +69,11 @@ impl MultibodyPlant {
         Ok(velocities)
     }
 
-    /// As [`Self::calc_velocity_kinematics`], in place: allocates nothing if it was computed for this
-    /// plant before.
+    /// Updates `velocities` in place to those of [`Self::calc_velocity_kinematics`] at v. Allocates
+    /// nothing if `velocities` was computed for this plant before.
     ///
     /// # Errors
-    /// As [`Self::calc_velocity_kinematics`].
+    /// Returns the errors of [`Self::calc_velocity_kinematics`].
     pub fn update_velocity_kinematics<T: Scalar>(
         &self,
         velocities: &mut VelocityKinematics<T>,
@@ -87,12 +88,12 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Spatial accelerations `A_WB` of all bodies by [`BodyIndex`]: of Bo in W, expressed in W
-    /// (rad/s^2, m/s^2), at the time derivatives `vdot` of the velocities.
+    /// Computes the spatial accelerations `A_WB` of all bodies by [`BodyIndex`]: of Bo in W,
+    /// expressed in W (rad/s^2, m/s^2), for the time derivatives `vdot` of the velocities.
     ///
     /// # Errors
-    /// As [`Self::calc_velocity_kinematics`], or if `vdot` has the wrong length or a value that is
-    /// not finite.
+    /// Returns the errors of [`Self::calc_velocity_kinematics`], and an error if `vdot` has the
+    /// wrong length or a value that is not finite.
     pub fn calc_spatial_accelerations<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -109,12 +110,13 @@ impl MultibodyPlant {
         Ok(a_wb)
     }
 
-    /// The Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed in frame
-    /// E: 6 by `num_velocities` (or `num_positions`), rotational rows first, `V_ABp_E = J v` (or `J
-    /// qdot`). `p_bobp_b` is the position of Bp in B (m).
+    /// Computes the Jacobian of the spatial velocity of a point Bp of frame B in frame A, expressed
+    /// in frame E: 6 by `num_velocities` (or `num_positions`), rotational rows first, `V_ABp_E = J
+    /// v` (or `J qdot`). `p_bobp_b` is the position of Bp in B (m).
     ///
     /// # Errors
-    /// Before `finalize`, if the positions are of another plant, or a frame is unknown.
+    /// Returns an error before `finalize`, if the positions belong to another plant, or a frame is
+    /// unknown.
     pub fn calc_jacobian_spatial_velocity<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -137,10 +139,11 @@ impl MultibodyPlant {
         ))
     }
 
-    /// The lower half of [`Self::calc_jacobian_spatial_velocity`]: the velocity of the point.
+    /// Computes the lower half of [`Self::calc_jacobian_spatial_velocity`], the Jacobian of the
+    /// translational velocity of Bp.
     ///
     /// # Errors
-    /// As that.
+    /// Returns the errors of [`Self::calc_jacobian_spatial_velocity`].
     pub fn calc_jacobian_translational_velocity<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -155,10 +158,11 @@ impl MultibodyPlant {
         Ok(all.fixed_rows::<3>(3).into_owned())
     }
 
-    /// Pose `X_WF` of a frame.
+    /// Computes the pose `X_WF` of a frame.
     ///
     /// # Errors
-    /// Before `finalize`, if the positions are of another plant, or the frame is unknown.
+    /// Returns an error before `finalize`, if the positions belong to another plant, or the frame
+    /// is unknown.
     pub fn calc_frame_pose<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -168,12 +172,13 @@ impl MultibodyPlant {
         Ok(positions.frame_pose(self.frame(frame)?))
     }
 
-    /// `qdot = N(q) v`: rad/s or m/s, and 1/s for quaternions. The length of a quaternion in q
-    /// counts, as the derivative of what q holds is meant.
+    /// Computes `qdot = N(q) v`: rad/s or m/s, and 1/s for quaternions. Quaternions in q are not
+    /// normalised here: the result is the derivative of q as given, whatever the length of its
+    /// quaternions.
     ///
     /// # Errors
-    /// Before `finalize`, if v has the wrong length or a value that is not finite, or where roll,
-    /// pitch and yaw are singular (a pitch of 90 degrees).
+    /// Returns an error before `finalize`, if v has the wrong length or a value that is not finite,
+    /// or if roll, pitch and yaw are singular (at a pitch of 90 degrees).
     pub fn map_velocity_to_qdot<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -186,10 +191,12 @@ impl MultibodyPlant {
         kinematics::velocity_to_qdot(tree, positions, v).map_err(|at| self.singular(&at))
     }
 
-    /// `v = N+(q) qdot`; of the derivative of a quaternion, what changes its length has no effect.
+    /// Computes `v = N+(q) qdot`; the component of a quaternion's derivative that changes its
+    /// length has no effect.
     ///
     /// # Errors
-    /// Before `finalize`, or if qdot has the wrong length or a value that is not finite.
+    /// Returns an error before `finalize`, or if qdot has the wrong length or a value that is not
+    /// finite.
     pub fn map_qdot_to_velocity<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
@@ -205,14 +212,14 @@ impl MultibodyPlant {
     #[cold]
     fn singular(&self, at: &SingularPitch) -> Error {
         Error::invalid(format!(
-            "body '{}': roll, pitch and yaw have no derivatives at a pitch of {} rad, which is too \
-             close to 90 degrees; use a quaternion joint",
+            "body '{}': the pitch must not be close to 90 degrees, where roll and yaw have no \
+             derivatives, got {:?} rad; use a quaternion joint",
             self.scoped_body_name(at.body),
             at.pitch
         ))
     }
 
-    /// The tree that belongs to positions.
+    /// Returns the plant's tree, after a check that `positions` belongs to it.
     pub(super) fn tree_of<T: Scalar>(
         &self,
         asked: &str,

@@ -1,4 +1,4 @@
-//! Reading a plant: its elements by index and by name.
+//! Access to the elements of a plant, by index and by name.
 
 use super::element_names::NameIndex;
 use super::multibody_plant::{MultibodyPlant, out_of_range};
@@ -10,122 +10,122 @@ use crate::model::{
 use crate::names;
 
 impl MultibodyPlant {
-    /// Time step (s), 0 for continuous time.
+    /// Returns the time step (s), 0 for continuous time.
     pub fn time_step(&self) -> f64 {
         self.time_step
     }
-    /// Number of model instances, with the world's and the default one.
+    /// Returns the number of model instances, including the world's and the default one.
     pub fn num_model_instances(&self) -> usize {
         self.model_instances.len()
     }
-    /// Number of bodies, with the world.
+    /// Returns the number of bodies, including the world.
     pub fn num_bodies(&self) -> usize {
         self.bodies.len()
     }
-    /// Number of frames, with one per body.
+    /// Returns the number of frames, including one per body.
     pub fn num_frames(&self) -> usize {
         self.frames.len()
     }
-    /// Number of joints, with those that `finalize` added.
+    /// Returns the number of joints, including those that `finalize` added.
     pub fn num_joints(&self) -> usize {
         self.joints.len()
     }
-    /// All bodies, the world first.
+    /// Returns all bodies, the world first.
     pub fn bodies(&self) -> impl ExactSizeIterator<Item = (BodyIndex, &RigidBody)> {
         let with_index = |(i, b)| (BodyIndex::new(i), b);
         self.bodies.iter().enumerate().map(with_index)
     }
-    /// All joints, in order of addition.
+    /// Returns all joints, in order of addition.
     pub fn joints(&self) -> impl ExactSizeIterator<Item = (JointIndex, &Joint)> {
         let with_index = |(i, j)| (JointIndex::new(i), j);
         self.joints.iter().enumerate().map(with_index)
     }
-    /// All frames: one per body and those that were added.
+    /// Returns all frames, body frames and added ones, in order of addition.
     pub fn frames(&self) -> impl ExactSizeIterator<Item = (FrameIndex, &FixedOffsetFrame)> {
         let with_index = |(i, f)| (FrameIndex::new(i), f);
         self.frames.iter().enumerate().map(with_index)
     }
-    /// All actuators, in order of addition.
+    /// Returns all actuators, in order of addition.
     pub fn actuators(&self) -> &[JointActuator] {
         &self.actuators
     }
-    /// Number of actuators.
+    /// Returns the number of actuators.
     pub fn num_actuators(&self) -> usize {
         self.actuators.len()
     }
-    /// Names of all model instances, by index.
+    /// Returns the names of all model instances, by index.
     pub fn model_instance_names(&self) -> &[String] {
         &self.model_instances
     }
 
-    /// A body.
+    /// Returns the body with an index.
     ///
     /// # Errors
-    /// If the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn body(&self, index: BodyIndex) -> Result<&RigidBody> {
         let body = self.bodies.get(index.index());
         body.ok_or_else(|| out_of_range("body", index.index()))
     }
-    /// The body of an index that this plant gave; panics for others.
+    /// Returns the body with an index of this plant; panics if it is out of range.
     pub(crate) fn body_at(&self, index: BodyIndex) -> &RigidBody {
         &self.bodies[index.index()]
     }
-    /// The frame of an index that this plant gave; panics for others.
+    /// Returns the frame with an index of this plant; panics if it is out of range.
     pub(crate) fn frame_at(&self, index: FrameIndex) -> &FixedOffsetFrame {
         &self.frames[index.index()]
     }
-    /// The joint of an index that this plant gave; panics for others.
+    /// Returns the joint with an index of this plant; panics if it is out of range.
     pub(crate) fn joint_at(&self, index: JointIndex) -> &Joint {
         &self.joints[index.index()]
     }
-    /// True if the body is the child of a joint.
+    /// Returns true if the body is the child of a joint.
     pub(crate) fn is_child(&self, body: BodyIndex) -> bool {
         self.num_joints_as_child[body.index()] > 0
     }
-    /// True if a joint connects the two bodies.
+    /// Returns true if a joint connects the two bodies.
     pub(crate) fn are_joined(&self, a: BodyIndex, b: BodyIndex) -> bool {
         self.taken.joined.contains(&(a.min(b), a.max(b)))
     }
-    /// A joint.
+    /// Returns the joint with an index.
     ///
     /// # Errors
-    /// If the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn joint(&self, index: JointIndex) -> Result<&Joint> {
         let joint = self.joints.get(index.index());
         joint.ok_or_else(|| out_of_range("joint", index.index()))
     }
-    /// An actuator.
+    /// Returns the actuator with an index.
     ///
     /// # Errors
-    /// If the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn joint_actuator(&self, index: JointActuatorIndex) -> Result<&JointActuator> {
         let actuator = self.actuators.get(index.index());
         actuator.ok_or_else(|| out_of_range("actuator", index.index()))
     }
-    /// A frame.
+    /// Returns the frame with an index.
     ///
     /// # Errors
-    /// If the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn frame(&self, index: FrameIndex) -> Result<&FixedOffsetFrame> {
         let frame = self.frames.get(index.index());
         frame.ok_or_else(|| out_of_range("frame", index.index()))
     }
-    /// Name of a model instance.
+    /// Returns the name of the model instance with an index.
     ///
     /// # Errors
-    /// If the index is of another plant.
+    /// Returns an error if the index is out of range, as one of another plant may be.
     pub fn model_instance_name(&self, index: ModelInstanceIndex) -> Result<&str> {
         let name = self.model_instances.get(index.index());
         name.map(String::as_str)
             .ok_or_else(|| out_of_range("model instance", index.index()))
     }
-    /// `model::body` of a body of this plant.
+    /// Returns the scoped name `model::body` of a body of this plant.
     pub(super) fn scoped_body_name(&self, index: BodyIndex) -> String {
         let body = &self.bodies[index.index()];
         self.scoped(body.model_instance, &body.name)
     }
-    /// The name of one of the plant's elements for messages: scoped if another model instance has
-    /// one of the same name.
+    /// Returns the name of an element for messages: scoped if another model instance has an element
+    /// of the same kind and name.
     pub(super) fn name_to_tell(
         &self,
         instance: ModelInstanceIndex,
@@ -137,7 +137,7 @@ impl MultibodyPlant {
             false => name.into(),
         }
     }
-    /// The name of a joint, which may be about to be added, for messages.
+    /// Returns the name of a joint for messages. The joint need not be added to the plant yet.
     pub(super) fn joint_name_to_tell(&self, joint: &Joint) -> String {
         let child = |body: &RigidBody| body.model_instance;
         let child = self.bodies.get(joint.child.index()).map(child);
@@ -145,7 +145,7 @@ impl MultibodyPlant {
         let instance = instance.unwrap_or(ModelInstanceIndex::DEFAULT);
         self.name_to_tell(instance, &joint.name, &self.taken.joints)
     }
-    /// Names a joint before a refusal.
+    /// Creates an error that names the joint and then gives the reason.
     #[cold]
     pub(super) fn joint_error(&self, joint: JointIndex, why: &str) -> Error {
         let name = self.joint_name_to_tell(&self.joints[joint.index()]);
@@ -155,34 +155,35 @@ impl MultibodyPlant {
         format!("{}::{name}", self.model_instances[instance.index()])
     }
 
-    /// The body of a name, plain or scoped (`model::body`).
+    /// Returns the body with a name, plain or scoped (`model::body`).
     ///
     /// # Errors
-    /// If there is none, or several in different model instances.
+    /// Returns an error if there is none, or several in different model instances.
     pub fn body_by_name(&self, name: &str) -> Result<BodyIndex> {
         let all = self.bodies().map(|(_, b)| (b.model_instance, &*b.name));
         self.indexed_by_name("body", name, &self.taken.bodies, all)
     }
-    /// The joint of a name, plain or scoped (`model::joint`).
+    /// Returns the joint with a name, plain or scoped (`model::joint`).
     ///
     /// # Errors
-    /// If there is none, or several in different model instances.
+    /// Returns an error if there is none, or several in different model instances.
     pub fn joint_by_name(&self, name: &str) -> Result<JointIndex> {
         let all = self.joints().map(|(_, j)| (j.model_instance(), &*j.name));
         self.indexed_by_name("joint", name, &self.taken.joints, all)
     }
-    /// The frame of a name, plain or scoped (`model::frame`); every body has a frame of its name.
+    /// Returns the frame with a name, plain or scoped (`model::frame`); every body has a frame with
+    /// its name.
     ///
     /// # Errors
-    /// If there is none, or several in different model instances.
+    /// Returns an error if there is none, or several in different model instances.
     pub fn frame_by_name(&self, name: &str) -> Result<FrameIndex> {
         let all = self.frames().map(|(_, f)| (f.model_instance(), &*f.name));
         self.indexed_by_name("frame", name, &self.taken.frames, all)
     }
-    /// The body of a name within a model instance.
+    /// Returns the body with a name within a model instance.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is none.
     pub fn body_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<BodyIndex> {
         let model = self.model_instance_name(instance)?;
         self.taken.bodies.get(instance, name).ok_or_else(|| {
@@ -191,10 +192,10 @@ impl MultibodyPlant {
             names::unknown(&kind, name, own.map(|(_, b)| &*b.name))
         })
     }
-    /// The joint of a name within a model instance.
+    /// Returns the joint with a name within a model instance.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is none.
     pub fn joint_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<JointIndex> {
         let model = self.model_instance_name(instance)?;
         self.taken.joints.get(instance, name).ok_or_else(|| {
@@ -205,10 +206,10 @@ impl MultibodyPlant {
             names::unknown(&kind, name, own.map(|(_, j)| &*j.name))
         })
     }
-    /// The frame of a name within a model instance.
+    /// Returns the frame with a name within a model instance.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is none.
     pub fn frame_by_name_in(&self, name: &str, instance: ModelInstanceIndex) -> Result<FrameIndex> {
         let model = self.model_instance_name(instance)?;
         self.taken.frames.get(instance, name).ok_or_else(|| {
@@ -257,10 +258,10 @@ impl MultibodyPlant {
         names::unknown(kind, name, known.iter().map(String::as_str))
     }
 
-    /// The model instance of a name.
+    /// Returns the model instance with a name.
     ///
     /// # Errors
-    /// If there is none.
+    /// Returns an error if there is none.
     pub fn model_instance_by_name(&self, name: &str) -> Result<ModelInstanceIndex> {
         self.taken.instances.get(name).ok_or_else(|| {
             let known = self.model_instances.iter().map(String::as_str);
@@ -276,7 +277,7 @@ impl MultibodyPlant {
         all: impl Iterator<Item = (I, ModelInstanceIndex, &'a str)>,
     ) -> Result<I> {
         let all: Vec<_> = all.collect();
-        // Names may have `::` in them themselves.
+        // Names may contain `::` themselves, so a scoped name cannot simply be split.
         let is_scoped = |model: &ModelInstanceIndex, plain: &str| {
             let rest = name.strip_prefix(self.model_instances[model.index()].as_str());
             rest.and_then(|r| r.strip_prefix("::")) == Some(plain)

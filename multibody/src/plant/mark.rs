@@ -1,11 +1,11 @@
-//! Taking back what a model that could not be loaded has left in a plant.
+//! Rollback of a plant after a model has failed to load.
 
 use super::multibody_plant::MultibodyPlant;
 use crate::model::JointActuatorIndex;
 use nalgebra::Vector3;
 use tarragon_geometry::FrameId;
 
-/// How far the lists of a plant went.
+/// Lengths of the lists of a plant at one time, and its gravity.
 pub(crate) struct PlantMark {
     model_instances: usize,
     bodies: usize,
@@ -24,7 +24,8 @@ pub(crate) struct PlantMark {
     num_joined: usize,
     is_source: bool,
     num_complete: usize,
-    /// Of collisions and visuals: bodies that had a list, and the length of the world's.
+    /// For collisions and for visuals: the number of bodies with a list, and the length of the
+    /// world's list.
     geometries: [(usize, usize); 2],
 }
 
@@ -55,7 +56,8 @@ impl PlantMark {
         }
     }
 
-    /// Removes what was added since. `has_frame` tells if a frame is (still) in the scene.
+    /// Removes everything that was added since the mark. `has_frame` says whether a frame is
+    /// (still) in the scene.
     pub(crate) fn take_back(self, plant: &mut MultibodyPlant, has_frame: impl Fn(FrameId) -> bool) {
         let taken = &mut plant.taken;
         for body in plant.bodies.drain(self.bodies..) {
@@ -100,7 +102,7 @@ impl PlantMark {
             registration.num_complete = self.num_complete;
             let start = self.num_complete.min(registration.frames.len());
             for frame in &mut registration.frames[start..] {
-                // Older bodies may have got their frame with the model.
+                // Bodies older than the mark may have got their frame while the model was loaded.
                 *frame = frame.filter(|f| has_frame(*f));
             }
             let lists = [&mut registration.collisions, &mut registration.visuals];

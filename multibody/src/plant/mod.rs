@@ -1,7 +1,7 @@
-//! The plant: elements are added one by one, checked against each other, and made a tree by
-//! `finalize`. It is a system of a diagram and a source of geometry.
+//! The plant. Elements are added one by one and checked against each other; `finalize` connects
+//! them to a tree. A plant is a system of a diagram and a geometry source of a scene.
 //!
-//! One file per topic; what they compute is in the modules below.
+//! There is one file per topic; the algorithms are in `tree`, `kinematics` and `dynamics`.
 
 mod actuators;
 mod annotations;

@@ -1,4 +1,4 @@
-//! The plant itself: what it is made of, and its checks of what is added.
+//! The plant type, and checks that all additions share.
 
 use super::element_names::{ElementNames, NameIndex};
 use super::geometry_registration::GeometryRegistration;
@@ -11,7 +11,7 @@ use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
 use nalgebra::{Isometry3, Vector3};
 
-/// Where the system takes its positions from.
+/// Source of the positions of the plant as a system.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -34,15 +34,15 @@ pub enum PositionSource {
     /// The state `[q; v]`: discrete with a positive time step, continuous otherwise.
     #[default]
     State,
-    /// The input port `position`: somebody else says where the bodies are.
+    /// The input port `position`: another system supplies the positions.
     InputPort,
 }
 
 /// Rigid bodies connected by joints (Drake's `MultibodyPlant`).
 ///
-/// Bodies and joints are added, by hand or by a [`crate::Parser`], until [`Self::finalize`] makes a
-/// tree of them: every body without a joint towards the world then gets a floating joint. After
-/// that the plant computes body poses and can be added to a diagram.
+/// Bodies and joints are added, by hand or by a [`crate::Parser`], until [`Self::finalize`]
+/// connects them to a tree, in which every body without a joint towards the world gets a floating
+/// joint. After that the plant computes body poses and can be added to a diagram.
 ///
 /// | port | name | type | exists |
 /// |---|---|---|---|
@@ -50,13 +50,13 @@ pub enum PositionSource {
 /// | input | `velocity` | vector of `num_velocities` | with [`PositionSource::InputPort`] |
 /// | output | `state` | vector `[q; v]` | with [`PositionSource::State`] |
 /// | output | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by [`BodyIndex`] | always |
-/// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by [`BodyIndex`] | always |
+/// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by body | always |
 /// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
 ///
 /// Masses, forces and energies are computed from [`crate::PositionKinematics`]. Limit: no forward
-/// dynamics yet. A discrete state stays as it is set; a continuous state has no time derivatives,
-/// which is an error when a simulator asks for them. Constraints, springs and damping are kept, not
-/// solved.
+/// dynamics yet. A discrete state keeps the value it is set to. A continuous state has no time
+/// derivatives: evaluating them, as a simulator does, is an error. Constraints, springs and damping
+/// are stored but not simulated.
 ///
 /// Bodies, joints and frames have names that are unique within their model instance; look-ups take
 /// `name` or `model::name`.
@@ -104,14 +104,15 @@ pub struct MultibodyPlant {
 }
 
 impl MultibodyPlant {
-    /// A plant with the world body only. A `time_step` (s) of 0 means continuous time.
+    /// Creates a plant that contains only the world body. A `time_step` (s) of 0 means continuous
+    /// time.
     ///
     /// # Errors
-    /// If the time step is negative or not finite.
+    /// Returns an error if the time step is negative or not finite.
     pub fn new(time_step: f64) -> Result<Self> {
         if !(time_step >= 0.0 && time_step.is_finite()) {
             return Err(Error::invalid(format!(
-                "the plant's time step is {time_step} s, a finite value of at least 0 is expected"
+                "MultibodyPlant: the time step must be finite and at least 0, got {time_step:?} s"
             )));
         }
         let mut plant = Self {
@@ -146,7 +147,7 @@ impl MultibodyPlant {
         Ok(plant)
     }
 
-    /// Chooses where the system takes its positions from.
+    /// Chooses the source of the positions of the plant as a system.
     pub fn set_position_source(&mut self, source: PositionSource) {
         self.position_source = source;
     }
@@ -155,7 +156,7 @@ impl MultibodyPlant {
         match self.topology {
             None => Ok(()),
             Some(_) => Err(Error::invalid(format!(
-                "{} can not be added: the plant is finalized",
+                "{} cannot be added: the plant is finalized; add it before `finalize`",
                 what()
             ))),
         }
@@ -178,12 +179,14 @@ impl MultibodyPlant {
         let model = &self.model_instances[instance.index()];
         if name.is_empty() {
             return Err(Error::invalid(format!(
-                "a {kind} of model instance '{model}' has an empty name, a name is expected"
+                "the name of a {kind} must not be empty, got an empty one in model instance \
+                 '{model}'"
             )));
         }
         if taken.contains(instance, name) {
             return Err(Error::invalid(format!(
-                "{kind} '{model}::{name}' exists already; names are unique within a model instance"
+                "{kind} '{model}::{name}' exists already; names must be unique within a model \
+                 instance"
             )));
         }
         Ok(())
@@ -193,6 +196,6 @@ impl MultibodyPlant {
 #[cold]
 pub(super) fn out_of_range(kind: &str, index: usize) -> Error {
     Error::invalid(format!(
-        "{kind} index {index} does not belong to this plant"
+        "the {kind} index must belong to this plant, got {index}"
     ))
 }

@@ -1,21 +1,22 @@
-//! Settings that may change after loading, also after `finalize`: limits and damping.
+//! Settings that may change at any time, even after `finalize`: limits and damping.
 //!
-//! None of it changes the tree. A diagram keeps the plant that it was given, so settings are made
-//! before the plant is added to one.
+//! They do not change the tree. A diagram owns its plant, so settings must be made before the plant
+//! is added to a diagram.
 
 use super::multibody_plant::MultibodyPlant;
 use crate::error::Result;
 use crate::model::{Joint, JointActuatorIndex, JointIndex, check_effort_limit};
 
 impl MultibodyPlant {
-    /// Sets the position limits of a joint (rad or m), as Drake's `Joint::set_position_limits`;
-    /// infinite means none.
+    /// Sets the position limits of a joint (rad or m); infinite means none (Drake's
+    /// `Joint::set_position_limits`).
     ///
     /// ```
     /// use nalgebra::Vector3;
     /// use tarragon_multibody::*;
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let inertia = SpatialInertia::zero();
+    /// let cabin = plant.add_rigid_body("cabin", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let lift = Joint::prismatic("lift", BodyIndex::WORLD, cabin, Vector3::z())?;
     /// let lift = plant.add_joint(lift)?;
     /// plant.finalize()?;
@@ -25,8 +26,8 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// If the joint is unknown, their number is not that of the positions, or a lower one is above
-    /// its upper one. Nothing is changed then.
+    /// Returns an error if the joint is unknown, there are not as many limits as positions, or a
+    /// lower limit is above its upper limit. Nothing changes in that case.
     pub fn set_joint_position_limits(
         &mut self,
         joint: JointIndex,
@@ -37,12 +38,12 @@ impl MultibodyPlant {
             j.set_position_limits(lower.to_vec(), upper.to_vec())
         })
     }
-    /// Sets the velocity limits of a joint (rad/s or m/s), as Drake's `Joint::set_velocity_limits`;
-    /// infinite means none.
+    /// Sets the velocity limits of a joint (rad/s or m/s); infinite means none (Drake's
+    /// `Joint::set_velocity_limits`).
     ///
     /// # Errors
-    /// If the joint is unknown, their number is not that of the velocities, or a lower one is above
-    /// its upper one. Nothing is changed then.
+    /// Returns an error if the joint is unknown, there are not as many limits as velocities, or a
+    /// lower limit is above its upper limit. Nothing changes in that case.
     pub fn set_joint_velocity_limits(
         &mut self,
         joint: JointIndex,
@@ -53,11 +54,11 @@ impl MultibodyPlant {
             j.set_velocity_limits(lower.to_vec(), upper.to_vec())
         })
     }
-    /// Sets the acceleration limits of a joint (rad/s^2 or m/s^2), as Drake's
-    /// `Joint::set_acceleration_limits`; infinite means none.
+    /// Sets the acceleration limits of a joint (rad/s^2 or m/s^2); infinite means none (Drake's
+    /// `Joint::set_acceleration_limits`).
     ///
     /// # Errors
-    /// As [`Self::set_joint_velocity_limits`].
+    /// Returns the errors of [`Self::set_joint_velocity_limits`].
     pub fn set_joint_acceleration_limits(
         &mut self,
         joint: JointIndex,
@@ -68,20 +69,22 @@ impl MultibodyPlant {
             j.set_acceleration_limits(lower.to_vec(), upper.to_vec())
         })
     }
-    /// Sets the damping of a joint per velocity (N m s/rad or N s/m), as Drake's
-    /// `Joint::set_default_damping_vector`, which Drake refuses after `Finalize`.
+    /// Sets the damping of a joint per velocity (N m s/rad or N s/m; Drake's
+    /// `Joint::set_default_damping_vector`). Unlike in Drake, this is also possible after
+    /// `finalize`.
     ///
     /// # Errors
-    /// If the joint is unknown, their number is not that of the velocities, or one is negative or
-    /// not finite. Nothing is changed then.
+    /// Returns an error if the joint is unknown, there are not as many values as velocities, or one
+    /// is negative or not finite. Nothing changes in that case.
     pub fn set_joint_damping(&mut self, joint: JointIndex, damping: &[f64]) -> Result<()> {
         self.change_joint(joint, |j| j.set_dampings(damping.to_vec()))
     }
 
-    /// Sets the largest effort of an actuator (N m or N); infinite means no limit.
+    /// Sets the effort limit of an actuator (N m or N); infinite means none.
     ///
     /// # Errors
-    /// If the actuator is unknown or the limit is not positive. Nothing is changed then.
+    /// Returns an error if the actuator is unknown or the limit is not positive. Nothing changes in
+    /// that case.
     pub fn set_effort_limit(&mut self, actuator: JointActuatorIndex, limit: f64) -> Result<()> {
         self.joint_actuator(actuator)?;
         check_effort_limit(limit).map_err(|why| self.actuator_error(actuator, &why))?;
@@ -89,7 +92,7 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Changes a joint; a refusal names it.
+    /// Changes a joint; adds its name to an error.
     fn change_joint(
         &mut self,
         joint: JointIndex,

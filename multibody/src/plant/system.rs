@@ -13,12 +13,13 @@ use tarragon_framework::prelude::{
 };
 use tarragon_geometry::{FrameId, FramePoseVector, SceneGraph};
 
-/// Ports and state of [`MultibodyPlant`]; what does not exist in its configuration is `None`.
+/// Ports and state of [`MultibodyPlant`]; those that its configuration does not have are `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct MultibodyPlantPorts<T: Scalar> {
     /// Positions, with [`PositionSource::InputPort`].
     pub position: Option<InputPort<Vec<T>>>,
-    /// Velocities, with [`PositionSource::InputPort`]; only needed by those who read velocities.
+    /// Velocities, with [`PositionSource::InputPort`]; needs a value only if velocities are
+    /// evaluated.
     pub velocity: Option<InputPort<Vec<T>>>,
     /// `[q; v]`, with [`PositionSource::State`].
     pub state: Option<OutputPort<Vec<T>>>,
@@ -26,15 +27,15 @@ pub struct MultibodyPlantPorts<T: Scalar> {
     pub body_poses: OutputPort<Vec<Isometry3<T>>>,
     /// `V_WB` by [`BodyIndex`].
     pub body_spatial_velocities: OutputPort<Vec<SpatialVector<T>>>,
-    /// Poses of the plant's frames in a SceneGraph, once registered.
+    /// Poses of the plant's frames in a SceneGraph, if the plant is registered with one.
     pub geometry_pose: Option<OutputPort<FramePoseVector<T>>>,
-    /// The state of a plant with a positive time step.
+    /// State `[q; v]` of a plant with a positive time step.
     pub discrete_state: Option<DiscreteState<Vec<T>>>,
-    /// The state of a plant of continuous time.
+    /// State `[q; v]` of a plant with time step 0.
     pub continuous_state: Option<ContinuousState<Vec<T>>>,
 }
 
-/// Where q comes from at run time.
+/// Source of q at run time.
 #[derive(Clone, Copy)]
 enum CoordinateSource<T: Scalar> {
     Port(InputPort<Vec<T>>),
@@ -50,7 +51,7 @@ impl<T: Scalar> CoordinateSource<T> {
             Self::Continuous(_) => Dep::Xc,
         }
     }
-    /// q, possibly followed by v.
+    /// Reads q, possibly followed by v.
     fn read<'a>(self, ctx: &LeafContext<'a, T>) -> Result<&'a [T]> {
         Ok(match self {
             Self::Port(port) => ctx.eval(port)?,
@@ -60,8 +61,9 @@ impl<T: Scalar> CoordinateSource<T> {
     }
 }
 
-const NO_DYNAMICS: &str = "MultibodyPlant has no dynamics yet, so a continuous state has no time \
-     derivatives; use a positive time step or PositionSource::InputPort";
+const NO_DYNAMICS: &str = "MultibodyPlant: a continuous state has no time derivatives, because \
+                           forward dynamics are not supported yet; use a positive time step or \
+                           PositionSource::InputPort";
 
 impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
     type Ports = MultibodyPlantPorts<T>;
@@ -123,7 +125,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             &deps,
             move |plant, ctx, (positions, velocities)| {
                 let x = source.read(ctx)?;
-                // An input of the wrong length is refused below.
+                // An input of the wrong length is rejected below.
                 let (q, v) = x.split_at(plant.num_positions().min(x.len()));
                 let v = match velocity {
                     Some(port) => ctx.eval(port)?,
@@ -183,9 +185,9 @@ fn custom(message: &str) -> Error {
     Error::custom(message)
 }
 
-/// Adds a plant and the scene it is registered with to a diagram, as `plant` and `scene_graph`,
-/// wired: finalizes the plant if that was not done, registers frames for bodies that have none,
-/// applies the collision filters and connects `geometry_pose`.
+/// Adds a plant and the scene it is registered with to a diagram, as `plant` and `scene_graph`, and
+/// connects them. It finalizes the plant if need be, registers frames for bodies that have none,
+/// applies the collision filters and connects `geometry_pose` to the scene.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -205,21 +207,22 @@ fn custom(message: &str) -> Error {
 /// ```
 ///
 /// # Errors
-/// If the plant can not be finalized or is registered with another scene.
+/// Returns an error if the plant cannot be finalized or is registered with another scene.
 pub fn add_multibody_plant_scene_graph(
     builder: &mut DiagramBuilder,
     mut plant: MultibodyPlant,
     mut scene_graph: SceneGraph,
 ) -> Result<(Block<MultibodyPlant>, Block<SceneGraph>)> {
-    // A plant without geometry may be unregistered, and can not register once finalized.
+    // A plant without geometry may not be registered yet, and it cannot be registered once
+    // finalized.
     if !plant.is_finalized() {
         plant.register_as_source_for_scene_graph(&mut scene_graph)?;
         plant.finalize()?;
     }
     let source = plant.source_id().ok_or_else(|| {
         Error::invalid(
-            "the plant was finalized without a scene; call `register_as_source_for_scene_graph` \
-             before `finalize`",
+            "the plant must be registered with a scene before it is finalized; call \
+             `register_as_source_for_scene_graph` before `finalize`",
         )
     })?;
     plant.ensure_frames(&mut scene_graph)?;
@@ -232,5 +235,5 @@ pub fn add_multibody_plant_scene_graph(
     Ok((plant, scene_graph))
 }
 
-// Typed indices and poses line up: `body_poses[BodyIndex::WORLD.index()]` is the identity.
+// The world is body 0, so `body_poses[BodyIndex::WORLD.index()]` is the identity.
 const _: () = assert!(BodyIndex::WORLD.index() == 0);

@@ -1,4 +1,4 @@
-//! Poses in YAML files (Drake's `schema::Transform`), of model directives and of cameras.
+//! Poses in the YAML of model directives and cameras (Drake's `schema::Transform`).
 
 mod transform;
 pub mod vector;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::Tagged;
 use tarragon_framework::math;
 
-/// A pose in a frame that is named (Drake's `schema::Transform`).
+/// A pose relative to a named frame (Drake's `schema::Transform`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -17,27 +17,27 @@ use tarragon_framework::math;
 ///     rotation: Rotation::Rpy { deg: Vector3::new(180.0, 0.0, 0.0) },
 /// };
 /// let x_fb = above.pose()?;
-/// assert!((x_fb.rotation * Vector3::z() + Vector3::z()).norm() < 1e-15); // it looks down
+/// assert!((x_fb.rotation * Vector3::z() + Vector3::z()).norm() < 1e-15); // looks down
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Transform {
-    /// Name of the frame, plain or scoped (`model::frame`).
+    /// Name of the base frame, plain or scoped (`model::frame`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_frame: Option<String>,
-    /// Position in that frame (m).
+    /// Position in the base frame (m).
     #[serde(with = "vector")]
     pub translation: Vector3<f64>,
-    /// Orientation in that frame.
+    /// Orientation in the base frame.
     pub rotation: Rotation,
 }
 
 impl Transform {
-    /// The pose, without its frame.
+    /// Returns the pose, without its frame.
     ///
     /// # Errors
-    /// Says what is not finite, or that an axis has no length.
+    /// Returns a message if a number is not finite or the rotation axis has no length.
     pub fn pose(&self) -> Result<Isometry3<f64>, String> {
         let finite = |what: &str, v: &Vector3<f64>| {
             if v.iter().all(|x| x.is_finite()) {
@@ -45,7 +45,7 @@ impl Transform {
             }
             let v = v.as_slice();
             Err(format!(
-                "the {what} is {v:?}, three finite numbers are expected"
+                "the {what} must be three finite numbers, got {v:?}"
             ))
         };
         finite("translation", &self.translation)?;
@@ -60,11 +60,11 @@ impl Transform {
                 finite("axis of the rotation", axis)?;
                 if !angle_deg.is_finite() {
                     return Err(format!(
-                        "the angle is {angle_deg}, a finite number is expected"
+                        "the angle must be finite, got {angle_deg:?} degrees"
                     ));
                 }
                 let unit = UnitVector3::try_new(*axis, 1e-10);
-                let axis = unit.ok_or("the axis of the rotation has no length")?;
+                let axis = unit.ok_or("the axis of the rotation must not have zero length")?;
                 math::axis_angle(&axis, angle_deg.to_radians())
             }
         };
@@ -73,7 +73,7 @@ impl Transform {
 }
 
 impl From<&Isometry3<f64>> for Transform {
-    /// Without a base frame; the rotation as angles, as in Drake.
+    /// Creates a transform without a base frame, its rotation as roll, pitch and yaw (as in Drake).
     fn from(pose: &Isometry3<f64>) -> Self {
         let rotation = if pose.rotation == nalgebra::UnitQuaternion::identity() {
             Rotation::Identity
@@ -91,10 +91,10 @@ impl From<&Isometry3<f64>> for Transform {
     }
 }
 
-/// A rotation that is written down (Drake's `schema::Rotation`).
+/// A rotation as data (Drake's `schema::Rotation`).
 ///
-/// In YAML `!Rpy {deg: [0, 0, 90]}`, `!AngleAxis {angle_deg: 90, axis: [0, 0, 1]}`, and `!Identity
-/// {}` or nothing. Drake's `!Uniform` is random: it is an error.
+/// In YAML it is `!Rpy {deg: [0, 0, 90]}`, `!AngleAxis {angle_deg: 90, axis: [0, 0, 1]}`, or
+/// `!Identity {}`, which may be omitted. Drake's `!Uniform`, a random rotation, is an error.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -107,7 +107,7 @@ impl From<&Isometry3<f64>> for Transform {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Rotation {
-    /// None.
+    /// No rotation.
     #[default]
     Identity,
     /// Roll, pitch and yaw about the fixed axes x, y, z, in this order.
@@ -115,11 +115,11 @@ pub enum Rotation {
         /// The angles (degrees).
         deg: Vector3<f64>,
     },
-    /// About an axis.
+    /// Rotation about an axis.
     AngleAxis {
         /// The angle (degrees).
         angle_deg: f64,
-        /// The axis; of any length but zero.
+        /// The axis, of any length but zero.
         axis: Vector3<f64>,
     },
 }
@@ -149,15 +149,19 @@ impl<'de> Deserialize<'de> for Rotation {
         ) = (tag.as_deref(), fields);
         let superfluous = |kind: &str, expected: &str| {
             fail(format!(
-                "a rotation {kind} has other fields, {expected} is expected"
+                "a rotation {kind} must have only the fields {expected}, got others"
             ))
         };
         match tag {
             None | Some("!Identity") if deg.is_none() && angle_deg.is_none() && axis.is_none() => {
                 Ok(Self::Identity)
             }
-            None => fail("a rotation has no tag; write !Rpy, !AngleAxis or !Identity before it".into()),
-            Some("!Identity") => superfluous("!Identity", "{}"),
+            None => fail(
+                "a rotation must have a tag, got none; write !Rpy, !AngleAxis or !Identity before \
+                 it"
+                .into(),
+            ),
+            Some("!Identity") => superfluous("!Identity", "{} (none)"),
             // Drake's defaults: no rotation, about z.
             Some("!Rpy") if angle_deg.is_none() && axis.is_none() => Ok(Self::Rpy {
                 deg: deg.map_or_else(Vector3::zeros, |YamlVector3(v)| v),
@@ -169,12 +173,11 @@ impl<'de> Deserialize<'de> for Rotation {
             }),
             Some("!AngleAxis") => superfluous("!AngleAxis", "angle_deg and axis"),
             Some("!Uniform") => fail(
-                "a rotation is !Uniform, which is random; only one pose can be used: write !Rpy, !AngleAxis \
-                 or !Identity"
+                "a rotation must not be random, got !Uniform; write !Rpy, !AngleAxis or !Identity"
                     .into(),
             ),
             Some(tag) => fail(format!(
-                "a rotation has the tag {tag}, !Rpy, !AngleAxis or !Identity is expected"
+                "the tag of a rotation must be !Rpy, !AngleAxis or !Identity, got {tag}"
             )),
         }
     }

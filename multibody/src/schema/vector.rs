@@ -1,4 +1,4 @@
-//! Vectors as data; for fields that are `[x, y, z]`, `#[serde(with = "vector")]`.
+//! Vectors as data: `#[serde(with = "vector")]` for fields written as `[x, y, z]`.
 
 use nalgebra::Vector3;
 use serde::de::{MapAccess, SeqAccess, Visitor};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::FlowSeq;
 use std::fmt;
 
-/// YamlVector3 numbers, in one line of YAML.
+/// Three numbers on one line of YAML.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for YamlVector3 {
             }
             fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<YamlVector3, A::Error> {
                 Err(de::Error::custom(
-                    "a vector has fields, as random ones have; only one pose can be used: write three numbers",
+                    "a vector must be three numbers, got fields; random vectors are not supported",
                 ))
             }
         }
@@ -59,7 +59,7 @@ impl Serialize for YamlVector3 {
 /// Writes `[x, y, z]`.
 ///
 /// # Errors
-/// Those of the writer.
+/// Returns the errors of the serializer.
 pub fn serialize<S: Serializer>(v: &Vector3<f64>, s: S) -> Result<S::Ok, S::Error> {
     YamlVector3(*v).serialize(s)
 }
@@ -67,7 +67,7 @@ pub fn serialize<S: Serializer>(v: &Vector3<f64>, s: S) -> Result<S::Ok, S::Erro
 /// Reads `[x, y, z]`.
 ///
 /// # Errors
-/// If these are not three numbers.
+/// Returns an error if the value is not a list of three numbers.
 pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vector3<f64>, D::Error> {
     YamlVector3::deserialize(d).map(|YamlVector3(v)| v)
 }

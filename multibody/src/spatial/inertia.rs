@@ -4,11 +4,11 @@ use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
 use std::f64::consts::PI;
 
-/// Slack of the validity tests relative to the largest moment, as generous as Drake's
+/// Tolerance of the validity tests relative to the largest moment, as generous as Drake's
 /// `CouldBePhysicallyValid`: inertias in files are often rounded to a few digits.
 const SLACK: f64 = 16.0 * f64::EPSILON;
 
-/// Density (kg/m^3) of the stand-in for an inertia that no body can have.
+/// Density (kg/m^3) of the sphere whose inertia replaces a physically impossible one.
 const PLAUSIBLE_DENSITY: f64 = 1000.0;
 
 /// Mass properties of a body B about its origin Bo, expressed in B (Drake's `M_BBo_B`).
@@ -29,7 +29,7 @@ pub struct SpatialInertia {
 }
 
 impl SpatialInertia {
-    /// No mass and no inertia.
+    /// Returns zero mass and zero inertia.
     pub fn zero() -> Self {
         Self {
             mass: 0.0,
@@ -38,12 +38,13 @@ impl SpatialInertia {
         }
     }
 
-    /// From the mass (kg), the centre of mass `p_BoBcm_B` (m) and the rotational inertia about the
-    /// centre of mass `I_BBcm_B` (kg m^2).
+    /// Creates mass properties from the mass (kg), the centre of mass `p_BoBcm_B` (m) and the
+    /// rotational inertia about the centre of mass `I_BBcm_B` (kg m^2).
     ///
     /// # Errors
-    /// If a number is not finite, the mass is negative, or no body can have such an inertia
-    /// (negative or triangle-violating principal moments); the message holds the numbers.
+    /// Returns an error if a number is not finite, the mass is negative, or no body can have such
+    /// an inertia (negative or triangle-violating principal moments); the message holds the
+    /// numbers.
     pub fn from_central(
         mass: f64,
         p_bobcm_b: Vector3<f64>,
@@ -51,12 +52,12 @@ impl SpatialInertia {
     ) -> Result<Self> {
         if !(mass >= 0.0 && mass.is_finite()) {
             return Err(Error::invalid(format!(
-                "the mass is {mass} kg, a finite value of at least 0 is expected"
+                "the mass must be finite and at least 0, got {mass:?} kg"
             )));
         }
         if p_bobcm_b.iter().any(|x| !x.is_finite()) {
             return Err(Error::invalid(format!(
-                "the centre of mass is {:?}, finite coordinates (m) are expected",
+                "the centre of mass must be finite, got {:?} m",
                 p_bobcm_b.as_slice()
             )));
         }
@@ -70,8 +71,11 @@ impl SpatialInertia {
         })
     }
 
-    /// The inertia of a solid sphere of water of `mass` (kg), or of 1 kg where the mass is not
-    /// positive: what the parsers put in place of an impossible inertia, as Drake's do.
+    /// Returns the inertia of a solid sphere of water of `mass` (kg), or of 1 kg if the mass is not
+    /// positive and finite. The parsers use it in place of an impossible inertia, as Drake's do.
+    ///
+    /// # Errors
+    /// Returns an error if the centre of mass is not finite.
     pub fn plausible(mass: f64, p_bobcm_b: Vector3<f64>) -> Result<Self> {
         let mass = if mass > 0.0 && mass.is_finite() {
             mass
@@ -83,21 +87,22 @@ impl SpatialInertia {
         Self::from_central(mass, p_bobcm_b, Matrix3::from_diagonal_element(moment))
     }
 
-    /// Mass (kg).
+    /// Returns the mass (kg).
     pub fn mass(&self) -> f64 {
         self.mass
     }
-    /// Centre of mass `p_BoBcm_B` (m).
+    /// Returns the centre of mass `p_BoBcm_B` (m).
     pub fn center_of_mass(&self) -> Vector3<f64> {
         self.p_bobcm_b
     }
-    /// Rotational inertia about Bo, `I_BBo_B` (kg m^2).
+    /// Returns the rotational inertia about Bo, `I_BBo_B` (kg m^2).
     pub fn rotational_inertia(&self) -> Matrix3<f64> {
         self.i_bbo_b
     }
 }
 
-/// Moments `[xx, yy, zz]` and products `[xy, xz, yz]` given in frame Bi, expressed in B.
+/// Expresses in B a rotational inertia given in frame Bi by its moments `[xx, yy, zz]` and products
+/// `[xy, xz, yz]`.
 pub(crate) fn rotational_inertia(
     moments: [f64; 3],
     products: [f64; 3],
@@ -112,11 +117,11 @@ pub(crate) fn rotational_inertia(
     (i_b + i_b.transpose()) * 0.5
 }
 
-/// Could a body have this inertia about its centre of mass?
+/// Checks that a body can have this inertia about its centre of mass.
 pub(crate) fn check_rotational(i: &Matrix3<f64>) -> Result<()> {
     let describe = || {
         format!(
-            "rotational inertia ixx={}, iyy={}, izz={}, ixy={}, ixz={}, iyz={}",
+            "ixx={:?}, iyy={:?}, izz={:?}, ixy={:?}, ixz={:?}, iyz={:?}",
             i[(0, 0)],
             i[(1, 1)],
             i[(2, 2)],
@@ -127,7 +132,7 @@ pub(crate) fn check_rotational(i: &Matrix3<f64>) -> Result<()> {
     };
     if i.iter().any(|x| !x.is_finite()) {
         return Err(Error::invalid(format!(
-            "{}: finite numbers (kg m^2) are expected",
+            "the rotational inertia (kg m^2) must be finite, got {}",
             describe()
         )));
     }
@@ -136,8 +141,8 @@ pub(crate) fn check_rotational(i: &Matrix3<f64>) -> Result<()> {
     let slack = SLACK * m.amax();
     if m[0] < -slack || m[0] + m[1] < m[2] - slack {
         return Err(Error::invalid(format!(
-            "{}: no body has the principal moments {:?}; non-negative moments, none larger than the \
-             sum of the others, are expected",
+            "the principal moments of the rotational inertia must not be negative, and none \
+             larger than the sum of the others, got {1:?} kg m^2 from {0}",
             describe(),
             m.as_slice()
         )));
@@ -156,7 +161,7 @@ mod tests {
         assert!(e.contains("izz=0.05"), "{e}");
         assert!(check_rotational(&Matrix3::from_diagonal_element(-1.0)).is_err());
         assert!(check_rotational(&Matrix3::from_diagonal_element(f64::NAN)).is_err());
-        // A rod: exactly on the boundary.
+        // A thin rod is exactly on the boundary.
         assert!(check_rotational(&Matrix3::from_diagonal(&Vector3::new(0.3, 0.3, 0.0))).is_ok());
     }
 

@@ -24,15 +24,15 @@ pub struct SpatialVector<T: Scalar> {
 }
 
 impl<T: Scalar> SpatialVector<T> {
-    /// Nothing.
+    /// Returns the zero vector.
     pub fn zero() -> Self {
         Self {
             rotational: Vector3::zeros(),
             translational: Vector3::zeros(),
         }
     }
-    /// The spatial velocity at another point of the same body; `p` is the way there, expressed in
-    /// the same frame (m).
+    /// Returns the spatial velocity at another point of the same body; `p` is the position of that
+    /// point from the current one (m), expressed in the same frame.
     #[must_use]
     pub fn velocity_at(&self, p: &Vector3<T>) -> Self {
         Self {
@@ -40,8 +40,8 @@ impl<T: Scalar> SpatialVector<T> {
             translational: self.translational + self.rotational.cross(p),
         }
     }
-    /// The spatial force or momentum about another point; `p` is the way there, expressed in the
-    /// same frame (m).
+    /// Returns the spatial force or momentum about another point; `p` is the position of that point
+    /// from the current one (m), expressed in the same frame.
     #[must_use]
     pub fn force_at(&self, p: &Vector3<T>) -> Self {
         Self {
@@ -49,7 +49,8 @@ impl<T: Scalar> SpatialVector<T> {
             translational: self.translational,
         }
     }
-    /// The sum of the products of both parts: power of a force and a velocity.
+    /// Returns the sum of the dot products of both parts, such as the power of a force at a
+    /// velocity.
     pub fn dot(&self, other: &Self) -> T {
         self.rotational.dot(&other.rotational) + self.translational.dot(&other.translational)
     }

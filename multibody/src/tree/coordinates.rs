@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::model::checks::check_length;
 use tarragon_framework::Scalar;
 
-/// One of the vectors that a plant takes.
+/// A kind of coordinate vector of a plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CoordinateKind {
     Positions,
@@ -17,7 +17,7 @@ pub(crate) enum CoordinateKind {
 }
 
 impl CoordinateKind {
-    /// Name of one element, and of all of them.
+    /// Returns the noun for one element, and its plural.
     fn nouns(self) -> (&'static str, &'static str) {
         match self {
             Self::Positions => ("position", "positions"),
@@ -32,7 +32,7 @@ impl CoordinateKind {
 }
 
 impl Topology {
-    /// Names of the elements, in the order of the state.
+    /// Returns the names of the elements, in the order of the state.
     fn names(&self, which: CoordinateKind) -> &[String] {
         match which {
             CoordinateKind::Positions | CoordinateKind::PositionRates => &self.position_names,
@@ -40,18 +40,18 @@ impl Topology {
         }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub(crate) fn count(&self, which: CoordinateKind) -> usize {
         self.names(which).len()
     }
 
     /// Checks that a vector has the right length and that all of its values are finite; derivatives
-    /// of dual numbers are not looked at.
+    /// of dual numbers are not checked.
     #[inline]
     pub(crate) fn check<T: Scalar>(&self, which: CoordinateKind, x: &[T]) -> Result<()> {
         let names = self.names(which);
         check_length(which.name(), x.len(), names.len())?;
-        // 0 times an infinity or NaN is NaN, which stays in the sum.
+        // 0 times an infinity or NaN is NaN, and a NaN persists in the sum.
         let zero = x.iter().fold(0.0, |sum, x| sum + x.re() * 0.0);
         match zero == 0.0 {
             true => Ok(()),
@@ -70,7 +70,7 @@ fn not_finite<T: Scalar>(which: CoordinateKind, names: &[String], x: &[T]) -> Er
         .unwrap_or((0, f64::NAN));
     let name = names.get(k).map_or("", |name| name);
     Error::invalid(format!(
-        "{} {k} ('{name}') must be finite, got {bad}",
+        "{} {k} ('{name}') must be finite, got {bad:?}",
         which.nouns().0
     ))
 }

@@ -1,9 +1,9 @@
-//! Joints as the tree sees them, from the world outwards.
+//! Joints oriented from the world outwards, as the tree needs them.
 
 use crate::model::{BodyIndex, Joint, JointKind};
 use nalgebra::{Isometry3, Unit, Vector3};
 
-/// A joint seen from the world: turned round if its child is the inboard body.
+/// A joint oriented from the world outwards: reversed if its child is the inboard body.
 pub(crate) struct InboardJoint {
     pub(crate) kind: JointKind,
     pub(crate) parent: BodyIndex,
@@ -14,8 +14,8 @@ pub(crate) struct InboardJoint {
 }
 
 impl InboardJoint {
-    /// `forward` if the joint's parent is the inboard body. Joints with several degrees of freedom
-    /// are never turned.
+    /// Orients a joint; `forward` says that its parent is the inboard body. Joints with several
+    /// degrees of freedom are never reversed.
     pub(crate) fn new(joint: &Joint, forward: bool) -> Self {
         if forward {
             return Self {
@@ -27,8 +27,8 @@ impl InboardJoint {
                 reversed: false,
             };
         }
-        // The motion of F in M is that about the opposite axis, which has the same components in
-        // both.
+        // F moves in M about or along the opposite axis, whose components are the same in both
+        // frames.
         let opposite = |axis: &Unit<Vector3<f64>>| Unit::new_unchecked(-axis.into_inner());
         let kind = match &joint.kind {
             JointKind::Weld { x_fm } => JointKind::Weld {
@@ -44,7 +44,7 @@ impl InboardJoint {
                 axis: opposite(axis),
                 pitch: *pitch,
             },
-            // The path of M stays on F; see `reversed`.
+            // The path stays fixed to the original F; `reversed` records that.
             other => other.clone(),
         };
         Self {

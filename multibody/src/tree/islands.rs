@@ -1,4 +1,4 @@
-//! Which bodies are connected by joints, so that a loop is found when it is closed.
+//! Sets of bodies connected by joints, to detect a loop when a joint closes it.
 
 use crate::model::BodyIndex;
 
@@ -6,7 +6,8 @@ use crate::model::BodyIndex;
 /// 1975): by size and without shortened paths, so that connections can be undone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Islands {
-    /// Another body of the same set; itself for the one that stands for the set.
+    /// Another body of the same set, nearer to its representative; the representative points to
+    /// itself.
     towards: Vec<u32>,
     /// Number of bodies in the set, of bodies that stand for one.
     sizes: Vec<u32>,
@@ -15,12 +16,12 @@ pub(crate) struct Islands {
 }
 
 impl Islands {
-    /// Adds a body that is connected with nothing.
+    /// Adds a body without connections.
     pub(crate) fn push(&mut self) {
         self.towards.push(self.towards.len() as u32);
         self.sizes.push(1);
     }
-    /// The body that stands for a body's set.
+    /// Returns the representative of a body's set.
     fn find(&self, body: BodyIndex) -> usize {
         let mut at = body.index();
         while self.towards[at] as usize != at {
@@ -28,7 +29,7 @@ impl Islands {
         }
         at
     }
-    /// Connects two bodies; false if they are connected already.
+    /// Connects two bodies; returns false if they are connected already.
     pub(crate) fn join(&mut self, a: BodyIndex, b: BodyIndex) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
@@ -47,8 +48,8 @@ impl Islands {
     pub(crate) fn num_joined(&self) -> usize {
         self.joined.len()
     }
-    /// Undoes all but the first connections, and removes all but the first bodies, which must not be
-    /// connected otherwise.
+    /// Undoes all but the first connections and removes all but the first bodies. Removed bodies must
+    /// have no other connections.
     pub(crate) fn truncate(&mut self, bodies: usize, num_joined: usize) {
         for small in self.joined.drain(num_joined..).rev() {
             let large = self.towards[small as usize] as usize;
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_joined_is_connected() {
+    fn connection_is_transitive() {
         let body = BodyIndex::new;
         let mut islands = Islands::default();
         (0..5).for_each(|_| islands.push());

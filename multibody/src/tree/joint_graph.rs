@@ -3,7 +3,7 @@
 use crate::model::{BodyIndex, Joint, JointIndex};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The joints at each body, in order of addition.
+/// Adjacency lists of the graph: the joints at each body, in order of addition.
 pub(crate) struct JointGraph {
     neighbours: Vec<Vec<(JointIndex, BodyIndex)>>,
 }
@@ -34,16 +34,16 @@ impl JointGraph {
         self.neighbours[child.index()].push((joint, parent));
     }
 
-    /// The joints at a body, with the body at the other end of each.
+    /// Returns the joints at a body, with the body at the other end of each.
     pub(crate) fn neighbours(&self, body: BodyIndex) -> &[(JointIndex, BodyIndex)] {
         &self.neighbours[body.index()]
     }
 
-    /// The bases of all trees without a joint to the world: those of several bodies first, the one
-    /// with the most joints at its base before the others, as in Drake.
+    /// Returns the base bodies of all trees without a joint to the world. Trees of several bodies
+    /// come first, those with the most joints at their base before the others, as in Drake.
     ///
     /// # Errors
-    /// If the tree would turn round a joint with several degrees of freedom.
+    /// Returns an error if the tree would need to reverse a joint with several degrees of freedom.
     pub(crate) fn free_bases(&self, joints: &[Joint]) -> Result<Vec<BodyIndex>, ReversedJoint> {
         let n = self.neighbours.len();
         let mut is_child = vec![false; n];
@@ -55,7 +55,7 @@ impl JointGraph {
         let mut reached = vec![false; n];
         self.reach(BodyIndex::WORLD, joints, &mut reached)?;
         let (mut connected, mut single) = (vec![], vec![]);
-        // Without loops, every tree has a body that is nobody's child.
+        // Without loops, every tree has a body that is not the child of any joint.
         for body in (1..n).map(BodyIndex::new) {
             if reached[body.index()] || is_child[body.index()] {
                 continue;
@@ -72,7 +72,7 @@ impl JointGraph {
         Ok(connected)
     }
 
-    /// Marks everything that is connected with a body.
+    /// Marks all bodies connected to a base body.
     fn reach(
         &self,
         base: BodyIndex,
@@ -83,7 +83,7 @@ impl JointGraph {
         let mut stack = vec![base];
         while let Some(body) = stack.pop() {
             for (index, other) in self.neighbours(body) {
-                // There are no loops, so it is where this body was reached from.
+                // There are no loops, so `other` is the body from which `body` was reached.
                 if reached[other.index()] {
                     continue;
                 }
@@ -102,7 +102,7 @@ impl JointGraph {
         Ok(())
     }
 
-    /// The bodies on the shortest path between two connected bodies, both included.
+    /// Returns the bodies on the shortest path between two connected bodies, both included.
     pub(crate) fn path(&self, start: BodyIndex, end: BodyIndex) -> Vec<BodyIndex> {
         let mut from: BTreeMap<BodyIndex, BodyIndex> = BTreeMap::new();
         let mut open = VecDeque::from([start]);

@@ -1,4 +1,4 @@
-//! The tree of bodies, in an order in which parents come first.
+//! The tree of bodies, parents before children.
 
 use super::inboard_joint::InboardJoint;
 use super::mobilizer::Mobilizer;
@@ -20,12 +20,12 @@ pub(crate) struct MobilizedBody {
     pub(crate) x_pf: Isometry3<f64>,
     pub(crate) x_bm: Isometry3<f64>,
     pub(crate) inertia: SpatialInertia,
-    /// Inertia of the joint's motors, as it feels them.
+    /// Reflected inertia of the joint's motors.
     pub(crate) reflected: f64,
 }
 
 impl MobilizedBody {
-    /// The velocities of the joint among all velocities.
+    /// Returns the range of the joint's velocities among all velocities.
     pub(crate) fn velocities(&self) -> std::ops::Range<usize> {
         let start = self.v_start as usize;
         start..start + self.kind.num_velocities()
@@ -36,11 +36,11 @@ impl MobilizedBody {
     }
 }
 
-/// The joints in an order in which every parent comes before its children.
+/// The bodies in an order in which every parent comes before its children.
 #[derive(Clone, Debug)]
 pub(crate) struct KinematicTree {
     pub(crate) nodes: Vec<MobilizedBody>,
-    /// Index in `nodes` of each body but the world.
+    /// Index in `nodes` of each body; unused for the world.
     pub(crate) node_of: Vec<u32>,
     inertias: Vec<SpatialInertia>,
     pub(crate) num_positions: usize,
@@ -79,7 +79,7 @@ impl KinematicTree {
         self.num_velocities += joint.kind.num_velocities();
     }
 
-    /// The node of a body; none for the world.
+    /// Returns the node of a body; `None` for the world.
     pub(crate) fn node(&self, body: BodyIndex) -> Option<&MobilizedBody> {
         match body {
             BodyIndex::WORLD => None,

@@ -1,8 +1,8 @@
-//! `X_PB(q)` of one body in its parent.
+//! The pose `X_PB(q)` of one body in its parent.
 //!
-//! Everything that does not depend on q is multiplied out when the tree is made. With half angle h,
-//! a hinge contributes `R_PB = cos(h) A + sin(h) B` with constant quaternions A and B, so a joint
-//! costs one sine and cosine and one pose product, whatever its offsets are.
+//! Everything that does not depend on q is multiplied out when the tree is built. With half angle
+//! h, a hinge contributes `R_PB = cos(h) A + sin(h) B` with constant quaternions A and B, so a
+//! joint costs one sine and cosine and one pose product, whatever its offsets are.
 
 use super::inboard_joint::InboardJoint;
 use crate::model::JointKind;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 use tarragon_framework::{Scalar, math};
 
-/// How a child body B moves in its parent P.
+/// Motion of a child body B in its parent P.
 #[derive(Clone, Debug)]
 pub(crate) enum Mobilizer {
     /// Constant `X_PB`.
@@ -24,7 +24,7 @@ pub(crate) enum Mobilizer {
         p0: Vector3<f64>,
         /// `(pc, ps)`, absent where the axis passes through Bo.
         swing: Option<(Vector3<f64>, Vector3<f64>)>,
-        /// Way per angle, of a screw.
+        /// Translation per angle, for a screw joint.
         along: Option<Vector3<f64>>,
     },
     /// Constant rotation; `p_PB = p0 + q d`.
@@ -37,11 +37,11 @@ pub(crate) enum Mobilizer {
     Path(Box<PathMobilizer>),
     /// `X_PB = X_PF X_FM(q) X_MB`; the offsets are absent where both are the identity.
     Free(Option<Box<(Isometry3<f64>, Isometry3<f64>)>>),
-    /// The same, by angles.
+    /// `X_PB = X_PF X_FM(q) X_MB` for joints whose positions are angles and distances.
     Angles(Box<(JointKind, Isometry3<f64>, Isometry3<f64>)>),
 }
 
-/// How a body moves along a path, which may be its own.
+/// Motion along a path; the path is fixed to B instead of P if `reversed`.
 #[derive(Clone, Debug)]
 pub(crate) struct PathMobilizer {
     path: Arc<PiecewiseConstantCurvatureTrajectory>,
@@ -100,7 +100,7 @@ impl Mobilizer {
         }
     }
 
-    /// `X_PB`; `None` for a floating joint without a rotation.
+    /// Returns `X_PB`; `None` if the quaternion of a floating joint has no direction.
     #[inline]
     pub(crate) fn relative_pose<T: Scalar>(&self, q: &[T]) -> Option<Isometry3<T>> {
         Some(match self {
@@ -113,7 +113,7 @@ impl Mobilizer {
                 along,
             } => {
                 let (s, c) = (q[0] * 0.5).sin_cos();
-                // Of two constant quaternions; unit because A and B are orthonormal in R^4.
+                // The sum is a unit quaternion because A and B are orthonormal in R^4.
                 let r = a.coords.zip_map(&b.coords, |a, b| c * a + s * b);
                 let r_pb = UnitQuaternion::new_unchecked(Quaternion::from(r));
                 let mut p = match swing {
@@ -157,7 +157,7 @@ impl Mobilizer {
     }
 }
 
-/// `X_FM` of a joint whose positions are angles and distances.
+/// Returns `X_FM` of a joint whose positions are angles and distances.
 fn by_angles<T: Scalar>(kind: &JointKind, q: &[T]) -> Isometry3<T> {
     let still = Vector3::zeros();
     match kind {
@@ -170,17 +170,20 @@ fn by_angles<T: Scalar>(kind: &JointKind, q: &[T]) -> Isometry3<T> {
         JointKind::RpyFloating => {
             math::pose(math::rpy(q[0], q[1], q[2]), Vector3::new(q[3], q[4], q[5]))
         }
-        _ => unreachable!("{} has a motion of its own", kind.type_name()),
+        _ => unreachable!(
+            "the motion of a {} joint is computed by its own variant",
+            kind.type_name()
+        ),
     }
 }
 
-/// A constant rotation as a `T`.
+/// Converts a constant rotation to the scalar `T`.
 #[inline]
 pub(super) fn lift_rotation<T: Scalar>(r: &UnitQuaternion<f64>) -> UnitQuaternion<T> {
     UnitQuaternion::new_unchecked(Quaternion::from(r.coords.map(T::from)))
 }
 
-/// A constant pose as a `T`.
+/// Converts a constant pose to the scalar `T`.
 #[inline]
 pub(crate) fn lift<T: Scalar>(x: &Isometry3<f64>) -> Isometry3<T> {
     math::pose(

@@ -1,5 +1,5 @@
-//! The spanning tree of a plant: which joint carries which body, the order of the state, and how
-//! each body moves in its inboard body.
+//! The spanning tree of a plant: the inboard joint of each body, the order of the state, and the
+//! motion of each body in its inboard body.
 
 mod coordinates;
 mod inboard_joint;

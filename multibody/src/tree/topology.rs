@@ -5,14 +5,14 @@ use super::joint_graph::JointGraph;
 use super::kinematic_tree::KinematicTree;
 use crate::model::{BodyIndex, Joint, JointIndex, RigidBody};
 
-/// What `finalize` finds out.
+/// The results of `finalize`: the tree, and the order of joints, positions and velocities.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
     /// Joints in tree order, which is the order of the state.
     pub(crate) order: Vec<JointIndex>,
     /// First position and first velocity, per joint.
     pub(crate) starts: Vec<(usize, usize)>,
-    /// Joint towards the world, per body.
+    /// Joint that connects each body towards the world.
     pub(crate) inboard: Vec<Option<JointIndex>>,
     pub(crate) num_positions: usize,
     pub(crate) num_velocities: usize,
@@ -22,8 +22,8 @@ pub(crate) struct Topology {
 }
 
 impl Topology {
-    /// Numbers positions and velocities, depth first. `reflected` is the reflected inertia of the
-    /// motors per joint.
+    /// Builds the tree and numbers positions and velocities, depth first. `reflected` holds the
+    /// reflected inertia of the motors of each joint.
     pub(crate) fn new(
         graph: &JointGraph,
         bodies: &[RigidBody],
@@ -53,18 +53,18 @@ impl Topology {
         topology
     }
 
-    /// The joint as the tree sees it.
+    /// Returns a joint oriented from the world outwards.
     pub(crate) fn inboard_joint(&self, index: JointIndex, joint: &Joint) -> InboardJoint {
         InboardJoint::new(joint, self.inboard[joint.child.index()] == Some(index))
     }
 
-    /// Sets the inertia of the motors of a joint, as it feels them.
+    /// Sets the reflected inertia of the motors of a joint.
     pub(crate) fn set_reflected(&mut self, index: JointIndex, joint: &Joint, reflected: f64) {
         let outboard = self.inboard_joint(index, joint).child;
         self.tree.set_reflected(outboard, reflected);
     }
 
-    /// Adds the next joint in tree order, with the body at its outer end.
+    /// Adds the next joint in tree order, with its outboard body.
     fn push(&mut self, index: JointIndex, body: BodyIndex, joint: &Joint, reflected: f64) {
         self.order.push(index);
         self.inboard[body.index()] = Some(index);

@@ -64,7 +64,7 @@ fn control_and_force_ranges_limit_efforts() {
     driven("<motor joint='j' forcerange='3 -4'/>").warns(&["empty"]);
     let e = driven("<motor joint='j' ctrllimited='true'/>").error();
     assert!(
-        e.contains("the effort limit must be positive, got 0"),
+        e.contains("the effort limit must be positive, got 0.0"),
         "{e}"
     );
 }
@@ -106,7 +106,7 @@ fn unsupported_and_invalid_actuators_are_reported() {
     driven("<position joint='j' kv='2'/>").warns(&["'kv' of <position>", "'kd'"]);
     for (motor, word) in [
         ("<motor joint='nope'/>", "'nope'"),
-        ("<motor joint='l'/>", "3 degrees of freedom"),
+        ("<motor joint='l'/>", "one degree of freedom, got 3"),
         ("<position joint='j' kp='-1'/>", "p = -1"),
         (
             "<motor joint='j' name='x'/><motor joint='j' name='x'/>",
@@ -190,7 +190,7 @@ fn connect_becomes_a_ball_constraint() {
         ("<connect body1='x' anchor='0 0 0'/>", "'x'"),
         (
             "<connect body1='a' body2='a' anchor='0 0 0'/>",
-            "two different bodies",
+            "the two bodies must be different",
         ),
     ] {
         let e = arm(&format!("<equality>{connect}</equality>")).error();

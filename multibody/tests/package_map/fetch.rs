@@ -70,10 +70,10 @@ fn urls_are_tried_in_order() {
     params.sha256 = sha256(&bytes).to_uppercase();
     let error = place.map(params.clone()).path("p").unwrap_err().to_string();
     for part in [
-        "package 'p' can not be fetched",
+        "package 'p' cannot be fetched",
         "file:///nowhere/a.tar.gz: '/nowhere/a.tar.gz'",
         &format!("checksum {}, {}", sha256(b"something else"), sha256(&bytes)),
-        "missing.tar.gz: the server answers 404",
+        "missing.tar.gz: the server must answer 200 OK, got 404",
     ] {
         assert!(error.contains(part), "'{part}' in: {error}");
     }
@@ -120,26 +120,29 @@ fn failing_servers_are_reported_and_leave_nothing_behind() {
     let bytes = robot().pack(ArchiveType::Zip);
     let half = bytes.len() / 2;
     for (answer, what) in [
-        (Answer::Status(404), "the server answers 404 Not Found"),
-        (Answer::Status(503), "the server answers 503"),
-        (Answer::Status(204), "the server answers 204"),
-        (Answer::Status(304), "the server answers 304"),
+        (
+            Answer::Status(404),
+            "the server must answer 200 OK, got 404 Not Found",
+        ),
+        (Answer::Status(503), "200 OK, got 503"),
+        (Answer::Status(204), "200 OK, got 204"),
+        (Answer::Status(304), "200 OK, got 304"),
         (Answer::Truncated(bytes.clone(), half), "after"),
         (Answer::WrongLength(bytes.clone(), half), "checksum"),
         (Answer::WrongLength(bytes.clone(), 2 * half + 10), "after"),
         (Answer::Body(vec![0; 10]), "checksum"),
         (
             Answer::Redirect("/a.zip".into()),
-            "redirects more than 3 times",
+            "redirect at most 3 times",
         ),
         (
             Answer::Redirect("file:///etc/passwd".into()),
-            "redirects to 'file:///etc/passwd'",
+            "got 'file:///etc/passwd'",
         ),
         (Answer::Garbage, "/a.zip: "),
         (Answer::Silence, "timeout"),
         (Answer::Drip(vec![0; 1000]), "timeout"),
-        (Answer::Body(vec![0; 100_000]), "more than 90000 bytes"),
+        (Answer::Body(vec![0; 100_000]), "at most 90000 bytes"),
     ] {
         let mut place = Place::new();
         place.settings = RemoteSettings {
@@ -167,7 +170,7 @@ fn the_network_can_be_forbidden() {
     let answers = [("/a.zip", Answer::Body(bytes.clone()))];
     let (server, map) = served(&place, &answers, &bytes);
     let error = map.path("p").unwrap_err().to_string();
-    assert!(error.contains("do not allow the network"), "{error}");
+    assert!(error.contains("must allow the network"), "{error}");
     assert_eq!(server.requests(), 0);
     let map = place.map(place.archive("a.zip", &bytes));
     assert!(map.path("p").is_ok());
@@ -271,7 +274,7 @@ fn local_archives_must_be_files() {
     fs::create_dir(place.dir.path().join("x.zip")).unwrap();
     let error = place.map(params).path("p").unwrap_err().to_string();
     assert!(
-        error.contains("is not a file") || error.contains("directory"),
+        error.contains("must be a regular file") || error.contains("directory"),
         "{error}"
     );
     assert!(!Path::new("x.zip").exists());
@@ -284,6 +287,6 @@ fn empty_archives_are_refused() {
         let error = place
             .unpacked(kind, &Archive::new().pack(kind))
             .unwrap_err();
-        assert!(error.contains("it has no files"), "{error}");
+        assert!(error.contains("it must have files"), "{error}");
     }
 }

@@ -317,7 +317,7 @@ fn a_continuous_plant_has_no_derivatives_yet_and_says_so() {
         .and_then(|mut s| s.advance_to(0.1))
         .unwrap_err()
         .to_string();
-    assert!(e.contains("no dynamics yet"), "{e}");
+    assert!(e.contains("forward dynamics are not supported yet"), "{e}");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn the_error_of_a_joint_of_a_body_with_itself_names_the_cure() {
     let a = add_body(&mut p, "a");
     assert_eq!(
         refused(&mut p, weld("x", a, a)),
-        "joint 'x' connects body 'DefaultModelInstance::a' with itself; choose another parent or \
+        "joint 'x' connects body 'DefaultModelInstance::a' to itself; choose another parent or \
          child"
     );
 }

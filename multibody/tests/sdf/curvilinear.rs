@@ -103,7 +103,7 @@ fn invalid_paths_of_joints_are_refused() {
         ),
         (
             with("<drake:damping>-1</drake:damping>"),
-            "damping must be finite and at least 0, got -1",
+            "damping must be finite and at least 0, got -1.0",
         ),
     ] {
         let said = try_load(&text)

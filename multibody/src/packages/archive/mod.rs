@@ -1,8 +1,8 @@
-//! Unpacking archives that nobody vouches for.
+//! Unpacking of untrusted archives.
 //!
-//! All paths are taken apart and must stay below the folder that is unpacked into; links are made
-//! last, so that nothing is written through one, and checked against where they really lead. What
-//! is unpacked is counted as it comes, whatever the archive claims.
+//! All paths are split into parts and must stay below the destination folder. Links are created
+//! last, so that nothing is written through them, and the real target of each is checked. Unpacked
+//! bytes are counted as they are read, whatever the archive claims.
 
 mod tar;
 mod tree;
@@ -18,11 +18,12 @@ use std::io::BufReader;
 use std::path::Path;
 use tree::UnpackedTree;
 
-/// xz takes 65 MiB at its strongest preset; a header may ask for 4 GiB.
+/// Memory limit of the xz decoder (KiB). The strongest preset takes 65 MiB; a header may demand 4
+/// GiB.
 const XZ_MEMORY_KIB: u32 = 256 << 10;
 
-/// Unpacks the folder `prefix` of an archive into the empty folder `into`. When that fails, any
-/// part of it may be there.
+/// Unpacks the folder `prefix` of an archive into the empty folder `into`. After a failure, `into`
+/// may hold any part of it.
 pub(super) fn unpack(
     archive: File,
     kind: ArchiveType,

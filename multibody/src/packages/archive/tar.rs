@@ -8,11 +8,11 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-/// How many bytes may lie between the content of two entries: headers, and the long names and
+/// Maximum number of bytes between the contents of two entries: headers, and the long names and
 /// attributes that are held in memory.
 const MAX_HEADER: u64 = 1 << 20;
 
-/// Passes on at most as many bytes as somebody else allows.
+/// Reader that passes on at most `left` bytes, which its owner sets.
 struct MeteredReader<R> {
     from: R,
     left: Rc<Cell<u64>>,
@@ -23,7 +23,7 @@ impl<R: Read> Read for MeteredReader<R> {
         let left = self.left.get();
         if left == 0 && !buffer.is_empty() {
             return Err(io::Error::other(format!(
-                "a header has more than {MAX_HEADER} bytes"
+                "a header must have at most {MAX_HEADER} bytes, got more"
             )));
         }
         let most = buffer
@@ -49,19 +49,20 @@ pub(super) fn read(from: impl Read, tree: &mut UnpackedTree<'_>) -> Result<(), S
         let Some(entry) = entry else {
             return Ok(());
         };
-        let mut entry = entry.map_err(|e| format!("this is no whole tar archive: {e}"))?;
+        let mut entry =
+            entry.map_err(|e| format!("the archive must be a complete tar archive: {e}"))?;
         let path = entry.path().map_err(|e| e.to_string())?.into_owned();
         let folder = entry.path_bytes().ends_with(b"/");
-        // What is content is counted by the tree.
+        // The tree counts the bytes of the content.
         left.set(u64::MAX);
         let link = || match entry.link_name() {
             Ok(Some(target)) => Ok(target.into_owned()),
-            Ok(None) => Err(format!("the link {path:?} has no target")),
+            Ok(None) => Err(format!("the link {path:?} must have a target, got none")),
             Err(error) => Err(format!("the link {path:?}: {error}")),
         };
         match entry.header().entry_type() {
             EntryType::Directory => tree.add_folder(&path)?,
-            // Before POSIX there was no type for folders.
+            // Formats before POSIX have no type for folders.
             EntryType::Regular if folder => tree.add_folder(&path)?,
             EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
                 tree.add_file(&path, &mut entry)?;
@@ -70,11 +71,15 @@ pub(super) fn read(from: impl Read, tree: &mut UnpackedTree<'_>) -> Result<(), S
             EntryType::Link => tree.add_same_file(&path, Path::new(&link()?))?,
             EntryType::XGlobalHeader => {}
             EntryType::Char | EntryType::Block | EntryType::Fifo => {
-                return Err(format!("{path:?} is a device or pipe; files are expected"));
+                return Err(format!(
+                    "{path:?} must be a file, folder or link, got a device or pipe"
+                ));
             }
             other => {
                 let kind = char::from(other.as_byte()).escape_default().to_string();
-                return Err(format!("{path:?} is of a type that is not known, '{kind}'"));
+                return Err(format!(
+                    "{path:?} must be of a known entry type, got '{kind}'"
+                ));
             }
         }
     }

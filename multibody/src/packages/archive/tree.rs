@@ -1,4 +1,4 @@
-//! What an archive becomes on disk.
+//! Files, folders and links of an archive on disk.
 
 use crate::packages::settings::RemoteSettings;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// Folders within folders.
+/// Maximum number of parts of a path.
 const MAX_DEPTH: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,22 +16,22 @@ enum PathKind {
     Link,
 }
 
-/// A symbolic link that will be made.
+/// A symbolic link to be created at the end.
 struct PendingLink {
-    /// Within the archive.
+    /// Path within the archive.
     path: PathBuf,
     target: PathBuf,
 }
 
-/// A folder that is filled from an archive.
+/// A folder that receives the content of an archive.
 pub(super) struct UnpackedTree<'a> {
     root: &'a Path,
     /// The folder of the archive that becomes `root`.
     prefix: &'a Path,
     prefix_found: bool,
-    /// What there is, relative to `root`.
+    /// Unpacked entries and their kinds, relative to `root`.
     known: BTreeMap<PathBuf, PathKind>,
-    /// Links, made at the end; relative to `root`.
+    /// Links to be created at the end, by path relative to `root`.
     links: BTreeMap<PathBuf, PendingLink>,
     bytes_left: u64,
     max_bytes: u64,
@@ -60,24 +60,25 @@ impl<'a> UnpackedTree<'a> {
         }
     }
 
-    /// Takes from what may be unpacked in all.
+    /// Charges bytes against the limit on the unpacked size.
     pub(super) fn count_bytes(&mut self, bytes: u64) -> Result<(), String> {
         self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or_else(|| {
             format!(
-                "it has more than {} bytes when unpacked, the limit for its size (max_unpacked_bytes \
-                 and max_ratio of the package map's RemoteSettings)",
+                "its content must have at most {} bytes (max_unpacked_bytes and max_ratio of the \
+                 package map's RemoteSettings), got more",
                 self.max_bytes
             )
         })?;
         Ok(())
     }
 
-    /// Where an entry goes, relative to the root; `None` if it is outside of the prefix.
+    /// Returns the destination of an entry, relative to the root; `None` if the entry is outside
+    /// the prefix.
     fn place(&mut self, path: &Path) -> Result<Option<PathBuf>, String> {
         self.entries_left = self.entries_left.checked_sub(1).ok_or_else(|| {
             format!(
-                "it has more than {} entries, the limit (max_entries of the package map's \
-                 RemoteSettings)",
+                "it must have at most {} entries (max_entries of the package map's \
+                 RemoteSettings), got more",
                 self.max_entries
             )
         })?;
@@ -94,7 +95,7 @@ impl<'a> UnpackedTree<'a> {
     }
 
     pub(super) fn add_file(&mut self, path: &Path, content: &mut dyn Read) -> Result<(), String> {
-        // What is dropped is counted all the same.
+        // Dropped files count against the limits too.
         let mut file: Box<dyn Write> = match self.place(path)? {
             Some(place) => Box::new(self.make_file(&place)?),
             None => Box::new(io::sink()),
@@ -123,7 +124,7 @@ impl<'a> UnpackedTree<'a> {
         let source = inside.strip_prefix(self.prefix).ok();
         let source = source.filter(|s| self.known.get(*s) == Some(&PathKind::File));
         let source = source.ok_or_else(|| {
-            format!("{path:?} is a hard link to {target:?}, which is no file unpacked before")
+            format!("the hard link {path:?} must lead to a file unpacked before, got {target:?}")
         })?;
         if source == place {
             return Ok(());
@@ -141,7 +142,7 @@ impl<'a> UnpackedTree<'a> {
             return Ok(());
         };
         if place.as_os_str().is_empty() {
-            return Err(format!("{path:?} is a link, a folder is expected"));
+            return Err(format!("{path:?} must be a folder, got a link"));
         }
         self.make_folders(place.parent().unwrap_or(Path::new("")))?;
         self.replace(&place)?;
@@ -154,14 +155,18 @@ impl<'a> UnpackedTree<'a> {
         Ok(())
     }
 
-    /// Makes a folder and those it is in.
+    /// Creates a folder and its parents.
     fn make_folders(&mut self, path: &Path) -> Result<(), String> {
         let mut at = PathBuf::new();
         for part in path.components() {
             at.push(part);
             match self.known.get(&at) {
                 Some(PathKind::Folder) => continue,
-                Some(_) => return Err(format!("{at:?} is a file or link and a folder as well")),
+                Some(_) => {
+                    return Err(format!(
+                        "{at:?} must be either a folder or a file or link, got both"
+                    ));
+                }
                 None => {}
             }
             fs::create_dir(self.root.join(&at)).map_err(|e| collision(&at, &e))?;
@@ -170,10 +175,10 @@ impl<'a> UnpackedTree<'a> {
         Ok(())
     }
 
-    /// Opens a new file. The last of several entries with the same path counts.
+    /// Opens a new file. Of several entries with the same path, the last wins.
     fn make_file(&mut self, path: &Path) -> Result<fs::File, String> {
         if path.as_os_str().is_empty() {
-            return Err(format!("{:?} is a file, a folder is expected", self.prefix));
+            return Err(format!("{:?} must be a folder, got a file", self.prefix));
         }
         self.prefix_found = true;
         self.make_folders(path.parent().unwrap_or(Path::new("")))?;
@@ -187,12 +192,14 @@ impl<'a> UnpackedTree<'a> {
         Ok(file)
     }
 
-    /// Makes room for another file or link.
+    /// Removes the previous file or link at a path, if any.
     fn replace(&mut self, path: &Path) -> Result<(), String> {
         match self.known.get(path) {
             None => {}
             Some(PathKind::Folder) => {
-                return Err(format!("{path:?} is a folder and a file as well"));
+                return Err(format!(
+                    "{path:?} must be either a folder or a file, got both"
+                ));
             }
             Some(PathKind::File) => {
                 let removed = fs::remove_file(self.root.join(path));
@@ -206,12 +213,12 @@ impl<'a> UnpackedTree<'a> {
         Ok(())
     }
 
-    /// Makes the links, and sees that there is something.
+    /// Creates the links, and checks that the result is not empty.
     pub(super) fn finish(mut self) -> Result<(), String> {
         if !self.prefix_found {
             let prefix = self.prefix;
             return Err(format!(
-                "it has no folder {prefix:?}, which strip_prefix names"
+                "it must have the folder {prefix:?}, which strip_prefix names"
             ));
         }
         let mut made = vec![];
@@ -221,7 +228,7 @@ impl<'a> UnpackedTree<'a> {
             }
         }
         let root = self.root.canonicalize().map_err(|e| e.to_string())?;
-        // Links may lead through links, so that only the system can tell where.
+        // Links may lead through other links, so only the file system can resolve them.
         for place in made {
             let path = self.root.join(&place);
             match path.canonicalize() {
@@ -236,13 +243,13 @@ impl<'a> UnpackedTree<'a> {
         let mut entries = fs::read_dir(self.root).map_err(|e| e.to_string())?;
         match entries.next() {
             Some(_) => Ok(()),
-            None => Err("it has no files".into()),
+            None => Err("it must have files, got none".into()),
         }
     }
 
-    /// True if there is a link to check.
+    /// Creates a link; returns true if its target must still be checked.
     fn make_link(&mut self, place: &Path, link: &PendingLink) -> Result<bool, String> {
-        // Out of the archive it may never lead; out of the prefix it leads to what was dropped.
+        // A link out of the archive is an error; a link out of the prefix leads to dropped files.
         let folder = link.path.parent().unwrap_or(Path::new(""));
         let target = joined(folder, &link.target).ok_or_else(|| leads_out(&link.path))?;
         let Ok(target) = target.strip_prefix(self.prefix) else {
@@ -257,7 +264,7 @@ impl<'a> UnpackedTree<'a> {
             made.map_err(|e| collision(place, &e))?;
             Ok(true)
         }
-        // Elsewhere links take privileges; a copy serves.
+        // On other systems, links need privileges; a copy replaces them.
         #[cfg(not(unix))]
         {
             if self.known.get(target) != Some(&PathKind::File) {
@@ -277,41 +284,47 @@ impl<'a> UnpackedTree<'a> {
 }
 
 fn leads_out(path: &Path) -> String {
-    format!("{path:?} is a link that leads out of the archive")
+    format!("the link {path:?} must not lead out of the archive")
 }
 
 fn warn_of_dangling(path: &Path) {
-    tracing::warn!("the link {path:?} of a package leads to nothing and is left out");
+    tracing::warn!("the link {path:?} of a package has no target and is left out");
 }
 
 fn collision(path: &Path, error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::AlreadyExists => format!(
-            "{path:?} differs from another path only in upper and lower case, which this file system \
-             does not tell apart"
+            "{path:?} must differ from other paths in more than upper and lower case, which this \
+             file system does not distinguish"
         ),
         _ => format!("{path:?}: {error}"),
     }
 }
 
-/// A path of an archive as one below a root.
+/// Converts a path of an archive to a path below a root.
 fn within(path: &Path) -> Result<PathBuf, String> {
     let mut inside = PathBuf::new();
     for (depth, part) in path.components().enumerate() {
         match part {
             Component::Normal(_) if depth >= MAX_DEPTH => {
-                return Err(format!("a path has more than {MAX_DEPTH} parts"));
+                return Err(format!(
+                    "a path must have at most {MAX_DEPTH} parts, got more"
+                ));
             }
             Component::Normal(name) => inside.push(name),
             Component::CurDir => {}
-            _ => return Err(format!("{path:?} leads out of the archive")),
+            _ => {
+                return Err(format!(
+                    "the path {path:?} must not lead out of the archive"
+                ));
+            }
         }
     }
     Ok(inside)
 }
 
-/// Where a link in `folder` leads if no other link is on the way; `None` if that is not below the
-/// root.
+/// Returns the target of a link in `folder`, assuming that no other link is on the way; `None` if
+/// the target is not below the root.
 fn joined(folder: &Path, target: &Path) -> Option<PathBuf> {
     let mut at = folder.to_path_buf();
     for part in target.components() {

@@ -6,18 +6,19 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// The kind of a file in the upper half of the external attributes (POSIX, `st_mode`).
+/// Mask of the file type in the Unix mode, the upper half of the external attributes (POSIX,
+/// `st_mode`).
 const KIND_MASK: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 const FOLDER: u32 = 0o040_000;
 const LINK: u32 = 0o120_000;
 
-/// Longer targets than systems allow.
+/// Maximum length of a link target (bytes); systems do not allow longer ones.
 const MAX_LINK: u64 = 4096;
 
 pub(super) fn read(packed: BufReader<File>, tree: &mut UnpackedTree<'_>) -> Result<(), String> {
     let mut archive =
-        ZipArchive::new(packed).map_err(|e| format!("this is no zip archive: {e}"))?;
+        ZipArchive::new(packed).map_err(|e| format!("the archive must be a zip archive: {e}"))?;
     for i in 0..archive.len() {
         let at = |e: ::zip::result::ZipError| format!("entry {}: {e}", i + 1);
         let mut entry = archive.by_index(i).map_err(at)?;
@@ -35,7 +36,7 @@ pub(super) fn read(packed: BufReader<File>, tree: &mut UnpackedTree<'_>) -> Resu
             0 | REGULAR => tree.add_file(path, &mut entry)?,
             _ => {
                 return Err(format!(
-                    "{path:?} is a device, pipe or socket; files are expected"
+                    "{path:?} must be a file, folder or link, got a device, pipe or socket"
                 ));
             }
         }
