@@ -24,7 +24,7 @@ pub(super) fn rank(shape: &Shape) -> u8 {
     }
 }
 
-/// The set that a shape is, but for its margin; half spaces have none.
+/// The core of a shape: the set whose points are swept by its margin. Half spaces have none.
 #[inline]
 pub(super) fn core(shape: &Shape) -> Result<Core<'_>> {
     Ok(match shape {
@@ -42,7 +42,7 @@ pub(super) fn core(shape: &Shape) -> Result<Core<'_>> {
         Shape::Mesh(s) => Core::Polytope(s.polytope()?),
         other => {
             return Err(Error::invalid(format!(
-                "{} has no proximity: it is for visualizers only",
+                "{} cannot be used in proximity queries, it is for visualizers only; use another shape",
                 other.type_name()
             )));
         }
@@ -59,7 +59,7 @@ pub(super) fn margin(shape: &Shape) -> f64 {
     }
 }
 
-/// The size of a bounded shape (m), to which rounding is compared.
+/// Size of a bounded shape (m), the scale of its rounding errors.
 #[inline(always)]
 pub(super) fn extent(shape: &Shape) -> f64 {
     match shape {
