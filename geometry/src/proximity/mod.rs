@@ -42,13 +42,13 @@
 //! | concentric spheres | x axis of the frame of the larger one |
 //! | crossing axes of two capsules | common perpendicular |
 //! | overlapping axes of two capsules on one line | x axis of one of them |
-//! | centre of a sphere in a box, several faces equally near | face of the first axis, positive side |
+//! | centre of a sphere in a box, faces equally near | face of the first axis, positive side |
 //! | centre of a sphere on an edge or corner of a box | mean of the normals there |
 //! | parallel faces, edges, rims | middle of the region where they face each other |
 //! | boxes touching at edges or vertices | best of the separating axes |
-//! | several directions equally deep (coaxial, concentric shapes) | first one found, the same in every run |
+//! | several directions equally deep (coaxial, concentric shapes) | the first found, reproducibly |
 //! | flat hulls cut by another shape | both sides of a flat hull are boundary |
-//! | several features of a true surface equally near | first one found, the same in every run |
+//! | several features of a true surface equally near | the first found, reproducibly |
 //!
 //! Two bodies are compared in a canonical order of shape type, dimensions and pose. Exchanging the
 //! arguments therefore exchanges the results bit for bit, unless the two bodies agree in all of

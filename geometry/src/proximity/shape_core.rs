@@ -42,7 +42,8 @@ pub(super) fn core(shape: &Shape) -> Result<Core<'_>> {
         Shape::Mesh(s) => Core::Polytope(s.polytope()?),
         other => {
             return Err(Error::invalid(format!(
-                "{} cannot be used in proximity queries, it is for visualizers only; use another shape",
+                "{} cannot be used in proximity queries, it is for visualizers only; use another \
+                 shape",
                 other.type_name()
             )));
         }

@@ -1,11 +1,11 @@
-//! Active features of two cores: the exact stationary normal, its derivatives, and the witnesses.
+//! Active features of two cores: the exact stationary normal, its derivatives and the witnesses.
 //!
-//! Near its optimum the margin `g(n) = n.p_B(n) - n.p_A(n)` is smooth once it is known which point
-//! or curve supports each body ([`Piece`]) and which edges or faces `n` has to stay perpendicular
-//! to ([`Flat`]). With the support `p(n)` of a piece and `W` its derivative, the Riemannian Hessian
-//! of `-g` across `n` is `W_A + W_B + g I`. The same matrix serves Newton's method on values and,
-//! by the implicit function theorem, one step in `T` that turns the derivatives of the pose into
-//! those of the normal.
+//! Near its optimum, the margin `g(n) = n.p_B(n) - n.p_A(n)` is smooth once it is known which point
+//! or curve supports each body ([`Piece`]) and which edges or faces `n` must stay perpendicular to
+//! ([`Flat`]). With the support `p(n)` of a piece and its derivative `W`, the Riemannian Hessian of
+//! `-g` across `n` is `W_A + W_B + g I`. The same matrix serves two purposes: Newton's method on
+//! plain values, and, by the implicit function theorem, one step in `T` that turns the derivatives
+//! of the pose into those of the normal.
 
 use super::core::Core;
 use super::local::{Flat, Local, Piece};
@@ -15,7 +15,7 @@ use crate::values::lift;
 use nalgebra::{Isometry3, Matrix2, Matrix3, Vector2, Vector3};
 use tarragon_framework::Scalar;
 
-/// The pose of B in A as matrix and vector: many vectors are turned by it.
+/// The pose of B in A as a matrix and a vector, because it rotates many vectors.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::proximity) struct Placed<T: Scalar> {
     pub(super) r: Matrix3<T>,
@@ -29,18 +29,18 @@ impl<T: Scalar> Placed<T> {
             p: x_ab.translation.vector,
         }
     }
-    /// The pose without derivatives.
+    /// Returns the pose without derivatives.
     fn value(&self) -> Placed<f64> {
         Placed {
             r: self.r.map(|x| x.re()),
             p: self.p.map(|x| x.re()),
         }
     }
-    /// A point of B, in A.
+    /// Returns a point of B, in A.
     pub(super) fn point(&self, p_b: &Vector3<T>) -> Vector3<T> {
         self.r * p_b + self.p
     }
-    /// A direction of A, in B.
+    /// Returns a direction of A, in B.
     pub(super) fn in_b(&self, v: &Vector3<T>) -> Vector3<T> {
         self.r.tr_mul(v)
     }
@@ -54,13 +54,14 @@ pub(in crate::proximity) struct Active {
     pub(super) b: Local,
 }
 
-/// Below this sine of the angle between them two edges count as parallel.
+/// Two edges count as parallel if the sine of the angle between them is below this value.
 const PARALLEL_EDGES: f64 = 1e-8;
 
-/// Cosine of the angle up to which features that were found around a direction may be active.
+/// Minimum cosine of the angle between the normal and the direction around which its features were
+/// found.
 const NEARBY: f64 = 0.5;
 
-/// How many conditions the flats put on the normal.
+/// The number of conditions that the flats impose on the normal.
 enum Conditions<T: Scalar> {
     None,
     Edge(Vector3<T>),
@@ -69,12 +70,12 @@ enum Conditions<T: Scalar> {
 }
 
 impl Active {
-    /// A plane of A with the unit normal `n`, and a feature of B.
+    /// Creates a plane of A with the unit normal `n` against a feature of B.
     pub(in crate::proximity) fn on_plane(n: Vector3<f64>, a: Local, b: Local) -> Self {
         Self { n, a, b }
     }
 
-    /// The conditions on the normal in A, near the value of the normal.
+    /// Returns the conditions on the normal in A, for a normal near its current value.
     fn conditions<T: Scalar>(&self, x_ab: &Placed<T>) -> Conditions<T> {
         let in_a = |v: &Vector3<f64>| x_ab.r * lift(v);
         match (self.a.flat, self.b.flat) {
@@ -88,7 +89,7 @@ impl Active {
                     return Conditions::Edge(a);
                 }
                 let mut n = cross / length2.sqrt();
-                // Once more perpendicular: the cross product of nearly parallel edges is rough.
+                // Orthogonalized again: the cross product of nearly parallel edges is inaccurate.
                 n -= a * a.dot(&n);
                 n -= b * b.dot(&n);
                 n /= n.norm_squared().sqrt();
@@ -101,7 +102,7 @@ impl Active {
         }
     }
 
-    /// Supports of both pieces in A.
+    /// Returns the supports of both pieces, in A.
     fn supports<T: Scalar>(&self, n: &Vector3<T>, x_ab: &Placed<T>) -> (Vector3<T>, Vector3<T>) {
         let p_a = self.a.piece.support(n);
         let p_b = match &self.b.piece {
@@ -111,7 +112,7 @@ impl Active {
         (p_a, p_b)
     }
 
-    /// `W_A + W_B` across `n`, between the directions `t`.
+    /// Returns `W_A + W_B` across `n`, between the directions `t`.
     fn curvature(
         &self,
         n: &Vector3<f64>,
@@ -126,7 +127,7 @@ impl Active {
         w
     }
 
-    /// The features of a core (A) against a point at the origin of B, for a normal that is known.
+    /// Returns the features of a core (A) against a point at the origin of B, for a known normal.
     pub(in crate::proximity) fn against_point(n: Vector3<f64>, core: &Core<'_>) -> Self {
         Self {
             n,
@@ -135,8 +136,8 @@ impl Active {
         }
     }
 
-    /// Moves the normal to the stationary point of the margin under the conditions of the flats;
-    /// `None` if there is none nearby.
+    /// Moves the normal to the stationary point of the margin under the conditions of the flats.
+    /// Returns `None` if there is no such point nearby.
     pub(super) fn refined(mut self, x_ab: &Placed<f64>) -> Option<Self> {
         match self.conditions(x_ab) {
             Conditions::Fixed(n) => {
@@ -166,8 +167,8 @@ impl Active {
         Some(self)
     }
 
-    /// Newton's method on the sphere, in the first `count` of the directions that `across` gives,
-    /// which are orthonormal and across `n`.
+    /// Runs Newton's method on the sphere, in the first `count` of the directions that `across`
+    /// returns, which are orthonormal and perpendicular to `n`.
     fn newton(
         &mut self,
         x_ab: &Placed<f64>,
@@ -182,11 +183,11 @@ impl Active {
             let (p_a, p_b) = self.supports(&self.n, x_ab);
             let q = p_b - p_a;
             let q = match (count, across(&self.n)) {
-                // What is left of it across the edge.
+                // The component of the difference that is perpendicular to the edge.
                 (1, [t, _]) => t * t.dot(&q) + self.n * self.n.dot(&q),
                 _ => q,
             };
-            // Separated points have one maximum; overlapping ones are never the deepest feature.
+            // Separated points have one maximum; overlapping points are never the deepest feature.
             let n = q.try_normalize(0.0)?;
             if n.dot(&self.n) < 0.0 {
                 return None;
@@ -221,7 +222,7 @@ impl Active {
                 downhill(&(w - Matrix2::identity() * h), &gradient)
             };
             let Some(step) = step else {
-                // Every direction is as good: concentric round shapes.
+                // All directions are equally good: concentric round shapes.
                 return (off <= 10.0 * rounding).then_some(());
             };
             let length = step.norm();
@@ -243,15 +244,15 @@ impl Active {
             self.n = n;
             (r, h) = next;
             if length <= 1e-15 || (length < 1e-9 && fraction == 1.0) {
-                // Quadratic convergence: this step was the last that mattered.
+                // Convergence is quadratic, so another step would change nothing.
                 return Some(());
             }
         }
         Some(())
     }
 
-    /// What keeps the normal a function of the poses when both bodies have flats that face each
-    /// other: one of them is held at its witness (`p_a`, `p_b`: in A and in B).
+    /// Makes the normal a function of the poses when both bodies have flats that face each other,
+    /// by holding one of them at its witness (`p_a`, in A, or `p_b`, in B).
     pub(in crate::proximity) fn settled(
         mut self,
         x_ab: &Placed<f64>,
@@ -271,8 +272,8 @@ impl Active {
         self
     }
 
-    /// Distance, normal and witnesses at the pose `x_ab` of B in A, whose value is the one that the
-    /// features were found for.
+    /// Returns the distance, normal and witnesses at the pose `x_ab` of B in A. The value of `x_ab`
+    /// must be the pose for which the features were found.
     pub(in crate::proximity) fn evaluate<T: Scalar>(&self, x_ab: &Placed<T>) -> CoreDistance<T> {
         let n = self.normal(x_ab);
         let (p_a, p_b) = self.supports(&n, x_ab);
@@ -284,7 +285,7 @@ impl Active {
         };
         let (p_a, p_b) = match (self.a.flat, self.b.flat) {
             // The support of a thin ellipsoid magnifies the rounding of the normal along its
-            // surface; the other point does not.
+            // surface, so the witness of the other body is used.
             (Flat::None, Flat::None) => match (self.a.piece, self.b.piece) {
                 (_, Piece::Ellipsoid(_)) => (p_a, p_a + n * distance),
                 (Piece::Ellipsoid(_), _) => (p_b - n * distance, p_b),
@@ -300,7 +301,7 @@ impl Active {
                 let p_a = p_a + u * s;
                 (p_a, p_a + n * distance)
             }
-            // Two faces: `settled` leaves none.
+            // Two faces cannot occur here: `settled` holds one of them.
             _ => (p_b - n * distance, p_b),
         };
         CoreDistance {
@@ -311,8 +312,8 @@ impl Active {
         }
     }
 
-    /// The distance with its derivatives: by the envelope theorem they only see how the witnesses
-    /// move when they are held fixed on their bodies.
+    /// Returns the distance with its derivatives. By the envelope theorem, they depend only on how
+    /// the witnesses move when they are held fixed on their bodies.
     fn distance<T: Scalar>(&self, x_ab: &Placed<T>) -> T {
         let at = x_ab.value();
         let value = self.evaluate(&at);
@@ -322,7 +323,7 @@ impl Active {
         distance - T::from(distance.re()) + T::from(value.distance)
     }
 
-    /// The normal with its derivatives.
+    /// Returns the normal with its derivatives.
     fn normal<T: Scalar>(&self, x_ab: &Placed<T>) -> Vector3<T> {
         let n0: Vector3<T> = lift(&self.n);
         let (mut n, across, count) = match self.conditions(x_ab) {
@@ -363,18 +364,18 @@ impl Active {
             }
         }
         let n = n / n.norm_squared().sqrt();
-        // The value is the polished one, to the bit.
+        // The value is that of the refined normal, to the bit.
         n.zip_map(&self.n, |n, value| n - T::from(n.re()) + T::from(value))
     }
 }
 
-/// True for scalars without derivatives.
+/// Returns true for scalars without derivatives.
 fn is_constant<T: Scalar>() -> bool {
     T::NDERIV == 0
 }
 
-/// The Newton step; `None` where the Hessian is not positive definite, but for rounding: there is
-/// no minimum nearby then.
+/// Returns the Newton step, or `None` if the Hessian is not positive semidefinite up to rounding:
+/// then there is no minimum nearby.
 fn downhill(hessian: &Matrix2<f64>, gradient: &Vector2<f64>) -> Option<Vector2<f64>> {
     let (a, b, d) = (hessian[(0, 0)], hessian[(0, 1)], hessian[(1, 1)]);
     let determinant = a * d - b * b;
@@ -388,7 +389,7 @@ fn downhill(hessian: &Matrix2<f64>, gradient: &Vector2<f64>) -> Option<Vector2<f
     if scale == 0.0 || a.min(d) < -1e-9 * scale || determinant < -1e-9 * scale * scale {
         return None;
     }
-    // Flat in one direction: only the other one counts.
+    // Flat in one direction: only the other one matters.
     let steep = if a > d {
         Vector2::new(a, b)
     } else {
@@ -398,7 +399,8 @@ fn downhill(hessian: &Matrix2<f64>, gradient: &Vector2<f64>) -> Option<Vector2<f
     Some(-steep * (steep.dot(gradient) / (a + d)))
 }
 
-/// Inverse that ignores directions whose eigenvalue is rounding: along them nothing is unique.
+/// Returns the inverse without directions whose eigenvalue is rounding: nothing is unique along
+/// them.
 fn pseudo_inverse(m: &Matrix2<f64>, negligible: f64) -> Matrix2<f64> {
     let eigen = m.symmetric_eigen();
     let mut inverse = Matrix2::zeros();

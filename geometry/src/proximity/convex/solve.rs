@@ -1,4 +1,4 @@
-//! From approximate directions to exact features.
+//! The general solver: from approximate directions to exact features.
 
 use super::active::{Active, Placed};
 use super::core::Core;
@@ -11,22 +11,23 @@ use super::point_ellipsoid::point_ellipsoid_features;
 use super::region::{Region, facing};
 use nalgebra::{Isometry3, Vector3};
 
-/// Angles (rad) within which features around an approximate normal are taken for active.
-/// Approximate normals have errors of all sizes, so several are tried, the likely ones first.
+/// Angles (rad) within which features around an approximate normal are assumed active. The errors
+/// of approximate normals vary widely, so several angles are tried, the likely ones first.
 const TOLERANCES: [f64; 5] = [1e-7, 1e-4, 1e-2, 1e-11, 1e-14];
-/// Points that face each other up to this fraction of the size do so exactly, but for rounding.
+/// Points that face each other up to this fraction of the size do so exactly, up to rounding.
 const FACING: f64 = 2e-13;
-/// Margins that differ by less than this fraction of the size are equal, but for rounding.
+/// Margins that differ by less than this fraction of the size are equal, up to rounding.
 const EQUAL: f64 = 2e-15;
 
-/// A stationary direction with its features, settled.
+/// A stationary direction with its settled features.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub(super) active: Active,
-    /// The margin `g(n)`, which the signed distance is not below.
+    /// The margin `g(n)`, a lower bound of the signed distance.
     margin: f64,
-    /// How far the supports in that direction are from facing each other, and the value of the
-    /// features from the margin (m): zero but for rounding where the direction is stationary.
+    /// The larger of two errors (m): the distance by which the supports in that direction miss
+    /// facing each other, and the difference between the value of the features and the margin. It
+    /// is zero up to rounding where the direction is stationary.
     error: f64,
 }
 
@@ -43,7 +44,7 @@ impl Candidate {
     }
 }
 
-/// The active features of two cores, or `None` beyond `reach`.
+/// Returns the active features of two cores, or `None` beyond `reach`.
 pub(in crate::proximity) fn convex_features(
     a: &Core<'_>,
     b: &Core<'_>,
@@ -53,7 +54,7 @@ pub(in crate::proximity) fn convex_features(
     let pair = Pair::new(a, b, x_ab);
     let mut gjk = Gjk::new(&pair);
     let mut best: Option<Candidate> = None;
-    // Guesses are worth their price when the search has come closer.
+    // Guesses are worth their cost only once the search has come closer.
     let mut guess_below = 0.3;
     let mut overlapping = false;
     for _ in 0..128 {
@@ -80,7 +81,8 @@ pub(in crate::proximity) fn convex_features(
             break;
         }
     }
-    // For nearly touching cores the nearest point tells the features better than the best margin.
+    // For nearly touching cores, the nearest point identifies the features better than the best
+    // margin.
     for n in [Some(gjk.n), gjk.v.try_normalize(0.0)]
         .into_iter()
         .flatten()
@@ -108,9 +110,9 @@ pub(in crate::proximity) fn convex_features(
     }
     Some(match best {
         Some(best) if best.is_certain(pair.scale) => best.active,
-        // No features explain the direction: the points that face each other there.
+        // No features explain the direction, so the points that face each other there are used.
         Some(best) => examine(&pair, None, &best.active.n).active,
-        // Two points that coincide.
+        // The two cores are points that coincide.
         None => examine(&pair, None, &gjk.n).active,
     })
 }
@@ -124,15 +126,16 @@ fn take_better(pair: &Pair<'_>, n: &Vector3<f64>, best: &mut Option<Candidate>) 
     }
 }
 
-/// The features that the search has ended on, if they are as far apart as the points it has found.
+/// Returns the features on which the search has ended, if they are as far apart as the points that
+/// it has found.
 ///
-/// For long cores that nearly touch, the direction of so short a difference is not exact enough to
-/// show a margin, but its length is exact: it is that of two points of the cores.
+/// For long cores that nearly touch, the direction of such a short difference is too inaccurate to
+/// give a margin, but its length is exact: it is the distance of two points of the cores.
 fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
     let length = gjk.v.norm();
     let n = gjk.v.try_normalize(0.0)?;
     let n_b = -pair.x_ab.in_b(&n);
-    // What the rounding of the difference does to the margin of its direction.
+    // The effect that the rounding of the difference has on the margin in its direction.
     let rough = 1e-14 * pair.size * pair.size / length;
     let locals = |core: &Core<'_>, of_a: bool, n: &Vector3<f64>| {
         if core.is_flat() {
@@ -152,8 +155,9 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
         let found = active.evaluate(&pair.x_ab);
         let apart = found.p_b - found.p_a - found.n_ab * found.distance;
         let near = |x: f64, y: f64, tolerance: f64| (x - y).abs() <= tolerance;
-        // Vertices and rims are in the cores, so their distance is not below the signed distance;
-        // how far the witness of an edge is from its ends only the search tells.
+        // Vertices and rims belong to the cores, so their distance is an upper bound of the signed
+        // distance. Only the search shows how far the witness of an edge is from the ends of that
+        // edge.
         let vertices = active.a.flat == Flat::None && active.b.flat == Flat::None;
         let slack = EQUAL * pair.scale;
         let fits = if vertices {
@@ -173,8 +177,8 @@ fn spanned(pair: &Pair<'_>, gjk: &Gjk, least: f64) -> Option<Active> {
     best.map(|b| b.1)
 }
 
-/// The vertices that the search has ended on, each against the whole other core, if that has a
-/// closed form: so near to a rim Newton's method may not find to it.
+/// Returns the features of each vertex on which the search has ended against the whole other core,
+/// if that has a closed form. This near to a rim, Newton's method may not find it.
 fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
     let against = |core: &Core<'_>, p: &Vector3<f64>| match core {
         Core::Cylinder { radius, half } => {
@@ -206,7 +210,7 @@ fn vertices_against_round(pair: &Pair<'_>, gjk: &Gjk) -> Vec<Active> {
     all.chain(flat_b.into_iter().flatten()).collect()
 }
 
-/// The nearest points as the search has found them.
+/// Returns the nearest points that the search has found, as features.
 fn nearest_found(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
     let n = gjk.v.try_normalize(0.0)?;
     let (p_a, p_b) = gjk.nearest_points();
@@ -217,7 +221,7 @@ fn nearest_found(pair: &Pair<'_>, gjk: &Gjk) -> Option<Active> {
     })
 }
 
-/// The best stationary direction near `n`.
+/// Returns the best stationary direction near `n`.
 fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
     let n_b = -pair.x_ab.in_b(n);
     let mut locals_a = [pair.a.local(n, TOLERANCES[0]); TOLERANCES.len()];
@@ -254,9 +258,9 @@ fn candidate(pair: &Pair<'_>, n: &Vector3<f64>) -> Option<Candidate> {
     best
 }
 
-/// The true margin of a direction, and how far its supports are from facing each other. Without
-/// features, or with features that do not support the bodies there, the points that face each other
-/// best are taken.
+/// Computes the true margin of a direction, and the distance by which its supports miss facing each
+/// other. Without features, or with features that do not support the bodies there, the points that
+/// face each other best are used.
 pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>) -> Candidate {
     let n_b = -pair.x_ab.in_b(n);
     let in_a = |p: &Vector3<f64>| pair.x_ab.point(p);
@@ -268,8 +272,8 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
         let nearest = facing(&region_a, &region_b, n);
         (region_a, region_b, nearest)
     };
-    // Parts that are level but for rounding; wider, where two disks are nearly parallel and the
-    // direction that tells the points of their rims is lost in rounding.
+    // Level parts, up to rounding. The tolerance is widened where two disks are nearly parallel and
+    // rounding hides the direction that identifies the points of their rims.
     let mut level = 1e-15;
     let (mut region_a, mut region_b, mut nearest) = regions(level);
     for wider in [1e-13, 1e-11, 1e-9] {
@@ -287,7 +291,7 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
     } else {
         0.0
     };
-    // The facing points are exact across the normal; along it the supports are.
+    // The facing points are exact perpendicular to the normal; the supports are exact along it.
     let raise = |p: &Vector3<f64>, top: &Vector3<f64>| p + n * n.dot(&(top - p));
     let p_a = raise(&nearest.a, &top_a);
     let p_b = raise(&nearest.b, &top_b);
@@ -296,8 +300,8 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
         let active = active.settled(&pair.x_ab, &p_a, &p_b);
         let value = active.evaluate(&pair.x_ab);
         let apart = (value.p_b - value.p_a - n * value.distance).norm();
-        // Features may support the bodies and yet not face each other: one point of a rim whose
-        // whole disk faces the other body.
+        // Features may support the bodies without facing each other, for example one point of a rim
+        // whose whole disk faces the other body.
         let outside = |p: Vector3<f64>, region: &Region| facing(&Region::Point(p), region, n).aside;
         let outside = outside(value.p_a, &region_a).max(outside(value.p_b, &region_b));
         let off = (value.distance - margin).abs();
@@ -325,8 +329,9 @@ pub(super) fn examine(pair: &Pair<'_>, active: Option<Active>, n: &Vector3<f64>)
     }
 }
 
-/// How far a corner may be from the witness on its core, if another point is higher along `n` (m):
-/// what is missing is an angle, which far from the core is a long way.
+/// Returns a bound on the distance of a corner from the true witness on its core (m), if another
+/// point is higher along `n`. The missing height corresponds to an angle, and far from the core an
+/// angle is a long way.
 fn corner_error(core: &Core<'_>, local: &Local, n: &Vector3<f64>, margin: f64) -> f64 {
     match local {
         Local {
@@ -345,8 +350,8 @@ fn corner_error(core: &Core<'_>, local: &Local, n: &Vector3<f64>, margin: f64) -
     }
 }
 
-/// Directions within this cosine of a minimum of the depth belong to it. Flat cores have no smooth
-/// minima; the facets of a polytope may be small.
+/// Returns the cosine of the angle around a minimum of the depth within which directions belong to
+/// that minimum. Flat cores have no smooth minima; the facets of a polytope may be small.
 fn same_basin(pair: &Pair<'_>) -> f64 {
     let round = |c: &Core<'_>| matches!(c, Core::Cylinder { .. } | Core::Ellipsoid(_));
     let faceted = |c: &Core<'_>| matches!(c, Core::Polytope(_));
@@ -359,10 +364,10 @@ fn same_basin(pair: &Pair<'_>) -> f64 {
     }
 }
 
-/// Faces of EPA that are looked at before what is known is taken for the answer.
+/// Maximum number of EPA faces examined before the best result so far is returned.
 const MOST_FACES: usize = 1000;
 
-/// The least deep stationary direction of overlapping cores.
+/// Finds the least deep stationary direction of overlapping cores.
 fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Option<Candidate>) {
     if let (Core::Polytope(polytope), Core::Point) = (pair.a, pair.b)
         && let Some(normal) = polytope.nearest_plane(&pair.x_ab.p)
@@ -381,14 +386,14 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
     let rounding = 1e-15 * pair.size;
     let same_basin = same_basin(pair);
     let flat = overlapping && pair.a.is_flat() && pair.b.is_flat();
-    // The best direction as it was found, before its features are looked at.
+    // The best direction found so far, before its features are examined.
     let mut bound = (f64::INFINITY, *n);
     for _ in 0..MOST_FACES {
         let Some(face) = epa.nearest() else { break };
         let depth = best.map_or(f64::INFINITY, |c| -c.margin).min(bound.0);
         if face.offset >= depth - rounding {
             take_at_least(pair, bound, best);
-            // The depth is known; the features may still be those of a neighbour.
+            // The depth is known, but the features may still be those of a neighbour.
             for n in best.map(|c| c.active.n).into_iter().chain([-face.m]) {
                 if best.is_none_or(|c| !c.is_certain(pair.scale)) {
                     take_better(pair, &n, best);
@@ -404,7 +409,8 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
             c.is_certain(pair.scale) && epa.spread(&face, &-c.active.n) >= same_basin
         });
         if known {
-            // The bound of a small face around a known minimum is low because the boundary bulges.
+            // The bound of a small face around a known minimum is low only because the boundary
+            // bulges.
             let mut here = None;
             take_better(pair, &n, &mut here);
             let same = |c: &Candidate| c.active.n.dot(&n) >= same_basin;
@@ -415,7 +421,7 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
         if depth_here < bound.0 {
             bound = (depth_here, n);
         }
-        // Of flat cores EPA ends on the very face that is nearest; its features are all that
+        // For flat cores, EPA ends exactly on the nearest face, so only the features of that face
         // matter.
         let near = if flat {
             1e-9 * pair.size
@@ -433,8 +439,8 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
     take_at_least(pair, bound, best);
 }
 
-/// Makes `best` not deeper than a direction that was found: with its features if they are
-/// stationary nearby, as it is if not.
+/// Ensures that `best` is not deeper than a direction that was found. That direction gets its
+/// features if they are stationary nearby, and stays as it is if not.
 fn take_at_least(pair: &Pair<'_>, bound: (f64, Vector3<f64>), best: &mut Option<Candidate>) {
     let (depth, n) = bound;
     let is_deeper = |c: &Candidate| -c.margin > depth + EQUAL * pair.scale;
@@ -446,7 +452,7 @@ fn take_at_least(pair: &Pair<'_>, bound: (f64, Vector3<f64>), best: &mut Option<
     }
 }
 
-/// The active features of the half space z <= 0 (A) and a core, or `None` beyond `reach`.
+/// Returns the active features of the half space z <= 0 (A) and a core, or `None` beyond `reach`.
 pub(in crate::proximity) fn half_space_convex_features(
     b: &Core<'_>,
     x_ab: &Isometry3<f64>,
@@ -469,7 +475,7 @@ pub(in crate::proximity) fn half_space_convex_features(
     Some(active.settled(&x_ab, &Vector3::zeros(), &middle))
 }
 
-/// The middle of the points of a core that are farthest along the unit vector `n`.
+/// Returns the middle of the points of a core that are farthest along the unit vector `n`.
 pub(in crate::proximity) fn middle_of_support(core: &Core<'_>, n: &Vector3<f64>) -> Vector3<f64> {
     let region = core.region(n, 1e-15 * core.extent());
     facing(&region, &region, n).b
