@@ -11,7 +11,7 @@ pub(super) const PARALLEL: f64 = 2e-15;
 /// Largest coordinate of one body in the frame of another (m) whose square does not overflow.
 const LARGEST: f64 = 1e150;
 
-/// True if a squared core distance is above `reach`.
+/// Returns true if a squared core distance is above `reach`.
 #[inline]
 pub(super) fn is_beyond(d2: f64, reach: f64) -> bool {
     d2 > reach * reach
