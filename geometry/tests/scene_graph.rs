@@ -386,7 +386,7 @@ fn invalid_registrations_are_reported_and_change_nothing() {
     );
     assert!(
         message(graph.assign_role(other, scene.ids[0], IllustrationProperties::new()))
-            .contains("another source")
+            .contains("not to 'other'")
     );
     assert!(
         Sphere::new(-1.0)

@@ -116,7 +116,7 @@ pub(super) fn capsule(
     let side = tube(radius, o, d)?;
     let end = |crossing: Crossing, pick: fn(Passage) -> Crossing| {
         let t = crossing.distance;
-        // A line without end comes from one end of the axis and goes to the other.
+        // A crossing at infinity: the line comes from one end of the axis and goes to the other.
         let z = if t.is_finite() {
             o.z + t * d.z
         } else {

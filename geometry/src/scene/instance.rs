@@ -160,7 +160,7 @@ macro_rules! role {
                 self.$field = Some(properties);
                 self
             }
-            #[doc = concat!("Returns the properties of the ", $role, " role; `None` if it has none.")]
+            #[doc = concat!("Returns the properties of the ", $role, " role; `None` if the instance does not have it.")]
             pub fn $get(&self) -> Option<&$properties> {
                 self.$field.as_ref()
             }

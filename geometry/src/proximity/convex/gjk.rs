@@ -225,8 +225,8 @@ pub(in crate::proximity) fn near_point(
             break;
         }
     }
-    // For q in the core, (p - q).v >= |v| (margin - |v|), so |q - p|^2 is at most |q - c|^2 - |v|
-    // (2 margin - |v|), where v = c - p.
+    // For q in the core, (p - q).v >= |v| (margin - |v|), so |q - p|^2 is at most
+    // |q - c|^2 - |v| (2 margin - |v|), where v = c - p.
     let length = gjk.v.norm();
     let square = radius * radius - length * (2.0 * gjk.margin - length);
     NearPoint::Near {

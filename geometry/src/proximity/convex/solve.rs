@@ -25,9 +25,9 @@ pub(super) struct Candidate {
     pub(super) active: Active,
     /// The margin `g(n)`, a lower bound of the signed distance.
     margin: f64,
-    /// The larger of two errors (m): the distance by which the supports in that direction miss
-    /// facing each other, and the difference between the value of the features and the margin. It
-    /// is zero up to rounding where the direction is stationary.
+    /// Largest error of the direction (m), such as the distance by which the supports miss facing
+    /// each other, or the difference between the value of the features and the margin. It is zero
+    /// up to rounding where the direction is stationary.
     error: f64,
 }
 
@@ -439,8 +439,8 @@ fn deepest(pair: &Pair<'_>, n: &Vector3<f64>, overlapping: bool, best: &mut Opti
     take_at_least(pair, bound, best);
 }
 
-/// Ensures that `best` is not deeper than a direction that was found. That direction gets its
-/// features if they are stationary nearby, and stays as it is if not.
+/// Ensures that `best` is not deeper than the direction in `bound`. That direction is replaced by
+/// its features if they are stationary nearby, and is taken as it is otherwise.
 fn take_at_least(pair: &Pair<'_>, bound: (f64, Vector3<f64>), best: &mut Option<Candidate>) {
     let (depth, n) = bound;
     let is_deeper = |c: &Candidate| -c.margin > depth + EQUAL * pair.scale;

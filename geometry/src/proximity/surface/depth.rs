@@ -356,7 +356,7 @@ impl<'a> DeepestOfCore<'a> {
             root,
             smallest.max(SMALLEST * self.core.extent()),
             |cell, enough, hand_on| {
-                // Cells are halved across the longest edge until both halves can be bounded.
+                // The cell is halved across its longest edge.
                 let axis = cell.half().imax();
                 let middle = cell.center()[axis];
                 let (mut left, mut right) = (cell, cell);

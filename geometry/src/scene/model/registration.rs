@@ -27,7 +27,7 @@ pub struct RegistrationMark {
     world: FrameId,
     sources: usize,
     frames: usize,
-    /// Largest id at that point; later geometries have larger ids.
+    /// Id made together with the mark; later geometries have larger ids.
     geometry: GeometryId,
 }
 

@@ -1,4 +1,4 @@
-//! A scene at one time: its poses, and the queries of them.
+//! A scene at one time: its poses, and queries about it.
 
 mod broadphase;
 mod kinematics;

@@ -11,7 +11,7 @@ impl<T: Scalar> QueryObject<T> {
     /// Returns the signed distances, with gradients, from all geometries with the proximity role to
     /// the point `p_WQ` (m), if they are at most `threshold` (m), by id; infinity selects all
     /// geometries. Filters have no effect. A negative threshold selects the geometries that contain
-    /// the point at at least that depth.
+    /// the point at this depth or deeper.
     ///
     /// # Errors
     /// Returns an error if the point is not finite, if the threshold is NaN, or if a shape to be
