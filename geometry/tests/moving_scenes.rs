@@ -373,12 +373,15 @@ fn errors_name_the_invalid_argument() {
     let cast = |rays: &[Ray], options: RayOptions| {
         query.cast_rays(rays, &options).unwrap_err().to_string()
     };
-    assert!(cast(&rays, RayOptions::default()).starts_with("cast_rays: ray 1 has the direction"));
+    assert!(
+        cast(&rays, RayOptions::default())
+            .starts_with("cast_rays: ray 1 must have a finite direction")
+    );
     let unassigned = RayOptions {
         role: Role::Unassigned,
         ..RayOptions::default()
     };
-    assert!(cast(&[], unassigned).contains("the role is Unassigned"));
+    assert!(cast(&[], unassigned).contains("got Unassigned"));
     let unknown = RayOptions {
         excluded: vec![GeometryId::new()],
         ..RayOptions::default()
@@ -388,17 +391,24 @@ fn errors_name_the_invalid_argument() {
         max_distance: f64::NAN,
         ..RayOptions::default()
     };
-    assert!(cast(&[], short).contains("max_distance is NaN"));
+    assert!(cast(&[], short).contains("max_distance must be at least 0 m, got NaN"));
     let nan = Vector3::new(0.0, f64::NAN, 0.0);
     let message = query
         .compute_signed_distance_to_points(&[nan], 1.0)
         .unwrap_err()
         .to_string();
-    assert!(message.contains("point 0 is [0, NaN, 0]"), "{message}");
+    assert!(
+        message.contains("point 0 must have finite coordinates (m), got [0.0, NaN, 0.0]"),
+        "{message}"
+    );
     let message = query
         .compute_signed_distance_to_point(&Vector3::zeros(), f64::NAN)
         .unwrap_err();
-    assert!(message.to_string().contains("threshold is NaN"));
+    assert!(
+        message
+            .to_string()
+            .contains("threshold must be a distance (m) or infinity, got NaN")
+    );
     let pairs = query.compute_signed_distance_pairwise_closest_points(f64::NAN);
     let message = pairs.unwrap_err().to_string();
     assert!(message.contains("max_distance must be"), "{message}");

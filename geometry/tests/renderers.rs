@@ -308,7 +308,7 @@ fn the_registry_reports_names_and_types() {
     let mut scene = SceneGraph::new();
     add_cpu(&mut scene);
     let e = scene.add_renderer("cpu", Ledger::default()).unwrap_err();
-    assert!(e.to_string().contains("'cpu' exists already"), "{e}");
+    assert!(e.to_string().contains("'cpu' already exists"), "{e}");
     let name = scene.renderer_type_name("cpu").unwrap();
     assert!(name.ends_with("RenderEngineCpu"), "{name}");
     assert_eq!(scene.renderer_type_name("gpu"), None);

@@ -60,7 +60,7 @@ fn names_are_canonical() {
     assert_eq!(instance.name(), "b");
     s.graph.rename_geometry(id, " red ball ").unwrap();
     assert_eq!(s.graph.model_inspector().name(id).unwrap(), "red ball");
-    assert!(text(s.graph.rename_geometry(id, " ")).contains("the new name is empty"));
+    assert!(text(s.graph.rename_geometry(id, " ")).contains("the new name must not be empty"));
     let named = s.graph.register_source("").unwrap();
     let inspector = s.graph.model_inspector();
     assert_eq!(
@@ -132,7 +132,7 @@ fn frame_names_groups_and_sources_are_checked() {
     let mut s = scene();
     let frame = GeometryFrame::new("coach").with_frame_group(3).unwrap();
     let id = s.graph.register_frame(s.source, frame.clone()).unwrap();
-    assert!(text(s.graph.register_frame(s.source, frame)).contains("registered already"));
+    assert!(text(s.graph.register_frame(s.source, frame)).contains("already registered"));
     let negative = text(GeometryFrame::new("n").with_frame_group(-1));
     assert!(
         negative.contains("'n': the frame group must not be negative, got -1"),
@@ -141,7 +141,9 @@ fn frame_names_groups_and_sources_are_checked() {
     let child = GeometryFrame::new("child");
     let e = text(s.graph.register_frame_on(s.other, id, child));
     assert!(e.contains("'coach' belongs to another source"), "{e}");
-    assert!(text(s.graph.rename_frame(id, "train")).contains("'toys' has a frame of that name"));
+    assert!(
+        text(s.graph.rename_frame(id, "train")).contains("'toys' already has a frame of that name")
+    );
     s.graph.rename_frame(id, "coach").unwrap();
     s.graph.rename_frame(id, "wagon").unwrap();
     s.graph
@@ -200,7 +202,7 @@ fn roles_are_assigned_once_or_replaced_explicitly() {
     ] {
         let e = text(result);
         assert!(
-            e.contains("belongs to another source, 'toys', not to 'other'"),
+            e.contains("belongs to source 'toys', not to 'other'"),
             "{e}"
         );
     }
@@ -240,7 +242,10 @@ fn roles_can_be_removed_from_whole_frames() {
         s.graph
             .remove_role_on_frame(s.other, s.frame, Role::Proximity),
     );
-    assert!(e.contains("frame 'train' belongs to another source"), "{e}");
+    assert!(
+        e.contains("frame 'train' belongs to source 'toys', not to 'other'"),
+        "{e}"
+    );
     let mut taken = |source, frame| s.graph.remove_role_on_frame(source, frame, Role::Proximity);
     assert_eq!(taken(s.source, s.frame).unwrap(), 2);
     assert_eq!(taken(s.source, s.frame).unwrap(), 0);
@@ -473,7 +478,7 @@ fn non_finite_poses_and_unknown_sources_are_refused() {
     instance.set_pose(nowhere);
     let e = text(s.graph.register_geometry(s.source, s.frame, instance));
     assert!(
-        e.contains("geometry 'a' on frame 'train': the pose is not finite"),
+        e.contains("geometry 'a' on frame 'train': the pose must be finite"),
         "{e}"
     );
     let id = s

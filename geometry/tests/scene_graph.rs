@@ -107,12 +107,12 @@ fn errors_name_the_frame_of_an_invalid_pose() {
         ctx.eval(ports.query).err().unwrap().to_string()
     };
     let one = FramePoseVector::from_iter([(scene.frames[0], at(0.0, 0.0, 0.0))]);
-    assert!(message(one).contains("source 'toys': frame 'f1' got no pose"));
+    assert!(message(one).contains("source 'toys': frame 'f1' has no pose"));
     let nan = FramePoseVector::from_iter([
         (scene.frames[0], at(0.0, 0.0, 0.0)),
         (scene.frames[1], at(f64::NAN, 0.0, 0.0)),
     ]);
-    assert!(message(nan).contains("frame 'f1' is not finite"));
+    assert!(message(nan).contains("frame 'f1' must be finite"));
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn invalid_registrations_are_reported_and_change_nothing() {
         Err(e) => tarragon_geometry::Error::to_string(&e),
     };
     assert!(
-        message(graph.register_source("toys").map(|_| ())).contains("'toys' is registered already")
+        message(graph.register_source("toys").map(|_| ())).contains("'toys' is already registered")
     );
     let twin = graph
         .register_frame(source, GeometryFrame::new("f0"))
@@ -386,7 +386,7 @@ fn invalid_registrations_are_reported_and_change_nothing() {
     );
     assert!(
         message(graph.assign_role(other, scene.ids[0], IllustrationProperties::new()))
-            .contains("another source")
+            .contains("not to 'other'")
     );
     assert!(
         Sphere::new(-1.0)

@@ -1,11 +1,11 @@
-//! Answers to a query of a pair, with the witnesses in the frames that the caller wants.
+//! Results of a pair query, with the witnesses in the frames that the caller needs.
 
 use super::core_distance::CoreDistance;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// The signed distance of a pair (A, B) and where it is attained (Drake's `SignedDistancePair` and
-/// `PenetrationAsPointPair` in one).
+/// The signed distance of a pair (A, B), with its normal and witnesses (Drake's
+/// `SignedDistancePair` and `PenetrationAsPointPair` in one).
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -32,7 +32,7 @@ pub struct PairDistance<T: Scalar> {
 }
 
 impl<T: Scalar> PairDistance<T> {
-    /// The answer for (B, A).
+    /// Returns the result for the pair (B, A).
     #[must_use]
     pub fn swapped(self) -> Self {
         Self {
@@ -44,22 +44,22 @@ impl<T: Scalar> PairDistance<T> {
     }
 }
 
-/// A [`PairDistance`], or the same with other frames for its witnesses.
+/// A [`PairDistance`], or the same result with its witnesses in other frames.
 pub(crate) trait PairAnswer<T: Scalar>: Sized {
-    /// From the witnesses on the surfaces and the normal from A to B, in A. `p_ab` is the position
-    /// of B in A.
+    /// Creates the result from the witnesses on the surfaces and the normal from A to B, all in A.
+    /// `p_ab` is the position of B in A.
     fn in_a(
         surfaces: CoreDistance<T>,
         x_wa: &Isometry3<T>,
         x_wb: &Isometry3<T>,
         p_ab: &Vector3<T>,
     ) -> Self;
-    /// From the answer in W.
+    /// Creates the result from one whose witnesses are in W.
     fn in_world(found: PairDistance<T>, x_wa: &Isometry3<T>, x_wb: &Isometry3<T>) -> Self;
-    /// The answer for (B, A).
+    /// Returns the result for the pair (B, A).
     #[must_use]
     fn swapped(self) -> Self;
-    /// Signed distance (m).
+    /// Returns the signed distance (m).
     fn distance(&self) -> T;
 }
 
@@ -93,8 +93,8 @@ impl<T: Scalar> PairAnswer<T> for PairDistance<T> {
     }
 }
 
-/// A [`PairDistance`] whose witnesses are in the frames of their bodies, where they do not round
-/// with the distance of the bodies from the origin of the world.
+/// A [`PairDistance`] whose witnesses are in the frames of their bodies, where their rounding does
+/// not grow with the distance of the bodies from the world origin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WitnessPair<T: Scalar> {
     pub(crate) distance: T,

@@ -1,4 +1,4 @@
-//! The signed distance of two cores and where it is attained.
+//! The signed distance of two cores, with its normal and witnesses.
 
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;

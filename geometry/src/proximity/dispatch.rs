@@ -1,4 +1,4 @@
-//! Signed distance of two shapes: which kernel answers for which pair.
+//! Signed distance of two shapes: the choice of the kernel for each pair.
 
 use super::answer::{PairAnswer, PairDistance};
 use super::convex::{
@@ -18,13 +18,14 @@ use crate::values::{value_of, values_of_pose};
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use tarragon_framework::Scalar;
 
-/// Why a kernel without a distance limit always answers.
+/// The reason why a kernel without a distance limit always returns a result.
 pub(super) const NEVER: &str = "no distance is beyond infinity";
 
-/// Signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`.
+/// Returns the signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`.
 ///
 /// # Errors
-/// If the pair is not supported, see [`is_supported`], or more than 1e150 m apart.
+/// Returns an error if the pair is not supported (see [`is_supported`]), or if the shapes are more
+/// than 1e150 m apart.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Translation3, Vector3};
@@ -46,12 +47,12 @@ pub fn signed_distance<T: Scalar>(
     Ok(closest(a, x_wa, b, x_wb, f64::INFINITY)?.expect(NEVER))
 }
 
-/// As [`signed_distance`], but `None` if the distance is above `max_distance` (m), which is often
-/// found early. With `max_distance` 0 this is a penetration query, with a negative one a query for
-/// penetrations that are at least that deep.
+/// Same as [`signed_distance`], but returns `None` if the distance is above `max_distance` (m),
+/// which is often detected early. With `max_distance` 0 this is a penetration query; with a
+/// negative one it finds penetrations of at least that depth.
 ///
 /// # Errors
-/// If the pair is not supported: see [`is_supported`].
+/// Returns an error if the pair is not supported: see [`is_supported`].
 pub fn signed_distance_within<T: Scalar>(
     a: &Shape,
     x_wa: &Isometry3<T>,
@@ -62,7 +63,7 @@ pub fn signed_distance_within<T: Scalar>(
     closest(a, x_wa, b, x_wb, max_distance)
 }
 
-/// [`signed_distance_within`] with the witnesses where the caller wants them.
+/// Same as [`signed_distance_within`], with the witnesses in the frames of `A`.
 #[inline]
 pub(crate) fn closest<T: Scalar, A: PairAnswer<T>>(
     a: &Shape,
@@ -71,20 +72,21 @@ pub(crate) fn closest<T: Scalar, A: PairAnswer<T>>(
     x_wb: &Isometry3<T>,
     max_distance: f64,
 ) -> Result<Option<A>> {
-    // Kernels look no further than to contact; how deep it is they always compute.
+    // Kernels stop early only at positive limits: they always compute the depth of an overlap.
     let found: Option<A> = in_any_order(a, x_wa, b, x_wb, max_distance.max(0.0))?;
     Ok(found.filter(|found| found.distance().re() <= max_distance))
 }
 
-/// True if [`signed_distance`] answers for these two types of shape: all but two half spaces, which
-/// either overlap without bound or are not comparable, and cones, which are for visualizers only.
+/// Returns true if [`signed_distance`] supports this pair of shape types. It supports all pairs
+/// except those of two half spaces, which either overlap without bound or are not comparable, and
+/// those with a cone, which is for visualizers only.
 pub fn is_supported(a: &Shape, b: &Shape) -> bool {
     let known = |s: &Shape| rank(s) < UNKNOWN;
     let half_spaces = matches!((a, b), (Shape::HalfSpace(_), Shape::HalfSpace(_)));
     known(a) && known(b) && !half_spaces
 }
 
-/// Brings the pair into canonical order and the answer back.
+/// Brings the pair into canonical order, and the result back into the order of the arguments.
 #[inline]
 fn in_any_order<T: Scalar, A: PairAnswer<T>>(
     a: &Shape,
@@ -94,7 +96,7 @@ fn in_any_order<T: Scalar, A: PairAnswer<T>>(
     max_distance: f64,
 ) -> Result<Option<A>> {
     if let (Shape::Sphere(a), Shape::Sphere(b)) = (a, b) {
-        // Symmetric by itself.
+        // This kernel is symmetric by itself.
         check_distance((x_wb.translation.vector - x_wa.translation.vector).map(|x| x.re()))?;
         let found = sphere_sphere_distance(a, x_wa, b, x_wb, max_distance);
         return Ok(found.map(|found| A::in_world(found, x_wa, x_wb)));
@@ -135,7 +137,8 @@ fn in_any_order<T: Scalar, A: PairAnswer<T>>(
     }
 }
 
-/// The kernels: decides the features on values, then evaluates them in `T`.
+/// Calls the kernel of the pair, which decides the features on plain values, and evaluates them in
+/// `T`.
 #[inline]
 fn in_order<T: Scalar, A: PairAnswer<T>>(
     a: &Shape,
@@ -153,7 +156,7 @@ fn in_order<T: Scalar, A: PairAnswer<T>>(
     let x_ab = Isometry3::from_parts(Translation3::from(p_ab), r_ab);
     let (ra, rb) = (margin(a), margin(b));
     check_distance(value_of(&p_ab))?;
-    // Room for rounding: the exact comparison is made on the final distance.
+    // A margin for rounding: the exact comparison uses the final distance.
     let size = value_of(&p_ab).amax() + extent(a) + extent(b);
     let reach = ra + rb + max_distance + NEGLIGIBLE * size;
     let Some(core) = core_distance(a, b, &x_ab, reach)? else {
@@ -169,7 +172,7 @@ fn in_order<T: Scalar, A: PairAnswer<T>>(
     Ok(Some(A::in_a(surfaces, x_wa, x_wb, &p_ab)))
 }
 
-/// Distance of the cores of a pair in canonical order; `None` beyond `reach`.
+/// Returns the distance of the cores of a pair in canonical order, or `None` beyond `reach`.
 #[inline]
 fn core_distance<T: Scalar>(
     a: &Shape,
@@ -204,8 +207,8 @@ fn core_distance<T: Scalar>(
     Ok(features.map(|features| features.evaluate(x_ab)))
 }
 
-/// As [`core_distance`], for pairs that need the general solver or a form of their own. Not
-/// inlined: its results are large, and the pairs above should not pay for them.
+/// Same as [`core_distance`], for pairs that need the general solver or a closed form of their own.
+/// Not inlined: its results are large, and the pairs above should not pay for them.
 #[inline(never)]
 fn general_distance<T: Scalar>(
     a: &Shape,
@@ -218,8 +221,8 @@ fn general_distance<T: Scalar>(
     let active: Option<ActiveFeatures> = match (a, b) {
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => {
             return Err(Error::invalid(
-                "signed_distance: the distance of two half spaces is not defined, both are \
-                 unbounded; filter the pair",
+                "signed_distance: two half spaces have no signed distance, both are unbounded; \
+                 filter the pair",
             ));
         }
         (Shape::Cylinder(a), Shape::Sphere(_)) => {

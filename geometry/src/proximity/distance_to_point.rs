@@ -29,27 +29,27 @@ pub struct PointDistance<T: Scalar> {
     /// Signed distance (m), negative inside.
     pub distance: T,
     /// Gradient of the distance with respect to the position of Q, in W; a unit vector. On the
-    /// surface the outward normal.
+    /// surface it is the outward normal.
     pub grad_w: Vector3<T>,
     /// The point N of the surface nearest to Q, in G (m).
     pub p_gn: Vector3<T>,
 }
 
-/// Signed distance from `shape` at the pose `x_wg` to the point `p_wq` (m, in W), to rounding
-/// accuracy, with derivatives.
+/// Returns the signed distance from `shape` at the pose `x_wg` to the point `p_wq` (m, in W),
+/// accurate to rounding, with derivatives.
 ///
-/// Where several points of the surface are nearest the choices are Drake's
-/// (`QueryObject::ComputeSignedDistanceToPoint`): at the centre of a sphere and on the axis of a
-/// capsule the gradient is the x axis of G; on an edge or a corner of a box it is the mean of the
-/// normals of the faces there; inside a box one of the equally near faces is taken, that of the
-/// first axis and its positive side. A mesh is its true surface, and the sign is that of the side
-/// on which the point is as its triangles are wound; on an edge or a vertex of it the gradient is
-/// the angle-weighted mean of the normals of the faces there. Derivatives there are one element of
-/// the generalised gradient.
+/// Where several points of the surface are nearest, the choices are Drake's
+/// (`QueryObject::ComputeSignedDistanceToPoint`). At the centre of a sphere and on the axis of a
+/// capsule, the gradient is the x axis of G. On an edge or a corner of a box, it is the mean of the
+/// normals of the adjacent faces. Inside a box, the face of the first axis is taken among equally
+/// near ones, and the positive side of that axis. A mesh is represented by its true surface; the
+/// winding of its triangles determines the side, and so the sign, of the point. On an edge or a
+/// vertex of a mesh, the gradient is the angle-weighted mean of the normals of the adjacent faces.
+/// Derivatives at these points are one element of the generalised gradient.
 ///
 /// # Errors
-/// If the point is more than 1e150 m away, the shape is a cone, or comes from a file that cannot
-/// be read or has no triangle with an area.
+/// Returns an error if the point is more than 1e150 m away, if the shape is a cone, or if it comes
+/// from a file that cannot be read or that has no triangle of nonzero area.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -76,7 +76,7 @@ pub fn distance_to_point<T: Scalar>(
             sphere_capsule_features(0.5 * g.length(), &p, f64::INFINITY),
             g.radius(),
         ),
-        // A point is a sphere on a segment without length.
+        // A sphere is a point, that is, a segment of length zero, with a margin.
         Shape::Sphere(g) => (sphere_capsule_features(0.0, &p, f64::INFINITY), g.radius()),
         Shape::HalfSpace(_) => {
             return Ok(PointDistance {

@@ -1,8 +1,8 @@
-//! The active features of a pair and what follows from them.
+//! The active features of a pair, and its distance, normal and witnesses.
 //!
 //! Kernels decide on plain values *which* features of two cores (point, segment, box, half space)
-//! are closest or least deep. From then on value, normal and witnesses are closed forms of the
-//! pose, evaluated here once, in `T`: derivatives are exact and no search is ever differentiated.
+//! are closest or least deep. Value, normal and witnesses are then closed forms of the pose, which
+//! are evaluated here, in `T`: derivatives are exact and no search is ever differentiated.
 
 use super::core_distance::CoreDistance;
 use crate::values::{lift, rotate, value_of};
@@ -10,10 +10,10 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::{Scalar, math};
 
 /// The active features of the cores of A and B. Points, directions and normals are constants in the
-/// frame of the body that they belong to (A: `*_a`, B: `*_b`); directions are of unit length.
+/// frame of the body that they belong to (A: `*_a`, B: `*_b`); directions have unit length.
 ///
-/// `fixed_a` is a unit vector from A to B in A, given where the features touch and their difference
-/// has no direction of its own.
+/// `fixed_a` is a unit vector from A to B, in A. It is given where the features touch, so that
+/// their difference has no direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FeaturePair {
     /// A plane of A, outward normal, against a point of B.
@@ -62,7 +62,7 @@ pub(super) enum FeaturePair {
 }
 
 impl FeaturePair {
-    /// The same features with A and B exchanged; `r_ba` turns vectors of A into vectors of B.
+    /// Returns the same features with A and B exchanged; `r_ba` rotates vectors of A into B.
     pub(super) fn swapped(self, r_ba: &Matrix3<f64>) -> Self {
         // From the new A to the new B, in the new A.
         let turned = |fixed_a: Option<Vector3<f64>>| fixed_a.map(|n| -(r_ba * n));
@@ -112,7 +112,7 @@ impl FeaturePair {
                 p_b: p_a,
                 fixed_a: turned(fixed_a),
             },
-            // Both the normal and the cross product change sign.
+            // The normal and the cross product both change sign.
             Self::LineLine {
                 p_a,
                 dir_a,
@@ -133,7 +133,7 @@ impl FeaturePair {
         }
     }
 
-    /// Distance, normal and witnesses at the pose `x_ab` of B in A.
+    /// Returns the distance, normal and witnesses at the pose `x_ab` of B in A.
     #[inline]
     pub(super) fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
         let point_of_b = |p: &Vector3<f64>| x_ab.translation.vector + rotate(x_ab, p);
@@ -226,8 +226,9 @@ impl FeaturePair {
                 let q = b - a;
                 let distance = n_ab.dot(&q);
                 // q + t dir_b - s dir_a = distance n, by Cramer's rule for s. The base points are
-                // the witnesses up to rounding already, but rounding slides far along nearly
-                // parallel lines: both points are kept on their edges, each the foot of the other.
+                // already the witnesses up to rounding, but rounding moves them far along nearly
+                // parallel lines. Both points are kept on their edges, and each is the foot of the
+                // other.
                 let s = along_a((q - n_ab * distance).cross(&dir_b).dot(&m) / length);
                 let t = along_b(dir_b.dot(&(dir_a * s - q)));
                 let s = along_a(dir_a.dot(&(q + dir_b * t)));
@@ -258,9 +259,9 @@ fn within<T: Scalar>(half: f64, at: f64) -> impl Fn(T) -> T {
     }
 }
 
-/// Length and direction of `q`. With `fixed` given the direction is that constant and the length
-/// the component along it, whose gradient is one element of the generalised gradient at zero
-/// distance.
+/// Returns the length and direction of `q`. If `fixed` is given, the direction is that constant,
+/// and the length is the component along it, whose gradient is one element of the generalised
+/// gradient at zero distance.
 #[inline]
 fn along<T: Scalar>(q: &Vector3<T>, fixed: &Option<Vector3<f64>>) -> (T, Vector3<T>) {
     match fixed {
@@ -275,7 +276,8 @@ fn along<T: Scalar>(q: &Vector3<T>, fixed: &Option<Vector3<f64>>) -> (T, Vector3
     }
 }
 
-/// Splits `q` into the part along the unit vector `dir` and the length and direction of the rest.
+/// Splits `q` into its component along the unit vector `dir` and the length and direction of the
+/// rest.
 #[inline]
 fn across<T: Scalar>(
     q: &Vector3<T>,
@@ -285,7 +287,7 @@ fn across<T: Scalar>(
     let slide = dir.dot(q);
     let (_, mut n) = along(&(q - dir * slide), fixed);
     if fixed.is_none() {
-        // Once more perpendicular, after scaling has magnified the rounding of a short difference.
+        // Orthogonalized again: scaling has magnified the rounding of a short difference.
         n -= dir * dir.dot(&n);
         n /= n.norm_squared().sqrt();
     }
@@ -293,9 +295,9 @@ fn across<T: Scalar>(
     (dir * slide, held_along(&n, &held), n)
 }
 
-/// The component of `q` along `n` with `n` held fixed: a distance whose points are held fixed on
-/// their bodies. By the envelope theorem its derivative is that of the distance, and it does not
-/// suffer where the normal turns rapidly.
+/// Returns the component of `q` along `n` with `n` held constant: a distance whose points are fixed
+/// on their bodies. By the envelope theorem, its derivative is that of the distance, and it stays
+/// accurate where the normal turns rapidly.
 #[inline]
 fn held_along<T: Scalar>(n: &Vector3<T>, q: &Vector3<T>) -> T {
     lift(&value_of(n)).dot(q)

@@ -7,34 +7,34 @@
 //! phi(A, B) = max over unit n of  g(n),    g(n) = min_{b in B} n.b - max_{a in A} n.a
 //! ```
 //!
-//! the largest separating margin: the distance of the closest points when separated, minus the
-//! length of the shortest translation that separates them when overlapping (the global minimum,
-//! also in deep overlap).
+//! This is the largest separating margin. When A and B are separated, it is the distance of their
+//! closest points. When they overlap, it is minus the length of the shortest translation that
+//! separates them (the global minimum, also in deep overlap).
 //!
-//! # How
-//! A sphere is a point and a capsule a segment, each with a margin; every other shape is itself, a
-//! mesh its convex hull. Pairs of points, segments, boxes and half spaces have a file each that
-//! decides, on values, which features are active; `features` turns them into value, normal and
-//! witnesses in `T`. Cylinders, ellipsoids and hulls are solved by `convex`, which finds the region
-//! of the optimum by GJK or EPA and the optimum itself by Newton's method on the active features.
-//! No search is ever differentiated: derivatives come from the features. Every kernel works with
-//! the pose of the one body in the other, so results do not depend on how far from the origin a
-//! pair is.
+//! # Method
+//! A sphere is treated as a point and a capsule as a segment, each with a margin; a mesh is
+//! replaced by its convex hull; every other shape is used as it is. Each pair of points, segments,
+//! boxes and half spaces has a file of its own, which decides on plain values which features are
+//! active; `features` turns them into value, normal and witnesses in `T`. `convex` solves
+//! cylinders, ellipsoids and hulls: it finds the region of the optimum by GJK or EPA and the
+//! optimum itself by Newton's method on the active features. No search is ever differentiated:
+//! derivatives come from the features. Every kernel works with the pose of one body in the other,
+//! so results do not depend on how far a pair is from the origin.
 //!
-//! Values are accurate to rounding (some 1e-16 of the larger extent), witnesses to rounding times
-//! how strongly the surfaces turn (1e-12 of the extent for needles of aspect ratio 1e4), and so are
-//! derivatives.
+//! Values are accurate to rounding (about 1e-16 of the larger extent). The error of witnesses and
+//! derivatives is the rounding error times the rate at which the surfaces turn (1e-12 of the extent
+//! for needles of aspect ratio 1e4).
 //!
-//! How well that holds is measured in `docs/proximity_accuracy.md`. Limits: of thin cylinders,
-//! ellipsoids and hulls that are apart by less than 1e-6 of their extents the wrong one of two
-//! neighbouring features may be taken, and the distance is then good to a tenth of itself; where
-//! cores nearly touch at a vertex or an edge, the normal is the direction of a short difference,
-//! rounded by 1e-16 of the extents over its length.
+//! `docs/proximity_accuracy.md` holds measurements. There are two limits. For thin cylinders,
+//! ellipsoids and hulls that are less than 1e-6 of their extents apart, the wrong one of two
+//! neighbouring features may be taken; the relative error of the distance is then up to a tenth.
+//! Where cores nearly touch at a vertex or an edge, the normal is the direction of a short
+//! difference vector, and its error is 1e-16 of the extents divided by the length of that vector.
 //!
-//! # Where there is a choice
-//! A query never fails and never returns NaN for valid shapes at finite poses. Where the normal or
-//! the witnesses are not unique one is chosen, and derivatives are one element of the generalised
-//! gradient:
+//! # Ties
+//! For valid shapes at finite poses, a query never fails and never returns NaN. Where the normal or
+//! the witnesses are not unique, one is chosen, and the derivatives are one element of the
+//! generalised gradient:
 //!
 //! | where | choice |
 //! |---|---|
@@ -46,45 +46,48 @@
 //! | centre of a sphere on an edge or corner of a box | mean of the normals there |
 //! | parallel faces, edges, rims | middle of the region where they face each other |
 //! | boxes touching at edges or vertices | best of the separating axes |
-//! | several directions equally deep (coaxial cylinders, concentric shapes) | the one that the search meets first, the same on every run |
+//! | several directions equally deep (coaxial, concentric shapes) | the first found, reproducibly |
 //! | flat hulls cut by another shape | both sides of a flat hull are boundary |
-//! | several features of a true surface equally near | the one that the search meets first, the same on every run |
+//! | several features of a true surface equally near | the first found, reproducibly |
 //!
-//! Two bodies are compared in a canonical order of shape type, dimensions and pose, so exchanging
-//! the arguments exchanges the results bit for bit, unless the two are identical in all of these.
+//! Two bodies are compared in a canonical order of shape type, dimensions and pose. Exchanging the
+//! arguments therefore exchanges the results bit for bit, unless the two bodies agree in all of
+//! these.
 //!
 //! # True surfaces of meshes
-//! Distance to a point always sees the true surface of a mesh. In pairs a mesh is its convex hull,
-//! as in Drake, unless its properties ask for its true surface ([`add_true_surface`]); then
-//! [`signed_distance_true_surface`] answers. A surface that is closed (every edge has as many
-//! triangles on one side as on the other) and encloses a positive volume is the boundary of a
-//! *solid*; every other one is a *sheet*, without inside.
+//! The distance to a point always refers to the true surface of a mesh. In pairs, a mesh is its
+//! convex hull, as in Drake, unless its properties ask for its true surface ([`add_true_surface`]);
+//! [`signed_distance_true_surface`] handles those pairs. A surface that is closed (every edge has
+//! equally many triangles on both sides) and encloses a positive volume is the boundary of a
+//! *solid*; every other surface is a *sheet*, which has no inside.
 //!
 //! * **Separated**: the least distance of all triangles to the other body, exact.
 //! * **Half space**: the lowest vertex, exact.
-//! * **Margins**: a sphere is its centre and a capsule its axis, the radius is subtracted at the
-//!   end. So for a sphere the answer is the distance of its centre to the surface less the radius:
-//!   exact, in any depth.
-//! * **A convex body that overlaps a solid**: minus the larger of two depths: that of its deepest
-//!   point below the surface of the mesh, and that of the deepest vertex of the mesh below the
-//!   surface of the body. The second is exact. The first is found by branch and bound: at most one
-//!   thousandth of it (or 1e-9 of the size of the body) too small, unless 20,000 parts of the body
-//!   do not suffice for that. It is exact, as far as rounding goes, where the deepest point is what
-//!   supports the body along the normal of the face that is nearest to it: wherever a body sinks
-//!   into a flat side by less than the thickness of the mesh.
-//! * **Two meshes that overlap**: minus the larger of the depths of the deepest points of the edges
-//!   of each below the surface of the other, if that is a solid; as exact as above.
+//! * **Margins**: a sphere is its centre and a capsule its axis; the radius is subtracted at the
+//!   end. For a sphere the result is therefore the distance of its centre to the surface minus the
+//!   radius, exact at any depth.
+//! * **A convex body that overlaps a solid**: minus the larger of two depths: that of the body's
+//!   deepest point below the surface of the mesh, and that of the mesh's deepest vertex below the
+//!   surface of the body. The second is exact. The first is found by branch and bound and is too
+//!   small by at most one thousandth of itself (or 1e-9 of the size of the body), unless that takes
+//!   more than 20,000 parts of the body. It is exact up to rounding where the deepest point is the
+//!   support point of the body along the normal of the face nearest to it, which holds wherever a
+//!   body sinks into a flat side by less than the thickness of the mesh.
+//! * **Two meshes that overlap**: for each mesh, the depth of the deepest point of its edges below
+//!   the surface of the other, if that is a solid; the result is minus the larger depth, as
+//!   accurate as above.
 //! * **Sheets** that cut the other body: minus the largest penetration of one of their triangles
-//!   into the body or into a triangle of it (the shortest translation that separates the two).
+//!   into the body or into a triangle of it (the length of the shortest translation that separates
+//!   the two).
 //!
-//! All of these are 0 where the bodies touch, and continuous. Depths are those of points, not the
-//! length of the shortest translation that separates the bodies, which for non-convex bodies may be
-//! anything; where a body sinks into a flat side both are the same, where edges cross the depth is
-//! less. The normal is that of the surface at the point nearest to the deepest one.
+//! All of these are 0 where the bodies touch, and continuous. A depth is the depth of a point, not
+//! the length of the shortest translation that separates the bodies, which for non-convex bodies
+//! may be anything. Where a body sinks into a flat side, both are equal; where edges cross, the
+//! depth is smaller. The normal is that of the surface at the point nearest to the deepest one.
 //!
 //! Derivatives are exact where one feature of each body decides. Where several features of the
-//! surface are equally near to the deepest point (in deep overlap, and where edges cross) they are
-//! those of the depth of that point, held fixed in its body, below one of them.
+//! surface are equally near to the deepest point (in deep overlap, and where edges cross), they are
+//! the derivatives of the depth of that point, held fixed in its body, below one of these features.
 
 mod answer;
 mod convex;

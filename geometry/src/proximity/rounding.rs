@@ -1,17 +1,17 @@
-//! What counts as rounding, and which distances can be computed at all.
+//! Tolerances for rounding errors, and the largest distance that can be computed.
 
 use crate::error::{Error, Result};
 use nalgebra::Vector3;
 
-/// Lengths below this fraction of the extents of a pair are rounding: they have no direction.
+/// Lengths below this fraction of the extents of a pair are rounding errors and have no direction.
 pub(super) const NEGLIGIBLE: f64 = 1e-14;
-/// Directions count as parallel below this sine of the angle between them, which is the rounding of
-/// a product of rotations.
+/// Directions count as parallel if the sine of the angle between them is below this value, the
+/// rounding error of a product of rotations.
 pub(super) const PARALLEL: f64 = 2e-15;
-/// Coordinates of one body seen from another (m) above this overflow when they are squared.
+/// Largest coordinate of one body in the frame of another (m) whose square does not overflow.
 const LARGEST: f64 = 1e150;
 
-/// True if a squared core distance is above `reach`.
+/// Returns true if a squared core distance is above `reach`.
 #[inline]
 pub(super) fn is_beyond(d2: f64, reach: f64) -> bool {
     d2 > reach * reach
@@ -21,7 +21,7 @@ pub(super) fn is_beyond(d2: f64, reach: f64) -> bool {
 #[inline]
 pub(super) fn check_distance(p_ab: Vector3<f64>) -> Result<()> {
     let largest = p_ab.amax();
-    // False for what is not a number.
+    // Also false for NaN.
     if largest <= LARGEST {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use tarragon_framework::Scalar;
 /// The rank of shapes without a kernel.
 pub(super) const UNKNOWN: u8 = 8;
 
-/// The canonical order of shape types; kernels exist for pairs in this order.
+/// Returns the rank of a shape type in the canonical order; kernels exist for pairs in this order.
 pub(super) fn rank(shape: &Shape) -> u8 {
     match shape {
         Shape::HalfSpace(_) => 0,
@@ -24,7 +24,7 @@ pub(super) fn rank(shape: &Shape) -> u8 {
     }
 }
 
-/// The set that a shape is, but for its margin; half spaces have none.
+/// Returns the core of a shape: the set that its margin is swept along. Half spaces have none.
 #[inline]
 pub(super) fn core(shape: &Shape) -> Result<ConvexCore<'_>> {
     Ok(match shape {
@@ -42,7 +42,8 @@ pub(super) fn core(shape: &Shape) -> Result<ConvexCore<'_>> {
         Shape::Mesh(s) => ConvexCore::Polytope(s.polytope()?),
         other => {
             return Err(Error::invalid(format!(
-                "{} has no proximity: it is for visualizers only",
+                "{} cannot be used in proximity queries, it is for visualizers only; use another \
+                 shape",
                 other.type_name()
             )));
         }
@@ -59,7 +60,7 @@ pub(super) fn margin(shape: &Shape) -> f64 {
     }
 }
 
-/// The size of a bounded shape (m), to which rounding is compared.
+/// Returns the size of a bounded shape (m), the scale of its rounding errors.
 #[inline(always)]
 pub(super) fn extent(shape: &Shape) -> f64 {
     match shape {
@@ -73,7 +74,7 @@ pub(super) fn extent(shape: &Shape) -> f64 {
     }
 }
 
-/// Whether two shapes of one type are in canonical order: by dimensions, then by pose.
+/// Returns whether two shapes of one type are in canonical order: by dimensions, then by pose.
 #[inline]
 pub(super) fn precedes<T: Scalar>(
     dimensions_a: &[f64],

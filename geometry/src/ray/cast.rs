@@ -1,4 +1,4 @@
-//! Rays and shapes.
+//! Casting of a ray at a shape.
 
 use super::crossing::{CrossedSurface, Crossing, SurfaceHit};
 use super::half_line::Ray;
@@ -9,17 +9,18 @@ use crate::values::value_of;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// Where `ray` first crosses the surface of `shape` at the pose `x_wg`, at most `max_distance` (m)
-/// from its origin; `None` if it does not.
+/// Returns where `ray` first crosses the surface of `shape` at the pose `x_wg`, or `None` if it
+/// does not cross it within `max_distance` (m) of its origin.
 ///
-/// A ray that starts inside meets the surface where it leaves; the normal points out of the shape
-/// there as everywhere, along the ray. Triangles of a `Mesh` are hit from both sides; the normal
-/// follows their winding. Where the ray only grazes the surface, derivatives of the distance are
-/// zero.
+/// A ray that starts inside hits the surface where it leaves; the normal points out of the shape
+/// there too, and so along the ray. Triangles of a `Mesh` are hit from both sides; the normal
+/// follows their winding. Where the ray only grazes the surface, the derivatives of the distance
+/// are zero.
 ///
 /// # Errors
-/// If the ray is not finite or has no direction, `max_distance` is negative or NaN, a mesh can not
-/// be read, or the shape is a `MeshcatCone`, which is for visualizers only.
+/// Returns an error if the ray is not finite or has no direction, if `max_distance` is negative or
+/// NaN, if a mesh cannot be read, or if the shape is a `MeshcatCone`, which is for visualizers
+/// only.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -39,7 +40,7 @@ pub fn cast_ray<T: Scalar>(
 ) -> Result<Option<SurfaceHit<T>>> {
     if max_distance.is_nan() || max_distance < 0.0 {
         return Err(Error::invalid(format!(
-            "cast_ray: max_distance is {max_distance}, a distance of at least 0 m is expected"
+            "cast_ray: max_distance must be at least 0 m, got {max_distance:?} m"
         )));
     }
     let ray = ray.normalized(|| "cast_ray: the ray".into())?;
@@ -48,7 +49,8 @@ pub fn cast_ray<T: Scalar>(
     Ok(found.map(|crossing| crossing.lift(x_wg, &ray)))
 }
 
-/// The first crossing of a ray in the world, with a direction of length one, up to `limit`.
+/// Returns the first crossing of a ray in the world, with a direction of unit length, up to `limit`
+/// (m).
 pub(crate) fn first_crossing<T: Scalar>(
     shape: &Shape,
     x_wg: &Isometry3<T>,
@@ -69,7 +71,7 @@ pub(crate) fn first_crossing<T: Scalar>(
         )
     };
     let passage = match shape {
-        // The frame of a sphere may be turned: its normal is that of the centre.
+        // The frame of a sphere may be rotated: its normal depends only on the centre.
         Shape::Sphere(s) => solids::sphere(s.radius(), &Vector3::zeros(), &o, &d),
         Shape::Box(s) => solids::cuboid(&s.half_size(), &o, &d),
         Shape::Capsule(s) => solids::capsule(s.radius(), 0.5 * s.length(), &o, &d),
@@ -83,7 +85,7 @@ pub(crate) fn first_crossing<T: Scalar>(
         }
         Shape::MeshcatCone(_) => {
             return Err(Error::invalid(
-                "cast_ray: a MeshcatCone can not be hit, it is for visualizers only",
+                "cast_ray: a MeshcatCone cannot be hit, it is for visualizers only",
             ));
         }
     };

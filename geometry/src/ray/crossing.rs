@@ -1,11 +1,11 @@
-//! Where a ray crosses a surface, and the derivatives of that point.
+//! Points where a ray crosses a surface, and their derivatives.
 
 use super::half_line::Ray;
 use crate::values::value_of;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// Where a ray crosses a surface.
+/// Point where a ray crosses a surface.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -20,27 +20,27 @@ use tarragon_framework::Scalar;
 pub struct SurfaceHit<T: Scalar> {
     /// Distance from the origin of the ray (m).
     pub distance: T,
-    /// The point, in the world (m).
+    /// The crossing point, in the world (m).
     pub p_wc: Vector3<T>,
-    /// Unit normal there, in the world, out of the shape.
+    /// Unit normal at that point, out of the shape, in the world.
     pub nhat_w: Vector3<T>,
 }
 
-/// A piece of surface, in the frame of its shape.
+/// A piece of a surface, in the frame of its shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CrossedSurface {
-    /// With this outward normal.
+    /// A plane with this outward normal.
     Flat(Vector3<f64>),
-    /// Around a centre.
+    /// A sphere around this centre.
     Round(Vector3<f64>),
-    /// Around the z axis.
+    /// The side of a cylinder around the z axis.
     Side,
-    /// With these squares of the semi-axes.
+    /// An ellipsoid with these squared semi-axes.
     Ellipsoid(Vector3<f64>),
 }
 
 impl CrossedSurface {
-    /// Outward unit normal at a point.
+    /// Returns the outward unit normal at a point.
     fn normal<T: Scalar>(&self, q: &Vector3<T>) -> Vector3<T> {
         let n = match self {
             Self::Flat(n) => return n.map(T::from),
@@ -52,7 +52,7 @@ impl CrossedSurface {
     }
 }
 
-/// Where a ray with a direction of length one crosses a surface.
+/// Point where a ray with a direction of unit length crosses a surface.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
     pub(crate) distance: f64,
@@ -64,13 +64,13 @@ impl Crossing {
         Self { distance, surface }
     }
 
-    /// The hit with its derivatives. The ray has a direction of length one.
+    /// Returns the hit with its derivatives. The ray must have a direction of unit length.
     pub(crate) fn lift<T: Scalar>(&self, x_wg: &Isometry3<T>, ray: &Ray<T>) -> SurfaceHit<T> {
         let o = x_wg.rotation.inverse() * (ray.origin_w - x_wg.translation.vector);
         let d = x_wg.rotation.inverse() * ray.direction_w;
         let mut distance = T::from(self.distance);
-        // At a distance held fixed the point moves by `moved`, along or off the surface; the
-        // distance changes so that it stays there.
+        // At a fixed distance, the point moves by `moved`, along or off the surface. The change of
+        // the distance keeps it on the surface.
         let q = o + d * distance;
         let values = value_of(&q);
         let n = self.surface.normal(&values);
@@ -87,5 +87,6 @@ impl Crossing {
     }
 }
 
-/// Where a ray is in a convex set: it enters and leaves, maybe behind its origin.
+/// Interval of a line in a convex set: where it enters and where it leaves, possibly behind its
+/// origin.
 pub(super) type Passage = (Crossing, Crossing);

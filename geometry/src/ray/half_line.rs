@@ -15,14 +15,14 @@ use tarragon_framework::Scalar;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray<T: Scalar = f64> {
-    /// Where it starts, in the world (m).
+    /// Origin of the ray, in the world (m).
     pub origin_w: Vector3<T>,
-    /// Where it goes, in the world; of any length but zero.
+    /// Direction of the ray, in the world; it may have any nonzero length.
     pub direction_w: Vector3<T>,
 }
 
 impl<T: Scalar> Ray<T> {
-    /// From a point (m) in a direction of any length but zero.
+    /// Creates a ray from a point (m) in a direction of any nonzero length.
     pub fn new(origin_w: Vector3<T>, direction_w: Vector3<T>) -> Self {
         Self {
             origin_w,
@@ -30,25 +30,25 @@ impl<T: Scalar> Ray<T> {
         }
     }
 
-    /// The ray with a direction of length one.
+    /// Returns the ray with a direction of unit length.
     ///
     /// # Errors
-    /// If the origin or the direction is not finite or the direction has no length; `name` is what
-    /// the message calls the ray.
+    /// Returns an error if the origin or the direction is not finite, or if the direction has
+    /// length zero. `name` is the name of the ray in the message.
     pub(crate) fn normalized(&self, name: impl Fn() -> String) -> Result<Self> {
         let (origin, direction) = (value_of(&self.origin_w), value_of(&self.direction_w));
         if !origin.iter().all(|x| x.is_finite()) {
             return Err(Error::invalid(format!(
-                "{} starts at {:?}, finite coordinates in metres are expected",
+                "{} must have an origin with finite coordinates (m), got {:?}",
                 name(),
                 origin.as_slice()
             )));
         }
-        // Scaled first: the square of a short direction would be zero.
+        // Scaled first, because the square of a short direction would underflow to zero.
         let size = direction.amax();
         if !size.is_normal() {
             return Err(Error::invalid(format!(
-                "{} has the direction {:?}, a finite one of nonzero length is expected",
+                "{} must have a finite direction of nonzero length, got {:?}",
                 name(),
                 direction.as_slice()
             )));

@@ -1,8 +1,8 @@
-//! Where a ray first crosses the surface of a shape.
+//! Ray casting: the first point where a ray crosses the surface of a shape.
 //!
 //! Exact for every shape: closed forms for spheres, capsules, boxes, cylinders, ellipsoids and half
-//! spaces, the planes of the hull for `Convex`, the triangles for `Mesh`. Which part of the surface
-//! is hit is decided on values; derivatives follow from that part, so they are exact where the ray
+//! spaces, the planes of the hull for `Convex`, the triangles for `Mesh`. Plain values decide which
+//! part of the surface is hit. Derivatives follow from that part, so they are exact where the ray
 //! does not graze the surface.
 
 mod cast;

@@ -1,10 +1,11 @@
-//! Rays through convex hulls.
+//! Intersections of rays with convex hulls.
 
 use super::crossing::{CrossedSurface, Crossing, Passage};
 use crate::accel::Polytope;
 use nalgebra::Vector3;
 
-/// Through the planes of all faces; see `solids` for the arguments. Hulls without area are not hit.
+/// Intersects a line with the planes of all faces; see `solids` for the arguments. Hulls of zero
+/// area are not hit.
 pub(super) fn polytope(polytope: &Polytope, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> {
     match polytope.num_faces() {
         0 => return None,
@@ -32,7 +33,8 @@ pub(super) fn polytope(polytope: &Polytope, o: &Vector3<f64>, d: &Vector3<f64>) 
     Some((crossing(enters), crossing(leaves)))
 }
 
-/// A polygon, hit from both sides; a ray enters and leaves at once.
+/// Intersects a line with a polygon, which is hit from both sides: the line enters and leaves at
+/// once.
 fn flat(polytope: &Polytope, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> {
     let (n, offset) = polytope.plane(0);
     let speed = n.dot(d);

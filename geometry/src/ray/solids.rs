@@ -1,12 +1,11 @@
-//! Rays through solids with closed forms. `o` is the origin and `d` the direction, of length one,
-//! in the frame of the solid.
+//! Intersections of rays with solids that have closed forms. `o` is the origin and `d` the
+//! direction, of unit length, in the frame of the solid.
 
 use super::crossing::{CrossedSurface, Crossing, Passage};
 use nalgebra::{Vector2, Vector3};
 
-/// Where a line is within `radius` of the origin, as the middle and half the length of that
-/// interval. The foot of the perpendicular is computed as a vector, so nothing cancels for rays
-/// from far away.
+/// Returns the interval of a line within `radius` of the origin, as its middle and half its length.
+/// The foot of the perpendicular is computed as a vector, so nothing cancels for distant origins.
 fn chord<const N: usize>(
     o: &nalgebra::SVector<f64, N>,
     d: &nalgebra::SVector<f64, N>,
@@ -24,7 +23,7 @@ pub(super) fn sphere(
     o: &Vector3<f64>,
     d: &Vector3<f64>,
 ) -> Option<Passage> {
-    // A point has no surface to meet.
+    // A point has no surface to hit.
     if radius == 0.0 {
         return None;
     }
@@ -46,7 +45,7 @@ pub(super) fn half_space(o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> 
     Some(if d.z < 0.0 { (at, never) } else { (before, at) })
 }
 
-/// Between the two planes at plus and minus `half` along an axis.
+/// Intersects a line with the slab between the two planes at plus and minus `half` along an axis.
 fn slab(axis: usize, half: f64, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> {
     let (o, d) = (o[axis], d[axis]);
     let mut n = Vector3::zeros();
@@ -63,7 +62,7 @@ fn slab(axis: usize, half: f64, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Pa
     Some((crossing(enters, -n), crossing(leaves, n)))
 }
 
-/// Where a line is in both of two convex sets.
+/// Returns the interval of a line that is in both of two convex sets.
 fn both(a: Passage, b: Passage) -> Option<Passage> {
     let enters = if b.0.distance > a.0.distance {
         b.0
@@ -83,7 +82,7 @@ pub(super) fn cuboid(half: &Vector3<f64>, o: &Vector3<f64>, d: &Vector3<f64>) ->
     both(xy, slab(2, half.z, o, d)?)
 }
 
-/// The cylinder around z without ends.
+/// Intersects a line with the infinite cylinder around z.
 fn tube(radius: f64, o: &Vector3<f64>, d: &Vector3<f64>) -> Option<Passage> {
     let (o, d) = (Vector2::new(o.x, o.y), Vector2::new(d.x, d.y));
     let speed = d.norm();
@@ -106,7 +105,8 @@ pub(super) fn cylinder(
     both(tube(radius, o, d)?, slab(2, half, o, d)?)
 }
 
-/// A line that enters the tube beyond an end can enter the capsule only through the sphere there.
+/// Intersects a line with a capsule. A line that enters the tube beyond an end can enter the
+/// capsule only through the sphere at that end.
 pub(super) fn capsule(
     radius: f64,
     half: f64,
@@ -116,7 +116,7 @@ pub(super) fn capsule(
     let side = tube(radius, o, d)?;
     let end = |crossing: Crossing, pick: fn(Passage) -> Crossing| {
         let t = crossing.distance;
-        // On its way along the axis a line comes from one end and goes to the other.
+        // A crossing at infinity: the line comes from one end of the axis and goes to the other.
         let z = if t.is_finite() {
             o.z + t * d.z
         } else {
@@ -131,7 +131,7 @@ pub(super) fn capsule(
     Some((end(side.0, |p| p.0)?, end(side.1, |p| p.1)?))
 }
 
-/// A sphere of radius one after scaling.
+/// Intersects a line with an ellipsoid, which scaling turns into a unit sphere.
 pub(super) fn ellipsoid(
     axes: &Vector3<f64>,
     o: &Vector3<f64>,

@@ -1,4 +1,4 @@
-//! Closed forms, agreement with the distance to a point, derivatives.
+//! Closed forms, consistency with the distance to a point, and derivatives.
 
 use super::*;
 use crate::mesh::source::{InMemoryMesh, MemoryFile};
@@ -21,7 +21,7 @@ fn file(obj: &str) -> InMemoryMesh {
     InMemoryMesh::new(MemoryFile::new(obj, ".obj", "mesh"))
 }
 
-/// Every convex shape.
+/// Returns one shape of every convex type.
 fn shapes() -> Vec<Shape> {
     vec![
         Sphere::new(0.3).unwrap().into(),
@@ -43,7 +43,7 @@ fn hit(shape: impl Into<Shape>, from: [f64; 3], to: [f64; 3]) -> Option<(f64, [f
 }
 
 #[test]
-fn closed_forms() {
+fn hits_match_closed_forms() {
     let (x, z, down) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]);
     let above = [0.0, 0.0, 5.0];
     assert_eq!(hit(Sphere::new(1.0).unwrap(), above, down), Some((4.0, z)));
@@ -91,7 +91,7 @@ fn closed_forms() {
     assert_eq!(hit(HalfSpace, above, z), None);
     assert_eq!(hit(HalfSpace, above, x), None);
     assert_eq!(hit(HalfSpace, [0.0, 0.0, -2.0], down), None);
-    // From inside, the way out.
+    // A ray that starts inside hits the surface where it leaves.
     assert_eq!(hit(HalfSpace, [0.0, 0.0, -2.0], z), Some((2.0, z)));
     assert_eq!(hit(Sphere::new(1.0).unwrap(), [0.0; 3], x), Some((1.0, x)));
     assert_eq!(
@@ -102,13 +102,13 @@ fn closed_forms() {
         hit(Capsule::new(0.5, 2.0).unwrap(), [0.0; 3], z),
         Some((1.5, z))
     );
-    // On the surface, and away from it.
+    // A ray that starts on the surface, and one that points away from it.
     assert_eq!(hit(Sphere::new(1.0).unwrap(), x, x), Some((0.0, x)));
     assert_eq!(hit(Sphere::new(1.0).unwrap(), [1.5, 0.0, 0.0], x), None);
 }
 
 #[test]
-fn triangles_and_hulls_of_a_cube_are_a_box() {
+fn triangles_and_hull_of_a_cube_match_a_box() {
     let cube: Shape = BoxShape::new(2.0, 2.0, 2.0).unwrap().into();
     let meshes: [Shape; 2] = [Mesh::new(file(CUBE)).into(), Convex::new(file(CUBE)).into()];
     let x_wg = math::pose(
@@ -145,18 +145,18 @@ fn a_flat_hull_is_hit_inside_its_edges_from_both_sides() {
 }
 
 #[test]
-fn what_can_not_be_cast_is_named() {
+fn errors_name_the_invalid_argument() {
     let ball: Shape = Sphere::new(1.0).unwrap().into();
     let message = |shape: &Shape, ray: Ray, limit: f64| {
         let result = cast_ray(shape, &Isometry3::identity(), &ray, limit);
         result.unwrap_err().to_string()
     };
     let ray = Ray::new(Vector3::zeros(), Vector3::x());
-    assert!(message(&ball, ray, -1.0).contains("max_distance is -1"));
+    assert!(message(&ball, ray, -1.0).contains("got -1.0 m"));
     let still = Ray::new(Vector3::zeros(), Vector3::zeros());
-    assert!(message(&ball, still, 1.0).contains("has the direction [0.0, 0.0, 0.0]"));
+    assert!(message(&ball, still, 1.0).contains("got [0.0, 0.0, 0.0]"));
     let nowhere = Ray::new(Vector3::new(f64::NAN, 0.0, 0.0), Vector3::x());
-    assert!(message(&ball, nowhere, 1.0).contains("starts at [NaN, 0.0, 0.0]"));
+    assert!(message(&ball, nowhere, 1.0).contains("got [NaN, 0.0, 0.0]"));
     let cone = MeshcatCone::new(1.0, 1.0, 1.0).unwrap().into();
     assert!(message(&cone, ray, 1.0).contains("for visualizers only"));
     assert!(message(&Mesh::new("none.obj").into(), ray, 1.0).contains("none.obj"));
@@ -170,7 +170,7 @@ fn pose() -> impl Strategy<Value = Isometry3<f64>> {
     (vector(3.0), vector(0.5)).prop_map(|(r, p)| math::pose(math::rotation_exp(&r), p))
 }
 
-/// Pose of the shape and ray, moved by x.
+/// Returns the pose of the shape and the ray, moved by x.
 fn moved<T: Scalar>(x_wg: &Isometry3<f64>, ray: &Ray, x: &[T; 8]) -> (Isometry3<T>, Ray<T>) {
     let turn = math::rotation_exp(&Vector3::new(x[0], x[1], T::zero()));
     let translation = x_wg.translation.vector.map(T::from) + Vector3::new(x[2], x[3], T::zero());
@@ -191,7 +191,7 @@ fn numbers<T: Scalar>(hit: &SurfaceHit<T>) -> [T; 7] {
 }
 
 proptest! {
-    /// The hit is on the surface, and the surface is not crossed before.
+    /// The hit is on the surface, and the ray does not cross the surface before it.
     #[test]
     fn hits_are_the_first_points_of_the_surface(
         x_wg in pose(), origin in vector(1.5), towards in vector(0.6), kind in 0..7_usize,
@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn derivatives_are_those_of_differences(
+    fn derivatives_match_differences(
         x_wg in pose(), origin in vector(1.5), towards in vector(0.3), kind in 0..7_usize,
     ) {
         let shape = &shapes()[kind];
@@ -254,17 +254,17 @@ proptest! {
     }
 }
 
-/// A point has no surface to meet.
+/// A point has no surface that a ray could hit.
 #[test]
-fn a_sphere_without_radius_is_never_met() {
+fn sphere_of_radius_zero_is_never_hit() {
     let point = || Sphere::new(0.0).unwrap();
     assert_eq!(hit(point(), [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
     assert_eq!(hit(point(), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]), None);
 }
 
-/// A triangle without area beside one with: the one with gives the normal.
+/// A triangle of zero area next to one of nonzero area: the latter gives the normal.
 #[test]
-fn triangles_without_area_are_passed_over() {
+fn triangles_of_zero_area_are_skipped() {
     let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.5 0 0\nf 1 4 2\nf 1 2 3\n";
     let found = hit(Mesh::new(file(obj)), [0.2, 0.0, 1.0], [0.0, 0.0, -1.0]);
     assert_eq!(found, Some((1.0, [0.0, 0.0, 1.0])));

@@ -1,4 +1,4 @@
-//! Defaults of a whole scene.
+//! Defaults that apply to a whole scene.
 
 use crate::error::{Error, Result};
 use crate::properties::helpers::{
@@ -30,9 +30,9 @@ pub struct SceneGraphConfig {
 /// Contact properties of geometry that does not declare its own (Drake's
 /// `DefaultProximityProperties`).
 ///
-/// They fill in what is missing, property by property, in the geometry of contexts: when contexts
-/// get their geometry from the model, and when geometry gets the proximity role in a context. The
-/// model itself keeps what was registered.
+/// They fill in missing properties, one by one, in the geometry of contexts: when contexts get
+/// their geometry from the model, and when geometry gets the proximity role in a context. The model
+/// itself keeps the properties as registered.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -41,7 +41,8 @@ pub struct SceneGraphConfig {
 /// let mut scene = SceneGraph::new(); // point_stiffness is 1e6 N/m by default
 /// let toys = scene.register_source("toys")?;
 /// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
-/// let ball = scene.register_anchored_geometry(toys, ball.with_proximity(ProximityProperties::new()))?;
+/// let ball = ball.with_proximity(ProximityProperties::new());
+/// let ball = scene.register_anchored_geometry(toys, ball)?;
 /// assert!(!scene.model_inspector().proximity_properties(ball)?.unwrap().has_group("material"));
 /// let mut b = DiagramBuilder::new();
 /// let scene = b.add("scene_graph", scene);
@@ -63,9 +64,9 @@ pub struct DefaultProximityProperties {
     pub slab_thickness: Option<f64>,
     /// `("hydroelastic", "margin")` (m).
     pub margin: Option<f64>,
-    /// Dynamic part of `("material", "coulomb_friction")`; goes with `static_friction`.
+    /// Dynamic part of `("material", "coulomb_friction")`; requires `static_friction`.
     pub dynamic_friction: Option<f64>,
-    /// Static part of `("material", "coulomb_friction")`; goes with `dynamic_friction`.
+    /// Static part of `("material", "coulomb_friction")`; requires `dynamic_friction`.
     pub static_friction: Option<f64>,
     /// `("material", "hunt_crossley_dissipation")` (s/m).
     pub hunt_crossley_dissipation: Option<f64>,
@@ -76,7 +77,7 @@ pub struct DefaultProximityProperties {
 }
 
 impl Default for DefaultProximityProperties {
-    /// Drake's values.
+    /// Creates the configuration with Drake's defaults.
     fn default() -> Self {
         Self {
             compliance_type: HydroelasticType::Undefined,
@@ -96,7 +97,7 @@ impl Default for DefaultProximityProperties {
 type NumberCheck = fn(&str, f64) -> Result<()>;
 
 impl DefaultProximityProperties {
-    /// Group, name, value and domain of the properties that are single numbers.
+    /// Returns group, name, value and domain of the properties that are single numbers.
     fn numbers(&self) -> [(&'static str, &'static str, Option<f64>, NumberCheck); 7] {
         [
             (
@@ -149,7 +150,7 @@ impl DefaultProximityProperties {
             (None, None) => Ok(None),
             (Some(s), Some(d)) => CoulombFriction::new(s, d).map(Some),
             (s, d) => Err(Error::invalid(format!(
-                "static_friction is {s:?} and dynamic_friction is {d:?}, both or neither are expected"
+                "static_friction and dynamic_friction must both be set or both be unset, got {s:?} and {d:?}"
             ))),
         }
     }
@@ -157,7 +158,8 @@ impl DefaultProximityProperties {
     /// Checks all values.
     ///
     /// # Errors
-    /// If a value is outside its domain, or one friction coefficient is there without the other.
+    /// Returns an error if a value is outside its domain, or if only one friction coefficient is
+    /// given.
     pub fn validate(&self) -> Result<()> {
         let numbers = self.numbers().into_iter();
         let numbers =
@@ -168,7 +170,7 @@ impl DefaultProximityProperties {
             .map_err(|e| e.at("default_proximity_properties"))
     }
 
-    /// Adds what is missing; true if something was.
+    /// Adds the missing properties. Returns true if any was missing.
     pub(super) fn fill_in(&self, properties: &mut ProximityProperties) -> bool {
         let mut changed = false;
         for (group, name, value, _) in self.numbers() {
@@ -190,10 +192,11 @@ impl DefaultProximityProperties {
     }
 
     /// Checks that a shape with these properties and these defaults can take part in hydroelastic
-    /// contact, if it is to.
+    /// contact, if its compliance type is defined.
     ///
     /// # Errors
-    /// If a property that is used is missing, has the wrong type, or is outside its domain.
+    /// Returns an error if a required property is missing, has the wrong type, or is outside its
+    /// domain.
     pub(crate) fn check_hydroelastic(
         &self,
         shape: &Shape,
@@ -227,7 +230,7 @@ impl DefaultProximityProperties {
             Shape::Sphere(_) | Shape::Capsule(_) | Shape::Cylinder(_) | Shape::Ellipsoid(_)
         );
         if is_tessellated {
-            // Longer than the shape is as good as its size, so infinity is no mistake.
+            // A length beyond the size of the shape acts like that size, so infinity is valid.
             needed("resolution_hint", self.resolution_hint, check_positive)?;
         }
         if kind == HydroelasticType::Compliant {
@@ -247,15 +250,17 @@ impl DefaultProximityProperties {
 
 impl FromStr for HydroelasticType {
     type Err = Error;
+    /// Parses a compliance type.
+    ///
     /// # Errors
-    /// If the word is not `undefined`, `rigid` or `compliant`.
+    /// Returns an error if the word is not `undefined`, `rigid` or `compliant`.
     fn from_str(word: &str) -> Result<Self> {
         match word {
             "undefined" => Ok(Self::Undefined),
             "rigid" => Ok(Self::Rigid),
             "compliant" => Ok(Self::Compliant),
             _ => Err(Error::invalid(format!(
-                "the compliance type is '{word}', one of 'undefined', 'rigid' and 'compliant' is expected"
+                "the compliance type must be 'undefined', 'rigid' or 'compliant', got '{word}'"
             ))),
         }
     }

@@ -1,4 +1,4 @@
-//! What is registered: frames and geometries; and the poses that frames get.
+//! Frames and geometries to be registered, and the poses of frames.
 
 use crate::error::{Error, Result};
 use crate::ids::FrameId;
@@ -25,7 +25,7 @@ pub struct GeometryFrame {
 }
 
 impl GeometryFrame {
-    /// A frame with a name that is unique within its source. The frame group is 0.
+    /// Creates a frame with a name that is unique within its source. The frame group is 0.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             id: FrameId::new(),
@@ -33,10 +33,10 @@ impl GeometryFrame {
             frame_group: 0,
         }
     }
-    /// Sets the frame group, a number that the owner uses as it likes (a model instance, say).
+    /// Sets the frame group, a number for any use by the owner (a model instance, for example).
     ///
     /// # Errors
-    /// If it is negative.
+    /// Returns an error if it is negative.
     pub fn with_frame_group(mut self, frame_group: i32) -> Result<Self> {
         if frame_group < 0 {
             return Err(Error::invalid(format!(
@@ -47,21 +47,22 @@ impl GeometryFrame {
         self.frame_group = frame_group;
         Ok(self)
     }
-    /// The frame's id.
+    /// Returns the frame's id.
     pub fn id(&self) -> FrameId {
         self.id
     }
-    /// The frame's name.
+    /// Returns the frame's name.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// The frame group.
+    /// Returns the frame group.
     pub fn frame_group(&self) -> i32 {
         self.frame_group
     }
 }
 
-/// A name without the spaces and tabs around it (Drake's canonical name, as SDFormat reads names).
+/// Returns a name without leading and trailing spaces and tabs (Drake's canonical name, as SDFormat
+/// reads names).
 pub(crate) fn canonical(name: &str) -> &str {
     name.trim_matches([' ', '\t'])
 }
@@ -69,7 +70,7 @@ pub(crate) fn canonical(name: &str) -> &str {
 /// A geometry to register: a shape with a pose on its frame, a name, and its roles (Drake's
 /// `GeometryInstance`).
 ///
-/// Its id is made when it is registered, so that ids follow the order of registration, and one
+/// Its id is generated at registration. Ids therefore follow the order of registration, and one
 /// instance may be registered any number of times under different names.
 ///
 /// ```
@@ -94,11 +95,11 @@ pub struct GeometryInstance {
 }
 
 impl GeometryInstance {
-    /// A shape at `X_PG`, its pose in the frame P it will be registered on. Spaces and tabs around
-    /// the name are dropped.
+    /// Creates an instance of a shape at `X_PG`, its pose in the frame P on which it will be
+    /// registered. Leading and trailing spaces and tabs of the name are dropped.
     ///
     /// # Errors
-    /// If nothing is left of the name.
+    /// Returns an error if the remaining name is empty.
     pub fn new(x_pg: Isometry3<f64>, shape: impl Into<Shape>, name: &str) -> Result<Self> {
         let shape = shape.into();
         let canonical = canonical(name);
@@ -117,14 +118,14 @@ impl GeometryInstance {
             perception: None,
         })
     }
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Changes the name; spaces and tabs around it are dropped.
+    /// Changes the name; leading and trailing spaces and tabs are dropped.
     ///
     /// # Errors
-    /// If nothing is left of it.
+    /// Returns an error if the remaining name is empty.
     pub fn set_name(&mut self, name: &str) -> Result<()> {
         let canonical = canonical(name);
         if canonical.is_empty() {
@@ -136,7 +137,7 @@ impl GeometryInstance {
         self.name = canonical.into();
         Ok(())
     }
-    /// `X_PG`, the pose in the frame that it will be registered on.
+    /// Returns `X_PG`, the pose in the frame on which it will be registered.
     pub fn pose(&self) -> &Isometry3<f64> {
         &self.x_pg
     }
@@ -144,7 +145,7 @@ impl GeometryInstance {
     pub fn set_pose(&mut self, x_pg: Isometry3<f64>) {
         self.x_pg = x_pg;
     }
-    /// The shape.
+    /// Returns the shape.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -159,11 +160,11 @@ macro_rules! role {
                 self.$field = Some(properties);
                 self
             }
-            #[doc = concat!("Properties of the ", $role, " role, if it will have it.")]
+            #[doc = concat!("Returns the properties of the ", $role, " role; `None` if the instance does not have it.")]
             pub fn $get(&self) -> Option<&$properties> {
                 self.$field.as_ref()
             }
-            #[doc = concat!("Properties of the ", $role, " role, to be changed.")]
+            #[doc = concat!("Returns the properties of the ", $role, " role for modification.")]
             pub fn $get_mut(&mut self) -> Option<&mut $properties> {
                 self.$field.as_mut()
             }
@@ -227,11 +228,11 @@ impl<T: Scalar> Default for FramePoseVector<T> {
 }
 
 impl<T: Scalar> FramePoseVector<T> {
-    /// No poses.
+    /// Creates a vector without poses.
     pub fn new() -> Self {
         Self::default()
     }
-    /// No poses yet, room for `n`.
+    /// Creates an empty vector with room for `n`.
     pub fn with_capacity(n: usize) -> Self {
         Self {
             poses: Vec::with_capacity(n),
@@ -244,29 +245,29 @@ impl<T: Scalar> FramePoseVector<T> {
             None => self.poses.push((id, x_pf)),
         }
     }
-    /// Replaces everything by the given poses; the ids must differ from each other, which is not
-    /// checked here but when the poses are used.
+    /// Replaces all poses by the given ones. The ids must differ from each other; this is checked
+    /// only when the poses are used.
     pub fn assign(&mut self, poses: impl IntoIterator<Item = (FrameId, Isometry3<T>)>) {
         self.poses.clear();
         self.poses.extend(poses);
     }
-    /// `X_PF` of a frame, if it was set.
+    /// Returns `X_PF` of a frame, if it is set.
     pub fn value(&self, id: FrameId) -> Option<&Isometry3<T>> {
         self.poses.iter().find(|(f, _)| *f == id).map(|(_, x)| x)
     }
-    /// Number of poses.
+    /// Returns the number of poses.
     pub fn len(&self) -> usize {
         self.poses.len()
     }
-    /// True without poses.
+    /// Returns true if there are no poses.
     pub fn is_empty(&self) -> bool {
         self.poses.is_empty()
     }
-    /// Forgets all poses, keeps the storage.
+    /// Removes all poses and keeps the storage.
     pub fn clear(&mut self) {
         self.poses.clear();
     }
-    /// The frames that have a pose.
+    /// Returns the frames that have a pose.
     pub fn ids(&self) -> impl Iterator<Item = FrameId> + '_ {
         self.poses.iter().map(|(f, _)| *f)
     }

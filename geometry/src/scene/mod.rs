@@ -1,7 +1,7 @@
-//! The scene as a system: who registers geometry, where it is, and questions about it.
+//! The scene as a system: registration of geometry, its poses, and queries.
 //!
-//! [`GeometryState`] holds shapes, roles and filters and lives in the context as a parameter;
-//! poses come in through one port per source; [`QueryObject`] goes out.
+//! [`GeometryState`] holds shapes, roles and filters and lives in the context as a parameter. Poses
+//! come in through one port per source; [`QueryObject`] is the output.
 
 mod bounds;
 mod config;

@@ -1,4 +1,4 @@
-//! The scene as a system of a diagram.
+//! The scene as a system in a diagram.
 
 use super::config::SceneGraphConfig;
 use super::instance::FramePoseVector;
@@ -17,21 +17,22 @@ use tarragon_framework::prelude::{
 ///
 /// | port | name | type |
 /// |---|---|---|
-/// | input | `{source}_pose` | [`FramePoseVector`], one port per source; needed once the source has frames |
+/// | input | `{source}_pose` | [`FramePoseVector`], one per source; required once it has frames |
 /// | output | `query` | [`QueryObject`] |
 ///
-/// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; what is registered before
-/// the system is added to a diagram is its default. A `SceneGraph` has all methods of
-/// [`GeometryState`]; to change the geometry of one context, call the same methods on
+/// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; its default is what is
+/// registered before the system is added to a diagram. A `SceneGraph` has all methods of
+/// [`GeometryState`]. To change the geometry of one context, call the same methods on
 /// [`SceneGraphPorts::geometry_mut`].
 ///
-/// Geometry is rigid; deformable geometry can not be registered yet.
+/// Geometry is rigid; deformable geometry cannot be registered yet.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
 /// use tarragon_framework::prelude::*;
 /// use tarragon_geometry::{
-///     FramePoseVector, GeometryFrame, GeometryInstance, HalfSpace, ProximityProperties, SceneGraph, Sphere,
+///     FramePoseVector, GeometryFrame, GeometryInstance, HalfSpace, ProximityProperties,
+///     SceneGraph, Sphere,
 /// };
 ///
 /// let mut scene = SceneGraph::new();
@@ -57,51 +58,52 @@ use tarragon_framework::prelude::{
 #[derive(Clone, Default)]
 pub struct SceneGraph {
     state: GeometryState,
-    /// What contexts get, made when it is asked for; one for all scalars.
+    /// The geometry of new contexts, created on demand and shared by all scalars.
     for_contexts: OnceLock<Arc<GeometryState>>,
 }
 
 impl SceneGraph {
-    /// An empty scene.
+    /// Creates an empty scene.
     pub fn new() -> Self {
         Self::default()
     }
-    /// An empty scene with a configuration.
+    /// Creates an empty scene with a configuration.
     ///
     /// # Errors
-    /// If the configuration is not valid.
+    /// Returns an error if the configuration is invalid.
     pub fn with_config(config: SceneGraphConfig) -> Result<Self> {
         let mut scene = Self::new();
         scene.set_config(config)?;
         Ok(scene)
     }
-    /// Changes the configuration. Contexts that exist keep theirs.
+    /// Changes the configuration. Existing contexts keep theirs.
     ///
     /// # Errors
-    /// If it is not valid, or its defaults do not go with what is registered (a half space that
-    /// becomes compliant without a slab thickness, say). Nothing is changed then.
+    /// Returns an error if the configuration is invalid, or if its defaults do not suit the
+    /// registered geometry (for example a half space that becomes compliant without a slab
+    /// thickness). In that case nothing is changed.
     pub fn set_config(&mut self, config: SceneGraphConfig) -> Result<()> {
         GeometryState::set_config(self, config)
     }
-    /// Adds a source of geometry. It gets an input port for the poses of its frames. An empty name
-    /// stands for one that is made up.
+    /// Adds a source of geometry, which gets an input port for the poses of its frames. If the name
+    /// is empty, a unique name is generated.
     ///
     /// # Errors
-    /// If the name is taken.
+    /// Returns an error if the name is taken.
     pub fn register_source(&mut self, name: &str) -> Result<SourceId> {
         GeometryState::register_source(self, name)
     }
-    /// The world frame.
+    /// Returns the world frame.
     pub fn world_frame_id(&self) -> FrameId {
         self.model_inspector().world_frame_id()
     }
-    /// Looks at the geometry that new contexts get, before defaults are filled in.
+    /// Returns a read-only view of the geometry of new contexts, before defaults are filled in.
     pub fn model_inspector(&self) -> SceneGraphInspector<'_> {
         self.state.inspector()
     }
 }
 
-/// The model: what contexts start from.
+/// The model, from which contexts start.
 impl Deref for SceneGraph {
     type Target = GeometryState;
     fn deref(&self) -> &GeometryState {
@@ -119,27 +121,27 @@ impl DerefMut for SceneGraph {
 /// Ports of [`SceneGraph`].
 #[derive(Clone)]
 pub struct SceneGraphPorts<T: Scalar> {
-    /// Answers questions about the scene.
+    /// Output port of snapshots that answer queries about the scene.
     pub query: OutputPort<QueryObject<T>>,
-    /// The geometry.
+    /// The geometry, as a parameter.
     pub geometry: Param<Arc<GeometryState>>,
     pose_ports: Vec<(SourceId, InputPort<FramePoseVector<T>>)>,
 }
 
 impl<T: Scalar> SceneGraphPorts<T> {
-    /// The geometry of one context, to be changed. What other contexts, snapshots and the model
-    /// hold stays as it is.
+    /// Returns the geometry of one context for modification. The geometry of other contexts,
+    /// snapshots and the model stays unchanged.
     ///
     /// # Errors
-    /// If the context is of another diagram.
+    /// Returns an error if the context belongs to another diagram.
     pub fn geometry_mut<'c>(&self, ctx: &'c mut Context<T>) -> Result<&'c mut GeometryState> {
         Ok(Arc::make_mut(ctx.param_mut(self.geometry)?))
     }
 
-    /// Input port for the poses of a source's frames.
+    /// Returns the input port for the poses of a source's frames.
     ///
     /// # Errors
-    /// If the source was not registered before the scene was added to the diagram.
+    /// Returns an error if the source was not registered before the scene was added to the diagram.
     pub fn source_pose_port(&self, source: SourceId) -> Result<InputPort<FramePoseVector<T>>> {
         let found = self.pose_ports.iter().find(|(s, _)| *s == source);
         found.map(|(_, port)| *port).ok_or_else(|| {
@@ -169,7 +171,7 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
             let state = ctx.param(geometry);
             let same_scene = Arc::ptr_eq(state, &query.state);
             query.state = state.clone();
-            // A snapshot that somebody keeps is left alone; the storage is reused otherwise.
+            // A snapshot that is still in use is not changed; otherwise its storage is reused.
             if Arc::get_mut(&mut query.kinematics).is_none() {
                 query.kinematics = Arc::new(query.kinematics.successor());
             }

@@ -1,11 +1,11 @@
-//! Active features of two cores: the exact stationary normal, its derivatives, and the witnesses.
+//! Active features of two cores: the exact stationary normal, its derivatives and the witnesses.
 //!
-//! Near its optimum the margin `g(n) = n.p_B(n) - n.p_A(n)` is smooth once it is known which point
-//! or curve supports each body ([`SupportPiece`]) and which edges or faces `n` has to stay perpendicular
-//! to ([`NormalConstraint`]). With the support `p(n)` of a piece and `W` its derivative, the Riemannian Hessian
-//! of `-g` across `n` is `W_A + W_B + g I`. The same matrix serves Newton's method on values and,
-//! by the implicit function theorem, one step in `T` that turns the derivatives of the pose into
-//! those of the normal.
+//! Near its optimum, the margin `g(n) = n.p_B(n) - n.p_A(n)` is smooth once it is known which point
+//! or curve supports each body ([`SupportPiece`]) and which edges or faces `n` must stay perpendicular to
+//! ([`NormalConstraint`]). With the support `p(n)` of a piece and its derivative `W`, the Riemannian Hessian of
+//! `-g` across `n` is `W_A + W_B + g I`. The same matrix serves two purposes: Newton's method on
+//! plain values, and, by the implicit function theorem, one step in `T` that turns the derivatives
+//! of the pose into those of the normal.
 
 use super::core::ConvexCore;
 use super::local::{LocalFeature, NormalConstraint, SupportPiece};
@@ -15,7 +15,7 @@ use crate::values::lift;
 use nalgebra::{Isometry3, Matrix2, Matrix3, Vector2, Vector3};
 use tarragon_framework::Scalar;
 
-/// The pose of B in A as matrix and vector: many vectors are turned by it.
+/// The pose of B in A as a matrix and a vector, because it rotates many vectors.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::proximity) struct RelativePose<T: Scalar> {
     pub(super) r: Matrix3<T>,
@@ -29,18 +29,18 @@ impl<T: Scalar> RelativePose<T> {
             p: x_ab.translation.vector,
         }
     }
-    /// The pose without derivatives.
+    /// Returns the pose without derivatives.
     fn value(&self) -> RelativePose<f64> {
         RelativePose {
             r: self.r.map(|x| x.re()),
             p: self.p.map(|x| x.re()),
         }
     }
-    /// A point of B, in A.
+    /// Returns a point of B, in A.
     pub(super) fn point(&self, p_b: &Vector3<T>) -> Vector3<T> {
         self.r * p_b + self.p
     }
-    /// A direction of A, in B.
+    /// Returns a direction of A, in B.
     pub(super) fn in_b(&self, v: &Vector3<T>) -> Vector3<T> {
         self.r.tr_mul(v)
     }
@@ -54,13 +54,14 @@ pub(in crate::proximity) struct ActiveFeatures {
     pub(super) b: LocalFeature,
 }
 
-/// Below this sine of the angle between them two edges count as parallel.
+/// Two edges count as parallel if the sine of the angle between them is below this value.
 const PARALLEL_EDGES: f64 = 1e-8;
 
-/// Cosine of the angle up to which features that were found around a direction may be active.
+/// Minimum cosine of the angle between the normal and the direction around which its features were
+/// found.
 const NEARBY: f64 = 0.5;
 
-/// How many conditions the flats put on the normal.
+/// The number of conditions that the flats impose on the normal.
 enum NormalConditions<T: Scalar> {
     None,
     Edge(Vector3<T>),
@@ -69,7 +70,7 @@ enum NormalConditions<T: Scalar> {
 }
 
 impl ActiveFeatures {
-    /// A plane of A with the unit normal `n`, and a feature of B.
+    /// Creates a plane of A with the unit normal `n` against a feature of B.
     pub(in crate::proximity) fn on_plane(
         n: Vector3<f64>,
         a: LocalFeature,
@@ -78,7 +79,7 @@ impl ActiveFeatures {
         Self { n, a, b }
     }
 
-    /// The conditions on the normal in A, near the value of the normal.
+    /// Returns the conditions on the normal in A, for a normal near its current value.
     fn conditions<T: Scalar>(&self, x_ab: &RelativePose<T>) -> NormalConditions<T> {
         let in_a = |v: &Vector3<f64>| x_ab.r * lift(v);
         match (self.a.flat, self.b.flat) {
@@ -92,7 +93,7 @@ impl ActiveFeatures {
                     return NormalConditions::Edge(a);
                 }
                 let mut n = cross / length2.sqrt();
-                // Once more perpendicular: the cross product of nearly parallel edges is rough.
+                // Orthogonalized again: the cross product of nearly parallel edges is inaccurate.
                 n -= a * a.dot(&n);
                 n -= b * b.dot(&n);
                 n /= n.norm_squared().sqrt();
@@ -105,7 +106,7 @@ impl ActiveFeatures {
         }
     }
 
-    /// Supports of both pieces in A.
+    /// Returns the supports of both pieces, in A.
     fn supports<T: Scalar>(
         &self,
         n: &Vector3<T>,
@@ -119,7 +120,7 @@ impl ActiveFeatures {
         (p_a, p_b)
     }
 
-    /// `W_A + W_B` across `n`, between the directions `t`.
+    /// Returns `W_A + W_B` across `n`, between the directions `t`.
     fn curvature(
         &self,
         n: &Vector3<f64>,
@@ -134,7 +135,7 @@ impl ActiveFeatures {
         w
     }
 
-    /// The features of a core (A) against a point at the origin of B, for a normal that is known.
+    /// Returns the features of a core (A) against a point at the origin of B, for a known normal.
     pub(in crate::proximity) fn against_point(n: Vector3<f64>, core: &ConvexCore<'_>) -> Self {
         Self {
             n,
@@ -143,8 +144,8 @@ impl ActiveFeatures {
         }
     }
 
-    /// Moves the normal to the stationary point of the margin under the conditions of the flats;
-    /// `None` if there is none nearby.
+    /// Moves the normal to the stationary point of the margin under the conditions of the flats.
+    /// Returns `None` if there is no such point nearby.
     pub(super) fn refined(mut self, x_ab: &RelativePose<f64>) -> Option<Self> {
         match self.conditions(x_ab) {
             NormalConditions::Fixed(n) => {
@@ -174,8 +175,8 @@ impl ActiveFeatures {
         Some(self)
     }
 
-    /// Newton's method on the sphere, in the first `count` of the directions that `across` gives,
-    /// which are orthonormal and across `n`.
+    /// Runs Newton's method on the sphere, in the first `count` of the directions that `across`
+    /// returns, which are orthonormal and perpendicular to `n`.
     fn newton(
         &mut self,
         x_ab: &RelativePose<f64>,
@@ -190,11 +191,11 @@ impl ActiveFeatures {
             let (p_a, p_b) = self.supports(&self.n, x_ab);
             let q = p_b - p_a;
             let q = match (count, across(&self.n)) {
-                // What is left of it across the edge.
+                // The component of the difference that is perpendicular to the edge.
                 (1, [t, _]) => t * t.dot(&q) + self.n * self.n.dot(&q),
                 _ => q,
             };
-            // Separated points have one maximum; overlapping ones are never the deepest feature.
+            // Separated points have one maximum; overlapping points are never the deepest feature.
             let n = q.try_normalize(0.0)?;
             if n.dot(&self.n) < 0.0 {
                 return None;
@@ -229,7 +230,7 @@ impl ActiveFeatures {
                 downhill(&(w - Matrix2::identity() * h), &gradient)
             };
             let Some(step) = step else {
-                // Every direction is as good: concentric round shapes.
+                // All directions are equally good: concentric round shapes.
                 return (off <= 10.0 * rounding).then_some(());
             };
             let length = step.norm();
@@ -251,15 +252,15 @@ impl ActiveFeatures {
             self.n = n;
             (r, h) = next;
             if length <= 1e-15 || (length < 1e-9 && fraction == 1.0) {
-                // Quadratic convergence: this step was the last that mattered.
+                // Convergence is quadratic, so another step would change nothing.
                 return Some(());
             }
         }
         Some(())
     }
 
-    /// What keeps the normal a function of the poses when both bodies have flats that face each
-    /// other: one of them is held at its witness (`p_a`, `p_b`: in A and in B).
+    /// Makes the normal a function of the poses when both bodies have flats that face each other,
+    /// by holding one of them at its witness (`p_a`, in A, or `p_b`, in B).
     pub(in crate::proximity) fn settled(
         mut self,
         x_ab: &RelativePose<f64>,
@@ -279,8 +280,8 @@ impl ActiveFeatures {
         self
     }
 
-    /// Distance, normal and witnesses at the pose `x_ab` of B in A, whose value is the one that the
-    /// features were found for.
+    /// Returns the distance, normal and witnesses at the pose `x_ab` of B in A. The value of `x_ab`
+    /// must be the pose for which the features were found.
     pub(in crate::proximity) fn evaluate<T: Scalar>(
         &self,
         x_ab: &RelativePose<T>,
@@ -295,7 +296,7 @@ impl ActiveFeatures {
         };
         let (p_a, p_b) = match (self.a.flat, self.b.flat) {
             // The support of a thin ellipsoid magnifies the rounding of the normal along its
-            // surface; the other point does not.
+            // surface, so the witness of the other body is used.
             (NormalConstraint::None, NormalConstraint::None) => {
                 match (self.a.piece, self.b.piece) {
                     (_, SupportPiece::Ellipsoid(_)) => (p_a, p_a + n * distance),
@@ -313,7 +314,7 @@ impl ActiveFeatures {
                 let p_a = p_a + u * s;
                 (p_a, p_a + n * distance)
             }
-            // Two faces: `settled` leaves none.
+            // Two faces cannot occur here: `settled` holds one of them.
             _ => (p_b - n * distance, p_b),
         };
         CoreDistance {
@@ -324,8 +325,8 @@ impl ActiveFeatures {
         }
     }
 
-    /// The distance with its derivatives: by the envelope theorem they only see how the witnesses
-    /// move when they are held fixed on their bodies.
+    /// Returns the distance with its derivatives. By the envelope theorem, they depend only on how
+    /// the witnesses move when they are held fixed on their bodies.
     fn distance<T: Scalar>(&self, x_ab: &RelativePose<T>) -> T {
         let at = x_ab.value();
         let value = self.evaluate(&at);
@@ -335,7 +336,7 @@ impl ActiveFeatures {
         distance - T::from(distance.re()) + T::from(value.distance)
     }
 
-    /// The normal with its derivatives.
+    /// Returns the normal with its derivatives.
     fn normal<T: Scalar>(&self, x_ab: &RelativePose<T>) -> Vector3<T> {
         let n0: Vector3<T> = lift(&self.n);
         let (mut n, across, count) = match self.conditions(x_ab) {
@@ -376,18 +377,18 @@ impl ActiveFeatures {
             }
         }
         let n = n / n.norm_squared().sqrt();
-        // The value is the polished one, to the bit.
+        // The value is that of the refined normal, to the bit.
         n.zip_map(&self.n, |n, value| n - T::from(n.re()) + T::from(value))
     }
 }
 
-/// True for scalars without derivatives.
+/// Returns true for scalars without derivatives.
 fn is_constant<T: Scalar>() -> bool {
     T::NDERIV == 0
 }
 
-/// The Newton step; `None` where the Hessian is not positive definite, but for rounding: there is
-/// no minimum nearby then.
+/// Returns the Newton step, or `None` if the Hessian is not positive semidefinite up to rounding:
+/// then there is no minimum nearby.
 fn downhill(hessian: &Matrix2<f64>, gradient: &Vector2<f64>) -> Option<Vector2<f64>> {
     let (a, b, d) = (hessian[(0, 0)], hessian[(0, 1)], hessian[(1, 1)]);
     let determinant = a * d - b * b;
@@ -401,7 +402,7 @@ fn downhill(hessian: &Matrix2<f64>, gradient: &Vector2<f64>) -> Option<Vector2<f
     if scale == 0.0 || a.min(d) < -1e-9 * scale || determinant < -1e-9 * scale * scale {
         return None;
     }
-    // Flat in one direction: only the other one counts.
+    // Flat in one direction: only the other one matters.
     let steep = if a > d {
         Vector2::new(a, b)
     } else {
@@ -411,7 +412,8 @@ fn downhill(hessian: &Matrix2<f64>, gradient: &Vector2<f64>) -> Option<Vector2<f
     Some(-steep * (steep.dot(gradient) / (a + d)))
 }
 
-/// Inverse that ignores directions whose eigenvalue is rounding: along them nothing is unique.
+/// Returns the inverse without directions whose eigenvalue is rounding: nothing is unique along
+/// them.
 fn pseudo_inverse(m: &Matrix2<f64>, negligible: f64) -> Matrix2<f64> {
     let eigen = m.symmetric_eigen();
     let mut inverse = Matrix2::zeros();

@@ -1,4 +1,4 @@
-//! The bounded convex sets that the general solver knows, each in its own frame.
+//! The bounded convex sets that the general solver supports, each in its own frame.
 
 use super::local::{LocalFeature, NormalConstraint, SupportPiece};
 use super::region::SupportRegion;
@@ -25,12 +25,12 @@ pub(in crate::proximity) enum ConvexCore<'a> {
     /// Semi-axes.
     Ellipsoid(Vector3<f64>),
     Polytope(&'a Polytope),
-    /// One of a surface.
+    /// A triangle of a surface.
     Triangle(&'a Triangle),
 }
 
 impl ConvexCore<'_> {
-    /// The size of the set (m), to which rounding is compared.
+    /// Returns the size of the set (m), the scale of its rounding errors.
     pub(in crate::proximity) fn extent(&self) -> f64 {
         match self {
             Self::Point => 0.0,
@@ -46,12 +46,12 @@ impl ConvexCore<'_> {
         }
     }
 
-    /// True if every support is one of finitely many vertices.
+    /// Returns true if every support is one of finitely many vertices.
     pub(super) fn is_flat(&self) -> bool {
         !matches!(self, Self::Cylinder { .. } | Self::Ellipsoid(_))
     }
 
-    /// Numbers that tell polytopes apart, to put two of them into an order.
+    /// Returns numbers that distinguish polytopes, for ordering two of them.
     pub(in crate::proximity) fn key(&self) -> [f64; 5] {
         match self {
             Self::Polytope(p) => {
@@ -62,7 +62,7 @@ impl ConvexCore<'_> {
         }
     }
 
-    /// A point inside.
+    /// Returns a point inside the set.
     pub(in crate::proximity) fn center(&self) -> Vector3<f64> {
         match self {
             Self::Polytope(p) => *p.center(),
@@ -71,7 +71,7 @@ impl ConvexCore<'_> {
         }
     }
 
-    /// A point farthest along `d`, which need not be of unit length.
+    /// Returns a point farthest along `d`, which need not be of unit length.
     #[inline]
     pub(in crate::proximity) fn support(&self, d: &Vector3<f64>) -> Vector3<f64> {
         match self {
@@ -101,8 +101,8 @@ impl ConvexCore<'_> {
         }
     }
 
-    /// [`ConvexCore::support`], faster where `last` is the vertex of the last call in a similar
-    /// direction.
+    /// Same as [`ConvexCore::support`], but faster if `last` is the vertex returned by the last call in a
+    /// similar direction.
     #[inline]
     pub(super) fn support_near(&self, last: &Cell<usize>, d: &Vector3<f64>) -> Vector3<f64> {
         match self {
@@ -114,8 +114,8 @@ impl ConvexCore<'_> {
         }
     }
 
-    /// The features that support the set in directions within about the angle `tolerance` of the
-    /// unit vector `n`.
+    /// Returns the features that support the set in directions within about the angle `tolerance`
+    /// (rad) of the unit vector `n`.
     pub(in crate::proximity) fn local(&self, n: &Vector3<f64>, tolerance: f64) -> LocalFeature {
         let along_z = n.z.abs() <= tolerance;
         match self {
@@ -163,7 +163,8 @@ impl ConvexCore<'_> {
         }
     }
 
-    /// All points whose height along the unit vector `n` is within `tolerance` (m) of the largest.
+    /// Returns all points whose height along the unit vector `n` is within `tolerance` (m) of the
+    /// largest.
     pub(super) fn region(&self, n: &Vector3<f64>, tolerance: f64) -> SupportRegion {
         let s = self.support(n);
         match self {
@@ -182,7 +183,7 @@ impl ConvexCore<'_> {
                 let free = h.zip_map(n, |h, n| 2.0 * h * n.abs() <= tolerance);
                 let mut corners = vec![s];
                 for axis in (0..3).filter(|i| free[*i]) {
-                    // Back along the list, so that the corners stay in the order of a loop.
+                    // Backward through the list, so that the corners stay in the order of a loop.
                     for i in (0..corners.len()).rev() {
                         let mut other: Vector3<f64> = corners[i];
                         other[axis] = -other[axis];
@@ -260,15 +261,15 @@ fn polytope_local(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> LocalFeatur
         },
     };
     let on = match flat {
-        // A vertex of that very face, which need not be the highest one.
+        // A vertex of that face, which need not be the highest vertex.
         NormalConstraint::Face(normal) => p.vertices()[p.support(&normal)],
         _ => v,
     };
     LocalFeature::new(SupportPiece::Point(on), flat)
 }
 
-/// A vertex, an edge or a face; a face whose corners are all high enough, or a fan of vertices
-/// where several nearly coplanar faces are.
+/// Returns a vertex, an edge, a face whose corners are all high enough, or, where several faces are
+/// nearly coplanar, the hull of their vertices.
 fn polytope_region(p: &Polytope, n: &Vector3<f64>, tolerance: f64) -> SupportRegion {
     let top = p.support(n);
     let v = p.vertices()[top];

@@ -1,15 +1,15 @@
-//! A polytope inside the difference of two overlapping cores that grows toward its nearest boundary
-//! (van den Bergen 2001).
+//! The expanding polytope algorithm (van den Bergen 2001): a polytope inside the difference of two
+//! overlapping cores that grows toward the nearest boundary of the difference.
 //!
-//! No plane of a face is farther from the origin than the boundary behind the face, so the nearest
-//! face bounds the depth from below while every direction bounds it from above.
+//! The plane of a face is never farther from the origin than the boundary behind the face. The
+//! nearest face therefore bounds the depth from below, while every direction bounds it from above.
 
 use super::gjk::CorePair;
 use nalgebra::Vector3;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A corner: a boundary point of the difference B - A and the direction it was found in.
+/// A corner: a boundary point of the difference B - A, and the direction in which it was found.
 #[derive(Clone, Copy, Debug)]
 struct EpaVertex {
     w: Vector3<f64>,
@@ -27,7 +27,8 @@ struct EpaFace {
     alive: bool,
 }
 
-/// A face in the queue, nearest plane first; ties by index, so that the order is always the same.
+/// A face in the queue. The nearest plane comes first; ties are ordered by index, which makes the
+/// order reproducible.
 #[derive(Clone, Copy, PartialEq)]
 struct QueuedFace(f64, u32);
 
@@ -49,7 +50,7 @@ pub(super) struct NearestFace {
     face: u32,
     /// Outward unit normal.
     pub(super) m: Vector3<f64>,
-    /// Distance of its plane from the origin: nothing behind the face is nearer.
+    /// Distance of its plane from the origin; no boundary point behind the face is nearer.
     pub(super) offset: f64,
 }
 
@@ -62,8 +63,8 @@ pub(super) struct Epa {
 }
 
 impl Epa {
-    /// A tetrahedron of boundary points, wide in all directions; or, if the difference is flat, the
-    /// unit normal of its plane.
+    /// Creates a tetrahedron of boundary points that is wide in all directions. Returns the unit
+    /// normal of the plane of the difference if the difference is flat.
     pub(super) fn new(pair: &CorePair<'_>, first: &Vector3<f64>) -> Result<Self, Vector3<f64>> {
         let look = |m: Vector3<f64>| EpaVertex {
             w: pair.support(&-m),
@@ -71,7 +72,7 @@ impl Epa {
         };
         let mut corners = vec![look(*first), look(-first)];
         let basis = super::region::TangentBasis::new(first);
-        // Each next corner is the farther one of two opposite looks.
+        // Each further corner is the farther of the supports in two opposite directions.
         let span = |corners: &[EpaVertex]| corners[1].w - corners[0].w;
         for m in [basis.t1, basis.t2] {
             if span(&corners).norm() > 1e-2 * pair.size {
@@ -113,7 +114,7 @@ impl Epa {
         let flipped = (w(1) - w(0)).cross(&(w(2) - w(0))).dot(&(w(3) - w(0))) > 0.0;
         let order: [u32; 4] = if flipped { [0, 2, 1, 3] } else { [0, 1, 2, 3] };
         let [a, b, c, d] = order;
-        // Outward: corner 3 is behind (0, 1, 2).
+        // The winding that makes all normals point outward: corner 3 is behind (0, 1, 2).
         this.add([a, b, c], [1, 2, 3]);
         this.add([b, a, d], [0, 3, 2]);
         this.add([c, b, d], [0, 1, 3]);
@@ -125,7 +126,7 @@ impl Epa {
         let [p, q, r] = corners.map(|i| self.corners[i as usize].w);
         let normal = (q - p).cross(&(r - p));
         let index = self.faces.len() as u32;
-        // The normal of a sliver is rounding; it is never the nearest.
+        // The normal of a sliver is only rounding; a sliver is never the nearest face.
         let (m, offset) = match normal.try_normalize(1e-28 * self.size * self.size) {
             Some(m) => (m, m.dot(&p).max(m.dot(&q)).max(m.dot(&r))),
             None => (Vector3::zeros(), f64::INFINITY),
@@ -140,7 +141,7 @@ impl Epa {
         self.queue.push(Reverse(QueuedFace(offset, index)));
     }
 
-    /// Takes the face with the nearest plane out of the queue.
+    /// Removes the face with the nearest plane from the queue and returns it.
     pub(super) fn nearest(&mut self) -> Option<NearestFace> {
         while let Some(Reverse(QueuedFace(offset, face))) = self.queue.pop() {
             let f = &self.faces[face as usize];
@@ -155,16 +156,17 @@ impl Epa {
         None
     }
 
-    /// The smallest cosine between the unit vector `m` and the directions in which the corners of a
-    /// face were found.
+    /// Returns the smallest cosine between the unit vector `m` and the directions in which the
+    /// corners of a face were found.
     pub(super) fn spread(&self, face: &NearestFace, m: &Vector3<f64>) -> f64 {
         let corners = self.faces[face.face as usize].corners;
         let cosines = corners.map(|c| self.corners[c as usize].m.dot(m));
         cosines.into_iter().fold(face.m.dot(m), f64::min)
     }
 
-    /// Grows beyond a face by the boundary point `w` found in direction `m`. False if the point is
-    /// not beyond it, or rounding has made the polytope inconsistent there; the face is done then.
+    /// Expands the polytope beyond a face by the boundary point `w` found in direction `m`. Returns
+    /// false if the point is not beyond the face, or if rounding has made the polytope inconsistent
+    /// there; the face is then finished.
     pub(super) fn grow(&mut self, face: &NearestFace, w: Vector3<f64>, m: Vector3<f64>) -> bool {
         let beyond = |f: &EpaFace| f.m.dot(&w) > f.offset + 1e-15 * self.size;
         if !beyond(&self.faces[face.face as usize]) {
@@ -183,7 +185,7 @@ impl Epa {
                     continue;
                 }
                 let g = &self.faces[neighbor as usize];
-                // A sliver has no normal: it goes with the face that is looked at.
+                // A sliver has no normal, so it is treated like the face it was reached from.
                 if beyond(g) || g.offset == f64::INFINITY {
                     seen.push(neighbor);
                 } else {
@@ -191,9 +193,9 @@ impl Epa {
                 }
             }
         }
-        // Slivers taken in late may make edges of the horizon inner ones.
+        // Slivers added late may turn edges of the horizon into inner edges.
         horizon.retain(|edge| !seen.contains(&edge.2));
-        // Around in order: each edge starts where the last one ended.
+        // Sorted into a loop: each edge starts where the previous one ended.
         for i in 1..horizon.len() {
             let end = horizon[i - 1].1;
             match (i..horizon.len()).find(|k| horizon[*k].0 == end) {

@@ -5,16 +5,16 @@ use super::core::ConvexCore;
 use nalgebra::{Isometry3, Vector3};
 use std::cell::Cell;
 
-/// Two cores, B seen from A.
+/// Two cores, with B expressed in A.
 pub(super) struct CorePair<'a> {
     pub(super) a: ConvexCore<'a>,
     pub(super) b: ConvexCore<'a>,
     pub(super) x_ab: RelativePose<f64>,
     /// The extents of the cores (m).
     pub(super) size: f64,
-    /// To which the rounding of points is compared (m): the extents and how far apart they are.
+    /// Scale of the rounding of points (m): the extents and the distance between the cores.
     pub(super) scale: f64,
-    /// The vertices of polytopes that were found last.
+    /// The most recently found vertices of polytopes.
     last: [Cell<usize>; 2],
 }
 
@@ -30,8 +30,8 @@ impl<'a> CorePair<'a> {
         }
     }
 
-    /// The point of the difference B - A that is lowest along `n`, with the points of A and of B,
-    /// each in its own frame.
+    /// Returns the point of the difference B - A that is lowest along `n`, with the points of A and
+    /// of B, each in its own frame.
     #[inline]
     fn vertex(&self, n: &Vector3<f64>) -> DifferenceVertex {
         let a = self.a.support_near(&self.last[0], n);
@@ -43,15 +43,15 @@ impl<'a> CorePair<'a> {
             b,
         }
     }
-    /// The point of the difference B - A that is lowest along `n`: its height is the margin `g(n)`
-    /// for a unit vector.
+    /// Returns the point of the difference B - A that is lowest along `n`. For a unit vector, its
+    /// height is the margin `g(n)`.
     #[inline]
     pub(super) fn support(&self, n: &Vector3<f64>) -> Vector3<f64> {
         self.vertex(n).w
     }
 }
 
-/// A point of the difference and where it comes from.
+/// A point of the difference and the points of A and B that it comes from.
 #[derive(Clone, Copy, Debug)]
 struct DifferenceVertex {
     w: Vector3<f64>,
@@ -59,11 +59,11 @@ struct DifferenceVertex {
     b: Vector3<f64>,
 }
 
-/// What a step of the search has found.
+/// The result of a step of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum GjkStatus {
     Searching,
-    /// No better direction is to be found.
+    /// No better direction exists.
     Converged,
     /// The cores overlap, or touch up to rounding.
     Overlapping,
@@ -96,7 +96,7 @@ impl Gjk {
         }
     }
 
-    /// Looks along the direction of the nearest point and takes in what is found there.
+    /// Takes the support point in the direction of the nearest point into the simplex.
     pub(super) fn step(&mut self, pair: &CorePair<'_>) -> GjkStatus {
         let length = self.v.norm();
         if length <= 1e-13 * pair.size {
@@ -120,7 +120,7 @@ impl Gjk {
             Some(v) => v,
             None => return GjkStatus::Overlapping,
         };
-        // In exact arithmetic the distance decreases.
+        // In exact arithmetic, the distance decreases.
         let stuck = v.norm_squared() >= self.v.norm_squared();
         self.v = v;
         if stuck {
@@ -130,7 +130,8 @@ impl Gjk {
         }
     }
 
-    /// The vertices of a core that span the nearest point, each once: of A or of B, in its frame.
+    /// Returns the vertices of a core that span the nearest point, each once: of A or of B, in its
+    /// frame.
     pub(super) fn spanned(&self, of_a: bool) -> Vec<Vector3<f64>> {
         let mut points: Vec<Vector3<f64>> = Vec::with_capacity(4);
         for vertex in &self.simplex[..self.count] {
@@ -142,7 +143,8 @@ impl Gjk {
         points
     }
 
-    /// The points of A and of B, each in its own frame, whose difference is the nearest point.
+    /// Returns the points of A and of B, each in its own frame, whose difference is the nearest
+    /// point.
     pub(super) fn nearest_points(&self) -> (Vector3<f64>, Vector3<f64>) {
         let s = &self.simplex;
         let weights = match self.count {
@@ -170,8 +172,8 @@ impl Gjk {
         (mean(|s| s.a), mean(|s| s.b))
     }
 
-    /// The point of the simplex nearest to the origin; drops the vertices that it does not need.
-    /// `None` if the origin is inside.
+    /// Returns the point of the simplex nearest to the origin, and drops the vertices that it does
+    /// not need. Returns `None` if the origin is inside.
     fn reduce(&mut self) -> Option<Vector3<f64>> {
         let simplex = self.simplex;
         let s = simplex.map(|s| s.w);
@@ -190,18 +192,18 @@ impl Gjk {
     }
 }
 
-/// Where a core is, seen from a ball.
+/// The location of a core relative to a ball.
 pub(in crate::proximity) enum NearPoint {
-    /// Nowhere in the ball.
+    /// No point of the core is in the ball.
     Beyond,
-    /// Around its centre.
+    /// The centre of the ball is in the core.
     Inside,
-    /// The part of the core that is in the ball is within `radius` of its point `p`, which is not
-    /// much farther from the centre than the nearest one.
+    /// The part of the core in the ball is within `radius` of the core's point `p`, which is not
+    /// much farther from the centre than the nearest point is.
     Near { p: Vector3<f64>, radius: f64 },
 }
 
-/// Looks for a core in the ball of `radius` around `center`.
+/// Locates a core relative to the ball of `radius` around `center`.
 pub(in crate::proximity) fn near_point(
     core: &ConvexCore<'_>,
     center: &Vector3<f64>,
@@ -223,7 +225,7 @@ pub(in crate::proximity) fn near_point(
             break;
         }
     }
-    // For q in the core (p - q).v >= |v| (margin - |v|), so that |q - p|^2 is at most
+    // For q in the core, (p - q).v >= |v| (margin - |v|), so |q - p|^2 is at most
     // |q - c|^2 - |v| (2 margin - |v|), where v = c - p.
     let length = gjk.v.norm();
     let square = radius * radius - length * (2.0 * gjk.margin - length);
@@ -250,14 +252,16 @@ fn on_segment(s: &[Vector3<f64>; 4], i: usize, j: usize) -> NearestOnSimplex {
     }
 }
 
-/// Regions as in Ericson, Real-Time Collision Detection (2005), 5.1.5.
+/// Returns the nearest point of a triangle by regions, as in Ericson, Real-Time Collision Detection
+/// (2005), 5.1.5.
 fn on_triangle(s: &[Vector3<f64>; 4], i: usize, j: usize, k: usize) -> NearestOnSimplex {
     let (a, b, c) = (s[i], s[j], s[k]);
     let (ab, ac) = (b - a, c - a);
     let normal = ab.cross(&ac);
     let area2 = normal.norm_squared();
     if area2 > 0.0 {
-        // The signs of the areas of the three parts that the foot of the origin cuts.
+        // The signs of the areas of the three parts into which the foot of the origin divides the
+        // triangle.
         let part = |p: &Vector3<f64>, q: &Vector3<f64>| p.cross(q).dot(&normal);
         let (wa, wb, wc) = (part(&b, &c), part(&c, &a), part(&a, &b));
         if wa > 0.0 && wb > 0.0 && wc > 0.0 {
@@ -280,7 +284,7 @@ fn on_tetrahedron(s: &[Vector3<f64>; 4]) -> Option<NearestOnSimplex> {
         let normal = (s[j] - s[i]).cross(&(s[k] - s[i]));
         let inside = normal.dot(&(s[opposite] - s[i]));
         let origin = -normal.dot(&s[i]);
-        // A flat tetrahedron has no inside: all faces count.
+        // A flat tetrahedron has no inside, so all its faces count.
         if inside * origin > 0.0 {
             continue;
         }

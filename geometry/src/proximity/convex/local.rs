@@ -1,10 +1,10 @@
-//! The feature of one body that is active: what supports it, and what it is free along.
+//! The active feature of one body: its support, and the directions along which the support is free.
 
 use crate::values::lift;
 use nalgebra::{Matrix2, Vector3};
 use tarragon_framework::Scalar;
 
-/// What supports a body smoothly, in its frame.
+/// A smooth support of a body, in its frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::proximity) enum SupportPiece {
     Point(Vector3<f64>),
@@ -18,7 +18,7 @@ pub(in crate::proximity) enum SupportPiece {
     Ellipsoid(Vector3<f64>),
 }
 
-/// What the normal is perpendicular to.
+/// A constraint on the normal: the directions it must stay perpendicular to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::proximity) enum NormalConstraint {
     None,
@@ -46,7 +46,8 @@ impl LocalFeature {
         Self::new(SupportPiece::Point(on), NormalConstraint::Face(normal))
     }
 
-    /// All points, edges and faces through some of the vertices; normals of faces toward `outward`.
+    /// Returns all points, edges and faces through some of the vertices; the normals of faces point
+    /// toward `outward`.
     pub(super) fn through_some_of(points: &[Vector3<f64>], outward: &Vector3<f64>) -> Vec<Self> {
         let mut locals = vec![];
         for (i, p) in points.iter().enumerate() {
@@ -65,8 +66,8 @@ impl LocalFeature {
         locals
     }
 
-    /// The same feature, no longer free to slide along its flat: `p` is the point of it that
-    /// counts.
+    /// Returns the same feature, but no longer free to slide along its flat: `p` is the point of it
+    /// that counts.
     pub(super) fn held_at(&self, p: &Vector3<f64>) -> Self {
         let piece = match (self.piece, self.flat) {
             (
@@ -89,7 +90,7 @@ impl LocalFeature {
 }
 
 impl SupportPiece {
-    /// The point farthest along the unit vector `n`.
+    /// Returns the point farthest along the unit vector `n`.
     pub(super) fn support<T: Scalar>(&self, n: &Vector3<T>) -> Vector3<T> {
         match self {
             Self::Point(p) => lift(p),
@@ -114,7 +115,8 @@ impl SupportPiece {
         }
     }
 
-    /// The derivative of [`SupportPiece::support`] between two directions: positive semidefinite.
+    /// Returns the derivative of [`SupportPiece::support`] between two directions; it is positive
+    /// semidefinite.
     pub(super) fn curvature(&self, n: &Vector3<f64>, t: &[Vector3<f64>; 2]) -> Matrix2<f64> {
         match self {
             Self::Point(_) => Matrix2::zeros(),

@@ -1,13 +1,13 @@
-//! Any two bounded convex cores: cylinders, ellipsoids and polytopes against everything.
+//! Any two bounded convex cores: cylinders, ellipsoids and polytopes against all cores.
 //!
 //! The signed distance is the largest value of the separating margin `g(n)` over unit vectors `n`
-//! (see the module above). [`gjk`] finds the region of the maximum for separated cores, [`epa`] for
-//! overlapping ones. Both only need support points. What they find is approximate: [`active`]
-//! guesses which features (point, edge, face, rim, surface of an ellipsoid) support the cores
-//! there, solves for the stationary point of the margin exactly by Newton's method, and [`region`]
-//! checks that the features then really face each other. A separated or touching pair with that
-//! certificate is done, since `g` has no other maximum; for overlapping cores the polytope of EPA
-//! bounds what other directions can give.
+//! (see the parent module). [`gjk`] finds the region of the maximum for separated cores, [`epa`]
+//! for overlapping ones. Both need only support points, and their results are approximate.
+//! [`active`] guesses which features (point, edge, face, rim, surface of an ellipsoid) support the
+//! cores there, and solves for the stationary point of the margin exactly by Newton's method.
+//! [`region`] checks that these features really face each other. For a separated or touching pair,
+//! this check completes the proof, since `g` has no other maximum. For overlapping cores, the
+//! polytope of EPA bounds the depth in all other directions.
 
 mod active;
 mod core;

@@ -1,4 +1,4 @@
-//! Flat cores whose faces or edges are almost parallel.
+//! Flat cores whose faces or edges are nearly parallel.
 
 use super::active::ActiveFeatures;
 use super::core::ConvexCore;
@@ -8,12 +8,12 @@ use super::region::SupportRegion;
 use super::stationary::{StationaryDirection, examine};
 use nalgebra::Vector3;
 
-/// Faces and edges within this angle (rad) of each other are all tried.
+/// Angle (rad) within which all combinations of faces and edges are tried.
 const NEARLY_PARALLEL: f64 = 1e-6;
 
-/// Replaces `best` by the best of all combinations of corners, edges and faces that are nearly
-/// level at `n`, if that is better. Where faces are almost parallel, no angle tells which of them
-/// are active.
+/// Replaces `best` by the best combination of corners, edges and faces that are nearly level at
+/// `n`, if that is better. Where faces are nearly parallel, no angle shows which of them are
+/// active.
 pub(super) fn take_nearly_parallel(
     pair: &CorePair<'_>,
     n: &Vector3<f64>,
@@ -47,7 +47,8 @@ pub(super) fn take_nearly_parallel(
     }
 }
 
-/// The face, the edges and the corners of a flat core that are nearly level at the unit vector `n`.
+/// Returns the face, the edges and the corners of a flat core that are nearly level at the unit
+/// vector `n`.
 fn level_features(core: &ConvexCore<'_>, n: &Vector3<f64>, size: f64) -> Vec<LocalFeature> {
     let corners = match core.region(n, NEARLY_PARALLEL * size) {
         SupportRegion::Polygon(corners) => corners,

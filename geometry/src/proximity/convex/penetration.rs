@@ -42,10 +42,10 @@ const NEWTON_BULGE: f64 = 0.2;
 /// Depths below this fraction of the extents count as this much for [`NEWTON_BULGE`]: shallow
 /// contacts would need faces without end.
 const SHALLOW: f64 = 1e-2;
-/// Faces of EPA that are looked at before what is known is taken for the answer.
+/// Maximum number of EPA faces examined before the best result so far is returned.
 const MOST_FACES: usize = 1000;
 
-/// The least deep stationary direction of overlapping cores.
+/// Finds the least deep stationary direction of overlapping cores.
 pub(super) fn deepest(
     pair: &CorePair<'_>,
     n: &Vector3<f64>,
@@ -69,14 +69,14 @@ pub(super) fn deepest(
     let rounding = DEPTH_ROUNDING * pair.size;
     let same_basin = same_basin(pair);
     let flat = overlapping && pair.a.is_flat() && pair.b.is_flat();
-    // The best direction as it was found, before its features are looked at.
+    // The best direction found so far, before its features are examined.
     let mut bound = (f64::INFINITY, *n);
     for _ in 0..MOST_FACES {
         let Some(face) = epa.nearest() else { break };
         let depth = best.map_or(f64::INFINITY, |c| -c.margin).min(bound.0);
         if face.offset >= depth - rounding {
             take_at_least(pair, bound, best);
-            // The depth is known; the features may still be those of a neighbour.
+            // The depth is known, but the features may still be those of a neighbour.
             for n in best.map(|c| c.active.n).into_iter().chain([-face.m]) {
                 if best.is_none_or(|c| !c.is_certain(pair.scale)) {
                     take_better(pair, &n, best);
@@ -92,7 +92,8 @@ pub(super) fn deepest(
             c.is_certain(pair.scale) && epa.spread(&face, &-c.active.n) >= same_basin
         });
         if known {
-            // The bound of a small face around a known minimum is low because the boundary bulges.
+            // The bound of a small face around a known minimum is low only because the boundary
+            // bulges.
             let mut here = None;
             take_better(pair, &n, &mut here);
             let same = |c: &StationaryDirection| c.active.n.dot(&n) >= same_basin;
@@ -103,7 +104,7 @@ pub(super) fn deepest(
         if depth_here < bound.0 {
             bound = (depth_here, n);
         }
-        // Of flat cores EPA ends on the very face that is nearest; its features are all that
+        // For flat cores, EPA ends exactly on the nearest face, so only the features of that face
         // matter.
         let near = if flat {
             ON_FACE * pair.size
@@ -121,8 +122,8 @@ pub(super) fn deepest(
     take_at_least(pair, bound, best);
 }
 
-/// Makes `best` not deeper than a direction that was found: with its features if they are
-/// stationary nearby, as it is if not.
+/// Ensures that `best` is not deeper than the direction in `bound`. That direction is replaced by
+/// its features if they are stationary nearby, and is taken as it is otherwise.
 fn take_at_least(
     pair: &CorePair<'_>,
     bound: (f64, Vector3<f64>),

@@ -5,11 +5,11 @@ use super::core::ConvexCore;
 use crate::proximity::rounding::{NEGLIGIBLE, is_beyond};
 use nalgebra::Vector3;
 
-/// Features of the cylinder (A, radius `r`, `|z| <= h`) and the point `p` (B), or `None` beyond
-/// `reach`.
+/// Returns the features of the cylinder (A, radius `r`, `|z| <= h`) and the point `p` (B), or
+/// `None` beyond `reach`.
 ///
-/// Inside, the nearer of side and cap decides, of equally near ones the side; on the axis the
-/// normal of the side is A's x axis, in the plane z = 0 that of the cap is +z.
+/// Inside, the nearer of side and cap decides; if both are equally near, the side. On the axis the
+/// normal of the side is A's x axis; in the plane z = 0 the normal of the cap is +z.
 pub(in crate::proximity) fn point_cylinder_features(
     r: f64,
     h: f64,
@@ -35,7 +35,7 @@ pub(in crate::proximity) fn point_cylinder_features(
     } else {
         up
     };
-    // The features that support exactly this direction.
+    // Only the features that support exactly this direction.
     let core = ConvexCore::Cylinder { radius: r, half: h };
     Some(ActiveFeatures::against_point(n, &core))
 }

@@ -1,4 +1,5 @@
-//! The parts of two cores that support them in a common direction, and where they face each other.
+//! The parts of two cores that support them in a common direction, and the points where they face
+//! each other.
 //!
 //! Seen along the normal, both parts are points, segments, polygons or disks in a plane. If they
 //! have a point in common, that point gives the witnesses and proves that the normal is stationary.
@@ -37,7 +38,7 @@ impl SupportRegion {
             _ => Self::Polygon(corners),
         }
     }
-    /// The hull, seen along `n`, of points in any order.
+    /// Returns the convex hull of points in any order, projected along `n`.
     pub(super) fn hull(points: Vec<Vector3<f64>>, n: &Vector3<f64>) -> Self {
         if points.len() <= 2 {
             return Self::polygon(points);
@@ -46,7 +47,7 @@ impl SupportRegion {
         let flat: Vec<_> = points.iter().map(|p| basis.project(p)).collect();
         Self::polygon(hull(&flat).into_iter().map(|i| points[i]).collect())
     }
-    /// The region with its points mapped by a rigid motion.
+    /// Returns the region with its points mapped by a rigid motion.
     pub(super) fn map(self, f: impl Fn(&Vector3<f64>) -> Vector3<f64>) -> Self {
         match self {
             Self::Point(p) => Self::Point(f(&p)),
@@ -57,7 +58,7 @@ impl SupportRegion {
     }
 }
 
-/// Two unit vectors across a normal.
+/// Two orthonormal vectors perpendicular to a normal.
 pub(super) struct TangentBasis {
     pub(super) t1: Vector3<f64>,
     pub(super) t2: Vector3<f64>,
@@ -79,18 +80,19 @@ impl TangentBasis {
     }
 }
 
-/// Where two regions are nearest to each other, seen along the normal.
+/// The points where two regions are nearest to each other when projected along the normal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FacingPoints {
-    /// The point on each, up to its height along the normal.
+    /// The point on each region, up to its height along the normal.
     pub(super) a: Vector3<f64>,
     pub(super) b: Vector3<f64>,
-    /// Their distance across the normal; zero if the regions face each other.
+    /// Their distance perpendicular to the normal (m); zero if the regions face each other.
     pub(super) aside: f64,
 }
 
-/// The points of the regions of A and of B, both in one frame, that are nearest to each other seen
-/// along the unit vector `n`; the middle of where they overlap.
+/// Returns the points of the regions of A and of B, both in one frame, that are nearest to each
+/// other when projected along the unit vector `n`; where the regions overlap, the middle of the
+/// overlap.
 pub(super) fn facing(a: &SupportRegion, b: &SupportRegion, n: &Vector3<f64>) -> FacingPoints {
     let at = |a: Vector3<f64>, b: Vector3<f64>| {
         let q = b - a;
@@ -100,7 +102,7 @@ pub(super) fn facing(a: &SupportRegion, b: &SupportRegion, n: &Vector3<f64>) -> 
     if let (SupportRegion::Point(p), SupportRegion::Point(q)) = (a, b) {
         return at(*p, *q);
     }
-    // Coordinates relative to a point of A, against cancellation.
+    // Coordinates are relative to a point of A, to avoid cancellation.
     let origin = match a {
         SupportRegion::Point(p) | SupportRegion::Segment(p, _) | SupportRegion::Disk(p, _) => *p,
         SupportRegion::Polygon(points) => points[0],
@@ -113,9 +115,9 @@ pub(super) fn facing(a: &SupportRegion, b: &SupportRegion, n: &Vector3<f64>) -> 
     at(lift(qa), lift(qb))
 }
 
-/// A region in the plane across the normal.
+/// A region in the plane perpendicular to the normal.
 enum FlatRegion {
-    /// Corners, counter-clockwise or not; one and two are allowed.
+    /// Corners in either winding; one or two are allowed.
     Polygon(Vec<Vector2<f64>>),
     Disk(Vector2<f64>, f64),
 }
@@ -150,7 +152,7 @@ impl FlatRegion {
     }
 }
 
-/// Twice the area.
+/// Returns twice the signed area.
 fn area2(corners: &[Vector2<f64>]) -> f64 {
     let base = corners[0];
     let pairs = corners.windows(2);
@@ -179,7 +181,8 @@ fn nearest_disk_polygon(
     r: f64,
     points: &[Vector2<f64>],
 ) -> (Vector2<f64>, Vector2<f64>) {
-    // Points of an inscribed polygon are points of the disk, so a common point with it is exact.
+    // Points of an inscribed polygon are points of the disk, so a common point with the polygon is
+    // exact.
     const CORNERS: usize = 24;
     let inscribed: Vec<Vector2<f64>> = (0..CORNERS)
         .map(|i| std::f64::consts::TAU * i as f64 / CORNERS as f64)
@@ -188,7 +191,7 @@ fn nearest_disk_polygon(
     if let Some(middle) = middle_of_common(points, &inscribed) {
         return (middle, middle);
     }
-    // What is nearest to a disk is nearest to its centre.
+    // The point nearest to a disk is the point nearest to its centre.
     let q = nearest_to(points, c);
     let d = q - c;
     let length = d.norm();
@@ -227,7 +230,7 @@ fn nearest_polygons(a: &[Vector2<f64>], b: &[Vector2<f64>]) -> (Vector2<f64>, Ve
     (best.1, best.2)
 }
 
-/// The point of a point, segment or convex polygon (counter-clockwise) nearest to `q`.
+/// Returns the point of a point, segment or convex polygon (counter-clockwise) nearest to `q`.
 fn nearest_to(points: &[Vector2<f64>], q: &Vector2<f64>) -> Vector2<f64> {
     let on_edge = |i: usize| {
         let (p, next) = (points[i], points[(i + 1) % points.len()]);
@@ -258,7 +261,7 @@ fn nearest_to(points: &[Vector2<f64>], q: &Vector2<f64>) -> Vector2<f64> {
     }
 }
 
-/// The middle of the common part of a segment or polygon and of a counter-clockwise polygon.
+/// Returns the middle of the intersection of a segment or polygon with a counter-clockwise polygon.
 fn middle_of_common(subject: &[Vector2<f64>], window: &[Vector2<f64>]) -> Option<Vector2<f64>> {
     // Sutherland and Hodgman 1974.
     let mut points = subject.to_vec();
@@ -296,7 +299,7 @@ fn middle_of_common(subject: &[Vector2<f64>], window: &[Vector2<f64>]) -> Option
             moment += (p + q) * (p.perp(&q) / 3.0);
         }
         let middle = base + moment / double_area;
-        // Of a sliver the quotient may be anywhere.
+        // For a sliver, the quotient may be anywhere.
         let on = nearest_to(window, &middle);
         if (on - middle).norm_squared() == 0.0 {
             return Some(middle);
@@ -305,7 +308,7 @@ fn middle_of_common(subject: &[Vector2<f64>], window: &[Vector2<f64>]) -> Option
     Some(points.iter().sum::<Vector2<f64>>() / points.len() as f64)
 }
 
-/// The nearest points of two segments; the middle of the common part if they are parallel.
+/// Returns the nearest points of two segments; the middle of the common part if they are parallel.
 fn nearest_segments(
     (a0, a1): (&Vector2<f64>, &Vector2<f64>),
     (b0, b1): (&Vector2<f64>, &Vector2<f64>),
@@ -343,7 +346,8 @@ fn nearest_segments(
     best
 }
 
-/// Indices of the corners of the hull of points in the plane, counter-clockwise (Andrew 1979).
+/// Returns the indices of the corners of the hull of points in the plane, counter-clockwise (Andrew
+/// 1979).
 fn hull(points: &[Vector2<f64>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     let key = |i: &usize| (points[*i].x, points[*i].y);

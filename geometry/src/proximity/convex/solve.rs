@@ -1,4 +1,4 @@
-//! From approximate directions to exact features.
+//! The general solver: from approximate directions to exact features.
 
 use super::active::ActiveFeatures;
 use super::core::ConvexCore;
@@ -24,7 +24,7 @@ const MOST_SEARCH_STEPS: usize = 128;
 /// as a direction.
 const NEARLY_TOUCHING: f64 = 1e-8;
 
-/// The active features of two cores, or `None` beyond `reach`.
+/// Returns the active features of two cores, or `None` beyond `reach`.
 pub(in crate::proximity) fn convex_features(
     a: &ConvexCore<'_>,
     b: &ConvexCore<'_>,
@@ -34,7 +34,7 @@ pub(in crate::proximity) fn convex_features(
     let pair = CorePair::new(a, b, x_ab);
     let mut gjk = Gjk::new(&pair);
     let mut best: Option<StationaryDirection> = None;
-    // Guesses are worth their price when the search has come closer.
+    // Guesses are worth their cost only once the search has come closer.
     let mut guess_below = FIRST_GUESS_GAP;
     let mut overlapping = false;
     for _ in 0..MOST_SEARCH_STEPS {
@@ -61,7 +61,8 @@ pub(in crate::proximity) fn convex_features(
             break;
         }
     }
-    // For nearly touching cores the nearest point tells the features better than the best margin.
+    // For nearly touching cores, the nearest point identifies the features better than the best
+    // margin.
     for n in [Some(gjk.n), gjk.v.try_normalize(0.0)]
         .into_iter()
         .flatten()
@@ -89,9 +90,9 @@ pub(in crate::proximity) fn convex_features(
     }
     Some(match best {
         Some(best) if best.is_certain(pair.scale) => best.active,
-        // No features explain the direction: the points that face each other there.
+        // No features explain the direction, so the points that face each other there are used.
         Some(best) => examine(&pair, None, &best.active.n).active,
-        // Two points that coincide.
+        // The two cores are points that coincide.
         None => examine(&pair, None, &gjk.n).active,
     })
 }

@@ -7,12 +7,12 @@ use super::local::{LocalFeature, NormalConstraint, SupportPiece};
 use super::region::{LEVEL, SupportRegion, facing};
 use nalgebra::Vector3;
 
-/// Angles (rad) within which features around an approximate normal are taken for active.
-/// Approximate normals have errors of all sizes, so several are tried, the likely ones first.
+/// Angles (rad) within which features around an approximate normal are assumed active. The errors
+/// of approximate normals vary widely, so several angles are tried, the likely ones first.
 pub(super) const TOLERANCES: [f64; 5] = [1e-7, 1e-4, 1e-2, 1e-11, 1e-14];
-/// Points that face each other up to this fraction of the size do so exactly, but for rounding.
+/// Points that face each other up to this fraction of the size do so exactly, up to rounding.
 pub(super) const FACING: f64 = 2e-13;
-/// Margins that differ by less than this fraction of the size are equal, but for rounding.
+/// Margins that differ by less than this fraction of the size are equal, up to rounding.
 pub(super) const EQUAL: f64 = 2e-15;
 /// Tolerances of height (fractions of the extents) that are tried where points that are level but
 /// for rounding do not face each other: the tilt of two disks that are nearly parallel is lost in
@@ -22,14 +22,15 @@ const WIDER_LEVELS: [f64; 3] = [1e-13, 1e-11, 1e-9];
 /// they depart from it counts as an error. Up to here it is rounding, well below [`FACING`].
 const STILL_LEVEL: f64 = 1e-13;
 
-/// A stationary direction with its features, settled.
+/// A stationary direction with its settled features.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StationaryDirection {
     pub(super) active: ActiveFeatures,
-    /// The margin `g(n)`, which the signed distance is not below.
+    /// The margin `g(n)`, a lower bound of the signed distance.
     pub(super) margin: f64,
-    /// How far the supports in that direction are from facing each other, and the value of the
-    /// features from the margin (m): zero but for rounding where the direction is stationary.
+    /// Largest error of the direction (m), such as the distance by which the supports miss facing
+    /// each other, or the difference between the value of the features and the margin. It is zero
+    /// up to rounding where the direction is stationary.
     error: f64,
 }
 
@@ -59,7 +60,7 @@ pub(super) fn take_better(
     }
 }
 
-/// The best stationary direction near `n`.
+/// Returns the best stationary direction near `n`.
 fn stationary_near(pair: &CorePair<'_>, n: &Vector3<f64>) -> Option<StationaryDirection> {
     let n_b = -pair.x_ab.in_b(n);
     let mut locals_a = [pair.a.local(n, TOLERANCES[0]); TOLERANCES.len()];
@@ -96,9 +97,9 @@ fn stationary_near(pair: &CorePair<'_>, n: &Vector3<f64>) -> Option<StationaryDi
     best
 }
 
-/// The true margin of a direction, and how far its supports are from facing each other. Without
-/// features, or with features that do not support the bodies there, the points that face each other
-/// best are taken.
+/// Computes the true margin of a direction, and the distance by which its supports miss facing each
+/// other. Without features, or with features that do not support the bodies there, the points that
+/// face each other best are used.
 pub(super) fn examine(
     pair: &CorePair<'_>,
     active: Option<ActiveFeatures>,
@@ -114,8 +115,8 @@ pub(super) fn examine(
         let nearest = facing(&region_a, &region_b, n);
         (region_a, region_b, nearest)
     };
-    // Parts that are level but for rounding; wider, where two disks are nearly parallel and the
-    // direction that tells the points of their rims is lost in rounding.
+    // Level parts, up to rounding. The tolerance is widened where two disks are nearly parallel and
+    // rounding hides the direction that identifies the points of their rims.
     let mut level = LEVEL;
     let (mut region_a, mut region_b, mut nearest) = regions(level);
     for wider in WIDER_LEVELS {
@@ -133,7 +134,7 @@ pub(super) fn examine(
     } else {
         0.0
     };
-    // The facing points are exact across the normal; along it the supports are.
+    // The facing points are exact perpendicular to the normal; the supports are exact along it.
     let raise = |p: &Vector3<f64>, top: &Vector3<f64>| p + n * n.dot(&(top - p));
     let p_a = raise(&nearest.a, &top_a);
     let p_b = raise(&nearest.b, &top_b);
@@ -142,8 +143,8 @@ pub(super) fn examine(
         let active = active.settled(&pair.x_ab, &p_a, &p_b);
         let value = active.evaluate(&pair.x_ab);
         let apart = (value.p_b - value.p_a - n * value.distance).norm();
-        // Features may support the bodies and yet not face each other: one point of a rim whose
-        // whole disk faces the other body.
+        // Features may support the bodies without facing each other, for example one point of a rim
+        // whose whole disk faces the other body.
         let outside = |p: Vector3<f64>, region: &SupportRegion| {
             facing(&SupportRegion::Point(p), region, n).aside
         };
@@ -173,8 +174,9 @@ pub(super) fn examine(
     }
 }
 
-/// How far a corner may be from the witness on its core, if another point is higher along `n` (m):
-/// what is missing is an angle, which far from the core is a long way.
+/// Returns a bound on the distance of a corner from the true witness on its core (m), if another
+/// point is higher along `n`. The missing height corresponds to an angle, and far from the core an
+/// angle is a long way.
 fn corner_error(core: &ConvexCore<'_>, local: &LocalFeature, n: &Vector3<f64>, margin: f64) -> f64 {
     match local {
         LocalFeature {

@@ -11,15 +11,16 @@ use super::stationary::{EQUAL, FACING, TOLERANCES};
 use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::Vector3;
 
-/// The features that the search has ended on, if they are as far apart as the points it has found.
+/// Returns the features on which the search has ended, if they are as far apart as the points that
+/// it has found.
 ///
-/// For long cores that nearly touch, the direction of so short a difference is not exact enough to
-/// show a margin, but its length is exact: it is that of two points of the cores.
+/// For long cores that nearly touch, the direction of such a short difference is too inaccurate to
+/// give a margin, but its length is exact: it is the distance of two points of the cores.
 pub(super) fn spanned(pair: &CorePair<'_>, gjk: &Gjk, least: f64) -> Option<ActiveFeatures> {
     let length = gjk.v.norm();
     let n = gjk.v.try_normalize(0.0)?;
     let n_b = -pair.x_ab.in_b(&n);
-    // What the rounding of the difference does to the margin of its direction.
+    // The effect that the rounding of the difference has on the margin in its direction.
     let rough = NEGLIGIBLE * pair.size * pair.size / length;
     let locals = |core: &ConvexCore<'_>, of_a: bool, n: &Vector3<f64>| {
         if core.is_flat() {
@@ -39,8 +40,9 @@ pub(super) fn spanned(pair: &CorePair<'_>, gjk: &Gjk, least: f64) -> Option<Acti
         let found = active.evaluate(&pair.x_ab);
         let apart = found.p_b - found.p_a - found.n_ab * found.distance;
         let near = |x: f64, y: f64, tolerance: f64| (x - y).abs() <= tolerance;
-        // Vertices and rims are in the cores, so their distance is not below the signed distance;
-        // how far the witness of an edge is from its ends only the search tells.
+        // Vertices and rims belong to the cores, so their distance is an upper bound of the signed
+        // distance. Only the search shows how far the witness of an edge is from the ends of that
+        // edge.
         let vertices =
             active.a.flat == NormalConstraint::None && active.b.flat == NormalConstraint::None;
         let slack = EQUAL * pair.scale;
@@ -61,8 +63,8 @@ pub(super) fn spanned(pair: &CorePair<'_>, gjk: &Gjk, least: f64) -> Option<Acti
     best.map(|b| b.1)
 }
 
-/// The vertices that the search has ended on, each against the whole other core, if that has a
-/// closed form: so near to a rim Newton's method may not find to it.
+/// Returns the features of each vertex on which the search has ended against the whole other core,
+/// if that has a closed form. This near to a rim, Newton's method may not find it.
 fn vertices_against_round(pair: &CorePair<'_>, gjk: &Gjk) -> Vec<ActiveFeatures> {
     let against = |core: &ConvexCore<'_>, p: &Vector3<f64>| match core {
         ConvexCore::Cylinder { radius, half } => {
@@ -94,7 +96,7 @@ fn vertices_against_round(pair: &CorePair<'_>, gjk: &Gjk) -> Vec<ActiveFeatures>
     all.chain(flat_b.into_iter().flatten()).collect()
 }
 
-/// The nearest points as the search has found them.
+/// Returns the nearest points that the search has found, as features.
 pub(super) fn nearest_found(pair: &CorePair<'_>, gjk: &Gjk) -> Option<ActiveFeatures> {
     let n = gjk.v.try_normalize(0.0)?;
     let (p_a, p_b) = gjk.nearest_points();

@@ -7,13 +7,15 @@ use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-/// Features of the boxes with half edges `ha` (A) and `hb` (B), or `None` beyond `reach`.
+/// Returns the features of the boxes with half edges `ha` (A) and `hb` (B), or `None` beyond
+/// `reach`.
 ///
-/// The best of the 15 separating axes is exact when the boxes overlap, and when they are separated
-/// and the supporting features at that axis face each other (vertex over face, crossing edges).
-/// Otherwise a vertex or an edge is closest to a vertex or an edge, and one of the two closest
-/// points lies on an edge of its box: all edges of one box against the other box decide. Boxes with
-/// a face between them nearly always have unique closest points, which are found much sooner.
+/// The best of the 15 separating axes is exact when the boxes overlap. It is also exact when they
+/// are separated and the supporting features at that axis face each other (vertex over face,
+/// crossing edges). Otherwise a vertex or an edge is closest to a vertex or an edge, and one of the
+/// two closest points lies on an edge of its box, so every edge of each box is compared with the
+/// other box. Boxes that a face plane separates nearly always have unique closest points, which are
+/// found much faster.
 pub(in crate::proximity) fn box_box_features(
     ha: &Vector3<f64>,
     hb: &Vector3<f64>,
@@ -32,7 +34,7 @@ pub(in crate::proximity) fn box_box_features(
     exhaustive(&pair, ha, hb, reach)
 }
 
-/// [`box_box_features`] by all axes and edges.
+/// Same as [`box_box_features`], by searching all axes and edges.
 fn exhaustive(
     pair: &ZonotopePair,
     ha: &Vector3<f64>,
@@ -69,7 +71,7 @@ fn exhaustive(
     if b2.min(a2) > tolerance * tolerance {
         return Some(features);
     }
-    // Closer than rounding: the difference of the points has no direction, the axis has one.
+    // The points are closer than rounding: their difference has no direction, but the axis has.
     Some(FeaturePair::PointPoint {
         p_a,
         p_b,
@@ -77,7 +79,7 @@ fn exhaustive(
     })
 }
 
-/// An edge of the second box, seen from the first.
+/// An edge of the second box, also expressed in the frame of the first.
 struct BoxEdge {
     /// Middle and direction in the frame of the second box.
     middle: Vector3<f64>,
@@ -89,7 +91,8 @@ struct BoxEdge {
 }
 
 impl BoxEdge {
-    /// Edge `k` of 12 of the box with half edges `h`, centre `c` and the columns of `r` as axes.
+    /// Returns edge `k` of 12 of the box with half edges `h`, centre `c` and the columns of `r` as
+    /// axes.
     fn new(h: &Vector3<f64>, c: &Vector3<f64>, r: &Matrix3<f64>, k: usize) -> Self {
         let (k, corner) = (k / 4, k % 4);
         let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
@@ -105,7 +108,7 @@ impl BoxEdge {
         }
     }
 
-    /// The closest points of the first box and of the edge, each in the frame of its box.
+    /// Returns the closest points of the first box and of the edge, each in the frame of its box.
     fn points(&self, near: &SegmentPoint) -> (Vector3<f64>, Vector3<f64>) {
         let on_edge = self.middle + self.dir * near.t;
         (near.on_box(&self.from, &self.u), on_edge)
@@ -117,7 +120,7 @@ impl BoxEdge {
     }
 }
 
-/// The edge of the second box (centre `c`, axes the columns of `r`) nearest to the first.
+/// Returns the edge of the second box (centre `c`, axes the columns of `r`) nearest to the first.
 fn nearest_edge(
     first: &Vector3<f64>,
     second: &Vector3<f64>,
@@ -130,7 +133,7 @@ fn nearest_edge(
     let mut d = near.excess.norm();
     for k in 1..12 {
         let edge = BoxEdge::new(second, c, r, k);
-        // No point of an edge is nearer than its middle less half its length.
+        // No point of an edge is nearer than the edge's middle minus half its length.
         let excess = edge.from.zip_map(first, |p, h| p - p.clamp(-h, h));
         if excess.norm() > d + edge.half {
             continue;
@@ -150,9 +153,9 @@ mod tests {
     use crate::proximity::tests::Random;
     use tarragon_framework::math::rotation_exp;
 
-    /// Both ways give the same distances and witnesses, also where edges and faces are parallel up
-    /// to any small angle, boxes are thin, or a witness is at the end of an edge; and the fast way
-    /// answers nearly all random pairs.
+    /// Both methods give the same distances and witnesses, also where edges and faces are parallel
+    /// up to any small angle, where boxes are thin, and where a witness is at the end of an edge.
+    /// The fast method answers nearly all random pairs.
     #[test]
     fn newton_and_the_exhaustive_search_agree() {
         let mut random = Random::new(11);
@@ -198,7 +201,7 @@ mod tests {
             let scale = ha.norm() + hb.norm() + c.norm();
             let error = (found.distance - sure.distance).abs();
             assert!(error <= 4e-15 * scale, "{k}: {error:e} {found:?} {sure:?}");
-            // Witnesses slide along edges that are nearly parallel, by the rounding over the angle.
+            // Witnesses slide along nearly parallel edges, by the rounding divided by the angle.
             let slide = (found.p_a - sure.p_a)
                 .norm()
                 .max((found.p_b - sure.p_b).norm());

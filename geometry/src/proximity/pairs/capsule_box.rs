@@ -6,11 +6,11 @@ use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-/// Features of the box with half edges `ha` (A) and the segment `|z| <= hb` of B, or `None` beyond
-/// `reach`.
+/// Returns the features of the box with half edges `ha` (A) and the segment `|z| <= hb` of B, or
+/// `None` beyond `reach`.
 ///
-/// A segment that meets the box leaves it along a face normal or along a common perpendicular of
-/// the segment and an edge, whichever is shorter.
+/// The shortest way out of the box for a segment that meets it is along a face normal or along a
+/// common perpendicular of the segment and an edge, whichever is shorter.
 pub(in crate::proximity) fn capsule_box_features(
     ha: &Vector3<f64>,
     hb: f64,
@@ -48,7 +48,7 @@ pub(super) struct SegmentPoint {
     pub(super) t: f64,
     /// True at an end of the segment.
     at_end: bool,
-    /// From the closest point of the box to that of the segment, in the frame of the box.
+    /// Vector from the closest point of the box to that of the segment, in the frame of the box.
     pub(super) excess: Vector3<f64>,
 }
 
@@ -56,19 +56,19 @@ pub(super) struct SegmentPoint {
 /// linear function of the position `t`.
 #[derive(Clone, Copy)]
 struct SlabCrossing {
-    /// The coordinate's rate of change.
+    /// Rate of change of the coordinate.
     u: f64,
-    /// Where it enters and leaves the slab.
+    /// Positions at which it enters and leaves the slab.
     enter: f64,
     leave: f64,
-    /// Its excess if it does not change.
+    /// Excess of a coordinate that does not change.
     constant: f64,
 }
 
 impl SlabCrossing {
     fn new(h: f64, c: f64, u: f64) -> Self {
         let constant = c - c.clamp(-h, h);
-        // So slow that it moves by less than rounding over any segment.
+        // So slow that the coordinate changes by less than rounding over any segment.
         if u.abs() < 1e-30 {
             let (enter, leave) = (f64::NEG_INFINITY, f64::INFINITY);
             return Self {
@@ -87,7 +87,8 @@ impl SlabCrossing {
         }
     }
 
-    /// Zero at the kinks by construction, not up to rounding, so that the slope is monotonic.
+    /// Returns the excess at `t`, which is exactly zero at the kinks, so that the slope is
+    /// monotonic.
     fn excess(&self, t: f64) -> f64 {
         if t < self.enter {
             self.u * (t - self.enter)
@@ -99,12 +100,13 @@ impl SlabCrossing {
     }
 }
 
-/// The point of the segment `c + t u`, `|t| <= half`, closest to the box with half edges `h`.
+/// Returns the point of the segment `c + t u`, `|t| <= half`, closest to the box with half edges
+/// `h`.
 ///
-/// Half of the squared distance is convex in `t` and its slope `u . excess(t)` is piecewise linear
-/// with kinks where the segment's line crosses the planes of the faces, so its zero is found
-/// exactly between two of at most eight points. Where the slope vanishes on an interval (segment
-/// parallel to a face or an edge) the middle of the interval is taken.
+/// Half the squared distance is convex in `t`. Its slope `u . excess(t)` is piecewise linear with
+/// kinks where the segment's line crosses the planes of the faces, so its zero is found exactly
+/// between two of at most eight points. Where the slope vanishes on an interval (segment parallel
+/// to a face or an edge), the middle of the interval is taken.
 pub(super) fn closest(
     h: &Vector3<f64>,
     c: &Vector3<f64>,
@@ -113,7 +115,7 @@ pub(super) fn closest(
 ) -> SegmentPoint {
     let slabs: [SlabCrossing; 3] = std::array::from_fn(|i| SlabCrossing::new(h[i], c[i], u[i]));
     let excess_at = |t: f64| Vector3::from(slabs.map(|s| s.excess(t)));
-    // The slope at t; zero where it is rounding only.
+    // The slope at t, set to zero where it is only rounding.
     let slope_at = |t: f64| {
         let e = excess_at(t);
         let slope = u.dot(&e);
@@ -149,7 +151,7 @@ pub(super) fn closest(
         }
     }
     kinks[count] = half;
-    // The zeros of the slope: an interval [low, high], mostly a single point.
+    // The zeros of the slope: an interval [low, high], usually a single point.
     let (mut low, mut high) = (None, half);
     let (mut t0, mut f0) = (-half, first);
     if first == 0.0 {
@@ -178,7 +180,7 @@ pub(super) fn closest(
     }
 }
 
-/// Where the line through (t0, f0 < 0) and (t1, f1 >= 0) is zero.
+/// Returns the zero of the line through (t0, f0 < 0) and (t1, f1 >= 0).
 fn zero_between(t0: f64, f0: f64, t1: f64, f1: f64) -> f64 {
     if f1 == 0.0 {
         return t1;
@@ -187,14 +189,14 @@ fn zero_between(t0: f64, f0: f64, t1: f64, f1: f64) -> f64 {
 }
 
 impl SegmentPoint {
-    /// The closest point of the box, in its frame, for the segment `c + t u`.
+    /// Returns the closest point of the box, in its frame, for the segment `c + t u`.
     pub(super) fn on_box(&self, c: &Vector3<f64>, u: &Vector3<f64>) -> Vector3<f64> {
         c + u * self.t - self.excess
     }
 
-    /// The features of the box with half edges `h` (A) and the segment (B), which are separated.
-    /// The segment runs `half` to both sides of `middle_b` along the unit vector `dir_b`, both in
-    /// B; `c` and `u` are the same in A.
+    /// Returns the features of the box with half edges `h` (A) and the segment (B), which are
+    /// separated. The segment extends by `half` to both sides of `middle_b` along the unit vector
+    /// `dir_b`, both in B; `c` and `u` are the same point and direction in A.
     pub(super) fn features(
         &self,
         h: &Vector3<f64>,
@@ -215,7 +217,7 @@ impl SegmentPoint {
             let k = self.kink(h, &p, &outside);
             let mut extended = outside;
             extended[k] = true;
-            // The normal that is perpendicular to the segment and to what is left of the box.
+            // The normal perpendicular to the segment and to the remaining feature of the box.
             let n = if count == 1 {
                 let edge = extended.map(|o| if o { 0.0 } else { 1.0 });
                 let n = edge.cross(u);
@@ -225,7 +227,7 @@ impl SegmentPoint {
             };
             let near = (h[k] - p[k].abs()).abs() <= 10.0 * NEGLIGIBLE * scale;
             let outward = (0..3).all(|i| !extended[i] || n[i] * p[i] >= 0.0);
-            // The kink only corrects the direction of the difference, by less than its rounding.
+            // The kink may correct the direction of the difference only by less than its rounding.
             let aside = self.excess - n * (n.dot(&self.excess) / n.norm_squared());
             let aligned = aside.norm() <= PARALLEL * scale;
             if near && outward && aligned {
@@ -245,7 +247,7 @@ impl SegmentPoint {
                 let dir_a = outside.map(|o| if o { 0.0 } else { 1.0 });
                 let cross = dir_a.cross(u);
                 let sin2 = cross.norm_squared();
-                // Where a kink was not resolved the difference is not along the common normal.
+                // Where a kink was not resolved, the difference is not along the common normal.
                 let aligned = || {
                     let aside = self.excess - cross * (cross.dot(&self.excess) / sin2);
                     aside.norm() <= NEGLIGIBLE * scale
@@ -283,13 +285,14 @@ impl SegmentPoint {
         }
     }
 
-    /// Inside the segment the slope is zero. Where it is not, it becomes zero across a kink at this
-    /// very point, and the face of the kink belongs to the features.
+    /// Returns true if the slope inside the segment is not zero. It then becomes zero across a kink
+    /// at this very point, and the face of the kink belongs to the features.
     fn is_tilted(&self, u: &Vector3<f64>, d2: f64) -> bool {
         u.dot(&self.excess).powi(2) > PARALLEL * PARALLEL * d2
     }
 
-    /// The face plane nearest to `p`, of those that `p` is not outside of.
+    /// Returns the axis of the face plane nearest to `p`, among the planes that `p` is not outside
+    /// of.
     fn kink(&self, h: &Vector3<f64>, p: &Vector3<f64>, outside: &Vector3<bool>) -> usize {
         let gap = (h - p.abs()).zip_map(outside, |gap, o| if o { f64::MAX } else { gap });
         gap.imin()

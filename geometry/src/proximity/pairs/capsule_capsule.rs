@@ -4,20 +4,22 @@ use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Vector3};
 
-/// Whether the normal of two lines is their cross product (`sin2`: its squared length) rather than
-/// the difference of their closest points (`d2`: its squared length, for features of size `scale`):
-/// unless they are nearly parallel, or where the difference is the shorter of the two.
+/// Returns whether the normal of two lines is their cross product (`sin2`: its squared length)
+/// rather than the difference of their closest points (`d2`: its squared length, for features of
+/// size `scale`). It is, unless the lines are nearly parallel and the difference is not the shorter
+/// of the two.
 pub(super) fn has_common_normal(sin2: f64, d2: f64, scale: f64) -> bool {
     sin2 > 1e-16 || (sin2 > PARALLEL * PARALLEL && d2 <= sin2 * scale * scale)
 }
 
-/// Features of the segments `|z| <= ha` of A and `|z| <= hb` of B, or `None` beyond `reach`.
+/// Returns the features of the segments `|z| <= ha` of A and `|z| <= hb` of B, or `None` beyond
+/// `reach`.
 ///
-/// Closest points by minimizing over one parameter at a time (Ericson, Real-Time Collision
-/// Detection, 2005, 5.1.9), written in A's frame, where the determinant is `u_x^2 + u_y^2` and
-/// nothing cancels for nearly parallel segments. Parallel segments take the middle of their common
-/// part. Two segments have no inside: where they cross, the normal is their common perpendicular;
-/// where they lie on one line, A's x axis.
+/// The closest points are found by minimizing over one parameter at a time (Ericson, Real-Time
+/// Collision Detection, 2005, 5.1.9). In A's frame the determinant is `u_x^2 + u_y^2`, so nothing
+/// cancels for nearly parallel segments. For parallel segments the witness is the middle of their
+/// common part. Two segments have no inside: where they cross, the normal is their common
+/// perpendicular; where they lie on one line, it is A's x axis.
 pub(in crate::proximity) fn capsule_capsule_features(
     ha: f64,
     hb: f64,
@@ -56,9 +58,9 @@ pub(in crate::proximity) fn capsule_capsule_features(
     let cross = Vector3::new(-u.y, u.x, 0.0); // z x u
     let scale = ha + hb + c.amax();
     let (mut inside_a, mut inside_b) = (s.abs() < ha, t.abs() < hb);
-    // An end that is also the foot of the other point, up to rounding, counts as inside: the normal
-    // of a short difference would not be perpendicular otherwise. Not where two lines would then
-    // have a common normal in another direction than the difference.
+    // An end that is also the foot of the other point, up to rounding, counts as inside; otherwise
+    // the normal of a short difference would not be perpendicular. This does not apply where two
+    // lines would then have a common normal in another direction than the difference.
     let rounding = PARALLEL * scale;
     let foot_a = inside_a || q.z.abs() <= rounding;
     let foot_b = inside_b || q.dot(&u).abs() <= rounding;

@@ -4,17 +4,17 @@ use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{PARALLEL, is_beyond};
 use nalgebra::{Isometry3, Vector3};
 
-/// Features of the half space z <= 0 and a core with half extents `h` along the axes of B (a box; a
-/// segment along z and a point have zeros), or `None` beyond `reach`.
+/// Returns the features of the half space z <= 0 and a core with half extents `h` along the axes of
+/// B (a box; a segment along z and a point have zeros), or `None` beyond `reach`.
 ///
-/// Where an edge or a face of B is parallel to the plane its centre is the witness.
+/// Where an edge or a face of B is parallel to the plane, its centre is the witness.
 #[inline]
 pub(in crate::proximity) fn half_space_features(
     h: &Vector3<f64>,
     x_ab: &Isometry3<f64>,
     reach: f64,
 ) -> Option<FeaturePair> {
-    // The row of R_AB that gives the height of B's points over the plane.
+    // The row of R_AB that gives the height of B's points above the plane.
     let up_b = x_ab.rotation.inverse() * Vector3::z();
     let p_b = up_b.zip_map(h, |up, h| {
         if h == 0.0 || up.abs() <= PARALLEL {

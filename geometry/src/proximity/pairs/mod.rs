@@ -1,5 +1,5 @@
-//! Pairs of points, segments, boxes and half spaces: one kernel each decides which features are
-//! active.
+//! Pairs of points, segments, boxes and half spaces: each has a kernel that decides which features
+//! are active.
 
 mod box_box;
 mod capsule_box;

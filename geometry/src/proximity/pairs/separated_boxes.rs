@@ -1,25 +1,26 @@
-//! Boxes that are clearly apart: the closest features by Newton's method.
+//! Closest features of clearly separated boxes, by Newton's method.
 //!
 //! The squared distance of a point `c + R y` of B to A is convex and piecewise quadratic in the
-//! coordinates `y` of the point, which are bounded by the half edges of B: a projected Newton
+//! coordinates `y` of the point, which are bounded by the half edges of B. A projected Newton
 //! method (D. Bertsekas, "Projected Newton methods for optimization problems with simple
 //! constraints", SIAM Journal on Control and Optimization 20, 1982) finds its minimum in a few
-//! steps. The conditions for the minimum prove the answer; where they hold barely (edges or faces
-//! parallel to each other, a witness at the end of an edge), or the method does not settle, the
+//! steps. The optimality conditions prove the result. Where they barely hold (edges or faces
+//! parallel to each other, a witness at the end of an edge), or the method does not converge, the
 //! exhaustive search decides.
 
 use crate::proximity::features::FeaturePair;
 use nalgebra::{Matrix3, Vector3};
 
-/// Two or three steps are usual.
+/// Maximum number of steps; two or three are usual.
 const MOST_STEPS: usize = 12;
-/// Conditions that hold by less than this part of the quantities compared hold barely.
+/// Conditions barely hold if their slack is below this fraction of the quantities compared.
 const STRICT: f64 = 1e-9;
 /// Squared sine of the angle below which edges count as nearly parallel here.
 const NEARLY_PARALLEL: f64 = 1e-10;
 
-/// The features of the boxes with half edges `ha` (A) and `hb` (B, centre `c` and axes the columns
-/// of `r` in A) if they are unique and found; `None` leaves the answer to the exhaustive search.
+/// Returns the features of the boxes with half edges `ha` (A) and `hb` (B, centre `c` and axes the
+/// columns of `r` in A) if they are unique and found; `None` leaves the decision to the exhaustive
+/// search.
 pub(super) fn unique_features(
     ha: &Vector3<f64>,
     hb: &Vector3<f64>,
@@ -35,7 +36,7 @@ pub(super) fn unique_features(
         let p = c + r * y;
         let excess = p.zip_map(ha, |p, h| p - p.clamp(-h, h));
         let slope = r.tr_mul(&excess);
-        // Coordinates of y that are not held at a bound.
+        // Coordinates of y that no bound holds.
         let is_free = |j: usize| y[j].abs() < hb[j] || slope[j] * y[j] > 0.0;
         let free = [0, 1, 2].map(is_free);
         let distance = excess.norm();
@@ -55,14 +56,14 @@ pub(super) fn unique_features(
             .features(size);
         }
         let step = newton_step(r, &excess, &slope, free);
-        // A step along the slope projects back and forth between the boxes; it always descends.
+        // The projected gradient step projects alternately onto the two boxes and always descends.
         y = projected(y - step.unwrap_or(slope));
     }
     None
 }
 
-/// Solves for the step in the free coordinates on the current piece of the squared distance; `None`
-/// if that has no unique minimum.
+/// Solves for the step in the free coordinates on the current piece of the squared distance.
+/// Returns `None` if that piece has no unique minimum.
 fn newton_step(
     r: &Matrix3<f64>,
     excess: &Vector3<f64>,
@@ -100,24 +101,24 @@ fn newton_step(
     Some(step)
 }
 
-/// A point of B at which the distance to A has no slope.
+/// A point of B at which the squared distance to A is stationary.
 struct ClosestPoint<'a> {
     ha: &'a Vector3<f64>,
     hb: &'a Vector3<f64>,
     r: &'a Matrix3<f64>,
-    /// The point in B and in A.
+    /// The point, in B and in A.
     y: Vector3<f64>,
     p: Vector3<f64>,
-    /// From the closest point of A to it, in A.
+    /// Vector from the closest point of A to the point, in A.
     excess: Vector3<f64>,
-    /// The same in B: the slope of half the squared distance.
+    /// The same vector in B: the gradient of half the squared distance.
     slope: Vector3<f64>,
     free: [bool; 3],
     distance: f64,
 }
 
 impl ClosestPoint<'_> {
-    /// The features, unless a condition of the minimum holds barely.
+    /// Returns the features, unless an optimality condition barely holds.
     fn features(&self, size: f64) -> Option<FeaturePair> {
         let Self {
             ha,
@@ -213,7 +214,7 @@ impl ClosestPoint<'_> {
                     offset,
                 }
             }
-            // Parallel to each other.
+            // The two edges are parallel to each other.
             _ => return None,
         })
     }

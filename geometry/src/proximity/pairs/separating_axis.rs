@@ -1,24 +1,24 @@
-//! The best separating axis of a box and a box or segment, and the witnesses that belong to it.
+//! The best separating axis of a box and a box or segment, and its witnesses.
 //!
-//! Both cores are sums of segments (zonotopes), so their Minkowski difference is one too and its
-//! faces are spanned by two generators: two edges of one body (a face normal of it) or one edge of
+//! Both cores are sums of segments (zonotopes), so their Minkowski difference is one too. Its faces
+//! are spanned by two generators: two edges of one body (a face normal of that body) or one edge of
 //! each. The largest separating margin over these normals is the exact signed distance when the
-//! cores overlap (Gottschalk, Lin, Manocha 1996, for the axes), and also when they are separated
-//! provided that the supporting features at that normal face each other.
+//! cores overlap (Gottschalk, Lin, Manocha 1996, for the axes). It is also exact when they are
+//! separated, provided that the supporting features at that normal face each other.
 
 use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, PARALLEL};
 use nalgebra::{Matrix3, Vector2, Vector3};
 use std::ops::Range;
 
-/// A box (A) and a box or segment (B) as sums of segments, seen from A.
+/// A box (A) and a box or segment (B) as sums of segments, in the frame of A.
 #[derive(Clone, Debug)]
 pub(super) struct ZonotopePair {
     /// Half edges of A.
     ha: Vector3<f64>,
     /// Half edges of B.
     hb: Vector3<f64>,
-    /// The axes of B that have an extent.
+    /// Indices of the axes of B along which it has an extent.
     axes_b: Range<usize>,
     /// Centre of B.
     c: Vector3<f64>,
@@ -26,7 +26,7 @@ pub(super) struct ZonotopePair {
     r: Matrix3<f64>,
 }
 
-/// Which edges span a face of the Minkowski difference.
+/// The edges that span a face of the Minkowski difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum AxisKind {
     /// The face of A with this axis as normal.
@@ -41,7 +41,7 @@ enum AxisKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeparatingAxis {
     kind: AxisKind,
-    /// The sign that turns the axis from A to B.
+    /// The sign that makes the axis point from A to B.
     side: f64,
     pub(super) n: Vector3<f64>,
     /// `min n.b - max n.a` (m).
@@ -53,9 +53,9 @@ pub(super) struct SeparatingAxis {
 pub(super) struct SupportPair {
     p_a: Vector3<f64>,
     p_b: Vector3<f64>,
-    /// True if the two points differ along the axis only.
+    /// True if the two points differ only along the axis.
     pub(super) facing: bool,
-    /// How far they are from extreme along the axis (m), with `least_tilt`.
+    /// Distance of the points from the extreme along the axis (m), with `least_tilt`.
     tilt: f64,
 }
 
@@ -79,7 +79,8 @@ impl ZonotopePair {
         }
     }
 
-    /// The segment runs along B's z axis, `half` to both sides.
+    /// Creates the pair of a box and a segment along B's z axis that extends by `half` to both
+    /// sides.
     pub(super) fn box_and_segment(
         ha: &Vector3<f64>,
         c: &Vector3<f64>,
@@ -95,21 +96,22 @@ impl ZonotopePair {
         }
     }
 
-    /// Centre of B.
+    /// Returns the centre of B.
     pub(super) fn center(&self) -> &Vector3<f64> {
         &self.c
     }
-    /// Columns: axes of B.
+    /// Returns the axes of B as columns.
     pub(super) fn axes(&self) -> &Matrix3<f64> {
         &self.r
     }
 
-    /// A length to which rounding errors are compared.
+    /// Returns a length to which rounding errors are compared.
     fn scale(&self) -> f64 {
         self.ha.sum() + self.hb.sum()
     }
 
-    /// The largest margin of the faces of two boxes, or `None` as soon as one is above `reach`.
+    /// Returns the largest margin of the faces of two boxes, or `None` as soon as one is above
+    /// `reach`.
     pub(super) fn margin_of_faces(&self, reach: f64) -> Option<f64> {
         let abs = self.r.abs();
         let mut most = f64::NEG_INFINITY;
@@ -121,10 +123,10 @@ impl ZonotopePair {
         (most <= reach).then_some(most)
     }
 
-    /// The axis with the largest margin, or `None` as soon as one margin is above `reach`.
+    /// Returns the axis with the largest margin, or `None` as soon as one margin is above `reach`.
     ///
-    /// Faces are preferred to edge pairs, and A to B, in ties: for parallel boxes the edge pairs
-    /// repeat the faces with worse conditioned normals.
+    /// In ties, faces are preferred to edge pairs, and A to B: for parallel boxes the edge pairs
+    /// repeat the faces with worse-conditioned normals.
     pub(super) fn best_axis(&self, reach: f64) -> Option<SeparatingAxis> {
         let (ha, hb, c) = (&self.ha, &self.hb, &self.c);
         let abs = self.r.abs();
@@ -150,7 +152,7 @@ impl ZonotopePair {
                 }
             }
         }
-        // Edge pairs have to win clearly, against the faces and not against one another.
+        // Edge pairs must win clearly against the faces, but not against one another.
         best.1 += tie;
         for j in self.axes_b.clone() {
             let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
@@ -159,16 +161,16 @@ impl ZonotopePair {
                 // m = e_i x r_j, not of unit length.
                 let (m1, m2) = (-self.r[(i2, j)], self.r[(i1, j)]);
                 let length2 = m1 * m1 + m2 * m2;
-                // The faces next to an edge pair as parallel as this are as good up to rounding.
+                // For edge pairs this parallel, the adjacent faces are as good up to rounding.
                 if length2 < NEGLIGIBLE * NEGLIGIBLE {
                     continue;
                 }
-                // |m.r_l| is |r_il'| as well, but with an error that does not shrink with m.
+                // |m.r_l| equals |r_il'|, but that has an error that does not shrink with m.
                 let along = |l: usize| (m1 * self.r[(i1, l)] + m2 * self.r[(i2, l)]).abs();
                 let margin = (m1 * c[i1] + m2 * c[i2]).abs()
                     - (ha[i1] * m1.abs() + ha[i2] * m2.abs())
                     - (hb[j1] * along(j1) + hb[j2] * along(j2));
-                // Compared with the best in squares: a root is taken for improvements only.
+                // Squares are compared first, so that only improvements cost a square root.
                 if margin * margin.abs() > best.1 * best.1.abs() * length2 {
                     let margin = margin / length2.sqrt();
                     if margin > reach {
@@ -196,13 +198,13 @@ impl ZonotopePair {
         })
     }
 
-    /// The extreme points along the axis that face each other, if there are such.
+    /// Returns the extreme points along the axis that face each other, if such points exist.
     ///
     /// Edges within `parallel` (sine of the angle) of perpendicular to the axis count as lying in
-    /// the supporting face. With two of them the points are unique; with more (faces or edges
+    /// the supporting face. With two of them the points are unique. With more (faces or edges
     /// parallel to a face) the supporting faces overlap in a polygon, whose corners are the basic
-    /// solutions, two edges free and the others at an end: their mean is taken, or, for
-    /// `least_tilt`, the corner that departs least from the extreme points.
+    /// solutions: two edges free, the others at an end. The result is the mean of these corners or,
+    /// for `least_tilt`, the corner that departs least from the extreme points.
     pub(super) fn supports(
         &self,
         axis: &SeparatingAxis,
@@ -284,7 +286,7 @@ impl ZonotopePair {
                         }
                     }
                     tilt += (x[p] - position[a.0]) * a.2 + (x[q] - position[b.0]) * b.2;
-                    // Points that do not face each other rank behind all that do.
+                    // Points that do not face each other rank behind all points that do.
                     let badness = if inside {
                         tilt.abs() - self.scale()
                     } else {
@@ -313,7 +315,7 @@ impl ZonotopePair {
         }
     }
 
-    /// The features of an axis with its supports.
+    /// Returns the features of an axis with its supports.
     pub(super) fn features(&self, axis: &SeparatingAxis, supports: &SupportPair) -> FeaturePair {
         let SupportPair { p_a, p_b, .. } = *supports;
         match axis.kind {
@@ -322,14 +324,14 @@ impl ZonotopePair {
                 offset: self.ha[i],
                 p_b,
             },
-            // B's outward normal looks against the normal from A to B.
+            // B's outward normal points against the normal from A to B.
             AxisKind::FaceB(j) => FeaturePair::PointPlane {
                 p_a,
                 normal_b: Vector3::ith(j, -axis.side),
                 offset: self.hb[j],
             },
-            // Nearly parallel edges: the faces on both sides have the same normal up to rounding
-            // and the exact turning of the cross product is meaningless.
+            // For nearly parallel edges, the faces on both sides have the same normal up to
+            // rounding, and the exact direction of the cross product is meaningless.
             AxisKind::Edges(i, j) if self.r.column(j).remove_row(i).norm_squared() <= 1e-16 => {
                 FeaturePair::PlanePoint {
                     normal_a: axis.n,
@@ -349,13 +351,13 @@ impl ZonotopePair {
         }
     }
 
-    /// Features of overlapping or touching cores at their best axis.
+    /// Returns the features of overlapping or touching cores at their best axis.
     ///
-    /// In exact arithmetic the supports of the best axis always face each other when the cores
-    /// overlap. Where faces are parallel up to rounding, a neighbour may win by rounding; then
-    /// edges are allowed to move away from the extreme, as little as possible, which changes the
-    /// depth by rounding only. `None` if nothing faces: the cores touch at a vertex or an edge and
-    /// are separated by rounding.
+    /// In exact arithmetic, the supports of the best axis always face each other when the cores
+    /// overlap. Where faces are parallel up to rounding, a neighbour may win by rounding. Edges are
+    /// then allowed to move away from the extreme, as little as possible, which changes the depth
+    /// only by rounding. Returns `None` if no supports face each other: the cores touch at a vertex
+    /// or an edge and are separated by rounding.
     pub(super) fn touching_features(&self, axis: &SeparatingAxis) -> Option<FeaturePair> {
         let exact = self.supports(axis, PARALLEL, false);
         if exact.facing {

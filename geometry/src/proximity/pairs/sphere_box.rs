@@ -4,11 +4,13 @@ use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, is_beyond};
 use nalgebra::Vector3;
 
-/// Features of the box with half edges `h` (A) and the point `p` (B), or `None` beyond `reach`.
+/// Returns the features of the box with half edges `h` (A) and the point `p` (B), or `None` beyond
+/// `reach`.
 ///
-/// Inside, the nearest face decides; of equally near faces the one of the first axis (x, y, z), and
-/// of the two faces of an axis the positive one. On an edge or a corner the normal is the mean of
-/// the normals of its faces (Drake's choices for the distance to a point).
+/// Inside, the nearest face decides; among equally near faces it is the one of the first axis (x,
+/// y, z), and of the two faces of an axis the positive one. On an edge or a corner, the normal is
+/// the mean of the normals of the adjacent faces. These are Drake's choices for the distance to a
+/// point.
 #[inline]
 pub(in crate::proximity) fn sphere_box_features(
     h: &Vector3<f64>,
@@ -73,7 +75,7 @@ pub(in crate::proximity) fn sphere_box_features(
     Some(face(h, p, axis))
 }
 
-/// The face of `axis` on the side of `p`.
+/// Returns the face of `axis` on the side of `p`.
 fn face(h: &Vector3<f64>, p: &Vector3<f64>, axis: usize) -> FeaturePair {
     FeaturePair::PlanePoint {
         normal_a: Vector3::ith(axis, side(p[axis])),
@@ -82,7 +84,7 @@ fn face(h: &Vector3<f64>, p: &Vector3<f64>, axis: usize) -> FeaturePair {
     }
 }
 
-/// The sign of `x`; zero counts as positive.
+/// Returns the sign of `x`; zero counts as positive.
 fn side(x: f64) -> f64 {
     if x < 0.0 { -1.0 } else { 1.0 }
 }

@@ -4,7 +4,8 @@ use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::{NEGLIGIBLE, is_beyond};
 use nalgebra::Vector3;
 
-/// Features of the segment `|z| <= h` (A) and the point `p` (B), or `None` beyond `reach`.
+/// Returns the features of the segment `|z| <= h` (A) and the point `p` (B), or `None` beyond
+/// `reach`.
 ///
 /// For a point on the segment the normal is A's x axis, as in Drake's distance to a point.
 #[inline]

@@ -7,11 +7,11 @@ use crate::shape::Sphere;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// Signed distance of two spheres, or `None` beyond `max_distance`.
+/// Returns the signed distance of two spheres, or `None` beyond `max_distance`.
 ///
-/// Concentric spheres: the normal from B to A is the x axis of B's frame if (A, B) is the canonical
-/// order (the smaller sphere first), minus the x axis of A's frame otherwise; so swapping the
-/// spheres swaps the witnesses here too.
+/// For concentric spheres, the normal from B to A is the x axis of B's frame if (A, B) is the
+/// canonical order (the smaller sphere first), and minus the x axis of A's frame otherwise, so
+/// swapping the spheres swaps the witnesses here too.
 #[inline]
 pub(in crate::proximity) fn sphere_sphere_distance<T: Scalar>(
     a: &Sphere,
@@ -22,7 +22,7 @@ pub(in crate::proximity) fn sphere_sphere_distance<T: Scalar>(
 ) -> Option<PairDistance<T>> {
     let (p_wao, p_wbo) = (&x_wa.translation.vector, &x_wb.translation.vector);
     let radii = a.radius() + b.radius();
-    // The common miss is decided on values alone, without a square root.
+    // The common case of a miss is decided on values alone, without a square root.
     let d2 = (p_wao.x.re() - p_wbo.x.re()).powi(2)
         + (p_wao.y.re() - p_wbo.y.re()).powi(2)
         + (p_wao.z.re() - p_wbo.z.re()).powi(2);

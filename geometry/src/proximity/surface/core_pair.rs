@@ -7,7 +7,7 @@ use crate::accel::triangle_index::Box3;
 use crate::proximity::convex::{ActiveFeatures, ConvexCore, RelativePose, convex_features};
 use nalgebra::{Isometry3, Point3, Vector3};
 
-/// What decides the signed distance, or `None` beyond `reach`.
+/// Returns the solution that decides the signed distance, or `None` beyond `reach`.
 pub(super) fn solve(
     mesh: &IndexedSurface,
     core: &ConvexCore<'_>,
@@ -34,7 +34,7 @@ pub(super) fn solve(
     Some(SurfaceSolution::new(DecidingFeature::Features(active)))
 }
 
-/// The centre of a sphere.
+/// Same as [`solve`], for a sphere: `p` is its centre.
 fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<SurfaceSolution> {
     if mesh.tree.bounds().distance2(p) > reach * reach {
         return None;
@@ -51,7 +51,7 @@ fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<SurfaceS
     )))
 }
 
-/// The box around a core at a pose.
+/// Returns the bounding box of a core at a pose.
 pub(super) fn bounds(core: &ConvexCore<'_>, x: &Isometry3<f64>) -> Box3 {
     let highest = |d: &Vector3<f64>| {
         let support = core.support(&x.rotation.inverse_transform_vector(d));
@@ -64,8 +64,8 @@ pub(super) fn bounds(core: &ConvexCore<'_>, x: &Isometry3<f64>) -> Box3 {
     }
 }
 
-/// The triangle nearest to the core, or, where triangles cut it, one that does; of a sheet the one
-/// that reaches deepest.
+/// Returns the triangle nearest to the core. Where triangles cut the core, it returns one of them
+/// for a solid, and the one that reaches deepest for a sheet.
 fn nearest_triangle(
     mesh: &IndexedSurface,
     core: &ConvexCore<'_>,
@@ -74,7 +74,7 @@ fn nearest_triangle(
     reach: f64,
 ) -> Option<(f64, ActiveFeatures)> {
     let mut best: Option<(f64, ActiveFeatures)> = None;
-    // The direction of the best so far separates well, not only along the axes.
+    // The direction of the best triangle so far separates well, not only along the axes.
     let separating = std::cell::Cell::new(None::<(Vector3<f64>, f64)>);
     let least = |b: &Box3| {
         let gap = b.distance(bounds);
@@ -86,7 +86,7 @@ fn nearest_triangle(
             None => gap,
         }
     };
-    // A little more, for `descend` leaves out what is just as far.
+    // Slightly larger, because `descend` skips nodes at exactly this distance.
     let start = reach + f64::EPSILON * (1.0 + reach);
     mesh.tree.descend(start, least, |i| {
         let known = best.as_ref().map_or(reach, |(d, _)| *d);
@@ -112,8 +112,8 @@ fn nearest_triangle(
     best
 }
 
-/// The deeper of the deepest point of the core and the deepest vertex of the mesh. `seed` is a
-/// point of both.
+/// Returns the deeper of the deepest point of the core and the deepest vertex of the mesh. `seed`
+/// is a point of both.
 fn overlap(
     mesh: &IndexedSurface,
     core: &ConvexCore<'_>,
@@ -128,8 +128,8 @@ fn overlap(
     deepest.solution()
 }
 
-/// The vertex of the mesh that is deepest below the surface of the core, if it is deeper than
-/// `known`.
+/// Returns the vertex of the mesh that is deepest below the surface of the core, if it is deeper
+/// than `known`.
 fn deepest_vertex(
     mesh: &IndexedSurface,
     core: &ConvexCore<'_>,
@@ -141,7 +141,8 @@ fn deepest_vertex(
         return None;
     }
     let x_bm = x_mb.inverse();
-    // The core is below its planes of support: no point is deeper than below any of them.
+    // The core lies below its supporting planes, so no point is deeper than its depth below any of
+    // them.
     let directions = (0..27).filter(|k| *k != 13).map(|k| {
         let n_b = Vector3::new(k / 9, k / 3 % 3, k % 3).map(|i| f64::from(i) - 1.0);
         x_mb.rotation * n_b.normalize()

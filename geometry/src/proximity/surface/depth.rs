@@ -1,5 +1,5 @@
-//! How deep a body reaches below the surface of a solid mesh: branch and bound on the signed
-//! distance, which changes by no more than the way that a point moves.
+//! Depth of a body below the surface of a solid mesh: branch and bound on the signed distance,
+//! which changes by at most the distance that a point moves.
 
 use super::point::{DepthProbe, NearestFeature};
 use super::solution::{DecidingFeature, SurfaceSolution};
@@ -15,18 +15,18 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Depths that are searched for are below the true ones by at most this fraction of them (or
-/// [`SMALLEST`]).
+/// Relative tolerance of the search: a depth that it finds is at most this fraction (or
+/// [`SMALLEST`]) below the true one.
 pub(super) const TOLERANCE: f64 = 1e-3;
-/// Cells that are looked at before the best so far is taken for the answer; only bodies that are
-/// buried in fine and rugged surfaces come near to it.
+/// Maximum number of cells examined before the best result so far is returned. Only bodies buried
+/// in fine and rugged surfaces come near it.
 const MOST_CELLS: usize = 20_000;
-/// Depths are not told apart below this fraction of the size of the body.
+/// Smallest difference of depths that matters, as a fraction of the size of the body.
 pub(super) const SMALLEST: f64 = 1e-9;
-/// Steps of the local search.
+/// Maximum number of steps of the local search.
 const STEPS: usize = 16;
 
-/// A part of a body that is still to be looked at, the one that may be deepest first.
+/// A part of a body that is still to be examined; the one that may be deepest comes first.
 pub(super) struct SearchCell<C> {
     pub(super) bound: f64,
     pub(super) number: u32,
@@ -52,9 +52,9 @@ impl<C> Ord for SearchCell<C> {
     }
 }
 
-/// Takes parts apart until none can be deeper than what is known, but for the tolerance. `split`
-/// looks at a part, hands on its pieces with bounds of their depths, which need not be below the
-/// second argument, and returns the greatest depth so far.
+/// Splits parts until none can be deeper than the greatest known depth, up to the tolerance.
+/// `split` examines a part, passes its pieces on with bounds of their depths, and returns the
+/// greatest depth so far. The bounds need not be tighter than its second argument.
 pub(super) fn search<C>(
     root: C,
     smallest: f64,
@@ -91,7 +91,7 @@ pub(super) fn search<C>(
     }
 }
 
-/// Points of a set are no deeper than `base - n.p` or than `over`, whichever is more.
+/// A bound of a set of points: none is deeper than the larger of `base - n.p` and `over`.
 struct DepthLimit {
     n: Vector3<f64>,
     base: f64,
@@ -99,10 +99,10 @@ struct DepthLimit {
 }
 
 impl IndexedSurface {
-    /// A bound of the depth of those points of a set that are within `radius` of `center`, where
-    /// the surface was probed. `lowest` bounds `n.p` over them from below. Bounds that cost more
-    /// are left out where cheap ones are below `enough`. `try_point` gets points that are likely
-    /// deep.
+    /// Returns a bound of the depth of the points of a set that are within `radius` of `center`,
+    /// where the surface was probed. `lowest` bounds `n.p` over these points from below. Expensive
+    /// bounds are skipped once a cheap one is below `enough`. `try_point` receives points that are
+    /// likely to be deep.
     pub(super) fn depth_bound(
         &self,
         at: &DepthProbe,
@@ -116,7 +116,7 @@ impl IndexedSurface {
         if ball <= enough {
             return ball;
         }
-        // No farther than from the nearest triangle.
+        // The surface is not farther away than the nearest triangle.
         let t = &self.triangles[at.triangle];
         let below = (t.base() - lowest(&t.normal)).max(t.height(center) + radius);
         let bound = ball.min(below.hypot(self.aside(at.triangle, center, radius)));
@@ -130,7 +130,8 @@ impl IndexedSurface {
         if bound <= enough || at.depth < radius {
             return bound;
         }
-        // Between two sides no point is deeper than below both, so than below any mean of them.
+        // Between two sides, no point is deeper than below either, so not deeper than below any
+        // mean of them.
         let behind = center - near.n * (2.0 * radius);
         let (other, _) = self.nearest(&behind);
         if other == at.triangle {
@@ -152,8 +153,8 @@ impl IndexedSurface {
         bound.min(near.over.max(far.over).max(mean))
     }
 
-    /// How far the points within `radius` of `center`, seen along the normal of a triangle, are
-    /// beside it.
+    /// Returns how far the points within `radius` of `center`, projected along the normal of a
+    /// triangle, may lie outside of that triangle (m).
     fn aside(&self, triangle: usize, center: &Vector3<f64>, radius: f64) -> f64 {
         let t = &self.triangles[triangle];
         let inset = t.inset(center);
@@ -164,8 +165,8 @@ impl IndexedSurface {
         radius + (t.nearest(&foot) - foot).norm()
     }
 
-    /// What a triangle, which is about `depth` away, says of the points within `radius` of
-    /// `center`.
+    /// Returns the limit that a triangle at a distance of about `depth` sets for the points within
+    /// `radius` of `center`.
     fn limit(
         &self,
         triangle: usize,
@@ -181,8 +182,8 @@ impl IndexedSurface {
                 over: t.height(center) + radius,
             });
         }
-        // Whoever leaves the solid along the normal of the triangle passes its surface, if where he
-        // comes to is outside.
+        // A point that leaves the solid along the normal of the triangle crosses the surface,
+        // provided that the end of its path is outside.
         let way = t.normal * (depth.max(0.0) + 3.0 * radius);
         if self.depth(&(center + way)) >= -radius {
             return None;
@@ -203,17 +204,18 @@ impl IndexedSurface {
         })
     }
 
-    /// Depth below the surface (m).
+    /// Returns the depth below the surface (m).
     pub(super) fn depth(&self, p: &Vector3<f64>) -> f64 {
         self.probe(p).depth
     }
 }
 
-/// A point of a body that two faces limit: the body is lowest along a mean of their normals.
+/// A point of a body whose depth two faces limit: it is the body's lowest point along a mean of
+/// their normals.
 pub(super) struct FacesBetween {
     pub(super) p: Vector3<f64>,
     pub(super) features: [NearestFeature; 2],
-    /// The weight of the first.
+    /// Weight of the first normal.
     pub(super) weight: f64,
     pub(super) depth: f64,
 }
@@ -226,11 +228,12 @@ impl FacesBetween {
 }
 
 impl IndexedSurface {
-    /// The deepest point of a body near `p`, a point of it whose depth is about right, if two faces
-    /// limit it. `lowest` is the point of the body that is lowest along a vector.
+    /// Returns the deepest point of a body near `p`, a point of the body whose depth is
+    /// approximately right, if two faces limit it. `lowest` returns the point of the body that is
+    /// lowest along a vector.
     ///
-    /// The largest value that the lesser of two linear functions takes on a convex body is the
-    /// least one that their means take: means have one parameter.
+    /// The maximum over a convex body of the lesser of two linear functions is the minimum, over
+    /// the means of the two functions, of the maximum of that mean; the means have one parameter.
     pub(super) fn between(
         &self,
         p: &Vector3<f64>,
@@ -254,10 +257,11 @@ impl IndexedSurface {
             },
         );
         let second = &self.triangles[other?.1];
-        // How much deeper a point is below the first plane than below the second.
+        // How much deeper a point is below the first plane than below the second (m).
         let lead = |p: &Vector3<f64>| second.height(p) - first.height(p);
         let at = |weight: f64| lowest(&(first.normal * weight + second.normal * (1.0 - weight)));
-        // Lowest along the normal of the first it is deeper below that: the first limits less.
+        // The point that is lowest along the first normal is deeper below the first plane, so there
+        // the first plane limits less.
         let (mut low, mut high) = (0.0, 1.0);
         let (mut below_second, mut below_first) = (at(low), at(high));
         if lead(&below_second) >= 0.0 || lead(&below_first) <= 0.0 {
@@ -289,7 +293,7 @@ impl IndexedSurface {
     }
 }
 
-/// The deepest point of a core that is known.
+/// The deepest known point of a core.
 pub(super) struct DeepestOfCore<'a> {
     mesh: &'a IndexedSurface,
     core: &'a ConvexCore<'a>,
@@ -319,7 +323,7 @@ impl<'a> DeepestOfCore<'a> {
         this
     }
 
-    /// The point of the core that is lowest along `n`.
+    /// Returns the point of the core that is lowest along `n`.
     fn lowest(&self, n: &Vector3<f64>) -> Vector3<f64> {
         let n_b = self.x_mb.rotation.inverse_transform_vector(&-n);
         (self.x_mb * Point3::from(self.core.support(&n_b))).coords
@@ -333,7 +337,7 @@ impl<'a> DeepestOfCore<'a> {
         deeper
     }
 
-    /// From a point of the core along the normals, as far as that leads down.
+    /// Moves from a point of the core along the normals, as long as that leads deeper.
     fn climb(&mut self, mut p: Vector3<f64>, mut probe: DepthProbe) {
         for _ in 0..STEPS {
             let next = self.lowest(&probe.n);
@@ -353,7 +357,7 @@ impl<'a> DeepestOfCore<'a> {
             root,
             smallest.max(SMALLEST * self.core.extent()),
             |cell, enough, hand_on| {
-                // Halves across the longest edge, until both can be bounded.
+                // The cell is halved across its longest edge.
                 let axis = cell.half().imax();
                 let middle = cell.center()[axis];
                 let (mut left, mut right) = (cell, cell);
@@ -370,7 +374,7 @@ impl<'a> DeepestOfCore<'a> {
         self
     }
 
-    /// A bound of the depth of the points of the core in a cell; `None` if there are none.
+    /// Returns a bound of the depth of the points of the core in a cell; `None` if there are none.
     fn look(&mut self, cell: &Box3, enough: f64) -> Option<f64> {
         let (center, radius) = (cell.center(), cell.half().norm() * (1.0 + 1e-12));
         let center_b = self.x_mb.inverse_transform_point(&center.into()).coords;
@@ -404,8 +408,8 @@ impl<'a> DeepestOfCore<'a> {
         Some(bound)
     }
 
-    /// What decides: features of the core and of the surface, where the deepest point is what
-    /// supports the core along the normal of a face; else the point, fixed in the core.
+    /// Returns the solution: features of the core and of the surface if the deepest point supports
+    /// the core along the normal of a face; otherwise the point, fixed in the core.
     pub(super) fn solution(self) -> SurfaceSolution {
         let p_b = self
             .x_mb
@@ -423,7 +427,7 @@ impl<'a> DeepestOfCore<'a> {
                     LocalFeature::face(t.corners[0], t.normal),
                     self.core.local(&n_b, 1e-15),
                 );
-                // The middle of what is lowest, if it is below this face as well.
+                // The middle of the lowest points, if it is below this face as well.
                 let middle = middle_of_support(self.core, &n_b);
                 let middle = active.settled(&placed, &t.corners[0], &middle);
                 let p = middle.evaluate(&placed).p_b;

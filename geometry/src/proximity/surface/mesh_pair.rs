@@ -10,7 +10,7 @@ use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BinaryHeap;
 
-/// What decides the signed distance, or `None` beyond `reach`.
+/// Returns the solution that decides the signed distance, or `None` beyond `reach`.
 pub(super) fn solve(
     a: &IndexedSurface,
     b: &IndexedSurface,
@@ -22,7 +22,7 @@ pub(super) fn solve(
     }
     let x_ba = x_ab.inverse();
     let both_solid = a.is_solid && b.is_solid;
-    // One inside of the other, without a triangle that is cut.
+    // One mesh may be inside the other, with no triangle cut.
     let within = |outer: &IndexedSurface, inner: &IndexedSurface, x: &Isometry3<f64>| {
         let p = at_pose(x, &inner.triangles[0].corners[0]);
         outer.is_solid && outer.tree.bounds().distance2(&p) <= 0.0 && outer.depth(&p) > 0.0
@@ -40,7 +40,7 @@ pub(super) fn solve(
             found => found,
         }
     };
-    // Overlapping: the deepest of what can be said.
+    // The meshes overlap: the deepest of the results below is taken.
     let mut deepest: Option<(f64, SurfaceSolution)> = None;
     let mut take = |depth: f64, solution: SurfaceSolution| {
         if deepest.as_ref().is_none_or(|d| depth > d.0) {
@@ -67,12 +67,12 @@ pub(super) fn solve(
     deepest.map(|d| d.1)
 }
 
-/// The box around a box at a pose.
+/// Returns the bounding box of a box at a pose.
 fn moved(b: &Box3, x: &Isometry3<f64>) -> Box3 {
     let r = x.rotation.to_rotation_matrix();
     let center = r * b.center() + x.translation.vector;
     let half = r.matrix().abs() * b.half();
-    // What rounding may have taken away.
+    // Room for rounding.
     let half = half + (half + center.abs()) * 1e-15;
     Box3 {
         lower: center - half,
@@ -80,7 +80,7 @@ fn moved(b: &Box3, x: &Isometry3<f64>) -> Box3 {
     }
 }
 
-/// Two nodes, the pair that may be nearest first.
+/// Two nodes; the pair that may be nearest comes first.
 struct NodePair {
     least: f64,
     a: usize,
@@ -108,8 +108,8 @@ impl Ord for NodePair {
     }
 }
 
-/// The nearest triangles; of solids, where triangles cut each other, two that do; of sheets those
-/// that reach into each other deepest.
+/// Returns the nearest triangles. Where triangles cut each other, it returns two that do for
+/// solids, and the two that penetrate each other deepest for sheets.
 fn nearest_triangles(
     a: &IndexedSurface,
     b: &IndexedSurface,
@@ -184,7 +184,7 @@ fn nearest_triangles(
     best
 }
 
-/// A part of a surface: a node of its tree or a part of an edge (in the other body).
+/// A part of a surface: a node of its tree, or a part of an edge (in the other body).
 #[derive(Clone, Copy)]
 enum EdgeSearchPart {
     Node(usize),
@@ -194,15 +194,15 @@ enum EdgeSearchPart {
     },
 }
 
-/// Takes a part and a bound of its depth.
+/// A function that receives a part and a bound of its depth.
 type PartSink<'a> = &'a mut dyn FnMut(f64, EdgeSearchPart);
 
-/// The search for the deepest point of the edges of `body` (B) below the surface of `solid` (A).
+/// Search for the deepest point of the edges of `body` (B) below the surface of `solid` (A).
 struct DeepestOfEdges<'a> {
     solid: &'a IndexedSurface,
     body: &'a IndexedSurface,
     x_ab: &'a Isometry3<f64>,
-    /// The deepest point so far and the edge that it is on, in A.
+    /// The deepest point so far and the edge that contains it, in A.
     p: Vector3<f64>,
     on: [Vector3<f64>; 2],
     probe: DepthProbe,
@@ -295,7 +295,7 @@ impl<'a> DeepestOfEdges<'a> {
         let corners = &self.body.triangles[index].corners;
         for k in 0..3 {
             let (p, q) = (&corners[k], &corners[(k + 1) % 3]);
-            // The triangle on the other side of the edge has it too.
+            // The triangle on the other side of the edge examines this edge too.
             if self.body.topology.is_closed && p.as_slice() > q.as_slice() {
                 continue;
             }
@@ -306,7 +306,7 @@ impl<'a> DeepestOfEdges<'a> {
         }
     }
 
-    /// Bounds a part of an edge.
+    /// Bounds the depth of a part of an edge.
     fn edge(
         &mut self,
         part: [Vector3<f64>; 2],

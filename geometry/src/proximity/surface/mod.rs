@@ -1,18 +1,19 @@
-//! The true surface of a mesh: distance to points, and to other bodies where a program asks for it.
-//! What pairs mean where they overlap is in the docs of the module above.
+//! The true surface of a mesh: its distance to points and, where a program asks for it, to other
+//! bodies. The docs of the parent module define the distance of pairs that overlap.
 //!
 //! The nearest point of a surface is on a face, an edge or a vertex, each of which has a closed
-//! form (`point`). The sign of the distance to a point is that of the side of the surface on
-//! which the point is, as the winding of the triangles has it, told by the normal of the face or by
-//! the angle-weighted normal of the edge or vertex (`accel::triangle_index`). On the surface that normal is
-//! the gradient. This needs no closed surface (neither does Drake's): beyond the boundary of an
-//! open one the faces there are continued. Where that normal says nothing (more than two faces at
-//! an edge, cones that meet in a vertex) and the surface is closed, the winding number decides.
-//! Vertices at equal positions are one; triangles without area are left out.
+//! form ([`point`]). The sign of the distance to a point depends on the side of the surface that
+//! the point is on, as defined by the winding of the triangles. The normal of the face, or the
+//! angle-weighted normal of the edge or vertex, determines that side ([`topology`]); on the
+//! surface, that normal is the gradient. The surface need not be closed (nor does Drake require
+//! it): beyond the boundary of an open surface, the faces at that boundary are continued. Where the
+//! normal is inconclusive (more than two faces at an edge, cones that meet in a vertex) and the
+//! surface is closed, the winding number decides. Vertices at equal positions are merged; triangles
+//! of zero area are ignored.
 //!
-//! Pairs that are apart are searched through boxes ([`core_pair`], [`mesh_pair`]), pairs that
-//! overlap by branch and bound ([`depth`]). Searches run on values and end with what decides
-//! ([`pair`]), which is evaluated in `T`.
+//! Pairs that are apart are searched with bounding boxes ([`core_pair`], [`mesh_pair`]), pairs that
+//! overlap by branch and bound ([`depth`]). Searches run on plain values and end with the features
+//! that decide the distance ([`pair`]), which are evaluated in `T`.
 
 mod core_pair;
 mod depth;

@@ -1,4 +1,5 @@
-//! Signed distance of two bodies, one or both of them with the true surface of a mesh.
+//! Signed distance of two bodies, at least one of which is represented by the true surface of a
+//! mesh.
 
 use super::solution::SurfaceSolution;
 use super::{core_pair, mesh_pair};
@@ -14,17 +15,17 @@ use crate::values::values_of_pose;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// Signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`, where a [`Mesh`] is its
-/// true surface if `a_true` or `b_true` says so, and its hull if not; of all other shapes, as
-/// [`signed_distance`](crate::proximity::signed_distance). `None` if the distance is above
-/// `max_distance` (m), which may be negative. What it means where bodies overlap, and how exact it
-/// is: see the section "True surfaces of meshes" above.
+/// Returns the signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`. A [`Mesh`]
+/// is represented by its true surface if its flag `a_true` or `b_true` is set, and by its hull if
+/// not; all other shapes are treated as in [`signed_distance`](crate::proximity::signed_distance).
+/// Returns `None` if the distance is above `max_distance` (m), which may be negative. The section
+/// "True surfaces of meshes" above defines the distance of overlapping bodies and its accuracy.
 ///
 /// [`Mesh`]: crate::Mesh
 ///
 /// # Errors
-/// As [`signed_distance`](crate::proximity::signed_distance); if a mesh can not be read or none of its
-/// triangles has an area.
+/// Returns an error in the cases of [`signed_distance`](crate::proximity::signed_distance), or if a
+/// mesh cannot be read or none of its triangles has a nonzero area.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -51,7 +52,7 @@ pub fn signed_distance_true_surface<T: Scalar>(
     x_wb: &Isometry3<T>,
     max_distance: f64,
 ) -> Result<Option<PairDistance<T>>> {
-    // The lowest vertex of a surface is that of its hull.
+    // The lowest vertex of a surface is also the lowest vertex of its hull.
     let surfaces_matter = !is_half_space(a) && !is_half_space(b);
     let surface_a = surface_of(a, a_true && surfaces_matter)?;
     let surface_b = surface_of(b, b_true && surfaces_matter)?;
@@ -79,13 +80,13 @@ fn is_half_space(shape: &Shape) -> bool {
     matches!(shape, Shape::HalfSpace(_))
 }
 
-/// The pose of B in A.
+/// Returns the pose of B in A.
 fn relative<T: Scalar>(x_wa: &Isometry3<T>, x_wb: &Isometry3<T>) -> Isometry3<T> {
     let p_ab = x_wa.rotation.inverse() * (x_wb.translation.vector - x_wa.translation.vector);
     Isometry3::from_parts(p_ab.into(), x_wa.rotation.inverse() * x_wb.rotation)
 }
 
-/// A mesh and a convex body.
+/// Returns the distance of a mesh and a convex body.
 fn of_core<T: Scalar>(
     mesh: &IndexedSurface,
     x_wm: &Isometry3<T>,
@@ -115,7 +116,7 @@ fn of_surfaces<T: Scalar>(
     found.map(|found| in_world(&found, x_wa, &x_ab, 0.0))
 }
 
-/// The answer in `T` for A at `x_wa` and B with a margin of `radius` at `x_ab` in A.
+/// Returns the result in `T` for A at `x_wa` and B, with a margin of `radius`, at `x_ab` in A.
 fn in_world<T: Scalar>(
     found: &SurfaceSolution,
     x_wa: &Isometry3<T>,

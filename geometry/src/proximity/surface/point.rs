@@ -1,4 +1,4 @@
-//! The feature of a surface that is nearest to a point, and the signed distance to it.
+//! The feature of a surface nearest to a point, and the signed distance to it.
 
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Pseudonormal;
@@ -14,12 +14,13 @@ use tarragon_framework::Scalar;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::proximity) struct NearestFeature {
     features: FeaturePair,
-    /// Whether the distance to the feature counts negative.
+    /// True if the distance to the feature is negative.
     inside: bool,
 }
 
 impl NearestFeature {
-    /// Signed distance from the surface (A) to the point `p` (B), both in the frame of the mesh.
+    /// Returns the signed distance from the surface (A) to the point `p` (B), both in the frame of
+    /// the mesh.
     pub(in crate::proximity) fn evaluate<T: Scalar>(&self, p: &Vector3<T>) -> CoreDistance<T> {
         let mut x = Isometry3::identity();
         x.translation.vector = *p;
@@ -43,7 +44,7 @@ impl NearestFeature {
         }
     }
 
-    /// The same feature with `p` on its outer side, whichever side that is: for sheets.
+    /// Returns the same feature with `p` on its outer side, whichever side that is: for sheets.
     pub(super) fn outward(mut self, p: &Vector3<f64>) -> Self {
         if self.evaluate(p).distance < 0.0 {
             self.inside = !self.inside;
@@ -52,21 +53,21 @@ impl NearestFeature {
     }
 }
 
-/// What a search for deep points needs to know of a point.
+/// The properties of a point that a search for deep points needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DepthProbe {
     /// Depth below the surface (m), negative outside.
     pub(super) depth: f64,
-    /// Gradient of the signed distance: the outward normal for points at the surface.
+    /// Gradient of the signed distance; for points at the surface, the outward normal.
     pub(super) n: Vector3<f64>,
-    /// The triangle that the nearest point belongs to, and whether that point is inside of it.
+    /// The triangle that contains the nearest point, and whether that point is inside the triangle.
     pub(super) triangle: usize,
     pub(super) on_face: bool,
     pub(super) feature: NearestFeature,
 }
 
 impl IndexedSurface {
-    /// The triangle nearest to `p`, and the nearest point.
+    /// Returns the triangle nearest to `p`, and the nearest point.
     pub(super) fn nearest(&self, p: &Vector3<f64>) -> (usize, Vector3<f64>) {
         let mut best = (0, f64::INFINITY, self.triangles[0].corners[0]);
         self.tree.descend(
@@ -84,7 +85,7 @@ impl IndexedSurface {
         (best.0, best.2)
     }
 
-    /// The feature nearest to `p`.
+    /// Returns the feature nearest to `p`.
     pub(in crate::proximity) fn nearest_feature(&self, p: &Vector3<f64>) -> NearestFeature {
         let (triangle, q) = self.nearest(p);
         self.feature_at(p, triangle, &q).0
@@ -103,8 +104,8 @@ impl IndexedSurface {
         }
     }
 
-    /// The feature of a triangle that its nearest point `q` to `p` is on, and whether it is the
-    /// face.
+    /// Returns the feature of a triangle that contains its point `q` nearest to `p`, and whether
+    /// that feature is the face.
     fn feature_at(
         &self,
         p: &Vector3<f64>,
@@ -114,7 +115,7 @@ impl IndexedSurface {
         let t = &self.triangles[triangle];
         let tolerance = NEGLIGIBLE * (self.extent() + (p - q).amax());
         let touches = (p - q).norm_squared() <= tolerance * tolerance;
-        // The corner and the edge that the nearest point is on, if it is on one.
+        // The corner and the edge that contain the nearest point, if any.
         let corner = (0..3).find(|k| (q - t.corners[*k]).norm_squared() <= tolerance * tolerance);
         let side = |k: &usize| {
             let e = t.corners[(k + 1) % 3] - t.corners[*k];
@@ -122,8 +123,8 @@ impl IndexedSurface {
         };
         let foot_inside = t.inset(p) >= -tolerance;
         let on_face = NearestFeature::face(t);
-        // At the surface edges and vertices have normals of their own; away from it the plane is as
-        // near as the edge of it.
+        // On the surface, edges and vertices have normals of their own. Away from it, the plane of
+        // the face is as near as its edge.
         if foot_inside && !touches {
             return (on_face, true);
         }
@@ -154,7 +155,7 @@ impl IndexedSurface {
         (NearestFeature { features, inside }, false)
     }
 
-    /// Whether `p`, at `offset` from an edge or vertex with this normal, is inside.
+    /// Returns whether `p`, at `offset` from an edge or vertex with this normal, is inside.
     fn is_behind(&self, p: &Vector3<f64>, offset: &Vector3<f64>, normal: &Pseudonormal) -> bool {
         if normal.certain || !self.topology.is_closed {
             return normal.normal.dot(offset) < 0.0;
@@ -162,8 +163,8 @@ impl IndexedSurface {
         self.winding_number(p) > 0.5
     }
 
-    /// How often the surface goes around `p`: solid angles by A. van Oosterom and J. Strackee, IEEE
-    /// Trans. Biomed. Eng. 30(2), 1983.
+    /// Returns how often the surface winds around `p`, by summing solid angles (A. van Oosterom and
+    /// J. Strackee, IEEE Trans. Biomed. Eng. 30(2), 1983).
     fn winding_number(&self, p: &Vector3<f64>) -> f64 {
         let angle = |t: &Triangle| {
             let [a, b, c] = t.corners.map(|v| v - p);
@@ -176,7 +177,7 @@ impl IndexedSurface {
     }
 }
 
-/// A constant point moved by a pose.
+/// Returns a constant point moved by a pose.
 pub(super) fn at_pose<T: Scalar>(x: &Isometry3<T>, p: &Vector3<f64>) -> Vector3<T> {
     x.rotation * lift::<T>(p) + x.translation.vector
 }

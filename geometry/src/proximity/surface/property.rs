@@ -1,4 +1,4 @@
-//! The property that makes a mesh take part with its true surface.
+//! The property that makes a mesh use its true surface in queries.
 
 use crate::error::Result;
 use crate::properties::ProximityProperties;
@@ -7,9 +7,9 @@ use crate::shape::Shape;
 /// Group and name of the property, a `bool`.
 const TRUE_SURFACE: (&str, &str) = ("mesh", "true_surface");
 
-/// Makes a [`Mesh`](crate::Mesh) with these properties take part in distance and penetration
-/// queries with its true surface instead of its convex hull: sets `("mesh", "true_surface")`. Other
-/// shapes ignore it. See [`signed_distance_true_surface`](super::signed_distance_true_surface).
+/// Makes a [`Mesh`](crate::Mesh) with these properties use its true surface instead of its convex
+/// hull in distance and penetration queries, by setting `("mesh", "true_surface")`. Other shapes
+/// ignore the property. See [`signed_distance_true_surface`](super::signed_distance_true_surface).
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -27,10 +27,10 @@ pub fn add_true_surface(properties: &mut ProximityProperties) {
     properties.set(TRUE_SURFACE.0, TRUE_SURFACE.1, true);
 }
 
-/// Whether a geometry is a mesh whose properties ask for its true surface.
+/// Returns whether a geometry is a mesh whose properties ask for its true surface.
 ///
 /// # Errors
-/// If the property is not a `bool`.
+/// Returns an error if the property is not a `bool`.
 pub(crate) fn has_true_surface(
     shape: &Shape,
     properties: Option<&ProximityProperties>,

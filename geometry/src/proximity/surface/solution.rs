@@ -1,4 +1,4 @@
-//! What decides the signed distance of two bodies, and its value in any scalar.
+//! The features that decide the signed distance of two bodies, and its value in any scalar.
 
 use super::point::{NearestFeature, at_pose};
 use crate::proximity::convex::{ActiveFeatures, RelativePose};
@@ -6,10 +6,10 @@ use crate::proximity::core_distance::CoreDistance;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// What decides the distance of A and B.
+/// The features that decide the distance of A and B.
 pub(super) struct SurfaceSolution {
     pub(super) decides: DecidingFeature,
-    /// Whether it is expressed with the roles of A and B exchanged.
+    /// True if the roles of A and B are exchanged in it.
     pub(super) exchanged: bool,
 }
 
@@ -18,8 +18,8 @@ pub(super) enum DecidingFeature {
     Features(ActiveFeatures),
     /// A feature of the surface of A, and a point fixed in B.
     Point(NearestFeature, Vector3<f64>),
-    /// Two faces of A, and the point of B between them: how deep it is below the lesser of them is
-    /// the mean of both, with this weight of the first, also to first order.
+    /// Two faces of A, and the point of B between them. The lesser of its depths below the two
+    /// faces equals, also to first order, the mean of both, with this weight of the first.
     Between([NearestFeature; 2], f64, Vector3<f64>),
     /// Features of A and of a vertex fixed in B.
     Vertex(ActiveFeatures, Vector3<f64>),
@@ -37,7 +37,7 @@ impl SurfaceSolution {
         self
     }
 
-    /// Distance, normal and witnesses at the pose `x_ab` of B in A.
+    /// Returns the distance, normal and witnesses at the pose `x_ab` of B in A.
     pub(super) fn evaluate<T: Scalar>(&self, x_ab: &Isometry3<T>) -> CoreDistance<T> {
         if self.exchanged {
             let found = self.decides.evaluate(&x_ab.inverse());
@@ -61,7 +61,7 @@ impl DecidingFeature {
             Self::Between([first, second], weight, p_b) => {
                 let p = at_pose(x_ab, p_b);
                 let (mut found, other) = (first.evaluate(&p), second.evaluate(&p));
-                // Of both the value is the same, but for rounding.
+                // Both have the same value, up to rounding.
                 let rates = (other.distance - T::from(other.distance.re()))
                     - (found.distance - T::from(found.distance.re()));
                 found.distance += rates * T::from(1.0 - weight);

@@ -1,5 +1,5 @@
-//! Where directions or witnesses are not unique, features coincide or shapes degenerate: against
-//! closed forms and against other kernels that must give the same answer.
+//! Positions where directions or witnesses are not unique, features coincide or shapes degenerate.
+//! Results are compared with closed forms and with other kernels that must agree.
 
 use super::*;
 use crate::proximity::distance_to_point;
@@ -27,7 +27,7 @@ fn corners(h: &Vector3<f64>) -> Vec<Vector3<f64>> {
         .collect()
 }
 
-/// Both orders, at rest and moved away from the axes.
+/// Checks the distance in both orders, at rest and moved away from the axes.
 #[track_caller]
 fn expect(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>, distance: f64) {
     let x_vw = math::pose(math::rpy(0.3, -1.1, 2.0), Vector3::new(0.4, -0.7, 0.2));
@@ -43,11 +43,11 @@ fn expect(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>, di
 }
 
 #[test]
-fn cylinders_in_special_positions() {
+fn cylinder_pairs_match_closed_forms() {
     let (a, b) = (cylinder(0.1, 0.4), cylinder(0.05, 0.2));
     let o = Isometry3::identity();
     let lying = |y: f64, z: f64| math::pose(math::rotation_x(FRAC_PI_2), Vector3::new(0.0, y, z));
-    // Coaxial: end to end, one in the other, both the same.
+    // Coaxial: end to end, one inside the other, both equal.
     expect(&a, &o, &b, &at(0.0, 0.0, 0.35), 0.05);
     expect(&a, &o, &b, &at(0.0, 0.0, 0.25), -0.05);
     expect(&a, &o, &b, &o, -0.15);
@@ -56,7 +56,7 @@ fn cylinders_in_special_positions() {
     expect(&a, &o, &b, &at(0.2, 0.0, 0.0), 0.05);
     expect(&a, &o, &b, &at(0.12, 0.0, 0.1), -0.03);
     expect(&a, &o, &a, &at(0.2, 0.0, 0.0), 0.0);
-    // Rim beside rim, touching in one point.
+    // Rim next to rim, touching at one point.
     expect(&a, &o, &b, &at(0.15, 0.0, 0.3), 0.0);
     // Crossing at right angles: side on cap, side on side.
     expect(&a, &o, &b, &lying(0.0, 0.26), 0.01);
@@ -66,13 +66,13 @@ fn cylinders_in_special_positions() {
 }
 
 #[test]
-fn cylinder_against_the_others_in_special_positions() {
+fn cylinders_and_other_shapes_match_closed_forms() {
     let c = cylinder(0.1, 0.4);
     let o = Isometry3::identity();
     let b = block(0.2, 0.2, 0.2);
     expect(&c, &o, &b, &at(0.0, 0.0, 0.35), 0.05);
     expect(&c, &o, &b, &at(0.21, 0.0, 0.0), 0.01);
-    // An edge of the block along the axis.
+    // An edge of the block is parallel to the axis.
     let turned = |x: f64| math::pose(math::rotation_z(FRAC_PI_4), Vector3::new(x, 0.0, 0.0));
     let reach = 0.1 * 2.0_f64.sqrt();
     expect(&c, &o, &b, &turned(reach + 0.12), 0.02);
@@ -87,14 +87,14 @@ fn cylinder_against_the_others_in_special_positions() {
     expect(&c, &o, &k, &at(0.16, 0.0, 0.05), 0.01);
     // A sphere over the rim.
     expect(&c, &o, &sphere(0.03), &at(0.13, 0.0, 0.24), 0.02);
-    // On a half space: upright, lying.
+    // On a half space, upright and lying.
     expect(&c, &at(0.0, 0.0, 0.2), &HalfSpace.into(), &o, 0.0);
     let lying = math::pose(math::rotation_y(FRAC_PI_2), Vector3::new(0.0, 0.0, 0.07));
     expect(&c, &lying, &HalfSpace.into(), &o, -0.03);
 }
 
 #[test]
-fn ellipsoids_in_special_positions() {
+fn ellipsoids_match_closed_forms() {
     let o = Isometry3::identity();
     let (a, b) = (ellipsoid(0.1, 0.2, 0.3), ellipsoid(0.2, 0.05, 0.1));
     expect(&a, &o, &b, &o, -0.25);
@@ -122,7 +122,7 @@ fn ellipsoids_in_special_positions() {
 }
 
 #[test]
-fn flat_hulls() {
+fn flat_hulls_match_closed_forms() {
     let o = Isometry3::identity();
     let square: Vec<_> = [
         (1.0, 1.0),
@@ -138,7 +138,7 @@ fn flat_hulls() {
     expect(&square, &o, &sphere(0.05), &at(0.02, 0.01, 0.04), -0.01);
     expect(&square, &o, &sphere(0.05), &at(0.16, 0.0, 0.0), 0.01);
     expect(&square, &o, &square, &at(0.0, 0.0, 0.01), 0.01);
-    // Two flats in one plane overlap without depth: lifting by nothing separates them.
+    // Two flat hulls in one plane overlap with depth zero: any lift separates them.
     expect(&square, &o, &square, &at(0.05, 0.0, 0.0), 0.0);
     expect(
         &square,
@@ -161,15 +161,15 @@ fn flat_hulls() {
     expect(&square, &o, &square, &upright, -0.02);
 }
 
-/// A block as the hull of its corners answers as the block.
+/// The hull of a block's corners gives the same results as the block.
 #[test]
-fn hull_of_a_block_is_the_block() {
+fn hull_of_a_block_matches_the_block() {
     let mut random = Random::new(21);
     for kind in 0..KINDS {
         for k in 0..300 {
             let h = Vector3::new(random.length(), random.length(), random.length()) * 0.5;
             let mut points = corners(&h);
-            // Points that are no vertices: inside, on faces, on edges, double.
+            // Points that are not vertices of the hull: inside, on faces, on edges, duplicates.
             points.push(h * 0.5);
             points.push(Vector3::new(h.x, 0.0, 0.0));
             points.push(Vector3::new(h.x, h.y, 0.3 * h.z));
@@ -190,10 +190,10 @@ fn hull_of_a_block_is_the_block() {
     }
 }
 
-/// Points, and boxes, that are level with a face but for some rounding: the witness is on the face,
-/// the edge or the vertex, and value, normal and witness belong together.
+/// For points and boxes that are level with a face up to rounding, the witness is on the face, the
+/// edge or the vertex, and value, normal and witness are consistent.
 #[test]
-fn nearly_level_with_a_face() {
+fn witnesses_are_consistent_when_nearly_level_with_a_face() {
     let h = Vector3::new(0.3, 0.2, 0.1);
     let (hull, b) = (hull(&corners(&h)), block(2.0 * h.x, 2.0 * h.y, 2.0 * h.z));
     let mut random = Random::new(22);
@@ -217,10 +217,10 @@ fn nearly_level_with_a_face() {
             assert!(off < 2e-14 * size, "{q:?} {off:e} {found:?} {same:?}");
             if same.distance > 1e-3 {
                 let off = (found.p_gn - same.p_gn).norm();
-                // Up to here two features are taken for the same.
+                // Up to here, two features count as the same.
                 assert!(off < 3e-13 * size, "{q:?} {off:e} {found:?} {same:?}");
             }
-            // Another box, turned by the small angles.
+            // Another box, rotated by the small angles.
             let x = math::pose(math::rotation_exp(&small), q);
             check(&hull, &o, &b, &x, 3e-13 * size);
             check(&b, &x, &hull, &o, 3e-13 * size);
@@ -228,9 +228,9 @@ fn nearly_level_with_a_face() {
     }
 }
 
-/// An ellipsoid with equal axes answers as a sphere.
+/// An ellipsoid with equal axes gives the same results as a sphere.
 #[test]
-fn round_ellipsoid_is_a_sphere() {
+fn round_ellipsoid_matches_a_sphere() {
     let mut random = Random::new(22);
     for kind in 0..KINDS {
         for k in 0..300 {
@@ -245,10 +245,10 @@ fn round_ellipsoid_is_a_sphere() {
     }
 }
 
-/// Quarter and eighth turns on a grid: parallel faces, coaxial and concentric pairs, edges on
-/// edges, all kinds against all; the depth is that of a search over directions.
+/// Quarter and eighth turns on a grid, for all pairs of shape types: parallel faces, coaxial and
+/// concentric pairs, edges on edges. The depth equals that of a search over directions.
 #[test]
-fn positions_on_a_grid() {
+fn depths_on_a_grid_of_positions_match_a_search() {
     let mut random = Random::new(23);
     let sizes = [0.1, 0.1, 0.2, 0.05];
     for (i, j) in pairs().filter(|(i, j)| i <= j && *i != 3 && *j != 3) {

@@ -1,10 +1,10 @@
-//! Against a search that knows nothing of features.
+//! Comparisons with a search that does not use features.
 
 use super::*;
 
-/// Every pair: the answer carries its own certificate.
+/// For every pair, the result satisfies its own certificate.
 #[test]
-fn answers_are_certified() {
+fn results_satisfy_their_certificate() {
     let mut random = Random::new(1);
     for (i, j) in pairs() {
         for k in 0..4000 {
@@ -21,7 +21,8 @@ fn answers_are_certified() {
     }
 }
 
-/// Largest separating margin found from many starts by local search over directions.
+/// Returns the largest separating margin that a local search over directions finds from many
+/// starts.
 pub(super) fn searched(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>) -> f64 {
     let g = |n: &Vector3<f64>| separating_margin(a, x_wa, b, x_wb, n);
     let mut starts: Vec<(f64, Vector3<f64>)> = (0..400)
@@ -44,7 +45,7 @@ pub(super) fn searched(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isome
                 let (s, c) = (std::f64::consts::TAU * f64::from(k) / 16.0).sin_cos();
                 let e = n.cross(&Vector3::ith(n.iamin(), 1.0)).normalize();
                 let m = (n + (e * c + n.cross(&e) * s) * step).normalize();
-                // Rounding alone could go on for ever.
+                // Rounding alone could continue forever.
                 if g(&m) > value + 1e-15 {
                     (value, n, improved) = (g(&m), m, true);
                 }
@@ -58,7 +59,7 @@ pub(super) fn searched(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isome
     best
 }
 
-/// No direction has a larger margin, in shallow and in deep overlap.
+/// No direction has a larger margin, whether the overlap is shallow or deep.
 #[test]
 fn overlap_is_the_global_minimum() {
     let mut random = Random::new(2);
@@ -82,10 +83,10 @@ fn overlap_is_the_global_minimum() {
     }
 }
 
-/// 1 mm to 100 m, aspect ratios to 1e4, separations from 1e-9 m to 1e3 m: the certificate holds
-/// relative to the larger extent.
+/// The certificate holds relative to the larger extent for sizes from 1 mm to 100 m, aspect ratios
+/// to 1e4 and separations from 1e-9 m to 1e3 m.
 #[test]
-fn contract_holds_at_extreme_sizes() {
+fn certificate_holds_at_extreme_sizes() {
     let mut random = Random::new(3);
     let length = |r: &mut Random| 10.0_f64.powf(-0.5 + 2.5 * r.number());
     for (i, j) in pairs().filter(|(i, j)| *i != 3 && *j != 3) {
@@ -96,7 +97,7 @@ fn contract_holds_at_extreme_sizes() {
                     length(&mut random),
                     length(&mut random),
                 );
-                // Aspect ratio at most 1e4.
+                // Limits the aspect ratio to 1e4.
                 let largest = x.max(y).max(z);
                 let [x, y, z] = [x, y, z].map(|l| l.max(largest * 1e-4));
                 let shape: Shape = match kind {
@@ -116,16 +117,16 @@ fn contract_holds_at_extreme_sizes() {
             let (x_wa, mut x_wb) = (random.pose(extent), random.pose(extent));
             let tolerance = 20.0 * tolerance(i, j);
             let d = check(&a, &x_wa, &b, &x_wb, tolerance * extent);
-            // Along the normal to a chosen separation.
+            // Moves B along the normal to a chosen separation.
             let mut separation = 10.0_f64.powf(-3.0 + 6.0 * random.number());
             if tolerance > 1e-12 {
-                // The general solver loses the features of thin cores that are nearer than this.
+                // The general solver loses the features of thin cores that are closer than this.
                 separation = separation.max(1e-6 * extent);
             }
             x_wb.translation.vector -= d.nhat_ba_w * (separation - d.distance);
             let scale = extent + separation;
-            // The direction of a difference that is short against its ends is rounded by their
-            // ratio, and the margin with it; the distance is exact all the same.
+            // The rounding of the direction of a short difference is the ratio of its ends to its
+            // length, and the margin is rounded likewise; the distance is exact nevertheless.
             let rounded = if separation < 1e-7 * extent && tolerance > 1e-12 {
                 1e-15 * extent / separation
             } else {

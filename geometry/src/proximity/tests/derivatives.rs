@@ -1,11 +1,11 @@
-//! Dual numbers against central differences, and derivatives where the function has a kink.
+//! Dual numbers against central differences, and derivatives at kinks of the function.
 
 use super::*;
 use crate::proximity::distance_to_point;
 use crate::proximity::rounding::NEGLIGIBLE;
 use tarragon_framework::{AutoDiff, Scalar};
 
-/// The poses of A and B moved by x: six translations and rotations of A, and two of B.
+/// Returns the poses of A and B moved by x: six translations and rotations of A, and two of B.
 fn moved<T: Scalar>(
     x_wa: &Isometry3<f64>,
     x_wb: &Isometry3<f64>,
@@ -24,7 +24,7 @@ fn moved<T: Scalar>(
     (a, b)
 }
 
-/// Distance, normal and witnesses as one list.
+/// Returns distance, normal and witnesses as one list.
 fn values<T: Scalar>(d: &PairDistance<T>) -> [T; 10] {
     let (n, p, q) = (d.nhat_ba_w, d.p_wca, d.p_wcb);
     [d.distance, n.x, n.y, n.z, p.x, p.y, p.z, q.x, q.y, q.z]
@@ -34,7 +34,7 @@ fn variables() -> [AutoDiff; 8] {
     std::array::from_fn(|i| AutoDiff::variable(0.0, i))
 }
 
-/// The answer and its derivatives in all eight directions.
+/// Returns the result and its derivatives in all eight directions.
 fn dual(
     a: &Shape,
     x_wa: &Isometry3<f64>,
@@ -45,8 +45,8 @@ fn dual(
     signed_distance(a, &x_wa, b, &x_wb).unwrap()
 }
 
-/// Compares with central differences; false if the function is not smooth around (a feature changes
-/// within the step), which is seen on the one-sided differences.
+/// Compares with central differences. Returns false if the function is not smooth here (a feature
+/// changes within the step), which the one-sided differences show.
 fn agrees(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>) -> bool {
     let h = 1e-6;
     let at = |i: usize, step: f64| {
@@ -57,7 +57,7 @@ fn agrees(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>) ->
     };
     let exact = dual(a, x_wa, b, x_wb);
     let centre = values(&signed_distance(a, x_wa, b, x_wb).unwrap());
-    // A rapidly turning normal (vertices or edges nearly touching) has large higher derivatives.
+    // A rapidly turning normal (vertices or edges that nearly touch) has large higher derivatives.
     for i in 0..8 {
         let (up, down) = (at(i, h), at(i, -h));
         for (k, value) in values(&exact).iter().enumerate() {
@@ -80,7 +80,7 @@ fn agrees(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>) ->
 }
 
 #[test]
-fn dual_equals_central_difference() {
+fn dual_numbers_match_central_differences() {
     let mut random = Random::new(6);
     for (i, j) in pairs() {
         let mut smooth = 0;
@@ -93,9 +93,9 @@ fn dual_equals_central_difference() {
     }
 }
 
-/// Central differences extrapolated to step zero (Ridders 1982), and how much the last two
-/// extrapolations differ. Values are exact to rounding, so that this is good to about 1e-11 where
-/// the function is smooth within the first step.
+/// Returns central differences extrapolated to step zero (Ridders 1982), and the difference of the
+/// last two extrapolations. Values are exact to rounding, so the result is accurate to about 1e-11
+/// where the function is smooth within the first step.
 fn extrapolated(f: impl Fn(f64) -> f64) -> (f64, f64) {
     let mut row = vec![];
     let (mut best, mut error) = (f64::NAN, f64::INFINITY);
@@ -118,9 +118,9 @@ fn extrapolated(f: impl Fn(f64) -> f64) -> (f64, f64) {
     (best, error)
 }
 
-/// Derivatives of distances, normals and witnesses are those of the function to 1e-8 and better.
+/// Derivatives of distances, normals and witnesses match those of the function to 1e-8 or better.
 #[test]
-fn dual_equals_extrapolated_difference() {
+fn dual_numbers_match_extrapolated_differences() {
     let mut random = Random::new(12);
     for (i, j) in pairs() {
         let (mut sharp, mut all) = (0, 0);
@@ -138,7 +138,7 @@ fn dual_equals_extrapolated_difference() {
                         values(&signed_distance(&a, &x_wa, &b, &x_wb).unwrap())[v]
                     });
                     all += 1;
-                    // A kink nearby: the differences do not settle.
+                    // Near a kink, the differences do not converge.
                     if error > 1e-9 * (1.0 + difference.abs()) {
                         continue;
                     }
@@ -160,8 +160,8 @@ fn dual_equals_extrapolated_difference() {
     }
 }
 
-/// The gradient with respect to the position of A is the normal, of unit length, everywhere;
-/// nothing is ever NaN. Includes all kinds of degenerate positions.
+/// The gradient with respect to the position of A is the normal and has unit length everywhere;
+/// nothing is ever NaN. Includes all types of degenerate positions.
 #[test]
 fn gradient_is_the_normal_everywhere() {
     let mut random = Random::new(7);
@@ -172,7 +172,7 @@ fn gradient_is_the_normal_everywhere() {
             if i == j && k % 5 == 0 {
                 b = a.clone();
             }
-            // Coordinates on a coarse grid and quarter turns hit every degenerate position.
+            // Coordinates on a coarse grid and quarter turns reach every degenerate position.
             let mut grid = || (random.number() * 2.5).round();
             let r = math::rpy(grid() * quarter, grid() * quarter, grid() * quarter);
             let p = Vector3::new(grid(), grid(), grid());
@@ -195,7 +195,8 @@ fn gradient_is_the_normal_everywhere() {
     }
 }
 
-/// Distance to a point: gradient in Q equals `grad_w`, gradients in the pose equal differences.
+/// Distance to a point: the gradient with respect to Q equals `grad_w`, and the gradients with
+/// respect to the pose equal differences.
 #[test]
 fn distance_to_point_has_exact_derivatives() {
     let mut random = Random::new(8);

@@ -1,4 +1,4 @@
-//! Tests that hold for every pair; special points and closed forms are in the sibling modules.
+//! Tests that hold for every pair. Special points and closed forms are in the sibling modules.
 
 mod adversarial;
 mod brute_force;
@@ -12,7 +12,7 @@ use crate::shape::{BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Sh
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
-/// A small deterministic generator of numbers in (-1, 1).
+/// A small deterministic generator of random numbers in (-1, 1).
 pub(super) struct Random(u64);
 
 impl Random {
@@ -34,11 +34,12 @@ impl Random {
         let r = math::rotation_exp(&(self.vector() * 3.0));
         math::pose(r, self.vector() * reach)
     }
-    /// A length in [0.05, 0.25].
+    /// Returns a length in [0.05, 0.25].
     pub(super) fn length(&mut self) -> f64 {
         0.15 + 0.1 * self.number()
     }
-    /// 0: box, 1: capsule, 2: sphere, 3: half space, 4: cylinder, 5: ellipsoid, 6: convex.
+    /// Returns a random shape of a type, by number: 0: box, 1: capsule, 2: sphere, 3: half space,
+    /// 4: cylinder, 5: ellipsoid, 6: convex.
     pub(super) fn shape(&mut self, kind: usize) -> Shape {
         let (x, y, z) = (self.length(), self.length(), self.length());
         match kind {
@@ -53,7 +54,7 @@ impl Random {
                 let mut points: Vec<_> = (0..count)
                     .map(|_| self.vector().component_mul(&size))
                     .collect();
-                // Some vertices twice, as exported meshes have them.
+                // Some vertices occur twice, as in exported meshes.
                 points.extend_from_within(..2);
                 hull(&points)
             }
@@ -62,23 +63,23 @@ impl Random {
     }
 }
 
-/// How many kinds of shapes there are.
+/// Number of shape types that [`Random::shape`] makes.
 pub(super) const KINDS: usize = 7;
 
-/// All supported pairs of kinds, in both orders.
+/// Returns all supported pairs of shape types, in both orders.
 pub(super) fn pairs() -> impl Iterator<Item = (usize, usize)> {
     (0..KINDS * KINDS)
         .map(|k| (k / KINDS, k % KINDS))
         .filter(|k| *k != (3, 3))
 }
 
-/// How well witnesses face each other (m, for shapes of about 0.2 m): rounding for closed forms;
-/// the general solver accepts what is off by rounding times the curvature of the surfaces.
+/// Returns the tolerance for witnesses facing each other (m, for shapes of about 0.2 m): rounding
+/// for closed forms; for the general solver, rounding times the curvature of the surfaces.
 pub(super) fn tolerance(i: usize, j: usize) -> f64 {
     if i < 4 && j < 4 { 5e-15 } else { 2e-13 }
 }
 
-/// The hull of points, by way of a file in memory.
+/// Returns the hull of points, by way of a file in memory.
 pub(super) fn hull(points: &[Vector3<f64>]) -> Shape {
     use std::fmt::Write;
     let mut obj = String::new();
@@ -91,7 +92,8 @@ pub(super) fn hull(points: &[Vector3<f64>]) -> Shape {
     Convex::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", "points"))).into()
 }
 
-/// Largest value of `d.p` over the shape at `x`; infinite for most directions of a half space.
+/// Returns the largest value of `d.p` over the shape at `x`; infinite for most directions of a half
+/// space.
 pub(super) fn support(shape: &Shape, x: &Isometry3<f64>, d: &Vector3<f64>) -> f64 {
     let d_g = x.rotation.inverse() * d;
     let local = match shape {
@@ -112,7 +114,7 @@ pub(super) fn support(shape: &Shape, x: &Isometry3<f64>, d: &Vector3<f64>) -> f6
     local + d.dot(&x.translation.vector)
 }
 
-/// The separating margin of the direction `n` from A to B.
+/// Returns the separating margin of the direction `n` from A to B.
 pub(super) fn separating_margin(
     a: &Shape,
     x_wa: &Isometry3<f64>,
@@ -123,10 +125,10 @@ pub(super) fn separating_margin(
     -support(b, x_wb, &-n) - support(a, x_wa, n)
 }
 
-/// Asserts all that an answer promises: unit normal, witnesses on the surfaces and apart by the
-/// distance along the normal, and the certificate that the margin of the normal is the distance.
-/// For a separated pair this proves the distance; for an overlapping pair it proves that it is not
-/// deeper.
+/// Checks everything that a result promises: the normal has unit length, the witnesses are on the
+/// surfaces, the distance along the normal separates them, and the margin of the normal is the
+/// distance. This certificate proves the distance of a separated pair. For an overlapping pair it
+/// proves that the depth is not smaller.
 #[track_caller]
 pub(super) fn check(
     a: &Shape,

@@ -1,4 +1,4 @@
-//! Symmetry and invariance.
+//! Symmetry and invariance of the results.
 
 use super::*;
 use crate::proximity::{WitnessPair, closest};
@@ -7,9 +7,9 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Exchanging the bodies exchanges the answer, bit for bit.
+    /// Exchanging the bodies exchanges the results, bit for bit.
     #[test]
-    fn exchange(seed: u64, i in 0..KINDS, j in 0..KINDS, same in proptest::bool::ANY) {
+    fn exchanging_the_bodies_exchanges_the_results(seed: u64, i in 0..KINDS, j in 0..KINDS, same in proptest::bool::ANY) {
         prop_assume!((i, j) != (3, 3));
         let mut random = Random::new(seed);
         let a = random.shape(i);
@@ -21,9 +21,9 @@ proptest! {
         prop_assert_eq!(format!("{:?}", ab), format!("{:?}", ba.swapped()));
     }
 
-    /// A common rigid motion changes nothing but rounding, also far from the origin.
+    /// A common rigid motion changes the results only by rounding, also far from the origin.
     #[test]
-    fn rigid_motion(seed: u64, i in 0..KINDS, j in 0..KINDS, reach in 0.0..1000.0) {
+    fn common_rigid_motion_preserves_the_results(seed: u64, i in 0..KINDS, j in 0..KINDS, reach in 0.0..1000.0) {
         prop_assume!((i, j) != (3, 3));
         let mut random = Random::new(seed);
         let (a, b) = (random.shape(i), random.shape(j));
@@ -35,9 +35,9 @@ proptest! {
     }
 }
 
-/// Concentric and coaxial bodies of the same type still exchange.
+/// Exchanging concentric and coaxial bodies of the same type also exchanges the results.
 #[test]
-fn exchange_without_a_direction() {
+fn exchange_holds_for_concentric_and_coaxial_bodies() {
     let o = Isometry3::identity();
     let turned = math::pose(math::rotation_x(1.0), Vector3::zeros());
     let s = |r| Shape::from(Sphere::new(r).unwrap());
@@ -52,9 +52,9 @@ fn exchange_without_a_direction() {
     }
 }
 
-/// Witnesses in the frames of their bodies are those in the world, in both orders of every pair.
+/// Witnesses in the frames of their bodies match those in the world, for every pair in both orders.
 #[test]
-fn witnesses_in_bodies_are_those_in_the_world() {
+fn body_frame_witnesses_match_world_witnesses() {
     let mut random = Random::new(21);
     for (i, j) in pairs() {
         for _ in 0..200 {
@@ -70,7 +70,7 @@ fn witnesses_in_bodies_are_those_in_the_world() {
                 (&x_wb, in_bodies.p_bcb, in_world.p_wcb),
             ] {
                 let off = (x_wg * nalgebra::Point3::from(p_gc)).coords - p_wc;
-                // Rounding of two turns at lengths of about 1 m; half spaces reach further.
+                // The rounding of two rotations at lengths of about 1 m; half spaces reach further.
                 assert!(
                     off.norm() < 4e-15 * (1.0 + p_gc.norm()),
                     "{a:?} {b:?} {off}"

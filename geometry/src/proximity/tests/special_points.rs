@@ -1,4 +1,4 @@
-//! Closed forms and the points where something is not unique.
+//! Closed forms, and points where a result is not unique.
 
 use super::*;
 use crate::proximity::{distance_to_point, is_supported, signed_distance_within};
@@ -26,7 +26,7 @@ fn expect(a: &Shape, x_wa: &Isometry3<f64>, b: &Shape, x_wb: &Isometry3<f64>, di
 }
 
 #[test]
-fn concentric_spheres_have_a_normal() {
+fn concentric_spheres_have_a_unit_normal() {
     let d = check(
         &sphere(0.1),
         &at(1.0, 2.0, 3.0),
@@ -39,7 +39,7 @@ fn concentric_spheres_have_a_normal() {
 }
 
 #[test]
-fn sphere_on_the_axis_of_a_capsule() {
+fn sphere_on_the_axis_of_a_capsule_has_the_normal_x() {
     let (c, s) = (capsule(0.1, 1.0), sphere(0.05));
     for z in [0.0, 0.3, 0.5, -0.5] {
         let d = check(&s, &at(0.0, 0.0, z), &c, &Isometry3::identity(), 1e-15);
@@ -55,7 +55,7 @@ fn sphere_on_the_axis_of_a_capsule() {
 }
 
 #[test]
-fn sphere_in_the_middle_of_a_cube() {
+fn sphere_in_the_middle_of_a_cube_has_the_normal_x() {
     let d = check(
         &sphere(0.1),
         &Isometry3::identity(),
@@ -67,7 +67,7 @@ fn sphere_in_the_middle_of_a_cube() {
 }
 
 #[test]
-fn sphere_centre_on_features_of_a_box() {
+fn sphere_centre_on_the_boundary_of_a_box_has_the_mean_normal() {
     let b = block(1.0, 1.0, 1.0);
     let mean = Vector3::new(1.0, 1.0, 1.0).normalize();
     let d = check(
@@ -96,9 +96,10 @@ fn sphere_centre_on_features_of_a_box() {
     assert_eq!(d.nhat_ba_w, -Vector3::y());
 }
 
-/// Axes crossing, on one line (overlapping, touching, apart, contained), parallel, in a T and an L.
+/// Axes crossing, on one line (overlapping, touching, apart, contained), parallel, in a T and in an
+/// L.
 #[test]
-fn capsules_in_special_positions() {
+fn capsule_pairs_match_closed_forms() {
     let (a, b) = (capsule(0.1, 1.0), capsule(0.05, 0.6));
     let o = Isometry3::identity();
     let across = math::pose(math::rotation_x(FRAC_PI_2), Vector3::zeros());
@@ -121,10 +122,10 @@ fn capsules_in_special_positions() {
     }
 }
 
-/// Parallel boxes: faces, edges and vertices opposite, touching, overlapping, one in the other; the
-/// witnesses lie in the middle of the common region.
+/// Parallel boxes with faces, edges and vertices opposite, touching, overlapping, and one inside
+/// the other. The witnesses are in the middle of the common region.
 #[test]
-fn boxes_in_special_positions() {
+fn parallel_boxes_match_closed_forms() {
     let (a, b) = (block(1.0, 1.0, 1.0), block(0.4, 0.4, 0.4));
     let o = Isometry3::identity();
     for z in [0.6, 0.7, 0.8, 1.7] {
@@ -153,9 +154,9 @@ fn boxes_in_special_positions() {
     expect(&a, &o, &b, &turned, -0.05);
 }
 
-/// Stacks tilted by about rounding: neither value nor witnesses may jump.
+/// For stacks tilted by about the rounding error, neither value nor witnesses may jump.
 #[test]
-fn nearly_parallel_faces() {
+fn nearly_parallel_faces_cause_no_jumps() {
     let (a, b) = (block(1.0, 2.0, 0.4), block(0.3, 3.0, 0.4));
     let rod = capsule(0.01, 3.0);
     let mut random = Random::new(5);
@@ -179,7 +180,7 @@ fn nearly_parallel_faces() {
 }
 
 #[test]
-fn capsule_and_box_in_special_positions() {
+fn capsules_and_boxes_match_closed_forms() {
     let (b, c) = (block(1.0, 1.0, 1.0), capsule(0.1, 0.6));
     let o = Isometry3::identity();
     expect(&b, &o, &c, &o, -0.6);
@@ -196,7 +197,7 @@ fn capsule_and_box_in_special_positions() {
 }
 
 #[test]
-fn half_space_pairs() {
+fn half_space_pairs_match_closed_forms() {
     let h: Shape = HalfSpace.into();
     let o = Isometry3::identity();
     expect(&h, &o, &sphere(0.1), &at(0.1, 0.2, 0.05), -0.05);
@@ -211,9 +212,9 @@ fn half_space_pairs() {
     assert_eq!(d.nhat_ba_w, -Vector3::z());
 }
 
-/// Distances just above zero keep an exact normal.
+/// The normal stays exact for distances just above zero.
 #[test]
-fn separations_of_a_nanometre() {
+fn normal_is_exact_at_separations_of_a_nanometre() {
     let o = Isometry3::identity();
     let b = block(0.2, 0.2, 0.2);
     for d in [1e-9, 1e-12, 1e-15] {
@@ -231,7 +232,7 @@ fn separations_of_a_nanometre() {
 }
 
 #[test]
-fn distance_to_point_makes_drakes_choices() {
+fn distance_to_point_breaks_ties_as_drake_does() {
     let o = Isometry3::identity();
     let query = |s: &Shape, x, y, z| distance_to_point(s, &o, &Vector3::new(x, y, z)).unwrap();
     let d = query(&sphere(0.1), 0.0, 0.0, 0.0);
@@ -256,7 +257,7 @@ fn distance_to_point_makes_drakes_choices() {
 }
 
 #[test]
-fn two_half_spaces_are_an_error_that_says_so() {
+fn two_half_spaces_are_a_clear_error() {
     let h: Shape = HalfSpace.into();
     let o = Isometry3::<f64>::identity();
     let e = signed_distance(&h, &o, &h, &o).unwrap_err().to_string();
@@ -265,7 +266,7 @@ fn two_half_spaces_are_an_error_that_says_so() {
 }
 
 #[test]
-fn shapes_without_a_kernel_are_named() {
+fn errors_name_unsupported_shapes() {
     let c: Shape = MeshcatCone::new(0.1, 0.2, 0.2).unwrap().into();
     let o = Isometry3::<f64>::identity();
     let e = signed_distance(&sphere(1.0), &o, &c, &o).unwrap_err();
@@ -276,7 +277,7 @@ fn shapes_without_a_kernel_are_named() {
 }
 
 #[test]
-fn missing_files_are_named() {
+fn errors_name_missing_files() {
     let c: Shape = Convex::new("no/such/hull.obj").into();
     let o = Isometry3::<f64>::identity();
     for other in [sphere(1.0), HalfSpace.into(), c.clone()] {
@@ -285,9 +286,10 @@ fn missing_files_are_named() {
     }
 }
 
-/// The limited query answers exactly when the distance is within the limit, with the same bits.
+/// The limited query returns a result exactly when the distance is within the limit, with the same
+/// bits.
 #[test]
-fn within_agrees_with_the_unlimited_query() {
+fn limited_query_matches_the_unlimited_query() {
     let mut random = Random::new(4);
     for (i, j) in pairs() {
         for _ in 0..2000 {

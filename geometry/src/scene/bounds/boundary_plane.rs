@@ -1,4 +1,4 @@
-//! Half spaces, which have no box.
+//! Boundary planes of half spaces, which have no box.
 
 use crate::accel::bvh::Box32;
 use nalgebra::{Isometry3, Vector3};
@@ -9,7 +9,7 @@ use tarragon_framework::Scalar;
 pub(in crate::scene) struct BoundaryPlane {
     pub(in crate::scene) geometry: u32,
     normal: Vector3<f64>,
-    /// Signed distance of the origin, negated.
+    /// Negated signed distance of the origin (m).
     offset: f64,
 }
 
@@ -24,7 +24,7 @@ impl BoundaryPlane {
         }
     }
 
-    /// Not above the signed distance of any point of a box.
+    /// Returns a lower bound of the signed distances of all points of a box (m).
     #[inline]
     pub(in crate::scene) fn distance(&self, b: &Box32) -> f64 {
         let mut least = -self.offset;

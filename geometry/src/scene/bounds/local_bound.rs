@@ -1,4 +1,4 @@
-//! How far shapes reach.
+//! Bounds of shapes.
 
 use crate::accel::bvh::Box32;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use tarragon_framework::Scalar;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LocalBound {
     Unbounded,
-    /// All points within `radius` of the segment of `half_length` along z.
+    /// All points within `radius` of the segment of `half_length` to both sides along z.
     Round {
         radius: f64,
         half_length: f64,
@@ -23,7 +23,7 @@ pub(crate) enum LocalBound {
 }
 
 impl LocalBound {
-    /// Reads the file of a mesh.
+    /// Computes the bound of a shape, which reads the file of a mesh.
     pub(crate) fn of(shape: &Shape) -> Result<Self> {
         let centered = |half| Self::Box {
             center: Vector3::zeros(),
@@ -51,7 +51,7 @@ impl LocalBound {
         })
     }
 
-    /// Around a mesh: its hull has the same box, and queries need the hull anyway.
+    /// Bounds a mesh by its hull, which has the same box and which queries need anyway.
     fn of_hull(hull: &PolygonSurfaceMesh) -> Self {
         let (center, size) = hull.calc_bounding_box();
         Self::Box {
@@ -60,7 +60,8 @@ impl LocalBound {
         }
     }
 
-    /// Centre and half width of the world box of a shape at `X_WG`, or `None` if it has none.
+    /// Returns the centre and half width of the world-aligned box of a shape at `X_WG`, or `None`
+    /// if it has none.
     #[inline]
     pub(crate) fn in_world<T: Scalar>(
         &self,

@@ -1,4 +1,4 @@
-//! How far geometry reaches: boxes, and the planes of half spaces.
+//! Bounds of geometry: boxes, and the planes of half spaces.
 
 mod boundary_plane;
 mod local_bound;

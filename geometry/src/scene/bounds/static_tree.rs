@@ -1,4 +1,4 @@
-//! The boxes of geometry that does not move.
+//! Tree of the boxes of geometry that does not move.
 
 use super::boundary_plane::BoundaryPlane;
 use super::local_bound::LocalBound;
@@ -9,14 +9,14 @@ use nalgebra::Isometry3;
 #[derive(Default)]
 pub(in crate::scene) struct StaticTree {
     pub(in crate::scene) bvh: Bvh,
-    /// Item to geometry number.
+    /// Geometry number of each item.
     pub(in crate::scene) geometries: Vec<u32>,
     pub(in crate::scene) boxes: Vec<Box32>,
     pub(in crate::scene) planes: Vec<BoundaryPlane>,
 }
 
 impl StaticTree {
-    /// From the numbers, the bounds and the poses `X_WG` of the geometries.
+    /// Creates the tree from the numbers, the bounds and the poses `X_WG` of the geometries.
     pub(in crate::scene) fn new<'a>(
         geometries: impl Iterator<Item = (u32, LocalBound, &'a Isometry3<f64>)>,
     ) -> Self {

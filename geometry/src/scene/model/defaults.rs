@@ -1,4 +1,4 @@
-//! The configuration of a scene, and properties that it fills in.
+//! The configuration of a scene, and the properties that it fills in.
 
 use super::state::GeometryState;
 use crate::error::Result;
@@ -7,8 +7,8 @@ use crate::scene::config::SceneGraphConfig;
 use std::sync::Arc;
 
 impl GeometryState {
-    /// The configuration. That of a context is the one that the model had when the scene was added
-    /// to the diagram.
+    /// Returns the configuration. A context has the configuration that the model had when the scene
+    /// was added to the diagram.
     pub fn config(&self) -> &SceneGraphConfig {
         &self.config
     }
@@ -27,12 +27,12 @@ impl GeometryState {
         Ok(())
     }
 
-    /// The geometry that contexts get: this one with defaults filled in.
+    /// Returns the geometry of new contexts: this one with defaults filled in.
     pub(crate) fn for_contexts(&self) -> Self {
         let mut state = self.clone();
         state.fills_in_defaults = true;
         let defaults = &self.config.default_proximity_properties;
-        // Geometry of one kind often shares its properties; then it goes on sharing them.
+        // Geometries of one type often share their properties, and keep sharing them here.
         let mut last: Option<(ProximityProperties, ProximityProperties)> = None;
         let mut filled = vec![];
         for (number, geometry) in self.geometries.iter().enumerate() {
@@ -59,7 +59,8 @@ impl GeometryState {
         state
     }
 
-    /// Properties as this scene keeps them: in a context with the defaults.
+    /// Returns the properties as this scene stores them: with defaults filled in if it belongs to a
+    /// context.
     pub(crate) fn filled_in(&self, mut properties: ProximityProperties) -> ProximityProperties {
         if self.fills_in_defaults {
             let defaults = &self.config.default_proximity_properties;

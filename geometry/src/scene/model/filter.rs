@@ -1,7 +1,7 @@
-//! Saying which pairs of geometry are tested for proximity.
+//! Collision filters: the pairs of geometry that proximity queries test.
 //!
-//! A pair is a candidate unless both are anchored, both are on the same frame, or it was excluded.
-//! What was declared is kept by `FilterTable`.
+//! A pair is a candidate unless both geometries are anchored, both are on the same frame, or a
+//! declaration excludes the pair. `FilterTable` stores the declarations.
 
 use super::filter_table::ResolvedStatement;
 use super::geometry_set::GeometrySet;
@@ -19,7 +19,8 @@ pub(crate) enum FilterStatement {
     AllowBetween(GeometrySet, GeometrySet),
 }
 
-/// A sequence of statements about pairs; later ones win (Drake's `CollisionFilterDeclaration`).
+/// A sequence of statements about pairs; later statements override earlier ones (Drake's
+/// `CollisionFilterDeclaration`).
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -30,7 +31,8 @@ pub(crate) enum FilterStatement {
 /// for frame in &frames {
 ///     scene.register_frame(robot, frame.clone())?;
 ///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, "ball")?;
-///     scene.register_geometry(robot, frame.id(), ball.with_proximity(ProximityProperties::new()))?;
+///     let ball = ball.with_proximity(ProximityProperties::new());
+///     scene.register_geometry(robot, frame.id(), ball)?;
 /// }
 /// assert_eq!(scene.model_inspector().collision_candidates().len(), 1);
 /// let neighbours = vec![frames[0].id(), frames[1].id()];
@@ -44,32 +46,33 @@ pub struct CollisionFilterDeclaration {
 }
 
 impl CollisionFilterDeclaration {
-    /// No statements.
+    /// Creates a declaration without statements.
     pub fn new() -> Self {
         Self::default()
     }
-    /// No pair of members of `set` is tested.
+    /// Excludes all pairs of members of `set`.
     #[must_use]
     pub fn exclude_within(mut self, set: impl Into<GeometrySet>) -> Self {
         self.statements
             .push(FilterStatement::ExcludeWithin(set.into()));
         self
     }
-    /// No pair of a member of `a` and a member of `b` is tested.
+    /// Excludes all pairs of a member of `a` and a member of `b`.
     #[must_use]
     pub fn exclude_between(mut self, a: impl Into<GeometrySet>, b: impl Into<GeometrySet>) -> Self {
         self.statements
             .push(FilterStatement::ExcludeBetween(a.into(), b.into()));
         self
     }
-    /// Pairs of members of `set` are tested again. Pairs on one frame and anchored pairs never are.
+    /// Allows all pairs of members of `set` again. Pairs on one frame and anchored pairs are never
+    /// tested.
     #[must_use]
     pub fn allow_within(mut self, set: impl Into<GeometrySet>) -> Self {
         self.statements
             .push(FilterStatement::AllowWithin(set.into()));
         self
     }
-    /// Pairs of a member of `a` and a member of `b` are tested again.
+    /// Allows all pairs of a member of `a` and a member of `b` again.
     #[must_use]
     pub fn allow_between(mut self, a: impl Into<GeometrySet>, b: impl Into<GeometrySet>) -> Self {
         self.statements
@@ -79,10 +82,11 @@ impl CollisionFilterDeclaration {
 }
 
 impl CollisionFilterDeclaration {
-    /// What is declared with the sets as numbers of geometries that have the proximity role.
+    /// Returns the statements, with their sets as numbers of geometries that have the proximity
+    /// role.
     ///
     /// # Errors
-    /// If a frame or geometry is unknown.
+    /// Returns an error if a frame or geometry is unknown.
     fn resolve(&self, state: &GeometryState) -> Result<Vec<ResolvedStatement>> {
         let members = |set: &GeometrySet| state.members(set, Some(Role::Proximity));
         let statement = |statement: &FilterStatement| {
@@ -104,15 +108,14 @@ impl CollisionFilterDeclaration {
 
 /// Changes which pairs of a scene are tested for proximity (Drake's `CollisionFilterManager`).
 ///
-/// Declarations are applied in order, later ones win. Those of [`apply`](Self::apply) are
-/// permanent. Those of [`apply_transient`](Self::apply_transient) form a history on top: each can
-/// be removed again, in any order, and what the others say then holds as if it had never been
-/// there.
+/// Declarations are applied in order; later ones override earlier ones. Those of
+/// [`apply`](Self::apply) are permanent. Those of [`apply_transient`](Self::apply_transient) form a
+/// history on top: each can be removed again, in any order, as if it had never been applied.
 ///
-/// Pairs on one frame, anchored pairs and a geometry with itself are never tested; what a
-/// declaration says about them is ignored. Sets are resolved when a declaration is applied:
-/// geometry that is registered, or gets the proximity role, later is not part of it. Geometry that
-/// loses the role leaves all declarations.
+/// Pairs on one frame, anchored pairs and a geometry with itself are never tested; declarations
+/// have no effect on them. Sets are resolved when a declaration is applied: a geometry that is
+/// registered later, or gets the proximity role later, is not included. A geometry that loses the
+/// role is removed from all declarations.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -123,7 +126,8 @@ impl CollisionFilterDeclaration {
 /// for name in ["hand", "cup"] {
 ///     let frame = scene.register_frame(toys, GeometryFrame::new(name))?;
 ///     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.1)?, name)?;
-///     ids.push(scene.register_geometry(toys, frame, ball.with_proximity(ProximityProperties::new()))?);
+///     let ball = ball.with_proximity(ProximityProperties::new());
+///     ids.push(scene.register_geometry(toys, frame, ball)?);
 /// }
 /// let mut filters: CollisionFilterManager<'_> = scene.collision_filter_manager();
 /// let grasp = CollisionFilterDeclaration::new().exclude_within(ids.clone());
@@ -138,15 +142,17 @@ pub struct CollisionFilterManager<'a> {
 }
 
 impl CollisionFilterManager<'_> {
-    /// Applies a declaration for good.
+    /// Applies a declaration permanently.
     ///
     /// # Errors
-    /// If a frame or geometry is unknown, or there is a transient history; nothing is changed then.
+    /// Returns an error if a frame or geometry is unknown, or if there is a transient history. In
+    /// that case nothing is changed.
     pub fn apply(&mut self, declaration: &CollisionFilterDeclaration) -> Result<()> {
         if self.has_transient_history() {
             return Err(Error::invalid(
-                "collision filters can not be changed for good while there are transient declarations, \
-                 which could hide the change; remove them, flatten the history, or use `apply_transient`",
+                "collision filters cannot be changed permanently while there are transient \
+                 declarations, which could hide the change; remove them, flatten the history, or \
+                 use `apply_transient`",
             ));
         }
         let statements = declaration.resolve(self.state)?;
@@ -160,7 +166,7 @@ impl CollisionFilterManager<'_> {
     /// Applies a declaration until it is removed.
     ///
     /// # Errors
-    /// If a frame or geometry is unknown; nothing is changed then.
+    /// Returns an error if a frame or geometry is unknown. In that case nothing is changed.
     pub fn apply_transient(
         &mut self,
         declaration: &CollisionFilterDeclaration,
@@ -171,38 +177,38 @@ impl CollisionFilterManager<'_> {
         Ok(id)
     }
 
-    /// Removes a transient declaration; false if it is not active.
+    /// Removes a transient declaration. Returns false if it is not active.
     pub fn remove_declaration(&mut self, id: FilterId) -> bool {
         self.is_active(id) && Arc::make_mut(&mut self.state.filter).remove(id)
     }
 
-    /// True if there are transient declarations, empty ones included.
+    /// Returns true if there are transient declarations, including empty ones.
     pub fn has_transient_history(&self) -> bool {
         self.state.filter.has_transient_history()
     }
 
-    /// True if the transient declaration was applied and not removed.
+    /// Returns true if the transient declaration was applied and has not been removed.
     pub fn is_active(&self, id: FilterId) -> bool {
         self.state.filter.is_active(id)
     }
 
-    /// Makes what holds now permanent: all transient declarations end, none can be removed any
-    /// more.
+    /// Makes the current filters permanent: all transient declarations end and can no longer be
+    /// removed.
     pub fn flatten(&mut self) {
         Arc::make_mut(&mut self.state.filter).flatten();
     }
 }
 
 impl GeometryState {
-    /// Changes which pairs are tested for proximity.
+    /// Returns the manager that changes which pairs are tested for proximity.
     pub fn collision_filter_manager(&mut self) -> CollisionFilterManager<'_> {
         CollisionFilterManager { state: self }
     }
 
-    /// [`CollisionFilterManager::apply`].
+    /// Same as [`CollisionFilterManager::apply`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns an error in the cases of [`CollisionFilterManager::apply`].
     pub fn apply_collision_filter(
         &mut self,
         declaration: &CollisionFilterDeclaration,
@@ -210,7 +216,8 @@ impl GeometryState {
         self.collision_filter_manager().apply(declaration)
     }
 
-    /// Numbers of the geometries in a set, sorted; with a `role`, only those that have it.
+    /// Returns the numbers of the geometries in a set, sorted; with a `role`, only of those that
+    /// have it.
     pub(crate) fn members(&self, set: &GeometrySet, role: Option<Role>) -> Result<Vec<usize>> {
         let mut members = vec![];
         for frame in &set.frames {
@@ -225,7 +232,7 @@ impl GeometryState {
         Ok(members)
     }
 
-    /// True if the pair is tested: not both anchored, not on one frame, not excluded.
+    /// Returns true if the pair is tested: not both anchored, not on one frame, not excluded.
     pub(crate) fn is_candidate(&self, a: usize, b: usize) -> bool {
         let (ga, gb) = (&self.geometries[a], &self.geometries[b]);
         ga.frame != gb.frame && !self.filter.is_excluded(a, b)

@@ -2,9 +2,9 @@
 
 use crate::ids::{FrameId, GeometryId};
 
-/// Geometries given by id or by the frame they are on (Drake's `GeometrySet`).
+/// A set of geometries, given by their ids or by the frames they are on (Drake's `GeometrySet`).
 ///
-/// A frame stands for the geometries that are on it when the set is used.
+/// A frame represents the geometries that are on it when the set is used.
 ///
 /// ```
 /// use tarragon_geometry::{FrameId, GeometryId, GeometrySet};
@@ -23,11 +23,11 @@ pub struct GeometrySet {
 }
 
 impl GeometrySet {
-    /// The empty set.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Adds everything on a frame.
+    /// Adds all geometries on a frame.
     #[must_use]
     pub fn with_frame(mut self, frame: FrameId) -> Self {
         self.frames.push(frame);

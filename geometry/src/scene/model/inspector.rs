@@ -1,4 +1,4 @@
-//! Looking at what a scene holds.
+//! Read-only view of the contents of a scene.
 
 use super::geometry_set::GeometrySet;
 use super::state::{GeometryState, RegisteredFrame, RegisteredGeometry, WORLD};
@@ -43,37 +43,38 @@ impl<'a> SceneGraphInspector<'a> {
         Ok(&self.state.frames[self.state.frame_number(id)?])
     }
 
-    /// Number of sources, the scene itself (the owner of the world frame) included.
+    /// Returns the number of sources, including the scene itself (the owner of the world frame).
     pub fn num_sources(&self) -> usize {
         self.state.sources.len() + 1
     }
-    /// All sources: the scene itself, then in order of registration.
+    /// Returns all sources: the scene itself, then the others in order of registration.
     pub fn source_ids(&self) -> impl Iterator<Item = SourceId> + 'a {
         let registered = self.state.sources.iter().map(|s| s.id);
         std::iter::once(self.state.internal_source).chain(registered)
     }
-    /// True if there is such a source.
+    /// Returns true if there is such a source.
     pub fn source_is_registered(&self, id: SourceId) -> bool {
         self.state.source_name(id).is_ok()
     }
-    /// Name of a source; `SceneGraphInternal` for the scene itself.
+    /// Returns the name of a source; `SceneGraphInternal` for the scene itself.
     ///
     /// # Errors
-    /// If there is no such source.
+    /// Returns an error if there is no such source.
     pub fn source_name(&self, id: SourceId) -> Result<&'a str> {
         self.state.source_name(id)
     }
-    /// Number of frames of a source.
+    /// Returns the number of frames of a source.
     ///
     /// # Errors
-    /// If there is no such source.
+    /// Returns an error if there is no such source.
     pub fn num_frames_for_source(&self, id: SourceId) -> Result<usize> {
         Ok(self.frames_for_source(id)?.count())
     }
-    /// Frames of a source, in order of registration; the world is that of the scene itself.
+    /// Returns the frames of a source, in order of registration; the world frame belongs to the
+    /// scene itself.
     ///
     /// # Errors
-    /// If there is no such source.
+    /// Returns an error if there is no such source.
     pub fn frames_for_source(&self, id: SourceId) -> Result<impl Iterator<Item = FrameId> + 'a> {
         let numbers: &[usize] = if id == self.state.internal_source {
             &[WORLD]
@@ -83,65 +84,66 @@ impl<'a> SceneGraphInspector<'a> {
         Ok(numbers.iter().map(|n| self.state.frames[*n].id))
     }
 
-    /// Number of frames, the world included.
+    /// Returns the number of frames, including the world.
     pub fn num_frames(&self) -> usize {
         self.state.frames.len()
     }
-    /// All frames, the world first, then in order of registration.
+    /// Returns all frames: the world, then the others in order of registration.
     pub fn frame_ids(&self) -> impl Iterator<Item = FrameId> + 'a {
         self.state.frames.iter().map(|f| f.id)
     }
-    /// The world frame.
+    /// Returns the world frame.
     pub fn world_frame_id(&self) -> FrameId {
         self.state.frames[WORLD].id
     }
-    /// Name of a frame.
+    /// Returns the name of a frame.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn frame_name(&self, id: FrameId) -> Result<&'a str> {
         Ok(&self.frame(id)?.name)
     }
-    /// Frame group of a frame; 0 for the world.
+    /// Returns the frame group of a frame; 0 for the world.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn frame_group(&self, id: FrameId) -> Result<i32> {
         Ok(self.frame(id)?.frame_group)
     }
-    /// Parent of a frame; the world is its own parent.
+    /// Returns the parent of a frame; the world is its own parent.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn parent_frame_id(&self, id: FrameId) -> Result<FrameId> {
         Ok(self.state.frames[self.frame(id)?.parent].id)
     }
-    /// Source of a frame.
+    /// Returns the source of a frame.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn frame_source_id(&self, id: FrameId) -> Result<SourceId> {
         Ok(self.frame(id)?.source)
     }
-    /// Name of the source of a frame.
+    /// Returns the name of the source of a frame.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn frame_source_name(&self, id: FrameId) -> Result<&'a str> {
         self.state.source_name(self.frame(id)?.source)
     }
-    /// True if the frame is of the source.
+    /// Returns true if the frame belongs to the source.
     ///
     /// # Errors
-    /// If there is no such frame or no such source.
+    /// Returns an error if there is no such frame or no such source.
     pub fn frame_belongs_to_source(&self, id: FrameId, source: SourceId) -> Result<bool> {
         self.state.source_name(source)?;
         Ok(self.frame(id)?.source == source)
     }
-    /// Number of geometries on a frame itself; with a `role`, of those that have it.
+    /// Returns the number of geometries on a frame itself; with a `role`, only of those that have
+    /// it.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn num_geometries_for_frame(
         &self,
         frame: FrameId,
@@ -149,10 +151,11 @@ impl<'a> SceneGraphInspector<'a> {
     ) -> Result<usize> {
         Ok(self.geometries_on(frame, role)?.len())
     }
-    /// Geometries on a frame itself, in order of registration; with a `role`, those that have it.
+    /// Returns the geometries on a frame itself, in order of registration; with a `role`, only
+    /// those that have it.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn geometries_on(
         &self,
         frame: FrameId,
@@ -164,11 +167,11 @@ impl<'a> SceneGraphInspector<'a> {
         let chosen = all.filter(|g| role.is_none_or(|role| g.has_role(role)));
         Ok(chosen.map(|g| g.id).collect())
     }
-    /// The geometry of a name, on a frame, with a role. Spaces and tabs around the name are
-    /// dropped.
+    /// Returns the geometry with the given name and role on a frame. Leading and trailing spaces
+    /// and tabs of the name are dropped.
     ///
     /// # Errors
-    /// If there is none, or (for [`Role::Unassigned`]) more than one.
+    /// Returns an error if there is no such geometry or, for [`Role::Unassigned`], more than one.
     pub fn geometry_id_by_name(
         &self,
         frame: FrameId,
@@ -185,46 +188,47 @@ impl<'a> SceneGraphInspector<'a> {
             (Some(found), None) => Ok(found.id),
             (Some(_), Some(_)) => Err(Error::invalid(format!(
                 "frame '{}' has several geometries '{name}' with the role {role:?}; names are unique \
-                 only among geometry with an assigned role",
+                 only among geometries with an assigned role",
                 self.frame_name(frame)?
             ))),
             (None, _) => Err(Error::invalid(format!(
-                "frame '{}' has no geometry '{name}' with the role {role:?}; those with that role: [{}]",
+                "frame '{}' has no geometry '{name}' with the role {role:?}; its geometries with that role: [{}]",
                 self.frame_name(frame)?,
                 with_role.map(|g| &*g.name).collect::<Vec<_>>().join(", ")
             ))),
         }
     }
 
-    /// Number of geometries.
+    /// Returns the number of geometries.
     pub fn num_geometries(&self) -> usize {
         self.state.geometries.len()
     }
-    /// Number of geometries with a role.
+    /// Returns the number of geometries with a role.
     pub fn num_geometries_with_role(&self, role: Role) -> usize {
         self.geometry_ids_with_role(role).count()
     }
-    /// Number of geometries on frames other than the world.
+    /// Returns the number of geometries on frames other than the world.
     pub fn num_dynamic_geometries(&self) -> usize {
         self.num_geometries() - self.num_anchored_geometries()
     }
-    /// Number of geometries on the world.
+    /// Returns the number of geometries on the world.
     pub fn num_anchored_geometries(&self) -> usize {
         self.state.frames[WORLD].geometries.len()
     }
-    /// All geometries, in order of registration.
+    /// Returns all geometries, in order of registration.
     pub fn geometry_ids(&self) -> impl Iterator<Item = GeometryId> + 'a {
         self.state.geometries.iter().map(|g| g.id)
     }
-    /// Geometries with a role, in order of registration.
+    /// Returns the geometries with a role, in order of registration.
     pub fn geometry_ids_with_role(&self, role: Role) -> impl Iterator<Item = GeometryId> + 'a {
         let all = self.state.geometries.iter();
         all.filter(move |g| g.has_role(role)).map(|g| g.id)
     }
-    /// Geometries in a set, in order of registration; with a `role`, those that have it.
+    /// Returns the geometries in a set, in order of registration; with a `role`, only those that
+    /// have it.
     ///
     /// # Errors
-    /// If a frame or geometry of the set is unknown.
+    /// Returns an error if a frame or geometry of the set is unknown.
     pub fn geometry_ids_in(
         &self,
         set: &GeometrySet,
@@ -236,60 +240,61 @@ impl<'a> SceneGraphInspector<'a> {
             .map(|g| self.state.geometries[g].id)
             .collect())
     }
-    /// Name of a geometry.
+    /// Returns the name of a geometry.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn name(&self, id: GeometryId) -> Result<&'a str> {
         Ok(&self.geometry(id)?.name)
     }
-    /// Frame of a geometry.
+    /// Returns the frame of a geometry.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn frame_id(&self, id: GeometryId) -> Result<FrameId> {
         Ok(self.state.frames[self.geometry(id)?.frame].id)
     }
-    /// Source of a geometry.
+    /// Returns the source of a geometry.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn source_id(&self, id: GeometryId) -> Result<SourceId> {
         Ok(self.geometry(id)?.source)
     }
-    /// Name of the source of a geometry.
+    /// Returns the name of the source of a geometry.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn owning_source_name(&self, id: GeometryId) -> Result<&'a str> {
         self.state.source_name(self.geometry(id)?.source)
     }
-    /// True if the geometry is of the source.
+    /// Returns true if the geometry belongs to the source.
     ///
     /// # Errors
-    /// If there is no such geometry or no such source.
+    /// Returns an error if there is no such geometry or no such source.
     pub fn geometry_belongs_to_source(&self, id: GeometryId, source: SourceId) -> Result<bool> {
         self.state.source_name(source)?;
         Ok(self.geometry(id)?.source == source)
     }
-    /// Shape of a geometry.
+    /// Returns the shape of a geometry.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn shape(&self, id: GeometryId) -> Result<&'a Shape> {
         Ok(&self.geometry(id)?.shape)
     }
-    /// `X_FG`, the pose of a geometry in its frame.
+    /// Returns `X_FG`, the pose of a geometry in its frame.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn pose_in_frame(&self, id: GeometryId) -> Result<&'a Isometry3<f64>> {
         Ok(&self.geometry(id)?.x_fg)
     }
-    /// Properties of a geometry for a role, if it has the role; none for [`Role::Unassigned`].
+    /// Returns the properties of a geometry for a role; `None` if it does not have the role, and
+    /// for [`Role::Unassigned`].
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn properties(&self, id: GeometryId, role: Role) -> Result<Option<&'a GeometryProperties>> {
         let g = self.geometry(id)?;
         Ok(match role {
@@ -299,37 +304,37 @@ impl<'a> SceneGraphInspector<'a> {
             Role::Perception => g.perception.as_deref(),
         })
     }
-    /// Proximity properties of a geometry, if it has the role.
+    /// Returns the proximity properties of a geometry; `None` if it does not have the role.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn proximity_properties(&self, id: GeometryId) -> Result<Option<&'a ProximityProperties>> {
         Ok(self.geometry(id)?.proximity.as_ref())
     }
-    /// Illustration properties of a geometry, if it has the role.
+    /// Returns the illustration properties of a geometry; `None` if it does not have the role.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn illustration_properties(
         &self,
         id: GeometryId,
     ) -> Result<Option<&'a IllustrationProperties>> {
         Ok(self.geometry(id)?.illustration.as_ref())
     }
-    /// Perception properties of a geometry, if it has the role.
+    /// Returns the perception properties of a geometry; `None` if it does not have the role.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn perception_properties(
         &self,
         id: GeometryId,
     ) -> Result<Option<&'a PerceptionProperties>> {
         Ok(self.geometry(id)?.perception.as_ref())
     }
-    /// An instance like a registered geometry: shape, pose, name and all roles.
+    /// Returns an instance with the shape, pose, name and all roles of a registered geometry.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn clone_geometry_instance(&self, id: GeometryId) -> Result<GeometryInstance> {
         let g = self.geometry(id)?;
         Ok(GeometryInstance {
@@ -342,8 +347,8 @@ impl<'a> SceneGraphInspector<'a> {
         })
     }
 
-    /// All pairs that proximity queries test, the smaller id first, sorted. A `MeshcatCone` is in
-    /// none.
+    /// Returns all pairs that proximity queries test, sorted, with the smaller id first. A
+    /// `MeshcatCone` is in none of them.
     pub fn collision_candidates(&self) -> Vec<(GeometryId, GeometryId)> {
         let all = &self.state.geometries;
         let members: Vec<usize> = (0..all.len()).filter(|i| all[*i].bound.is_some()).collect();
@@ -357,10 +362,10 @@ impl<'a> SceneGraphInspector<'a> {
         }
         pairs
     }
-    /// True if proximity queries never test the pair.
+    /// Returns true if proximity queries never test the pair.
     ///
     /// # Errors
-    /// If a geometry is unknown or has no proximity role.
+    /// Returns an error if a geometry is unknown or does not have the proximity role.
     pub fn collision_filtered(&self, a: GeometryId, b: GeometryId) -> Result<bool> {
         let (i, j) = (
             self.state.geometry_number(a)?,
@@ -370,7 +375,7 @@ impl<'a> SceneGraphInspector<'a> {
             let geometry = &self.state.geometries[number];
             if geometry.proximity.is_none() {
                 return Err(Error::invalid(format!(
-                    "{} has no proximity role, so it is in no pair that could be filtered",
+                    "{} has no proximity role, so no pair with it can be filtered",
                     self.state.place(geometry)
                 )));
             }
@@ -379,18 +384,18 @@ impl<'a> SceneGraphInspector<'a> {
         Ok(!(takes_part(i) && takes_part(j) && self.state.is_candidate(i, j)))
     }
 
-    /// Version of the geometry, to see whether it may have changed.
+    /// Returns the version of the geometry, which shows whether it may have changed.
     pub fn geometry_version(&self) -> &'a GeometryVersion {
         &self.state.version
     }
-    /// Names of the renderers, sorted.
+    /// Returns the names of the renderers, sorted.
     pub fn renderer_names(&self) -> impl Iterator<Item = &'a str> {
         self.state.renderers.names()
     }
 }
 
 impl GeometryState {
-    /// Looks at the scene.
+    /// Returns a read-only view of the scene.
     pub fn inspector(&self) -> SceneGraphInspector<'_> {
         SceneGraphInspector::new(self)
     }

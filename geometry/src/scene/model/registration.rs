@@ -1,4 +1,4 @@
-//! Adding, changing, renaming and removing sources, frames and geometries.
+//! Registration of sources, frames and geometries: adding, changing, renaming and removing them.
 
 use super::state::{
     GeometryState, ROLES, RegisteredFrame, RegisteredGeometry, RegisteredSource, WORLD,
@@ -12,7 +12,7 @@ use crate::shape::Shape;
 use nalgebra::Isometry3;
 use std::sync::{Arc, OnceLock};
 
-/// A moment in the registration of sources, frames and geometries, to go back to.
+/// A point in the registration history of sources, frames and geometries, for rolling back to it.
 ///
 /// ```
 /// use tarragon_geometry::{GeometryFrame, RegistrationMark, SceneGraph};
@@ -29,7 +29,7 @@ pub struct RegistrationMark {
     world: FrameId,
     sources: usize,
     frames: usize,
-    /// Ids of later geometries are larger.
+    /// Id made together with the mark; later geometries have larger ids.
     geometry: GeometryId,
 }
 
@@ -44,7 +44,7 @@ impl GeometryState {
         let taken = self.sources.iter().any(|s| s.name == name) || name == Self::INTERNAL_SOURCE;
         if taken {
             return Err(Error::invalid(format!(
-                "source '{name}' is registered already; source names are unique within a scene"
+                "source '{name}' is already registered; source names must be unique within a scene"
             )));
         }
         let frames = vec![];
@@ -55,16 +55,18 @@ impl GeometryState {
     /// Adds a frame whose poses are given relative to the world.
     ///
     /// # Errors
-    /// If the source is unknown, the frame is registered already, or its name is taken within the
-    /// source.
+    /// Returns an error if the source is unknown, if the frame is already registered, or if the
+    /// source has another frame of the same name.
     pub fn register_frame(&mut self, source: SourceId, frame: GeometryFrame) -> Result<FrameId> {
         self.register_frame_on(source, self.frames[WORLD].id, frame)
     }
 
-    /// Adds a frame whose poses are given relative to a `parent` of the same source or the world.
+    /// Adds a frame whose poses are given relative to a `parent`, which must be the world or belong
+    /// to the same source.
     ///
     /// # Errors
-    /// As [`GeometryState::register_frame`], and if the parent belongs to another source.
+    /// Returns an error in the cases of [`GeometryState::register_frame`], or if the parent belongs
+    /// to another source.
     pub fn register_frame_on(
         &mut self,
         source: SourceId,
@@ -76,10 +78,12 @@ impl GeometryState {
         let wrong = |what: String| Err(Error::invalid(format!("frame '{}': {what}", frame.name)));
         if parent != WORLD && self.frames[parent].source != source {
             let name = &self.frames[parent].name;
-            return wrong(format!("its parent '{name}' belongs to another source"));
+            return wrong(format!(
+                "its parent '{name}' belongs to another source; the parent must belong to the same source"
+            ));
         }
         if self.frame_numbers.contains_key(&frame.id) {
-            return wrong("it is registered already".into());
+            return wrong("it is already registered".into());
         }
         let name: Arc<str> = frame.name.as_str().into();
         self.check_frame_name(source, &name)?;
@@ -103,7 +107,7 @@ impl GeometryState {
     fn check_frame_name(&self, source: SourceId, name: &Arc<str>) -> Result<()> {
         if self.names.frames.contains(&(source, name.clone())) {
             return Err(Error::invalid(format!(
-                "frame '{name}': the source '{}' has a frame of that name already",
+                "frame '{name}': the source '{}' already has a frame of that name",
                 self.source_name(source)?
             )));
         }
@@ -113,7 +117,7 @@ impl GeometryState {
     /// Changes the name of a frame.
     ///
     /// # Errors
-    /// If the frame is unknown, or its source has another frame of that name.
+    /// Returns an error if the frame is unknown, or if its source has another frame of that name.
     pub fn rename_frame(&mut self, frame: FrameId, name: &str) -> Result<()> {
         let number = self.frame_number(frame)?;
         let RegisteredFrame {
@@ -132,13 +136,14 @@ impl GeometryState {
         Ok(())
     }
 
-    /// Adds a geometry to a frame of the same source, with the roles that the instance has. On the
-    /// world frame it is anchored.
+    /// Adds a geometry to a frame of the same source, with the roles of the instance. On the world
+    /// frame, the geometry is anchored.
     ///
     /// # Errors
-    /// If the source or the frame is unknown, the frame belongs to another source, the name is
-    /// taken on that frame within a role, the pose is not finite, a property that is used is wrong
-    /// or missing, or a mesh file cannot be used. Nothing is registered then.
+    /// Returns an error if the source or the frame is unknown, if the frame belongs to another
+    /// source, if the frame already has a geometry of that name in one of the roles, if the pose is
+    /// not finite, if a required property is wrong or missing, or if a mesh file cannot be used. In
+    /// that case nothing is registered.
     pub fn register_geometry(
         &mut self,
         source: SourceId,
@@ -156,10 +161,10 @@ impl GeometryState {
         self.add_geometry(source, frame, instance)
     }
 
-    /// Adds a geometry that is fixed in the world.
+    /// Adds a geometry that is fixed to the world.
     ///
     /// # Errors
-    /// As [`GeometryState::register_geometry`].
+    /// Returns an error in the cases of [`GeometryState::register_geometry`].
     pub fn register_anchored_geometry(
         &mut self,
         source: SourceId,
@@ -195,7 +200,7 @@ impl GeometryState {
         if let Some(properties) = &geometry.proximity {
             geometry.bound = self.bound_of(&geometry, &geometry.shape, properties)?;
         }
-        // Last, because engines see it; after this nothing fails.
+        // Last, because this step changes the engines; nothing can fail after it.
         if let Some(properties) = &geometry.perception {
             let registered = (self.renderers).register(geometry.id, &geometry.shape, properties);
             registered.map_err(|e| e.at(self.place(&geometry)))?;
@@ -224,13 +229,13 @@ impl GeometryState {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "{}: the pose is not finite: {x_fg}",
+            "{}: the pose must be finite, got {x_fg}",
             self.place(geometry)
         )))
     }
 
-    /// Extent of a shape for a geometry with the proximity role; `None` for a cone, which no
-    /// proximity query finds.
+    /// Returns the extent of a shape for a geometry with the proximity role; `None` for a cone,
+    /// which proximity queries never find.
     pub(super) fn bound_of(
         &self,
         geometry: &RegisteredGeometry,
@@ -248,8 +253,8 @@ impl GeometryState {
             .map_err(|e| e.at(self.place(geometry)))
     }
 
-    /// Something that has the role was added, changed or removed; `is_shown`: it is, or was, in a
-    /// render engine.
+    /// Records that geometry with the role was added, changed or removed; `is_shown` is true if a
+    /// render engine has it or had it.
     pub(super) fn note_change(&mut self, role: Role, is_shown: bool) {
         if role == Role::Proximity {
             self.static_tree = OnceLock::new();
@@ -259,13 +264,13 @@ impl GeometryState {
         }
     }
 
-    /// Gives a geometry another shape and, if `x_fg` is there, another pose `X_FG`. Id, roles,
+    /// Gives a geometry another shape and, if `x_fg` is given, another pose `X_FG`. Its id, roles,
     /// properties and collision filters stay.
     ///
     /// # Errors
-    /// If source or geometry is unknown, the geometry belongs to another source, the pose is not
-    /// finite, the shape does not go with the properties, or a mesh file can not be used. Nothing
-    /// is changed then.
+    /// Returns an error if the source or the geometry is unknown, if the geometry belongs to
+    /// another source, if the pose is not finite, if the properties do not suit the shape, or if a
+    /// mesh file cannot be used. In that case nothing is changed.
     pub fn change_shape(
         &mut self,
         source: SourceId,
@@ -302,15 +307,15 @@ impl GeometryState {
     /// Changes the name of a geometry; spaces and tabs around it are dropped.
     ///
     /// # Errors
-    /// If the geometry is unknown, or the name is empty or taken on the frame within one of the
-    /// geometry's roles.
+    /// Returns an error if the geometry is unknown, if the name is empty, or if another geometry on
+    /// the frame has that name in one of the roles.
     pub fn rename_geometry(&mut self, geometry: GeometryId, name: &str) -> Result<()> {
         let number = self.geometry_number(geometry)?;
         let geometry = &self.geometries[number];
         let name = canonical(name);
         if name.is_empty() {
             return Err(Error::invalid(format!(
-                "{} can not be renamed: the new name is empty",
+                "{}: the new name must not be empty",
                 self.place(geometry)
             )));
         }
@@ -333,18 +338,19 @@ impl GeometryState {
         Ok(())
     }
 
-    /// Removes a geometry. Numbers of later ones get smaller, so this costs time in proportion to
-    /// the scene; to undo many registrations, use [`GeometryState::take_back`].
+    /// Removes a geometry. This renumbers all later geometries, so it takes time proportional to
+    /// the size of the scene. To undo many registrations, use [`GeometryState::take_back`].
     ///
     /// # Errors
-    /// If source or geometry is unknown, or the geometry belongs to another source.
+    /// Returns an error if the source or the geometry is unknown, or if the geometry belongs to
+    /// another source.
     pub fn remove_geometry(&mut self, source: SourceId, geometry: GeometryId) -> Result<()> {
         let number = self.owned_geometry(source, geometry)?;
         self.remove_numbers(&[number]);
         Ok(())
     }
 
-    /// Removes geometries; their numbers increase.
+    /// Removes geometries by number, in increasing order.
     fn remove_numbers(&mut self, removed: &[usize]) {
         let Some(&first) = removed.first() else {
             return;
@@ -362,7 +368,7 @@ impl GeometryState {
         }
         let frames = Arc::make_mut(&mut self.frames);
         if first + removed.len() == self.geometries.len() {
-            // The last ones are last on their frames, too.
+            // The last geometries of the scene are also the last on their frames.
             for geometry in &gone {
                 frames[geometry.frame].geometries.pop();
             }
@@ -385,7 +391,7 @@ impl GeometryState {
         self.static_tree = OnceLock::new();
     }
 
-    /// Remembers what is registered now.
+    /// Returns a mark of the current registrations.
     pub fn registration_mark(&self) -> RegistrationMark {
         RegistrationMark {
             world: self.frames[WORLD].id,
@@ -395,15 +401,17 @@ impl GeometryState {
         }
     }
 
-    /// Removes all sources, frames and geometries that were registered since the mark was made, in
-    /// time proportional to their number and the size of the filters. Other changes stay: roles of
+    /// Removes all sources, frames and geometries registered since the mark was made. The time is
+    /// proportional to their number and to the size of the filters. Other changes stay: roles of
     /// older geometry, filters, renderers.
     ///
     /// # Errors
-    /// If the mark was made by another scene.
+    /// Returns an error if the mark was made by another scene.
     pub fn take_back(&mut self, mark: RegistrationMark) -> Result<()> {
         if mark.world != self.frames[WORLD].id {
-            return Err(Error::invalid("the registration mark is of another scene"));
+            return Err(Error::invalid(
+                "the registration mark belongs to another scene; use a mark made by this scene",
+            ));
         }
         let first = self.geometry_ids.partition_point(|id| *id < mark.geometry);
         let later: Vec<usize> = (first..self.geometries.len()).collect();
@@ -417,7 +425,7 @@ impl GeometryState {
                 numbers.remove(&frame.id);
                 names.remove(&(frame.source, frame.name));
                 if let Ok(source) = sources.binary_search_by_key(&frame.source, |s| s.id) {
-                    // Later frames are last in their source, too.
+                    // Later frames are also the last in their source.
                     sources[source].frames.pop();
                 }
             }
@@ -429,7 +437,7 @@ impl GeometryState {
     }
 }
 
-/// Removes the items at the given places, which increase.
+/// Removes the items at the given indices, which increase.
 fn retain_others<V>(items: &mut Vec<V>, removed: &[usize]) {
     let mut next = removed.iter().copied().peekable();
     let mut place = 0;

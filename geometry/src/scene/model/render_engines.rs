@@ -1,4 +1,4 @@
-//! Render engines by name, and the visuals that they know.
+//! Render engines by name, and the visuals registered with them.
 
 use crate::error::Result;
 use crate::ids::GeometryId;
@@ -15,7 +15,7 @@ pub(super) struct NamedEngine {
 }
 
 impl NamedEngine {
-    /// The engine, copied first if another context uses it too.
+    /// Returns the engine; copies it first if another context shares it.
     fn engine_mut(&mut self) -> &mut dyn RenderEngine {
         dyn_clone::arc_make_mut(&mut self.engine)
     }
@@ -32,14 +32,14 @@ impl RenderEngines {
         self.entries.keys().map(|name| &**name)
     }
 
-    /// True if an engine has the visual.
+    /// Returns true if an engine has the visual.
     pub(super) fn show(&self, visual: GeometryId) -> bool {
         let mut entries = self.entries.values();
         entries.any(|entry| entry.engine.has_visual(visual))
     }
 
-    /// Registers a visual with the engines that accept it: with all of them, or with none if one
-    /// fails.
+    /// Registers a visual with all engines that accept it. If one of them fails, the visual is
+    /// registered with none.
     pub(super) fn register(
         &mut self,
         visual: GeometryId,

@@ -1,12 +1,13 @@
 //! Render engines of a scene.
 //!
-//! An engine is a value of the scene, copied on write like the rest of it: contexts share one
-//! engine until one of them changes what it shows. Nothing here takes a lock, so neither drawing
-//! nor registering can wait for another thread, and a change in one context shows in no other.
+//! An engine is a value of the scene and, like the rest of the scene, copied on write: contexts
+//! share one engine until one of them changes what it shows. Nothing here takes a lock, so neither
+//! drawing nor registering can block on another thread, and a change in one context does not show
+//! in any other.
 //!
-//! Engines know visuals, each under a key of its own: the id of the geometry for its first look,
-//! another id whenever its properties or shape change. The new look is registered before the old
-//! one is removed, so that an engine that refuses it leaves the scene as it was.
+//! Engines store visuals, each under a key of its own: the id of the geometry for its first
+//! appearance, and another id whenever its properties or shape change. The new visual is registered
+//! before the old one is removed, so that an engine that rejects it leaves the scene unchanged.
 
 use super::render_engines::NamedEngine;
 use super::state::{GeometryState, RegisteredGeometry};
@@ -21,7 +22,7 @@ impl GeometryState {
     /// Adds a render engine and registers all perception geometry with it.
     ///
     /// # Errors
-    /// If the name is taken, or the engine refuses a geometry.
+    /// Returns an error if the name is taken, or if the engine rejects a geometry.
     pub fn add_renderer<E: RenderEngine + 'static>(
         &mut self,
         name: &str,
@@ -29,7 +30,7 @@ impl GeometryState {
     ) -> Result<()> {
         if self.has_renderer(name) {
             return Err(Error::invalid(format!(
-                "a renderer '{name}' exists already; names of renderers are unique within a scene"
+                "renderer '{name}' already exists; renderer names must be unique within a scene"
             )));
         }
         let mut shows = false;
@@ -56,7 +57,7 @@ impl GeometryState {
     /// Removes a render engine from this scene; other contexts keep it.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// Returns an error if there is no renderer of that name.
     pub fn remove_renderer(&mut self, name: &str) -> Result<()> {
         let engine = self.render_engine_by_name(name)?;
         let shows = |g: &RegisteredGeometry| g.visual.is_some_and(|v| engine.has_visual(v));
@@ -67,27 +68,28 @@ impl GeometryState {
         Ok(())
     }
 
-    /// True if there is a renderer of that name.
+    /// Returns true if there is a renderer of that name.
     pub fn has_renderer(&self, name: &str) -> bool {
         self.renderers.entries.contains_key(name)
     }
 
-    /// Number of renderers.
+    /// Returns the number of renderers.
     pub fn renderer_count(&self) -> usize {
         self.renderers.entries.len()
     }
 
-    /// Type of a renderer, for messages (`tarragon_geometry::render::cpu::engine::RenderEngineCpu`); `None`
-    /// if there is no renderer of that name.
+    /// Returns the type of a renderer, for messages
+    /// (`tarragon_geometry::render::cpu::RenderEngineCpu`); `None` if there is no renderer of that
+    /// name.
     pub fn renderer_type_name(&self, name: &str) -> Option<&'static str> {
         Some(self.renderers.entries.get(name)?.type_name)
     }
 
-    /// A render engine of the scene as it is now. A clone of the `Arc` stays as it is when the
-    /// scene changes; the scene then goes on with a copy.
+    /// Returns a render engine of the scene in its current state. A clone of the `Arc` does not
+    /// change when the scene does: the scene then continues with a copy.
     ///
     /// # Errors
-    /// If there is no renderer of that name; the message lists the existing ones.
+    /// Returns an error if there is no renderer of that name; the message lists the existing ones.
     pub fn render_engine_by_name(&self, name: &str) -> Result<&Arc<dyn RenderEngine>> {
         let entries = &self.renderers.entries;
         let found = entries.get(name).map(|entry| &entry.engine);
@@ -101,20 +103,20 @@ impl GeometryState {
         })
     }
 
-    /// Number of the geometry that has the visual of this key in this scene.
+    /// Returns the number of the geometry in this scene whose visual has this key.
     pub(crate) fn visual_owner(&self, key: GeometryId) -> Option<usize> {
         let id = self.visual_owners.get(&key).copied().unwrap_or(key);
         let number = self.geometry_ids.binary_search(&id).ok()?;
         (self.geometries[number].visual == Some(key)).then_some(number)
     }
 
-    /// True if a render engine has the geometry.
+    /// Returns true if a render engine has the geometry.
     pub(super) fn is_shown(&self, geometry: &RegisteredGeometry) -> bool {
         geometry.visual.is_some_and(|v| self.renderers.show(v))
     }
 
-    /// Replaces the visual of a geometry by one that the engines have already, or by none. The
-    /// engines forget the old one.
+    /// Replaces the visual of a geometry by one that is already registered with the engines, or by
+    /// none, and removes the old visual from the engines.
     pub(super) fn set_visual(&mut self, number: usize, visual: Option<GeometryId>) {
         let (id, old) = (self.geometries[number].id, self.geometries[number].visual);
         if let Some(old) = old {

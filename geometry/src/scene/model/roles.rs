@@ -1,4 +1,4 @@
-//! Giving roles to geometry and taking them away.
+//! Assignment and removal of roles.
 
 use super::state::{GeometryState, RegisteredGeometry, WORLD};
 use crate::error::{Error, Result};
@@ -9,14 +9,14 @@ use crate::properties::{
 use std::sync::Arc;
 
 mod sealed {
-    /// Keeps the set of roles closed.
+    /// Seals [`RoleProperties`](super::RoleProperties), which keeps the set of roles closed.
     pub trait Sealed {}
     impl Sealed for crate::properties::ProximityProperties {}
     impl Sealed for crate::properties::IllustrationProperties {}
     impl Sealed for crate::properties::PerceptionProperties {}
 }
 
-/// Properties that stand for a role.
+/// Properties that define a role.
 ///
 /// ```
 /// use tarragon_geometry::{PerceptionProperties, ProximityProperties, Role, RoleProperties};
@@ -24,9 +24,10 @@ mod sealed {
 /// assert_eq!(PerceptionProperties::ROLE, Role::Perception);
 /// ```
 pub trait RoleProperties: sealed::Sealed {
-    /// The role.
+    /// The role that the properties define.
     const ROLE: Role;
-    /// Puts the properties into a geometry whose name is free and that may have the role already.
+    /// Stores the properties in a geometry. Its name must be free, and it may already have the
+    /// role.
     #[doc(hidden)]
     fn put(self, state: &mut GeometryState, number: usize) -> Result<()>;
 }
@@ -69,7 +70,7 @@ impl GeometryState {
     /// Gives a geometry of `source` a role that it does not have yet.
     ///
     /// # Errors
-    /// As [`GeometryState::assign_role_with`].
+    /// Returns an error in the cases of [`GeometryState::assign_role_with`].
     pub fn assign_role(
         &mut self,
         source: SourceId,
@@ -79,14 +80,16 @@ impl GeometryState {
         self.assign_role_with(source, geometry, properties, RoleAssign::New)
     }
 
-    /// Gives a geometry of `source` a role, or replaces all properties of a role that it has.
+    /// Gives a geometry of `source` a role, or replaces all properties of a role that it already
+    /// has.
     ///
     /// # Errors
-    /// If source or geometry is unknown, the geometry belongs to another source; for
-    /// [`RoleAssign::New`], if it has the role already or shares its name with another geometry of
-    /// that role on the frame; for [`RoleAssign::Replace`], if it does not have the role; or if a
-    /// property that is used is wrong or missing, or a mesh file can not be used. Nothing is
-    /// changed then.
+    /// Returns an error if the source or the geometry is unknown, or if the geometry belongs to
+    /// another source. With [`RoleAssign::New`], returns an error if the geometry already has the
+    /// role, or if another geometry on the frame has the same name and that role; with
+    /// [`RoleAssign::Replace`], if it does not have the role. Also returns an error if a required
+    /// property is wrong or missing, or if a mesh file cannot be used. In all these cases nothing
+    /// is changed.
     pub fn assign_role_with<P: RoleProperties>(
         &mut self,
         source: SourceId,
@@ -99,14 +102,14 @@ impl GeometryState {
         match (assign, geometry.has_role(P::ROLE)) {
             (RoleAssign::New, true) => {
                 return Err(Error::invalid(format!(
-                    "{} has the role {:?} already; replace its properties with `RoleAssign::Replace`",
+                    "{} already has the role {:?}; replace its properties with `RoleAssign::Replace`",
                     self.place(geometry),
                     P::ROLE
                 )));
             }
             (RoleAssign::Replace, false) => {
                 return Err(Error::invalid(format!(
-                    "{} does not have the role {:?}, so its properties can not be replaced; assign it \
+                    "{} does not have the role {:?}, so its properties cannot be replaced; assign it \
                      with `RoleAssign::New`",
                     self.place(geometry),
                     P::ROLE
@@ -124,11 +127,12 @@ impl GeometryState {
         Ok(())
     }
 
-    /// Takes a role from a geometry of `source`; false if it did not have it. Without the proximity
-    /// role it leaves all collision filters for good.
+    /// Removes a role from a geometry of `source`. Returns false if it did not have the role. A
+    /// geometry that loses the proximity role is removed from all collision filters permanently.
     ///
     /// # Errors
-    /// If source or geometry is unknown, or the geometry belongs to another source.
+    /// Returns an error if the source or the geometry is unknown, or if the geometry belongs to
+    /// another source.
     pub fn remove_role(
         &mut self,
         source: SourceId,
@@ -139,11 +143,12 @@ impl GeometryState {
         Ok(self.drop_role(number, role))
     }
 
-    /// Takes a role from all geometries on a frame of `source` that have it; of the world frame,
-    /// from the geometries of `source`. Returns how many had it.
+    /// Removes a role from all geometries on a frame of `source` that have it; on the world frame,
+    /// only from the geometries of `source`. Returns the number of geometries that had it.
     ///
     /// # Errors
-    /// If source or frame is unknown, or the frame belongs to another source.
+    /// Returns an error if the source or the frame is unknown, or if the frame belongs to another
+    /// source.
     pub fn remove_role_on_frame(
         &mut self,
         source: SourceId,
@@ -155,7 +160,7 @@ impl GeometryState {
         let frame = &self.frames[number];
         if number != WORLD && frame.source != source {
             return Err(Error::invalid(format!(
-                "frame '{}' belongs to another source, '{}', not to '{}'",
+                "frame '{}' belongs to source '{}', not to '{}'",
                 frame.name,
                 self.source_name(frame.source)?,
                 self.source_name(source)?
@@ -193,13 +198,13 @@ impl GeometryState {
         true
     }
 
-    /// Gives the perception role to the proximity geometry of frames of `source` that have nothing
-    /// to see: a body whose visuals are missing then shows its collision geometry. Returns how many
-    /// geometries got the role.
+    /// Gives the perception role to the proximity geometry of those frames of `source` that have no
+    /// perception geometry, so that a body without visuals shows its collision geometry. Returns
+    /// the number of geometries that got the role.
     ///
     /// # Errors
-    /// If the source is unknown, a geometry's name is taken by a visual of another source, or a
-    /// renderer can not take a geometry. Nothing is changed then.
+    /// Returns an error if the source is unknown, if a visual of another source already has the
+    /// name of a geometry, or if a renderer rejects a geometry. In that case nothing is changed.
     pub fn show_proximity_where_unseen(
         &mut self,
         source: SourceId,
@@ -250,8 +255,8 @@ impl GeometryState {
         let key = (geometry.frame, role, geometry.name.clone());
         if self.names.geometries.contains(&key) {
             return Err(Error::invalid(format!(
-                "{}: another geometry there has the same name and the role {role:?}; names are unique \
-                 per frame and role",
+                "{}: another geometry on this frame has the same name and the role {role:?}; names \
+                 must be unique per frame and role",
                 self.place(geometry)
             )));
         }

@@ -8,8 +8,8 @@
 //! for geometries is also the order of their ids, and every array of poses is indexed by those
 //! numbers.
 //!
-//! The parts are behind reference counts of their own, so that a context whose filters are changed
-//! does not copy the geometry.
+//! The parts have reference counts of their own, so that changing the filters of a context does not
+//! copy the geometry.
 
 use super::filter_table::FilterTable;
 use super::render_engines::RenderEngines;
@@ -31,7 +31,7 @@ pub(crate) const WORLD: usize = 0;
 pub(crate) struct RegisteredSource {
     pub(crate) id: SourceId,
     pub(crate) name: String,
-    /// Numbers of its frames.
+    /// Numbers of the frames of this source.
     pub(crate) frames: Vec<usize>,
 }
 
@@ -39,11 +39,11 @@ pub(crate) struct RegisteredSource {
 pub(crate) struct RegisteredFrame {
     pub(crate) id: FrameId,
     pub(crate) name: Arc<str>,
-    /// That of the scene itself for the world.
+    /// Source of the frame; the scene itself is the source of the world frame.
     pub(crate) source: SourceId,
     pub(crate) parent: usize,
     pub(crate) frame_group: i32,
-    /// Numbers of the geometries on it, increasing.
+    /// Numbers of the geometries on the frame, increasing.
     pub(crate) geometries: Vec<usize>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct RegisteredGeometry {
     pub(crate) perception: Option<PerceptionProperties>,
     /// Extent in the geometry's frame; known once it has the proximity role.
     pub(crate) bound: Option<LocalBound>,
-    /// Its key in the render engines, while it has the perception role.
+    /// Key of the geometry in the render engines, while it has the perception role.
     pub(super) visual: Option<GeometryId>,
 }
 
@@ -83,12 +83,12 @@ impl RegisteredGeometry {
 /// Roles that can be assigned.
 pub(super) const ROLES: [Role; 3] = [Role::Proximity, Role::Illustration, Role::Perception];
 
-/// Names in use.
+/// Names in use, which must be unique.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NamesInUse {
-    /// Frames per source.
+    /// NamesInUse of frames, per source.
     pub(super) frames: HashSet<(SourceId, Arc<str>)>,
-    /// Geometries per frame and role.
+    /// Names of geometries, per frame and role.
     pub(super) geometries: HashSet<(usize, Role, Arc<str>)>,
 }
 
@@ -114,21 +114,21 @@ pub(super) struct NamesInUse {
 pub struct GeometryState {
     /// The source of the world frame.
     pub(super) internal_source: SourceId,
-    /// Sorted by id.
+    /// All sources, sorted by id.
     pub(crate) sources: Arc<Vec<RegisteredSource>>,
     pub(crate) frames: Arc<Vec<RegisteredFrame>>,
     pub(crate) geometries: Arc<Vec<RegisteredGeometry>>,
-    /// Ids of the geometries, by number, for fast search.
+    /// Ids of the geometries by number, for fast search.
     pub(super) geometry_ids: Arc<Vec<GeometryId>>,
     pub(super) frame_numbers: Arc<BTreeMap<FrameId, usize>>,
     pub(super) names: Arc<NamesInUse>,
     pub(super) filter: Arc<FilterTable>,
     pub(super) renderers: RenderEngines,
-    /// Geometry of the visuals that engines know by another id than the geometry's.
+    /// Ids of the geometries whose visuals engines know by another id.
     pub(super) visual_owners: Arc<BTreeMap<GeometryId, GeometryId>>,
     pub(super) version: GeometryVersion,
     pub(super) config: SceneGraphConfig,
-    /// In contexts.
+    /// True in contexts.
     pub(super) fills_in_defaults: bool,
     /// Tree of the anchored geometries, built by the first query that needs it.
     pub(super) static_tree: OnceLock<Arc<StaticTree>>,
@@ -183,7 +183,7 @@ impl GeometryState {
         let found = self.sources.binary_search_by_key(&id, |s| s.id);
         found.map_err(|_| Error::invalid(format!("there is no source {id} in this scene")))
     }
-    /// Name of a source, that of the scene itself included.
+    /// Returns the name of a source, including that of the scene itself.
     pub(super) fn source_name(&self, id: SourceId) -> Result<&str> {
         if id == self.internal_source {
             return Ok(Self::INTERNAL_SOURCE);
@@ -191,7 +191,7 @@ impl GeometryState {
         Ok(&self.sources[self.source_number(id)?].name)
     }
 
-    /// A geometry and its frame, for messages.
+    /// Returns a description of a geometry and its frame, for messages.
     pub(super) fn place(&self, geometry: &RegisteredGeometry) -> String {
         self.place_of(&geometry.name, geometry.frame)
     }
@@ -199,14 +199,14 @@ impl GeometryState {
         format!("geometry '{name}' on frame '{}'", self.frames[frame].name)
     }
 
-    /// Number of a geometry of a source.
+    /// Returns the number of a geometry, which must belong to the source.
     pub(super) fn owned_geometry(&self, source: SourceId, id: GeometryId) -> Result<usize> {
         self.source_number(source)?;
         let number = self.geometry_number(id)?;
         let geometry = &self.geometries[number];
         if geometry.source != source {
             return Err(Error::invalid(format!(
-                "{} belongs to another source, '{}', not to '{}'",
+                "{} belongs to source '{}', not to '{}'",
                 self.place(geometry),
                 self.source_name(geometry.source)?,
                 self.source_name(source)?

@@ -1,19 +1,21 @@
-//! Versions of a scene's geometry, one per role.
+//! Versions of the geometry of a scene, one per role.
 
 use crate::error::{Error, Result};
 use crate::properties::Role;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Tells whether the geometry of a role may have changed (Drake's `GeometryVersion`).
+/// Version of the geometry of each role, which shows whether it may have changed (Drake's
+/// `GeometryVersion`).
 ///
-/// Equal versions mean equal geometry. Different versions mean different histories, which may have
-/// led to the same geometry.
+/// Equal versions mean equal geometry. Different versions mean different histories, which may still
+/// have led to the same geometry.
 ///
-/// | change | version |
+/// | change | version that changes |
 /// |---|---|
-/// | a role is given, replaced or removed, geometry with it is removed or changes its shape | of that role |
-/// | the same, for perception | only if a renderer shows the geometry |
-/// | a renderer is added or removed | of perception, if it shows anything |
+/// | a role is assigned, replaced or removed | of that role |
+/// | geometry with a role is removed or changes its shape | of that role |
+/// | both of these, for perception | only if a renderer shows the geometry |
+/// | a renderer is added or removed | of perception, if the renderer shows anything |
 /// | defaults fill in properties of a context | of proximity |
 /// | frames, names, collision filters, geometry without roles | none |
 ///
@@ -38,7 +40,7 @@ pub struct GeometryVersion {
 }
 
 impl Default for GeometryVersion {
-    /// Differs from every other version.
+    /// Creates a version that differs from every other version.
     fn default() -> Self {
         Self {
             proximity: unique(),
@@ -49,10 +51,10 @@ impl Default for GeometryVersion {
 }
 
 impl GeometryVersion {
-    /// True if nothing with the role has changed between the two.
+    /// Returns true if no geometry with the role has changed between the two versions.
     ///
     /// # Errors
-    /// For [`Role::Unassigned`], which has no version.
+    /// Returns an error for [`Role::Unassigned`], which has no version.
     pub fn is_same_as(&self, other: &Self, role: Role) -> Result<bool> {
         Ok(match role {
             Role::Proximity => self.proximity == other.proximity,
@@ -60,8 +62,8 @@ impl GeometryVersion {
             Role::Perception => self.perception == other.perception,
             Role::Unassigned => {
                 return Err(Error::invalid(
-                    "geometry without roles has no version; ask for Proximity, Illustration or \
-                     Perception",
+                    "the role must be Proximity, Illustration or Perception, got Unassigned, \
+                     which has no version",
                 ));
             }
         })

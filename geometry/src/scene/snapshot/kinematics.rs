@@ -1,4 +1,4 @@
-//! The poses of a scene at one moment.
+//! The poses of a scene at one time.
 
 use super::broadphase::{DynamicTree, RoleBounds, RoleTree};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_framework::Scalar;
 
-/// Poses of all frames and geometries and the tree made from them on demand.
+/// Poses of all frames and geometries, and the trees built from them on demand.
 pub(crate) struct Kinematics<T: Scalar> {
     /// `X_WF` by frame number, then `X_WG` of the geometries that are not at the origin of their
     /// frame.
@@ -20,28 +20,29 @@ pub(crate) struct Kinematics<T: Scalar> {
     x_pf: Vec<Isometry3<T>>,
     plan: Arc<PoseLayout<T>>,
     tree: OnceLock<DynamicTree>,
-    /// The last tree, to be brought up to date.
+    /// The previous tree, which can be updated.
     spare: Mutex<Option<DynamicTree>>,
-    /// A query of this snapshot has used the tree, so the next one probably will.
+    /// True if a query of this snapshot has used the tree, so that the next snapshot probably will
+    /// too.
     asked: AtomicBool,
-    /// The scene has changed since.
+    /// True if the scene has changed since the tree was built.
     stale_tree: bool,
-    /// Trees of illustration and perception.
+    /// Trees of the illustration and perception roles.
     seen: [OnceLock<RoleTree>; 2],
 }
 
-/// What of a scene an update needs, densely.
+/// The data of a scene that an update needs, in dense arrays.
 struct PoseLayout<T: Scalar> {
-    /// By source: its frames.
+    /// Frames by source.
     sources: Vec<Vec<FrameSlot>>,
-    /// Frame number to index of `X_PF`; `OF_WORLD` where it is `X_WF`.
+    /// Index of `X_PF` by frame number; `OF_WORLD` where `X_PF` is `X_WF`.
     nested: Vec<u32>,
     num_nested: usize,
-    /// Geometry number to index of its pose.
+    /// Index of the pose by geometry number.
     pose_of: Vec<u32>,
     /// Frame number and `X_FG` of the geometries that have a pose of their own.
     offsets: Vec<(u32, Isometry3<T>)>,
-    /// Of what has the illustration and the perception role.
+    /// Bounds of the geometries with the illustration and the perception role.
     bounds: [OnceLock<RoleBounds>; 2],
 }
 
@@ -96,7 +97,7 @@ impl<T: Scalar> PoseLayout<T> {
 }
 
 impl<T: Scalar> Kinematics<T> {
-    /// For a scene whose poses are not known yet.
+    /// Creates the kinematics of a scene whose poses are not known yet.
     pub(crate) fn new(state: &GeometryState) -> Self {
         Self {
             poses: vec![],
@@ -110,8 +111,8 @@ impl<T: Scalar> Kinematics<T> {
         }
     }
 
-    /// Begins an update; [`Kinematics::place`] and [`Kinematics::finish`] follow. `same_scene`: the
-    /// state is that of the last update.
+    /// Begins an update; [`Kinematics::place`] and [`Kinematics::finish`] must follow. `same_scene`
+    /// is true if the state is that of the last update.
     pub(crate) fn begin(&mut self, state: &GeometryState, same_scene: bool) {
         if let Some(tree) = self.tree.take() {
             let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +130,7 @@ impl<T: Scalar> Kinematics<T> {
             .resize(self.plan.num_nested, Isometry3::identity());
     }
 
-    /// Takes the poses of the frames of a source, by its position in `state.sources`.
+    /// Sets the poses of the frames of a source, given by its index in `state.sources`.
     pub(crate) fn place(
         &mut self,
         state: &GeometryState,
@@ -139,7 +140,7 @@ impl<T: Scalar> Kinematics<T> {
         let (frames, source) = (&self.plan.sources[source], &state.sources[source]);
         if given.len() > frames.len() {
             return Err(Error::invalid(format!(
-                "source '{}': {} poses were given for {} frames",
+                "source '{}': got {} poses for {} frames; set one per frame",
                 source.name,
                 given.len(),
                 frames.len()
@@ -167,8 +168,8 @@ impl<T: Scalar> Kinematics<T> {
         Ok(())
     }
 
-    /// Moves the geometries to where their frames are, and the tree with them if the last
-    /// snapshot's was asked for.
+    /// Computes the poses of the geometries from those of their frames, and updates the tree if a
+    /// query of the last snapshot used it.
     pub(crate) fn finish(&mut self, state: &GeometryState) {
         let num_frames = self.plan.nested.len();
         for (i, (frame, x_fg)) in self.plan.offsets.iter().enumerate() {
@@ -179,7 +180,7 @@ impl<T: Scalar> Kinematics<T> {
         }
     }
 
-    /// Storage for another moment, while somebody keeps this one.
+    /// Creates storage for another time, while this snapshot is still in use.
     pub(crate) fn successor(&self) -> Self {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         Self {
@@ -194,25 +195,25 @@ impl<T: Scalar> Kinematics<T> {
         }
     }
 
-    /// `X_WF` by frame number.
+    /// Returns `X_WF` by frame number.
     #[inline]
     pub(crate) fn x_wf(&self, frame: usize) -> &Isometry3<T> {
         &self.poses[frame]
     }
-    /// `X_PF` by frame number.
+    /// Returns `X_PF` by frame number.
     pub(crate) fn x_pf(&self, frame: usize) -> &Isometry3<T> {
         match self.plan.nested[frame] {
             OF_WORLD => &self.poses[frame],
             nested => &self.x_pf[nested as usize],
         }
     }
-    /// `X_WG` by geometry number.
+    /// Returns `X_WG` by geometry number.
     #[inline]
     pub(crate) fn x_wg(&self, geometry: usize) -> &Isometry3<T> {
         &self.poses[self.plan.pose_of[geometry] as usize]
     }
 
-    /// The tree of illustration or perception.
+    /// Returns the tree of the illustration or perception role.
     pub(crate) fn seen(&self, state: &GeometryState, role: Role) -> Result<&RoleTree> {
         let which = usize::from(role == Role::Perception);
         if let Some(tree) = self.seen[which].get() {
@@ -229,7 +230,7 @@ impl<T: Scalar> Kinematics<T> {
         Ok(self.seen[which].get_or_init(tree))
     }
 
-    /// The tree of the proximity role, for a query.
+    /// Returns the tree of the proximity role, for a query.
     pub(crate) fn tree(&self, state: &GeometryState) -> &DynamicTree {
         self.asked.store(true, Ordering::Relaxed);
         self.current_tree(state)
@@ -253,7 +254,8 @@ impl<T: Scalar> Kinematics<T> {
     }
 }
 
-/// Without a branch per number: a finite one times zero is zero.
+/// Returns whether all numbers of a pose are finite, without a branch per number: only a finite
+/// number times zero is zero.
 #[inline]
 fn is_finite<T: Scalar>(x: &Isometry3<T>) -> bool {
     let (p, q) = (&x.translation.vector, &x.rotation.coords);
@@ -264,7 +266,7 @@ fn is_finite<T: Scalar>(x: &Isometry3<T>) -> bool {
 #[cold]
 fn no_pose(state: &GeometryState, source: &RegisteredSource, frame: &FrameSlot) -> Error {
     Error::invalid(format!(
-        "source '{}': frame '{}' got no pose; set one for every frame",
+        "source '{}': frame '{}' has no pose; set one for every frame",
         source.name, state.frames[frame.number as usize].name
     ))
 }
@@ -277,7 +279,7 @@ fn not_finite<T: Scalar>(
     x_pf: &Isometry3<T>,
 ) -> Error {
     Error::invalid(format!(
-        "source '{}': the pose of frame '{}' is not finite: {x_pf}",
+        "source '{}': the pose of frame '{}' must be finite, got {x_pf}",
         source.name, state.frames[frame.number as usize].name
     ))
 }

@@ -1,4 +1,4 @@
-//! A scene at one moment: its poses, and questions about it.
+//! A scene at one time: its poses, and queries about it.
 
 mod broadphase;
 mod kinematics;

@@ -1,4 +1,4 @@
-//! Meshes to test with: our own, from memory.
+//! Test meshes, generated in memory.
 
 mod overlap;
 mod points;
@@ -14,7 +14,7 @@ use crate::shape::{BoxShape, Capsule, Convex, Cylinder, Ellipsoid, Mesh, Shape, 
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::{AutoDiff, Scalar, math};
 
-/// Corners and faces, counter-clockwise seen from outside.
+/// Corners and faces, counter-clockwise as seen from outside.
 pub(super) type Faces = (Vec<Vector3<f64>>, Vec<Vec<usize>>);
 
 pub(super) fn mesh((vertices, faces): &Faces) -> Mesh {
@@ -29,7 +29,7 @@ pub(super) fn mesh((vertices, faces): &Faces) -> Mesh {
     Mesh::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", "test")))
 }
 
-/// The hull of a mesh, as a shape.
+/// Returns the hull of a mesh as a shape.
 pub(super) fn hull(mesh: &Mesh) -> Shape {
     Convex::new(mesh.source().clone()).into()
 }
@@ -53,8 +53,8 @@ pub(super) fn block(size: Vector3<f64>) -> Faces {
     )
 }
 
-/// The outline of an L with arms of length 0.2 and thickness 0.08, 0.1 high; the notch is at
-/// positive x and y.
+/// Returns an L with arms of length 0.2 and thickness 0.08, 0.1 high; the notch is at positive x
+/// and y.
 pub(super) fn l_shape() -> Faces {
     let outline = [
         (0.0, 0.0),
@@ -71,7 +71,7 @@ pub(super) fn l_shape() -> Faces {
         let j = (i + 1) % 6;
         faces.push(vec![i, j, j + 6, i + 6]);
     }
-    // Two rectangles and a square on each side, from corner to corner.
+    // Two rectangles and a square on each side, cut from corner to corner.
     for f in [[0, 1, 2, 3], [0, 3, 4, 5]] {
         faces.push(f.iter().rev().copied().collect());
         faces.push(f.iter().map(|i| i + 6).collect());
@@ -79,7 +79,7 @@ pub(super) fn l_shape() -> Faces {
     (vertices, faces)
 }
 
-/// Around the z axis.
+/// Returns a torus around the z axis.
 pub(super) fn torus(major: f64, minor: f64, around: usize, across: usize) -> Faces {
     let tau = std::f64::consts::TAU;
     let mut vertices = vec![];
@@ -98,7 +98,7 @@ pub(super) fn torus(major: f64, minor: f64, around: usize, across: usize) -> Fac
     (vertices, faces)
 }
 
-/// A sphere with waves of the height `bumps` (relative).
+/// Returns a sphere with waves of height `bumps` (relative to the radius).
 pub(super) fn ball(radius: f64, bumps: f64, rings: usize, around: usize) -> Faces {
     let (pi, tau) = (std::f64::consts::PI, std::f64::consts::TAU);
     let mut vertices = vec![Vector3::z() * radius];
@@ -127,7 +127,7 @@ pub(super) fn ball(radius: f64, bumps: f64, rings: usize, around: usize) -> Face
     (vertices, faces)
 }
 
-/// A square sheet across z.
+/// Returns a square sheet perpendicular to z.
 pub(super) fn sheet(size: f64) -> Faces {
     let h = 0.5 * size;
     let corners = [(-h, -h), (h, -h), (h, h), (-h, h)];
@@ -135,7 +135,7 @@ pub(super) fn sheet(size: f64) -> Faces {
     (corners.to_vec(), vec![vec![0, 1, 2, 3]])
 }
 
-/// 0: block, 1: L, 2: torus, 3: bumpy ball.
+/// Returns a solid by number: 0: block, 1: L, 2: torus, 3: bumpy ball.
 pub(super) fn solid(kind: usize) -> Faces {
     match kind {
         0 => block(Vector3::new(0.2, 0.15, 0.1)),
@@ -145,7 +145,8 @@ pub(super) fn solid(kind: usize) -> Faces {
     }
 }
 
-/// 0: sphere, 1: capsule, 2: box, 3: cylinder, 4: ellipsoid, 5: polytope.
+/// Returns a random body by number: 0: sphere, 1: capsule, 2: box, 3: cylinder, 4: ellipsoid, 5:
+/// polytope.
 pub(super) fn body(random: &mut Random, kind: usize) -> Shape {
     let (x, y, z) = (
         0.6 * random.length(),
@@ -168,7 +169,7 @@ pub(super) fn body(random: &mut Random, kind: usize) -> Shape {
 
 pub(super) const BODIES: usize = 6;
 
-/// Mesh (A, its true surface) and any shape (B).
+/// Returns the distance of a mesh (A), by its true surface, and any shape (B).
 pub(super) fn true_distance<T: Scalar>(
     a: &Mesh,
     x_wa: &Isometry3<T>,
@@ -181,14 +182,14 @@ pub(super) fn true_distance<T: Scalar>(
         .unwrap()
 }
 
-/// Normal and witnesses must belong together.
+/// Checks that normal and witnesses are consistent.
 pub(super) fn check(d: &PairDistance<f64>) {
     let apart = d.p_wca - d.p_wcb - d.nhat_ba_w * d.distance;
     assert!(apart.norm() < 1e-12, "{d:?}");
     assert!((d.nhat_ba_w.norm() - 1.0).abs() < 1e-12, "{d:?}");
 }
 
-/// The surface of a mesh that is known to have one.
+/// Returns the surface of a mesh that is known to have one.
 pub(super) fn surface(mesh: &Mesh) -> &IndexedSurface {
     mesh.indexed_surface().unwrap()
 }

@@ -1,10 +1,10 @@
-//! Pairs that overlap.
+//! Tests of overlapping pairs.
 
 use super::*;
 use crate::proximity::distance_to_point;
 use crate::proximity::surface::depth::TOLERANCE;
 
-/// Points of a shape without its margin, many of them on its boundary.
+/// Returns points of a shape without its margin, many of them on its boundary.
 fn points_of(random: &mut Random, shape: &Shape) -> Vec<Vector3<f64>> {
     let o = Isometry3::<f64>::identity();
     let core = match shape {
@@ -34,9 +34,9 @@ fn radius(shape: &Shape) -> f64 {
     }
 }
 
-/// No point of the body is deeper than was reported, and no vertex of the mesh.
+/// No point of the body and no vertex of the mesh is deeper than reported.
 #[test]
-fn nothing_is_deeper() {
+fn no_point_is_deeper_than_reported() {
     let mut random = Random::new(21);
     for kind in 0..4 {
         let m = mesh(&solid(kind));
@@ -75,9 +75,9 @@ fn nothing_is_deeper() {
     }
 }
 
-/// Points of the edges of either are no deeper in the other than was reported.
+/// No point on an edge of either mesh is deeper in the other than reported.
 #[test]
-fn no_edge_is_deeper() {
+fn no_edge_is_deeper_than_reported() {
     let mut random = Random::new(22);
     for (kind, other) in (0..16).map(|k| (k / 4, k % 4)) {
         let (m, n) = (mesh(&solid(kind)), mesh(&solid(other)));
@@ -102,9 +102,9 @@ fn no_edge_is_deeper() {
     }
 }
 
-/// A body that has sunk into a face is as deep as in the hull, exactly.
+/// The depth of a body that has sunk into a face is exactly that in the hull.
 #[test]
-fn sunk_into_a_face_of_a_convex_mesh() {
+fn depth_in_a_face_of_a_convex_mesh_matches_the_hull() {
     let mut random = Random::new(23);
     let m = mesh(&block(Vector3::new(0.4, 0.3, 0.2)));
     for other in 0..BODIES + 1 {
@@ -119,7 +119,7 @@ fn sunk_into_a_face_of_a_convex_mesh() {
                 // Face to face.
                 x_ab.rotation = nalgebra::UnitQuaternion::identity();
             }
-            // The top is at 0.1.
+            // The top face is at 0.1.
             x_ab.translation.z = 0.3;
             let above = true_distance(&m, &x_wa, &b, &(x_wa * x_ab)).distance;
             x_ab.translation.z -= above + [1e-6, 1e-4, 1e-3][k % 3];
@@ -134,9 +134,9 @@ fn sunk_into_a_face_of_a_convex_mesh() {
     }
 }
 
-/// A sphere of any size, in any depth: its centre against the surface.
+/// For a sphere of any size and at any depth, the distance is that of its centre to the surface.
 #[test]
-fn spheres_are_exact() {
+fn sphere_distances_are_exact_at_any_depth() {
     let mut random = Random::new(24);
     for kind in 0..4 {
         let m = mesh(&solid(kind));
@@ -153,10 +153,10 @@ fn spheres_are_exact() {
     }
 }
 
-/// A body that moves through a mesh: the distance changes by no more than the way, also where the
-/// bodies touch, but for the tolerance of deep searches.
+/// For a body that moves through a mesh, the distance changes by at most the distance moved, also
+/// where the bodies touch, up to the tolerance of deep searches.
 #[test]
-fn no_jumps_on_the_way_through() {
+fn distance_is_continuous_through_a_mesh() {
     let mut random = Random::new(25);
     for kind in 0..4 {
         let m = mesh(&solid(kind));
@@ -187,10 +187,9 @@ fn no_jumps_on_the_way_through() {
     }
 }
 
-/// Derivatives of shallow contacts and of separated pairs: dual numbers against central
-/// differences.
+/// Derivatives of shallow contacts and of separated pairs: dual numbers match central differences.
 #[test]
-fn derivatives() {
+fn dual_numbers_match_central_differences() {
     let mut random = Random::new(26);
     let (mut compared, mut negative, mut between, mut held) = (0, 0, 0, 0);
     for kind in 0..4 {
@@ -205,7 +204,7 @@ fn derivatives() {
                 let away = random.vector().normalize();
                 x_wb.translation.vector += away * 0.5;
                 let d = true_distance(&m, &x_wa, &b, &x_wb);
-                // Along the normal, until they are 1 cm apart or 0.1 mm in each other.
+                // Moves B along the normal until the bodies are 1 cm apart or overlap by 0.1 mm.
                 let to = [0.01, -1e-4][k % 2];
                 x_wb.translation.vector += d.nhat_ba_w * (d.distance - to);
                 fn at<T: Scalar>(
@@ -241,8 +240,8 @@ fn derivatives() {
                         "{kind} {other} {exact:?}"
                     );
                 } else {
-                    // Several faces are equally near to the deepest point. Where it is between two
-                    // of them the derivative is exact; else it is that of a point held fixed.
+                    // Several faces are equally near to the deepest point. Between two of them the
+                    // derivative is exact; otherwise it is that of a point held fixed.
                     assert!(now[0] < 0.0, "{kind} {other} {exact:?}");
                     let dual = Vector3::from_fn(|k, _| exact[0].eps[k]);
                     if (dual - gradient).norm() > 1e-5 {
@@ -275,7 +274,7 @@ fn derivatives() {
     );
 }
 
-/// A sheet that cuts a body: the shortest way out of a triangle of it.
+/// For a sheet that cuts a body: the shortest way out of one of its triangles.
 #[test]
 fn sheets_have_no_inside() {
     let m = mesh(&sheet(1.0));
@@ -290,7 +289,7 @@ fn sheets_have_no_inside() {
         assert!((d.distance + 0.02).abs() < 1e-15, "{d:?}");
         assert!((d.nhat_ba_w - Vector3::z() * sign).norm() < 1e-15, "{d:?}");
     }
-    // A sheet inside of a solid, and one that cuts it.
+    // A sheet inside a solid, and one that cuts it.
     let solid = mesh(&super::block(Vector3::repeat(0.4)));
     let inside: Shape = mesh(&sheet(0.1)).into();
     let d = true_distance(&solid, &o, &inside, &Isometry3::translation(0.0, 0.0, 0.1));

@@ -1,4 +1,4 @@
-//! Distance to a point.
+//! Tests of the distance to a point.
 
 use super::*;
 use crate::proximity::convex::{ConvexCore, RelativePose, convex_features};
@@ -14,7 +14,7 @@ fn signed(m: &Mesh, q: &Vector3<f64>) -> f64 {
     point(m, &Isometry3::identity(), q)[0]
 }
 
-/// By the general kernel for every triangle.
+/// Returns the distance from the general kernel, applied to every triangle.
 fn brute_force(surface: &IndexedSurface, q: &Vector3<f64>) -> f64 {
     let x = Isometry3::translation(q.x, q.y, q.z);
     let distances = surface.triangles.iter().map(|t| {
@@ -34,7 +34,7 @@ fn brute_force(surface: &IndexedSurface, q: &Vector3<f64>) -> f64 {
 }
 
 #[test]
-fn nearest_of_all_triangles_and_on_the_right_side() {
+fn distance_matches_all_triangles_and_has_the_right_sign() {
     let mut random = Random::new(1);
     for kind in 0..4 {
         let m = mesh(&solid(kind));
@@ -47,7 +47,7 @@ fn nearest_of_all_triangles_and_on_the_right_side() {
                 (d.abs() - brute_force(s, &q)).abs() < 1e-15 * (1.0 + q.norm()),
                 "{q:?}"
             );
-            // Solid angles: 1 inside, 0 outside.
+            // Sum of solid angles: 1 inside, 0 outside.
             let turns: f64 = s.triangles.iter().map(|t| solid_angle(t, &q)).sum();
             let turns = turns / (4.0 * std::f64::consts::PI);
             assert_eq!(d < 0.0, turns > 0.5, "{q:?} {d} {turns}");
@@ -55,7 +55,7 @@ fn nearest_of_all_triangles_and_on_the_right_side() {
     }
 }
 
-/// L'Huilier's theorem, with the sign of the side.
+/// Returns the solid angle by L'Huilier's theorem, with the sign of the side.
 fn solid_angle(t: &crate::accel::triangle_index::Triangle, q: &Vector3<f64>) -> f64 {
     let [a, b, c] = t.corners.map(|v| (v - q).normalize());
     let (x, y, z) = (b.angle(&c), c.angle(&a), a.angle(&b));
@@ -66,7 +66,7 @@ fn solid_angle(t: &crate::accel::triangle_index::Triangle, q: &Vector3<f64>) -> 
 }
 
 #[test]
-fn a_block_is_a_box() {
+fn block_mesh_matches_a_box() {
     let size = Vector3::new(0.2, 0.15, 0.1);
     let m = mesh(&block(size));
     let b = BoxShape::new(size.x, size.y, size.z).unwrap().into();
@@ -79,7 +79,7 @@ fn a_block_is_a_box() {
         assert!((Vector3::new(found[1], found[2], found[3]) - d.grad_w).norm() < 1e-12);
         assert!((Vector3::new(found[4], found[5], found[6]) - d.p_gn).norm() < 1e-15);
     }
-    // On the surface: a face (where its diagonal is), an edge, a vertex.
+    // On the surface: a face (on its diagonal), an edge, a vertex.
     let h = size / 2.0;
     for (q, n) in [
         (Vector3::new(0.0, 0.0, h.z), Vector3::z()),
@@ -93,7 +93,7 @@ fn a_block_is_a_box() {
 }
 
 #[test]
-fn derivatives() {
+fn dual_numbers_match_central_differences() {
     let mut random = Random::new(3);
     let h = 1e-6;
     let mut smooth = 0;
@@ -144,9 +144,9 @@ fn derivatives() {
     assert!(smooth > 4000, "{smooth} of 4800");
 }
 
-/// Two cubes that share an edge: four faces meet there, and their normals cancel.
+/// Four faces meet at the common edge of two cubes, and their normals cancel.
 #[test]
-fn an_edge_of_four_faces() {
+fn edge_of_four_faces_has_the_right_sign() {
     let (mut vertices, mut faces) = block(Vector3::repeat(1.0));
     let (more, again) = block(Vector3::repeat(1.0));
     vertices.extend(more.iter().map(|v| v + Vector3::new(1.0, 1.0, 0.0)));
@@ -167,9 +167,9 @@ fn an_edge_of_four_faces() {
     }
 }
 
-/// As the reference has it: behind the faces is inside, also beyond the boundary.
+/// As in the reference, the space behind the faces is inside, also beyond the boundary.
 #[test]
-fn an_open_sheet_has_two_sides() {
+fn open_sheet_has_two_sides() {
     let m = mesh(&sheet(1.0));
     assert!(!surface(&m).is_solid);
     assert_eq!(signed(&m, &Vector3::new(0.1, 0.2, 0.3)), 0.3);
@@ -179,7 +179,7 @@ fn an_open_sheet_has_two_sides() {
 }
 
 #[test]
-fn a_soup_with_repeated_vertices_is_connected() {
+fn repeated_vertices_are_merged() {
     let (vertices, faces) = solid(2);
     let mut soup: Faces = (vec![], vec![]);
     for f in &faces {
@@ -187,7 +187,7 @@ fn a_soup_with_repeated_vertices_is_connected() {
         soup.0.extend(f.iter().map(|i| vertices[*i]));
         soup.1.push((first..first + f.len()).collect());
     }
-    // Triangles without area: a point, a segment, a needle.
+    // Triangles of zero area: a point, a segment, a needle.
     soup.1.extend([vec![0, 0, 1], vec![0, 1, 0], vec![2, 2, 2]]);
     let (connected, soup) = (mesh(&(vertices, faces)), mesh(&soup));
     assert!(surface(&soup).is_solid);
@@ -199,7 +199,7 @@ fn a_soup_with_repeated_vertices_is_connected() {
 }
 
 #[test]
-fn without_area_there_is_no_surface() {
+fn mesh_of_zero_area_is_an_error() {
     let line = vec![Vector3::zeros(), Vector3::x(), Vector3::x() * 2.0];
     let m = mesh(&(line, vec![vec![0, 1, 2]]));
     let o = Isometry3::<f64>::identity();
@@ -212,14 +212,14 @@ fn without_area_there_is_no_surface() {
 }
 
 #[test]
-fn tetrahedra_have_their_boundary() {
+fn surface_of_tetrahedra_is_their_boundary() {
     // Two tetrahedra with a common face.
     let vtk = "# vtk DataFile Version 3.0\ntwo\nASCII\nDATASET UNSTRUCTURED_GRID\n\
                POINTS 5 double\n0 0 0 1 0 0 0 1 0 0 0 1 0 0 -1\n\
                CELLS 2 10\n4 0 1 2 3\n4 0 2 1 4\nCELL_TYPES 2\n10\n10\n";
     let m = Mesh::new(InMemoryMesh::new(MemoryFile::new(vtk, ".vtk", "two")));
     assert!(surface(&m).is_solid);
-    // The common face is no boundary.
+    // The common face is not part of the boundary.
     let q = Vector3::new(0.3, 0.3, 0.0);
     assert!((signed(&m, &q) + 0.4 / 3.0_f64.sqrt()).abs() < 1e-15);
 }

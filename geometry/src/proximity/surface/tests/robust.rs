@@ -1,10 +1,10 @@
-//! Meshes that are no good, and positions without a direction.
+//! Defective meshes, and positions where the direction is not unique.
 
 use super::*;
 use crate::proximity::distance_to_point;
 use proptest::prelude::*;
 
-/// Triangles with corners on a coarse grid: flat, doubled, crossing and inside out.
+/// Returns triangles with corners on a coarse grid: flat, duplicated, crossing and inside out.
 fn soup(random: &mut Random, count: usize) -> Mesh {
     let mut on_grid = || (random.vector() * 2.0).map(f64::round) * 0.05;
     let vertices: Vec<_> = (0..8).map(|_| on_grid()).collect();
@@ -33,9 +33,9 @@ fn all_finite(d: &PairDistance<AutoDiff>) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Answers are numbers, normals unit vectors, and witnesses belong to them.
+    /// Results are never NaN, normals are unit vectors, and the witnesses are consistent with them.
     #[test]
-    fn never_nan(seed: u64, count in 1_usize..12, other in 0..BODIES + 1) {
+    fn results_are_never_nan(seed: u64, count in 1_usize..12, other in 0..BODIES + 1) {
         let mut random = Random::new(seed);
         let m = soup(&mut random, count);
         let b = match other {
@@ -56,7 +56,7 @@ proptest! {
                 prop_assert!(all_finite(&d), "{d:?}");
                 prop_assert!((d.nhat_ba_w.map(|x| x.re).norm() - 1.0).abs() < 1e-12, "{d:?}");
             }
-            // All of its triangles may be flat.
+            // All triangles may be flat.
             Err(e) => prop_assert!(e.to_string().contains("area"), "{e}"),
         }
         let q = x_wb.translation.vector;
@@ -71,7 +71,7 @@ proptest! {
 
 /// A body in the middle of a mesh of its own shape.
 #[test]
-fn concentric() {
+fn concentric_bodies_have_the_expected_depth() {
     let o = Isometry3::<f64>::identity();
     let m = mesh(&block(Vector3::repeat(0.1)));
     let bodies: [Shape; 3] = [
@@ -82,7 +82,7 @@ fn concentric() {
     for b in bodies {
         let d = true_distance(&m, &o, &b, &o);
         check(&d);
-        // The centre is 0.05 deep, edges of a mesh are at the surface.
+        // The centre is at depth 0.05; the edges of a mesh are at the surface.
         let expected = if matches!(b, Shape::Mesh(_)) {
             0.0
         } else {
@@ -92,14 +92,14 @@ fn concentric() {
     }
 }
 
-/// One solid inside of another, and one around it.
+/// One solid inside another, and one around it.
 #[test]
-fn nested() {
+fn nested_solids_have_the_depth_of_the_deepest_corner() {
     let o = Isometry3::<f64>::identity();
     let outer = mesh(&block(Vector3::repeat(1.0)));
     let inner = mesh(&block(Vector3::repeat(0.2)));
     let x = Isometry3::translation(0.2, 0.0, 0.0);
-    // The deepest corners are 0.4 below the nearest face, edges as well.
+    // The deepest corners and edges are 0.4 below the nearest face.
     let d = true_distance(&outer, &o, &inner.clone().into(), &x);
     assert!((d.distance + 0.4).abs() < 1e-3, "{d:?}");
     let d = true_distance(&inner, &x, &outer.into(), &o);

@@ -1,4 +1,4 @@
-//! Pairs that are apart, and what holds at any distance.
+//! Tests of separated pairs, and of properties that hold at any distance.
 
 use super::*;
 use crate::proximity::convex::{ConvexCore, RelativePose, convex_features};
@@ -6,7 +6,7 @@ use crate::proximity::distance_to_point;
 use crate::proximity::shape_core::{core, margin};
 use crate::shape::HalfSpace;
 
-/// The least distance of all triangles.
+/// Returns the least distance of all triangles.
 fn brute_force(m: &Mesh, b: &Shape, x_mb: &Isometry3<f64>) -> f64 {
     let of = |t: &crate::accel::triangle_index::Triangle, b: &ConvexCore<'_>| {
         let active = convex_features(&ConvexCore::Triangle(t), b, x_mb, f64::INFINITY);
@@ -28,7 +28,7 @@ fn brute_force(m: &Mesh, b: &Shape, x_mb: &Isometry3<f64>) -> f64 {
 }
 
 #[test]
-fn nearest_of_all_triangles() {
+fn distance_is_the_least_of_all_triangles() {
     let mut random = Random::new(11);
     for kind in 0..4 {
         let m = mesh(&solid(kind));
@@ -59,7 +59,7 @@ fn nearest_of_all_triangles() {
 }
 
 #[test]
-fn a_convex_mesh_is_its_hull() {
+fn convex_mesh_matches_its_hull() {
     let mut random = Random::new(12);
     for faces in [block(Vector3::new(0.2, 0.15, 0.1)), ball(0.1, 0.0, 8, 12)] {
         let m = mesh(&faces);
@@ -82,10 +82,10 @@ fn a_convex_mesh_is_its_hull() {
 }
 
 #[test]
-fn balls_in_a_notch_and_in_a_hole_are_free() {
+fn balls_in_a_notch_or_a_hole_do_not_collide() {
     let ball: Shape = Sphere::new(0.03).unwrap().into();
     let o = Isometry3::<f64>::identity();
-    // The walls of the notch of the L are at -0.02 in both directions.
+    // The walls of the notch are at -0.02 in both directions.
     let notch = Isometry3::translation(0.02, 0.03, 0.0);
     let d = true_distance(&mesh(&l_shape()), &o, &ball, &notch);
     assert!((d.distance - 0.01).abs() < 1e-15, "{d:?}");
@@ -102,7 +102,7 @@ fn balls_in_a_notch_and_in_a_hole_are_free() {
 }
 
 #[test]
-fn the_default_is_the_hull() {
+fn meshes_use_their_hull_by_default() {
     let m: Shape = mesh(&l_shape()).into();
     let ball = Sphere::new(0.03).unwrap().into();
     let (o, x) = (
@@ -116,7 +116,7 @@ fn the_default_is_the_hull() {
 }
 
 #[test]
-fn the_lowest_vertex_meets_a_half_space() {
+fn lowest_vertex_decides_against_a_half_space() {
     let mut random = Random::new(13);
     for kind in 0..4 {
         let m = mesh(&solid(kind));
@@ -133,7 +133,7 @@ fn the_lowest_vertex_meets_a_half_space() {
 }
 
 #[test]
-fn exchange_and_rigid_motion() {
+fn exchange_and_rigid_motion_preserve_the_results() {
     let mut random = Random::new(14);
     for kind in 0..4 {
         let m = mesh(&solid(kind));
@@ -154,7 +154,7 @@ fn exchange_and_rigid_motion() {
                 assert_eq!(format!("{d:?}"), format!("{swapped:?}"));
                 let x_vw = random.pose(1.0);
                 let moved = true_distance(&m, &(x_vw * x_wa), &b, &(x_vw * x_wb));
-                // Searches that end at their tolerance may end elsewhere.
+                // Searches that stop at their tolerance may stop elsewhere.
                 let tolerance = if d.distance > 0.0 {
                     1e-14
                 } else {
@@ -164,7 +164,7 @@ fn exchange_and_rigid_motion() {
                     (moved.distance - d.distance).abs() <= tolerance,
                     "{d:?} {moved:?}"
                 );
-                // What is beyond the limit is not reported, what is just at it is.
+                // Pairs beyond the limit are not reported; pairs exactly at it are.
                 let within = |limit: f64| {
                     signed_distance_true_surface(&a, true, &x_wa, &b, true, &x_wb, limit).unwrap()
                 };

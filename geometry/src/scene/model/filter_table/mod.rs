@@ -1,9 +1,10 @@
-//! Which pairs of geometry are excluded, in memory linear in what was declared.
+//! Excluded pairs of geometry, in memory linear in the size of the declarations.
 //!
-//! A statement gets a serial number and leaves a tag with each of its members: on which side of the
-//! statement the member is, and whether pairs are excluded or allowed. A pair is decided by the
-//! newest statement that has one of it on each side; without one it is allowed. A question is one
-//! walk along the shorter of two sorted lists of tags, empty for most geometry.
+//! A statement gets a serial number and adds a tag to each of its members: on which side of the
+//! statement the member is, and whether the statement excludes or allows pairs. The newest
+//! statement with one geometry of a pair on each side decides about that pair; without such a
+//! statement, the pair is allowed. A look-up walks once along the shorter of two sorted lists of
+//! tags, which are empty for most geometries.
 
 use crate::ids::FilterId;
 use std::collections::BTreeMap;
@@ -11,13 +12,13 @@ use std::collections::BTreeMap;
 /// A statement with its sets as sorted numbers of geometries.
 pub(crate) struct ResolvedStatement {
     exclude: bool,
-    /// Number and sides ([`A`], [`B`] or both), sorted by number.
+    /// Numbers and sides ([`A`], [`B`] or both) of the members, sorted by number.
     members: Vec<(usize, u64)>,
 }
 
 impl ResolvedStatement {
-    /// About pairs of a member of `a` and a member of `b`; both sorted, and equal for pairs within
-    /// one set.
+    /// Creates a statement about the pairs of a member of `a` and a member of `b`. Both must be
+    /// sorted; they are equal for pairs within one set.
     pub(crate) fn new(exclude: bool, a: &[usize], b: &[usize]) -> Self {
         let sides = a.iter().map(|g| (*g, A)).chain(b.iter().map(|g| (*g, B)));
         let mut members: Vec<(usize, u64)> = sides.collect();
@@ -33,34 +34,34 @@ impl ResolvedStatement {
     }
 }
 
-/// First set of a statement.
+/// Bit of the first set of a statement.
 const A: u64 = 1;
-/// Second set of a statement.
+/// Bit of the second set of a statement.
 const B: u64 = 2;
 const EXCLUDE: u64 = 4;
-/// The serial number is above these bits.
+/// Number of bits below the serial number.
 const SERIAL: u32 = 3;
 
 fn serial(tag: u64) -> u64 {
     tag >> SERIAL
 }
-/// True if one member is on each side.
+/// Returns true if the two members are on opposite sides.
 fn are_opposite(tag: u64, other: u64) -> bool {
     (tag & A != 0 && other & B != 0) || (tag & B != 0 && other & A != 0)
 }
 
-/// What is left of a statement. Members that leave the scene or lose their role are taken off.
+/// A stored statement. Members that leave the scene or lose their role are subtracted.
 #[derive(Clone, Debug)]
 struct StatementRecord {
     exclude: bool,
-    /// Members on side A, on side B, and all of them.
+    /// Number of members on side A, on side B, and in total.
     counts: [u32; 3],
-    /// Hash of the members when it was made.
+    /// Hash of the members when the statement was made.
     hash: u64,
 }
 
 impl StatementRecord {
-    /// True if it still says something about a pair.
+    /// Returns true if the statement still applies to any pair.
     fn is_alive(&self) -> bool {
         self.counts[0] > 0 && self.counts[1] > 0 && self.counts[2] > 1
     }
@@ -69,29 +70,30 @@ impl StatementRecord {
 #[derive(Clone, Debug)]
 struct Transient {
     id: FilterId,
-    /// Its statements have the serials from `first` up to those of the next declaration.
+    /// First serial number of its statements, which continue up to those of the next declaration.
     first: u64,
     end: u64,
 }
 
-/// All statements that hold.
+/// All statements in effect.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FilterTable {
-    /// Tags by geometry number, increasing. Geometries beyond the end have none.
+    /// Tags by geometry number, in increasing order. Geometries beyond the end have none.
     tags: Vec<Vec<u64>>,
     statements: BTreeMap<u64, StatementRecord>,
-    /// Newest permanent statement per hash of its members, to find the one that a new one replaces.
+    /// Newest permanent statement by hash of its members, for finding the one that a new statement
+    /// replaces.
     known: BTreeMap<u64, u64>,
     transients: Vec<Transient>,
     next_serial: u64,
-    /// Permanent statements that exclude.
+    /// Number of permanent statements that exclude.
     excluding: usize,
-    /// Statements that say nothing any more.
+    /// Number of statements that no longer apply to any pair.
     dead: usize,
 }
 
 impl FilterTable {
-    /// True if the newest statement about the pair excludes it.
+    /// Returns true if the newest statement about the pair excludes it.
     pub(crate) fn is_excluded(&self, a: usize, b: usize) -> bool {
         let (Some(a), Some(b)) = (self.tags.get(a), self.tags.get(b)) else {
             return false;
@@ -99,7 +101,7 @@ impl FilterTable {
         let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
         let mut rest = &many[..];
         for tag in few.iter().rev() {
-            // Most geometry is in a handful of statements; a floor may be in one per robot.
+            // Most geometries are in a handful of statements; a floor may be in one per robot.
             let end = if rest.len() <= 8 {
                 let newer = rest.iter().rev().take_while(|t| serial(**t) > serial(*tag));
                 rest.len() - newer.count()
@@ -124,14 +126,14 @@ impl FilterTable {
         self.transients.iter().any(|t| t.id == id)
     }
 
-    /// True if nothing was declared, transient history included.
+    /// Returns true if nothing is declared, including the transient history.
     pub(crate) fn is_empty(&self) -> bool {
         self.statements.is_empty() && self.transients.is_empty()
     }
 
     /// Adds a permanent statement. There must be no transient ones.
     pub(crate) fn apply(&mut self, statement: &ResolvedStatement) {
-        debug_assert!(self.transients.is_empty(), "the caller refuses");
+        debug_assert!(self.transients.is_empty(), "the caller must refuse");
         if !statement.exclude && self.excluding == 0 {
             return; // everything is allowed already
         }
@@ -150,14 +152,14 @@ impl FilterTable {
         self.transients.push(Transient { id, first, end });
     }
 
-    /// Removes a transient declaration; false if there is none.
+    /// Removes a transient declaration. Returns false if there is none.
     pub(crate) fn remove(&mut self, id: FilterId) -> bool {
         let Some(at) = self.transients.iter().position(|t| t.id == id) else {
             return false;
         };
         let Transient { first, end, .. } = self.transients.remove(at);
         for tags in &mut self.tags {
-            // Transient tags are the newest ones of a geometry.
+            // The newest tags of a geometry are the transient ones.
             let start = tags.partition_point(|t| serial(*t) < first);
             if start < tags.len() {
                 let len = tags[start..].partition_point(|t| serial(*t) < end);
@@ -191,8 +193,8 @@ impl FilterTable {
         self.forget_allowances();
     }
 
-    /// Geometries leave the scene; the numbers of those behind them get smaller. `removed`
-    /// increases.
+    /// Removes geometries that leave the scene; later geometries get smaller numbers. The numbers
+    /// in `removed` must increase.
     pub(crate) fn remove_geometries(&mut self, removed: &[usize]) {
         for number in removed {
             self.clear(*number);
@@ -206,7 +208,7 @@ impl FilterTable {
         });
     }
 
-    /// The geometry leaves all statements.
+    /// Removes a geometry from all statements.
     pub(crate) fn clear(&mut self, number: usize) {
         let Some(tags) = self.tags.get_mut(number) else {
             return;
@@ -221,19 +223,20 @@ impl FilterTable {
             }
             self.dead += usize::from(was_alive && !statement.is_alive());
         }
-        // Not at once: a geometry that stays may be in one statement with each that goes.
+        // Dead statements are swept in batches, because a remaining geometry may share a statement
+        // with each removed one.
         if self.dead > 64 + self.statements.len() / 2 {
             self.sweep();
         }
     }
 
-    /// Number of tags, which is what memory grows with.
+    /// Returns the number of tags, which determines the memory use.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.tags.iter().map(Vec::len).sum()
     }
 
-    /// `None` for a statement that says nothing.
+    /// Adds the tags of a statement. Returns `None` if it does not apply to any pair.
     fn push(&mut self, statement: &ResolvedStatement) -> Option<u64> {
         let (mut counts, mut hash) = ([0; 3], 0_u64);
         for &(geometry, sides) in &statement.members {
@@ -263,8 +266,8 @@ impl FilterTable {
         Some(new)
     }
 
-    /// A statement replaces an older permanent one about the same sets, so that switching a pair on
-    /// and off for ever needs no memory.
+    /// Makes a statement permanent. It replaces an older permanent one about the same sets, so that
+    /// switching a pair repeatedly needs no memory.
     fn make_permanent(&mut self, new: u64, members: &[(usize, u64)]) {
         let Some(statement) = self.statements.get(&new) else {
             return;
@@ -304,7 +307,7 @@ impl FilterTable {
         Some(statement)
     }
 
-    /// Without anything excluded, what is allowed needs no memory.
+    /// Drops all statements if none excludes: allowed pairs need no memory.
     fn forget_allowances(&mut self) {
         if self.excluding == 0 && self.transients.is_empty() && !self.statements.is_empty() {
             *self = Self {
@@ -314,7 +317,7 @@ impl FilterTable {
         }
     }
 
-    /// Forgets the statements that say nothing any more.
+    /// Drops the statements that no longer apply to any pair.
     fn sweep(&mut self) {
         let transient = self.transients.first().map_or(u64::MAX, |t| t.first);
         let dead = self.statements.iter().filter(|(_, s)| !s.is_alive());
@@ -333,7 +336,7 @@ impl FilterTable {
     }
 }
 
-/// Whether a member counts for side A, side B, and at all.
+/// Returns whether a member counts for side A, for side B, and in total.
 fn counted(sides: u64) -> [bool; 3] {
     [sides & A != 0, sides & B != 0, true]
 }

@@ -1,19 +1,19 @@
-//! The table against one entry per pair, and its memory.
+//! The filter table against a table with one entry per pair, and its memory use.
 
 use super::{FilterTable, ResolvedStatement};
 use crate::ids::FilterId;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// What can happen to a table; sets are given as lists of geometry numbers.
+/// An operation on a table; sets are given as lists of geometry numbers.
 #[derive(Clone, Debug)]
 enum Step {
     Apply(Vec<Said>),
     Transient(Vec<Said>),
-    /// Of the transient declarations, the one at this place.
+    /// Removes the transient declaration at this index.
     Remove(usize),
     Flatten,
-    /// A geometry loses its role.
+    /// Takes the role from a geometry.
     Clear(usize),
     RemoveGeometries(BTreeSet<usize>),
 }
@@ -35,10 +35,10 @@ impl Said {
     }
 }
 
-/// Whether it excludes, and its pairs.
+/// Whether a statement excludes, and its pairs.
 type PairStatement = (bool, BTreeSet<(usize, usize)>);
 
-/// Statements in order, each as a full set of pairs of stable ids.
+/// All statements in order, each with the full set of its pairs of stable ids.
 #[derive(Default)]
 struct BruteForce {
     /// Stable ids by number.
@@ -99,7 +99,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn every_pair_is_as_in_a_table_of_all_pairs(steps in prop::collection::vec(step(), 1..25)) {
+    fn table_matches_one_entry_per_pair(steps in prop::collection::vec(step(), 1..25)) {
         let mut table = FilterTable::default();
         let mut expected = BruteForce { ids: (0..N).collect(), ..BruteForce::default() };
         for step in steps {
@@ -157,7 +157,7 @@ fn within(exclude: bool, members: &[usize]) -> ResolvedStatement {
 }
 
 #[test]
-fn a_statement_costs_one_tag_per_member() {
+fn statement_costs_one_tag_per_member() {
     let mut table = FilterTable::default();
     let all: Vec<usize> = (0..10_000).collect();
     table.apply(&within(true, &all));
@@ -168,7 +168,7 @@ fn a_statement_costs_one_tag_per_member() {
 }
 
 #[test]
-fn switching_on_and_off_for_ever_needs_no_memory() {
+fn switching_a_pair_repeatedly_needs_no_memory() {
     let mut table = FilterTable::default();
     table.apply(&within(true, &[0, 1, 2, 3]));
     for _ in 0..1000 {
@@ -183,16 +183,16 @@ fn switching_on_and_off_for_ever_needs_no_memory() {
         table.flatten();
         assert!(!table.is_excluded(2, 3));
     }
-    // The first statement, the pair, and what was flattened.
+    // The first statement, the pair, and the flattened one.
     assert_eq!((table.len(), table.statements.len()), (8, 3));
-    // Once all is allowed, nothing is left.
+    // Once everything is allowed, nothing is stored.
     table.apply(&within(false, &[0, 1, 2, 3]));
     table.apply(&ResolvedStatement::new(false, &[0], &[1]));
     assert_eq!((table.len(), table.statements.len()), (0, 0));
 }
 
 #[test]
-fn geometry_that_comes_and_goes_leaves_nothing_behind() {
+fn removed_geometry_leaves_no_tags_behind() {
     let mut table = FilterTable::default();
     table.apply(&ResolvedStatement::new(true, &[0], &[1]));
     for _ in 0..10_000 {

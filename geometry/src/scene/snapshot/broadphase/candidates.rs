@@ -1,20 +1,21 @@
-//! Pairs of geometries that a query has to look at.
+//! Candidate pairs of a query.
 
 use crate::accel::bvh::Box32;
 use crate::scene::model::GeometryState;
 use std::sync::Arc;
 
-/// A pair a < b of geometry numbers, so that the order of the numbers is that of the pairs.
+/// Packs a pair of geometry numbers a < b such that the order of the packed numbers is that of the
+/// pairs.
 pub(super) fn pack(a: u32, b: u32) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
-/// The pair (a, b), a < b.
+/// Returns the pair (a, b) with a < b.
 pub(crate) fn unpack(pair: u64) -> (usize, usize) {
     ((pair >> 32) as usize, pair as u32 as usize)
 }
 
-/// Appends a pair that no filter excludes.
+/// Appends a pair unless a filter excludes it.
 pub(super) fn push(state: &GeometryState, a: u32, b: u32, pairs: &mut Vec<u64>) {
     let pair = pack(a, b);
     let (a, b) = unpack(pair);
@@ -23,10 +24,10 @@ pub(super) fn push(state: &GeometryState, a: u32, b: u32, pairs: &mut Vec<u64>) 
     }
 }
 
-/// Pairs of which those that a query asks for are candidates.
+/// Stored pairs, of which those that pass the box test are the candidates of a query.
 pub(crate) struct Candidates<'a> {
     pairs: CandidateStorage,
-    /// The boxes that have to be near each other, and how near.
+    /// The boxes that must be near each other, and their maximum distance (m).
     near: Option<(&'a [Box32], f32)>,
 }
 
@@ -36,7 +37,7 @@ enum CandidateStorage {
 }
 
 impl<'a> Candidates<'a> {
-    /// Those of `pairs` whose boxes are within `margin` of each other.
+    /// Creates candidates from those of `pairs` whose boxes are within `margin` (m) of each other.
     pub(super) fn near(pairs: Arc<Vec<u64>>, boxes: &'a [Box32], margin: f32) -> Self {
         Self {
             pairs: CandidateStorage::Kept(pairs),
@@ -44,7 +45,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// All of `pairs`.
+    /// Creates candidates from all of `pairs`.
     pub(super) fn all(pairs: Vec<u64>) -> Self {
         Self {
             pairs: CandidateStorage::Found(pairs),
@@ -52,7 +53,7 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Sorted pairs, of which some [are candidates](Candidates::select).
+    /// Returns sorted pairs, some of which [are candidates](Candidates::select).
     pub(crate) fn pairs(&self) -> &[u64] {
         match &self.pairs {
             CandidateStorage::Kept(pairs) => pairs,
@@ -60,7 +61,8 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// The candidates among as many pairs as `selected` has room for.
+    /// Returns the candidates among `pairs`, of which there must be no more than `selected` has
+    /// room for.
     pub(crate) fn select<'s>(&self, pairs: &'s [u64], selected: &'s mut [u64]) -> &'s [u64] {
         let Some((boxes, margin)) = self.near else {
             return pairs;
@@ -68,14 +70,14 @@ impl<'a> Candidates<'a> {
         let mut count = 0;
         for pair in pairs {
             let (a, b) = unpack(*pair);
-            // Hard to predict, so there is no branch.
+            // The outcome is hard to predict, so there is no branch.
             selected[count] = *pair;
             count += usize::from(boxes[a].is_near(&boxes[b], margin));
         }
         &selected[..count]
     }
 
-    /// All candidates, sorted.
+    /// Returns all candidates, sorted.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         let is_near = |(a, b): &(usize, usize)| {
             self.near
@@ -87,7 +89,7 @@ impl<'a> Candidates<'a> {
             .filter(is_near)
     }
 
-    /// The storage, to be used again.
+    /// Returns the storage for reuse.
     pub(super) fn into_storage(self) -> Option<Vec<u64>> {
         match self.pairs {
             CandidateStorage::Kept(_) => None,

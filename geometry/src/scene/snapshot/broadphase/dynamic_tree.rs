@@ -10,7 +10,7 @@ use nalgebra::Isometry3;
 use std::sync::{Mutex, PoisonError};
 use tarragon_framework::Scalar;
 
-/// The moving geometries with the proximity role, and the pairs of them that are kept.
+/// The moving geometries with the proximity role, and their persistent candidate pairs.
 #[derive(Default)]
 pub(in crate::scene) struct DynamicTree {
     moving: MovingBoxes,
@@ -28,14 +28,14 @@ impl Clone for DynamicTree {
 }
 
 impl DynamicTree {
-    /// The tree of a scene, in no pose yet.
+    /// Creates the tree of a scene, before it has any pose.
     pub(crate) fn new(state: &GeometryState) -> Self {
         let mut this = Self::default();
         this.enter_scene(state);
         this
     }
 
-    /// Takes the geometries of another state of the scene.
+    /// Switches to the geometries of another state of the scene.
     pub(crate) fn enter_scene(&mut self, state: &GeometryState) {
         self.moving.enter_scene(state);
         self.lists
@@ -44,12 +44,12 @@ impl DynamicTree {
             .forget();
     }
 
-    /// Moves everything; `pose` tells `X_WG` by geometry number.
+    /// Moves all geometries; `pose` returns `X_WG` by geometry number.
     pub(crate) fn update<'a, T: Scalar>(&mut self, pose: impl Fn(usize) -> &'a Isometry3<T>) {
         self.moving.update(pose);
     }
 
-    /// Calls `f` with the number of every geometry whose box may reach into the box `b`.
+    /// Calls `f` with the number of every geometry whose box may overlap the box `b`.
     pub(crate) fn for_each_near(&self, statics: &StaticTree, b: &Box32, mut f: impl FnMut(usize)) {
         self.moving.bvh.for_each_near(b, 0.0, |k| {
             let geometry = self.moving.members[k as usize].geometry as usize;
@@ -67,8 +67,8 @@ impl DynamicTree {
         }
     }
 
-    /// Calls `f` with the numbers of geometries that a ray may meet within a limit; it returns the
-    /// new limit.
+    /// Calls `f` with the numbers of the geometries that a ray may hit within a limit (m); `f`
+    /// returns the new limit.
     pub(crate) fn for_each_along(
         &self,
         statics: &StaticTree,
@@ -89,8 +89,8 @@ impl DynamicTree {
         }
     }
 
-    /// All candidates whose boxes are within `margin` (m, per axis) of each other. To be given back
-    /// by [`DynamicTree::put_back`].
+    /// Returns all candidates whose boxes are within `margin` (m, per axis) of each other. The
+    /// caller must return the storage with [`DynamicTree::put_back`].
     pub(crate) fn candidates(&self, state: &GeometryState, margin: f64) -> Candidates<'_> {
         if margin == f64::INFINITY {
             return Candidates::all(self.all_pairs(state));
@@ -110,7 +110,7 @@ impl DynamicTree {
         Candidates::all(found)
     }
 
-    /// Brings the pairs up to date that were asked for since the last time.
+    /// Updates the lists of pairs that queries have used since the last time.
     pub(crate) fn refresh_lists(&self, state: &GeometryState) {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         lists.refresh_asked(&self.moving, state);
@@ -147,7 +147,7 @@ impl DynamicTree {
         }
     }
 
-    /// [`DynamicTree::candidates`] of one geometry.
+    /// Same as [`DynamicTree::candidates`], for the pairs of one geometry.
     pub(crate) fn candidates_of(
         &self,
         state: &GeometryState,
@@ -185,7 +185,7 @@ impl DynamicTree {
         Candidates::all(found)
     }
 
-    /// The pairs of all geometries with the role.
+    /// Returns the pairs of all geometries with the role.
     fn all_pairs(&self, state: &GeometryState) -> Vec<u64> {
         let mut found = self.take_spare();
         let role = |geometry: &(usize, &RegisteredGeometry)| geometry.1.bound.is_some();
@@ -198,7 +198,7 @@ impl DynamicTree {
         found
     }
 
-    /// An empty list with room.
+    /// Returns an empty list with spare capacity.
     fn take_spare(&self) -> Vec<u64> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut lists.spare)

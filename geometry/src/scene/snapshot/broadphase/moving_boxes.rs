@@ -1,4 +1,4 @@
-//! The boxes of moving geometry, and when each of them left its larger box.
+//! Bounding boxes of moving geometry, and the last update in which each left its enlarged box.
 
 use crate::accel::bvh::{Box32, Bvh};
 use crate::scene::bounds::{BoundaryPlane, LocalBound};
@@ -6,14 +6,14 @@ use crate::scene::model::{GeometryState, RegisteredGeometry};
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 
-/// A moving geometry with a box.
+/// A moving geometry that has a box.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct MovingGeometry {
     pub(super) geometry: u32,
     bound: LocalBound,
 }
 
-/// The moving geometries with the proximity role: their boxes, and a tree of larger ones.
+/// The moving geometries with the proximity role: their boxes, and a tree of enlarged boxes.
 #[derive(Default)]
 pub(super) struct MovingBoxes {
     pub(super) members: Vec<MovingGeometry>,
@@ -21,22 +21,23 @@ pub(super) struct MovingBoxes {
     pub(super) unbounded: Vec<u32>,
     pub(super) planes: Vec<BoundaryPlane>,
     pub(super) bvh: Bvh,
-    /// Boxes by geometry number, those of anchored geometries too.
+    /// Boxes by geometry number, including those of anchored geometries.
     pub(super) boxes: Vec<Box32>,
-    /// By member: the larger boxes in the tree, and how much larger they are on each side.
+    /// Enlarged boxes in the tree by member, and their slack on each side (m).
     pub(super) fat: Vec<Box32>,
     slack: Vec<f32>,
-    /// By geometry number: the update at which it left its larger box.
+    /// The update in which a geometry last left its enlarged box, by geometry number.
     pub(super) moved: Vec<u64>,
     pub(super) update: u64,
-    /// Members that left their box since the tree was built.
+    /// Number of times that members left their boxes since the tree was built.
     moves: usize,
-    /// Members that left their box at this update.
+    /// Members that left their boxes in this update.
     pub(super) escaped: Vec<u32>,
 }
 
-/// A refitted tree gets worse as geometries move away from their neighbours. Building it anew once
-/// each of them, on average, has left its box this often adds a few percent.
+/// Average number of times that each geometry leaves its box before the tree is rebuilt. A refitted
+/// tree degrades as geometries move away from their neighbours; rebuilding this rarely adds only a
+/// few percent.
 const MOVES_PER_BUILD: usize = 8;
 
 impl Clone for MovingBoxes {
@@ -58,7 +59,7 @@ impl Clone for MovingBoxes {
 }
 
 impl MovingBoxes {
-    /// Takes the geometries of another state of the scene.
+    /// Switches to the geometries of another state of the scene.
     pub(super) fn enter_scene(&mut self, state: &GeometryState) {
         let moving = |geometry: &(usize, &RegisteredGeometry)| !geometry.1.is_anchored();
         let moving = state.geometries.iter().enumerate().filter(moving);
@@ -73,7 +74,8 @@ impl MovingBoxes {
                 }),
             }
         }
-        // Filters and roles change more often than what moves; the tree stays as good as it is.
+        // Filters and roles change more often than the set of moving geometries. The tree stays
+        // valid if that set is unchanged.
         if members != self.members {
             let n = members.len();
             self.members = members;
@@ -91,7 +93,7 @@ impl MovingBoxes {
         }
     }
 
-    /// Moves everything; `pose` tells `X_WG` by geometry number.
+    /// Moves all geometries; `pose` returns `X_WG` by geometry number.
     pub(super) fn update<'a, T: Scalar>(&mut self, pose: impl Fn(usize) -> &'a Isometry3<T>) {
         self.update += 1;
         self.escaped.clear();
@@ -104,7 +106,7 @@ impl MovingBoxes {
             if !self.fat[k].contains(&b) {
                 let [x, y, z] = b.size();
                 let (least, most) = (x.min(y).min(z), x.max(y).max(z));
-                // Who leaves often gets more room.
+                // Widens the slack of boxes that keep escaping.
                 let slack = (2.0 * self.slack[k]).clamp(0.25 * least, 0.25 * most);
                 self.slack[k] = slack;
                 self.fat[k] = b.grown(slack);

@@ -1,23 +1,23 @@
-//! Pairs that are kept from one moment to the next.
+//! Candidate pairs that are kept between snapshots.
 
 use super::candidates::{push, unpack};
 use super::moving_boxes::MovingBoxes;
 use crate::scene::model::GeometryState;
 use std::sync::Arc;
 
-/// All candidates whose larger boxes were within `margin` of each other, sorted.
+/// All candidates whose enlarged boxes were within `margin` (m) of each other, sorted.
 #[derive(Clone, Default)]
 struct PairList {
     margin: f32,
-    /// The update that it is true for; 0 if for none.
+    /// The update for which the list is valid; 0 if for none.
     update: u64,
-    /// A query has asked for it since [`PairLists::refresh_asked`].
+    /// True if a query has used the list since [`PairLists::refresh_asked`].
     asked: bool,
-    /// Queries may still read it when it is to be changed; then it is copied.
+    /// The pairs. Queries may still read them during an update, which then copies them.
     pairs: Arc<Vec<u64>>,
 }
 
-/// Lists for the margins that were asked for last.
+/// Lists for the two most recently used margins.
 #[derive(Clone, Default)]
 pub(super) struct PairLists {
     lists: [PairList; 2],
@@ -27,10 +27,10 @@ pub(super) struct PairLists {
     pub(super) spare: Vec<u64>,
 }
 
-/// Storage for sorting.
+/// Scratch storage for sorting.
 #[derive(Default)]
 struct PairSorter {
-    /// By first number: where the next pair goes.
+    /// Index of the next pair, by the first number of the pair.
     next: Vec<usize>,
     pairs: Vec<u64>,
 }
@@ -42,7 +42,7 @@ impl Clone for PairSorter {
 }
 
 impl PairSorter {
-    /// Sorts pairs of which the first ones are sorted.
+    /// Sorts pairs of which the first `sorted` are already sorted.
     fn merge(&mut self, pairs: &mut [u64], sorted: usize) {
         pairs[sorted..].sort_unstable();
         self.pairs.clear();
@@ -62,7 +62,7 @@ impl PairSorter {
 
     /// Sorts the pairs of numbers below `n`.
     fn sort(&mut self, pairs: &mut Vec<u64>, n: usize) {
-        // To their places by the first number, where only a few are left to be sorted.
+        // Bucketed by first number, so that only short runs remain to be sorted.
         self.next.clear();
         self.next.resize(n + 1, 0);
         for pair in pairs.iter() {
@@ -81,7 +81,7 @@ impl PairSorter {
             *next += 1;
         }
         std::mem::swap(pairs, &mut self.pairs);
-        // Now `next` holds where the pairs of each number end.
+        // Now `next` holds the end of the pairs of each number.
         let mut first = 0;
         for end in &self.next[..n] {
             pairs[first..*end].sort_unstable();
@@ -91,15 +91,15 @@ impl PairSorter {
 }
 
 impl PairLists {
-    /// Nothing kept is true any more.
+    /// Marks all lists as invalid.
     pub(super) fn forget(&mut self) {
         for list in &mut self.lists {
             list.update = 0;
         }
     }
 
-    /// The pairs for a margin. They may be more than those whose boxes are within the margin now,
-    /// but not fewer.
+    /// Returns the pairs for a margin (m): all pairs whose boxes are now within the margin, and
+    /// possibly more.
     pub(super) fn refreshed(
         &mut self,
         tree: &MovingBoxes,
@@ -117,7 +117,7 @@ impl PairLists {
         list.pairs.clone()
     }
 
-    /// Refreshes the lists that were asked for since the last time.
+    /// Refreshes the lists that queries have used since the last time.
     pub(super) fn refresh_asked(&mut self, tree: &MovingBoxes, state: &GeometryState) {
         for list in &mut self.lists {
             if std::mem::take(&mut list.asked) && list.update != 0 {
@@ -134,8 +134,8 @@ impl PairList {
         }
         let since = std::mem::replace(&mut self.update, tree.update);
         let has_moved = |geometry: u32| tree.moved[geometry as usize] > since;
-        // All that moved since the last refresh: what left its box at this update, if the list was
-        // refreshed at the one before.
+        // All geometries that moved since the last refresh: those that left their box in this
+        // update, if the list was refreshed in the previous one.
         let moved = if since + 1 == tree.update {
             tree.escaped.len()
         } else {
@@ -151,7 +151,7 @@ impl PairList {
             |k: u32| statics.geometries[k as usize],
         );
         let pairs = Arc::make_mut(&mut self.pairs);
-        // Looking up one geometry costs about as much as its share in comparing the tree with
+        // Looking up one geometry costs about as much as its share of comparing the tree with
         // itself.
         if since == 0 || 4 * moved > tree.members.len() {
             pairs.clear();
@@ -174,7 +174,7 @@ impl PairList {
                 let (a, near) = (tree.members[k].geometry, &tree.fat[k]);
                 tree.bvh.for_each_near(near, self.margin, |other| {
                     let b = member(other);
-                    // Two that moved find each other twice.
+                    // Two geometries that both moved find each other twice.
                     if a != b && (a < b || !has_moved(b)) {
                         push(state, a, b, pairs);
                     }
@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sorts_as_the_standard_library(
+        fn sort_matches_the_standard_library(
             pairs in proptest::collection::vec((0..20_u32, 0..20_u32), 0..200),
             at in 0.0..1.0_f64,
         ) {

@@ -1,4 +1,4 @@
-//! A tree of what has a role that is not proximity.
+//! A tree of the geometries that have a role other than proximity.
 
 use crate::accel::bvh::{Bvh, RayBox};
 use crate::error::Result;
@@ -9,18 +9,18 @@ use crate::shape::Shape;
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 
-/// How far the shapes with a role reach, by geometry number.
+/// Bounds of the shapes with a role, by geometry number.
 pub(crate) struct RoleBounds(Vec<(u32, LocalBound)>);
 
 impl RoleBounds {
-    /// Reads the meshes. Cones are left out, no query finds them.
+    /// Computes the bounds, which reads the meshes. Cones are left out: no query finds them.
     pub(crate) fn new(state: &GeometryState, role: Role) -> Result<Self> {
         let has_role = |(_, g): &(usize, &RegisteredGeometry)| {
             g.has_role(role) && !matches!(g.shape, Shape::MeshcatCone(_))
         };
         let geometries = state.geometries.iter().enumerate().filter(has_role);
         let bounds = geometries.map(|(number, g)| {
-            // What is only seen needs no hull.
+            // Geometry that is only displayed needs no hull.
             let bound = match &g.shape {
                 Shape::Mesh(mesh) => mesh.surface().map(|surface| {
                     let (center, size) = surface.calc_bounding_box();
@@ -36,10 +36,10 @@ impl RoleBounds {
     }
 }
 
-/// All geometries with a role at one moment.
+/// Tree of all geometries with a role, at one time.
 pub(crate) struct RoleTree {
     bvh: Bvh,
-    /// Item to geometry number.
+    /// Geometry number of each item.
     geometries: Vec<u32>,
     unbounded: Vec<u32>,
 }
@@ -66,7 +66,7 @@ impl RoleTree {
         }
     }
 
-    /// See [`super::DynamicTree::for_each_along`].
+    /// Same as [`super::DynamicTree::for_each_along`], for this tree.
     pub(crate) fn for_each_along(
         &self,
         ray: &RayBox,

@@ -1,4 +1,4 @@
-//! Images of a scene.
+//! Rendered images of a scene.
 
 use super::QueryObject;
 use crate::error::Result;
@@ -12,18 +12,19 @@ use std::sync::Arc;
 use tarragon_framework::{Scalar, math};
 
 impl<T: Scalar> QueryObject<T> {
-    /// A render engine of the snapshot (Drake's `GetRenderEngineByName`).
+    /// Returns a render engine of the snapshot (Drake's `GetRenderEngineByName`).
     ///
     /// # Errors
-    /// If there is no renderer of that name; the message lists the existing ones.
+    /// Returns an error if there is no renderer of that name; the message lists the existing ones.
     pub fn render_engine_by_name(&self, name: &str) -> Result<&Arc<dyn RenderEngine>> {
         self.state.render_engine_by_name(name)
     }
 
-    /// Draws a colour image from a camera at `X_PC` in the frame P; derivatives are not used.
+    /// Renders a colour image from a camera at `X_PC` in the frame P; derivatives are ignored.
     ///
     /// # Errors
-    /// If the frame or the camera's renderer is unknown, or the image has the wrong size.
+    /// Returns an error if the frame or the camera's renderer is unknown, or if the image has the
+    /// wrong size.
     pub fn render_color_image(
         &self,
         camera: &ColorRenderCamera,
@@ -36,10 +37,10 @@ impl<T: Scalar> QueryObject<T> {
         })
     }
 
-    /// Draws a depth image; see [`QueryObject::render_color_image`].
+    /// Renders a depth image; see [`QueryObject::render_color_image`].
     ///
     /// # Errors
-    /// As [`QueryObject::render_color_image`].
+    /// Returns an error in the cases of [`QueryObject::render_color_image`].
     pub fn render_depth_image(
         &self,
         camera: &DepthRenderCamera,
@@ -52,10 +53,10 @@ impl<T: Scalar> QueryObject<T> {
         })
     }
 
-    /// Draws a label image; see [`QueryObject::render_color_image`].
+    /// Renders a label image; see [`QueryObject::render_color_image`].
     ///
     /// # Errors
-    /// As [`QueryObject::render_color_image`].
+    /// Returns an error in the cases of [`QueryObject::render_color_image`].
     pub fn render_label_image(
         &self,
         camera: &ColorRenderCamera,
@@ -86,7 +87,7 @@ impl<T: Scalar> QueryObject<T> {
     }
 }
 
-/// A pose without its derivatives.
+/// Returns a pose without its derivatives.
 fn values<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
     let q = &x.rotation.coords;
     let q = Quaternion::new(q.w.re(), q.x.re(), q.y.re(), q.z.re());

@@ -1,4 +1,4 @@
-//! Asking a scene at one moment: poses, distances, contacts, rays, images.
+//! Queries of a scene at one time: poses, distances, contacts, rays, images.
 
 mod images;
 mod pairs;

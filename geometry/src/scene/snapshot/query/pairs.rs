@@ -8,7 +8,7 @@ use crate::scene::snapshot::broadphase::{Candidates, unpack};
 use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
-    /// Hands the candidates within `margin` (m; negative ones count as 0) to `f`.
+    /// Calls `f` with the candidates within `margin` (m; a negative margin counts as 0).
     fn with_candidates<R>(&self, margin: f64, f: impl FnOnce(&Candidates<'_>) -> R) -> R {
         let tree = self.kinematics.tree(&self.state);
         let candidates = tree.candidates(&self.state, margin.max(0.0));
@@ -17,7 +17,7 @@ impl<T: Scalar> QueryObject<T> {
         result
     }
 
-    /// What `f` makes of the candidates, as [`QueryObject::collect`].
+    /// Returns the results of `f` for the candidates; see [`QueryObject::collect`].
     fn collect_pairs<R: Send>(
         &self,
         candidates: &Candidates<'_>,
@@ -25,8 +25,7 @@ impl<T: Scalar> QueryObject<T> {
     ) -> Result<Vec<R>> {
         self.collect_parts(candidates.pairs(), |pairs| {
             let mut found = vec![];
-            // Which of the pairs are candidates is found out for many at once, so that neither loop
-            // disturbs the other.
+            // Candidates are selected in blocks, so that the two loops do not disturb each other.
             let mut selected = [0; 256];
             for (i, block) in pairs.chunks(selected.len()).enumerate() {
                 let room = pairs.len() - i * selected.len();
@@ -91,11 +90,11 @@ impl<T: Scalar> QueryObject<T> {
         })
     }
 
-    /// All pairs of candidates that overlap, by (A, B). Pairs that just touch, at distance zero,
-    /// are left out.
+    /// Returns all candidate pairs that overlap, by (A, B). Pairs that only touch, at distance
+    /// zero, are not included.
     ///
     /// # Errors
-    /// If a pair whose bounding boxes overlap has shapes that are not supported.
+    /// Returns an error if a pair whose bounding boxes overlap has unsupported shapes.
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
         let overlap = |(a, b): (usize, usize)| {
             let found: Option<PairDistance<T>> = self.pair((a, b), 0.0)?;
@@ -112,10 +111,10 @@ impl<T: Scalar> QueryObject<T> {
         self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
     }
 
-    /// True if any two candidates overlap. Ends at the first that do.
+    /// Returns true if any two candidates overlap. Stops at the first pair that does.
     ///
     /// # Errors
-    /// As [`QueryObject::compute_point_pair_penetration`].
+    /// Returns an error in the cases of [`QueryObject::compute_point_pair_penetration`].
     pub fn has_collisions(&self) -> Result<bool> {
         self.with_candidates(0.0, |candidates| {
             for pair in candidates.iter() {
@@ -128,8 +127,8 @@ impl<T: Scalar> QueryObject<T> {
         })
     }
 
-    /// The pairs that no filter excludes and whose bounding boxes overlap, by (A, B). A half space
-    /// is compared with the box of its partner.
+    /// Returns the pairs that no filter excludes and whose bounding boxes overlap, by (A, B). A
+    /// half space is compared with the box of the other geometry.
     pub fn find_collision_candidates(&self) -> Vec<(GeometryId, GeometryId)> {
         let id = |i: usize| self.state.geometries[i].id;
         self.with_candidates(0.0, |candidates| {
@@ -137,13 +136,13 @@ impl<T: Scalar> QueryObject<T> {
         })
     }
 
-    /// Signed distances of all candidates that are at most `max_distance` (m) apart, by (A, B);
-    /// infinity for all candidates. Pairs at just that distance, and pairs that touch, are
-    /// included. With a negative `max_distance`, those are the pairs that overlap at least that
-    /// deep.
+    /// Returns the signed distances of all candidates that are at most `max_distance` (m) apart, by
+    /// (A, B); infinity selects all candidates. Pairs at exactly that distance, and pairs that
+    /// touch, are included. A negative `max_distance` selects the pairs that overlap by at least
+    /// that depth.
     ///
     /// # Errors
-    /// If `max_distance` is NaN, or a pair to be tested has shapes that are not supported.
+    /// Returns an error if `max_distance` is NaN, or if a pair to be tested has unsupported shapes.
     pub fn compute_signed_distance_pairwise_closest_points(
         &self,
         max_distance: f64,
@@ -157,14 +156,15 @@ impl<T: Scalar> QueryObject<T> {
         })
     }
 
-    /// Signed distances between one geometry and all others that it may be tested with, as far as
-    /// they are at most `max_distance` (m) apart; infinity for all. It comes first or second in a
-    /// pair by its id, as in [`QueryObject::compute_signed_distance_pairwise_closest_points`], and
-    /// the answers are those of that query.
+    /// Returns the signed distances between one geometry and all others that it may be tested with,
+    /// if they are at most `max_distance` (m) apart; infinity selects all of them. The ids
+    /// determine whether the geometry comes first or second in a pair, as in
+    /// [`QueryObject::compute_signed_distance_pairwise_closest_points`], and the results equal
+    /// those of that query.
     ///
     /// # Errors
-    /// If the geometry is unknown or has no proximity role, `max_distance` is NaN, or a pair to be
-    /// tested has shapes that are not supported.
+    /// Returns an error if the geometry is unknown or has no proximity role, if `max_distance` is
+    /// NaN, or if a pair to be tested has unsupported shapes.
     pub fn compute_signed_distance_geometry_closest_points(
         &self,
         geometry: GeometryId,
@@ -185,11 +185,11 @@ impl<T: Scalar> QueryObject<T> {
         result
     }
 
-    /// Signed distance between two geometries, whether filtered or not.
+    /// Returns the signed distance between two geometries, whether the pair is filtered or not.
     ///
     /// # Errors
-    /// If a geometry is unknown or has no proximity role, both are the same, or the shapes are not
-    /// supported, such as a `MeshcatCone`.
+    /// Returns an error if a geometry is unknown or has no proximity role, if both are the same, or
+    /// if a shape is not supported, such as a `MeshcatCone`.
     pub fn compute_signed_distance_pair_closest_points(
         &self,
         a: GeometryId,
@@ -199,7 +199,7 @@ impl<T: Scalar> QueryObject<T> {
         if a == b {
             let name = &self.state.geometries[a].name;
             return Err(Error::invalid(format!(
-                "the distance of geometry '{name}' to itself is not defined"
+                "the two geometries must be different, got '{name}' twice"
             )));
         }
         let pair = (a.min(b), a.max(b));
@@ -209,7 +209,7 @@ impl<T: Scalar> QueryObject<T> {
     }
 }
 
-/// A distance that a query of pairs goes to, in overlap if it is negative.
+/// Checks the maximum distance of a query of pairs (m), which is negative for minimum depths.
 fn check_max_distance(query: &str, max_distance: f64) -> Result<()> {
     if max_distance.is_nan() {
         return Err(Error::invalid(format!(

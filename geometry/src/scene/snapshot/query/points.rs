@@ -8,12 +8,14 @@ use nalgebra::Vector3;
 use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
-    /// Signed distances, with gradients, from the point `p_WQ` (m) to all geometries with the
-    /// proximity role that are at most `threshold` (m) away, by id; infinity for all. Filters do
-    /// not matter. A negative threshold asks for what holds the point at least that deep.
+    /// Returns the signed distances, with gradients, from all geometries with the proximity role to
+    /// the point `p_WQ` (m), if they are at most `threshold` (m), by id; infinity selects all
+    /// geometries. Filters have no effect. A negative threshold selects the geometries that contain
+    /// the point at this depth or deeper.
     ///
     /// # Errors
-    /// If the point is not finite, the threshold is NaN, or a shape to be tested is not supported.
+    /// Returns an error if the point is not finite, if the threshold is NaN, or if a shape to be
+    /// tested is not supported.
     pub fn compute_signed_distance_to_point(
         &self,
         p_wq: &Vector3<T>,
@@ -25,11 +27,12 @@ impl<T: Scalar> QueryObject<T> {
         Ok(results)
     }
 
-    /// [`QueryObject::compute_signed_distance_to_point`] of many points, in parallel if the
-    /// snapshot is: see [`QueryObject::with_parallel`]. One list per point.
+    /// Same as [`QueryObject::compute_signed_distance_to_point`], for many points, with one list
+    /// per point; in parallel if [`QueryObject::with_parallel`] says so.
     ///
     /// # Errors
-    /// As there, of the first point that fails.
+    /// Returns the error of [`QueryObject::compute_signed_distance_to_point`] for the first point
+    /// that fails.
     pub fn compute_signed_distance_to_points(
         &self,
         points_w: &[Vector3<T>],
@@ -88,11 +91,11 @@ fn check<T: Scalar>(query: &str, name: &str, p: &Vector3<T>, threshold: f64) -> 
         let p = p.map(|x| x.re());
         let [x, y, z] = [p.x, p.y, p.z];
         return wrong(format!(
-            "{name} is [{x}, {y}, {z}], finite coordinates in metres are expected"
+            "{name} must have finite coordinates (m), got [{x:?}, {y:?}, {z:?}]"
         ));
     }
     if threshold.is_nan() {
-        return wrong("threshold is NaN, a distance in metres or infinity is expected".into());
+        return wrong("threshold must be a distance (m) or infinity, got NaN".into());
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The snapshot that questions are asked of.
+//! The snapshot that answers queries.
 
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId};
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tarragon_framework::Scalar;
 
-/// A snapshot of a scene that answers questions (Drake's `QueryObject`).
+/// A snapshot of a scene that answers queries (Drake's `QueryObject`).
 ///
-/// It is owned: a clone costs two reference counts and stays valid, and unchanged, after the
-/// context has moved on. Results come in a fixed order: pairs by (A, B) with A's id the smaller
-/// one, points by id.
+/// It is owned: a clone costs two reference counts and stays valid, and unchanged, when the context
+/// changes. Results have a fixed order: pairs by (A, B), where A has the smaller id, and points by
+/// id.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -55,7 +55,7 @@ impl<T: Scalar> Clone for QueryObject<T> {
 }
 
 impl<T: Scalar> QueryObject<T> {
-    /// A snapshot without poses.
+    /// Creates a snapshot without poses.
     pub(in crate::scene) fn new(state: Arc<GeometryState>) -> Self {
         Self {
             kinematics: Arc::new(Kinematics::new(&state)),
@@ -64,11 +64,12 @@ impl<T: Scalar> QueryObject<T> {
         }
     }
 
-    /// The same snapshot, with queries that use the threads of rayon's current pool (`true`) or the
-    /// calling one alone (`false`, the default). Answers are the same to the last bit.
+    /// Returns the same snapshot with queries that use the threads of rayon's current pool
+    /// (`true`), or only the calling thread (`false`, the default). The results are identical to
+    /// the last bit.
     ///
-    /// Threads pay for themselves from some hundred pairs, points or rays; what is parallel are
-    /// penetrations and signed distances of all pairs, distances to many points and rays.
+    /// Threads pay off from a few hundred pairs, points or rays. These queries run in parallel:
+    /// penetrations and signed distances of all pairs, distances to many points, and rays.
     #[must_use]
     pub fn with_parallel(&self, parallel: bool) -> Self {
         Self {
@@ -77,44 +78,45 @@ impl<T: Scalar> QueryObject<T> {
         }
     }
 
-    /// The scene behind the snapshot.
+    /// Returns a read-only view of the scene of the snapshot.
     pub fn inspector(&self) -> SceneGraphInspector<'_> {
         self.state.inspector()
     }
 
-    /// `X_WF` of a frame.
+    /// Returns `X_WF` of a frame.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn pose_in_world(&self, frame: FrameId) -> Result<&Isometry3<T>> {
         Ok(self.kinematics.x_wf(self.state.frame_number(frame)?))
     }
-    /// `X_WF` of all frames, in the order of [`SceneGraphInspector::frame_ids`].
+    /// Returns `X_WF` of all frames, in the order of [`SceneGraphInspector::frame_ids`].
     pub fn frame_poses_in_world(&self) -> impl ExactSizeIterator<Item = (FrameId, &Isometry3<T>)> {
         let frames = self.state.frames.iter().enumerate();
         frames.map(|(number, frame)| (frame.id, self.kinematics.x_wf(number)))
     }
-    /// `X_PF` of a frame in its parent frame, as it was given; the same as `X_WF` if that is the
-    /// world.
+    /// Returns `X_PF` of a frame in its parent frame, as it was given; it equals `X_WF` if the
+    /// parent is the world.
     ///
     /// # Errors
-    /// If there is no such frame.
+    /// Returns an error if there is no such frame.
     pub fn pose_in_parent(&self, frame: FrameId) -> Result<&Isometry3<T>> {
         Ok(self.kinematics.x_pf(self.state.frame_number(frame)?))
     }
-    /// `X_WG` of a geometry.
+    /// Returns `X_WG` of a geometry.
     ///
     /// # Errors
-    /// If there is no such geometry.
+    /// Returns an error if there is no such geometry.
     pub fn geometry_pose_in_world(&self, geometry: GeometryId) -> Result<&Isometry3<T>> {
         Ok(self.kinematics.x_wg(self.state.geometry_number(geometry)?))
     }
 
-    /// Box in the world around a geometry, exact for spheres and capsules, else around a box in the
-    /// geometry's frame; `None` for a half space.
+    /// Returns the world-aligned bounding box of a geometry. The box is exact for spheres and
+    /// capsules; for other shapes it bounds a box in the geometry's frame. Returns `None` for a
+    /// half space.
     ///
     /// # Errors
-    /// If there is no such geometry, or its mesh file can not be read.
+    /// Returns an error if there is no such geometry, or if its mesh file cannot be read.
     pub fn compute_aabb_in_world(&self, geometry: GeometryId) -> Result<Option<Aabb>> {
         let number = self.state.geometry_number(geometry)?;
         let geometry = &self.state.geometries[number];
@@ -126,10 +128,11 @@ impl<T: Scalar> QueryObject<T> {
         Ok(in_world.map(|(center, half)| Aabb::new(center, half)))
     }
 
-    /// Box in the world around everything with a role; `None` if nothing has a box.
+    /// Returns the world-aligned bounding box of all geometries with a role; `None` if none of them
+    /// has a box.
     ///
     /// # Errors
-    /// If a mesh file can not be read.
+    /// Returns an error if a mesh file cannot be read.
     pub fn compute_scene_aabb(&self, role: Role) -> Result<Option<Aabb>> {
         let mut bounds: Option<Aabb> = None;
         for id in self.inspector().geometry_ids_with_role(role) {
@@ -140,7 +143,7 @@ impl<T: Scalar> QueryObject<T> {
         Ok(bounds)
     }
 
-    /// The number of a geometry that has the proximity role.
+    /// Returns the number of a geometry, which must have the proximity role.
     pub(super) fn proximity_number(&self, id: GeometryId) -> Result<usize> {
         let number = self.state.geometry_number(id)?;
         let geometry = &self.state.geometries[number];
@@ -153,8 +156,8 @@ impl<T: Scalar> QueryObject<T> {
         Ok(number)
     }
 
-    /// What `f` makes of the items, in their order and without the empty answers. The first error
-    /// in that order ends it.
+    /// Returns the results of `f` for the items, in their order, without the empty ones. Stops at
+    /// the first error in that order.
     pub(super) fn collect<I: Sync, R: Send>(
         &self,
         items: &[I],
@@ -166,8 +169,8 @@ impl<T: Scalar> QueryObject<T> {
         })
     }
 
-    /// The answers to parts of the items, joined in their order. The first error in that order ends
-    /// it.
+    /// Returns the results for parts of the items, joined in their order. Stops at the first error
+    /// in that order.
     pub(super) fn collect_parts<I: Sync, R: Send>(
         &self,
         items: &[I],
@@ -176,8 +179,8 @@ impl<T: Scalar> QueryObject<T> {
         if !self.parallel {
             return all(items);
         }
-        // Several parts per thread, because some take longer than others; whoever is awake takes
-        // the next one.
+        // Several parts per thread, because some take longer than others; an idle thread takes the
+        // next part.
         let threads = rayon::current_num_threads();
         let part = (items.len() / (8 * threads)).max(16);
         let taken = AtomicUsize::new(0);
@@ -203,11 +206,11 @@ impl<T: Scalar> QueryObject<T> {
     }
 }
 
-/// A distance that a query goes to.
+/// Checks the maximum distance of a query (m).
 pub(super) fn check_distance(query: &str, name: &str, value: f64) -> Result<()> {
     if value.is_nan() || value < 0.0 {
         return Err(Error::invalid(format!(
-            "{query}: {name} is {value}, a distance of at least 0 m is expected"
+            "{query}: {name} must be at least 0 m, got {value:?} m"
         )));
     }
     Ok(())

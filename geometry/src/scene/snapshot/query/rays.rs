@@ -1,4 +1,4 @@
-//! Rays: what range sensors are made of.
+//! Ray queries, from which range sensors are built.
 
 use super::QueryObject;
 use super::query_object::check_distance;
@@ -11,7 +11,7 @@ use crate::values::value_of;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
 
-/// What rays can hit, and how far they go.
+/// The geometries that rays can hit, and the length of the rays.
 ///
 /// ```
 /// use tarragon_geometry::{RayOptions, Role};
@@ -23,7 +23,7 @@ use tarragon_framework::Scalar;
 pub struct RayOptions {
     /// Length of the rays (m), inclusive; infinite by default.
     pub max_distance: f64,
-    /// Geometries with this role are hit; [`Role::Proximity`] by default.
+    /// Role of the geometries that can be hit; [`Role::Proximity`] by default.
     pub role: Role,
     /// Geometries that rays pass through, such as the housing of the sensor; none by default.
     pub excluded: Vec<GeometryId>,
@@ -39,7 +39,7 @@ impl Default for RayOptions {
     }
 }
 
-/// What a ray hits first.
+/// First hit of a ray.
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -48,12 +48,14 @@ impl Default for RayOptions {
 /// # let mut scene = SceneGraph::new();
 /// # let source = scene.register_source("toys")?;
 /// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball")?;
-/// # let ball = scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))?;
+/// # let ball = ball.with_proximity(ProximityProperties::new());
+/// # let ball = scene.register_anchored_geometry(source, ball)?;
 /// # let mut b = DiagramBuilder::new();
 /// # let scene = b.add("scene_graph", scene);
 /// # let ctx = b.build()?.default_context();
 /// let query = ctx.eval(scene.query)?; // a ball of radius 1 at the origin
-/// let rays = [Ray::new(Vector3::z() * 3.0, -Vector3::z()), Ray::new(Vector3::z() * 3.0, Vector3::z())];
+/// let above = Vector3::z() * 3.0;
+/// let rays = [Ray::new(above, -Vector3::z()), Ray::new(above, Vector3::z())];
 /// let hits: Vec<Option<RayHit<f64>>> = query.cast_rays(&rays, &RayOptions::default())?;
 /// let hit = hits[0].unwrap();
 /// assert_eq!((hit.id_g, hit.distance, hit.nhat_w), (ball, 2.0, Vector3::z()));
@@ -66,24 +68,26 @@ pub struct RayHit<T: Scalar> {
     pub id_g: GeometryId,
     /// Distance from the origin of the ray (m).
     pub distance: T,
-    /// The point that is hit, in the world (m).
+    /// The point that the ray hits, in the world (m).
     pub p_wc: Vector3<T>,
-    /// Unit normal of the surface there, in the world, out of the geometry.
+    /// Unit normal of the surface at that point, out of the geometry, in the world.
     pub nhat_w: Vector3<T>,
 }
 
 impl<T: Scalar> QueryObject<T> {
-    /// What each ray hits first, in the order of the rays; in parallel if the snapshot is: see
-    /// [`QueryObject::with_parallel`]. Collision filters do not matter.
+    /// Returns the first hit of each ray, in the order of the rays; in parallel if
+    /// [`QueryObject::with_parallel`] says so. Collision filters have no effect.
     ///
-    /// A ray that starts inside a geometry hits its surface where it leaves, with the normal out of
-    /// the geometry, so along the ray. A `Mesh` is hit at its triangles, from both sides, with the
-    /// normal that follows from their winding; a `Convex` at its hull. Of geometries at the same
-    /// distance the one with the smaller id is reported. Cones are for visualizers and are not hit.
+    /// A ray that starts inside a geometry hits its surface where it leaves; the normal points out
+    /// of the geometry, and so along the ray. A `Mesh` is hit at its triangles, from both sides,
+    /// with the normal given by their winding; a `Convex` is hit at its hull. Among geometries at
+    /// the same distance, the one with the smallest id is reported. Cones are for visualizers only
+    /// and are not hit.
     ///
     /// # Errors
-    /// If a ray is not finite or has no direction, `max_distance` is negative or NaN, the role is
-    /// [`Role::Unassigned`], an excluded geometry is unknown, or a mesh can not be read.
+    /// Returns an error if a ray is not finite or has no direction, if `max_distance` is negative
+    /// or NaN, if the role is [`Role::Unassigned`], if an excluded geometry is unknown, or if a
+    /// mesh cannot be read.
     pub fn cast_rays(
         &self,
         rays: &[Ray<T>],
@@ -102,8 +106,8 @@ impl<T: Scalar> QueryObject<T> {
         let hits = match options.role {
             Role::Unassigned => {
                 return Err(Error::invalid(
-                    "cast_rays: the role is Unassigned; Proximity, Illustration or Perception is \
-                     expected",
+                    "cast_rays: the role must be Proximity, Illustration or Perception, got \
+                     Unassigned",
                 ));
             }
             Role::Proximity => {
@@ -131,7 +135,7 @@ impl<T: Scalar> QueryObject<T> {
     }
 }
 
-/// The search along one ray.
+/// The search for the nearest hit of one ray.
 struct NearestHit<'a, T: Scalar> {
     query: &'a QueryObject<T>,
     excluded: &'a [usize],
@@ -157,7 +161,7 @@ impl<'a, T: Scalar> NearestHit<'a, T> {
         RayBox::new(&self.origin, &self.direction)
     }
 
-    /// Tests a geometry; returns how far to look from now on.
+    /// Tests a geometry. Returns the new limit of the search (m).
     #[inline]
     fn look_at(&mut self, number: usize, limit: f64) -> f64 {
         if !self.excluded.is_empty() && self.excluded.binary_search(&number).is_ok() {

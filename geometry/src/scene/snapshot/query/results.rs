@@ -1,4 +1,4 @@
-//! Answers of proximity queries.
+//! Results of proximity queries.
 
 use crate::ids::GeometryId;
 use nalgebra::Vector3;
@@ -37,9 +37,9 @@ pub struct PenetrationAsPointPair<T: Scalar> {
     pub depth: T,
     /// Unit normal in the world, out of B into A.
     pub nhat_ba_w: Vector3<T>,
-    /// Point of A deepest inside B, in the world (m).
+    /// The point of A deepest inside B, in the world (m).
     pub p_wca: Vector3<T>,
-    /// Point of B deepest inside A, in the world (m).
+    /// The point of B deepest inside A, in the world (m).
     pub p_wcb: Vector3<T>,
 }
 
@@ -91,13 +91,15 @@ pub struct SignedDistancePair<T: Scalar> {
 /// # let mut scene = SceneGraph::new();
 /// # let source = scene.register_source("toys")?;
 /// # let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, "ball")?;
-/// # let ball = scene.register_anchored_geometry(source, ball.with_proximity(ProximityProperties::new()))?;
+/// # let ball = ball.with_proximity(ProximityProperties::new());
+/// # let ball = scene.register_anchored_geometry(source, ball)?;
 /// # let mut b = DiagramBuilder::new();
 /// # let scene = b.add("scene_graph", scene);
 /// # let ctx = b.build()?.default_context();
 /// let query = ctx.eval(scene.query)?; // a ball of radius 1 at the origin
 /// let point = Vector3::new(0.0, 0.0, 3.0);
-/// let near: Vec<SignedDistanceToPoint<f64>> = query.compute_signed_distance_to_point(&point, 5.0)?;
+/// let near: Vec<SignedDistanceToPoint<f64>> =
+///     query.compute_signed_distance_to_point(&point, 5.0)?;
 /// assert_eq!((near[0].id_g, near[0].distance, near[0].grad_w.z), (ball, 2.0, 1.0));
 /// assert!(query.compute_signed_distance_to_point(&point, 1.5)?.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -106,10 +108,10 @@ pub struct SignedDistancePair<T: Scalar> {
 pub struct SignedDistanceToPoint<T: Scalar> {
     /// The geometry.
     pub id_g: GeometryId,
-    /// Nearest point on its surface, in its own frame (m).
+    /// The nearest point on the surface of the geometry, in the geometry's frame (m).
     pub p_gn: Vector3<T>,
     /// Signed distance (m), negative inside.
     pub distance: T,
-    /// Gradient of the distance with respect to the point, in the world.
+    /// Gradient of the distance with respect to the position of the point, in the world.
     pub grad_w: Vector3<T>,
 }
