@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Result with this crate's [`Error`].
+/// Result type with this crate's [`Error`].
 ///
 /// ```
 /// use tarragon_geometry::{Capsule, Result};
@@ -15,13 +15,14 @@ use std::path::{Path, PathBuf};
 /// ```
 pub type Result<V, E = Error> = std::result::Result<V, E>;
 
-/// What went wrong, where, and how to mend it. Opaque: read it with `Display`.
+/// Error of this crate. Its message says where it happened, what is wrong and how to fix it; the
+/// type is opaque, so read it with `Display`.
 ///
 /// ```
 /// let error = tarragon_geometry::Sphere::new(-1.0).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "Sphere: radius is -1, a positive finite length in metres is expected"
+///     "Sphere: radius must be positive and finite, got -1.0 m"
 /// );
 /// ```
 #[derive(Debug, thiserror::Error)]
@@ -31,23 +32,23 @@ pub struct Error(Box<ErrorKind>);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ErrorKind {
-    /// A value outside its domain: names the place, what was found and what was expected.
+    /// A value outside its domain. The message names the place, the condition and the value.
     #[error("{0}")]
     Invalid(String),
-    /// A file that can not be opened or read.
+    /// A file that cannot be opened or read.
     #[error("{path}: {source}")]
     Io {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// A file whose content is wrong at some line.
+    /// A file with invalid content at a known line.
     #[error("{path}:{line}: {message}")]
     Parse {
         path: PathBuf,
         line: usize,
         message: String,
     },
-    /// An error with the thing it happened to.
+    /// An error together with the object or file that it concerns.
     #[error("{place}: {source}")]
     At { place: String, source: Error },
     /// An error of the systems framework.
@@ -56,11 +57,11 @@ pub(crate) enum ErrorKind {
 }
 
 impl Error {
-    /// An error described by one complete sentence.
+    /// Creates an error from its complete message.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         ErrorKind::Invalid(message.into()).into()
     }
-    /// Adds the thing that it happened to.
+    /// Prefixes the error with `place`, the object or file that it concerns.
     #[cold]
     pub(crate) fn at(self, place: &str) -> Self {
         ErrorKind::At {
@@ -93,7 +94,8 @@ impl<E: Into<ErrorKind>> From<E> for Error {
     }
 }
 
-/// Calc functions of systems return the framework's error; it adds the place.
+/// Lets the calc functions of systems return this crate's errors: the framework's error adds the
+/// place.
 impl From<Error> for tarragon_framework::Error {
     #[cold]
     fn from(error: Error) -> Self {
@@ -104,7 +106,8 @@ impl From<Error> for tarragon_framework::Error {
     }
 }
 
-/// A word that fits into a message, whatever the file contains.
+/// Makes a word from a file fit for a message: at most 40 characters, none of them control
+/// characters.
 pub(crate) fn short(word: &str) -> String {
     let mut s: String = word
         .chars()

@@ -1,8 +1,8 @@
-//! Axis-aligned boxes.
+//! Axis-aligned bounding boxes.
 
 use nalgebra::Vector3;
 
-/// A box with edges along the axes of some frame (Drake's `Aabb`).
+/// Axis-aligned bounding box in some frame (Drake's `Aabb`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -19,7 +19,7 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// From centre and half edge lengths (m).
+    /// Creates a box from its centre and half edge lengths (m).
     pub fn new(center: Vector3<f64>, half_width: Vector3<f64>) -> Self {
         Self { center, half_width }
     }
@@ -39,7 +39,7 @@ impl Aabb {
     pub fn upper(&self) -> Vector3<f64> {
         self.center + self.half_width
     }
-    /// The smallest box that holds both.
+    /// Returns the smallest box that contains both boxes.
     #[must_use]
     pub fn merged(&self, other: &Self) -> Self {
         let lower = self.lower().inf(&other.lower());

@@ -1,4 +1,4 @@
-//! Colours of vertices.
+//! Vertex colours.
 
 use super::Reader;
 use crate::error::Result;
@@ -6,10 +6,10 @@ use gltf::Accessor;
 use gltf::accessor::{DataType, Dimensions, Item};
 
 impl<'a> Reader<'a> {
-    /// Appends the colours of the vertices that were appended last.
+    /// Appends the colours of the last `count` vertices.
     pub(super) fn colors(&mut self, accessor: Accessor<'a>, count: usize) -> Result<()> {
         self.same_count("COLOR_0", &accessor, count)?;
-        // Those of earlier primitives may have none.
+        // Vertices of earlier primitives may have no colours.
         let base = self.mesh.positions.len() - count;
         self.mesh.colors.resize(base, [1.0; 4]);
         let index = accessor.index();
@@ -24,8 +24,8 @@ impl<'a> Reader<'a> {
             (DataType::F32, Dimensions::Vec3) => self.push(accessor, |c: [f32; 3]| rgb(c, 1.0)),
             (DataType::F32, Dimensions::Vec4) => self.push(accessor, |c: [f32; 4]| c),
             (found, _) => Err(self.document.at.error(format!(
-                "accessors[{index}]: the components of COLOR_0 are {found:?}, three or four of U8, U16 \
-                 or F32 are expected"
+                "accessors[{index}]: components of COLOR_0 must be three or four of U8, U16 or F32, \
+                got {found:?}"
             ))),
         }
     }

@@ -197,7 +197,7 @@ fn without_area_there_is_no_surface() {
     let e = distance_to_point(&m.into(), &o, &Vector3::zeros()).unwrap_err();
     let e = e.to_string();
     assert!(
-        e.contains("test") && e.contains("none of them has an area"),
+        e.contains("test") && e.contains("must have a triangle with a positive area"),
         "{e}"
     );
 }
