@@ -83,19 +83,19 @@ impl Rgba {
         *self = Self::from_slice(channels)?;
         Ok(())
     }
-    /// Red.
+    /// Returns the red channel.
     pub fn r(&self) -> f64 {
         self.channels[0]
     }
-    /// Green.
+    /// Returns the green channel.
     pub fn g(&self) -> f64 {
         self.channels[1]
     }
-    /// Blue.
+    /// Returns the blue channel.
     pub fn b(&self) -> f64 {
         self.channels[2]
     }
-    /// Opacity.
+    /// Returns the opacity.
     pub fn a(&self) -> f64 {
         self.channels[3]
     }
@@ -154,6 +154,8 @@ impl From<Rgba> for Vector4<f64> {
 
 impl TryFrom<Vector4<f64>> for Rgba {
     type Error = Error;
+    /// Converts a vector of red, green, blue and alpha.
+    ///
     /// # Errors
     /// Returns an error if a component is outside `[0, 1]`.
     fn try_from(v: Vector4<f64>) -> Result<Self> {

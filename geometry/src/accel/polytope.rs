@@ -119,8 +119,8 @@ impl Polytope {
         self.support_near(best, d)
     }
 
-    /// Returns the vertex farthest along `d`, starting the search at `start`: best a vertex that is
-    /// farthest along a similar direction.
+    /// Returns the vertex farthest along `d`. The search begins at `start`, which should be a
+    /// vertex that is farthest along a similar direction.
     pub(crate) fn support_near(&self, start: usize, d: &Vector3<f64>) -> usize {
         let mut best = start;
         let mut height = self.vertices[best].dot(d);

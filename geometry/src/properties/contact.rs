@@ -45,17 +45,17 @@ impl CoulombFriction {
             dynamic_friction,
         })
     }
-    /// Static coefficient.
+    /// Returns the static coefficient.
     pub fn static_friction(&self) -> f64 {
         self.static_friction
     }
-    /// Dynamic coefficient.
+    /// Returns the dynamic coefficient.
     pub fn dynamic_friction(&self) -> f64 {
         self.dynamic_friction
     }
 }
 
-/// How a geometry takes part in hydroelastic contact (Drake's `HydroelasticType`); the proximity
+/// Part that a geometry takes in hydroelastic contact (Drake's `HydroelasticType`); the proximity
 /// property `("hydroelastic", "compliance_type")`.
 ///
 /// ```

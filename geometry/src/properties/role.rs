@@ -27,7 +27,7 @@ pub enum Role {
     Perception,
 }
 
-/// Whether a role is assigned for the first time or replaced (Drake's `RoleAssign`).
+/// Way to assign a role: for the first time or as a replacement (Drake's `RoleAssign`).
 ///
 /// ```
 /// use nalgebra::Isometry3;

@@ -23,19 +23,19 @@ impl Aabb {
     pub fn new(center: Vector3<f64>, half_width: Vector3<f64>) -> Self {
         Self { center, half_width }
     }
-    /// Centre (m).
+    /// Returns the centre (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
-    /// Half edge lengths (m).
+    /// Returns the half edge lengths (m).
     pub fn half_width(&self) -> &Vector3<f64> {
         &self.half_width
     }
-    /// Corner with the smallest coordinates (m).
+    /// Returns the corner with the smallest coordinates (m).
     pub fn lower(&self) -> Vector3<f64> {
         self.center - self.half_width
     }
-    /// Corner with the largest coordinates (m).
+    /// Returns the corner with the largest coordinates (m).
     pub fn upper(&self) -> Vector3<f64> {
         self.center + self.half_width
     }

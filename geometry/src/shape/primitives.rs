@@ -41,7 +41,7 @@ impl Sphere {
             radius: length("Sphere", "radius", radius)?,
         })
     }
-    /// Radius (m).
+    /// Returns the radius (m).
     pub fn radius(&self) -> f64 {
         self.radius
     }
@@ -76,11 +76,11 @@ impl BoxShape {
             ),
         })
     }
-    /// Full edge lengths (m).
+    /// Returns the full edge lengths (m).
     pub fn size(&self) -> Vector3<f64> {
         self.size
     }
-    /// Half of the edge lengths (m).
+    /// Returns half of the edge lengths (m).
     pub fn half_size(&self) -> Vector3<f64> {
         self.size * 0.5
     }
@@ -107,7 +107,7 @@ macro_rules! radius_and_length {
                     length: self::length(stringify!($name), "length", length)?,
                 })
             }
-            /// Radius (m).
+            /// Returns the radius (m).
             pub fn radius(&self) -> f64 {
                 self.radius
             }
@@ -172,7 +172,7 @@ impl Ellipsoid {
             ),
         })
     }
-    /// Semi-axes (m).
+    /// Returns the semi-axes (m).
     pub fn semi_axes(&self) -> Vector3<f64> {
         self.semi_axes
     }
@@ -243,15 +243,15 @@ impl MeshcatCone {
             b: length("MeshcatCone", "b", b)?,
         })
     }
-    /// Height along z (m).
+    /// Returns the height along z (m).
     pub fn height(&self) -> f64 {
         self.height
     }
-    /// Semi-axis of the base along x (m).
+    /// Returns the semi-axis of the base along x (m).
     pub fn a(&self) -> f64 {
         self.a
     }
-    /// Semi-axis of the base along y (m).
+    /// Returns the semi-axis of the base along y (m).
     pub fn b(&self) -> f64 {
         self.b
     }

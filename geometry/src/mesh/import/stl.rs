@@ -223,6 +223,6 @@ mod tests {
             message(b"solid\nvertex 1 2 3\nendloop")
                 .contains("the loop must have three vertices, got 1")
         );
-        assert!(message(b"solid\nhello").contains("or endsolid, got 'hello'"));
+        assert!(message(b"solid\nhello").contains("x.stl:2: the line must begin with solid, facet, outer, vertex, endloop, endfacet or endsolid, got 'hello'"));
     }
 }

@@ -30,11 +30,11 @@ pub struct MassProperties {
 const LEAST_VOLUME: f64 = 1e-14;
 
 impl MassProperties {
-    /// Density (kg/m^3).
+    /// Returns the density (kg/m^3).
     pub fn density(&self) -> f64 {
         self.density
     }
-    /// Volume (m^3).
+    /// Returns the volume (m^3).
     pub fn volume(&self) -> f64 {
         self.volume
     }
@@ -42,15 +42,15 @@ impl MassProperties {
     pub fn mass(&self) -> f64 {
         self.volume * self.density
     }
-    /// Centre of mass `p_GoGcm_G` (m).
+    /// Returns the centre of mass `p_GoGcm_G` (m).
     pub fn center_of_mass(&self) -> Vector3<f64> {
         self.center
     }
-    /// Rotational inertia about the origin of G, `I_GGo_G` (kg m^2).
+    /// Returns the rotational inertia about the origin of G, `I_GGo_G` (kg m^2).
     pub fn inertia_about_origin(&self) -> Matrix3<f64> {
         inertia(&self.second_moment) * self.density
     }
-    /// Rotational inertia about the centre of mass, `I_GGcm_G` (kg m^2).
+    /// Returns the rotational inertia about the centre of mass, `I_GGcm_G` (kg m^2).
     pub fn inertia_about_center_of_mass(&self) -> Matrix3<f64> {
         let c = self.center;
         inertia(&(self.second_moment - c * c.transpose() * self.volume)) * self.density

@@ -173,7 +173,7 @@ macro_rules! mesh_shape {
 
         impl $name {
             /// Creates a shape from the unscaled mesh of `source`: a path or an
-            /// [`InMemoryMesh`](super::primitives::InMemoryMesh). The source is read on first use,
+            /// [`InMemoryMesh`](crate::InMemoryMesh). The source is read on first use,
             /// not here.
             pub fn new(source: impl Into<MeshSource>) -> Self {
                 let one = Vector3::repeat(1.0);

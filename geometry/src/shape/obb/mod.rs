@@ -110,7 +110,7 @@ impl Obb {
     pub fn pose(&self) -> &Isometry3<f64> {
         &self.pose
     }
-    /// Centre (m).
+    /// Returns the centre (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.pose.translation.vector
     }
@@ -118,7 +118,7 @@ impl Obb {
     pub fn half_width(&self) -> &Vector3<f64> {
         &self.half_width
     }
-    /// Volume (m^3).
+    /// Returns the volume (m^3).
     pub fn volume(&self) -> f64 {
         8.0 * self.half_width.product()
     }

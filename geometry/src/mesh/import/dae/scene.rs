@@ -244,7 +244,8 @@ impl<'x> Walk<'_, 'x> {
             }),
             _ => Err(self.document.error(
                 element,
-                "the line from the eye to the point of interest must have a length and must not be parallel to the direction of up",
+                "the line from the eye to the point of interest must have a length and must not be \
+                parallel to the direction of up",
             )),
         }
     }
