@@ -1,7 +1,7 @@
 //! Identifiers of sources, frames and geometries.
 //!
-//! Unique within the process and increasing, so that "sorted by id" is registration order and a
-//! result order never depends on hashing.
+//! Identifiers are unique within the process and increase, so that sorting by identifier gives the
+//! order of registration and no result depends on hashing.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,12 +15,12 @@ macro_rules! ids {
         pub struct $name(u64);
 
         impl $name {
-            /// An identifier that no other call has returned or will return in this process.
-            #[allow(clippy::new_without_default, reason = "every call gives another value")]
+            /// Creates an identifier that is unique within this process.
+            #[allow(clippy::new_without_default, reason = "every call returns a different value")]
             pub fn new() -> Self {
                 Self(NEXT.fetch_add(1, Ordering::Relaxed))
             }
-            /// The number behind the identifier, for logs.
+            /// Returns the number behind the identifier, for logs.
             pub fn value(self) -> u64 {
                 self.0
             }
@@ -38,7 +38,8 @@ macro_rules! ids {
     )*};
 }
 ids!(
-    /// Who registered a frame or a geometry: a plant, a scene loader, an obstacle generator.
+    /// Identifier of a source: whatever registers frames and geometries, such as a plant, a scene
+    /// loader or an obstacle generator.
     ///
     /// ```
     /// use tarragon_geometry::{SceneGraph, SourceId};
@@ -48,7 +49,7 @@ ids!(
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     SourceId,
-    /// A frame that geometry is attached to.
+    /// Identifier of a frame that geometries are attached to.
     ///
     /// ```
     /// use tarragon_geometry::{FrameId, GeometryFrame, SceneGraph};
@@ -60,7 +61,7 @@ ids!(
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     FrameId,
-    /// One geometry.
+    /// Identifier of a geometry.
     ///
     /// ```
     /// use tarragon_geometry::GeometryId;
@@ -68,7 +69,7 @@ ids!(
     /// assert!(a < b && a.value() < b.value());
     /// ```
     GeometryId,
-    /// A transient declaration of collision filters; see
+    /// Identifier of a transient collision filter declaration; see
     /// [`CollisionFilterManager`](super::CollisionFilterManager).
     ///
     /// ```

@@ -1,9 +1,10 @@
-//! Colour with opacity.
+//! Colours with opacity.
 
 use crate::error::{Error, Result};
 use nalgebra::Vector4;
 
-/// Red, green, blue and alpha in `[0, 1]`; alpha 1 is opaque. Not linearised (sRGB as in files).
+/// Colour with red, green, blue and alpha in `[0, 1]`; alpha 1 is opaque. The values are not
+/// linearised (sRGB, as in files).
 ///
 /// ```
 /// use tarragon_geometry::Rgba;
@@ -26,7 +27,7 @@ impl Default for Rgba {
 }
 
 impl Rgba {
-    /// Drake's default for geometry without a colour.
+    /// Drake's default colour for geometry that has none.
     pub const DEFAULT_DIFFUSE: Self = Self::constant(0.9, 0.7, 0.2, 1.0);
     /// Opaque white.
     pub const WHITE: Self = Self::constant(1.0, 1.0, 1.0, 1.0);
@@ -37,32 +38,32 @@ impl Rgba {
         }
     }
 
-    /// A colour from its channels.
+    /// Creates a colour from its channels.
     ///
     /// # Errors
-    /// If a channel is outside `[0, 1]`.
+    /// Returns an error if a channel is outside `[0, 1]`.
     pub fn new(r: f64, g: f64, b: f64, a: f64) -> Result<Self> {
         let channels = Vector4::new(r, g, b, a);
         if channels.iter().all(|c| (0.0..=1.0).contains(c)) {
             Ok(Self { channels })
         } else {
             Err(Error::invalid(format!(
-                "Rgba: the channels must be from 0 to 1, got {:?}",
+                "Rgba: channels must be from 0 to 1, got {:?}",
                 [r, g, b, a]
             )))
         }
     }
-    /// A colour with alpha 1 (Drake's default alpha).
+    /// Creates a colour with alpha 1 (Drake's default alpha).
     ///
     /// # Errors
-    /// If a channel is outside `[0, 1]`.
+    /// Returns an error if a channel is outside `[0, 1]`.
     pub fn opaque(r: f64, g: f64, b: f64) -> Result<Self> {
         Self::new(r, g, b, 1.0)
     }
-    /// A colour from three channels, red first, or from four; alpha is 1 where it is left out.
+    /// Creates a colour from three or four channels, red first. Alpha defaults to 1.
     ///
     /// # Errors
-    /// If there are not three or four channels, or one is outside `[0, 1]`.
+    /// Returns an error if the number of channels is not three or four, or one is outside `[0, 1]`.
     pub fn from_slice(channels: &[f64]) -> Result<Self> {
         match *channels {
             [r, g, b] => Self::opaque(r, g, b),
@@ -73,41 +74,42 @@ impl Rgba {
             ))),
         }
     }
-    /// Replaces all channels, as [`from_slice`](Self::from_slice) makes them (Drake's `set`).
+    /// Replaces all channels; [`from_slice`](Self::from_slice) explains their order (Drake's
+    /// `set`).
     ///
     /// # Errors
-    /// As [`from_slice`](Self::from_slice); nothing is changed then.
+    /// Returns the errors of [`from_slice`](Self::from_slice). The colour is then unchanged.
     pub fn set(&mut self, channels: &[f64]) -> Result<()> {
         *self = Self::from_slice(channels)?;
         Ok(())
     }
-    /// Red.
+    /// Returns the red channel.
     pub fn r(&self) -> f64 {
         self.channels[0]
     }
-    /// Green.
+    /// Returns the green channel.
     pub fn g(&self) -> f64 {
         self.channels[1]
     }
-    /// Blue.
+    /// Returns the blue channel.
     pub fn b(&self) -> f64 {
         self.channels[2]
     }
-    /// Opacity.
+    /// Returns the opacity.
     pub fn a(&self) -> f64 {
         self.channels[3]
     }
-    /// All four channels, red first.
+    /// Returns all four channels, red first.
     pub fn rgba(&self) -> [f64; 4] {
         self.channels.into()
     }
     pub(crate) fn as_vector(&self) -> &Vector4<f64> {
         &self.channels
     }
-    /// Replaces the channels that are given.
+    /// Replaces the channels that are `Some`.
     ///
     /// # Errors
-    /// If one is outside `[0, 1]`; nothing is changed then.
+    /// Returns an error if a channel is outside `[0, 1]`. The colour is then unchanged.
     pub fn update(
         &mut self,
         r: Option<f64>,
@@ -123,14 +125,15 @@ impl Rgba {
         )?;
         Ok(())
     }
-    /// The colour with red, green and blue multiplied by `scale`, at most 1; alpha stays.
+    /// Returns the colour with red, green and blue multiplied by `scale` and limited to 1. Alpha is
+    /// unchanged.
     ///
     /// # Errors
-    /// If `scale` is negative or NaN.
+    /// Returns an error if `scale` is negative or NaN.
     pub fn scale_rgb(&self, scale: f64) -> Result<Self> {
         if scale.is_nan() || scale < 0.0 {
             return Err(Error::invalid(format!(
-                "Rgba: the scale is {scale}, a value of at least 0 is expected"
+                "Rgba: scale must be at least 0, got {scale:?}"
             )));
         }
         let scaled = |c: f64| (c * scale).min(1.0);
@@ -151,8 +154,10 @@ impl From<Rgba> for Vector4<f64> {
 
 impl TryFrom<Vector4<f64>> for Rgba {
     type Error = Error;
+    /// Converts a vector of red, green, blue and alpha.
+    ///
     /// # Errors
-    /// If a component is outside `[0, 1]`.
+    /// Returns an error if a component is outside `[0, 1]`.
     fn try_from(v: Vector4<f64>) -> Result<Self> {
         Self::new(v.x, v.y, v.z, v.w)
     }
@@ -163,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alpha_is_one_where_it_is_left_out() {
+    fn missing_alpha_is_one() {
         let mut color = Rgba::new(0.1, 0.2, 0.3, 0.4).unwrap();
         color.set(&[0.5, 0.6, 0.7]).unwrap();
         assert_eq!(color, Rgba::opaque(0.5, 0.6, 0.7).unwrap());
@@ -173,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_colour_leaves_the_old_one() {
+    fn an_invalid_colour_keeps_the_previous_one() {
         let before = Rgba::new(0.1, 0.2, 0.3, 0.4).unwrap();
         for (channels, what) in [
             (&[0.0; 2][..], "must have 3 or 4 channels, got 2"),

@@ -1,21 +1,21 @@
-//! Vectors and poses between plain values and scalars with derivatives.
+//! Conversion of vectors and poses between plain values and scalars with derivatives.
 
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use tarragon_framework::Scalar;
 
-/// A constant vector in `T`.
+/// Converts a vector of constants to the scalar `T`.
 #[inline]
 pub(crate) fn lift<T: Scalar>(v: &Vector3<f64>) -> Vector3<T> {
     v.map(T::from)
 }
 
-/// The vector of values.
+/// Returns the values of a vector, without derivatives.
 #[inline]
 pub(crate) fn value_of<T: Scalar>(v: &Vector3<T>) -> Vector3<f64> {
     v.map(|x| x.re())
 }
 
-/// The pose of values.
+/// Returns the values of a pose, without derivatives.
 #[inline]
 pub(crate) fn values_of_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
     Isometry3::from_parts(
@@ -24,7 +24,7 @@ pub(crate) fn values_of_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
     )
 }
 
-/// A constant vector of B, in A.
+/// Re-expresses in A a constant vector that is expressed in B.
 #[inline]
 pub(crate) fn rotate<T: Scalar>(x_ab: &Isometry3<T>, v_b: &Vector3<f64>) -> Vector3<T> {
     x_ab.rotation * lift(v_b)

@@ -111,7 +111,8 @@ fn meshes_in_memory_can_be_registered() {
         .unwrap_err()
         .to_string();
     assert!(
-        e.contains("geometry 'line'") && e.contains("corner: all vertices are on a line"),
+        e.contains("geometry 'line'")
+            && e.contains("corner: vertices must span a plane, got points on a line"),
         "{e}"
     );
     let shape = scene

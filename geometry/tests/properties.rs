@@ -321,14 +321,32 @@ fn configurations_are_checked() {
     );
     assert_eq!(
         refused(|d| d.hydroelastic_modulus = Some(-1.0)),
-        "default_proximity_properties: hydroelastic_modulus is -1, a positive value is expected"
+        "default_proximity_properties: hydroelastic_modulus must be positive, got -1.0"
     );
-    assert!(refused(|d| d.resolution_hint = Some(0.0)).contains("resolution_hint is 0"));
-    assert!(refused(|d| d.resolution_hint = Some(f64::NAN)).contains("resolution_hint is NaN"));
-    assert!(refused(|d| d.slab_thickness = Some(0.0)).contains("slab_thickness is 0"));
-    assert!(refused(|d| d.margin = Some(f64::INFINITY)).contains(&format!("margin is {inf}")));
-    assert!(refused(|d| d.relaxation_time = Some(-1.0)).contains("relaxation_time is -1"));
-    assert!(refused(|d| d.point_stiffness = Some(0.0)).contains("point_contact_stiffness is 0"));
+    assert!(
+        refused(|d| d.resolution_hint = Some(0.0))
+            .contains("resolution_hint must be positive and finite, got 0.0")
+    );
+    assert!(
+        refused(|d| d.resolution_hint = Some(f64::NAN))
+            .contains("resolution_hint must be positive and finite, got NaN")
+    );
+    assert!(
+        refused(|d| d.slab_thickness = Some(0.0))
+            .contains("slab_thickness must be positive and finite, got 0.0")
+    );
+    assert!(
+        refused(|d| d.margin = Some(f64::INFINITY))
+            .contains(&format!("margin must be finite and at least 0, got {inf}"))
+    );
+    assert!(
+        refused(|d| d.relaxation_time = Some(-1.0))
+            .contains("relaxation_time must be finite and at least 0, got -1.0")
+    );
+    assert!(
+        refused(|d| d.point_stiffness = Some(0.0))
+            .contains("point_contact_stiffness must be positive, got 0.0")
+    );
     assert!(refused(|d| d.static_friction = None).contains("must both be set"));
     assert!(refused(|d| d.dynamic_friction = Some(0.6)).contains("static friction 0.5"));
 }

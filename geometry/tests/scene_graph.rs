@@ -392,7 +392,7 @@ fn invalid_registrations_are_reported_and_change_nothing() {
         Sphere::new(-1.0)
             .unwrap_err()
             .to_string()
-            .contains("radius is -1")
+            .contains("radius must be positive and finite, got -1.0 m")
     );
     let inspector = graph.model_inspector();
     assert_eq!((inspector.num_geometries(), inspector.num_frames()), (2, 2));

@@ -78,7 +78,7 @@ fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
         ),
         (
             ball("shape", json!({"type": "Sphere", "radius": -1})),
-            "geometry 'ball': shape: Sphere: radius is -1",
+            "geometry 'ball': shape: Sphere: radius must be positive and finite, got -1.0 m",
         ),
         (
             ball("shape", json!({"type": "Sphere", "radius": 1, "length": 2})),

@@ -1,8 +1,9 @@
-//! Acceleration structures: what a mesh is turned into before it is searched.
+//! Acceleration structures.
 //!
-//! [`bvh`] is a tree of boxes in single precision, over anything. The others hold one mesh:
-//! [`Polytope`] its convex hull with the edges along which a support function climbs,
-//! [`IndexedSurface`] its surface for nearest points, [`TriangleBvh`] its surface for rays.
+//! [`bvh`] is a bounding volume hierarchy in single precision over any items. The others preprocess
+//! one mesh: [`Polytope`] holds its convex hull with the edges along which a support function
+//! climbs, [`IndexedSurface`] its surface for nearest-point queries, [`TriangleBvh`] its surface
+//! for ray casts.
 
 pub(crate) mod bvh;
 mod polytope;

@@ -1,19 +1,20 @@
-//! A convex polytope with what the narrow phase asks of it: who is next to whom.
+//! A convex polytope with the adjacency that the narrow phase needs.
 
 use nalgebra::Vector3;
 
 /// Convex hull of points: vertices, faces with outward normals, and the graph of edges. Flat hulls
-/// have two opposite faces, segments and points none.
+/// have two opposite faces; segments and points have no faces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Polytope {
     vertices: Vec<Vector3<f64>>,
     faces: Vec<PolytopeFace>,
-    /// Vertices of all faces, counter-clockwise seen from outside.
+    /// Vertices of all faces, each counter-clockwise as seen from outside.
     loops: Vec<u32>,
-    /// Neighbours of all vertices; those of vertex `i` are `neighbor_starts[i]..[i + 1]`.
+    /// Neighbours of all vertices; those of vertex `i` are at
+    /// `neighbor_starts[i]..neighbor_starts[i + 1]`.
     neighbors: Vec<u32>,
     neighbor_starts: Vec<u32>,
-    /// Faces around all vertices; those of vertex `i` are `corner_faces[face_starts[i]..[i + 1]]`.
+    /// Faces around all vertices; those of vertex `i` are at `face_starts[i]..face_starts[i + 1]`.
     corner_faces: Vec<u32>,
     face_starts: Vec<u32>,
     /// Mean of the vertices.
@@ -22,7 +23,7 @@ pub(crate) struct Polytope {
     extent: f64,
 }
 
-/// A face: outward unit normal, offset of its plane, its range of `loops`.
+/// Face: outward unit normal, offset of its plane and range of its vertices in `loops`.
 #[derive(Clone, Debug)]
 struct PolytopeFace {
     normal: Vector3<f64>,
@@ -31,11 +32,13 @@ struct PolytopeFace {
     end: u32,
 }
 
-/// Up to this many vertices all are looked at; beyond, the support climbs along edges.
+/// Number of vertices up to which the support function tests all of them. Beyond it, the function
+/// climbs along edges.
 const SCAN: usize = 24;
 
 impl Polytope {
-    /// From the extreme points and the faces of their hull (counter-clockwise seen from outside).
+    /// Creates a polytope from the extreme points and the faces of their hull (counter-clockwise as
+    /// seen from outside).
     pub(crate) fn new(vertices: Vec<Vector3<f64>>, faces: &[Vec<u32>]) -> Self {
         let mut this = Self::default();
         let mut edges = vec![];
@@ -80,11 +83,11 @@ impl Polytope {
     pub(crate) fn num_faces(&self) -> usize {
         self.faces.len()
     }
-    /// Outward unit normal and offset of a face.
+    /// Returns the outward unit normal and the offset of a face.
     pub(crate) fn plane(&self, face: usize) -> (&Vector3<f64>, f64) {
         (&self.faces[face].normal, self.faces[face].offset)
     }
-    /// Vertices of a face, counter-clockwise seen from outside.
+    /// Returns the vertices of a face, counter-clockwise as seen from outside.
     pub(crate) fn face(&self, face: usize) -> impl Iterator<Item = &Vector3<f64>> {
         let PolytopeFace { start, end, .. } = self.faces[face];
         let corners = &self.loops[start as usize..end as usize];
@@ -96,16 +99,16 @@ impl Polytope {
         &self.neighbors[range]
     }
 
-    /// The mean of the vertices.
+    /// Returns the mean of the vertices.
     pub(crate) fn center(&self) -> &Vector3<f64> {
         &self.center
     }
 
-    /// The vertex farthest along `d`.
+    /// Returns the vertex farthest along `d`.
     pub(crate) fn support(&self, d: &Vector3<f64>) -> usize {
         let mut best = 0;
         if self.vertices.len() > SCAN {
-            // A sparse sample first, so that the climb is short.
+            // A sparse sample first keeps the climb short.
             let height = |i: &usize| self.vertices[*i].dot(d);
             for i in (0..self.vertices.len()).step_by(self.vertices.len() / 8) {
                 if height(&i) > height(&best) {
@@ -116,7 +119,8 @@ impl Polytope {
         self.support_near(best, d)
     }
 
-    /// The vertex farthest along `d`; `start` is one that was farthest along a similar direction.
+    /// Returns the vertex farthest along `d`. The search begins at `start`, which should be a
+    /// vertex that is farthest along a similar direction.
     pub(crate) fn support_near(&self, start: usize, d: &Vector3<f64>) -> usize {
         let mut best = start;
         let mut height = self.vertices[best].dot(d);
@@ -143,8 +147,8 @@ impl Polytope {
         }
     }
 
-    /// The outward normal of the face whose plane is nearest to a point inside or on the surface;
-    /// `None` without faces.
+    /// Returns the outward normal of the face whose plane is nearest to a point inside or on the
+    /// surface, or `None` if there are no faces.
     pub(crate) fn nearest_plane(&self, p: &Vector3<f64>) -> Option<Vector3<f64>> {
         let height = |f: &PolytopeFace| f.normal.dot(p) - f.offset;
         let nearest = self
@@ -154,7 +158,8 @@ impl Polytope {
         nearest.map(|f| f.normal)
     }
 
-    /// The face around a vertex whose normal is nearest to `n`; `None` without faces.
+    /// Returns the face around `vertex` whose normal is nearest to `n`, or `None` if there are no
+    /// faces.
     pub(crate) fn face_toward(&self, vertex: usize, n: &Vector3<f64>) -> Option<usize> {
         let range = self.face_starts[vertex] as usize..self.face_starts[vertex + 1] as usize;
         let toward = |i: u32| self.faces[i as usize].normal.dot(n);
@@ -164,7 +169,8 @@ impl Polytope {
     }
 }
 
-/// Values by vertex, each once, and where those of each vertex start.
+/// Groups distinct `(vertex, value)` pairs by vertex. Returns the values and the start of each
+/// vertex's range.
 fn by_vertex(count: usize, mut pairs: Vec<(u32, u32)>) -> (Vec<u32>, Vec<u32>) {
     pairs.sort_unstable();
     pairs.dedup();
@@ -173,7 +179,8 @@ fn by_vertex(count: usize, mut pairs: Vec<(u32, u32)>) -> (Vec<u32>, Vec<u32>) {
     (pairs.into_iter().map(|p| p.1).collect(), starts)
 }
 
-/// Unit normal by Newell's method, relative to the first corner against cancellation, and offset.
+/// Computes a face's unit normal and offset by Newell's method, relative to the first corner to
+/// avoid cancellation.
 fn plane(vertices: &[Vector3<f64>], face: &[u32]) -> (Vector3<f64>, f64) {
     let corner = |i: usize| vertices[face[i % face.len()] as usize];
     let base = corner(0);
@@ -182,7 +189,7 @@ fn plane(vertices: &[Vector3<f64>], face: &[u32]) -> (Vector3<f64>, f64) {
         normal += (corner(i) - base).cross(&(corner(i + 1) - base));
     }
     let normal = normal.try_normalize(0.0).unwrap_or_else(Vector3::z);
-    // The plane supports every corner: the outermost one decides.
+    // The plane must support every corner, so the outermost one determines the offset.
     let heights = face.iter().map(|i| normal.dot(&vertices[*i as usize]));
     (normal, heights.fold(f64::NEG_INFINITY, f64::max))
 }

@@ -1,13 +1,13 @@
-//! Rays and triangle meshes.
+//! Ray casts against triangle meshes.
 //!
-//! The test of a triangle leaves no gaps along shared edges: S. Woop, C. Benthin, I. Wald,
+//! The ray/triangle test leaves no gaps along shared edges: S. Woop, C. Benthin, I. Wald,
 //! "Watertight ray/triangle intersection", Journal of Computer Graphics Techniques 2(1), 2013.
 
 use super::bvh::{Box32, Bvh, RayBox};
 use crate::mesh::TriangleSurfaceMesh;
 use nalgebra::Vector3;
 
-/// The triangles of a mesh in a tree.
+/// Triangles of a mesh in a bounding volume hierarchy.
 pub(crate) struct TriangleBvh {
     bvh: Bvh,
     triangles: Vec<[Vector3<f64>; 3]>,
@@ -19,9 +19,9 @@ impl TriangleBvh {
         Self::of_triangles((0..mesh.num_triangles()).map(corners))
     }
 
-    /// From the corners of triangles.
+    /// Creates the hierarchy from the corners of triangles.
     pub(crate) fn of_triangles(triangles: impl Iterator<Item = [Vector3<f64>; 3]>) -> Self {
-        // Without area there is no normal, and the neighbours close the surface.
+        // A triangle without area has no normal, and its neighbours close the surface.
         let has_normal = |[a, b, c]: &[Vector3<f64>; 3]| {
             let n = (b - a).cross(&(c - a));
             n.try_normalize(0.0)
@@ -39,7 +39,8 @@ impl TriangleBvh {
         }
     }
 
-    /// The first crossing up to `limit`; from the origin `o` along the unit vector `d`.
+    /// Returns the first intersection within distance `limit` of the ray from `o` along the unit
+    /// vector `d`.
     pub(crate) fn first_hit(
         &self,
         o: &Vector3<f64>,
@@ -53,7 +54,8 @@ impl TriangleBvh {
                 let Some(t) = shear.meet(&self.triangles[triangle as usize]) else {
                     return limit;
                 };
-                // Of triangles at the same distance the first one, in whatever order they come.
+                // On equal distance the triangle with the smaller index wins, whatever the order of
+                // the visits.
                 let better = best.is_none_or(|best| (t, triangle) < best);
                 if t <= limit && better {
                     best = Some((t, triangle));
@@ -72,19 +74,19 @@ impl TriangleBvh {
     }
 }
 
-/// Where a ray meets a triangle.
+/// Intersection of a ray with a triangle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TriangleHit {
-    /// From the origin of the ray (m).
+    /// Distance from the origin of the ray (m).
     pub(crate) distance: f64,
-    /// Unit normal of the triangle as it is wound.
+    /// Unit normal of the triangle according to its winding.
     pub(crate) normal: Vector3<f64>,
 }
 
-/// A frame in which a ray starts at the origin and goes along z.
+/// Transformation to a frame in which the ray starts at the origin and points along z.
 struct Shear {
     origin: Vector3<f64>,
-    /// The axes in their new order: z is the one along which the ray goes most.
+    /// Axes in their new order: z is the dominant axis of the ray's direction.
     axes: [usize; 3],
     shear: Vector3<f64>,
 }
@@ -103,7 +105,7 @@ impl Shear {
         }
     }
 
-    /// Distance to a triangle, hit from either side.
+    /// Returns the distance to a triangle, which may be hit from either side.
     fn meet(&self, corners: &[Vector3<f64>; 3]) -> Option<f64> {
         let [x, y, z] = self.axes;
         let [a, b, c] = corners.map(|p| {
@@ -114,7 +116,7 @@ impl Shear {
                 self.shear.z * p[z],
             )
         });
-        // Twice the areas that the ray cuts off, opposite to a, b, c.
+        // Twice the areas of the sub-triangles opposite to a, b and c.
         let u = c.x * b.y - c.y * b.x;
         let v = a.x * c.y - a.y * c.x;
         let w = b.x * a.y - b.y * a.x;
@@ -122,7 +124,7 @@ impl Shear {
             return None;
         }
         let area = u + v + w;
-        // Seen from the side: the ray runs along the triangle and meets others at its edges.
+        // The ray is parallel to the triangle; it hits neighbouring triangles instead.
         if area == 0.0 {
             return None;
         }

@@ -1,17 +1,17 @@
-//! Surfaces without materials, made ready to be drawn.
+//! Conversion of surfaces without materials to render meshes.
 
 use super::material::MaterialGroup;
 use super::normals::{self, Smoothing};
 use super::render_mesh::RenderMesh;
 use super::surface::{PolygonSurfaceMesh, TriangleSurfaceMesh};
 
-/// What can be seen of a hull: flat faces without a material.
+/// Converts a convex hull to a render mesh with flat faces and no material.
 pub(crate) fn render_mesh_of_hull(hull: &PolygonSurfaceMesh) -> RenderMesh {
-    // Triangles of one face lie in one plane, so that flat shading shows the face.
+    // The triangles of a face are coplanar, so flat shading shows whole faces.
     render_mesh_of_surface(&hull.to_triangles(), Smoothing::Flat)
 }
 
-/// A surface without a material.
+/// Converts a surface to a render mesh without a material.
 pub(super) fn render_mesh_of_surface(
     surface: &TriangleSurfaceMesh,
     smoothing: Smoothing,

@@ -1,6 +1,6 @@
-//! Elements of meshes: which vertices they have, not where.
+//! Elements of meshes as vertex indices, without positions.
 
-/// Makes a newtype of vertex indices.
+/// Defines an element type: a newtype of vertex indices.
 macro_rules! element {
     ($(#[$doc:meta])* $name:ident, $n:literal, ($($v:ident),*)) => {
         $(#[$doc])*
@@ -8,22 +8,22 @@ macro_rules! element {
         pub struct $name([u32; $n]);
 
         impl $name {
-            /// From indices of vertices of a mesh.
+            /// Creates an element from indices of a mesh's vertices.
             pub fn new($($v: u32),*) -> Self {
                 Self([$($v),*])
             }
-            /// How many vertices an element has.
+            /// Returns the number of vertices of an element.
             pub fn num_vertices(&self) -> usize {
                 $n
             }
-            /// The index within the mesh of vertex `i` of the element.
+            /// Returns the index within the mesh of vertex `i` of the element.
             ///
             /// # Panics
-            /// If the element has no such vertex, as slices do.
+            /// Panics if the element has no vertex `i`.
             pub fn vertex(&self, i: usize) -> usize {
                 self.0[i] as usize
             }
-            /// All indices.
+            /// Returns the indices of all vertices.
             pub fn vertices(&self) -> [u32; $n] {
                 self.0
             }
@@ -40,7 +40,7 @@ macro_rules! element {
 }
 
 element!(
-    /// A face of a triangle mesh (Drake's `SurfaceTriangle`).
+    /// Face of a triangle mesh (Drake's `SurfaceTriangle`).
     ///
     /// ```
     /// use tarragon_geometry::mesh::SurfaceTriangle;
@@ -53,9 +53,9 @@ element!(
     (v0, v1, v2)
 );
 element!(
-    /// A tetrahedron of a volume mesh (Drake's `VolumeElement`). By convention the first three
-    /// vertices turn counter-clockwise seen from the fourth: the right-handed normal of their
-    /// triangle points inwards. Nothing enforces this.
+    /// Tetrahedron of a volume mesh (Drake's `VolumeElement`). By convention the first three
+    /// vertices are counter-clockwise as seen from the fourth, so that the right-handed normal of
+    /// their triangle points inwards. Nothing enforces this.
     ///
     /// ```
     /// use tarragon_geometry::mesh::VolumeElement;
@@ -67,7 +67,7 @@ element!(
     (v0, v1, v2, v3)
 );
 
-/// A face of a polygon mesh (Drake's `SurfacePolygon`), as a look at the mesh's data.
+/// Face of a polygon mesh (Drake's `SurfacePolygon`): a view of the mesh's data.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -82,18 +82,18 @@ element!(
 pub struct SurfacePolygon<'a>(pub(super) &'a [u32]);
 
 impl<'a> SurfacePolygon<'a> {
-    /// How many vertices the face has.
+    /// Returns the number of vertices of the face.
     pub fn num_vertices(&self) -> usize {
         self.0.len()
     }
-    /// The index within the mesh of vertex `i` of the face.
+    /// Returns the index within the mesh of vertex `i` of the face.
     ///
     /// # Panics
-    /// If the face has no such vertex, as slices do.
+    /// Panics if the face has no vertex `i`.
     pub fn vertex(&self, i: usize) -> usize {
         self.0[i] as usize
     }
-    /// All indices.
+    /// Returns the indices of all vertices.
     pub fn vertices(&self) -> &'a [u32] {
         self.0
     }

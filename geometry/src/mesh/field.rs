@@ -8,32 +8,32 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 
-/// A mesh that fields live on. Implemented for the three meshes of this module and for nothing
-/// else.
+/// Mesh on which fields are defined. Only the three mesh types of this module implement it.
 pub trait FieldMesh<T: Scalar>: Clone + Debug + PartialEq + sealed::Sealed {
-    /// What one element is called.
+    /// Name of an element, for messages.
     #[doc(hidden)]
     const ELEMENT: &'static str;
-    /// How many vertices the mesh has.
+    /// Returns the number of vertices.
     #[doc(hidden)]
     fn count_vertices(&self) -> usize;
-    /// How many elements the mesh has.
+    /// Returns the number of elements.
     #[doc(hidden)]
     fn count_elements(&self) -> usize;
-    /// A vertex of an element, by number within the mesh, and its position.
+    /// Returns the first vertex of an element: its index within the mesh and its position.
     #[doc(hidden)]
     fn first_vertex(&self, e: usize) -> (usize, Vector3<T>);
-    /// The gradient of the field with these values at all vertices.
+    /// Returns the gradient on element `e` of the field with these values at all vertices; `None`
+    /// if the element is degenerate.
     #[doc(hidden)]
     fn gradient(&self, values: &[T], e: usize) -> Option<Vector3<T>>;
-    /// Expresses the mesh in another frame.
+    /// Expresses the mesh in frame N, given the pose of its frame M in N.
     #[doc(hidden)]
     fn transform(&mut self, x_nm: &Isometry3<T>);
 }
 
-/// A mesh whose elements have `N` barycentric coordinates: triangles and tetrahedra.
+/// Mesh whose elements have `N` barycentric coordinates: triangles or tetrahedra.
 pub trait BarycentricMesh<T: Scalar, const N: usize>: FieldMesh<T> {
-    /// The vertices of an element.
+    /// Returns the vertex indices of an element.
     #[doc(hidden)]
     fn element_vertices(&self, e: usize) -> [u32; N];
 }
@@ -94,9 +94,9 @@ macro_rules! barycentric_mesh {
 barycentric_mesh!(TriangleSurfaceMesh, 3);
 barycentric_mesh!(VolumeMesh, 4);
 
-/// A continuous scalar field on a mesh that is linear on every element (Drake's `MeshFieldLinear`):
-/// one value per vertex, one gradient per element. Positions and gradients are expressed in the
-/// frame M of the mesh.
+/// Continuous scalar field on a mesh that is linear on every element (Drake's `MeshFieldLinear`),
+/// with one value per vertex and one gradient per element. Positions and gradients are expressed in
+/// the frame M of the mesh.
 ///
 /// ```
 /// use nalgebra::{Vector3, Vector4};
@@ -114,11 +114,11 @@ barycentric_mesh!(VolumeMesh, 4);
 pub struct MeshFieldLinear<T: Scalar, M> {
     mesh: Arc<M>,
     values: Vec<T>,
-    /// Per element; `None` where the element is degenerate.
+    /// Gradient per element; `None` if the element is degenerate.
     gradients: Vec<Option<Vector3<T>>>,
 }
 
-/// A linear field on triangles.
+/// Linear field on triangles.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -127,12 +127,12 @@ pub struct MeshFieldLinear<T: Scalar, M> {
 /// let vertices = vec![Vector3::zeros(), Vector3::x(), Vector3::y()];
 /// let mesh = Arc::new(TriangleSurfaceMesh::new([[0, 1, 2]], vertices)?);
 /// let field = TriangleSurfaceMeshFieldLinear::new(vec![0.0, 1.0, 2.0], mesh)?;
-/// // Points above the triangle have the value of the point below them.
+/// // A point above the triangle has the value of its projection.
 /// assert_eq!(field.evaluate_cartesian(0, &Vector3::new(0.5, 0.25, 7.0))?, 1.0);
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 pub type TriangleSurfaceMeshFieldLinear<T = f64> = MeshFieldLinear<T, TriangleSurfaceMesh<T>>;
-/// A linear field on polygons.
+/// Linear field on polygons.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -145,14 +145,14 @@ pub type TriangleSurfaceMeshFieldLinear<T = f64> = MeshFieldLinear<T, TriangleSu
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 pub type PolygonSurfaceMeshFieldLinear<T = f64> = MeshFieldLinear<T, PolygonSurfaceMesh<T>>;
-/// A linear field on tetrahedra; see [`MeshFieldLinear`] for an example.
+/// Linear field on tetrahedra; see [`MeshFieldLinear`] for an example.
 pub type VolumeMeshFieldLinear<T = f64> = MeshFieldLinear<T, VolumeMesh<T>>;
 
 impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
-    /// The field with these values at the vertices of the mesh.
+    /// Creates the field with the given values at the vertices of the mesh.
     ///
     /// # Errors
-    /// If there are not as many values as vertices.
+    /// Returns an error if the number of values differs from the number of vertices.
     pub fn new(values: Vec<T>, mesh: Arc<M>) -> Result<Self> {
         check_count("values", values.len(), "vertices", mesh.count_vertices())?;
         let gradients = (0..mesh.count_elements()).map(|e| mesh.gradient(&values, e));
@@ -163,11 +163,13 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         })
     }
 
-    /// The field with these values at the vertices and these gradients on the elements, which are
-    /// taken as they are: for who knows the gradients of degenerate elements.
+    /// Creates the field with the given values at the vertices and the given gradients on the
+    /// elements. The gradients are not checked; use this if the gradients of degenerate elements
+    /// are known.
     ///
     /// # Errors
-    /// If there are not as many values as vertices and as many gradients as elements.
+    /// Returns an error if the number of values differs from the number of vertices, or the number
+    /// of gradients from the number of elements.
     pub fn with_gradients(
         values: Vec<T>,
         gradients: Vec<Vector3<T>>,
@@ -183,29 +185,30 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         })
     }
 
-    /// The mesh.
+    /// Returns the mesh.
     pub fn mesh(&self) -> &Arc<M> {
         &self.mesh
     }
-    /// The values at the vertices.
+    /// Returns the values at the vertices.
     pub fn values(&self) -> &[T] {
         &self.values
     }
-    /// The value at vertex `v`.
+    /// Returns the value at vertex `v`.
     ///
     /// # Panics
-    /// If there is no such vertex, as slices do.
+    /// Panics if the mesh has no vertex `v`.
     pub fn evaluate_at_vertex(&self, v: usize) -> T {
         self.values[v]
     }
 
-    /// The gradient on element `e`, expressed in M; on surfaces it is parallel to the element.
+    /// Returns the gradient on element `e`, expressed in M; on surfaces it is parallel to the
+    /// element.
     ///
     /// # Errors
-    /// If the element has no area, or no volume, so that there is no gradient.
+    /// Returns an error if the element is degenerate: it has no area or volume, hence no gradient.
     ///
     /// # Panics
-    /// If there is no such element, as slices do.
+    /// Panics if the mesh has no element `e`.
     pub fn evaluate_gradient(&self, e: usize) -> Result<Vector3<T>> {
         self.gradients[e].ok_or_else(|| {
             Error::invalid(format!(
@@ -214,32 +217,32 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
             ))
         })
     }
-    /// Whether element `e` has no gradient.
+    /// Returns true if element `e` is degenerate and has no gradient.
     ///
     /// # Panics
-    /// If there is no such element, as slices do.
+    /// Panics if the mesh has no element `e`.
     pub fn is_degenerate(&self, e: usize) -> bool {
         self.gradients[e].is_none()
     }
 
-    /// The value at the point Q, at `p_mq`, of the linear function of element `e`. On surfaces it
-    /// is the value at the point of the element's plane that is next to Q. Q may be outside of the
-    /// element.
+    /// Returns the value at the point Q, at `p_mq`, of the linear function of element `e`. On
+    /// surfaces this is the value at the projection of Q onto the element's plane. Q may be outside
+    /// the element.
     ///
     /// # Errors
-    /// If the element is degenerate.
+    /// Returns an error if the element is degenerate.
     ///
     /// # Panics
-    /// If there is no such element, as slices do.
+    /// Panics if the mesh has no element `e`.
     pub fn evaluate_cartesian(&self, e: usize, p_mq: &Vector3<T>) -> Result<T> {
         let gradient = self.evaluate_gradient(e)?;
         let (v, p_mv) = self.mesh.first_vertex(e);
-        // From a vertex, not from the origin: elements may be small and far away.
+        // Relative to a vertex, not the origin, because elements may be small and far away.
         Ok(self.values[v] + gradient.dot(&(p_mq - p_mv)))
     }
 
     /// Expresses the field and its mesh in frame N, given the pose `x_nm` of the mesh's frame M in
-    /// N. Others that share the mesh keep theirs.
+    /// N. Other owners of the mesh are unaffected.
     pub fn transform(&mut self, x_nm: &Isometry3<T>) {
         Arc::make_mut(&mut self.mesh).transform(x_nm);
         for gradient in self.gradients.iter_mut().flatten() {
@@ -247,7 +250,7 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         }
     }
 
-    /// Whether meshes, values and gradients are the same, to the last bit and derivative. NaN is
+    /// Returns true if meshes, values and gradients are identical, including derivatives. NaN is
     /// equal to nothing.
     pub fn equal(&self, other: &Self) -> bool {
         let known = |f: &Self| f.gradients.iter().flatten().copied().collect::<Vec<_>>();
@@ -260,11 +263,11 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
 }
 
 impl<T: Scalar, M> MeshFieldLinear<T, M> {
-    /// The value at the point of element `e` with the barycentric coordinates `b`. Polygons have
-    /// none.
+    /// Returns the value at the point of element `e` with the barycentric coordinates `b`. Polygon
+    /// meshes have no barycentric coordinates and hence not this method.
     ///
     /// # Panics
-    /// If there is no such element, as slices do.
+    /// Panics if the mesh has no element `e`.
     pub fn evaluate<const N: usize>(&self, e: usize, b: &SVector<T, N>) -> T
     where
         M: BarycentricMesh<T, N>,
@@ -288,6 +291,6 @@ fn check_count(what: &str, found: usize, per: &str, expected: usize) -> Result<(
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "MeshFieldLinear: there are {found} {what}, {expected} are expected, as many as the mesh has {per}"
+        "MeshFieldLinear: number of {what} must equal the number of {per}, {expected}, got {found}"
     )))
 }

@@ -1,11 +1,11 @@
-//! How the parts of a mesh look.
+//! Materials: the appearance of parts of a mesh.
 
 use crate::rgba::Rgba;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How a part of a mesh looks.
+/// Appearance of a part of a mesh.
 ///
 /// ```
 /// use std::path::Path;
@@ -19,19 +19,19 @@ use std::sync::Arc;
 pub struct Material {
     /// Name in the file.
     pub name: String,
-    /// Diffuse or base colour and opacity as on the screen (not linear), if the file gives one.
+    /// Diffuse or base colour and opacity in display (not linear) values, if the file gives them.
     pub diffuse: Option<Rgba>,
     /// Diffuse or base colour texture, if the file names one.
     pub diffuse_map: Option<Texture>,
-    /// Texture whose red is the opacity (`map_d`), if the file names one.
+    /// Texture whose red channel is the opacity (`map_d`), if the file names one.
     pub opacity_map: Option<Texture>,
-    /// What opacities mean.
+    /// Meaning of the opacity.
     pub alpha_mode: AlphaMode,
-    /// How it reflects, if it follows glTF's model; `None` is matt, as OBJ is drawn.
+    /// Reflection by glTF's metallic-roughness model; `None` is matt, as for OBJ files.
     pub metallic_roughness: Option<MetallicRoughness>,
 }
 
-/// Where a texture is, and how it goes on outside of `[0, 1]`.
+/// Texture image and its wrapping outside of `[0, 1]`.
 ///
 /// ```
 /// use tarragon_geometry::mesh::{Texture, Wrap};
@@ -40,23 +40,23 @@ pub struct Material {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
-    /// The image, PNG or JPEG: a file relative to the working directory, or its content.
+    /// PNG or JPEG image: a file or its content.
     pub image: TextureImage,
-    /// What is outside of `[0, 1]` in u and in v.
+    /// Wrapping outside of `[0, 1]` in u and in v.
     pub wrap: [Wrap; 2],
 }
 
-/// An image of a texture.
+/// Image of a texture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextureImage {
-    /// In a file, relative to the working directory.
+    /// Image file; its path is relative to the working directory.
     File(PathBuf),
-    /// The content of such a file, where the mesh file contains it.
+    /// Content of an image file that the mesh file embeds.
     Content(Arc<[u8]>),
 }
 
 impl Texture {
-    /// A file, repeating.
+    /// Creates a repeating texture from an image file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         TextureImage::File(path.into()).into()
     }
@@ -71,34 +71,36 @@ impl From<TextureImage> for Texture {
     }
 }
 
-/// What a texture shows outside of `[0, 1]` (glTF 2.0, sampler.wrapS).
+/// Wrapping mode of a texture outside of `[0, 1]` (glTF 2.0, sampler.wrapS).
 ///
 /// ```
 /// assert_eq!(tarragon_geometry::mesh::Wrap::default(), tarragon_geometry::mesh::Wrap::Repeat);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wrap {
-    /// The same again.
+    /// Repeats the image.
     #[default]
     Repeat,
-    /// The same again, every other time mirrored.
+    /// Repeats the image, mirroring every other repetition.
     MirroredRepeat,
-    /// Its edge.
+    /// Extends the edge of the image.
     ClampToEdge,
 }
 
-/// What the opacity of a material means (glTF 2.0, material.alphaMode).
+/// Meaning of a material's opacity (glTF 2.0, material.alphaMode).
 ///
 /// ```
-/// assert_eq!(tarragon_geometry::mesh::AlphaMode::default(), tarragon_geometry::mesh::AlphaMode::Blend);
+/// use tarragon_geometry::mesh::AlphaMode;
+/// assert_eq!(AlphaMode::default(), AlphaMode::Blend);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum AlphaMode {
-    /// Nothing: the surface is opaque.
+    /// The opacity is ignored: the surface is opaque.
     Opaque,
-    /// Opaque from this opacity on, else not there.
+    /// The surface is opaque where the opacity is at least this value, and invisible elsewhere.
     Mask(f64),
-    /// As much of what is behind is seen as is missing to 1. Everything of an OBJ file is meant so.
+    /// Alpha blending: the background shows with weight `1 - opacity`. All materials of OBJ files
+    /// have this mode.
     #[default]
     Blend,
 }
@@ -107,15 +109,15 @@ pub enum AlphaMode {
 ///
 /// ```
 /// let default = tarragon_geometry::mesh::MetallicRoughness::default();
-/// assert_eq!((default.metallic, default.roughness), (1.0, 1.0)); // as the format has it
+/// assert_eq!((default.metallic, default.roughness), (1.0, 1.0)); // the defaults of the format
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetallicRoughness {
-    /// 0 for what is no metal, 1 for metals.
+    /// Metalness: 0 for non-metals, 1 for metals.
     pub metallic: f64,
-    /// 0 for mirrors, 1 for matt.
+    /// Roughness: 0 for mirrors, 1 for matt surfaces.
     pub roughness: f64,
-    /// Light that the surface itself gives, linear.
+    /// Light emitted by the surface (linear red, green, blue).
     pub emissive: [f64; 3],
 }
 
@@ -129,7 +131,7 @@ impl Default for MetallicRoughness {
     }
 }
 
-/// Consecutive triangles of one material.
+/// Consecutive triangles with the same material.
 ///
 /// ```
 /// use std::path::Path;
@@ -142,6 +144,6 @@ impl Default for MetallicRoughness {
 pub struct MaterialGroup {
     /// Index into [`RenderMesh::materials`](super::RenderMesh::materials).
     pub material: Option<usize>,
-    /// Which triangles.
+    /// Range of triangles.
     pub triangles: Range<usize>,
 }

@@ -1,4 +1,4 @@
-//! Meshes: surfaces, volumes, fields on them, convex hulls, and the files they come from.
+//! Meshes: surfaces, volumes, fields on them, convex hulls and mesh files.
 
 mod drawn_surface;
 mod elements;

@@ -1,32 +1,33 @@
-//! Vertex normals for meshes that come without.
+//! Computation of missing vertex normals.
 
 use super::RenderMesh;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
-/// Which triangles share a normal at a common vertex.
+/// Rule for which triangles share a normal at a common vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Smoothing {
-    /// None: the triangle is flat.
+    /// The triangle shares its normals with no other: it is flat.
     Flat,
-    /// All triangles of the same group.
+    /// Triangles of the same group share normals.
     Group(u32),
-    /// Those whose planes differ by less than 30 degrees (VTK's default feature angle).
+    /// Triangles whose planes differ by less than 30 degrees share normals (VTK's default feature
+    /// angle).
     Auto,
 }
 
 /// Cosine of the feature angle.
 const COS_FEATURE: f64 = 0.866_025_403_784_438_6;
 
-/// Around a vertex of more triangles they stay flat: comparing each with each would take for ever,
-/// and nothing round has so many.
+/// Number of triangles around a vertex up to which they are smoothed. Above it they stay flat:
+/// comparing all pairs would take too long, and no smooth surface has so many.
 const MAX_AROUND: usize = 2048;
 
 /// Gives a normal to every corner of the listed triangles.
 ///
-/// A corner's normal is the sum of the normals of the triangles it is smoothed with, each weighted
-/// by its angle at the vertex (Thürmer & Wüthrich, "Computing Vertex Normals from Polygonal
-/// Facets", 1998).
+/// A corner's normal is the sum of the normals of the triangles that it is smoothed with, each
+/// weighted by its angle at the vertex (Thürmer & Wüthrich, "Computing Vertex Normals from
+/// Polygonal Facets", 1998).
 pub(super) fn add_missing(mesh: &mut RenderMesh, triangles: &[(usize, Smoothing)]) {
     let unit: Vec<Vector3<f64>> = triangles
         .iter()
@@ -86,7 +87,7 @@ pub(super) fn add_missing(mesh: &mut RenderMesh, triangles: &[(usize, Smoothing)
     }
 }
 
-/// The unit normal of a triangle; +z if it has no area, where no pixel will show it.
+/// Returns the unit normal of a triangle; +z if it has no area, in which case no pixel shows it.
 fn face_normal(mesh: &RenderMesh, t: usize) -> Vector3<f64> {
     let [a, b, c] = mesh.triangles[t].map(|v| mesh.positions[v as usize]);
     let n = (b - a).cross(&(c - a));
@@ -95,7 +96,7 @@ fn face_normal(mesh: &RenderMesh, t: usize) -> Vector3<f64> {
         .unwrap_or_else(Vector3::z)
 }
 
-/// The angle of a triangle at one of its corners (rad).
+/// Returns the angle of a triangle at one of its corners (rad).
 fn corner_angle(mesh: &RenderMesh, t: usize, k: usize) -> f64 {
     let p = mesh.triangles[t].map(|v| mesh.positions[v as usize]);
     let (a, b) = (p[(k + 1) % 3] - p[k], p[(k + 2) % 3] - p[k]);
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use nalgebra::Point3;
 
-    /// Two triangles over a common edge along y, folded by `angle`.
+    /// Creates two triangles with a common edge along y, folded by `angle` (rad).
     fn fold(angle: f64) -> RenderMesh {
         RenderMesh {
             positions: vec![
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn feature_angle_separates() {
+    fn only_triangles_below_the_feature_angle_share_normals() {
         for (angle, shared) in [(0.5, true), (0.55, false)] {
             let mut mesh = fold(angle);
             add_missing(&mut mesh, &[(0, Smoothing::Auto), (1, Smoothing::Auto)]);

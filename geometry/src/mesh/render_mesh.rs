@@ -1,11 +1,11 @@
-//! The triangles of a mesh file with all that is needed to draw them.
+//! Triangle meshes for rendering.
 
 use super::material::{Material, MaterialGroup};
 use super::surface::TriangleSurfaceMesh;
 use crate::error::Result;
 use nalgebra::{Point3, Vector3};
 
-/// A triangle mesh with what is needed to draw it.
+/// Triangle mesh with normals, texture coordinates, colours and materials.
 ///
 /// Corners index positions, normals and texture coordinates separately, so that `positions` and
 /// `triangles` alone are the surface as the file describes it, with shared vertices.
@@ -22,37 +22,38 @@ use nalgebra::{Point3, Vector3};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RenderMesh {
-    /// Vertices (m), in the order of the file; those of an STL file are merged where equal, those
-    /// of a glTF or Collada file come once for every node that shows them.
+    /// Vertices (m), in the order of the file. Equal vertices of an STL file are merged; those of a
+    /// glTF or Collada file are repeated for every node that instantiates them.
     pub positions: Vec<Point3<f64>>,
     /// Unit normals.
     pub normals: Vec<Vector3<f64>>,
     /// Texture coordinates: u to the right, v up.
     pub uvs: Vec<[f64; 2]>,
-    /// Triangles as indices into `positions`, counter-clockwise seen from outside.
+    /// Triangles as indices into `positions`, counter-clockwise as seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Per triangle, the indices of its corners' normals.
     pub triangle_normals: Vec<[u32; 3]>,
-    /// Per triangle, the indices of its corners' texture coordinates, [`RenderMesh::NO_UV`] where
-    /// there are none; empty if the whole mesh has none.
+    /// Per triangle, the indices of its corners' texture coordinates, [`RenderMesh::NO_UV`] for
+    /// corners without any; empty if the whole mesh has none.
     pub triangle_uvs: Vec<[u32; 3]>,
-    /// Colours of `positions`, red, green, blue and opacity in linear light, which multiply those
+    /// Colours of `positions` (red, green, blue and opacity, linear), which are multiplied by those
     /// of the material; empty if the file has none.
     pub colors: Vec<[f32; 4]>,
-    /// Which triangles have which material; covers all triangles, in order.
+    /// Materials of the triangles; the groups cover all triangles, in order.
     pub groups: Vec<MaterialGroup>,
     /// The materials.
     pub materials: Vec<Material>,
-    /// Names of extensions that a glTF file uses and that were not read.
+    /// Names of the extensions that a glTF file uses, all of which are ignored.
     pub ignored_extensions: Vec<String>,
 }
 
 impl RenderMesh {
-    /// Stands in `triangle_uvs` for "no texture coordinates".
+    /// Marker in `triangle_uvs` for corners without texture coordinates.
     pub const NO_UV: u32 = u32::MAX;
 
-    /// The mesh with its coordinates multiplied by `scale3`. Normals are adapted; where the factors
-    /// mirror, the winding of every triangle is turned so that outside stays outside.
+    /// Returns the mesh with its coordinates multiplied by `scale3`. Normals are adapted. If the
+    /// factors mirror the mesh, the winding of every triangle is reversed so that its front stays
+    /// outside.
     pub fn scaled(mut self, scale3: &Vector3<f64>) -> Self {
         for p in &mut self.positions {
             p.coords.component_mul_assign(scale3);
@@ -74,7 +75,7 @@ impl RenderMesh {
     }
 }
 
-/// The triangles alone.
+/// Returns the triangles and positions of a render mesh as a surface.
 pub(crate) fn surface_of(mesh: RenderMesh) -> Result<TriangleSurfaceMesh> {
     let vertices = mesh.positions.iter().map(|p| p.coords).collect();
     TriangleSurfaceMesh::new(mesh.triangles, vertices)

@@ -1,4 +1,4 @@
-//! Where meshes come from.
+//! Sources of meshes: files on disk and in memory.
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The content of a file in memory (Drake's `MemoryFile`). Cheap to clone.
+/// Content of a file in memory (Drake's `MemoryFile`). Cheap to clone.
 ///
 /// ```
 /// use tarragon_geometry::MemoryFile;
@@ -22,8 +22,8 @@ pub struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// From the content, the `extension` with its dot (`.obj`), which says what the content is, and
-    /// a name for messages, which may be empty.
+    /// Creates a file from its content, the `extension` with its dot (`.obj`), which determines the
+    /// format, and a name for messages, which may be empty.
     pub fn new(
         contents: impl AsRef<[u8]>,
         extension: impl AsRef<str>,
@@ -35,10 +35,10 @@ impl MemoryFile {
             filename_hint: filename_hint.into(),
         }
     }
-    /// The content of a file on disk, named by its path.
+    /// Reads a file from disk. Its name for messages is its path.
     ///
     /// # Errors
-    /// If the file can not be read; the message names it.
+    /// Returns an error if the file cannot be read; the message names it.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let contents = std::fs::read(path).map_err(|e| Error::io(path, e))?;
@@ -48,15 +48,15 @@ impl MemoryFile {
             path.display().to_string(),
         ))
     }
-    /// The content.
+    /// Returns the content.
     pub fn contents(&self) -> &Arc<[u8]> {
         &self.contents
     }
-    /// What the content is: in lower case, with the dot.
+    /// Returns the extension, which determines the format: in lower case, with the dot.
     pub fn extension(&self) -> &str {
         &self.extension
     }
-    /// The name for messages; may be empty.
+    /// Returns the name for messages; may be empty.
     pub fn filename_hint(&self) -> &str {
         &self.filename_hint
     }
@@ -64,7 +64,7 @@ impl MemoryFile {
 
 impl fmt::Debug for MemoryFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Nobody wants to see the content.
+        // The content may be huge, so only its length is shown.
         f.debug_struct("MemoryFile")
             .field("filename_hint", &self.filename_hint)
             .field("extension", &self.extension)
@@ -73,7 +73,7 @@ impl fmt::Debug for MemoryFile {
     }
 }
 
-/// A file that a mesh refers to (Drake's `FileSource`).
+/// File that a mesh refers to (Drake's `FileSource`).
 ///
 /// ```
 /// use tarragon_geometry::{FileSource, MemoryFile};
@@ -83,9 +83,9 @@ impl fmt::Debug for MemoryFile {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileSource {
-    /// A file on disk, relative to the working directory.
+    /// File on disk; its path is relative to the working directory.
     Path(PathBuf),
-    /// A file in memory.
+    /// File in memory.
     Memory(MemoryFile),
 }
 
@@ -110,11 +110,11 @@ impl From<MemoryFile> for FileSource {
     }
 }
 
-/// A mesh file in memory with the files that it refers to (Drake's `InMemoryMesh`).
+/// Mesh file in memory with the files that it refers to (Drake's `InMemoryMesh`).
 ///
-/// The names of supporting files are those that stand in the file that refers to them: `x.mtl` for
-/// `mtllib x.mtl`, a URI for glTF. What is missing here is missing, no folder is searched; whether
-/// that is an error depends on what it is needed for.
+/// Supporting files have the names by which the referring file calls them: `x.mtl` for `mtllib
+/// x.mtl`, a URI for glTF. Files that are not listed are missing, because no folder is searched;
+/// whether that is an error depends on their use.
 ///
 /// ```
 /// use tarragon_geometry::{InMemoryMesh, Mesh, MemoryFile};
@@ -129,14 +129,14 @@ impl From<MemoryFile> for FileSource {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InMemoryMesh {
-    /// The mesh file itself.
+    /// Mesh file itself.
     pub mesh_file: MemoryFile,
-    /// Files that it refers to, by the name that it uses.
+    /// Files that the mesh file refers to, by the names that it uses.
     pub supporting_files: BTreeMap<String, FileSource>,
 }
 
 impl InMemoryMesh {
-    /// A mesh file without supporting files.
+    /// Creates a mesh without supporting files.
     pub fn new(mesh_file: MemoryFile) -> Self {
         Self {
             mesh_file,
@@ -145,7 +145,7 @@ impl InMemoryMesh {
     }
 }
 
-/// Where a mesh comes from: a file on disk or one in memory (Drake's `MeshSource`).
+/// Source of a mesh: a file on disk or in memory (Drake's `MeshSource`).
 ///
 /// ```
 /// use std::path::Path;
@@ -158,44 +158,44 @@ impl InMemoryMesh {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MeshSource {
-    /// A file on disk, relative to the working directory.
+    /// File on disk; its path is relative to the working directory.
     Path(PathBuf),
-    /// A file in memory. Behind a pointer, so that shapes are cheap to clone.
+    /// File in memory, reference-counted so that shapes are cheap to clone.
     InMemory(Arc<InMemoryMesh>),
 }
 
 impl MeshSource {
-    /// Whether it is a file on disk.
+    /// Returns true for a file on disk.
     pub fn is_path(&self) -> bool {
         matches!(self, Self::Path(_))
     }
-    /// Whether it is a file in memory.
+    /// Returns true for a file in memory.
     pub fn is_in_memory(&self) -> bool {
         matches!(self, Self::InMemory(_))
     }
-    /// The path of a file on disk.
+    /// Returns the path of a file on disk.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
             Self::InMemory(_) => None,
         }
     }
-    /// The file in memory.
+    /// Returns the mesh in memory.
     pub fn in_memory(&self) -> Option<&InMemoryMesh> {
         match self {
             Self::Path(_) => None,
             Self::InMemory(mesh) => Some(mesh),
         }
     }
-    /// What kind of file it is: the extension in lower case with its dot (`.obj`); empty if there
-    /// is none.
+    /// Returns the extension, which determines the format, in lower case with its dot (`.obj`);
+    /// empty if there is none.
     pub fn extension(&self) -> String {
         match self {
             Self::Path(path) => extension(path),
             Self::InMemory(mesh) => mesh.mesh_file.extension.clone(),
         }
     }
-    /// What to call it in messages: the path, or the hint of a file in memory. Never empty.
+    /// Returns the name for messages: the path, or the hint of a file in memory. It is never empty.
     pub fn description(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
@@ -214,7 +214,7 @@ fn extension(path: &Path) -> String {
     })
 }
 
-/// Everything that stands for a path does so here.
+/// Converts every type that denotes a path.
 macro_rules! from_path {
     ($($t:ty),*) => {$(
         impl From<$t> for MeshSource {

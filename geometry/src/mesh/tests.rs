@@ -1,4 +1,4 @@
-//! Surfaces, volumes and fields, in all scalars.
+//! Tests of surfaces, volumes and fields, in all scalars.
 
 use super::MeshFieldLinear;
 use super::PolygonSurfaceMesh;
@@ -14,7 +14,7 @@ use tarragon_framework::{AutoDiff, Scalar, math};
 
 type V = Vector3<f64>;
 
-/// An L of six corners and the vertices of an oblique tetrahedron.
+/// Returns the vertices of an oblique tetrahedron, and one more.
 fn tetrahedron() -> Vec<V> {
     vec![
         V::new(0.1, -0.2, 0.3),
@@ -37,14 +37,14 @@ fn triangles<T: Scalar>(vertices: &[Vector3<T>]) -> TriangleSurfaceMesh<T> {
     TriangleSurfaceMesh::new([[0, 1, 2], [2, 1, 4]], vertices.to_vec()).unwrap()
 }
 fn polygons<T: Scalar>(vertices: &[Vector3<T>]) -> PolygonSurfaceMesh<T> {
-    // The fourth corner of a parallelogram, so that the face is planar.
+    // The fourth corner of a parallelogram keeps the face planar.
     let mut vertices = vertices.to_vec();
     vertices.push(vertices[0] + vertices[2] - vertices[1]);
     PolygonSurfaceMesh::new(vec![4, 0, 1, 2, 5, 3, 1, 4, 2], vertices).unwrap()
 }
 
 #[test]
-fn known_measures() {
+fn a_rectangle_has_the_known_measures() {
     let square = [[0., 0.], [2., 0.], [2., 1.], [0., 1.]].map(|[x, y]| V::new(x, y, 5.0));
     let mesh = TriangleSurfaceMesh::new([[0, 1, 2], [0, 2, 3]], square.to_vec()).unwrap();
     assert_eq!((mesh.area(0), mesh.total_area()), (1.0, 2.0));
@@ -81,7 +81,7 @@ fn known_measures() {
 }
 
 #[test]
-fn degenerate_faces_have_numbers() {
+fn degenerate_faces_have_finite_measures() {
     let line = vec![V::zeros(), V::x(), V::x() * 2.0];
     let mesh = TriangleSurfaceMesh::new([[0, 1, 2]], line.clone()).unwrap();
     assert_eq!((mesh.area(0), mesh.face_normal(0)), (0.0, V::zeros()));
@@ -99,7 +99,7 @@ fn degenerate_faces_have_numbers() {
     );
     assert!(field.evaluate_cartesian(0, &V::x()).is_err());
     assert_eq!(field.evaluate(0, &V::new(0.0, 0.5, 0.5)), 1.5);
-    // With derivatives, too.
+    // The derivatives are finite, too.
     let line = line
         .iter()
         .map(|p| p.map(|x| AutoDiff::variable(x, 0)))
@@ -121,22 +121,34 @@ fn bad_meshes_are_refused() {
     let e = text(TriangleSurfaceMesh::new([[0, 1, 5]], v.clone()).map(|_| ()));
     assert_eq!(
         e,
-        "TriangleSurfaceMesh: triangle 0 has the vertex 5, but there are 5 vertices"
+        "TriangleSurfaceMesh: vertex indices of triangle 0 must be below 5, got 5"
     );
     let e = text(VolumeMesh::new([[0; 4]; 0], v.clone()).map(|_| ()));
     assert!(
-        e.contains("VolumeMesh: there are no elements, at least one tetrahedron"),
+        e.contains("VolumeMesh: the mesh must have at least one tetrahedron, got none"),
         "{e}"
     );
     for (data, expected) in [
-        (vec![], "PolygonSurfaceMesh: there are no elements"),
-        (vec![2, 0, 1], "face 0 has 2 vertices, at least 3"),
+        (
+            vec![],
+            "PolygonSurfaceMesh: the mesh must have at least one face, got none",
+        ),
+        (
+            vec![2, 0, 1],
+            "face 0 must have at least 3 vertices and at most the 2 numbers that follow in its face data, got 2",
+        ),
         (
             vec![3, 0, 1, 2, 3, 0, 1],
-            "face 1 has 3 vertices, at least 3 are expected and at most the 2",
+            "face 1 must have at least 3 vertices and at most the 2 numbers that follow in its face data, got 3",
         ),
-        (vec![3, 0, 1, 9], "face 0 has the vertex 9"),
-        (vec![u32::MAX], "face 0 has 4294967295 vertices"),
+        (
+            vec![3, 0, 1, 9],
+            "vertex indices of face 0 must be below 5, got 9",
+        ),
+        (
+            vec![u32::MAX],
+            "face 0 must have at least 3 vertices and at most the 0 numbers that follow in its face data, got 4294967295",
+        ),
     ] {
         let e = text(PolygonSurfaceMesh::new(data, v.clone()).map(|_| ()));
         assert!(e.contains(expected), "{e}");
@@ -144,15 +156,18 @@ fn bad_meshes_are_refused() {
     let mesh = Arc::new(triangles(&v));
     let e = text(MeshFieldLinear::new(vec![0.0; 4], mesh.clone()).map(|_| ()));
     assert!(
-        e.contains("there are 4 values, 5 are expected, as many as the mesh has vertices"),
+        e.contains("number of values must equal the number of vertices, 5, got 4"),
         "{e}"
     );
     let e = text(MeshFieldLinear::with_gradients(vec![0.0; 5], vec![], mesh).map(|_| ()));
-    assert!(e.contains("there are 0 gradients, 2 are expected"), "{e}");
+    assert!(
+        e.contains("number of gradients must equal the number of elements, 2, got 0"),
+        "{e}"
+    );
 }
 
 #[test]
-fn equality_is_deep() {
+fn equality_compares_all_coordinates_and_derivatives() {
     let (mut v, a) = (tetrahedron(), volume(&tetrahedron()));
     v[3].x += 1e-6;
     let b = volume(&v);
@@ -163,7 +178,7 @@ fn equality_is_deep() {
     assert!(!c.equal(&c.clone(), 0.0) && !c.equal(&c.clone(), 1.0) && c != c.clone());
     let d = VolumeMesh::new([[0, 1, 2, 3]], tetrahedron()).unwrap();
     assert!(!a.equal(&d, 1.0));
-    // Derivatives count.
+    // Derivatives are compared as well.
     let flat = a.cast::<AutoDiff>();
     let mut with = flat.vertices().to_vec();
     with[0].x = AutoDiff::variable(with[0].x.re, 0);
@@ -172,7 +187,7 @@ fn equality_is_deep() {
 }
 
 #[test]
-fn everything_moves_together() {
+fn transforming_a_mesh_also_transforms_its_fields_and_face_data() {
     let v = tetrahedron();
     let field = |p: &V| 0.3 + p.dot(&V::new(2.0, -1.0, 0.5));
     macro_rules! check {
@@ -212,15 +227,15 @@ fn everything_moves_together() {
 }
 
 #[test]
-fn volumes_have_their_surface() {
+fn the_boundary_of_a_volume_encloses_it() {
     let v = tetrahedron();
     let mesh = volume(&v);
     let surface = convert_volume_to_surface_mesh(&mesh).unwrap();
     assert_eq!((surface.num_triangles(), surface.num_vertices()), (6, 5));
-    // The second tetrahedron has its vertices the wrong way round: its volume is negative.
+    // The vertices of the second tetrahedron are in the wrong order: its volume is negative.
     let all: f64 = (0..2).map(|e| mesh.calc_tetrahedron_volume(e).abs()).sum();
     assert!((surface.calc_enclosed_volume() - all).abs() < 1e-15);
-    // A vertex inside disappears.
+    // An interior vertex is not part of the boundary.
     let center = (v[0] + v[1] + v[2] + v[3]) / 4.0;
     let inside = vec![center, v[0], v[1], v[2], v[3]];
     let four = [[1, 2, 3, 0], [1, 4, 2, 0], [1, 3, 4, 0], [2, 4, 3, 0]];
@@ -231,12 +246,12 @@ fn volumes_have_their_surface() {
         convert_volume_to_surface_mesh(&twice)
             .unwrap_err()
             .to_string()
-            .contains("no boundary")
+            .contains("must have a boundary")
     );
 }
 
 #[test]
-fn tetrahedra_have_inward_normals_and_edges() {
+fn inward_normals_and_edge_vectors_match_the_vertices() {
     let v = tetrahedron();
     let mesh = volume(&v);
     for f in 0..4 {
@@ -256,7 +271,7 @@ fn tetrahedra_have_inward_normals_and_edges() {
     assert_eq!(mesh.edge_vector(1, 0, 3), v[4] - v[1]);
 }
 
-/// All numbers that a mesh gives, as functions of coordinates and field values.
+/// Evaluates all quantities of the meshes as functions of coordinates and field values.
 fn numbers<T: Scalar>(x: &[T]) -> Vec<T> {
     let vertices: Vec<_> = x[..15].chunks(3).map(Vector3::from_column_slice).collect();
     let q = Vector3::new(x[15], x[16], x[17]);
@@ -304,7 +319,7 @@ fn numbers<T: Scalar>(x: &[T]) -> Vec<T> {
 }
 
 #[test]
-fn derivatives_are_those_of_central_differences() {
+fn derivatives_match_central_differences() {
     let mut x: Vec<f64> = tetrahedron().iter().flat_map(|p| [p.x, p.y, p.z]).collect();
     x.extend([0.4, 0.3, 0.2]);
     let plain = numbers(&x);
@@ -330,7 +345,7 @@ fn derivatives_are_those_of_central_differences() {
         let (low, high) = (shifted(-h), shifted(h));
         for (i, d) in dual.iter().enumerate() {
             let difference = (high[i] - low[i]) / (2.0 * h);
-            // Truncation is of order h^2, rounding of 1e-16 / h.
+            // The truncation error is of order h^2, the rounding error of order 1e-16 / h.
             assert!(
                 (d.eps[0] - difference).abs() < 2e-8,
                 "number {i} by {k}: {} {difference}",
@@ -346,7 +361,7 @@ fn derivatives_are_those_of_central_differences() {
 
 proptest! {
     #[test]
-    fn barycentric_coordinates_and_back(w in proptest::array::uniform4(-2.0..2.0f64)) {
+    fn barycentric_and_cartesian_coordinates_are_inverse_maps(w in proptest::array::uniform4(-2.0..2.0f64)) {
         let v = tetrahedron();
         let mut b = Vector4::from(w);
         b[0] = 1.0 - b[1] - b[2] - b[3];
@@ -355,7 +370,7 @@ proptest! {
         prop_assert!((mesh.calc_barycentric(&p, 0) - b).norm() < 1e-13);
         let mesh = triangles(&v);
         let b = V::new(1.0 - w[1] - w[2], w[1], w[2]);
-        // What is off the plane is projected.
+        // Points off the plane are projected onto it.
         let p = mesh.calc_cartesian_from_barycentric(1, &b) + mesh.face_normal(1) * w[3];
         prop_assert!((mesh.calc_barycentric(&p, 1) - b).norm() < 1e-13);
     }

@@ -1,21 +1,23 @@
-//! Polygons to triangles.
+//! Triangulation of polygons, strips and fans.
 
 use nalgebra::{Point2, Point3, Vector3};
 
-/// Cutting ears takes time with the square of the corners.
+/// Number of corners up to which ears are cut, which takes quadratic time.
 const MAX_CORNERS: usize = 4096;
 
-/// Corners of the triangles of a strip of so many corners; every other triangle is turned over.
+/// Returns the triangles of a strip with `corners` corners, as corner indices. The winding of every
+/// other triangle is reversed, so that all have the same orientation.
 pub(super) fn strip(corners: usize) -> impl Iterator<Item = [usize; 3]> {
     (2..corners).map(|k| [k - 2, k - 1 + k % 2, k - k % 2])
 }
 
-/// Corners of the triangles around the first of so many corners.
+/// Returns the triangles of a fan around the first of `corners` corners, as corner indices.
 pub(super) fn fan(corners: usize) -> impl Iterator<Item = [usize; 3]> {
     (2..corners).map(|k| [0, k - 1, k])
 }
 
-/// Corners of the triangles between the two sides of a polygon, so that no corner is in many.
+/// Returns the triangles of a zigzag between the two sides of a polygon, as corner indices. No
+/// corner belongs to more than three triangles.
 fn zigzag(corners: usize) -> impl Iterator<Item = [usize; 3]> {
     (0..corners.saturating_sub(2)).map(move |k| {
         let (low, high) = (k.div_ceil(2), corners - 1 - k / 2);
@@ -27,9 +29,9 @@ fn zigzag(corners: usize) -> impl Iterator<Item = [usize; 3]> {
 }
 
 /// Splits the polygon into triangles of corner indices. A quadrilateral is cut along its shorter
-/// diagonal; larger polygons lose one ear at a time (Meisters, "Polygons have ears", 1975), seen
-/// along their Newell normal, so that non-convex ones come out right. Of more than [`MAX_CORNERS`]
-/// corners only convex ones do.
+/// diagonal. Larger polygons are cut ear by ear (Meisters, "Polygons have ears", 1975) in the
+/// projection along their Newell normal, so that non-convex ones come out right. Polygons with more
+/// than [`MAX_CORNERS`] corners come out right only if they are convex.
 pub(super) fn triangulate(points: &[Point3<f64>], triangles: &mut Vec<[usize; 3]>) {
     triangles.clear();
     match points.len() {
@@ -48,7 +50,7 @@ pub(super) fn triangulate(points: &[Point3<f64>], triangles: &mut Vec<[usize; 3]
     }
 }
 
-/// The polygon in the plane in which it is largest, counter-clockwise.
+/// Projects the polygon to the coordinate plane in which it is largest, counter-clockwise.
 fn flatten(points: &[Point3<f64>]) -> Vec<Point2<f64>> {
     let mut normal = Vector3::zeros();
     for (p, q) in points.iter().zip(points.iter().cycle().skip(1)) {
@@ -60,7 +62,7 @@ fn flatten(points: &[Point3<f64>]) -> Vec<Point2<f64>> {
     points.iter().map(|p| Point2::new(p[u], p[v])).collect()
 }
 
-/// Twice the signed area.
+/// Returns twice the signed area of a triangle.
 fn area2(a: Point2<f64>, b: Point2<f64>, c: Point2<f64>) -> f64 {
     (b - a).perp(&(c - a))
 }
@@ -69,7 +71,7 @@ fn cut_ears(p: &[Point2<f64>], triangles: &mut Vec<[usize; 3]>) {
     let mut rest: Vec<usize> = (0..p.len()).collect();
     let mut at = 0;
     let mut tried = 0;
-    // A few tests per ear are usual; polygons made to need more get any triangles.
+    // A few tests per ear are usual. Adversarial polygons that need more get arbitrary triangles.
     let mut tests_left = 16 * p.len();
     while rest.len() > 3 {
         let n = rest.len();
@@ -86,7 +88,7 @@ fn cut_ears(p: &[Point2<f64>], triangles: &mut Vec<[usize; 3]>) {
         let test = tests_left > 0;
         tests_left = tests_left.saturating_sub(1);
         let ear = test && area2(p[a], p[b], p[c]) > 0.0 && !rest.iter().any(|&k| inside(p[k]));
-        // Crossing edges may leave no ear; then any corner will do, so that it ends.
+        // Crossing edges may leave no ear; then cut any corner, so that the loop terminates.
         if ear || !test || tried >= n {
             triangles.push([a, b, c]);
             rest.remove(at);
@@ -143,14 +145,14 @@ mod tests {
                 Point3::new(cos, sin, 0.0)
             };
             let polygon: Vec<_> = (0..n).map(corner).collect();
-            // Half the sine of the angle at the centre, per side.
+            // Each side contributes half the sine of its angle at the centre.
             let exact = n as f64 / 2.0 * (std::f64::consts::TAU / n as f64).sin();
             assert!((area(&polygon) - exact).abs() < 1e-12);
         }
     }
 
     #[test]
-    fn strips_and_fans_keep_their_sides() {
+    fn strips_and_fans_keep_their_orientation() {
         let strip: Vec<_> = strip(5).collect();
         assert_eq!(strip, [[0, 1, 2], [1, 3, 2], [2, 3, 4]]);
         assert_eq!(fan(4).collect::<Vec<_>>(), [[0, 1, 2], [0, 2, 3]]);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_polygons_end() {
+    fn triangulation_of_degenerate_polygons_terminates() {
         area(&[Point3::origin(); 7]);
         let line: Vec<_> = (0..9)
             .map(|i| Point3::new(f64::from(i % 4), 0.0, 0.0))

@@ -1,10 +1,10 @@
-//! What all meshes do with their vertices.
+//! Vertex operations common to all meshes.
 
 use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// Centre and size of the box around the vertices.
+/// Returns the centre and size of the box around the vertices.
 pub(super) fn bounding_box<T: Scalar>(vertices: &[Vector3<T>]) -> (Vector3<T>, Vector3<T>) {
     let mut all = vertices.iter();
     let Some(first) = all.next() else {
@@ -14,7 +14,7 @@ pub(super) fn bounding_box<T: Scalar>(vertices: &[Vector3<T>]) -> (Vector3<T>, V
     let (mut low, mut high) = (*first, *first);
     for v in all {
         for k in 0..3 {
-            // By value: a component keeps the derivatives of the vertex that it comes from.
+            // Compare values only; a component keeps the derivatives of its vertex.
             if v[k].re() < low[k].re() {
                 low[k] = v[k];
             }
@@ -38,7 +38,7 @@ pub(super) fn check_indices<'a>(
         any = true;
         if let Some(wrong) = vertices.iter().find(|v| **v as usize >= count) {
             return Err(Error::invalid(format!(
-                "{kind}: {element} {e} has the vertex {wrong}, but there are {count} vertices"
+                "{kind}: vertex indices of {element} {e} must be below {count}, got {wrong}"
             )));
         }
     }
@@ -46,19 +46,19 @@ pub(super) fn check_indices<'a>(
         Ok(())
     } else {
         Err(Error::invalid(format!(
-            "{kind}: there are no elements, at least one {element} is expected"
+            "{kind}: the mesh must have at least one {element}, got none"
         )))
     }
 }
 
-/// The vertices moved from frame M to frame N.
+/// Expresses the vertices in frame N, given the pose of their frame M in N.
 pub(super) fn transform<T: Scalar>(vertices: &mut [Vector3<T>], x_nm: &Isometry3<T>) {
     for p in vertices {
         *p = x_nm.rotation * *p + x_nm.translation.vector;
     }
 }
 
-/// Exact equality, derivatives included; NaN is equal to nothing.
+/// Tests exact equality, including derivatives. NaN is equal to nothing.
 pub(super) fn same<T: Scalar>(a: &[Vector3<T>], b: &[Vector3<T>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

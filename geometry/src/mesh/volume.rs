@@ -1,4 +1,4 @@
-//! Volumes of tetrahedra.
+//! Tetrahedral meshes.
 
 use super::elements::VolumeElement;
 use super::surface::TriangleSurfaceMesh;
@@ -8,7 +8,8 @@ use nalgebra::{Isometry3, Vector3, Vector4};
 use std::collections::HashMap;
 use tarragon_framework::{Scalar, math};
 
-/// Tetrahedra in a frame M (Drake's `VolumeMesh`). Generic over the scalar of the coordinates (m).
+/// Tetrahedral mesh in a frame M (Drake's `VolumeMesh`), generic over the scalar of the coordinates
+/// (m).
 ///
 /// ```
 /// use nalgebra::{Vector3, Vector4};
@@ -16,7 +17,8 @@ use tarragon_framework::{Scalar, math};
 /// let vertices = vec![Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
 /// let mesh = VolumeMesh::new([[0, 1, 2, 3]], vertices)?;
 /// assert_eq!(mesh.calc_volume(), 1.0 / 6.0);
-/// assert_eq!(mesh.calc_barycentric(&Vector3::new(0.5, 0.0, 0.5), 0), Vector4::new(0.0, 0.5, 0.0, 0.5));
+/// let b = mesh.calc_barycentric(&Vector3::new(0.5, 0.0, 0.5), 0);
+/// assert_eq!(b, Vector4::new(0.0, 0.5, 0.0, 0.5));
 /// assert_eq!(mesh.inward_normal(0, 3), Vector3::z());
 /// assert_eq!(convert_volume_to_surface_mesh(&mesh)?.num_triangles(), 4);
 /// # Ok::<(), tarragon_geometry::Error>(())
@@ -27,15 +29,15 @@ pub struct VolumeMesh<T: Scalar = f64> {
     elements: Vec<VolumeElement>,
 }
 
-/// The faces of a tetrahedron, face f opposite to vertex f, counter-clockwise seen from outside.
+/// Faces of a tetrahedron, counter-clockwise as seen from outside; face f is opposite to vertex f.
 const OUTWARD: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 impl<T: Scalar> VolumeMesh<T> {
-    /// From tetrahedra and the positions of their vertices (m). See [`VolumeElement`] for the order
-    /// of the vertices, which is not checked.
+    /// Creates a mesh from tetrahedra and the positions of their vertices (m). See
+    /// [`VolumeElement`] for the order of the vertices, which is not checked.
     ///
     /// # Errors
-    /// If there are no tetrahedra or one has a vertex that does not exist.
+    /// Returns an error if there are no tetrahedra or if one has a vertex that does not exist.
     pub fn new(
         elements: impl IntoIterator<Item = impl Into<VolumeElement>>,
         vertices: Vec<Vector3<T>>,
@@ -46,42 +48,42 @@ impl<T: Scalar> VolumeMesh<T> {
         Ok(Self { vertices, elements })
     }
 
-    /// How many tetrahedra there are.
+    /// Returns the number of tetrahedra.
     pub fn num_elements(&self) -> usize {
         self.elements.len()
     }
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub fn num_vertices(&self) -> usize {
         self.vertices.len()
     }
-    /// The tetrahedra.
+    /// Returns the tetrahedra.
     pub fn tetrahedra(&self) -> &[VolumeElement] {
         &self.elements
     }
-    /// Tetrahedron `e`.
+    /// Returns tetrahedron `e`.
     ///
     /// # Panics
-    /// If there is no such tetrahedron, as slices do.
+    /// Panics if the mesh has no tetrahedron `e`.
     pub fn element(&self, e: usize) -> VolumeElement {
         self.elements[e]
     }
-    /// The positions of the vertices (m).
+    /// Returns the positions of the vertices (m).
     pub fn vertices(&self) -> &[Vector3<T>] {
         &self.vertices
     }
-    /// The position of vertex `v` (m).
+    /// Returns the position of vertex `v` (m).
     ///
     /// # Panics
-    /// If there is no such vertex, as slices do.
+    /// Panics if the mesh has no vertex `v`.
     pub fn vertex(&self, v: usize) -> &Vector3<T> {
         &self.vertices[v]
     }
 
-    /// The unit normal of the face opposite to vertex `f` of tetrahedron `e` that points into the
-    /// tetrahedron; zero if the face has no area.
+    /// Returns the unit normal, pointing into the tetrahedron, of the face opposite to vertex `f`
+    /// of tetrahedron `e`; zero if the face has no area.
     ///
     /// # Panics
-    /// If there is no such tetrahedron or face, as slices do.
+    /// Panics if the mesh has no tetrahedron `e` or `f` is above 3.
     pub fn inward_normal(&self, e: usize, f: usize) -> Vector3<T> {
         let corners = self.corners(e);
         let [a, b, c] = OUTWARD[f].map(|i| corners[i]);
@@ -94,37 +96,38 @@ impl<T: Scalar> VolumeMesh<T> {
         }
     }
 
-    /// The vector `p_AB_M` (m) from vertex `a` to vertex `b` of tetrahedron `e`, both counted
-    /// within the tetrahedron.
+    /// Returns the vector `p_AB_M` (m) from vertex `a` to vertex `b` of tetrahedron `e`. Both are
+    /// indices within the tetrahedron.
     ///
     /// # Panics
-    /// If there is no such tetrahedron or vertex, as slices do.
+    /// Panics if the mesh has no tetrahedron `e`, or `a` or `b` is above 3.
     pub fn edge_vector(&self, e: usize, a: usize, b: usize) -> Vector3<T> {
         let element = self.elements[e];
         self.vertices[element.vertex(b)] - self.vertices[element.vertex(a)]
     }
 
-    /// The volume (m^3) of tetrahedron `e`; negative if its vertices are in the wrong order.
+    /// Returns the volume (m^3) of tetrahedron `e`; negative if its vertices are in the wrong
+    /// order.
     ///
     /// # Panics
-    /// If there is no such tetrahedron, as slices do.
+    /// Panics if the mesh has no tetrahedron `e`.
     pub fn calc_tetrahedron_volume(&self, e: usize) -> T {
         let [a, b, c, d] = self.corners(e);
         (b - a).cross(&(c - a)).dot(&(d - a)) / T::from(6.0)
     }
 
-    /// The sum of all volumes (m^3).
+    /// Returns the sum of all volumes (m^3).
     pub fn calc_volume(&self) -> T {
         let all = (0..self.num_elements()).map(|e| self.calc_tetrahedron_volume(e));
         all.fold(T::from(0.0), |sum, v| sum + v)
     }
 
-    /// The coordinates of the point Q, at `p_mq`, relative to tetrahedron `e`. They sum up to one;
-    /// some are negative outside of the tetrahedron. A tetrahedron without volume gets the weights
-    /// of its centroid.
+    /// Returns the barycentric coordinates of the point Q, at `p_mq`, in tetrahedron `e`. They sum
+    /// to one; some are negative if Q is outside the tetrahedron. A tetrahedron without volume gets
+    /// the coordinates of its centroid.
     ///
     /// # Panics
-    /// If there is no such tetrahedron, as slices do.
+    /// Panics if the mesh has no tetrahedron `e`.
     pub fn calc_barycentric(&self, p_mq: &Vector3<T>, e: usize) -> Vector4<T> {
         let [a, b, c, d] = self.corners(e);
         let (u, v, w, q) = (b - a, c - a, d - a, p_mq - a);
@@ -138,21 +141,21 @@ impl<T: Scalar> VolumeMesh<T> {
         Vector4::new(T::from(1.0) - b1 - b2 - b3, b1, b2, b3)
     }
 
-    /// The position `p_MQ` (m) of the point with the barycentric coordinates `b_q` in tetrahedron
-    /// `e`.
+    /// Returns the position `p_MQ` (m) of the point with the barycentric coordinates `b_q` in
+    /// tetrahedron `e`.
     ///
     /// # Panics
-    /// If there is no such tetrahedron, as slices do.
+    /// Panics if the mesh has no tetrahedron `e`.
     pub fn calc_cartesian_from_barycentric(&self, e: usize, b_q: &Vector4<T>) -> Vector3<T> {
         let [a, b, c, d] = self.corners(e);
         a * b_q[0] + b * b_q[1] + c * b_q[2] + d * b_q[3]
     }
 
-    /// The gradient of the linear function with these values at the vertices of tetrahedron `e`;
-    /// `None` if the tetrahedron has no volume.
+    /// Returns the gradient of the linear function with these values at the vertices of tetrahedron
+    /// `e`; `None` if the tetrahedron has no volume.
     ///
     /// # Panics
-    /// If there is no such tetrahedron, as slices do.
+    /// Panics if the mesh has no tetrahedron `e`.
     pub fn calc_gradient_of_linear_values(&self, values: &[T; 4], e: usize) -> Option<Vector3<T>> {
         let [a, b, c, d] = self.corners(e);
         let (u, v, w) = (b - a, c - a, d - a);
@@ -163,7 +166,7 @@ impl<T: Scalar> VolumeMesh<T> {
         (volume.re() != 0.0).then(|| sum / volume)
     }
 
-    /// Centre and size (m) of the box along the axes of M around all vertices.
+    /// Returns the centre and size (m) of the box around all vertices, aligned with the axes of M.
     pub fn calc_bounding_box(&self) -> (Vector3<T>, Vector3<T>) {
         vertices::bounding_box(&self.vertices)
     }
@@ -171,9 +174,9 @@ impl<T: Scalar> VolumeMesh<T> {
     pub fn transform_vertices(&mut self, x_nm: &Isometry3<T>) {
         vertices::transform(&mut self.vertices, x_nm);
     }
-    /// Whether the tetrahedra are the same, in the same order, and no vertex is further than
-    /// `vertex_tolerance` (m) from its counterpart; with zero, coordinates and derivatives are
-    /// equal to the last bit. NaN is equal to nothing.
+    /// Returns true if the tetrahedra are the same, in the same order, and no vertex is farther
+    /// than `vertex_tolerance` (m) from its counterpart. If the tolerance is zero, coordinates and
+    /// derivatives must be identical. NaN is equal to nothing.
     pub fn equal(&self, other: &Self, vertex_tolerance: f64) -> bool {
         let near =
             |(a, b): (&Vector3<T>, &Vector3<T>)| (a - b).map(|x| x.re()).norm() <= vertex_tolerance;
@@ -201,7 +204,7 @@ impl<T: Scalar> PartialEq for VolumeMesh<T> {
 }
 
 impl VolumeMesh<f64> {
-    /// The same mesh in another scalar, without derivatives.
+    /// Converts the mesh to another scalar, without derivatives.
     pub fn cast<U: Scalar>(&self) -> VolumeMesh<U> {
         VolumeMesh {
             vertices: self.vertices.iter().map(|v| v.map(U::from)).collect(),
@@ -210,13 +213,13 @@ impl VolumeMesh<f64> {
     }
 }
 
-/// The boundary of a volume: the faces that belong to one tetrahedron only, counter-clockwise seen
-/// from outside, with the vertices that they use, both in the order of the volume mesh. Tetrahedra
-/// that touch must share vertices, not repeat them; else the faces between them are part of the
-/// result.
+/// Returns the boundary of a volume: the faces that belong to only one tetrahedron,
+/// counter-clockwise as seen from outside, and their vertices, both in the order of the volume
+/// mesh. Adjacent tetrahedra must share vertices, not duplicate them; otherwise the faces between
+/// them are part of the result.
 ///
 /// # Errors
-/// If no face is on the boundary, because every tetrahedron is there twice.
+/// Returns an error if no face is on the boundary, because every tetrahedron is duplicated.
 pub fn convert_volume_to_surface_mesh<T: Scalar>(
     volume: &VolumeMesh<T>,
 ) -> Result<TriangleSurfaceMesh<T>> {
@@ -240,7 +243,8 @@ pub fn convert_volume_to_surface_mesh<T: Scalar>(
     let mut boundary: Vec<[u32; 3]> = all().filter(|f| count[&sorted(*f)] == 1).collect();
     if boundary.is_empty() {
         return Err(Error::invalid(
-            "the volume mesh has no boundary: every face belongs to two tetrahedra",
+            "the volume mesh must have a boundary, got every face in several tetrahedra; remove \
+            duplicate tetrahedra",
         ));
     }
     let mut used: Vec<u32> = boundary.as_flattened().to_vec();

@@ -1,4 +1,4 @@
-//! Values of contact properties.
+//! Types of contact property values.
 
 use crate::error::{Error, Result};
 
@@ -19,24 +19,25 @@ pub struct CoulombFriction {
 }
 
 impl CoulombFriction {
-    /// What geometry of a model file without coefficients gets, as in Drake.
+    /// Default for geometry in a model file that gives no coefficients, as in Drake.
     pub const DEFAULT: Self = Self {
         static_friction: 1.0,
         dynamic_friction: 1.0,
     };
 
-    /// Both coefficients.
+    /// Creates the pair from both coefficients.
     ///
     /// # Errors
-    /// If one is negative or not finite, or the dynamic one is the larger.
+    /// Returns an error if a coefficient is negative or not finite, or if the dynamic one is larger
+    /// than the static one.
     pub fn new(static_friction: f64, dynamic_friction: f64) -> Result<Self> {
         let valid = dynamic_friction >= 0.0
             && static_friction >= dynamic_friction
             && static_friction.is_finite();
         if !valid {
             return Err(Error::invalid(format!(
-                "static friction {static_friction} and dynamic friction {dynamic_friction}; finite \
-                 values of at least 0, the static one not below the dynamic one, are expected"
+                "friction coefficients must be finite and at least 0, the dynamic one not above \
+                 the static one, got static friction {static_friction:?} and dynamic friction {dynamic_friction:?}"
             )));
         }
         Ok(Self {
@@ -44,17 +45,17 @@ impl CoulombFriction {
             dynamic_friction,
         })
     }
-    /// Static coefficient.
+    /// Returns the static coefficient.
     pub fn static_friction(&self) -> f64 {
         self.static_friction
     }
-    /// Dynamic coefficient.
+    /// Returns the dynamic coefficient.
     pub fn dynamic_friction(&self) -> f64 {
         self.dynamic_friction
     }
 }
 
-/// How a geometry takes part in hydroelastic contact (Drake's `HydroelasticType`); the proximity
+/// Part that a geometry takes in hydroelastic contact (Drake's `HydroelasticType`); the proximity
 /// property `("hydroelastic", "compliance_type")`.
 ///
 /// ```
@@ -67,11 +68,11 @@ impl CoulombFriction {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HydroelasticType {
-    /// Not at all.
+    /// Takes no part in hydroelastic contact.
     #[default]
     Undefined,
-    /// Infinitely stiff.
+    /// Is infinitely stiff.
     Rigid,
-    /// With a finite modulus.
+    /// Has a finite modulus.
     Compliant,
 }

@@ -1,4 +1,4 @@
-//! Properties that belong together, added with one call and checked.
+//! Functions that check and add properties that belong together.
 
 use super::{
     CoulombFriction, GeometryProperties, HydroelasticType, IllustrationProperties,
@@ -10,36 +10,36 @@ use crate::rgba::Rgba;
 pub(crate) const MATERIAL: &str = "material";
 pub(crate) const HYDROELASTIC: &str = "hydroelastic";
 
-/// Positive; infinity is allowed, as for a stiffness.
+/// Checks that a value is positive; infinity is allowed, as for a stiffness.
 pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
-    check(value > 0.0, name, value, "a positive value")
+    check(value > 0.0, name, value, "positive")
 }
-/// Positive and finite, as for a length.
+/// Checks that a value is positive and finite, as for a length.
 pub(crate) fn check_positive_finite(name: &str, value: f64) -> Result<()> {
     let valid = value > 0.0 && value.is_finite();
-    check(valid, name, value, "a positive finite value")
+    check(valid, name, value, "positive and finite")
 }
-/// At least 0; infinity is allowed.
+/// Checks that a value is at least 0; infinity is allowed.
 pub(crate) fn check_not_negative(name: &str, value: f64) -> Result<()> {
-    check(value >= 0.0, name, value, "a value of at least 0")
+    check(value >= 0.0, name, value, "at least 0")
 }
-/// At least 0 and finite.
+/// Checks that a value is finite and at least 0.
 pub(crate) fn check_not_negative_finite(name: &str, value: f64) -> Result<()> {
     let valid = value >= 0.0 && value.is_finite();
-    check(valid, name, value, "a finite value of at least 0")
+    check(valid, name, value, "finite and at least 0")
 }
 fn check(valid: bool, name: &str, value: f64, expected: &str) -> Result<()> {
     if valid {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "{name} is {value}, {expected} is expected"
+        "{name} must be {expected}, got {value:?}"
     )))
 }
 
-/// Adds what point contact needs (Drake's `AddContactMaterial`): of the group `material`,
-/// `hunt_crossley_dissipation` (s/m), `point_contact_stiffness` (N/m) and `coulomb_friction`, those
-/// that are given.
+/// Adds those of the properties of point contact that are given (Drake's `AddContactMaterial`):
+/// `hunt_crossley_dissipation` (s/m), `point_contact_stiffness` (N/m) and `coulomb_friction` of the
+/// group `material`.
 ///
 /// ```
 /// use tarragon_geometry::{CoulombFriction, ProximityProperties, add_contact_material};
@@ -47,13 +47,13 @@ fn check(valid: bool, name: &str, value: f64, expected: &str) -> Result<()> {
 /// add_contact_material(Some(0.5), None, Some(CoulombFriction::new(1.0, 0.8)?), &mut p)?;
 /// assert_eq!(*p.get::<f64>("material", "hunt_crossley_dissipation")?, 0.5);
 /// assert!(!p.has("material", "point_contact_stiffness"));
-/// assert!(add_contact_material(Some(0.5), None, None, &mut p).is_err()); // it is there already
+/// assert!(add_contact_material(Some(0.5), None, None, &mut p).is_err()); // it exists already
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 ///
 /// # Errors
-/// If the dissipation is negative, the stiffness is not positive, or a property that is given
-/// exists already. Nothing is added then.
+/// Returns an error if the dissipation is negative, the stiffness is not positive, or a given
+/// property exists already. Nothing is added in that case.
 pub fn add_contact_material(
     dissipation: Option<f64>,
     point_stiffness: Option<f64>,
@@ -79,8 +79,8 @@ pub fn add_contact_material(
 }
 
 /// Marks a geometry as rigid for hydroelastic contact (Drake's `AddRigidHydroelasticProperties`).
-/// `resolution_hint` (m) is the edge length of shapes that are tessellated; boxes, half spaces and
-/// meshes need none.
+/// `resolution_hint` is the edge length (m) of tessellated shapes; boxes, half spaces and meshes
+/// need none.
 ///
 /// ```
 /// use tarragon_geometry::{ProximityProperties, add_rigid_hydroelastic_properties};
@@ -91,8 +91,8 @@ pub fn add_contact_material(
 /// ```
 ///
 /// # Errors
-/// If the hint is not positive and finite, or one of the properties exists already. Nothing is
-/// added then.
+/// Returns an error if the hint is not positive and finite, or one of the properties exists
+/// already. Nothing is added then.
 pub fn add_rigid_hydroelastic_properties(
     resolution_hint: Option<f64>,
     properties: &mut ProximityProperties,
@@ -114,8 +114,8 @@ pub fn add_rigid_hydroelastic_properties(
 /// ```
 ///
 /// # Errors
-/// If the hint is not positive and finite, the modulus is not positive, or one of the properties
-/// exists already. Nothing is added then.
+/// Returns an error if the hint is not positive and finite, the modulus is not positive, or one of
+/// the properties exists already. Nothing is added in that case.
 pub fn add_compliant_hydroelastic_properties(
     resolution_hint: f64,
     hydroelastic_modulus: f64,
@@ -139,8 +139,8 @@ pub fn add_compliant_hydroelastic_properties(
 /// ```
 ///
 /// # Errors
-/// If the thickness is not positive and finite, the modulus is not positive, or one of the
-/// properties exists already. Nothing is added then.
+/// Returns an error if the thickness is not positive and finite, the modulus is not positive, or
+/// one of the properties exists already. Nothing is added in that case.
 pub fn add_compliant_hydroelastic_properties_for_half_space(
     slab_thickness: f64,
     hydroelastic_modulus: f64,
@@ -171,7 +171,8 @@ fn add_hydroelastic(
     Ok(())
 }
 
-/// Properties with a colour (Drake's `MakePhongIllustrationProperties`): `("phong", "diffuse")`.
+/// Creates illustration properties with the colour `("phong", "diffuse")` (Drake's
+/// `MakePhongIllustrationProperties`).
 ///
 /// ```
 /// use tarragon_geometry::{Rgba, make_phong_illustration_properties};

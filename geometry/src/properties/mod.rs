@@ -1,4 +1,4 @@
-//! Typed properties of geometry, in named groups, per role.
+//! Typed properties of geometry in named groups, one set per role.
 
 mod contact;
 pub(crate) mod helpers;

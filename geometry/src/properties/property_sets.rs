@@ -1,4 +1,4 @@
-//! Sets of named values, one type per role.
+//! Property sets: named values in groups, one type per role.
 
 use super::render_label::RenderLabel;
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
-/// A value of any type, shared by all copies of its property set.
+/// Property value of any type, shared by all copies of its property set.
 ///
 /// ```
 /// use tarragon_geometry::ProximityProperties;
@@ -31,7 +31,7 @@ impl PropertyValue {
     fn new<V: Any + Send + Sync>(value: V) -> Self {
         let vector = (&value as &dyn Any).downcast_ref::<Vector4<f64>>();
         if let Some(color) = vector.and_then(|v| Rgba::try_from(*v).ok()) {
-            // Consumers of colours ask for `Rgba`; `downcast_ref` gives the vector back.
+            // Consumers of colours read an `Rgba`; `downcast_ref` also returns the vector.
             return Self {
                 any: Arc::new(color),
                 type_name: type_name::<Rgba>(),
@@ -42,11 +42,11 @@ impl PropertyValue {
             type_name: type_name::<V>(),
         }
     }
-    /// Name of the type, for messages.
+    /// Returns the name of the type, for messages.
     pub fn type_name(&self) -> &'static str {
         self.type_name
     }
-    /// The value, if it is a `V`. A colour is also a `Vector4<f64>`.
+    /// Returns the value if it is a `V`. A colour is also a `Vector4<f64>`.
     pub fn downcast_ref<V: Any>(&self) -> Option<&V> {
         self.any.downcast_ref().or_else(|| {
             let color = self.any.downcast_ref::<Rgba>()?;
@@ -63,10 +63,10 @@ impl fmt::Debug for PropertyValue {
 
 type PropertyGroups = BTreeMap<String, BTreeMap<String, PropertyValue>>;
 
-/// Values of any type, found by group and name (Drake's `GeometryProperties`).
+/// Values of any type, addressed by group and name (Drake's `GeometryProperties`).
 ///
-/// A clone is one reference count until one of the two is changed. A `Vector4<f64>` whose
-/// components are in `[0, 1]` is stored as the [`Rgba`] that it stands for, and an `Rgba` can be
+/// A clone shares its storage with the original until one of them changes. A `Vector4<f64>` whose
+/// components are in `[0, 1]` is stored as the [`Rgba`] with these channels, and an `Rgba` can be
 /// read as a `Vector4<f64>`.
 ///
 /// ```
@@ -95,14 +95,14 @@ impl Default for GeometryProperties {
 }
 
 impl GeometryProperties {
-    /// The group of properties that belong to no other; it always exists.
+    /// Name of the group for properties without a group of their own; it always exists.
     pub const DEFAULT_GROUP: &'static str = "__default__";
 
-    /// No properties.
+    /// Creates an empty set of properties.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Adds or replaces a property, whatever its type was.
+    /// Adds a property, or replaces it regardless of its type.
     pub fn set<V: Any + Send + Sync>(&mut self, group: &str, name: &str, value: V) {
         let groups = Arc::make_mut(&mut self.groups);
         let group = groups.entry(group.into()).or_default();
@@ -111,7 +111,7 @@ impl GeometryProperties {
     /// Adds a new property.
     ///
     /// # Errors
-    /// If the group already has a property of that name.
+    /// Returns an error if the group already has a property with this name.
     pub fn add<V: Any + Send + Sync>(&mut self, group: &str, name: &str, value: V) -> Result<()> {
         self.check_absent(group, name)?;
         self.set(group, name, value);
@@ -125,10 +125,10 @@ impl GeometryProperties {
         }
         Ok(())
     }
-    /// Adds a property, or replaces the value of one that has the same type.
+    /// Adds a property, or replaces the value of an existing one of the same type.
     ///
     /// # Errors
-    /// If it exists with another type.
+    /// Returns an error if the property exists with another type.
     pub fn update<V: Any + Send + Sync>(
         &mut self,
         group: &str,
@@ -139,22 +139,22 @@ impl GeometryProperties {
         self.set(group, name, value);
         Ok(())
     }
-    /// True if the group exists. A group outlives its last property.
+    /// Returns true if the group exists. A group outlives its last property.
     pub fn has_group(&self, group: &str) -> bool {
         self.groups.contains_key(group)
     }
-    /// True if the property exists, of whatever type.
+    /// Returns true if the property exists, whatever its type.
     pub fn has(&self, group: &str, name: &str) -> bool {
         self.groups.get(group).is_some_and(|g| g.contains_key(name))
     }
-    /// Number of groups, the default group included.
+    /// Returns the number of groups, including the default group.
     pub fn num_groups(&self) -> usize {
         self.groups.len()
     }
-    /// The value of a property.
+    /// Returns the value of a property.
     ///
     /// # Errors
-    /// If it does not exist or has another type.
+    /// Returns an error if the property does not exist or has another type.
     pub fn get<V: Any>(&self, group: &str, name: &str) -> Result<&V> {
         self.try_get(group, name)?.ok_or_else(|| {
             Error::invalid(match self.groups.get(group) {
@@ -170,53 +170,53 @@ impl GeometryProperties {
             })
         })
     }
-    /// The value of a property, or `default` if it does not exist.
+    /// Returns the value of a property, or `default` if it does not exist.
     ///
     /// # Errors
-    /// If it has another type.
+    /// Returns an error if the property has another type.
     pub fn get_or<V: Any + Clone>(&self, group: &str, name: &str, default: V) -> Result<V> {
         Ok(self.try_get(group, name)?.cloned().unwrap_or(default))
     }
-    /// The value of a property, or `None` if it does not exist.
+    /// Returns the value of a property, or `None` if it does not exist.
     ///
     /// # Errors
-    /// If it has another type.
+    /// Returns an error if the property has another type.
     pub fn try_get<V: Any>(&self, group: &str, name: &str) -> Result<Option<&V>> {
         let Some(value) = self.groups.get(group).and_then(|g| g.get(name)) else {
             return Ok(None);
         };
         value.downcast_ref().map(Some).ok_or_else(|| {
             Error::invalid(format!(
-                "property ('{group}', '{name}') is a {}, a {} was asked for",
+                "property ('{group}', '{name}') has the type {}, not the requested {}",
                 value.type_name,
                 type_name::<V>()
             ))
         })
     }
-    /// Removes a property; true if it existed.
+    /// Removes a property. Returns true if it existed.
     pub fn remove(&mut self, group: &str, name: &str) -> bool {
-        // Asked first, so that nothing is copied for a property that is not there.
+        // The test comes first, so that removing a missing property copies nothing.
         self.has(group, name)
             && Arc::make_mut(&mut self.groups)
                 .get_mut(group)
                 .and_then(|g| g.remove(name))
                 .is_some()
     }
-    /// Names of all groups, sorted.
+    /// Returns the sorted names of all groups.
     pub fn group_names(&self) -> impl Iterator<Item = &str> {
         self.groups.keys().map(String::as_str)
     }
-    /// Names of the properties of a group, sorted; none if there is no such group.
+    /// Returns the sorted names of the properties of a group; empty if the group does not exist.
     pub fn property_names(&self, group: &str) -> impl Iterator<Item = &str> {
         self.groups
             .get(group)
             .into_iter()
             .flat_map(|g| g.keys().map(String::as_str))
     }
-    /// Names and values of a group, sorted by name.
+    /// Returns the names and values of the properties of a group, sorted by name.
     ///
     /// # Errors
-    /// If there is no such group.
+    /// Returns an error if the group does not exist.
     pub fn properties_in_group(
         &self,
         group: &str,
@@ -229,8 +229,8 @@ impl GeometryProperties {
         })?;
         Ok(found.iter().map(|(name, value)| (&**name, value)))
     }
-    /// True if both are known to be equal because neither was changed since one was cloned from the
-    /// other.
+    /// Returns true if both sets are known to be equal because they share their storage: one is a
+    /// clone of the other and neither has changed since.
     pub(crate) fn is_same_clone(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.groups, &other.groups)
     }
@@ -254,12 +254,12 @@ macro_rules! role_properties {
         pub struct $name(GeometryProperties);
 
         impl $name {
-            /// No properties.
+            /// Creates an empty set of properties.
             pub fn new() -> Self {
                 Self::default()
             }
         }
-        /// The properties of another role, say.
+        /// Wraps a set of properties, for example a copy of another role's.
         impl From<GeometryProperties> for $name {
             fn from(properties: GeometryProperties) -> Self {
                 Self(properties)
@@ -309,7 +309,7 @@ role_properties!(
 );
 
 impl PerceptionProperties {
-    /// A colour (`phong/diffuse`) and a label (`label/id`).
+    /// Creates properties with a colour (`phong/diffuse`) and a label (`label/id`).
     pub fn with_color_and_label(diffuse: Rgba, label: RenderLabel) -> Self {
         let mut p = Self::new();
         p.set("phong", "diffuse", diffuse);
@@ -319,7 +319,7 @@ impl PerceptionProperties {
 }
 
 impl IllustrationProperties {
-    /// A colour (`phong/diffuse`).
+    /// Creates properties with a colour (`phong/diffuse`).
     pub fn with_color(diffuse: Rgba) -> Self {
         let mut p = Self::new();
         p.set("phong", "diffuse", diffuse);

@@ -1,9 +1,10 @@
-//! Labels of label images.
+//! Pixel values of label images.
 
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// What a pixel of a label image says it shows; 0 to 32763 are free for use.
+/// Pixel value of a label image, which identifies the visible geometry. Values from 0 to 32763 are
+/// free for use.
 ///
 /// ```
 /// use tarragon_geometry::RenderLabel;
@@ -16,36 +17,37 @@ use std::fmt;
 pub struct RenderLabel(i16);
 
 impl RenderLabel {
-    /// No geometry: the background.
+    /// The background, where there is no geometry.
     pub const EMPTY: Self = Self(32766);
     /// Geometry whose identity does not matter.
     pub const DONT_CARE: Self = Self(32764);
-    /// Geometry that is left out of label images.
+    /// Geometry that label images leave out.
     pub const DO_NOT_RENDER: Self = Self(32765);
-    /// Not said. Geometry without a label gets the engine's default; this one itself is refused.
+    /// No label given. Geometry without a label gets the engine's default label; this value itself
+    /// is refused.
     pub const UNSPECIFIED: Self = Self(32767);
     /// The largest label that is not reserved.
     pub const MAX_UNRESERVED: i16 = 32763;
 
-    /// A label of the user's own.
+    /// Creates a label that is not reserved.
     ///
     /// # Errors
-    /// If the value is negative or reserved.
+    /// Returns an error if the value is negative or reserved.
     pub fn new(value: i16) -> Result<Self> {
         if (0..=Self::MAX_UNRESERVED).contains(&value) {
             Ok(Self(value))
         } else {
             Err(Error::invalid(format!(
-                "RenderLabel: {value} is negative or reserved, a value from 0 to {} is expected",
+                "RenderLabel: value must be from 0 to {}, got {value}",
                 Self::MAX_UNRESERVED
             )))
         }
     }
-    /// The pixel value.
+    /// Returns the pixel value.
     pub fn value(self) -> i16 {
         self.0
     }
-    /// True for the four reserved labels.
+    /// Returns true for the four reserved labels.
     pub fn is_reserved(self) -> bool {
         self.0 > Self::MAX_UNRESERVED
     }

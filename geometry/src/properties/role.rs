@@ -1,6 +1,6 @@
-//! What geometry is used for.
+//! Roles: the purposes of geometry.
 
-/// What a geometry is used for.
+/// Purpose of a geometry.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -17,17 +17,17 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Nothing: it only exists.
+    /// No purpose: the geometry takes part in nothing.
     Unassigned,
-    /// Distance and contact.
+    /// Distance and contact queries.
     Proximity,
-    /// Visualizers.
+    /// Display in visualizers.
     Illustration,
-    /// Simulated cameras.
+    /// Rendering by simulated cameras.
     Perception,
 }
 
-/// What to do with the properties that come with a role (Drake's `RoleAssign`).
+/// Way to assign a role: for the first time or as a replacement (Drake's `RoleAssign`).
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -44,9 +44,9 @@ pub enum Role {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RoleAssign {
-    /// The geometry does not have the role yet.
+    /// Assigns a role that the geometry does not have yet.
     #[default]
     New,
-    /// The geometry has the role; all its properties are replaced.
+    /// Replaces all properties of a role that the geometry already has.
     Replace,
 }

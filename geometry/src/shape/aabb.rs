@@ -1,8 +1,8 @@
-//! Axis-aligned boxes.
+//! Axis-aligned bounding boxes.
 
 use nalgebra::Vector3;
 
-/// A box with edges along the axes of some frame (Drake's `Aabb`).
+/// Axis-aligned bounding box in some frame (Drake's `Aabb`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -19,27 +19,27 @@ pub struct Aabb {
 }
 
 impl Aabb {
-    /// From centre and half edge lengths (m).
+    /// Creates a box from its centre and half edge lengths (m).
     pub fn new(center: Vector3<f64>, half_width: Vector3<f64>) -> Self {
         Self { center, half_width }
     }
-    /// Centre (m).
+    /// Returns the centre (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.center
     }
-    /// Half edge lengths (m).
+    /// Returns the half edge lengths (m).
     pub fn half_width(&self) -> &Vector3<f64> {
         &self.half_width
     }
-    /// Corner with the smallest coordinates (m).
+    /// Returns the corner with the smallest coordinates (m).
     pub fn lower(&self) -> Vector3<f64> {
         self.center - self.half_width
     }
-    /// Corner with the largest coordinates (m).
+    /// Returns the corner with the largest coordinates (m).
     pub fn upper(&self) -> Vector3<f64> {
         self.center + self.half_width
     }
-    /// The smallest box that holds both.
+    /// Returns the smallest box that contains both boxes.
     #[must_use]
     pub fn merged(&self, other: &Self) -> Self {
         let lower = self.lower().inf(&other.lower());

@@ -1,9 +1,9 @@
-//! The shape of a geometry, whichever it is.
+//! The enum of all shapes.
 
 use super::mesh_shapes::{Convex, Mesh};
 use super::primitives::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshcatCone, Sphere};
 
-/// Any shape.
+/// Shape of a geometry.
 ///
 /// ```
 /// use tarragon_geometry::{Shape, Sphere};
@@ -18,7 +18,7 @@ pub enum Shape {
     Box(BoxShape),
     /// Cylinder with spherical caps.
     Capsule(Capsule),
-    /// Convex hull of a mesh file.
+    /// Convex hull of a mesh from a file or from memory.
     Convex(Convex),
     /// Right circular cylinder.
     Cylinder(Cylinder),
@@ -26,16 +26,16 @@ pub enum Shape {
     Ellipsoid(Ellipsoid),
     /// Half space z <= 0.
     HalfSpace(HalfSpace),
-    /// Mesh of a file.
+    /// Mesh from a file or from memory.
     Mesh(Mesh),
-    /// Cone, for Meshcat only.
+    /// Cone; only Meshcat shows it.
     MeshcatCone(MeshcatCone),
     /// Sphere.
     Sphere(Sphere),
 }
 
 impl Shape {
-    /// The name of the type as Drake spells it: `Box`, `Capsule`, `HalfSpace`, ...
+    /// Returns the name of the type as Drake spells it: `Box`, `Capsule`, `HalfSpace`, ...
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Box(_) => "Box",

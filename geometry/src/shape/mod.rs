@@ -1,8 +1,8 @@
-//! The shapes that geometry is made of, their bounding boxes and their mass properties.
+//! Shapes, their bounding boxes and their mass properties.
 //!
 //! Every shape is defined in its own frame G, in metres, with Drake's conventions: cylinders,
-//! capsules and their like have their axis along +z and their centre at the origin, a half space is
-//! everything with z <= 0. Constructors check the dimensions, so a `Shape` is always valid.
+//! capsules and similar shapes have their axis along +z and their centre at the origin; a half
+//! space is the set z <= 0. Constructors check the dimensions, so a `Shape` is always valid.
 
 mod aabb;
 mod any_shape;

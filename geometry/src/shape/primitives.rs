@@ -1,21 +1,21 @@
-//! Shapes that a few lengths define.
+//! Shapes defined by a few lengths.
 
 use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Unit, Vector3};
 use tarragon_framework::math;
 
-/// Checks one length of a shape.
+/// Checks and returns one length (m) of a shape.
 fn length(shape: &str, name: &str, value: f64) -> Result<f64> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
     } else {
         Err(Error::invalid(format!(
-            "{shape}: {name} is {value}, a positive finite length in metres is expected"
+            "{shape}: {name} must be positive and finite, got {value:?} m"
         )))
     }
 }
 
-/// Sphere of a given radius, centred at the origin.
+/// Sphere centred at the origin.
 ///
 /// ```
 /// use tarragon_geometry::Sphere;
@@ -29,10 +29,10 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// A sphere of `radius` (m); zero makes a point, as in Drake.
+    /// Creates a sphere of `radius` (m). A radius of zero makes a point, as in Drake.
     ///
     /// # Errors
-    /// If the radius is negative or not finite.
+    /// Returns an error if the radius is negative or not finite.
     pub fn new(radius: f64) -> Result<Self> {
         if radius == 0.0 {
             return Ok(Self { radius });
@@ -41,13 +41,13 @@ impl Sphere {
             radius: length("Sphere", "radius", radius)?,
         })
     }
-    /// Radius (m).
+    /// Returns the radius (m).
     pub fn radius(&self) -> f64 {
         self.radius
     }
 }
 
-/// Rectangular box centred at the origin, edges along the axes (Drake's `Box`).
+/// Rectangular box centred at the origin, with edges along the axes (Drake's `Box`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -62,10 +62,11 @@ pub struct BoxShape {
 }
 
 impl BoxShape {
-    /// A box with full edge lengths `width` (x), `depth` (y), `height` (z), in metres.
+    /// Creates a box with the full edge lengths `width` (x), `depth` (y) and `height` (z), in
+    /// metres.
     ///
     /// # Errors
-    /// If an edge is not positive and finite.
+    /// Returns an error if an edge is not positive and finite.
     pub fn new(width: f64, depth: f64, height: f64) -> Result<Self> {
         Ok(Self {
             size: Vector3::new(
@@ -75,17 +76,17 @@ impl BoxShape {
             ),
         })
     }
-    /// Full edge lengths (m).
+    /// Returns the full edge lengths (m).
     pub fn size(&self) -> Vector3<f64> {
         self.size
     }
-    /// Half of the edge lengths (m).
+    /// Returns half of the edge lengths (m).
     pub fn half_size(&self) -> Vector3<f64> {
         self.size * 0.5
     }
 }
 
-/// A radius and a length along z; what the length means is said by the shape.
+/// Defines a shape with a radius and a length along z; `$length_doc` says what the length measures.
 macro_rules! radius_and_length {
     ($(#[$doc:meta])* $name:ident, $length_doc:literal) => {
         $(#[$doc])*
@@ -96,17 +97,17 @@ macro_rules! radius_and_length {
         }
 
         impl $name {
-            /// From `radius` and `length` (m).
+            /// Creates the shape from `radius` and `length` (m).
             ///
             /// # Errors
-            /// If one is not positive and finite.
+            /// Returns an error if a length is not positive and finite.
             pub fn new(radius: f64, length: f64) -> Result<Self> {
                 Ok(Self {
                     radius: self::length(stringify!($name), "radius", radius)?,
                     length: self::length(stringify!($name), "length", length)?,
                 })
             }
-            /// Radius (m).
+            /// Returns the radius (m).
             pub fn radius(&self) -> f64 {
                 self.radius
             }
@@ -118,7 +119,8 @@ macro_rules! radius_and_length {
     };
 }
 radius_and_length!(
-    /// Capsule: all points within `radius` of a segment of `length` along z, centred at the origin.
+    /// Capsule: all points within `radius` of a segment of `length` along z that is centred at the
+    /// origin.
     ///
     /// ```
     /// use tarragon_geometry::Capsule;
@@ -127,7 +129,7 @@ radius_and_length!(
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     Capsule,
-    "Length of the segment (m), caps not included."
+    "Returns the length of the segment (m), without the caps."
 );
 radius_and_length!(
     /// Cylinder along z, centred at the origin.
@@ -140,10 +142,10 @@ radius_and_length!(
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     Cylinder,
-    "Height along z (m)."
+    "Returns the height along z (m)."
 );
 
-/// Ellipsoid with semi-axes a, b, c along x, y, z.
+/// Ellipsoid centred at the origin, with semi-axes a, b, c along x, y, z.
 ///
 /// ```
 /// use tarragon_geometry::Ellipsoid;
@@ -157,10 +159,10 @@ pub struct Ellipsoid {
 }
 
 impl Ellipsoid {
-    /// An ellipsoid with semi-axes `a` (x), `b` (y), `c` (z), in metres.
+    /// Creates an ellipsoid with the semi-axes `a` (x), `b` (y) and `c` (z), in metres.
     ///
     /// # Errors
-    /// If one is not positive and finite.
+    /// Returns an error if a length is not positive and finite.
     pub fn new(a: f64, b: f64, c: f64) -> Result<Self> {
         Ok(Self {
             semi_axes: Vector3::new(
@@ -170,13 +172,13 @@ impl Ellipsoid {
             ),
         })
     }
-    /// Semi-axes (m).
+    /// Returns the semi-axes (m).
     pub fn semi_axes(&self) -> Vector3<f64> {
         self.semi_axes
     }
 }
 
-/// The half space z <= 0; its boundary plane is z = 0, its outward normal +z.
+/// Half space z <= 0. Its boundary plane is z = 0 and its outward normal is +z.
 ///
 /// ```
 /// use nalgebra::{Point3, Vector3};
@@ -190,16 +192,16 @@ impl Ellipsoid {
 pub struct HalfSpace;
 
 impl HalfSpace {
-    /// The pose `X_FH` of a half space with outward unit normal `normal_f` whose boundary passes
+    /// Returns the pose `X_FH` of a half space with outward normal `normal_f` whose boundary passes
     /// through `point_f` (m), both in frame F.
     ///
     /// # Errors
-    /// If the normal has no direction.
+    /// Returns an error if the normal is too short to have a direction.
     pub fn make_pose(normal_f: &Vector3<f64>, point_f: &Vector3<f64>) -> Result<Isometry3<f64>> {
         let normal = Unit::try_new(*normal_f, 1e-10).ok_or_else(|| {
             Error::invalid(format!(
-                "HalfSpace::make_pose: the normal {:?} has no direction, a vector longer than \
-                 1e-10 is expected",
+                "HalfSpace::make_pose: normal must be a finite vector longer than 1e-10, got \
+                 {:?}",
                 normal_f.as_slice()
             ))
         })?;
@@ -209,11 +211,11 @@ impl HalfSpace {
     }
 }
 
-/// Cone with its point at the origin, open towards +z: sqrt(x^2/a^2 + y^2/b^2) <= z/height for z
+/// Cone with its apex at the origin, widening towards +z: sqrt(x^2/a^2 + y^2/b^2) <= z/height for z
 /// from 0 to `height`.
 ///
-/// Only Meshcat shows it. Render engines and proximity queries pass over it, as Drake's do,
-/// whatever roles it is given.
+/// Only Meshcat shows it. Render engines and proximity queries ignore it, as Drake's do, whatever
+/// its roles.
 ///
 /// ```
 /// use tarragon_geometry::MeshcatCone;
@@ -229,11 +231,11 @@ pub struct MeshcatCone {
 }
 
 impl MeshcatCone {
-    /// A cone of `height` (m) whose base at z = height has the semi-axes `a` along x and `b` along
-    /// y (m).
+    /// Creates a cone of `height` (m) whose base, at z = height, has the semi-axes `a` along x and
+    /// `b` along y (m).
     ///
     /// # Errors
-    /// If one is not positive and finite.
+    /// Returns an error if a length is not positive and finite.
     pub fn new(height: f64, a: f64, b: f64) -> Result<Self> {
         Ok(Self {
             height: length("MeshcatCone", "height", height)?,
@@ -241,15 +243,15 @@ impl MeshcatCone {
             b: length("MeshcatCone", "b", b)?,
         })
     }
-    /// Height along z (m).
+    /// Returns the height along z (m).
     pub fn height(&self) -> f64 {
         self.height
     }
-    /// Semi-axis of the base along x (m).
+    /// Returns the semi-axis of the base along x (m).
     pub fn a(&self) -> f64 {
         self.a
     }
-    /// Semi-axis of the base along y (m).
+    /// Returns the semi-axis of the base along y (m).
     pub fn b(&self) -> f64 {
         self.b
     }

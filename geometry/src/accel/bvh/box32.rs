@@ -1,14 +1,13 @@
-//! Boxes in single precision that never lose what they hold.
+//! Conservative axis-aligned boxes in single precision.
 
 use nalgebra::Vector3;
 use wide::f32x4;
 
-/// Room for the rounding of a few operations on single-precision coordinates, relative to them.
+/// Relative padding that covers the rounding of a few operations on single-precision coordinates.
 pub(crate) const ROUNDING: f32 = 1.0 / (1 << 22) as f32;
 
-/// Corners of a box along the axes, rounded outward. The fourth lanes are free: [`super::Bvh`]
-/// keeps its links there, as bits of small numbers, and nothing here lets them take part in a
-/// decision.
+/// Corners of an axis-aligned box, rounded outward. The fourth lanes are free: [`super::Bvh`]
+/// stores its links there, as the bits of small integers, and no comparison here depends on them.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(crate) struct Box32 {
@@ -17,20 +16,20 @@ pub(crate) struct Box32 {
 }
 
 impl Box32 {
-    /// The box that every union forgets.
+    /// Empty box, the neutral element of [`union`](Self::union).
     pub(crate) const EMPTY: Self = Self {
         lower: [f32::INFINITY; 4],
         upper: [f32::NEG_INFINITY; 4],
     };
 
-    /// Around all points whose coordinates are within `half` of `center`.
+    /// Returns a box around all points whose coordinates are within `half` of `center`.
     #[inline]
     pub(crate) fn around(center: &Vector3<f64>, half: &Vector3<f64>) -> Self {
         let narrow = |v: Vector3<f64>| f32x4::new([v.x as f32, v.y as f32, v.z as f32, 0.0]);
-        // Larger than both ends, and their rounding and that of the computation in double precision
-        // are relative to it.
+        // The padding is relative to a bound on both corners, and so is the rounding of the corners
+        // and of the computation in double precision.
         let pad = narrow(center.abs() + half) * ROUNDING + f32x4::splat(f32::MIN_POSITIVE);
-        // Infinity less infinity would not be a number.
+        // Infinity minus infinity would be NaN.
         let most = f32x4::splat(f32::MAX);
         let finite = |v: f32x4| v.fast_min(most).fast_max(-most);
         Self {
@@ -39,7 +38,7 @@ impl Box32 {
         }
     }
 
-    /// Twice the centre; finite, also for boxes without end. The fourth lane is unused.
+    /// Returns twice the centre. It is finite even for unbounded boxes. The fourth lane is unused.
     #[inline]
     pub(super) fn twice_center(&self) -> f32x4 {
         let (l, u) = self.lanes();
@@ -53,15 +52,15 @@ impl Box32 {
         (f32x4::new(self.lower), f32x4::new(self.upper))
     }
 
-    /// True if the boxes have a point in common.
+    /// Returns true if the boxes overlap or touch.
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
         let ((l, u), (ol, ou)) = (self.lanes(), other.lanes());
         (l.simd_le(ou) & ol.simd_le(u)).to_bitmask() & 7 == 7
     }
 
-    /// True if the boxes are within `margin` of each other along every axis. Exchanging the boxes
-    /// changes nothing, and a larger box is never farther away, rounding included.
+    /// Returns true if the boxes are within `margin` of each other along every axis. The test is
+    /// symmetric and, rounding included, monotonic: enlarging a box never makes it fail.
     #[inline]
     pub(crate) fn is_near(&self, other: &Self, margin: f32) -> bool {
         let ((l, u), (ol, ou)) = (self.lanes(), other.lanes());
@@ -69,14 +68,14 @@ impl Box32 {
         ((l - ou).simd_le(margin) & (ol - u).simd_le(margin)).to_bitmask() & 7 == 7
     }
 
-    /// True if `other` is within this box.
+    /// Returns true if `other` is within this box.
     #[inline]
     pub(crate) fn contains(&self, other: &Self) -> bool {
         let ((l, u), (ol, ou)) = (self.lanes(), other.lanes());
         (l.simd_le(ol) & ou.simd_le(u)).to_bitmask() & 7 == 7
     }
 
-    /// The box with all faces moved outward.
+    /// Returns the box with all faces moved outward.
     #[inline]
     #[must_use]
     pub(crate) fn grown(&self, by: f32) -> Self {
@@ -87,7 +86,7 @@ impl Box32 {
         }
     }
 
-    /// The smallest box that holds both.
+    /// Returns the smallest box that contains both.
     #[inline]
     #[must_use]
     pub(crate) fn union(&self, other: &Self) -> Self {
@@ -98,34 +97,34 @@ impl Box32 {
         }
     }
 
-    /// Edge lengths.
+    /// Returns the edge lengths.
     #[inline]
     pub(crate) fn size(&self) -> [f32; 3] {
         std::array::from_fn(|i| self.upper[i] - self.lower[i])
     }
 
-    /// Half of the surface.
+    /// Returns half of the surface area.
     #[inline]
     pub(crate) fn half_area(&self) -> f32 {
         let [x, y, z] = self.size();
         x * y + y * z + z * x
     }
 
-    /// The largest absolute coordinate.
+    /// Returns the largest absolute coordinate.
     pub(crate) fn reach(&self) -> f32 {
         let ends = self.lower[..3].iter().chain(&self.upper[..3]);
         ends.fold(0.0, |m, x| m.max(x.abs()))
     }
 }
 
-/// A number that is not below `x`.
+/// Rounds up: returns a number that is not below `x`.
 #[inline]
 pub(crate) fn up(x: f64) -> f32 {
     let x = (x as f32).clamp(-f32::MAX, f32::MAX);
     x + (x.abs() * ROUNDING + f32::MIN_POSITIVE)
 }
 
-/// Links of a node, in the fourth lanes of its box.
+/// Links of a node, stored in the fourth lanes of its box.
 impl Box32 {
     #[inline]
     pub(super) fn right(&self) -> u32 {
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fourth_lanes_decide_nothing() {
+    fn results_do_not_depend_on_the_fourth_lanes() {
         let mut a = Box32::around(&Vector3::zeros(), &Vector3::repeat(1.0));
         let b = Box32::around(&Vector3::repeat(0.5), &Vector3::repeat(0.25));
         (a.lower[3], a.upper[3]) = (f32::NAN, -7.0);

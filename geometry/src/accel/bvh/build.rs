@@ -1,36 +1,37 @@
-//! Building a tree from the top.
+//! Top-down construction of a tree.
 
 use super::box32::Box32;
 use super::morton::{self, MortonKey};
 use wide::f32x4;
 
-/// Every tree is less deep than this: see [`MAX_UNBALANCED`].
+/// Exclusive upper bound on the depth of any tree; see [`MAX_UNBALANCED`].
 pub(super) const MAX_DEPTH: usize = 96;
 
-/// Classes of positions along the axis that is split.
+/// Number of bins along the axis of a split.
 const BINS: usize = 12;
-/// So many items are ordered along a curve, because looking at all bins costs more than it gains.
+/// Number of items up to which they are sorted along a curve, because evaluating all bins costs
+/// more than it gains.
 const FEW: usize = 1024;
-/// Below this depth items are halved by count. With fewer than 2^32 items a tree is then not deeper
-/// than this, plus the levels of one curve, plus 33.
+/// Depth from which on items are halved by count. With fewer than 2^32 items, a tree is then at
+/// most this deep, plus the levels of one curve, plus 33.
 const MAX_UNBALANCED: u32 = MAX_DEPTH as u32 - morton::LEVELS - 34;
 
-/// Work to do: a range of items and the node that waits for it.
+/// Pending subtree: a range of items and its parent node.
 #[derive(Clone)]
 struct BuildTask {
     first: usize,
     end: usize,
-    /// The parent, if this is its right child.
+    /// Parent node, if this is its right child.
     parent: Option<u32>,
     depth: u32,
-    /// Whether the range is that of the keys, which are sorted, or that of the entries.
+    /// True if the range indexes the sorted keys, false if it indexes the entries.
     sorted: bool,
 }
 
-/// Storage that building anew takes again.
+/// Storage that is reused when a tree is rebuilt.
 #[derive(Clone, Default)]
 pub(super) struct BuildScratch {
-    /// Boxes with their items, ordered while the tree grows.
+    /// Boxes with their items, reordered during construction.
     entries: Vec<Box32>,
     keys: Vec<MortonKey>,
     spare_keys: Vec<MortonKey>,
@@ -38,7 +39,7 @@ pub(super) struct BuildScratch {
 }
 
 impl BuildScratch {
-    /// Builds the tree of `boxes` in the storage that there is. Inner nodes get no boxes yet.
+    /// Builds the tree of `boxes`, reusing the storage. The boxes of inner nodes are left empty.
     pub(super) fn build(
         &mut self,
         boxes: &[Box32],
@@ -62,7 +63,7 @@ impl BuildScratch {
             if let Some(parent) = task.parent {
                 nodes[parent as usize].lower[3] = f32::from_bits(node);
             }
-            // A left child comes right behind its parent.
+            // A left child directly follows its parent.
             parents.push(task.parent.unwrap_or(node.saturating_sub(1)));
             if task.end - task.first == 1 {
                 let leaf = self.leaf(&task);
@@ -91,20 +92,20 @@ impl BuildScratch {
         });
     }
 
-    /// The only entry of a task.
+    /// Returns the only entry of a task.
     fn leaf(&self, task: &BuildTask) -> Box32 {
         let of_key = || morton::entry(self.keys[task.first]);
         self.entries[if task.sorted { of_key() } else { task.first }]
     }
 
-    /// Makes the tasks for both children of a node.
+    /// Creates the tasks for both children of a node.
     fn divide(&mut self, task: &BuildTask, node: u32) {
         let (range, depth) = (task.first..task.end, task.depth);
         let sorted = task.sorted || range.len() <= FEW;
         let half = if sorted {
             let keys = &mut self.keys[range.clone()];
             let mut half = task.sorted.then(|| morton::middle(keys)).flatten();
-            // In the smallest cell of one curve there is room for another.
+            // Items in the same smallest cell are sorted along a new curve within it.
             if half.is_none() && (!task.sorted || depth < MAX_UNBALANCED) {
                 morton::sort(&self.entries, keys, &mut self.spare_keys);
                 half = morton::middle(keys);
@@ -126,7 +127,8 @@ impl BuildScratch {
     }
 }
 
-/// Orders the entries so that the first ones, which are counted, go to the left child.
+/// Partitions the entries between both children. Returns how many go to the left child; these come
+/// first.
 fn split(entries: &mut [Box32], depth: u32) -> usize {
     let (mut low, mut high) = (f32x4::splat(f32::INFINITY), f32x4::splat(f32::NEG_INFINITY));
     for b in entries.iter() {
@@ -138,7 +140,7 @@ fn split(entries: &mut [Box32], depth: u32) -> usize {
     let axis = longest.unwrap_or(0);
     let scale = BINS as f32 / width[axis];
     let place = |b: &Box32| b.twice_center().to_array()[axis];
-    // The conversion saturates, so that a scale without bound does no harm.
+    // The conversion to an integer saturates, so an infinite scale is harmless.
     let bin = |b: &Box32| (((place(b) - origin[axis]) * scale) as usize).min(BINS - 1);
     if width[axis] > 0.0
         && depth < MAX_UNBALANCED
@@ -156,7 +158,8 @@ fn split(entries: &mut [Box32], depth: u32) -> usize {
     half
 }
 
-/// The bin at which the right side begins, by the sum over both sides of items times surface.
+/// Returns the first bin of the right side that minimises the sum, over both sides, of the number
+/// of items times the surface area.
 fn cheapest(entries: &[Box32], bin: impl Fn(&Box32) -> usize) -> Option<usize> {
     let mut bins = [(Box32::EMPTY, 0_u32); BINS];
     for b in entries {
@@ -185,11 +188,11 @@ fn cheapest(entries: &[Box32], bin: impl Fn(&Box32) -> usize) -> Option<usize> {
     best.map(|(_, at)| at)
 }
 
-/// Brings the boxes that are `first` to the front; returns how many they are.
+/// Moves the boxes for which `first` is true to the front and returns their number.
 fn partition(entries: &mut [Box32], first: impl Fn(&Box32) -> bool) -> usize {
     let mut count = 0;
     for i in 0..entries.len() {
-        // Which side a box goes to is hard to predict, so there is no branch; those from `count` on
+        // The side of a box is hard to predict, so the loop is branch-free. Boxes from `count` on
         // may be swapped with each other.
         let is_first = first(&entries[i]);
         entries.swap(i, count);

@@ -1,12 +1,13 @@
-//! A bounding volume hierarchy of boxes: built well, refitted in place, walked without allocation.
+//! A bounding volume hierarchy of axis-aligned boxes, refitted in place and traversed without
+//! allocation.
 //!
-//! A binary tree with one item per leaf, stored in pre-order: the left child of a node is the next
-//! node, and its right child is linked. Children have larger numbers than their parents, so that
-//! refitting everything is one pass from the back. A node takes 32 bytes.
+//! It is a binary tree with one item per leaf, stored in pre-order: the left child of a node is the
+//! next node, and its right child is linked. Children have larger indices than their parents, so a
+//! complete refit is one pass from the back. A node takes 32 bytes.
 //!
-//! It is built from the top by binned surface area heuristic: I. Wald, "On fast construction of
-//! SAH-based bounding volume hierarchies", IEEE Symposium on Interactive Ray Tracing, 2007. Below a
-//! thousand items a space-filling curve divides them.
+//! The tree is built top-down with the binned surface area heuristic: I. Wald, "On fast
+//! construction of SAH-based bounding volume hierarchies", IEEE Symposium on Interactive Ray
+//! Tracing, 2007. Up to about a thousand items, a space-filling curve divides them.
 
 mod box32;
 mod build;

@@ -1,8 +1,8 @@
-//! Ordering a few items along a space-filling curve.
+//! Sorting of small sets of items along a space-filling curve.
 //!
-//! Neighbours on the Z-order curve are near each other, and where two codes first differ is where a
-//! cell of an octree is halved: one sort gives all levels of a tree. C. Lauterbach et al., "Fast
-//! BVH construction on GPUs", Computer Graphics Forum 28(2), 2009.
+//! Neighbours on the Z-order curve are close to each other in space, and the first bit in which two
+//! codes differ marks the split of an octree cell. One sort therefore gives all levels of a tree.
+//! C. Lauterbach et al., "Fast BVH construction on GPUs", Computer Graphics Forum 28(2), 2009.
 
 use super::Box32;
 use wide::f32x4;
@@ -10,12 +10,12 @@ use wide::f32x4;
 /// Bits per axis.
 const BITS: u32 = 8;
 const CELLS: usize = 1 << BITS;
-/// Levels of cells that are halved.
+/// Number of levels at which cells are halved.
 pub(super) const LEVELS: u32 = 3 * BITS;
-/// So few keys are not worth three histograms.
+/// Number of keys below which a comparison sort beats a radix sort with three histograms.
 const FEW: usize = 128;
 
-/// A code above the number of an entry.
+/// Sort key: Morton code in the upper half, index of the entry in the lower half.
 pub(super) type MortonKey = u64;
 
 #[inline]
@@ -23,7 +23,7 @@ pub(super) fn entry(key: MortonKey) -> usize {
     key as u32 as usize
 }
 
-/// Every third bit of a number below [`CELLS`].
+/// Numbers below [`CELLS`] with their bits spread to every third position.
 const SPREAD: [u32; CELLS] = {
     let mut table = [0; CELLS];
     let mut i = 0;
@@ -38,8 +38,8 @@ const SPREAD: [u32; CELLS] = {
     table
 };
 
-/// Codes the entries of the keys by where they are among each other, and sorts the keys. `spare` is
-/// as long as the longest range that is ever sorted.
+/// Computes the Morton codes of the keys' entries relative to their common bounds, and sorts the
+/// keys. `spare` must be as long as the longest range that is ever sorted.
 pub(super) fn sort(entries: &[Box32], keys: &mut [MortonKey], spare: &mut [MortonKey]) {
     let (mut low, mut high) = (f32x4::splat(f32::INFINITY), f32x4::splat(f32::NEG_INFINITY));
     for key in keys.iter() {
@@ -47,8 +47,8 @@ pub(super) fn sort(entries: &[Box32], keys: &mut [MortonKey], spare: &mut [Morto
         (low, high) = (low.fast_min(x), high.fast_max(x));
     }
     let [x, y, z, _] = (high - low).to_array();
-    // The cells are cubes, so that a flat scene is not cut into slices. Without extent all are in
-    // cell 0: the conversions saturate, and turn what is not a number into 0.
+    // Cells are cubes, so that a flat scene is not cut into slices. If all centres coincide, all
+    // entries are in cell 0: the conversion to integers saturates and maps NaN to 0.
     let scale = f32x4::splat(CELLS as f32 / x.max(y).max(z));
     let cell = |x: f32| SPREAD[(x as usize).min(CELLS - 1)];
     for key in keys.iter_mut() {
@@ -64,7 +64,7 @@ pub(super) fn sort(entries: &[Box32], keys: &mut [MortonKey], spare: &mut [Morto
     }
 }
 
-/// Sorts by code and keeps the order of equal ones.
+/// Sorts by code, stably.
 fn radix_sort(keys: &mut [MortonKey], spare: &mut [MortonKey]) {
     let digit = |key: MortonKey, pass: usize| (key >> (32 + BITS as usize * pass)) as usize % CELLS;
     let mut counts = [[0_u32; CELLS]; 3];
@@ -86,12 +86,12 @@ fn radix_sort(keys: &mut [MortonKey], spare: &mut [MortonKey]) {
         }
         std::mem::swap(&mut from, &mut to);
     }
-    // Three passes end in the spare storage.
+    // After three passes the result is in the spare storage.
     to.copy_from_slice(from);
 }
 
-/// Where the sorted keys are to be halved: between the two halves of the smallest cell that holds
-/// all of them. `None` if all have the same code.
+/// Returns the index at which to split the sorted keys: between the two halves of the smallest cell
+/// that contains all of them. `None` if all codes are equal.
 pub(super) fn middle(keys: &[MortonKey]) -> Option<usize> {
     let code = |key: &MortonKey| (key >> 32) as u32;
     let (first, last) = (code(keys.first()?), code(keys.last()?));
@@ -107,9 +107,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Of items on a grid every split separates them along one axis.
+        /// Every split separates items on a grid along one axis.
         #[test]
-        fn halves_are_apart(cells in proptest::collection::vec([(); 3].map(|()| 0..32_u8), 2..300)) {
+        fn halves_are_separated_along_an_axis(cells in proptest::collection::vec([(); 3].map(|()| 0..32_u8), 2..300)) {
             let at = |c: &[u8; 3]| Vector3::from(c.map(f64::from));
             let boxes: Vec<Box32> = cells
                 .iter()

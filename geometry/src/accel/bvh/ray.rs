@@ -1,4 +1,4 @@
-//! Walking a tree along a ray.
+//! Traversal of a tree along a ray.
 
 use super::box32::{ROUNDING, up};
 use super::build::MAX_DEPTH;
@@ -6,18 +6,18 @@ use super::tree::Bvh;
 use nalgebra::Vector3;
 use wide::f32x4;
 
-/// A ray as the boxes of a tree see it.
+/// Ray prepared for tests against boxes.
 #[derive(Clone, Copy)]
 pub(crate) struct RayBox {
     origin: [f32; 4],
-    /// 1 / direction, finite.
+    /// Reciprocal of the direction, kept finite.
     inverse: [f32; 4],
     /// Largest absolute coordinate of the origin.
     reach: f32,
 }
 
 impl RayBox {
-    /// Of `origin + t * direction`.
+    /// Creates the ray `origin + t * direction`.
     pub(crate) fn new(origin: &Vector3<f64>, direction: &Vector3<f64>) -> Self {
         let narrow = |x: f64| (x as f32).clamp(-f32::MAX, f32::MAX);
         let inverse = |d: f64| {
@@ -41,7 +41,7 @@ impl RayBox {
     }
 }
 
-/// One instruction, unlike `f32::max`, because nothing here is ever not a number.
+/// Returns the larger number. Nothing here is NaN, so this is one instruction, unlike `f32::max`.
 #[inline]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
@@ -53,7 +53,7 @@ fn smaller(a: f32, b: f32) -> f32 {
 
 impl Bvh {
     /// Calls `f(item, limit)` for items whose boxes the ray enters at a parameter t in `0..=limit`,
-    /// roughly by distance; `f` returns the new limit.
+    /// roughly in order of distance; `f` returns the new limit.
     #[inline]
     pub(crate) fn for_each_along(
         &self,
@@ -62,8 +62,8 @@ impl Bvh {
         mut f: impl FnMut(u32, f64) -> f64,
     ) {
         let Some(root) = self.root() else { return };
-        // Origin and corners are rounded, and so are their differences: boxes are looked at as if
-        // they were larger by more than all of that.
+        // Origin, corners and their differences are rounded, so boxes are padded by more than the
+        // total rounding.
         let pad = f32x4::splat((ray.reach + root.reach()) * (4.0 * ROUNDING));
         let (origin, inverse) = (f32x4::new(ray.origin), f32x4::new(ray.inverse));
         let (above, below) = (origin + pad, origin - pad);

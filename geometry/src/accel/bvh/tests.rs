@@ -1,4 +1,4 @@
-//! Walks against brute force.
+//! Comparison of traversals with brute force.
 
 use super::build::MAX_DEPTH;
 use super::*;
@@ -39,7 +39,7 @@ fn brute_force(a: &[Box32], b: &[Box32], margin: f32) -> Vec<(u32, u32)> {
 
 proptest! {
     #[test]
-    fn finds_what_testing_all_finds(
+    fn traversals_find_the_same_items_as_brute_force(
         mut a in boxes(60),
         b in boxes(60),
         moved in proptest::collection::vec(([(); 3].map(|()| -5.0..5.0_f64), 0..60_usize), 0..40),
@@ -71,9 +71,9 @@ proptest! {
     }
 }
 
-/// Boxes at one place, and boxes whose sizes grow by a factor, make the deepest trees.
+/// Coincident boxes, and boxes whose sizes grow geometrically, make the deepest trees.
 #[test]
-fn trees_are_not_too_deep() {
+fn degenerate_scenes_stay_within_the_maximum_depth() {
     let same = vec![Box32::around(&Vector3::zeros(), &Vector3::repeat(1.0)); 1000];
     let towers = (0..1000).map(|i| {
         let size = 1.2_f64.powi(i % 400);

@@ -1,27 +1,27 @@
-//! A tree that is built, refitted and walked.
+//! The tree: construction, refitting and traversal.
 
 use super::box32::Box32;
 use super::build::{BuildScratch, MAX_DEPTH};
 
-/// Nodes of two trees that are near each other and still to be gone through. Every step puts at
-/// most one pair there, and goes down by one level in one of the trees.
+/// Stack of nearby pairs of nodes that are still to be visited. Every step pushes at most one pair
+/// and descends one level in one of the trees.
 type PairStack = [(u32, u32); 2 * MAX_DEPTH];
 const PAIRS: PairStack = [(0, 0); 2 * MAX_DEPTH];
 
-/// A tree over items `0..n`.
+/// Bounding volume hierarchy over the items `0..n`.
 #[derive(Clone, Default)]
 pub(crate) struct Bvh {
-    /// The fourth lane of `lower` holds the number of the right child, 0 for a leaf; that of
-    /// `upper` the item of a leaf.
+    /// Nodes in pre-order. The fourth lane of `lower` holds the index of the right child, 0 for a
+    /// leaf; that of `upper` holds the item of a leaf.
     pub(super) nodes: Vec<Box32>,
     pub(super) parents: Vec<u32>,
-    /// Item to node.
+    /// Leaf node of each item.
     pub(super) leaves: Vec<u32>,
     scratch: BuildScratch,
 }
 
 impl Bvh {
-    /// A tree that is not to be built again.
+    /// Builds a tree that will not be rebuilt, and frees the scratch storage.
     pub(crate) fn new(boxes: &[Box32]) -> Self {
         let mut this = Self::default();
         this.build(boxes);
@@ -29,14 +29,14 @@ impl Bvh {
         this
     }
 
-    /// Builds the tree of `boxes` in the storage that there is.
+    /// Builds the tree of `boxes`, reusing the storage.
     pub(crate) fn build(&mut self, boxes: &[Box32]) {
         let (nodes, parents) = (&mut self.nodes, &mut self.parents);
         self.scratch.build(boxes, nodes, parents, &mut self.leaves);
         self.refit_all();
     }
 
-    /// The box of everything; `None` if there is nothing.
+    /// Returns the box around all items, or `None` if there are none.
     pub(crate) fn root(&self) -> Option<&Box32> {
         self.nodes.first()
     }
@@ -60,12 +60,12 @@ impl Bvh {
         }
     }
 
-    /// Gives the items `changed` the boxes `boxes[item]`.
+    /// Updates the boxes of the items `changed` to `boxes[item]`.
     pub(crate) fn refit(&mut self, boxes: &[Box32], changed: &[u32]) {
         for &item in changed {
             self.set_box(self.leaves[item as usize] as usize, &boxes[item as usize]);
         }
-        // Paths to the root share nodes: many of them cost more than everything once.
+        // Paths to the root share nodes, so many paths cost more than one full refit.
         let depth = usize::BITS - self.leaves.len().leading_zeros();
         if changed.len() * depth as usize > self.nodes.len() {
             self.refit_all();
@@ -101,7 +101,7 @@ impl Bvh {
         }
     }
 
-    /// Calls `f` once for every pair of different items whose boxes are within `margin` of each
+    /// Calls `f` once for every pair of distinct items whose boxes are within `margin` of each
     /// other.
     pub(crate) fn for_each_pair(&self, margin: f32, mut f: impl FnMut(u32, u32)) {
         let mut stack = PAIRS;
@@ -113,7 +113,8 @@ impl Bvh {
         }
     }
 
-    /// Calls `f` for every pair of an item here and one of `other` whose boxes are within `margin`.
+    /// Calls `f` for every pair of an item of this tree and one of `other` whose boxes are within
+    /// `margin` of each other.
     pub(crate) fn for_each_pair_with(
         &self,
         other: &Self,
@@ -125,7 +126,7 @@ impl Bvh {
         }
     }
 
-    /// Handles two nodes.
+    /// Calls `f` for every nearby pair of items below a pair of nodes.
     fn cross(
         &self,
         other: &Self,
@@ -147,7 +148,7 @@ impl Bvh {
             if ra == 0 && rb == 0 {
                 f(na.item(), nb.item());
             } else {
-                // Left subtrees tell which node holds more.
+                // The size of the left subtree tells which node is larger; split that one.
                 let (first, second) = if rb == 0 || (ra != 0 && ra - a >= rb - b) {
                     ((a + 1, b), (ra, b))
                 } else {

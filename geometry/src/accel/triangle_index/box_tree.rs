@@ -1,8 +1,8 @@
-//! A bounding volume hierarchy of boxes in double precision, searched best first.
+//! A bounding volume hierarchy in double precision, searched best-first.
 
 use nalgebra::Vector3;
 
-/// A box with edges along the axes.
+/// Axis-aligned box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Box3 {
     pub(crate) lower: Vector3<f64>,
@@ -44,14 +44,14 @@ impl Box3 {
             upper: self.upper.inf(&other.upper),
         }
     }
-    /// Squared distance of a point.
+    /// Returns the squared distance to a point.
     #[inline]
     pub(crate) fn distance2(&self, p: &Vector3<f64>) -> f64 {
         let gap = |i: usize| (self.lower[i] - p[i]).max(p[i] - self.upper[i]).max(0.0);
         let (x, y, z) = (gap(0), gap(1), gap(2));
         x * x + y * y + z * z
     }
-    /// Distance of two boxes.
+    /// Returns the distance between two boxes.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         let gap = (other.lower - self.upper).sup(&(self.lower - other.upper));
         gap.sup(&Vector3::zeros()).norm()
@@ -59,7 +59,7 @@ impl Box3 {
     fn overlaps(&self, other: &Self) -> bool {
         (0..3).all(|i| self.lower[i] <= other.upper[i] && other.lower[i] <= self.upper[i])
     }
-    /// Greatest value of `d.x` over the box.
+    /// Returns the greatest value of `d · x` over the points x of the box.
     #[inline]
     pub(crate) fn support(&self, d: &Vector3<f64>) -> f64 {
         let side = |i: usize| {
@@ -73,7 +73,8 @@ impl Box3 {
     }
 }
 
-/// A node: its children are the next node and `link`, or its triangles are `link..link + count`.
+/// Node. An inner node's children are the next node and `link`; a leaf's triangles are
+/// `link..link + count`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoxNode {
     pub(crate) bounds: Box3,
@@ -81,25 +82,25 @@ pub(crate) struct BoxNode {
     count: u32,
 }
 
-/// The nodes or the triangles below a node.
+/// Child nodes of an inner node, or triangles of a leaf.
 pub(crate) enum Children {
     Nodes([usize; 2]),
     Triangles(std::ops::Range<usize>),
 }
 
-/// Triangles in a leaf.
+/// Maximum number of triangles in a leaf.
 const LEAF: usize = 4;
-/// Deeper trees do not occur: every split halves the triangles.
+/// Upper bound on the depth; every split halves the number of triangles.
 const DEPTH: usize = 64;
 
-/// A tree over triangles, split at the median.
+/// Tree over triangles with median splits.
 #[derive(Clone, Debug)]
 pub(crate) struct BoxTree {
     nodes: Vec<BoxNode>,
 }
 
 impl BoxTree {
-    /// A tree of at least one box, and the order of the boxes in it.
+    /// Builds a tree of at least one box. Also returns the order of the boxes in it.
     pub(crate) fn new(boxes: &[Box3]) -> (Self, Vec<u32>) {
         let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
         let centers: Vec<_> = boxes.iter().map(Box3::center).collect();
@@ -150,9 +151,9 @@ impl BoxTree {
         }
     }
 
-    /// Visits triangles, the likely best first. `bound` says what a box holds at best (smaller is
-    /// better), `visit` looks at a triangle; both are given what is known so far, and what is not
-    /// below the value that `visit` returned last is left out.
+    /// Visits triangles, the most promising first, to minimise a value that begins at `start`.
+    /// `bound` returns a lower bound for the triangles in a box, and `visit` returns the value of a
+    /// triangle. Boxes whose bound is not below the smallest value so far are skipped.
     #[inline]
     pub(crate) fn descend(
         &self,
@@ -199,8 +200,8 @@ impl BoxTree {
         }
     }
 
-    /// The greatest height along `d` of triangles whose boxes overlap `region`: `top` is the height
-    /// of a triangle.
+    /// Returns the greatest height along `d` of triangles whose boxes overlap `region`, limited to
+    /// that of the region; `top` returns the height of a triangle.
     pub(crate) fn highest_within(
         &self,
         region: &Box3,

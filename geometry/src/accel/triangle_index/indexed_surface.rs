@@ -1,4 +1,4 @@
-//! A surface of triangles that can be searched.
+//! A triangle surface with a search structure.
 
 use super::box_tree::{Box3, BoxTree};
 use super::topology::Topology;
@@ -7,22 +7,24 @@ use crate::error::{Error, Result};
 use crate::mesh::TriangleSurfaceMesh;
 use nalgebra::Vector3;
 
-/// A surface of triangles, ready for queries, in the frame of the mesh.
+/// Triangle surface prepared for queries, in the frame of the mesh.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexedSurface {
-    /// In the order of the tree.
+    /// Triangles in the order of the tree.
     pub(crate) triangles: Vec<Triangle>,
     pub(crate) tree: BoxTree,
     pub(crate) topology: Topology,
-    /// Whether it encloses a positive volume.
+    /// Whether the surface encloses a positive volume.
     pub(crate) is_solid: bool,
     /// Length of the diagonal of the bounding box (m).
     extent: f64,
 }
 
 impl IndexedSurface {
+    /// Creates the search structure of a mesh.
+    ///
     /// # Errors
-    /// If no triangle has an area.
+    /// Returns an error if no triangle has an area.
     pub(crate) fn new(mesh: &TriangleSurfaceMesh) -> Result<Self> {
         let mut triangles = Vec::with_capacity(mesh.num_triangles());
         let mut flat = Vec::new();
@@ -35,8 +37,8 @@ impl IndexedSurface {
         }
         if triangles.is_empty() {
             return Err(Error::invalid(format!(
-                "the surface has {} triangles and none of them has an area; there is no distance to \
-                 it",
+                "the surface must have a triangle with a positive area to measure distances to, got {} \
+                 triangles without area",
                 mesh.num_triangles()
             )));
         }
@@ -50,7 +52,7 @@ impl IndexedSurface {
             let [a, b, c] = t.corners.map(|p| p - origin);
             a.dot(&b.cross(&c))
         });
-        // Sheets that are folded back onto themselves enclose nothing but rounding.
+        // A sheet folded back onto itself encloses only rounding.
         let encloses = sixfold.sum::<f64>() > 1e-12 * extent.powi(3);
         Ok(Self {
             triangles,
@@ -65,7 +67,7 @@ impl IndexedSurface {
         self.extent
     }
 
-    /// Numbers that tell surfaces apart, to put two of them into an order.
+    /// Returns numbers that distinguish surfaces, for ordering a pair of them.
     pub(crate) fn key(&self) -> [f64; 5] {
         let v: Vector3<f64> = self.triangles[0].corners[0];
         [self.triangles.len() as f64, self.extent, v.x, v.y, v.z]

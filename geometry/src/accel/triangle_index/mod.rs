@@ -1,4 +1,4 @@
-//! Triangles of a surface, with a tree to find them and their neighbours.
+//! The triangles of a surface, with a search tree and their connectivity.
 
 mod box_tree;
 mod indexed_surface;

@@ -1,41 +1,43 @@
-//! Who is next to whom on a surface of triangles: normals of edges and vertices.
+//! Connectivity of a triangle surface, and the normals of its edges and vertices.
 //!
 //! The sign of the distance follows from the angle-weighted normals of J. A. Baerentzen and H.
 //! Aanaes, "Signed distance computation using the angle weighted pseudonormal", IEEE Trans. Vis.
-//! Comput. Graph. 11(3), 2005. It needs a surface that is a manifold around the nearest point.
+//! Comput. Graph. 11(3), 2005. The surface must be a manifold around the nearest point.
 
 use super::triangle::Triangle;
 use nalgebra::Vector3;
 
-/// The outward unit normal of an edge or a vertex.
+/// Outward unit normal of an edge or a vertex.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pseudonormal {
     pub(crate) normal: Vector3<f64>,
-    /// Whether it tells inside from outside. Not where more than two faces meet at an edge, faces
-    /// meet at a vertex only, faces lie back to back, or one was left out for having no area.
+    /// Whether the normal distinguishes inside from outside. It does not where more than two faces
+    /// meet at an edge, where faces meet only at a vertex, where faces lie back to back, or where a
+    /// face without area was left out.
     pub(crate) certain: bool,
 }
 
 /// Connectivity of triangles.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
-    /// Per triangle: the normals of its vertices, and of its edges from corner `i` to `i + 1`.
+    /// Per triangle, indices into `vertex_normals`, one per corner.
     pub(crate) vertices: Vec<[u32; 3]>,
+    /// Per triangle, indices into `edge_normals`; edge `i` is from corner `i` to corner `i + 1`.
     pub(crate) edges: Vec<[u32; 3]>,
     pub(crate) vertex_normals: Vec<Pseudonormal>,
     pub(crate) edge_normals: Vec<Pseudonormal>,
-    /// Whether every edge has as many triangles on one side as on the other, so that the surface
-    /// bounds a volume.
+    /// Whether every edge is traversed equally often in both directions, so that the surface bounds
+    /// a volume.
     pub(crate) is_closed: bool,
 }
 
-/// A side of a triangle.
+/// Directed edge of a triangle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct DirectedEdge {
     low: u32,
     high: u32,
     forward: bool,
-    /// `None` for a triangle without area.
+    /// Index of the triangle; `None` if it has no area.
     triangle: Option<u32>,
     corner: u8,
 }
@@ -53,7 +55,8 @@ impl DirectedEdge {
 }
 
 impl Topology {
-    /// From triangles with an area, in any order, and the corners of those that have none.
+    /// Computes the connectivity of triangles with an area, in any order, and of triangles without
+    /// one, given by their corners.
     pub(crate) fn new(triangles: &[Triangle], flat: &[[Vector3<f64>; 3]]) -> Self {
         let corners = triangles
             .iter()
@@ -79,7 +82,7 @@ impl Topology {
             edge_normals: Vec::new(),
             is_closed: true,
         };
-        // Per vertex whether all of its edges are certain, and how many of its sectors are joined.
+        // Per vertex, whether all of its edges are certain; per corner, the fan that it belongs to.
         let mut certain = vec![true; count];
         let mut fans = VertexFans::new(triangles.len());
         for edge in sides.chunk_by(|s, t| (s.low, s.high) == (t.low, t.high)) {
@@ -95,7 +98,7 @@ impl Topology {
             let is_boundary = matches!(edge, [s] if s.triangle.is_some());
             let edge_certain = (is_manifold || is_boundary) && normal.is_some();
             if let ([s, t], true) = (edge, is_manifold) {
-                // Corners of both triangles at the same vertex.
+                // Join the corners of both triangles at each end of the edge.
                 let at = |s: &DirectedEdge, k: u8| {
                     3 * s.triangle.unwrap_or(0) + u32::from((s.corner + k) % 3)
                 };
@@ -154,7 +157,7 @@ impl Topology {
     }
 }
 
-/// Sets of corners of triangles that hang together around a vertex.
+/// Disjoint sets of triangle corners that are connected around a vertex by shared edges.
 struct VertexFans(Vec<u32>);
 
 impl VertexFans {
@@ -175,9 +178,9 @@ impl VertexFans {
     }
 }
 
-/// A number per position, equal positions having equal numbers, and how many there are.
+/// Assigns equal identifiers to equal positions. Returns them and their number.
 fn merged(points: &[Vector3<f64>]) -> (Vec<u32>, usize) {
-    // Zero has two signs and one place.
+    // Adding zero makes -0 and +0 equal.
     let key = |i: u32| -> [u64; 3] { points[i as usize].map(|x| (x + 0.0).to_bits()).into() };
     let mut order: Vec<u32> = (0..points.len() as u32).collect();
     order.sort_unstable_by_key(|i| key(*i));

@@ -1,8 +1,8 @@
-//! A triangle and the point of it that is nearest to another.
+//! A triangle and its point nearest to a given one.
 
 use nalgebra::Vector3;
 
-/// A triangle with its outward unit normal.
+/// Triangle with its outward unit normal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Triangle {
     pub(crate) corners: [Vector3<f64>; 3],
@@ -10,7 +10,7 @@ pub(crate) struct Triangle {
 }
 
 impl Triangle {
-    /// `None` without area: thinner than rounding, so that it has no normal.
+    /// Creates a triangle, or returns `None` if it is thinner than rounding and thus has no normal.
     pub(crate) fn new(corners: [Vector3<f64>; 3]) -> Option<Self> {
         let [a, b, c] = corners;
         let longest = (b - a)
@@ -24,8 +24,8 @@ impl Triangle {
             .then_some(Self { corners, normal })
     }
 
-    /// The point nearest to `p`: regions as in Ericson, Real-Time Collision Detection (2005),
-    /// 5.1.5.
+    /// Returns the point of the triangle nearest to `p`, by the regions of Ericson, Real-Time
+    /// Collision Detection (2005), 5.1.5.
     pub(crate) fn nearest(&self, p: &Vector3<f64>) -> Vector3<f64> {
         let [a, b, c] = &self.corners;
         let (ab, ac, ap) = (b - a, c - a, p - a);
@@ -58,7 +58,8 @@ impl Triangle {
         p - self.normal * self.normal.dot(&ap)
     }
 
-    /// How far a point, seen along the normal, is inside: its least height over an edge.
+    /// Returns how far inside the triangle the projection of a point along the normal is: its
+    /// smallest signed distance from an edge, negative outside.
     pub(crate) fn inset(&self, p: &Vector3<f64>) -> f64 {
         let height = |i: usize| {
             let (from, to) = (&self.corners[i], &self.corners[(i + 1) % 3]);
@@ -68,12 +69,12 @@ impl Triangle {
         height(0).min(height(1)).min(height(2))
     }
 
-    /// Offset of the plane from the origin.
+    /// Returns the offset of the plane from the origin.
     pub(crate) fn base(&self) -> f64 {
         self.normal.dot(&self.corners[0])
     }
 
-    /// Height of a point over the plane.
+    /// Returns the height of a point above the plane.
     pub(crate) fn height(&self, p: &Vector3<f64>) -> f64 {
         self.normal.dot(&(p - self.corners[0]))
     }

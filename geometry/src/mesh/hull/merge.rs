@@ -1,13 +1,13 @@
-//! Triangles of one plane to faces.
+//! Merging of coplanar triangles into faces.
 
 use super::quickhull::HullTriangle;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
-/// Triangles that are taken together.
+/// Set of triangles that form one face (a node of a union-find forest).
 #[derive(Clone)]
 struct CoplanarRegion {
-    /// Another region that this one is part of, or itself.
+    /// Region that this one was merged into, or itself.
     parent: u32,
     /// Sum of twice the area times the normal.
     normal: Vector3<f64>,
@@ -29,7 +29,7 @@ impl CoplanarRegions {
         let region = |(i, t): (usize, &HullTriangle)| {
             let [a, b, c] = t.corners.map(|v| points[v as usize]);
             let normal = (b - a).cross(&(c - a));
-            // A triangle whose area vanishes in rounding still has a centre.
+            // A triangle whose area is lost to rounding still has a centre.
             let weight = normal.norm().max(f64::MIN_POSITIVE);
             CoplanarRegion {
                 parent: i as u32,
@@ -66,8 +66,9 @@ impl CoplanarRegions {
         let key = |i: u32| (self.0[i as usize].weight, i);
         if key(a) < key(b) { (a, b) } else { (b, a) }
     }
-    /// How far the centre of the smaller of two regions is below the plane of the larger: less than
-    /// rounding if they are coplanar. The plane of a small region is not worth much.
+    /// Returns how far the centre of the smaller of two regions is below the plane of the larger;
+    /// less than rounding if they are coplanar. The plane of a small region is too uncertain to
+    /// use.
     fn depth(&self, a: u32, b: u32) -> f64 {
         let (small, large) = self.by_size(a, b);
         let (small, large) = (&self.0[small as usize], &self.0[large as usize]);
@@ -78,13 +79,13 @@ impl CoplanarRegions {
     }
 }
 
-/// Regions that make a narrow face or one with a re-entrant corner are united with neighbours up to
-/// this many times the usual tolerance.
+/// Factor on the usual tolerance up to which regions with a narrow or non-convex outline are merged
+/// with neighbours.
 const PATIENCE: f64 = 64.0;
 
-/// The faces of a closed convex surface: triangles that are coplanar within `rounding` are one
-/// face, and only points where three faces meet are corners (or two, if their planes are so near to
-/// each other that their intersection is not straight).
+/// Returns the faces of a closed convex surface. Triangles that are coplanar within `rounding` form
+/// one face, and only points where three faces meet are corners (or two faces, if their planes are
+/// so close to each other that their intersection is not straight).
 pub(super) fn faces(
     points: &[Vector3<f64>],
     triangles: &[HullTriangle],
@@ -93,7 +94,7 @@ pub(super) fn faces(
     let tolerance = 2.0 * rounding;
     let mut regions = CoplanarRegions::new(points, triangles);
     unite_coplanar(triangles, &mut regions, tolerance);
-    // Regions that are taken apart again: their triangles are faces.
+    // Regions that are split again: each of their triangles is a face.
     let mut apart = vec![false; triangles.len()];
     loop {
         let roots: Vec<u32> = (0..triangles.len() as u32)
@@ -103,15 +104,15 @@ pub(super) fn faces(
         let labels: Vec<u32> = roots.iter().enumerate().map(label).collect();
         let whole = |label: u32| !apart[roots[label as usize] as usize];
         let outlines = outlines(points, triangles, &labels, &whole, tolerance);
-        // How far from coplanar a neighbour may be that makes a better face of each region.
+        // Per region, how far from coplanar a neighbour may be to be merged; negative for none.
         let mut limit = vec![-1.0; triangles.len()];
         let mut poor = Vec::new();
         for (label, face) in outlines.iter().filter(|(l, _)| whole(*l)) {
             let normal = regions.0[*label as usize].normal;
             limit[*label as usize] = match face {
-                // Thinner than rounding, or not simply connected.
+                // The region is thinner than rounding or not simply connected.
                 None => f64::INFINITY,
-                // Only a part of what belongs together has been united.
+                // Only some of the triangles that belong together have been merged.
                 Some(face) if is_reentrant(points, face, &normal, tolerance) => {
                     PATIENCE * tolerance
                 }
@@ -129,18 +130,18 @@ pub(super) fn faces(
         if poor.is_empty() {
             let faces: Vec<_> = outlines.into_iter().filter_map(|(_, face)| face).collect();
             if faces.len() < 2 {
-                // Hardly thicker than rounding: as they are, the triangles do bound a body.
+                // The body is hardly thicker than rounding, but its triangles do bound it.
                 return triangles.iter().map(|t| t.corners.to_vec()).collect();
             }
             return faces;
         }
-        // Coplanar by chance: what would make it convex is not.
+        // Coplanar by chance: no neighbour is close enough to make the region convex.
         poor.iter().for_each(|label| apart[*label as usize] = true);
     }
 }
 
-/// Unites every region that has a limit with its most coplanar neighbour within the limit, among
-/// those that are whole; false if there is none.
+/// Merges every region that has a limit with its most coplanar whole neighbour within the limit.
+/// Returns false if there is none.
 fn unite_wanting(
     triangles: &[HullTriangle],
     regions: &mut CoplanarRegions,
@@ -176,7 +177,7 @@ fn unite_wanting(
     !best.is_empty()
 }
 
-/// Whether the corners of a face are so near to a line that they do not make a plane.
+/// Returns true if the corners of a face are so close to a line that they do not define a plane.
 fn is_narrow(points: &[Vector3<f64>], face: &[u32], tolerance: f64) -> bool {
     let at = |i: usize| points[face[i] as usize] - points[face[0] as usize];
     let n = face.len();
@@ -185,7 +186,7 @@ fn is_narrow(points: &[Vector3<f64>], face: &[u32], tolerance: f64) -> bool {
     doubled.norm() <= PATIENCE * tolerance * length
 }
 
-/// Whether the outline of a face turns inwards at a corner.
+/// Returns true if the outline of a face has a re-entrant corner.
 fn is_reentrant(
     points: &[Vector3<f64>],
     face: &[u32],
@@ -204,8 +205,8 @@ fn is_reentrant(
     n > 3 && (0..n).any(inwards)
 }
 
-/// Unites neighbours until none is coplanar with another; small ones first, so that planes are
-/// those of the large ones.
+/// Merges neighbours until no two are coplanar. Small regions are merged first, so that large ones
+/// determine the planes.
 fn unite_coplanar(triangles: &[HullTriangle], regions: &mut CoplanarRegions, tolerance: f64) {
     let mut edges: Vec<(u32, u32)> = Vec::with_capacity(triangles.len() * 3 / 2);
     for (t, triangle) in triangles.iter().enumerate() {
@@ -238,8 +239,8 @@ fn unite_coplanar(triangles: &[HullTriangle], regions: &mut CoplanarRegions, tol
     }
 }
 
-/// The corners of every region in order; `None` if it has fewer than three or more than one
-/// outline.
+/// Returns the corners of every region in order; `None` for a region with fewer than three corners
+/// or several outlines.
 fn outlines(
     points: &[Vector3<f64>],
     triangles: &[HullTriangle],
@@ -248,7 +249,7 @@ fn outlines(
     tolerance: f64,
 ) -> Vec<(u32, Option<Vec<u32>>)> {
     const NONE: u32 = u32::MAX;
-    // The edges between regions as (region, from, to).
+    // Edges between regions as (region, from, to).
     let mut edges: Vec<(u32, u32, u32)> = Vec::new();
     for (t, triangle) in triangles.iter().enumerate() {
         for k in 0..3 {
@@ -258,7 +259,7 @@ fn outlines(
             }
         }
     }
-    // Every edge has a twin, so that as many edges leave a vertex as regions meet there.
+    // Every edge has a twin, so the number of edges leaving a vertex is that of the regions there.
     let mut degree = vec![0u32; points.len()];
     let mut around = vec![[0u32; 2]; points.len()];
     for &(_, from, to) in &edges {
@@ -266,8 +267,8 @@ fn outlines(
         around[from as usize][*d as usize % 2] = to;
         *d += 1;
     }
-    // Where two regions meet, their common outline is straight, unless they are nearly coplanar.
-    // Triangles on their own keep their corners.
+    // The common outline of two regions is straight, unless they are nearly coplanar.
+    // Triangles of split regions keep their corners.
     let mut forced = vec![false; points.len()];
     for (triangle, label) in triangles.iter().zip(labels) {
         if !is_whole(*label) {
@@ -306,7 +307,7 @@ fn outlines(
             at = std::mem::replace(&mut next[at as usize], NONE);
         }
         let is_face = steps == region.len() && face.len() >= 3;
-        // Other outlines of the same region.
+        // Clear any other outlines of the same region.
         region.iter().for_each(|e| next[e.1 as usize] = NONE);
         faces.push((region[0].0, is_face.then_some(face)));
     }

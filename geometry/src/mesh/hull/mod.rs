@@ -1,10 +1,9 @@
 //! Convex hulls of points.
 //!
 //! Quickhull (Barber, Dobkin & Huhdanpaa, "The Quickhull Algorithm for Convex Hulls", 1996) on
-//! triangles, with predicates that are exact where it matters (Shewchuk, "Adaptive Precision
-//! Floating-Point Arithmetic and Fast Robust Geometric Predicates", 1997), so that the triangles
-//! always bound a convex body. Triangles that lie in one plane within rounding become one face
-//! afterwards.
+//! triangles, with exact predicates where they matter (Shewchuk, "Adaptive Precision Floating-Point
+//! Arithmetic and Fast Robust Geometric Predicates", 1997), so that the triangles always bound a
+//! convex body. Triangles that are coplanar within rounding are merged into faces afterwards.
 
 mod convex_hull;
 mod merge;

@@ -1,9 +1,9 @@
-//! Hulls of points in a plane.
+//! Convex hulls of points in a plane.
 
 use nalgebra::{Vector2, Vector3};
 
-/// The corners of the hull of points in the plane of the triangle `corners`, counter-clockwise seen
-/// from where the triangle is.
+/// Returns the corners of the hull of points in the plane of the triangle `corners`, with the
+/// triangle's orientation.
 pub(super) fn hull(points: &[Vector3<f64>], corners: [u32; 3], rounding: f64) -> Vec<u32> {
     let [a, b, c] = corners.map(|i| points[i as usize]);
     let u = (b - a).normalize();
@@ -18,8 +18,8 @@ pub(super) fn hull(points: &[Vector3<f64>], corners: [u32; 3], rounding: f64) ->
     ring
 }
 
-/// The corners of the hull of points in the plane, counter-clockwise (Andrew, "Another efficient
-/// algorithm for convex hulls in two dimensions", 1979).
+/// Returns the corners of the hull of two-dimensional points, counter-clockwise (Andrew, "Another
+/// efficient algorithm for convex hulls in two dimensions", 1979).
 pub(crate) fn ring(flat: &[Vector2<f64>]) -> Vec<u32> {
     let at = |i: u32| flat[i as usize];
     let mut order: Vec<u32> = (0..flat.len() as u32).collect();
@@ -46,7 +46,7 @@ pub(crate) fn ring(flat: &[Vector2<f64>]) -> Vec<u32> {
     ring
 }
 
-/// Drops corners that are on the line through their neighbours within `tolerance`.
+/// Removes corners that are within `tolerance` of the line through their neighbours.
 fn straighten(ring: &mut Vec<u32>, at: impl Fn(u32) -> Vector2<f64>, tolerance: f64) {
     let mut i = 0;
     let mut kept = 0;

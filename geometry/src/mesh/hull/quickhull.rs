@@ -1,4 +1,4 @@
-//! The hull as triangles.
+//! Quickhull: the hull as triangles.
 
 use nalgebra::Vector3;
 use robust::{Coord3D, orient3d};
@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
 
-/// Half a unit in the last place, and the error of a 3x3 determinant relative to its permanent
-/// (Shewchuk 1997, the bound A of orient3d).
+/// Half a unit in the last place.
 const HALF_ULP: f64 = f64::EPSILON / 2.0;
+/// Error of a 3x3 determinant relative to its permanent (Shewchuk 1997, the bound A of orient3d).
 const DETERMINANT_ERROR: f64 = (7.0 + 56.0 * HALF_ULP) * HALF_ULP;
 
-/// Extreme points that span what all points span.
+/// Extreme points that span the same space as all points.
 pub(super) enum InitialSimplex {
     Point(u32),
     Segment(u32, u32),
@@ -19,8 +19,8 @@ pub(super) enum InitialSimplex {
     Tetrahedron([u32; 4]),
 }
 
-/// Far apart points of the set. What is within ten times the `rounding` of a point, line or plane
-/// counts as being on it.
+/// Chooses distant points of the set. Points within ten times the `rounding` of a point, line or
+/// plane count as being on it.
 pub(super) fn initial_simplex(points: &[Vector3<f64>], rounding: f64) -> InitialSimplex {
     let tolerance = 10.0 * rounding;
     let furthest = |measure: &dyn Fn(&Vector3<f64>) -> f64| {
@@ -34,7 +34,7 @@ pub(super) fn initial_simplex(points: &[Vector3<f64>], rounding: f64) -> Initial
         best
     };
     let at = |i: u32| points[i as usize];
-    // The extremes of the widest axis.
+    // Extreme points along the widest axis.
     let (mut low, mut high) = ([0u32; 3], [0u32; 3]);
     for (i, p) in points.iter().enumerate() {
         for k in 0..3 {
@@ -55,7 +55,7 @@ pub(super) fn initial_simplex(points: &[Vector3<f64>], rounding: f64) -> Initial
     let along = (at(b) - at(a)).normalize();
     let (c, distance) = furthest(&|p| (p - at(a)).cross(&along).norm());
     if distance <= tolerance {
-        // Not always the ends: those are furthest along the line.
+        // a and b need not be the ends of the segment, which are extreme along the line.
         let mut order = [(0u32, f64::INFINITY), (0, f64::NEG_INFINITY)];
         for (i, p) in points.iter().enumerate() {
             let s = (p - at(a)).dot(&along);
@@ -76,7 +76,7 @@ pub(super) fn initial_simplex(points: &[Vector3<f64>], rounding: f64) -> Initial
     InitialSimplex::Tetrahedron([a, b, c, d])
 }
 
-/// Positive if `p` sees the front of the triangle; the sign is exact.
+/// Returns a positive number if `p` sees the front of the triangle. The sign is exact.
 fn side(points: &[Vector3<f64>], [a, b, c]: [u32; 3], p: u32) -> f64 {
     let coord = |i: u32| {
         let p = points[i as usize];
@@ -91,16 +91,17 @@ fn side(points: &[Vector3<f64>], [a, b, c]: [u32; 3], p: u32) -> f64 {
 
 struct Facet {
     corners: [u32; 3],
-    /// The facet beyond the edge from corner k to the next.
+    /// Facets beyond the edges from corner k to the next.
     neighbors: [u32; 3],
-    /// Twice the area times the normal.
+    /// Unit normal times twice the area.
     normal: Vector3<f64>,
-    /// Rows of the permanent, for error bounds.
+    /// Cofactors of the permanent, for error bounds.
     magnitude: Vector3<f64>,
+    /// Twice the area.
     area2: f64,
-    /// The points above it, as a list through `HullBuilder::next`.
+    /// First point of the linked list, through `HullBuilder::next`, of points above the facet.
     outside: u32,
-    /// The one of them that is farthest away.
+    /// Farthest of these points, and its height times twice the area.
     furthest: (u32, f64),
     alive: bool,
 }
@@ -128,7 +129,7 @@ impl Facet {
         }
     }
 
-    /// Where `p` is.
+    /// Classifies `p` relative to the plane of the facet.
     fn place(&self, points: &[Vector3<f64>], p: u32, rounding: f64) -> PlaneSide {
         let x = points[p as usize] - points[self.corners[0] as usize];
         let height = self.normal.dot(&x);
@@ -144,19 +145,19 @@ impl Facet {
         } else if height + error <= 4.0 * rounding * self.area2 {
             PlaneSide::Barely
         } else {
-            // The plane of a narrow facet is too uncertain to say how far above.
+            // The plane of a narrow facet is too uncertain to tell the height.
             PlaneSide::Above(height.max(0.0))
         }
     }
 }
 
-/// Where a point is relative to the plane of a facet; only the distance is subject to rounding.
+/// Position of a point relative to the plane of a facet; only the distance is subject to rounding.
 enum PlaneSide {
-    /// Below it or on it.
+    /// Below the plane or on it.
     Below,
-    /// Above it, but no further than rounding.
+    /// Above the plane, but not by more than rounding.
     Barely,
-    /// Above it, with twice the area times the height.
+    /// Above the plane; holds the height times twice the area of the facet.
     Above(f64),
 }
 
@@ -165,16 +166,16 @@ struct HullBuilder<'a> {
     rounding: f64,
     facets: Vec<Facet>,
     free: Vec<u32>,
-    /// Facets with points above them. First in, first out: the hull is refined everywhere alike.
-    /// Refining one place to the end first takes quadratic time where many facets share a vertex
-    /// that goes later, as on cylinders.
+    /// Facets with points above them, first in, first out, so that the hull is refined evenly.
+    /// Finishing one place first would take quadratic time where many facets share a vertex that is
+    /// removed later, as on cylinders.
     todo: VecDeque<u32>,
-    /// Per point, the next of the list that it is in.
+    /// Per point, its successor in the outside list that it is in.
     next: Vec<u32>,
 }
 
-/// The hull of points that span space, as triangles counter-clockwise seen from outside, with the
-/// triangles beyond their edges.
+/// Returns the hull of points that span space as triangles, counter-clockwise as seen from outside,
+/// with the triangles beyond their edges.
 pub(super) fn triangles(
     points: &[Vector3<f64>],
     simplex: [u32; 4],
@@ -193,11 +194,11 @@ pub(super) fn triangles(
     builder.finish()
 }
 
-/// A triangle of a closed surface.
+/// Triangle of a closed surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HullTriangle {
     pub(super) corners: [u32; 3],
-    /// The triangle beyond the edge from corner k to the next.
+    /// Triangles beyond the edges from corner k to the next.
     pub(super) neighbors: [u32; 3],
 }
 
@@ -221,9 +222,9 @@ impl HullBuilder<'_> {
         }
     }
 
-    /// Puts the point into the outside list of the first facet that it is above; drops it if there
-    /// is none. A point outside of the hull is above one of the `candidates`, if they are all
-    /// facets or the new ones that replace one that it was above (Barber et al., section 2).
+    /// Adds the point to the outside list of the first facet that it is above, or drops it if there
+    /// is none. A point outside the hull is above one of the `candidates` if these are all facets,
+    /// or the new facets that replace one that it was above (Barber et al., section 2).
     fn assign(&mut self, p: u32, candidates: &[u32]) {
         let mut barely = None;
         for &f in candidates {
@@ -233,7 +234,7 @@ impl HullBuilder<'_> {
                 PlaneSide::Below => {}
             }
         }
-        // In the plane of one facet it may still be far above another. The facets that it is above
+        // A point in the plane of one facet may be far above another. The facets that it is above
         // are connected.
         let Some(first) = barely else {
             return;
@@ -318,8 +319,8 @@ impl HullBuilder<'_> {
         }
     }
 
-    /// Finds the facets that `apex` sees, beginning with `first`, and the edges around them as
-    /// (from, to, facet beyond, its edge).
+    /// Finds the facets that are visible from `apex`, starting with `first`, and the horizon edges
+    /// around them as (from, to, facet beyond, its edge).
     fn look(
         &mut self,
         first: u32,

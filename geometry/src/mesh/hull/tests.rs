@@ -7,11 +7,11 @@ use tarragon_framework::math;
 fn extent(points: &[Vector3<f64>]) -> f64 {
     let low = points.iter().fold(points[0], |a, b| a.inf(b));
     let high = points.iter().fold(points[0], |a, b| a.sup(b));
-    // What rounding is relative to: coordinates, not only differences.
+    // Rounding is relative to the coordinates, not only to their differences.
     (high - low).norm().max(low.amax()).max(high.amax())
 }
 
-/// Area vector (twice) and a point of a face.
+/// Returns twice the area vector of a face, and a point of it.
 fn plane(hull: &ConvexHull, face: &[u32]) -> (Vector3<f64>, Vector3<f64>) {
     let p = |i: usize| hull.vertices[face[i] as usize];
     let n = face.len();
@@ -34,7 +34,7 @@ fn area(hull: &ConvexHull) -> f64 {
         .sum()
 }
 
-/// Everything that makes a solid hull valid.
+/// Checks that a solid hull is valid.
 fn check(points: &[Vector3<f64>], hull: &ConvexHull) {
     let tolerance = 1e-12 * extent(points);
     let mut edges: BTreeMap<(u32, u32), usize> = BTreeMap::new();
@@ -45,7 +45,7 @@ fn check(points: &[Vector3<f64>], hull: &ConvexHull) {
         let edge =
             |i: usize| hull.vertices[face[(i + 1) % n] as usize] - hull.vertices[face[i] as usize];
         let longest = (0..n).map(|i| edge(i).norm()).fold(0.0, f64::max);
-        // What the plane of a narrow face is worth far from it: corners are known to 64 times the
+        // The plane of a narrow face is uncertain far from it: corners are accurate to 64 times the
         // rounding of 3e-15.
         let uncertain = 2e-13 * extent(points).powi(2) * longest / normal.norm();
         let tolerance = tolerance.max(uncertain);
@@ -94,7 +94,7 @@ fn grid(n: usize, size: f64) -> Vec<Vector3<f64>> {
         .collect()
 }
 
-/// n rings of m points each on the unit sphere, and the poles.
+/// Returns n rings of m points each on the unit sphere, and the poles.
 fn globe(n: usize, m: usize) -> Vec<Vector3<f64>> {
     use std::f64::consts::{PI, TAU};
     let mut points = vec![Vector3::z(), -Vector3::z()];
@@ -125,8 +125,8 @@ fn boxes_have_eight_corners_in_every_pose() {
 }
 
 #[test]
-fn rings_become_quadrilaterals() {
-    // Between rings of equally many points there are trapezoids, at the poles triangles.
+fn rings_of_a_globe_become_trapezoids() {
+    // The faces between rings are trapezoids, those at the poles triangles.
     for (n, m) in [(5, 8), (20, 30)] {
         let points = globe(n, m);
         let hull = hull_of(&points);
@@ -187,12 +187,12 @@ fn lines_and_points_have_no_faces() {
 }
 
 #[test]
-fn any_scale() {
+fn hulls_are_found_at_any_scale() {
     for scale in [1e-300, 1e-20, 1e20, 1e300] {
         let hull = hull_of(&grid(3, scale));
         assert_eq!((hull.vertices.len(), hull.faces.len()), (8, 6));
     }
-    // Very thin, and very long.
+    // Very thin boxes.
     for thin in [1e-6, 1e-9, 1e-12] {
         let points: Vec<_> = grid(3, 1.0)
             .iter()
@@ -206,17 +206,17 @@ fn any_scale() {
 #[test]
 fn bad_points_are_refused() {
     let text = |points: &[Vector3<f64>]| convex_hull(points).unwrap_err().to_string();
-    assert!(text(&[]).contains("hull of 0 points"));
+    assert!(text(&[]).contains("number of points must be from 1 to 2147483648, got 0"));
     let bad = text(&[Vector3::zeros(), Vector3::new(0.0, f64::NAN, 0.0)]);
     assert!(
-        bad.contains("point 1 of a convex hull is [0.0, NaN, 0.0]"),
+        bad.contains("coordinates of point 1 must be finite, got [0.0, NaN, 0.0]"),
         "{bad}"
     );
 }
 
 #[test]
-fn a_hundred_thousand_points() {
-    // Pseudo-random points of the cube: those near the surface must all be found.
+fn hulls_of_many_points_are_valid() {
+    // Pseudo-random points of a cube.
     let mut state = 1u64;
     let mut next = || {
         state = state
@@ -229,13 +229,13 @@ fn a_hundred_thousand_points() {
         .collect();
     let hull = hull_of(&points);
     check(&points, &hull);
-    // Every point on a sphere is a corner.
+    // Every point on a sphere is a vertex of the hull.
     let sphere: Vec<_> = points[..20_000]
         .iter()
         .map(|p| (p - Vector3::repeat(0.5)).normalize())
         .collect();
     assert_eq!(hull_of(&sphere).vertices.len(), 20_000);
-    // Fans of many triangles, which take quadratic time if vertices come in the wrong order.
+    // Fans of many triangles take quadratic time if points are added in the wrong order.
     let ring = |i: i32| {
         let (s, c) = (std::f64::consts::TAU * f64::from(i / 2) / 15_000.0).sin_cos();
         Vector3::new(c, s, f64::from(i % 2))
@@ -247,7 +247,7 @@ fn a_hundred_thousand_points() {
 
 fn coordinates() -> impl Strategy<Value = Vec<Vector3<f64>>> {
     let any = || -1.0..1.0f64;
-    // Whole numbers make many points coplanar, collinear and equal.
+    // Integer coordinates make many points coplanar, collinear or equal.
     let whole = || (-3..=3i32).prop_map(f64::from);
     let random = proptest::collection::vec([any(), any(), any()], 1..60);
     let degenerate = proptest::collection::vec([whole(), whole(), whole()], 1..60);
@@ -264,11 +264,11 @@ proptest! {
             if hull.faces.len() > 2 {
                 check(&points, &hull);
             }
-            // Numbers do not depend on the pose.
+            // The counts do not depend on the pose.
             prop_assert_eq!(hull.vertices.len(), plain.vertices.len());
             prop_assert_eq!(hull.faces.len(), plain.faces.len());
         }
-        // Nor on the order or on repetitions.
+        // They do not depend on the order or on duplicates either.
         let mut shuffled: Vec<_> = points.iter().rev().copied().collect();
         shuffled.extend(&points);
         let hull = hull_of(&shuffled);
@@ -277,9 +277,9 @@ proptest! {
         prop_assert!((volume(&hull) - volume(&plain)).abs() < 1e-12 * 200.0);
     }
 
-    /// Points near the planes of a box, at any scale of nearness: from equal to clearly apart.
+    /// Points close to the planes of a box, from within rounding to clearly apart.
     #[test]
-    fn nearly_coplanar_points(n in 2..7usize, exponent in -18..-6i32, rpy in proptest::array::uniform3(-3.0..3.0f64), noise in proptest::collection::vec(-1.0..1.0f64, 648)) {
+    fn hulls_of_nearly_coplanar_points_are_valid(n in 2..7usize, exponent in -18..-6i32, rpy in proptest::array::uniform3(-3.0..3.0f64), noise in proptest::collection::vec(-1.0..1.0f64, 648)) {
         let mut points = turned(&grid(n, 1.0), rpy, 0.1);
         let size = 10f64.powi(exponent);
         for (p, n) in points.iter_mut().zip(noise.chunks(3)) {
@@ -291,7 +291,7 @@ proptest! {
         prop_assert!((volume(&hull) - 1.0).abs() < 20.0 * size + 1e-12);
     }
 
-    /// The same points the other way: what is a corner can not be written by the others.
+    /// The hull is idempotent: no vertex is in the hull of the others.
     #[test]
     fn the_hull_of_corners_has_the_same_corners(points in coordinates()) {
         let once = hull_of(&points);

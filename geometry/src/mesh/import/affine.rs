@@ -1,8 +1,8 @@
-//! Affine maps of the nodes of scenes.
+//! Affine transformations of scene nodes.
 
 use nalgebra::{Matrix3, Vector3};
 
-/// An affine map.
+/// Affine transformation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Affine {
     pub(super) linear: Matrix3<f64>,
@@ -10,7 +10,7 @@ pub(super) struct Affine {
 }
 
 impl Affine {
-    /// Multiplies by `factor`.
+    /// Creates the scaling by `factor`.
     pub(super) fn scaling(factor: f64) -> Self {
         Self {
             linear: Matrix3::from_diagonal_element(factor),
@@ -23,8 +23,8 @@ impl Affine {
             offset: self.linear * inner.offset + self.offset,
         }
     }
-    /// What normals are multiplied by, up to a positive factor: the inverse transpose, written so
-    /// that flattening maps have one, too.
+    /// Returns the matrix that transforms normals, up to a positive factor: the inverse transpose,
+    /// computed from cofactors so that singular maps have one, too.
     pub(super) fn for_normals(&self) -> Matrix3<f64> {
         let [a, b, c] = [0, 1, 2].map(|k| self.linear.column(k).into_owned());
         let cofactors = Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)]);
@@ -39,9 +39,9 @@ impl Affine {
     }
 }
 
-/// A vector of length 1, if a vector has a direction.
+/// Normalises a vector; `None` if it has no direction.
 pub(super) fn direction(v: Vector3<f64>) -> Option<Vector3<f64>> {
-    // Scaled first, so that squares neither vanish nor overflow.
+    // Scaling first keeps the squares from underflowing or overflowing.
     let largest = v.amax();
     let unit = (v / largest).try_normalize(0.0);
     unit.filter(|u| (u.norm_squared() - 1.0).abs() < 0.5)

@@ -1,9 +1,9 @@
-//! Words of a text file with the places they come from.
+//! Words of a text file with their positions.
 
 use crate::error::{Error, Result, parse_error};
 use std::path::Path;
 
-/// One logical line of a text file, for messages.
+/// Position of a logical line of a text file, for messages.
 #[derive(Clone, Copy)]
 pub(super) struct LineOrigin<'a> {
     pub(super) path: &'a Path,
@@ -14,18 +14,18 @@ impl LineOrigin<'_> {
     pub(super) fn error(self, message: impl Into<String>) -> Error {
         parse_error(self.path, self.line, message)
     }
-    /// A finite number.
+    /// Parses a finite number.
     pub(super) fn number(self, word: Option<&str>, what: &str) -> Result<f64> {
         let word = word.ok_or_else(|| self.error(format!("{what} is missing")))?;
         match word.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
             _ => Err(self.error(format!(
-                "{what} is '{}', a finite number is expected",
+                "{what} must be a finite number, got '{}'",
                 crate::error::short(word)
             ))),
         }
     }
-    /// Three finite numbers.
+    /// Parses three finite numbers.
     pub(super) fn numbers3<'w>(
         self,
         words: &mut impl Iterator<Item = &'w str>,
@@ -39,8 +39,8 @@ impl LineOrigin<'_> {
     }
 }
 
-/// Calls `each` with every line that has words, comments removed and lines that end in a backslash
-/// joined. Text after the first word keeps its spaces, because file names may contain them.
+/// Calls `each` with every line that has words, after removing comments and joining lines that end
+/// in a backslash. Text after the first word keeps its spaces, because file names may contain them.
 pub(super) fn for_each_line<'p>(
     path: &'p Path,
     bytes: &[u8],
@@ -48,7 +48,7 @@ pub(super) fn for_each_line<'p>(
 ) -> Result<()> {
     let text = String::from_utf8_lossy(bytes);
     let mut joined = String::new();
-    // One more, empty, in case the last line ends in a backslash.
+    // An extra empty line, in case the last line ends in a backslash.
     for (i, line) in text.lines().chain([""]).enumerate() {
         let place = LineOrigin { path, line: i + 1 };
         let line = line.split('#').next().unwrap_or_default().trim_end();

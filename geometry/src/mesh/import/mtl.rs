@@ -1,4 +1,4 @@
-//! Material files of OBJ.
+//! MTL, the material files of OBJ.
 
 use super::lines::{LineOrigin, for_each_line};
 use super::origin::FileOrigin;
@@ -10,7 +10,7 @@ use crate::rgba::Rgba;
 use tarragon_framework::warnings::warn;
 
 /// Reads the content of an MTL file: `Kd`, `d`, `Tr`, `map_Kd` and `map_d` of every material. Other
-/// statements describe what is not drawn and are skipped.
+/// statements have no effect on rendering and are skipped.
 pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
     let mut materials: Vec<Material> = Vec::new();
     for_each_line(origin.path, bytes, |place, key, rest| {
@@ -31,7 +31,7 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<Vec<Material
         let mut words = rest.split_whitespace();
         match key {
             "Kd" => {
-                // One value alone stands for all three.
+                // A single value applies to all three channels.
                 let r = unit(place, words.next(), "red of Kd")?;
                 let (g, b) = match words.next() {
                     None => (r, r),
@@ -47,7 +47,7 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<Vec<Material
                 let a = if key == "d" { value } else { 1.0 - value };
                 material.diffuse = Some(rgba(place, [r, g, b, a])?);
             }
-            // Options come first and all have values; the file name is the end of the line.
+            // Options come first and all have values; the file name ends the line.
             _ => {
                 let name = if rest.starts_with('-') {
                     words.next_back().unwrap_or_default()
@@ -55,7 +55,7 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<Vec<Material
                     rest
                 };
                 if name.is_empty() {
-                    return Err(place.error(format!("{key} names no file")));
+                    return Err(place.error(format!("{key} must name a file, got nothing")));
                 }
                 let map = if key == "map_d" {
                     &mut material.opacity_map
@@ -67,7 +67,7 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<Vec<Material
                     Ok(FileSource::Memory(file)) => {
                         *map = Some(TextureImage::Content(file.contents().clone()).into());
                     }
-                    // A texture that is missing leaves the colour, as everywhere.
+                    // Without the texture the colour remains, as in the other formats.
                     Err(why) => warn(format!(
                         "{}:{}: texture '{}' {why}",
                         place.path.display(),
@@ -82,7 +82,8 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<Vec<Material
     Ok(materials)
 }
 
-/// Exporters write values slightly or far above 1; what is drawn saturates all the same.
+/// Parses a number and clamps it to `[0, 1]`, because exporters write values slightly or far above
+/// 1.
 fn unit(place: LineOrigin<'_>, word: Option<&str>, what: &str) -> Result<f64> {
     Ok(place.number(word, what)?.clamp(0.0, 1.0))
 }
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_opacity_and_textures() {
+    fn colours_opacity_and_textures_are_read() {
         let text = "# x\nnewmtl a b\nKd 0.5 0.25 2\nTr 0.25\nillum 2\nnewmtl c\r\nd 0.5\n\
                     map_Kd -s 1 1 1 dir\\tex.png\nnewmtl e\nmap_Kd my file.png\nKd 0.5\nmap_d holes.png";
         let m = parse(Path::new("/m/x.mtl"), text.as_bytes()).unwrap();
@@ -118,12 +119,15 @@ mod tests {
     fn errors_name_the_line() {
         for (text, expected) in [
             ("Kd 1 1 1", "x.mtl:1: 'Kd' comes before any 'newmtl'"),
-            ("newmtl a\nKd 1 z 1", "x.mtl:2: green of Kd is 'z'"),
+            (
+                "newmtl a\nKd 1 z 1",
+                "x.mtl:2: green of Kd must be a finite number, got 'z'",
+            ),
             (
                 "newmtl a\n\nd nan",
-                "x.mtl:3: d is 'nan', a finite number is expected",
+                "x.mtl:3: d must be a finite number, got 'nan'",
             ),
-            ("newmtl a\nmap_Kd", "x.mtl:2: map_Kd names no file"),
+            ("newmtl a\nmap_Kd", "x.mtl:2: map_Kd must name a file"),
         ] {
             let e = parse(Path::new("x.mtl"), text.as_bytes())
                 .unwrap_err()

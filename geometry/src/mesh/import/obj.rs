@@ -1,4 +1,4 @@
-//! Wavefront OBJ.
+//! Reader of Wavefront OBJ files.
 
 use super::lines::{LineOrigin, for_each_line};
 use super::mtl;
@@ -13,21 +13,21 @@ use nalgebra::{Point3, Vector3};
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::warn;
 
-/// Reads the content of an OBJ file; material files are looked up beside `path`.
+/// Reads the content of an OBJ file; material files are looked up in the folder of `path`.
 ///
-/// Polygons become triangles. Faces without normals get some: flat or smooth as their smoothing
-/// group (`s`) says; in files without any `s`, smooth below an angle of 30 degrees between
-/// triangles. A material file that does not exist leaves its faces without colour, as does an
-/// unknown material; both are logged. Lines, points and free-form surfaces are skipped.
+/// Polygons are triangulated. Missing normals are computed: flat or smooth according to the
+/// smoothing group (`s`); in files without any `s`, smooth between triangles that meet at less than
+/// 30 degrees. A missing material file leaves its faces without colour, as does an unknown
+/// material; both are logged. Lines, points and free-form surfaces are skipped.
 ///
 /// # Errors
-/// If a number is not finite, an index is out of range, a face has fewer than three corners, a
-/// material file is wrong, or there are no faces.
+/// Returns an error if a number is not finite, an index is out of range, a face has fewer than
+/// three corners, a material file is wrong, or there are no faces.
 pub fn parse_obj(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     parse(FileOrigin::on_disk(path), bytes)
 }
 
-/// [`parse_obj`] with material files from anywhere.
+/// Reads an OBJ file as [`parse_obj`] does, with material files from any origin.
 pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let path = origin.path;
     let mut reader = ObjReader {
@@ -46,12 +46,16 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> 
         reader.statement(place, key, rest)
     })?;
     if reader.mesh.triangles.is_empty() {
-        return Err(parse_error(path, last_line, "the mesh has no faces"));
+        return Err(parse_error(
+            path,
+            last_line,
+            "the mesh must have at least one face, got none",
+        ));
     }
     Ok(reader.finish())
 }
 
-/// Indices of one corner; the last two may be missing.
+/// Indices of one corner.
 #[derive(Clone, Copy)]
 struct ObjCorner {
     position: u32,
@@ -62,11 +66,11 @@ struct ObjCorner {
 struct ObjReader<'a> {
     origin: FileOrigin<'a>,
     mesh: RenderMesh,
-    /// Triangles whose normals have to be computed.
+    /// Triangles whose normals are still to be computed.
     without_normals: Vec<(usize, Smoothing)>,
     smoothing: Option<Smoothing>,
     material: Option<usize>,
-    /// Corners of the current face and what triangulation needs; kept to be reused.
+    /// Corners of the current face. These three are kept only to reuse their storage.
     corners: Vec<ObjCorner>,
     points: Vec<Point3<f64>>,
     pieces: Vec<[usize; 3]>,
@@ -82,7 +86,7 @@ impl ObjReader<'_> {
             }
             "vn" => {
                 let n = Vector3::from(place.numbers3(&mut words, "the normal")?);
-                // Exporters write zero normals at degenerate faces; any direction will do there.
+                // Exporters write zero normals for degenerate faces, where any direction will do.
                 let n = n.try_normalize(0.0).filter(|n| n.norm_squared() > 0.5);
                 self.mesh.normals.push(n.unwrap_or_else(Vector3::z));
             }
@@ -101,7 +105,7 @@ impl ObjReader<'_> {
                     "on" => Smoothing::Group(1),
                     number => Smoothing::Group(number.parse().map_err(|_| {
                         place.error(format!(
-                            "the smoothing group is '{}', a number or 'off' is expected",
+                            "the smoothing group must be a number, 'on' or 'off', got '{}'",
                             short(number)
                         ))
                     })?),
@@ -160,7 +164,7 @@ impl ObjReader<'_> {
         }
         if self.corners.len() < 3 {
             return Err(place.error(format!(
-                "the face has {} corners, at least three are expected",
+                "the face must have at least three corners, got {}",
                 self.corners.len()
             )));
         }
@@ -193,7 +197,7 @@ impl ObjReader<'_> {
         Ok(())
     }
 
-    /// `v`, `v/vt`, `v//vn` or `v/vt/vn`.
+    /// Parses a corner: `v`, `v/vt`, `v//vn` or `v/vt/vn`.
     fn corner(&self, place: LineOrigin<'_>, word: &str) -> Result<ObjCorner> {
         let mut parts = word.split('/');
         let mut next = |what: &str, count: usize| match parts.next() {
@@ -210,7 +214,7 @@ impl ObjReader<'_> {
                 normal,
             }),
             _ => Err(place.error(format!(
-                "the corner is '{}', v, v/vt, v//vn or v/vt/vn is expected",
+                "the corner must be v, v/vt, v//vn or v/vt/vn, got '{}'",
                 short(word)
             ))),
         }
@@ -227,11 +231,11 @@ impl ObjReader<'_> {
     }
 }
 
-/// An index from zero, of one that counts from 1, or backwards from -1.
+/// Converts an OBJ index, which counts from 1 or backwards from -1, to one from 0.
 fn index(place: LineOrigin<'_>, text: &str, what: &str, count: usize) -> Result<u32> {
     let found: i64 = text.parse().map_err(|_| {
         place.error(format!(
-            "the index of a {what} is '{}', a whole number is expected",
+            "the index of a {what} must be a whole number, got '{}'",
             short(text)
         ))
     })?;
@@ -245,7 +249,7 @@ fn index(place: LineOrigin<'_>, text: &str, what: &str, count: usize) -> Result<
         .filter(|i| (*i as usize) < count && *i != RenderMesh::NO_UV)
         .ok_or_else(|| {
             place.error(format!(
-                "the index of a {what} is {found}, but there are {count} so far"
+                "the index of a {what} must be within the {count} defined so far, got {found}"
             ))
         })
 }

@@ -1,15 +1,16 @@
-//! Where a mesh file finds the files that it refers to.
+//! Lookup of the files that a mesh file refers to.
 
 use crate::mesh::FileSource;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A file that is read: its name for messages, and where its supporting files are.
+/// Origin of a file: its name for messages and the location of its supporting files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileOrigin<'a> {
     pub(super) path: &'a Path,
-    /// Supporting files by the names that refer to them; `None` if they are beside `path`.
+    /// Supporting files by the names that refer to them; `None` if they are in the folder of
+    /// `path`.
     supporting: Option<&'a BTreeMap<String, FileSource>>,
 }
 
@@ -26,13 +27,13 @@ impl<'a> FileOrigin<'a> {
             supporting: Some(supporting),
         }
     }
-    /// A file that this one refers to and that refers to others in turn.
+    /// Returns the origin of a supporting file that refers to further files.
     pub(super) fn of(self, path: &'a Path) -> Self {
         Self { path, ..self }
     }
 
-    /// What `name` refers to, or why it is nothing; `relative` is the same as a path beside the
-    /// file.
+    /// Finds the file that `name` refers to, or returns the reason why there is none; `relative` is
+    /// the same name as a path relative to the folder of this file.
     pub(super) fn find(self, name: &str, relative: &str) -> Result<FileSource, String> {
         let Some(supporting) = self.supporting else {
             let folder = self.path.parent().unwrap_or(Path::new(""));
@@ -54,7 +55,7 @@ impl<'a> FileOrigin<'a> {
     }
 }
 
-/// Replaces `%20` and the like; what is no escape stays.
+/// Decodes percent escapes such as `%20`; invalid escapes are left as they are.
 pub(super) fn percent(text: &str) -> Cow<'_, [u8]> {
     if !text.contains('%') {
         return Cow::Borrowed(text.as_bytes());

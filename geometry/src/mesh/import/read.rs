@@ -1,4 +1,4 @@
-//! Mesh files by their suffix, on disk or in memory.
+//! Reading of mesh files by extension, from disk or memory.
 
 use super::origin::FileOrigin;
 use super::stl::parse_stl;
@@ -18,16 +18,17 @@ use std::path::Path;
 /// or the boundary of a `.vtk`.
 ///
 /// # Errors
-/// If the file can not be read, its suffix is not supported, or its content is wrong; the message
-/// gives the file and the line, the byte of a binary file or the place in a glTF document.
+/// Returns an error if the file cannot be read, its extension is not supported, or its content is
+/// invalid; the message gives the file and the line, the byte of a binary file or the place in a
+/// glTF document.
 pub fn read(path: &Path) -> Result<RenderMesh> {
     read_source(&MeshSource::from(path))
 }
 
-/// [`read`] for a file on disk or in memory.
+/// Reads a mesh file as [`read`] does, from disk or memory.
 ///
 /// # Errors
-/// As [`read`].
+/// Returns the errors of [`read`].
 pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
     match &*source.extension() {
         ".obj" => with_bytes(source, obj::parse),
@@ -41,11 +42,11 @@ pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
     }
 }
 
-/// Reads the tetrahedra of a VTK file on disk or in memory.
+/// Reads the tetrahedra of a VTK file, on disk or in memory.
 ///
 /// # Errors
-/// If the source is of another type, can not be read, or its content is wrong; the message gives
-/// the file and the line, or the byte within binary data.
+/// Returns an error if the source has another type, cannot be read or has invalid content; the
+/// message gives the file and the line, or the byte within binary data.
 pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
     match &*source.extension() {
         ".vtk" => with_bytes(source, |origin, bytes| parse_vtk(origin.path, bytes)),
@@ -53,14 +54,15 @@ pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
     }
 }
 
-/// Reads the triangles of an OBJ file on disk or in memory, polygons cut into triangles,
+/// Reads the triangles of an OBJ file, on disk or in memory. Polygons are triangulated and
 /// coordinates multiplied by `scale3` (Drake's `ReadObjToTriangleSurfaceMesh`).
 ///
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_geometry::mesh::read_obj_to_triangle_surface_mesh;
 /// use tarragon_geometry::{InMemoryMesh, MemoryFile};
-/// let square = MemoryFile::new("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n", ".obj", "square");
+/// let text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+/// let square = MemoryFile::new(text, ".obj", "square");
 /// let scale = Vector3::new(2.0, 3.0, 1.0);
 /// let mesh = read_obj_to_triangle_surface_mesh(InMemoryMesh::new(square), &scale)?;
 /// assert_eq!((mesh.num_triangles(), mesh.total_area()), (2, 6.0));
@@ -68,8 +70,8 @@ pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
 /// ```
 ///
 /// # Errors
-/// If the source is of another type, can not be read, or its content is wrong; the message gives
-/// the file and the line.
+/// Returns an error if the source has another type, cannot be read or has invalid content; the
+/// message gives the file and the line.
 pub fn read_obj_to_triangle_surface_mesh(
     source: impl Into<MeshSource>,
     scale3: &Vector3<f64>,
@@ -83,13 +85,13 @@ pub fn read_obj_to_triangle_surface_mesh(
 
 fn unsupported(source: &MeshSource, expected: &str) -> Error {
     Error::invalid(format!(
-        "{}: mesh files ending in '{}' are not supported here, {expected} is expected",
+        "{}: mesh files must end in {expected}, got '{}'",
         source.description(),
         source.extension()
     ))
 }
 
-/// Hands the content to a parser.
+/// Reads the content and passes it to a parser.
 fn with_bytes<V>(
     source: &MeshSource,
     parse: impl Fn(FileOrigin<'_>, &[u8]) -> Result<V>,
@@ -110,7 +112,7 @@ fn with_bytes<V>(
     }
 }
 
-/// A file of 0 bytes was never written, or its disk was full.
+/// Refuses an empty file, which was never written or whose disk was full.
 fn check_content(bytes: &[u8]) -> Result<()> {
     if bytes.is_empty() {
         return Err(Error::invalid(
@@ -120,7 +122,7 @@ fn check_content(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// What can be seen of tetrahedra.
+/// Reads the boundary of the tetrahedra of a VTK file as a render mesh.
 fn parse_vtk_boundary(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let volume = parse_vtk(path, bytes)?;
     let surface = convert_volume_to_surface_mesh(&volume);

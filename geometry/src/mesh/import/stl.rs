@@ -1,4 +1,4 @@
-//! STL, binary and ASCII.
+//! Reader of binary and ASCII STL files.
 
 use super::lines::for_each_line;
 use crate::error::{Error, Result, parse_error};
@@ -8,20 +8,22 @@ use nalgebra::Point3;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Bytes before the first triangle of a binary file, and per triangle.
+/// Number of bytes before the first triangle of a binary file.
 const HEADER: usize = 84;
+/// Number of bytes per triangle of a binary file.
 const RECORD: usize = 50;
 
 /// Reads the content of an STL file; `path` is for messages.
 ///
-/// Normals are computed, smooth below an angle of 30 degrees between triangles, because those of
-/// the format are flat and often wrong.
+/// Normals are computed, smooth between triangles that meet at less than 30 degrees, because those
+/// of the format are flat and often wrong.
 ///
 /// # Errors
-/// If the content is truncated, has a coordinate that is not finite, or has no triangles.
+/// Returns an error if the content is truncated, has a coordinate that is not finite, or has no
+/// triangles.
 pub fn parse_stl(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let mut surface = Surface::default();
-    // Binary files may start with "solid" too, so their length decides first.
+    // Binary files may also start with "solid", so the length is checked first.
     let binary_len = declared_len(bytes);
     let text = bytes.trim_ascii_start().starts_with(b"solid") && !bytes.contains(&0);
     if binary_len == Some(bytes.len()) || !text {
@@ -32,7 +34,7 @@ pub fn parse_stl(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     surface.finish(path)
 }
 
-/// The length that the header of a binary file announces.
+/// Returns the length that the header of a binary file announces.
 fn declared_len(bytes: &[u8]) -> Option<usize> {
     let count = u32::from_le_bytes(bytes.get(80..HEADER)?.try_into().ok()?);
     (count as usize).checked_mul(RECORD)?.checked_add(HEADER)
@@ -42,16 +44,16 @@ fn parse_binary(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> 
     let wrong = |message: String| Error::invalid(format!("{}: {message}", path.display()));
     let Some(declared) = declared_len(bytes) else {
         return Err(wrong(format!(
-            "the file has {} bytes, an STL file (text that starts with 'solid', or a binary \
-             header of {HEADER} bytes) is expected",
+            "the file must be STL (text that starts with 'solid', or a binary header of {HEADER} \
+            bytes), got {} bytes",
             bytes.len()
         )));
     };
-    // Some exporters append attributes, so that more than expected is no error.
+    // Some exporters append attributes, so extra bytes are no error.
     if bytes.len() < declared {
         return Err(wrong(format!(
-            "the file has {} bytes, {declared} are expected for the {} triangles that its header \
-             announces",
+            "the file must have {declared} bytes for the {1} triangles that its header announces, \
+            got {0}",
             bytes.len(),
             (declared - HEADER) / RECORD
         )));
@@ -63,7 +65,7 @@ fn parse_binary(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> 
         }
         if let Some(bad) = xyz.iter().find(|x| !x.is_finite()) {
             return Err(wrong(format!(
-                "byte {}: a coordinate of triangle {i} is {bad}, a finite number is expected",
+                "byte {}: coordinates of triangle {i} must be finite, got {bad:?}",
                 HEADER + i * RECORD + 12
             )));
         }
@@ -84,14 +86,14 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
                 let triangle = std::mem::take(&mut corners);
                 let n = triangle.len();
                 surface.push(triangle.try_into().map_err(|_| {
-                    place.error(format!("the loop has {n} vertices, three are expected"))
+                    place.error(format!("the loop must have three vertices, got {n}"))
                 })?);
             }
             "solid" | "facet" | "outer" | "endfacet" | "endsolid" => {}
             other => {
                 return Err(place.error(format!(
-                    "found '{}', one of solid, facet, outer, vertex, endloop, endfacet, endsolid \
-                     is expected",
+                    "the line must begin with solid, facet, outer, vertex, endloop, endfacet or \
+                    endsolid, got '{}'",
                     crate::error::short(other)
                 )));
             }
@@ -109,7 +111,7 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
     }
 }
 
-/// Triangles whose equal corners become one vertex.
+/// Surface under construction, in which equal corners become one vertex.
 #[derive(Default)]
 struct Surface {
     mesh: RenderMesh,
@@ -119,7 +121,7 @@ struct Surface {
 impl Surface {
     fn push(&mut self, corners: [[f64; 3]; 3]) {
         let triangle = corners.map(|p| {
-            let key = p.map(|x| (x + 0.0).to_bits()); // -0 and 0 are one place
+            let key = p.map(|x| (x + 0.0).to_bits()); // adding zero makes -0 and 0 equal
             *self.known.entry(key).or_insert_with(|| {
                 self.mesh.positions.push(Point3::from(p));
                 self.mesh.positions.len() as u32 - 1
@@ -132,7 +134,7 @@ impl Surface {
         let n = mesh.triangles.len();
         if n == 0 {
             return Err(Error::invalid(format!(
-                "{}: the mesh has no triangles",
+                "{}: the mesh must have at least one triangle, got none",
                 path.display()
             )));
         }
@@ -199,21 +201,28 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_was_found() {
+    fn errors_name_the_place_and_the_value() {
         let t = tetrahedron();
         let whole = binary(b"", &t);
-        assert!(message(&whole[..200]).contains("x.stl: the file has 200 bytes, 284 are expected"));
-        assert!(message(&[0; 10]).contains("has 10 bytes"));
-        assert!(message(&binary(b"", &[])).contains("no triangles"));
-        assert!(message(b"solid\nendsolid").contains("no triangles"));
+        assert!(message(&whole[..200]).contains("x.stl: the file must have 284 bytes for the 4 triangles that its header announces, got 200"));
+        assert!(message(&[0; 10]).contains("got 10 bytes"));
+        assert!(message(&binary(b"", &[])).contains("must have at least one triangle"));
+        assert!(message(b"solid\nendsolid").contains("must have at least one triangle"));
         let mut bad = t.clone();
         bad[1][2][0] = f32::NAN;
         assert!(
-            message(&binary(b"", &bad)).contains("byte 146: a coordinate of triangle 1 is NaN")
+            message(&binary(b"", &bad))
+                .contains("byte 146: coordinates of triangle 1 must be finite, got NaN")
         );
-        assert!(message(ascii(&bad).as_bytes()).contains("x.stl:13: x of the vertex is 'NaN'"));
+        assert!(
+            message(ascii(&bad).as_bytes())
+                .contains("x.stl:13: x of the vertex must be a finite number, got 'NaN'")
+        );
         assert!(message(b"solid\nfacet\nouter loop\nvertex 1 2 3").contains("ends within a loop"));
-        assert!(message(b"solid\nvertex 1 2 3\nendloop").contains("the loop has 1 vertices"));
-        assert!(message(b"solid\nhello").contains("x.stl:2: found 'hello'"));
+        assert!(
+            message(b"solid\nvertex 1 2 3\nendloop")
+                .contains("the loop must have three vertices, got 1")
+        );
+        assert!(message(b"solid\nhello").contains("x.stl:2: the line must begin with solid, facet, outer, vertex, endloop, endfacet or endsolid, got 'hello'"));
     }
 }

@@ -1,4 +1,4 @@
-//! Files of all formats, from disk and memory, whole and broken.
+//! Tests of valid and invalid mesh files, from disk and memory.
 
 use super::mtl;
 use super::origin::FileOrigin;
@@ -52,26 +52,35 @@ fn obj_errors_name_the_line() {
         ("v 0 0", "x.obj:1: z of the vertex is missing"),
         (
             "\nv 0 inf 0",
-            "x.obj:2: y of the vertex is 'inf', a finite number is expected",
+            "x.obj:2: y of the vertex must be a finite number, got 'inf'",
         ),
         (
             "v 0 0 0\nf 1 2 3",
-            "x.obj:2: the index of a vertex is 2, but there are 1 so far",
+            "x.obj:2: the index of a vertex must be within the 1 defined so far, got 2",
         ),
-        ("v 0 0 0\nf 0 1 1", "x.obj:2: the index of a vertex is 0"),
+        (
+            "v 0 0 0\nf 0 1 1",
+            "x.obj:2: the index of a vertex must be within the 1 defined so far, got 0",
+        ),
         (
             "v 0 0 0\nf 1 1",
-            "x.obj:2: the face has 2 corners, at least three are expected",
+            "x.obj:2: the face must have at least three corners, got 2",
         ),
         (
             "v 0 0 0\nf 1//2 1 1",
-            "the index of a normal is 2, but there are 0",
+            "the index of a normal must be within the 0 defined so far, got 2",
         ),
-        ("v 0 0 0\nf 1/2/3/4 1 1", "but there are 0"),
-        ("v 0 0 0\nf a 1 1", "is 'a', a whole number is expected"),
-        ("v 0 0 0\nf / 1 1", "the corner is '/'"),
-        ("v 0 0 0\ns x", "x.obj:2: the smoothing group is 'x'"),
-        ("", "x.obj:1: the mesh has no faces"),
+        ("v 0 0 0\nf 1/2/3/4 1 1", "within the 0 defined so far"),
+        ("v 0 0 0\nf a 1 1", "must be a whole number, got 'a'"),
+        (
+            "v 0 0 0\nf / 1 1",
+            "the corner must be v, v/vt, v//vn or v/vt/vn, got '/'",
+        ),
+        (
+            "v 0 0 0\ns x",
+            "x.obj:2: the smoothing group must be a number, 'on' or 'off', got 'x'",
+        ),
+        ("", "x.obj:1: the mesh must have at least one face"),
     ] {
         let found = message(text);
         assert!(found.contains(expected), "{text:?}: {found}");
@@ -79,11 +88,11 @@ fn obj_errors_name_the_line() {
 }
 
 #[test]
-fn unknown_suffixes_are_refused() {
+fn unknown_extensions_are_refused() {
     for name in ["a.3ds", "a.ply", "a"] {
         let text = read(Path::new(name)).unwrap_err().to_string();
         assert!(
-            text.contains("not supported here, .obj, .stl, .gltf, .glb, .dae or .vtk is"),
+            text.contains("mesh files must end in .obj, .stl, .gltf, .glb, .dae or .vtk, got '"),
             "{text}"
         );
     }
@@ -94,7 +103,7 @@ fn unknown_suffixes_are_refused() {
 }
 
 #[test]
-fn mirrored_scales_keep_outside_outside() {
+fn mirroring_scales_keep_normals_pointing_outwards() {
     let m = obj(&format!("{CUBE_TOP}f 1 2 3 4"))
         .unwrap()
         .scaled(&Vector3::new(-1.0, 2.0, -3.0));
@@ -133,7 +142,7 @@ fn supporting_files_from_memory_and_disk() {
         e.contains("one triangle: buffers[0]: 'the%20points.bin' is not among"),
         "{e}"
     );
-    // The names are those that stand in the file.
+    // Supporting files have the names that the mesh file uses.
     let points = MemoryFile::new(points, ".bin", "");
     gltf.supporting_files
         .insert("the%20points.bin".into(), points.clone().into());
@@ -162,7 +171,7 @@ fn supporting_files_from_memory_and_disk() {
 
     let text = "mtllib my.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     let mut obj = InMemoryMesh::new(MemoryFile::new(text, ".obj", "leaf"));
-    // Materials that are missing are no error.
+    // A missing material file is no error.
     assert_eq!(read(&obj).unwrap().groups[0].material, None);
     let mtl = MemoryFile::new("newmtl a\nKd 0 1 0\nmap_Kd dir\\w.png\n", ".mtl", "");
     obj.supporting_files.insert("my.mtl".into(), mtl.into());
@@ -175,13 +184,16 @@ fn supporting_files_from_memory_and_disk() {
     let bad = MemoryFile::new("newmtl a\nKd x", ".mtl", "");
     obj.supporting_files.insert("my.mtl".into(), bad.into());
     let e = read(&obj).unwrap_err().to_string();
-    assert!(e.starts_with("my.mtl:2: red of Kd is 'x'"), "{e}");
+    assert!(
+        e.starts_with("my.mtl:2: red of Kd must be a finite number, got 'x'"),
+        "{e}"
+    );
 }
 
 proptest! {
     /// Reading never panics, whatever the bytes.
     #[test]
-    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn readers_accept_or_refuse_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let _ = parse_obj(Path::new("x.obj"), &bytes);
         let _ = parse_stl(Path::new("x.stl"), &bytes);
         let _ = mtl::parse(FileOrigin::on_disk(Path::new("x.mtl")), &bytes);
@@ -190,9 +202,9 @@ proptest! {
         let _ = parse_stl(Path::new("x.stl"), &solid);
     }
 
-    /// Nor whatever the words.
+    /// Reading never panics, whatever the words.
     #[test]
-    fn any_words(words in proptest::collection::vec(
+    fn readers_accept_or_refuse_any_words(words in proptest::collection::vec(
         prop_oneof![
             Just("v 1 2 3\n".to_owned()), Just("vt 0 1\n".into()), Just("vn 0 0 0\n".into()), Just("f ".into()),
             Just("s 1\n".into()), Just("usemtl a\n".into()), Just("\n".into()), Just("\\\n".into()), Just("newmtl ".into()),

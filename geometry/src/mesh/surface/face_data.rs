@@ -1,9 +1,9 @@
-//! What surfaces of triangles and of polygons have in common.
+//! Face data common to triangle and polygon surfaces.
 
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::{Scalar, math};
 
-/// Areas, normals and centroids of faces, computed once.
+/// Precomputed areas, normals and centroids of faces.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FaceData<T: Scalar> {
     pub(super) areas: Vec<T>,
@@ -14,7 +14,7 @@ pub(super) struct FaceData<T: Scalar> {
 }
 
 impl<T: Scalar> FaceData<T> {
-    /// From the corners of each face, which is planar and convex.
+    /// Computes the data from the corners of the faces, which must be planar and convex.
     pub(super) fn new<'a>(faces: impl Iterator<Item = &'a [u32]>, vertices: &[Vector3<T>]) -> Self {
         let zero = Vector3::from_element(T::from(0.0));
         let mut data = Self {
@@ -27,14 +27,14 @@ impl<T: Scalar> FaceData<T> {
         for face in faces {
             let at = |i: usize| vertices[face[i] as usize];
             let first = at(0);
-            // Twice the area times the normal, of every triangle of a fan and of all.
+            // Unit normal times twice the area: of a fan's triangle, and summed over the fan.
             let fan = |i: usize| (at(i) - first).cross(&(at(i + 1) - first));
             let n = face.len();
             let doubled = (1..n - 1).fold(zero, |sum, i| sum + fan(i));
             let length = math::safe_norm(&doubled);
             let has_area = length.re() > 0.0;
             let normal = if has_area { doubled / length } else { zero };
-            // Relative to the first corner, so that small faces far away keep their digits.
+            // Relative to the first corner, so that small faces far away keep their precision.
             let centroid = if has_area && n > 3 {
                 let moment = (1..n - 1).fold(zero, |sum, i| {
                     sum + (at(i) + at(i + 1) - first * T::from(2.0)) * fan(i).dot(&normal)
@@ -58,7 +58,7 @@ impl<T: Scalar> FaceData<T> {
         data
     }
 
-    /// Moves everything from frame M to frame N.
+    /// Expresses all data in frame N, given the pose of frame M in N.
     pub(super) fn transform(&mut self, x_nm: &Isometry3<T>) {
         let moved = |p: &Vector3<T>| x_nm.rotation * p + x_nm.translation.vector;
         self.normals

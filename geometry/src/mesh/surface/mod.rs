@@ -1,4 +1,4 @@
-//! Surfaces of triangles and of polygons.
+//! Triangle and polygon surface meshes.
 
 mod face_data;
 mod polygon_surface_mesh;

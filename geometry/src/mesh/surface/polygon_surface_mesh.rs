@@ -1,4 +1,4 @@
-//! Surfaces of convex polygons.
+//! Surface meshes of convex polygons.
 
 use super::face_data::FaceData;
 use super::triangle_surface_mesh::{TriangleSurfaceMesh, surface_mesh};
@@ -9,8 +9,8 @@ use crate::mesh::vertices;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// A union of planar convex polygons in a frame M (Drake's `PolygonSurfaceMesh`). Generic over the
-/// scalar of the coordinates (m).
+/// Surface mesh of planar convex polygons in a frame M (Drake's `PolygonSurfaceMesh`), generic over
+/// the scalar of the coordinates (m).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -24,21 +24,22 @@ use tarragon_framework::Scalar;
 #[derive(Clone, Debug)]
 pub struct PolygonSurfaceMesh<T: Scalar = f64> {
     vertices: Vec<Vector3<T>>,
-    /// Per face its number of vertices, then their indices.
+    /// Per face, the number of its vertices, then their indices.
     face_data: Vec<u32>,
-    /// Where each face begins in `face_data`.
+    /// Start of each face in `face_data`.
     starts: Vec<u32>,
     faces: FaceData<T>,
 }
 
 impl<T: Scalar> PolygonSurfaceMesh<T> {
-    /// From faces and the positions of their vertices (m). `face_data` is, for each face in turn,
-    /// the number of its vertices and then their indices, counter-clockwise seen from where the
-    /// normal points. Faces must be planar and convex; this is not checked.
+    /// Creates a mesh from faces and the positions of their vertices (m). For each face in turn,
+    /// `face_data` holds the number of its vertices and then their indices, counter-clockwise as
+    /// seen from the side that the normal points to. Faces must be planar and convex; this is not
+    /// checked.
     ///
     /// # Errors
-    /// If there are no faces, a face has fewer than three vertices or one that does not exist, or
-    /// `face_data` ends within a face.
+    /// Returns an error if there are no faces, a face has fewer than three vertices or one that
+    /// does not exist, or `face_data` ends within a face.
     pub fn new(face_data: Vec<u32>, vertices: Vec<Vector3<T>>) -> Result<Self> {
         let mut starts = Vec::new();
         let mut at = 0;
@@ -46,8 +47,8 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
             let rest = face_data.len() - at - 1;
             if n < 3 || n as usize > rest {
                 return Err(Error::invalid(format!(
-                    "PolygonSurfaceMesh: face {} has {n} vertices, at least 3 are expected and at most \
-                     the {rest} numbers that follow in its face data",
+                    "PolygonSurfaceMesh: face {} must have at least 3 vertices and at most the {rest} \
+                    numbers that follow in its face data, got {n}",
                     starts.len()
                 )));
             }
@@ -65,27 +66,28 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
         })
     }
 
-    /// How many faces there are.
+    /// Returns the number of faces.
     pub fn num_faces(&self) -> usize {
         self.starts.len()
     }
-    /// The faces as they were given to [`PolygonSurfaceMesh::new`].
+    /// Returns the faces in the format of [`PolygonSurfaceMesh::new`].
     pub fn face_data(&self) -> &[u32] {
         &self.face_data
     }
-    /// Face `e`.
+    /// Returns face `e`.
     ///
     /// # Panics
-    /// If there is no such face, as slices do.
+    /// Panics if the mesh has no face `e`.
     pub fn element(&self, e: usize) -> SurfacePolygon<'_> {
         SurfacePolygon(polygon(&self.face_data, self.starts[e]))
     }
 
-    /// The gradient, in the plane of face `e`, of the linear function with these values at its
-    /// vertices; `None` if the face has no area or there are not as many values as vertices.
+    /// Returns the gradient, in the plane of face `e`, of the linear function with these values at
+    /// its vertices; `None` if the face has no area or if the number of values is not that of the
+    /// vertices.
     ///
     /// # Panics
-    /// If there is no such face, as slices do.
+    /// Panics if the mesh has no face `e`.
     pub fn calc_gradient_of_linear_values(&self, values: &[T], e: usize) -> Option<Vector3<T>> {
         let face = self.element(e);
         let n = face.num_vertices();
@@ -93,8 +95,8 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
         if area.re() <= 0.0 || values.len() != n {
             return None;
         }
-        // Gauss: the integral of the gradient is that of value times outward normal along the
-        // outline.
+        // Gauss's theorem: the integral of the gradient is that of the value times the outward
+        // normal along the outline.
         let at = |i: usize| self.vertices[face.vertex(i % n)];
         let flux = |i: usize| {
             let mean = (values[i] + values[(i + 1) % n]) * T::from(0.5) - values[0];
@@ -104,7 +106,7 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
         Some((0..n).fold(zero, |sum, i| sum + flux(i)) / area)
     }
 
-    /// Every face cut into triangles from its first vertex.
+    /// Splits every face into a fan of triangles around its first vertex.
     pub fn to_triangles(&self) -> TriangleSurfaceMesh<T> {
         let faces = self.starts.iter().map(|s| polygon(&self.face_data, *s));
         let fans = faces.flat_map(|f| f[1..].windows(2).map(move |w| [f[0], w[0], w[1]]));
@@ -112,7 +114,7 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
             .expect("faces have at least three vertices that exist")
     }
 
-    /// Turns every face over, so that the normals point to the other side.
+    /// Reverses the winding of every face, which flips the normals.
     pub fn reverse_face_winding(&mut self) {
         for &s in &self.starts {
             let n = self.face_data[s as usize] as usize;
@@ -123,22 +125,22 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
 }
 surface_mesh!(PolygonSurfaceMesh, starts, "face");
 
-/// The vertices of the face that begins at `start`.
+/// Returns the vertices of the face that begins at `start`.
 fn polygon(face_data: &[u32], start: u32) -> &[u32] {
     let start = start as usize;
     &face_data[start + 1..][..face_data[start] as usize]
 }
 
 impl PolygonSurfaceMesh<f64> {
-    /// The surface of a convex hull.
+    /// Creates the surface of a convex hull.
     ///
     /// # Errors
-    /// If the hull has no faces, because all points are on a line.
+    /// Returns an error if the hull has no faces because all points are on a line.
     pub fn from_hull(hull: ConvexHull) -> Result<Self> {
         let with_count = |f: &Vec<u32>| std::iter::once(f.len() as u32).chain(f.clone());
         if hull.faces.is_empty() {
             return Err(Error::invalid(
-                "all vertices are on a line, three that span a plane are expected",
+                "vertices must span a plane, got points on a line",
             ));
         }
         Self::new(
@@ -147,7 +149,7 @@ impl PolygonSurfaceMesh<f64> {
         )
     }
 
-    /// The same mesh in another scalar, without derivatives.
+    /// Converts the mesh to another scalar, without derivatives.
     pub fn cast<U: Scalar>(&self) -> PolygonSurfaceMesh<U> {
         let vertices: Vec<_> = self.vertices.iter().map(|v| v.map(U::from)).collect();
         let indices = self.starts.iter().map(|s| polygon(&self.face_data, *s));

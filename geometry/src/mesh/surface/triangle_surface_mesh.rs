@@ -1,4 +1,4 @@
-//! Surfaces of triangles.
+//! Triangle surface meshes.
 
 use super::face_data::FaceData;
 use crate::error::Result;
@@ -7,8 +7,8 @@ use crate::mesh::vertices;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
-/// A union of triangles in a frame M (Drake's `TriangleSurfaceMesh`); it need not be closed, nor
-/// even connected. Generic over the scalar of the coordinates (m).
+/// Surface mesh of triangles in a frame M (Drake's `TriangleSurfaceMesh`), generic over the scalar
+/// of the coordinates (m). It need not be closed or even connected.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -27,14 +27,15 @@ pub struct TriangleSurfaceMesh<T: Scalar = f64> {
     faces: FaceData<T>,
 }
 
-/// Area vectors of a closed surface sum up to rounding, relative to its area.
+/// Threshold, relative to the area, below which the sum of the area vectors is mere rounding, so
+/// that the surface counts as closed.
 const CLOSED: f64 = 1e-12;
 
 impl<T: Scalar> TriangleSurfaceMesh<T> {
-    /// From triangles and the positions of their vertices (m).
+    /// Creates a mesh from triangles and the positions of their vertices (m).
     ///
     /// # Errors
-    /// If there are no triangles or one has a vertex that does not exist.
+    /// Returns an error if there are no triangles or if one has a vertex that does not exist.
     pub fn new(
         triangles: impl IntoIterator<Item = impl Into<SurfaceTriangle>>,
         vertices: Vec<Vector3<T>>,
@@ -50,28 +51,28 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         })
     }
 
-    /// How many triangles there are.
+    /// Returns the number of triangles.
     pub fn num_triangles(&self) -> usize {
         self.triangles.len()
     }
-    /// The triangles.
+    /// Returns the triangles.
     pub fn triangles(&self) -> &[SurfaceTriangle] {
         &self.triangles
     }
-    /// Triangle `e`.
+    /// Returns triangle `e`.
     ///
     /// # Panics
-    /// If there is no such triangle, as slices do.
+    /// Panics if the mesh has no such triangle.
     pub fn element(&self, e: usize) -> SurfaceTriangle {
         self.triangles[e]
     }
 
-    /// The coordinates, relative to triangle `t`, of the point of its plane that is next to Q, at
-    /// `p_mq`. They sum up to one; some are negative outside of the triangle. A triangle without
-    /// area gets the weights of its centroid.
+    /// Returns the barycentric coordinates, in triangle `t`, of the projection onto its plane of
+    /// the point Q, at `p_mq`. They sum to one; some are negative if the projection is outside the
+    /// triangle. A triangle without area gets the coordinates of its centroid.
     ///
     /// # Panics
-    /// If there is no such triangle, as slices do.
+    /// Panics if the mesh has no such triangle.
     pub fn calc_barycentric(&self, p_mq: &Vector3<T>, t: usize) -> Vector3<T> {
         let [a, b, c] = self.corners(t);
         let (u, v, q) = (b - a, c - a, p_mq - a);
@@ -85,20 +86,21 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         Vector3::new(T::from(1.0) - b1 - b2, b1, b2)
     }
 
-    /// The position `p_MQ` (m) of the point with the barycentric coordinates `b_q` on triangle `e`.
+    /// Returns the position `p_MQ` (m) of the point with the barycentric coordinates `b_q` on
+    /// triangle `e`.
     ///
     /// # Panics
-    /// If there is no such triangle, as slices do.
+    /// Panics if the mesh has no such triangle.
     pub fn calc_cartesian_from_barycentric(&self, e: usize, b_q: &Vector3<T>) -> Vector3<T> {
         let [a, b, c] = self.corners(e);
         a * b_q[0] + b * b_q[1] + c * b_q[2]
     }
 
-    /// The gradient, in the plane of triangle `e`, of the linear function with these values at its
-    /// vertices; `None` if the triangle has no area.
+    /// Returns the gradient, in the plane of triangle `e`, of the linear function with these values
+    /// at its vertices; `None` if the triangle has no area.
     ///
     /// # Panics
-    /// If there is no such triangle, as slices do.
+    /// Panics if the mesh has no such triangle.
     pub fn calc_gradient_of_linear_values(&self, values: &[T; 3], e: usize) -> Option<Vector3<T>> {
         let corners = self.corners(e);
         let normal = (corners[1] - corners[0]).cross(&(corners[2] - corners[0]));
@@ -111,7 +113,7 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         (square.re() > 0.0).then(|| sum / square)
     }
 
-    /// Turns every triangle over, so that the normals point to the other side.
+    /// Reverses the winding of every triangle, which flips the normals.
     pub fn reverse_face_winding(&mut self) {
         for t in &mut self.triangles {
             let [a, b, c] = t.vertices();
@@ -120,12 +122,11 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         self.faces.normals.iter_mut().for_each(|n| *n = -*n);
     }
 
-    /// The point from which volumes are summed up. For closed surfaces any point will do but one
-    /// nearby loses the fewest digits; where the surface is open, the result is that for the
-    /// origin, as in Drake.
+    /// Returns the reference point for summing volumes. For closed surfaces any point will do, and
+    /// a nearby one loses the least precision. For open surfaces it is the origin, as in Drake.
     pub(crate) fn reference_point(&self) -> Vector3<T> {
         let zero = Vector3::from_element(T::from(0.0));
-        // The area vectors of a closed surface sum up to nothing.
+        // The area vectors of a closed surface sum to zero.
         let faces = self.faces.normals.iter().zip(&self.faces.areas);
         let open = faces.fold(zero, |sum, (n, a)| sum + n * *a);
         let open = open.map(|x| x.re()).norm();
@@ -136,8 +137,8 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         }
     }
 
-    /// The volume (m^3) that the surface encloses, if it is closed; negative if its normals point
-    /// inwards. Of an open surface, the volume between it and the origin of M.
+    /// Returns the volume (m^3) that a closed surface encloses; negative if its normals point
+    /// inwards. For an open surface, it is the volume between the surface and the origin of M.
     pub fn calc_enclosed_volume(&self) -> T {
         let origin = self.reference_point();
         let sixfold = (0..self.num_triangles()).map(|t| {
@@ -154,61 +155,62 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
     }
 }
 
-/// What triangle and polygon meshes both have.
+/// Implements the methods common to triangle and polygon meshes.
 macro_rules! surface_mesh {
     ($name:ident, $elements:ident, $face:literal) => {
         impl<T: Scalar> $name<T> {
-            /// How many faces there are.
+            /// Returns the number of faces.
             pub fn num_elements(&self) -> usize {
                 self.$elements.len()
             }
-            /// How many vertices there are.
+            /// Returns the number of vertices.
             pub fn num_vertices(&self) -> usize {
                 self.vertices.len()
             }
-            /// The positions of the vertices (m).
+            /// Returns the positions of the vertices (m).
             pub fn vertices(&self) -> &[Vector3<T>] {
                 &self.vertices
             }
-            /// The position of vertex `v` (m).
+            /// Returns the position of vertex `v` (m).
             ///
             /// # Panics
-            /// If there is no such vertex, as slices do.
+            /// Panics if the mesh has no vertex `v`.
             pub fn vertex(&self, v: usize) -> &Vector3<T> {
                 &self.vertices[v]
             }
-            #[doc = concat!("The area (m^2) of ", $face, " `f`.")]
+            #[doc = concat!("Returns the area (m^2) of ", $face, " `f`.")]
             ///
             /// # Panics
-            /// If there is no such face, as slices do.
+            /// Panics if the mesh has no face `f`.
             pub fn area(&self, f: usize) -> T {
                 self.faces.areas[f]
             }
-            /// The sum of all areas (m^2).
+            /// Returns the sum of all areas (m^2).
             pub fn total_area(&self) -> T {
                 self.faces.total_area
             }
-            #[doc = concat!("The unit normal of ", $face, " `f`: its vertices turn counter-clockwise seen")]
-            /// from where it points. Zero if there is no area.
+            #[doc = concat!("Returns the unit normal of ", $face, " `f`, from whose tip the vertices are")]
+            /// counter-clockwise; zero if there is no area.
             ///
             /// # Panics
-            /// If there is no such face, as slices do.
+            /// Panics if the mesh has no face `f`.
             pub fn face_normal(&self, f: usize) -> Vector3<T> {
                 self.faces.normals[f]
             }
-            #[doc = concat!("The centroid (m) of ", $face, " `f`; the mean of its vertices if it has no area.")]
+            #[doc = concat!("Returns the centroid (m) of ", $face, " `f`; the mean of its vertices if it has no area.")]
             ///
             /// # Panics
-            /// If there is no such face, as slices do.
+            /// Panics if the mesh has no face `f`.
             pub fn element_centroid(&self, f: usize) -> Vector3<T> {
                 self.faces.centroids[f]
             }
-            /// The centroid of the surface (m), which need not be on it: the centroids of the
-            /// faces, weighted by area. Zero if there is no area at all.
+            /// Returns the centroid of the surface (m): the mean of the faces' centroids, weighted
+            /// by area. It need not be on the surface, and is zero if there is no area.
             pub fn centroid(&self) -> Vector3<T> {
                 self.faces.centroid
             }
-            /// Centre and size (m) of the box along the axes of M around all vertices.
+            /// Returns the centre and size (m) of the box around all vertices, aligned with the
+            /// axes of M.
             pub fn calc_bounding_box(&self) -> (Vector3<T>, Vector3<T>) {
                 vertices::bounding_box(&self.vertices)
             }
@@ -217,8 +219,8 @@ macro_rules! surface_mesh {
                 vertices::transform(&mut self.vertices, x_nm);
                 self.faces.transform(x_nm);
             }
-            /// Whether vertices and faces are the same, in the same order, to the last bit and
-            /// derivative. NaN is equal to nothing.
+            /// Returns true if vertices and faces are identical, in the same order and including
+            /// derivatives. NaN is equal to nothing.
             pub fn equal(&self, other: &Self) -> bool {
                 self.$elements == other.$elements && vertices::same(&self.vertices, &other.vertices)
             }
@@ -235,7 +237,7 @@ pub(super) use surface_mesh;
 surface_mesh!(TriangleSurfaceMesh, triangles, "triangle");
 
 impl TriangleSurfaceMesh<f64> {
-    /// The same mesh in another scalar, without derivatives.
+    /// Converts the mesh to another scalar, without derivatives.
     pub fn cast<U: Scalar>(&self) -> TriangleSurfaceMesh<U> {
         let vertices: Vec<_> = self.vertices.iter().map(|v| v.map(U::from)).collect();
         let indices = self.triangles.iter().map(SurfaceTriangle::as_slice);

@@ -4,7 +4,7 @@ use crate::mesh::convex_hull;
 use crate::mesh::source::{InMemoryMesh, MemoryFile};
 use crate::shape::{Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Mesh, MeshcatCone, Sphere};
 
-/// Support points of a convex body in many directions, as a mesh.
+/// Returns the convex hull of support points of a convex body in many directions.
 fn tessellation(point: impl Fn(f64, f64) -> Vector3<f64>) -> TriangleSurfaceMesh {
     let (n, m) = (400, 400);
     let mut points = Vec::new();
@@ -21,7 +21,8 @@ fn tessellation(point: impl Fn(f64, f64) -> Vector3<f64>) -> TriangleSurfaceMesh
         .to_triangles()
 }
 
-/// Meshes inscribed into round shapes are off by the square of the angle between their vertices.
+/// Compares a shape with a mesh inscribed in it. The error of the mesh is of second order in the
+/// angle between its vertices.
 fn compare(shape: impl Into<Shape>, mesh: &TriangleSurfaceMesh) {
     let exact = calc_mass_properties(&shape.into(), 3.0).unwrap();
     let close = MassProperties::of_surface(mesh, 3.0).unwrap();
@@ -40,7 +41,7 @@ fn compare(shape: impl Into<Shape>, mesh: &TriangleSurfaceMesh) {
 }
 
 #[test]
-fn shapes_are_the_limits_of_meshes() {
+fn fine_tessellations_match_the_exact_shapes() {
     let ball = |s: f64, phi: f64| {
         let theta = PI * s;
         Vector3::new(
@@ -80,7 +81,7 @@ fn memory(text: &str) -> InMemoryMesh {
 }
 
 #[test]
-fn meshes_equal_boxes() {
+fn a_scaled_cube_mesh_matches_the_exact_box() {
     let scale = Vector3::new(2.0, 3.0, -0.5);
     for shape in [
         Shape::from(Mesh::with_scale(memory(CUBE), scale).unwrap()),
@@ -93,7 +94,7 @@ fn meshes_equal_boxes() {
         let expected = Vector3::repeat(squares.sum()) - squares;
         let central = m.inertia_about_center_of_mass();
         assert!((central - Matrix3::from_diagonal(&expected) * (6.0 / 12.0)).norm() < 1e-13);
-        // Parallel axes.
+        // Parallel axis theorem.
         let c = m.center_of_mass();
         let shift = Matrix3::from_diagonal_element(c.norm_squared()) - c * c.transpose();
         assert!((m.inertia_about_origin() - central - shift * 6.0).norm() < 1e-13);
@@ -102,7 +103,7 @@ fn meshes_equal_boxes() {
 }
 
 #[test]
-fn tetrahedra_equal_their_surface() {
+fn tetrahedra_match_their_boundary_surface() {
     let vertices = vec![
         Vector3::new(5.0, 5.0, 5.0),
         Vector3::new(6.0, 5.0, 5.5),
@@ -111,7 +112,7 @@ fn tetrahedra_equal_their_surface() {
         Vector3::new(6.0, 7.0, 6.0),
     ];
     let volume = VolumeMesh::new([[0, 1, 2, 3], [1, 2, 3, 4]], vertices).unwrap();
-    // The second one the right way round.
+    // Flip the second tetrahedron if its volume is negative.
     let volume = if volume.calc_tetrahedron_volume(1) < 0.0 {
         VolumeMesh::new([[0, 1, 2, 3], [2, 1, 3, 4]], volume.vertices().to_vec()).unwrap()
     } else {
@@ -136,20 +137,22 @@ fn bad_solids_are_refused() {
     let flat = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     let e = text(Mesh::new(memory(flat)).into(), 1.0);
     assert!(
-        e.starts_with("cube: the volume is 0e0 m^3, more than"),
+        e.starts_with("cube: the volume must be above ") && e.contains(" m^3, got 0e0 m^3;"),
         "{e}"
     );
     let e = text(Convex::new(memory(flat)).into(), 1.0);
-    assert!(e.starts_with("cube: the volume is"), "{e}");
+    assert!(e.starts_with("cube: the volume must be above "), "{e}");
     let mirrored = CUBE.replace("v 1", "v -1");
     let e = text(Mesh::new(memory(&mirrored)).into(), 1.0);
-    assert!(e.contains("the volume is -"), "{e}");
+    assert!(e.contains(" m^3, got -"), "{e}");
     let e = text(HalfSpace.into(), 1.0);
     assert!(e.starts_with("HalfSpace: "), "{e}");
     for density in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let e = text(Sphere::new(1.0).unwrap().into(), density);
         assert!(
-            e.starts_with(&format!("Sphere: the density is {density} kg/m^3")),
+            e.starts_with(&format!(
+                "Sphere: the density must be positive and finite, got {density:?} kg/m^3"
+            )),
             "{e}"
         );
     }

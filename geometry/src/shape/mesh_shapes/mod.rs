@@ -1,4 +1,4 @@
-//! Shapes that come from mesh files.
+//! Shapes read from mesh files.
 
 use crate::accel::{IndexedSurface, Polytope, TriangleBvh};
 use crate::error::{Error, Result};
@@ -11,8 +11,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_framework::warnings::collect;
 
-/// What is computed from the file when somebody asks for it. Failures are not kept: the file may be
-/// mended meanwhile.
+/// Value computed from the file on first use. Failures are not stored, because the file may be
+/// repaired in the meantime.
 struct OnDemand<V>(Mutex<Option<Arc<V>>>);
 
 impl<V> Default for OnDemand<V> {
@@ -27,24 +27,24 @@ impl<V> OnDemand<V> {
         if let Some(value) = &*stored() {
             return Ok(value.clone());
         }
-        // Without the lock: two threads may compute it at once, the first one's is kept.
+        // Computed without the lock: if two threads do so at once, the first result is kept.
         let value = Arc::new(compute()?);
         Ok(stored().get_or_insert(value).clone())
     }
 }
 
-/// A source, a scale per axis, and what was computed from them.
+/// Mesh source with a scale per axis, and the values computed from them.
 struct ScaledMesh {
     source: MeshSource,
     scale3: Vector3<f64>,
     hull: OnDemand<PolygonSurfaceMesh>,
     surface: OnDemand<TriangleSurfaceMesh>,
     volume: OnDemand<VolumeMesh>,
-    /// The hull as the narrow phase wants it; without a lock, for it is asked for at every query.
+    /// Convex hull for the narrow phase. It is lock-free because every query reads it.
     polytope: OnceLock<Polytope>,
-    /// Likewise the true surface.
+    /// Surface itself for the narrow phase, also lock-free.
     indexed_surface: OnceLock<IndexedSurface>,
-    /// The surface as rays want it, likewise.
+    /// Surface for ray casts, also lock-free.
     triangle_bvh: OnceLock<TriangleBvh>,
 }
 
@@ -52,8 +52,8 @@ impl ScaledMesh {
     fn new(kind: &str, source: MeshSource, scale3: Vector3<f64>) -> Result<Arc<Self>> {
         if scale3.iter().any(|s| !s.is_finite() || s.abs() < 1e-8) {
             return Err(Error::invalid(format!(
-                "{kind}: scale of {} is {:?}, three finite factors of magnitude above 1e-8 are \
-                 expected",
+                "{kind}: scale of {} must have three finite factors of magnitude at least 1e-8, \
+                 got {:?}",
                 source.description(),
                 scale3.as_slice()
             )));
@@ -76,7 +76,7 @@ impl ScaledMesh {
             return Ok(s.x);
         }
         Err(Error::invalid(format!(
-            "{kind}: {} has the scales {:?}, which are not one; use scale3()",
+            "{kind}: scale of {} must be uniform, got {:?}; use scale3()",
             self.source.description(),
             s.as_slice()
         )))
@@ -86,7 +86,7 @@ impl ScaledMesh {
         self.source.extension() == ".vtk"
     }
 
-    /// Adds the name of the file.
+    /// Prefixes an error with the name of the file.
     fn named(&self, error: Error) -> Error {
         error.at(self.source.description())
     }
@@ -111,7 +111,8 @@ impl ScaledMesh {
                 let volume = self.volume()?;
                 return convert_volume_to_surface_mesh(&volume).map_err(|e| self.named(e));
             }
-            // Nearly all that a reader warns of are looks, and whoever shows the mesh says so.
+            // Nearly all warnings of a reader concern appearance; code that displays the mesh
+            // repeats them.
             let (mesh, warnings) = collect(|| mesh::read_source(&self.source));
             warnings.iter().for_each(|w| tracing::debug!("{w}"));
             let mesh = mesh?.scaled(&self.scale3);
@@ -163,7 +164,7 @@ impl ScaledMesh {
     }
 }
 
-/// A shape that is read from a file.
+/// Defines a shape that is read from a mesh source.
 macro_rules! mesh_shape {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -171,56 +172,57 @@ macro_rules! mesh_shape {
         pub struct $name(Arc<ScaledMesh>);
 
         impl $name {
-            /// The mesh of `source`, unscaled: a path or an [`InMemoryMesh`](crate::InMemoryMesh).
-            /// It is read when it is needed, not here.
+            /// Creates a shape from the unscaled mesh of `source`: a path or an
+            /// [`InMemoryMesh`](crate::InMemoryMesh). The source is read on first use,
+            /// not here.
             pub fn new(source: impl Into<MeshSource>) -> Self {
                 let one = Vector3::repeat(1.0);
                 Self(ScaledMesh::new(stringify!($name), source.into(), one).expect("one is a scale"))
             }
-            /// The mesh of `source`, its coordinates multiplied by `scale3`; negative factors
-            /// mirror.
+            /// Creates a shape from the mesh of `source` with its coordinates multiplied by
+            /// `scale3`; negative factors mirror the mesh.
             ///
             /// # Errors
-            /// If a factor is nearly zero (below 1e-8) or not finite.
+            /// Returns an error if a factor is not finite or its magnitude is below 1e-8.
             pub fn with_scale(source: impl Into<MeshSource>, scale3: Vector3<f64>) -> Result<Self> {
                 ScaledMesh::new(stringify!($name), source.into(), scale3).map(Self)
             }
-            /// Where the mesh comes from.
+            /// Returns the file or in-memory data that the mesh comes from.
             pub fn source(&self) -> &MeshSource {
                 &self.0.source
             }
-            /// The extension of the source in lower case with its dot: `.obj`.
+            /// Returns the extension of the source in lower case, with its dot: `.obj`.
             pub fn extension(&self) -> String {
                 self.0.source.extension()
             }
-            /// Scale factor per axis.
+            /// Returns the scale factor per axis.
             pub fn scale3(&self) -> Vector3<f64> {
                 self.0.scale3
             }
-            /// The scale factor of all axes.
+            /// Returns the common scale factor of all axes.
             ///
             /// # Errors
-            /// If they differ.
+            /// Returns an error if the factors of the axes differ.
             pub fn scale(&self) -> Result<f64> {
                 self.0.scale(stringify!($name))
             }
-            /// The convex hull of the scaled vertices (m). It is computed when it is first asked
-            /// for; clones of the shape share it.
+            /// Returns the convex hull of the scaled vertices (m). It is computed on first use and
+            /// shared by all clones of the shape.
             ///
             /// # Errors
-            /// If the source can not be read or all of its vertices are on a line. Every call
-            /// reports that anew.
+            /// Returns an error if the source cannot be read or all of its vertices are on a line.
+            /// Later calls try again.
             pub fn convex_hull(&self) -> Result<Arc<PolygonSurfaceMesh>> {
                 self.0.convex_hull()
             }
-            /// The hull for proximity queries; vertices on a line are allowed.
+            /// Returns the hull for proximity queries; vertices on a line are allowed.
             pub(crate) fn polytope(&self) -> Result<&Polytope> {
                 self.0.polytope()
             }
         }
 
         impl PartialEq for $name {
-            /// Same source and scale.
+            /// Compares source and scale.
             fn eq(&self, other: &Self) -> bool {
                 self.source() == other.source() && self.scale3() == other.scale3()
             }
@@ -237,7 +239,7 @@ macro_rules! mesh_shape {
     };
 }
 mesh_shape!(
-    /// The triangle mesh of an OBJ, STL or glTF file, or the tetrahedra of a VTK file.
+    /// Triangle mesh of an OBJ, STL or glTF file, or tetrahedral mesh of a VTK file.
     ///
     /// ```
     /// use nalgebra::Vector3;
@@ -252,7 +254,7 @@ mesh_shape!(
     Mesh
 );
 mesh_shape!(
-    /// The convex hull of an OBJ, STL, glTF or VTK file.
+    /// Convex hull of an OBJ, STL, glTF or VTK file.
     ///
     /// ```
     /// use tarragon_geometry::{Convex, InMemoryMesh, MemoryFile};
@@ -266,27 +268,27 @@ mesh_shape!(
 );
 
 impl Mesh {
-    /// The triangles of the surface for rays.
+    /// Returns the triangles of the surface for ray casts.
     pub(crate) fn triangle_bvh(&self) -> Result<&TriangleBvh> {
         self.0.triangle_bvh()
     }
-    /// The surface of the mesh after scaling (m); of a VTK file, the boundary of its tetrahedra. It
-    /// is read when it is first asked for; clones of the shape share it.
+    /// Returns the scaled surface of the mesh (m); for a VTK file, the boundary of its tetrahedra.
+    /// It is read on first use and shared by all clones of the shape.
     ///
     /// # Errors
-    /// If the source can not be read. Every call reports that anew.
+    /// Returns an error if the source cannot be read. Later calls try again.
     pub fn surface(&self) -> Result<Arc<TriangleSurfaceMesh>> {
         self.0.surface()
     }
-    /// The tetrahedra of a VTK file after scaling (m). They are read when they are first asked for;
-    /// clones of the shape share them.
+    /// Returns the scaled tetrahedra of a VTK file (m). They are read on first use and shared by
+    /// all clones of the shape.
     ///
     /// # Errors
-    /// If the source is of another type or can not be read. Every call reports that anew.
+    /// Returns an error if the source has another type or cannot be read. Later calls try again.
     pub fn volume_mesh(&self) -> Result<Arc<VolumeMesh>> {
         self.0.volume()
     }
-    /// The surface for proximity queries.
+    /// Returns the surface for proximity queries.
     pub(crate) fn indexed_surface(&self) -> Result<&IndexedSurface> {
         self.0.indexed_surface()
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::mesh::source::{InMemoryMesh, MemoryFile};
 
-/// A tetrahedron with a point inside, wound outwards.
+/// A tetrahedron with outward winding and a point inside.
 const OBJ: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0.1 0.1 0.1\n\
                    f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 const VTK: &str = "# vtk DataFile Version 3.0\n\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 5 double\n\
@@ -22,7 +22,7 @@ fn surfaces_and_hulls_are_scaled_and_shared() {
         ] {
             let mesh = Mesh::with_scale(memory(text, extension), scale).unwrap();
             let (hull, surface) = (mesh.convex_hull().unwrap(), mesh.surface().unwrap());
-            // Outside stays outside where the scale mirrors.
+            // Mirroring keeps the faces pointing outwards.
             assert!((surface.calc_enclosed_volume() - 1.0).abs() < 1e-15);
             assert!((hull.to_triangles().calc_enclosed_volume() - 1.0).abs() < 1e-15);
             assert_eq!((hull.num_vertices(), hull.num_faces()), (4, 4));
@@ -41,7 +41,7 @@ fn surfaces_and_hulls_are_scaled_and_shared() {
 }
 
 #[test]
-fn failures_are_reported_every_time() {
+fn repeated_calls_report_the_same_failure() {
     let line = Mesh::new(memory("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", ".obj"));
     let missing = Mesh::new("no/such/file.obj");
     let unknown = Mesh::new("x.step");
@@ -49,22 +49,27 @@ fn failures_are_reported_every_time() {
         let e = line.convex_hull().unwrap_err().to_string();
         assert_eq!(
             e,
-            "corner: all vertices are on a line, three that span a plane are expected"
+            "corner: vertices must span a plane, got points on a line"
         );
         let e = missing.convex_hull().unwrap_err().to_string();
         assert!(e.starts_with("no/such/file.obj: "), "{e}");
         let e = unknown.surface().unwrap_err().to_string();
         assert!(
-            e.starts_with("x.step: mesh files ending in '.step' are not supported here"),
+            e.starts_with(
+                "x.step: mesh files must end in .obj, .stl, .gltf, .glb, .dae or .vtk, got '.step'"
+            ),
             "{e}"
         );
     }
     assert!(line.surface().is_ok());
     let e = line.volume_mesh().unwrap_err().to_string();
-    assert!(e.contains(".vtk is expected"), "{e}");
+    assert!(e.contains("must end in .vtk, got "), "{e}");
     let bad = Mesh::new(memory("v 0 0 0\nf 1 2 3\n", ".obj"));
     let e = bad.surface().unwrap_err().to_string();
-    assert!(e.starts_with("corner:2: the index of a vertex is 2"), "{e}");
+    assert!(
+        e.starts_with("corner:2: the index of a vertex must be within the 1 defined so far, got 2"),
+        "{e}"
+    );
 }
 
 #[test]
@@ -84,20 +89,20 @@ fn equality_is_by_source_and_scale() {
 }
 
 #[test]
-fn scales() {
+fn uniform_scales_are_returned_and_invalid_ones_refused() {
     let mesh = Mesh::with_scale("a.obj", Vector3::repeat(-2.0)).unwrap();
     assert_eq!(mesh.scale().unwrap(), -2.0);
     let mesh = Mesh::with_scale("a.obj", Vector3::new(1.0, 2.0, 1.0)).unwrap();
     let e = mesh.scale().unwrap_err().to_string();
     assert!(
-        e.contains("Mesh: a.obj has the scales [1.0, 2.0, 1.0]"),
+        e.contains("Mesh: scale of a.obj must be uniform, got [1.0, 2.0, 1.0]"),
         "{e}"
     );
     for bad in [0.0, 1e-9, f64::NAN, f64::INFINITY] {
         let e = Convex::with_scale("a.obj", Vector3::new(1.0, bad, 1.0)).unwrap_err();
         assert!(
             e.to_string()
-                .starts_with("Convex: scale of a.obj is [1.0, "),
+                .starts_with("Convex: scale of a.obj must have three finite factors of magnitude at least 1e-8, got [1.0, "),
             "{e}"
         );
     }

@@ -1,4 +1,4 @@
-//! Boxes in any orientation.
+//! Oriented bounding boxes.
 
 use super::any_shape::Shape;
 use crate::error::Result;
@@ -6,13 +6,13 @@ use crate::mesh::{self, PolygonSurfaceMesh};
 use nalgebra::{Isometry3, Matrix3, SymmetricEigen, UnitQuaternion, Vector2, Vector3};
 use tarragon_framework::math;
 
-/// A box in any orientation (Drake's `Obb`).
+/// Oriented bounding box (Drake's `Obb`).
 ///
 /// ```
 /// use nalgebra::Vector3;
 /// use tarragon_framework::math;
 /// use tarragon_geometry::Obb;
-/// // A stick at 30 degrees has a thin box.
+/// // A tilted stick has a thin box.
 /// let x = math::pose(math::rotation_z(0.5), Vector3::new(1.0, 2.0, 3.0));
 /// let corners = [[-1., -0.1], [1., -0.1], [-1., 0.1], [1., 0.1]];
 /// let points = corners.map(|[a, b]| (x * nalgebra::Point3::new(a, b, 0.0)).coords);
@@ -27,39 +27,39 @@ pub struct Obb {
     half_width: Vector3<f64>,
 }
 
-/// Faces of a hull whose planes are tried for a side of the box, largest first.
+/// Number of hull faces, largest first, that are tried as the direction of a side of the box.
 const MAX_FACES: usize = 64;
-/// Edges that are tried for the other sides.
+/// Number of projected edges, longest first, that are tried for the other sides.
 const MAX_EDGES: usize = 256;
-/// Edges shorter than this, relative to the coordinates of the box, have no length but rounding.
+/// Edge length, relative to the coordinates of the box, below which an edge is mere rounding.
 const THIN: f64 = 1e-13;
 
 impl Obb {
-    /// A box with centre and axes `pose` and half edge lengths `half_width` (m).
+    /// Creates a box from its pose (centre and axes) and its half edge lengths `half_width` (m).
     pub fn new(pose: Isometry3<f64>, half_width: Vector3<f64>) -> Self {
         Self { pose, half_width }
     }
 
-    /// A box around the points, not necessarily the smallest one.
+    /// Computes a box around the points, not necessarily the smallest one.
     ///
-    /// One side is parallel to a face of the convex hull or to a principal plane of the points, and
-    /// among those boxes this is the smallest. Of a box in any pose it is the box itself. (A side
-    /// that is parallel to two edges only, as the smallest box may have, is not tried: O'Rourke,
-    /// "Finding minimal enclosing boxes", 1985.)
+    /// The result is the smallest box with a side that is parallel to a face of the convex hull, to
+    /// a coordinate plane or to a principal plane of the points. For the corners of a box in any
+    /// pose it is that box. The smallest box may have no such side, only sides that contain two
+    /// edges each; those boxes are not tried: O'Rourke, "Finding minimal enclosing boxes", 1985.
     ///
     /// # Errors
-    /// If there are no points, or a coordinate is not finite.
+    /// Returns an error if there are no points or a coordinate is not finite.
     pub fn from_points(points: &[Vector3<f64>]) -> Result<Self> {
         let hull = mesh::convex_hull(points).map_err(|e| e.at("Obb::from_points"))?;
         let vertices = hull.vertices.clone();
         match PolygonSurfaceMesh::from_hull(hull) {
             Ok(surface) => Ok(Self::of_hull(&surface)),
-            // On a line.
+            // The points are on a line.
             Err(_) => Ok(Self::along(&vertices, &principal_axes(&vertices))),
         }
     }
 
-    /// [`Obb::from_points`] of the vertices of a convex surface.
+    /// Computes the box of [`Obb::from_points`] for the vertices of a convex surface.
     pub(crate) fn of_hull(hull: &PolygonSurfaceMesh) -> Self {
         let points = hull.vertices();
         let axes = principal_axes(points);
@@ -71,7 +71,7 @@ impl Obb {
         let mut best: Option<((usize, f64), Self)> = None;
         for normal in aligned.into_iter().chain(principal).chain(normals) {
             let candidate = Self::along(points, &best_axes(points, &normal));
-            // A face or an edge that is shorter than rounding has no direction.
+            // A face or edge smaller than rounding has no direction.
             if !candidate.half_width.iter().all(|h| h.is_finite()) {
                 continue;
             }
@@ -83,14 +83,14 @@ impl Obb {
         best.map_or_else(|| Self::along(points, &axes), |(_, b)| b)
     }
 
-    /// The smallest box along the columns of `axes` around the points.
+    /// Computes the smallest box around the points with edges along the columns of `axes`.
     fn along(points: &[Vector3<f64>], axes: &Matrix3<f64>) -> Self {
         let rotation = math::rotation_from_matrix(axes);
-        // What the quaternion says, so that no point is lost to its rounding.
+        // Use the matrix of the rounded quaternion, so that rounding leaves no point outside.
         let r = rotation.to_rotation_matrix().into_inner();
         let (low, high) = extent(points, &r);
         let center = r * ((low + high) / 2.0);
-        // Room for the rounding of whoever asks whether a point is inside.
+        // Slack for the rounding in `contains`.
         let slack = 8.0 * f64::EPSILON * (center.amax() + (high - low).amax());
         Self {
             pose: math::pose(rotation, center),
@@ -98,38 +98,39 @@ impl Obb {
         }
     }
 
-    /// How many edges are longer than rounding, and the product of their half lengths: flat boxes
-    /// have an area, and volumes that are rounding only.
+    /// Returns the number of edges that are longer than rounding, and the product of their half
+    /// lengths. Flat boxes are thus compared by area, because their volume is mere rounding.
     fn content(&self) -> (usize, f64) {
         let thin = THIN * (self.center().amax() + self.half_width.amax());
         let edges = self.half_width.iter().filter(|h| **h > thin);
         edges.fold((0, 1.0), |(n, content), h| (n + 1, content * h))
     }
 
-    /// Pose of the box: its centre (m) and its axes.
+    /// Returns the pose of the box: its centre (m) and its axes.
     pub fn pose(&self) -> &Isometry3<f64> {
         &self.pose
     }
-    /// Centre (m).
+    /// Returns the centre (m).
     pub fn center(&self) -> &Vector3<f64> {
         &self.pose.translation.vector
     }
-    /// Half edge lengths (m) along its own axes.
+    /// Returns the half edge lengths (m) along the axes of the box.
     pub fn half_width(&self) -> &Vector3<f64> {
         &self.half_width
     }
-    /// Volume (m^3).
+    /// Returns the volume (m^3).
     pub fn volume(&self) -> f64 {
         8.0 * self.half_width.product()
     }
-    /// Whether the point at `p` (m) is inside or on the boundary.
+    /// Returns true if the point `p` (m) is inside the box or on its boundary.
     pub fn contains(&self, p: &Vector3<f64>) -> bool {
         let local = self.pose.rotation.inverse() * (p - self.center());
         (0..3).all(|k| local[k].abs() <= self.half_width[k])
     }
 }
 
-/// The box around a shape in the shape's frame; `None` for a half space (Drake's `CalcObb`).
+/// Computes the box around a shape in the shape's frame; `None` for a half space (Drake's
+/// `CalcObb`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -141,7 +142,7 @@ impl Obb {
 /// ```
 ///
 /// # Errors
-/// If a mesh can not be read.
+/// Returns an error if a mesh cannot be read.
 pub fn calc_obb(shape: &Shape) -> Result<Option<Obb>> {
     let upright = |half: Vector3<f64>| {
         let pose = math::pose(UnitQuaternion::identity(), Vector3::zeros());
@@ -165,14 +166,14 @@ pub fn calc_obb(shape: &Shape) -> Result<Option<Obb>> {
         }
         Shape::Mesh(s) => match s.convex_hull() {
             Ok(hull) => Ok(Some(Obb::of_hull(&hull))),
-            // All vertices may be on a line.
+            // The vertices may be on a line.
             Err(_) => Obb::from_points(s.surface()?.vertices()).map(Some),
         },
         Shape::Convex(s) => Ok(Some(Obb::of_hull(&*s.convex_hull()?))),
     }
 }
 
-/// Smallest and largest coordinates along the columns of `axes`.
+/// Returns the smallest and largest coordinates along the columns of `axes`.
 fn extent(points: &[Vector3<f64>], axes: &Matrix3<f64>) -> (Vector3<f64>, Vector3<f64>) {
     let start = Vector3::repeat(f64::INFINITY);
     points.iter().fold((start, -start), |(low, high), p| {
@@ -181,7 +182,8 @@ fn extent(points: &[Vector3<f64>], axes: &Matrix3<f64>) -> (Vector3<f64>, Vector
     })
 }
 
-/// Orthonormal, right-handed axes from the covariance of the points.
+/// Computes the principal axes of the points: orthonormal, right-handed eigenvectors of their
+/// covariance.
 fn principal_axes(points: &[Vector3<f64>]) -> Matrix3<f64> {
     let mean = points.iter().sum::<Vector3<f64>>() / points.len().max(1) as f64;
     let scale = points.iter().map(|p| (p - mean).amax()).fold(0.0, f64::max);
@@ -201,9 +203,10 @@ fn principal_axes(points: &[Vector3<f64>]) -> Matrix3<f64> {
     Matrix3::from_columns(&[x, y, x.cross(&y)])
 }
 
-/// Axes with the third along `normal` that make the smallest rectangle in the plane across it: one
-/// of its sides is along an edge of the projection (Freeman & Shapira, "Determining the
-/// minimum-area encasing rectangle for an arbitrary closed curve", 1975).
+/// Computes axes whose third is `normal` and whose first two give the smallest rectangle around the
+/// projected points. One side of that rectangle is along an edge of the projection's convex hull
+/// (Freeman & Shapira, "Determining the minimum-area encasing rectangle for an arbitrary closed
+/// curve", 1975).
 fn best_axes(points: &[Vector3<f64>], normal: &Vector3<f64>) -> Matrix3<f64> {
     let least = normal.iamin();
     let u = normal.cross(&Vector3::ith(least, 1.0)).normalize();

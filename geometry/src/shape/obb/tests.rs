@@ -18,7 +18,7 @@ fn pose(rpy: [f64; 3]) -> Isometry3<f64> {
     )
 }
 
-/// The corners of a box.
+/// Returns the corners of a box.
 fn corners(half: [f64; 3]) -> Vec<[f64; 3]> {
     let sign = |i: usize, k: usize| if i >> k & 1 == 0 { -1.0 } else { 1.0 };
     (0..8)
@@ -32,17 +32,17 @@ fn sorted(v: &Vector3<f64>) -> [f64; 3] {
     v
 }
 
-/// Volume of a box, or area or length of one of fewer dimensions.
+/// Returns the volume of a box, or the area or length of a degenerate one, up to a constant factor.
 fn content(obb: &Obb, dimensions: usize) -> f64 {
     sorted(obb.half_width())[3 - dimensions..].iter().product()
 }
 
 proptest! {
-    /// The box of a box is the box.
+    /// The box around the corners of a box is that box.
     #[test]
-    fn boxes_are_found(half in proptest::array::uniform3(0.01..1.0f64), rpy in proptest::array::uniform3(-3.0..3.0f64)) {
+    fn the_corners_of_a_box_give_that_box(half in proptest::array::uniform3(0.01..1.0f64), rpy in proptest::array::uniform3(-3.0..3.0f64)) {
         let mut local = corners(half);
-        // A point inside changes nothing.
+        // An interior point does not change the box.
         local.push([0.3 * half[0], 0.1 * half[1], -0.9 * half[2]]);
         let points = placed(&pose(rpy), &local);
         let obb = Obb::from_points(&points).unwrap();
@@ -54,12 +54,12 @@ proptest! {
         prop_assert!((obb.center() - pose(rpy).translation.vector).norm() < 1e-13);
     }
 
-    /// Every point is inside, and the box is no larger than that along the axes.
+    /// Every point is inside, and the box is no larger than the axis-aligned one.
     #[test]
-    fn points_are_inside(all in proptest::collection::vec(proptest::array::uniform3(-1.0..1.0f64), 1..40), flat in 0..4usize) {
+    fn all_points_are_inside_a_box_no_larger_than_the_aligned_one(all in proptest::collection::vec(proptest::array::uniform3(-1.0..1.0f64), 1..40), flat in 0..4usize) {
         let points: Vec<_> = all.iter().map(|p| {
             let mut p = Vector3::from(*p);
-            // Flat, straight, single.
+            // Points in a plane, on a line, or all equal.
             (0..flat).for_each(|k| p[k] = 0.25);
             p
         }).collect();
@@ -75,8 +75,8 @@ proptest! {
 
 #[test]
 fn a_triangular_prism_is_boxed_tightly() {
-    // Equilateral with edge 1, of height 3: the smallest rectangle around the triangle is flush
-    // with an edge and has the area sqrt(3) / 2.
+    // An equilateral triangle with edge 1, extruded by 3: the smallest rectangle around the
+    // triangle is flush with an edge and has the area sqrt(3) / 2.
     let h = 3f64.sqrt() / 2.0;
     let local: Vec<_> = [[0.0, 0.0], [1.0, 0.0], [0.5, h]]
         .iter()
@@ -90,7 +90,7 @@ fn a_triangular_prism_is_boxed_tightly() {
 }
 
 #[test]
-fn shapes_have_boxes() {
+fn shapes_including_flat_meshes_have_boxes() {
     let egg = calc_obb(&Ellipsoid::new(1.0, 2.0, 3.0).unwrap().into())
         .unwrap()
         .unwrap();
@@ -99,7 +99,7 @@ fn shapes_have_boxes() {
         (Vector3::new(1.0, 2.0, 3.0), Vector3::zeros())
     );
     let obj = |text: &str| InMemoryMesh::new(MemoryFile::new(text, ".obj", "t"));
-    // A right angle in the plane, turned by 45 degrees: half of a square.
+    // A right-angled isosceles triangle turned by 45 degrees: half of a square.
     let triangle = obj("v 1 0 0\nv 0 1 0\nv -1 0 0\nf 1 2 3\n");
     for shape in [
         Shape::from(Mesh::new(triangle.clone())),
@@ -111,11 +111,14 @@ fn shapes_have_boxes() {
     }
     let line = obj("v 1 1 0\nv 0 0 0\nv 3 3 0\nf 1 2 3\n");
     let obb = calc_obb(&Mesh::new(line.clone()).into()).unwrap().unwrap();
-    // Boxes are larger by some rounding, so that they hold their points.
+    // Boxes are enlarged by the rounding error, so that they contain their points.
     assert!((obb.half_width().max() - 1.5 * 2f64.sqrt()).abs() < 1e-13);
     assert!(sorted(obb.half_width())[1] < 1e-13);
     let e = calc_obb(&Convex::new(line).into()).unwrap_err().to_string();
-    assert!(e.starts_with("t: all vertices are on a line"), "{e}");
+    assert!(
+        e.starts_with("t: vertices must span a plane, got points on a line"),
+        "{e}"
+    );
     assert!(
         Obb::from_points(&[])
             .unwrap_err()
@@ -124,7 +127,7 @@ fn shapes_have_boxes() {
     );
 }
 
-/// Three points of a triangle that is a line up to rounding: its normal is 0 / 0.
+/// A triangle that is a line up to rounding has the normal 0 / 0.
 #[test]
 fn boxes_of_needles_are_finite() {
     let points = [
@@ -137,7 +140,7 @@ fn boxes_of_needles_are_finite() {
 }
 
 proptest! {
-    /// Of a flat box one side is along an edge of the hull, so no line between two points gives a
+    /// A flat box has a side along an edge of the hull, so no direction through two points gives a
     /// smaller one.
     #[test]
     fn flat_boxes_have_the_smallest_area(
@@ -160,7 +163,8 @@ proptest! {
         }
         let [thickness, short, long] = sorted(obb.half_width());
         prop_assert!(4.0 * short * long <= least + 1e-12, "{} {least}", 4.0 * short * long);
-        // The plane of points near a line is known to rounding over their distance from it.
+        // The plane of points near a line is known up to rounding divided by their distance from
+        // the line.
         prop_assert!(thickness * short < 1e-13 * long * long, "{thickness:e} {short:e}");
     }
 }

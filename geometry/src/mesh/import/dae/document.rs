@@ -1,4 +1,4 @@
-//! A Collada document: what refers to what, numbers, and messages with places.
+//! A Collada document: references, numbers, and messages with positions.
 
 use crate::error::short;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::path::Path;
 use tarragon_framework::warnings::warn;
 
-/// The XML document of a text.
+/// Parses a text as an XML document.
 pub(super) fn parse_xml<'a>(path: &Path, text: &'a str) -> Result<Xml<'a>> {
     Xml::parse(text).map_err(|error| {
         let pos = error.pos();
@@ -24,7 +24,7 @@ pub(super) fn parse_xml<'a>(path: &Path, text: &'a str) -> Result<Xml<'a>> {
     })
 }
 
-/// A document and the elements with ids.
+/// DaeDocument with an index of elements by id.
 pub(super) struct DaeDocument<'x> {
     pub(super) origin: FileOrigin<'x>,
     root: Node<'x, 'x>,
@@ -37,7 +37,7 @@ impl<'x> DaeDocument<'x> {
         let mut ids = HashMap::new();
         for node in root.descendants() {
             if let Some(id) = node.attribute("id") {
-                // Of equal ids the first counts, as in a search.
+                // Of equal ids the first wins, as in a search.
                 ids.entry(id).or_insert(node);
             }
         }
@@ -47,7 +47,7 @@ impl<'x> DaeDocument<'x> {
             false => Err(document.error(
                 root,
                 format!(
-                    "the root element is <{}>, <COLLADA> is expected",
+                    "the root element must be <COLLADA>, got <{}>",
                     short(root.tag_name().name())
                 ),
             )),
@@ -58,7 +58,7 @@ impl<'x> DaeDocument<'x> {
         self.root
     }
 
-    /// `file:line:column: ` of an element.
+    /// Returns the position of an element as `file:line:column`.
     fn place(&self, at: Node<'x, 'x>) -> String {
         let pos = at.document().text_pos_at(at.range().start);
         format!("{}:{}:{}", self.origin.path.display(), pos.row, pos.col)
@@ -72,7 +72,8 @@ impl<'x> DaeDocument<'x> {
         warn(format!("{}: {message}", self.place(at)));
     }
 
-    /// The element of one of the given names that an attribute of the form `#id` refers to.
+    /// Returns the element that an attribute of the form `#id` refers to, which must have one of
+    /// the given names.
     pub(super) fn referred(
         &self,
         at: Node<'x, 'x>,
@@ -85,7 +86,7 @@ impl<'x> DaeDocument<'x> {
             return Err(self.error(
                 at,
                 format!(
-                    "<{tag}> has no attribute '{attribute}'; {} is expected",
+                    "<{tag}> must have the attribute '{attribute}' with {}, got none",
                     expected()
                 ),
             ));
@@ -96,7 +97,7 @@ impl<'x> DaeDocument<'x> {
             Some(node) => Err(self.error(
                 at,
                 format!(
-                    "{attribute} is '{}', a <{}>; {} is expected",
+                    "{attribute} must be {2}, got '{0}', a <{1}>",
                     short(url),
                     short(node.tag_name().name()),
                     expected()
@@ -105,7 +106,7 @@ impl<'x> DaeDocument<'x> {
             None => Err(self.error(
                 at,
                 format!(
-                    "{attribute} is '{}', which is not in this file; {} is expected",
+                    "{attribute} must be {1}, got '{0}', which is not in this file",
                     short(url),
                     expected()
                 ),
@@ -113,13 +114,13 @@ impl<'x> DaeDocument<'x> {
         }
     }
 
-    /// The element of this name with an id.
+    /// Returns the element with the given id if it has the given name.
     pub(super) fn with_id(&self, id: &str, name: &str) -> Option<Node<'x, 'x>> {
         let node = self.ids.get(id).copied();
         node.filter(|n| n.has_tag_name(name))
     }
 
-    /// As many finite numbers as an element has.
+    /// Returns the finite numbers of an element, which must be exactly `N`.
     pub(super) fn numbers<const N: usize>(&self, at: Node<'x, 'x>) -> Result<[f64; N]> {
         let mut numbers = [0.0; N];
         let mut words = words(at);
@@ -138,7 +139,7 @@ impl<'x> DaeDocument<'x> {
         let found = words(at).count();
         self.error(
             at,
-            format!("<{tag}> has {found} numbers, {expected} are expected"),
+            format!("<{tag}> must have {expected} numbers, got {found}"),
         )
     }
 
@@ -148,7 +149,7 @@ impl<'x> DaeDocument<'x> {
             _ => Err(self.error(
                 at,
                 format!(
-                    "<{}> has '{}', a finite number is expected",
+                    "<{}> must have finite numbers, got '{}'",
                     at.tag_name().name(),
                     short(word)
                 ),
@@ -156,7 +157,7 @@ impl<'x> DaeDocument<'x> {
         }
     }
 
-    /// A whole number that an attribute gives, or a default.
+    /// Returns the whole number in an attribute, or a default.
     pub(super) fn whole(
         &self,
         at: Node<'x, 'x>,
@@ -169,7 +170,7 @@ impl<'x> DaeDocument<'x> {
             self.error(
                 at,
                 format!(
-                    "<{}> has the {attribute} '{}', a whole number from 0 on is expected",
+                    "<{}>: {attribute} must be a whole number from 0 on, got '{}'",
                     at.tag_name().name(),
                     short(found.unwrap_or_default())
                 ),
@@ -178,13 +179,13 @@ impl<'x> DaeDocument<'x> {
     }
 }
 
-/// Words of the text of an element; comments may stand between them.
+/// Returns the words in the text of an element; there may be comments between them.
 pub(super) fn words<'x>(at: Node<'x, 'x>) -> impl Iterator<Item = &'x str> {
     let texts = at.children().filter(Node::is_text);
     texts.flat_map(|t| t.text().unwrap_or_default().split_ascii_whitespace())
 }
 
-/// Elements of one name directly within an element.
+/// Returns the children of an element that have the given name.
 pub(super) fn children<'x>(
     at: Node<'x, 'x>,
     name: &'static str,
@@ -192,7 +193,7 @@ pub(super) fn children<'x>(
     at.children().filter(move |c| c.has_tag_name(name))
 }
 
-/// The first element that a path of names leads to.
+/// Returns the first descendant along a path of names.
 pub(super) fn child<'x>(at: Node<'x, 'x>, path: &[&'static str]) -> Option<Node<'x, 'x>> {
     let mut names = path.iter();
     names.try_fold(at, |at, name| children(at, name).next())

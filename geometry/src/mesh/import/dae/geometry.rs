@@ -8,22 +8,22 @@ use nalgebra::{Point3, Vector3};
 use roxmltree::{Node, NodeId};
 use std::collections::HashMap;
 
-/// More inputs than anybody writes.
+/// Largest supported offset of an input; real files stay far below it.
 const MAX_OFFSET: usize = 63;
 
-/// The mesh of a `<geometry>`, in its own coordinates.
+/// Mesh of a `<geometry>`, in its own coordinates.
 #[derive(Default)]
 pub(super) struct DaeGeometry<'x> {
     pub(super) positions: Vec<Vector3<f64>>,
-    /// As they are written, of any length.
+    /// Normals as written in the file, of any length.
     pub(super) normals: Vec<Vector3<f64>>,
     pub(super) uvs: Vec<[f64; 2]>,
     pub(super) parts: Vec<MaterialTriangles<'x>>,
 }
 
-/// Triangles with one material.
+/// Triangles with the same material.
 pub(super) struct MaterialTriangles<'x> {
-    /// The symbol that instances bind a material to.
+    /// Symbol to which instances bind a material.
     pub(super) material: Option<&'x str>,
     pub(super) triangles: Vec<[CornerIndices; 3]>,
 }
@@ -37,12 +37,12 @@ pub(super) struct CornerIndices {
 }
 
 impl<'x> DaeGeometry<'x> {
-    /// Reads a `<geometry>`; one without a mesh is empty.
+    /// Reads a `<geometry>`. The result is empty if it has no `<mesh>`.
     pub(super) fn read(document: &DaeDocument<'x>, geometry: Node<'x, 'x>) -> Result<Self> {
         let Some(mesh) = child(geometry, &["mesh"]) else {
             document.warn(
                 geometry,
-                "only geometry with a <mesh> is read; this is left out",
+                "geometry without a <mesh> is not supported; it is left out",
             );
             return Ok(Self::default());
         };
@@ -76,7 +76,7 @@ enum PrimitiveKind {
     Strips,
 }
 
-/// What the indices of an input refer to.
+/// Kind of data that the indices of an input refer to.
 #[derive(Clone, Copy, PartialEq)]
 enum InputSemantic {
     Position,
@@ -84,14 +84,14 @@ enum InputSemantic {
     Uv,
 }
 
-/// Elements of a source, among those of its kind.
+/// Range of a source's elements among all elements of its kind.
 #[derive(Clone, Copy)]
 struct SourceSpan {
     base: u32,
     count: u32,
 }
 
-/// Where one kind of data is found in the indices of a corner.
+/// Position of an input among the indices of a corner, and the elements that it refers to.
 #[derive(Clone, Copy)]
 struct InputOffset {
     offset: usize,
@@ -110,7 +110,7 @@ struct PrimitiveInputs {
 struct GeometryReader<'d, 'x> {
     document: &'d DaeDocument<'x>,
     geometry: DaeGeometry<'x>,
-    /// Sources read so far: of positions, of normals, of texture coordinates.
+    /// Sources of positions, normals and texture coordinates read so far.
     pools: [HashMap<NodeId, SourceSpan>; 3],
 }
 
@@ -132,7 +132,7 @@ impl<'x> GeometryReader<'_, 'x> {
         }
         let mut inputs = None;
         for list in lists.into_iter().filter(|p| words(*p).next().is_some()) {
-            // Empty primitives may lack them.
+            // Inputs are read late, because empty primitives may have none.
             let inputs = match &inputs {
                 Some(inputs) => inputs,
                 None => inputs.insert(self.inputs(primitive)?),
@@ -153,7 +153,7 @@ impl<'x> GeometryReader<'_, 'x> {
     ) -> Result<()> {
         let n = corners.len();
         let wrong = |expected: &str| {
-            let message = format!("<p> has {n} corners, {expected}");
+            let message = format!("<p>: number of corners must be {expected}, got {n}");
             Err(self.document.error(list, message))
         };
         let mut pieces = vec![];
@@ -167,14 +167,14 @@ impl<'x> GeometryReader<'_, 'x> {
         };
         match kind {
             PrimitiveKind::Triangles if !n.is_multiple_of(3) => {
-                return wrong("a multiple of three is expected");
+                return wrong("a multiple of three");
             }
             PrimitiveKind::Triangles => {
                 triangles.extend(corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]));
             }
             PrimitiveKind::Fans => triangles.extend(fan(n).map(|t| t.map(|k| corners[k]))),
             PrimitiveKind::Strips => {
-                // Stitches between strips have no area.
+                // Degenerate triangles stitch strips together.
                 let strip = strip(n).map(|t| t.map(|k| corners[k]));
                 triangles.extend(strip.filter(|[a, b, c]| {
                     a.position != b.position && b.position != c.position && c.position != a.position
@@ -183,26 +183,28 @@ impl<'x> GeometryReader<'_, 'x> {
             PrimitiveKind::Polygons => polygon(corners, triangles),
             PrimitiveKind::Polylist => {
                 let Some(counts) = child(primitive, &["vcount"]) else {
-                    return Err(self.document.error(primitive, "<polylist> has no <vcount>"));
+                    return Err(self
+                        .document
+                        .error(primitive, "<polylist> must have a <vcount>"));
                 };
                 let mut rest = corners;
                 for word in words(counts) {
                     let count: usize = word.parse().map_err(|_| self.no_index(counts, word))?;
                     let Some((face, others)) = rest.split_at_checked(count) else {
-                        return wrong("more are expected by <vcount>");
+                        return wrong("the sum of <vcount>, which is larger");
                     };
                     polygon(face, triangles);
                     rest = others;
                 }
                 if !rest.is_empty() {
-                    return wrong(&format!("{} are expected by <vcount>", n - rest.len()));
+                    return wrong(&format!("{} by <vcount>", n - rest.len()));
                 }
             }
         }
         Ok(())
     }
 
-    /// The corners of a list of indices.
+    /// Reads the corners from a list of indices.
     fn corners(&self, inputs: &PrimitiveInputs, list: Node<'x, 'x>) -> Result<Vec<CornerIndices>> {
         let mut corners = vec![];
         let mut indices = [0u32; MAX_OFFSET + 1];
@@ -214,7 +216,10 @@ impl<'x> GeometryReader<'_, 'x> {
                         0 => Ok(corners),
                         _ => Err(self.document.error(
                             list,
-                            format!("<p> ends within a corner of {} indices", inputs.stride),
+                            format!(
+                                "<p> must not end within a corner of {} indices",
+                                inputs.stride
+                            ),
                         )),
                     };
                 };
@@ -246,7 +251,7 @@ impl<'x> GeometryReader<'_, 'x> {
         Err(self.document.error(
             list,
             format!(
-                "<p> has the index {index} of a {what}, but there are {}",
+                "<p>: index of a {what} must be below {}, got {index}",
                 input.span.count
             ),
         ))
@@ -257,21 +262,21 @@ impl<'x> GeometryReader<'_, 'x> {
         let word = short(word);
         self.document.error(
             at,
-            format!("<{tag}> has '{word}', a whole number from 0 on is expected"),
+            format!("<{tag}> must have whole numbers from 0 on, got '{word}'"),
         )
     }
 
-    /// What a primitive says about its indices; sources are read on the way.
+    /// Reads the inputs of a primitive and their sources.
     fn inputs(&mut self, primitive: Node<'x, 'x>) -> Result<PrimitiveInputs> {
         let mut stride = 0;
         let mut vertices = None;
         let mut normal = None;
-        // With the number of the set.
+        // Number of the set, input and offset.
         let mut uv: Option<(usize, Node<'x, 'x>, usize)> = None;
         for input in children(primitive, "input") {
             let offset = self.document.whole(input, "offset", Some(0))?;
             if offset > MAX_OFFSET {
-                let message = format!("the offset is {offset}, at most {MAX_OFFSET} is expected");
+                let message = format!("the offset must be at most {MAX_OFFSET}, got {offset}");
                 return Err(self.document.error(input, message));
             }
             stride = stride.max(offset + 1);
@@ -290,10 +295,10 @@ impl<'x> GeometryReader<'_, 'x> {
         let mut uv = uv.map(|(_, input, offset)| (input, offset));
         let Some((input, offset)) = vertices else {
             let tag = primitive.tag_name().name();
-            let message = format!("<{tag}> has no <input semantic=\"VERTEX\">");
+            let message = format!("<{tag}> must have an <input semantic=\"VERTEX\">");
             return Err(self.document.error(primitive, message));
         };
-        // What belongs to vertices has the index of the vertex.
+        // Inputs of <vertices> share the index of the vertex.
         let vertices = self.document.referred(input, "source", &["vertices"])?;
         let mut position = None;
         for input in children(vertices, "input") {
@@ -305,7 +310,7 @@ impl<'x> GeometryReader<'_, 'x> {
             }
         }
         let Some(position) = position else {
-            let message = "<vertices> has no <input semantic=\"POSITION\">";
+            let message = "<vertices> must have an <input semantic=\"POSITION\">";
             return Err(self.document.error(vertices, message));
         };
         let mut read = |found: Option<(Node<'x, 'x>, usize)>, role| -> Result<_> {
@@ -328,7 +333,7 @@ impl<'x> GeometryReader<'_, 'x> {
         })
     }
 
-    /// Reads the source of an input, once.
+    /// Reads the source of an input, unless it is known already.
     fn source(&mut self, input: Node<'x, 'x>, role: InputSemantic) -> Result<SourceSpan> {
         let document = self.document;
         let source = document.referred(input, "source", &["source"])?;
@@ -336,7 +341,7 @@ impl<'x> GeometryReader<'_, 'x> {
             return Ok(*span);
         }
         let Some(accessor) = child(source, &["technique_common", "accessor"]) else {
-            let message = "<source> has no <technique_common><accessor>";
+            let message = "<source> must have a <technique_common><accessor>";
             return Err(document.error(source, message));
         };
         let array = document.referred(accessor, "source", &["float_array"])?;
@@ -344,7 +349,7 @@ impl<'x> GeometryReader<'_, 'x> {
         let count = document.whole(accessor, "count", None)?;
         let stride = document.whole(accessor, "stride", Some(width))?;
         let start = document.whole(accessor, "offset", Some(0))?;
-        // Parameters without a name are passed over.
+        // Accessors skip parameters without a name.
         let params: Vec<bool> = children(accessor, "param")
             .map(|p| p.attribute("name").is_some_and(|name| !name.is_empty()))
             .collect();
@@ -357,23 +362,23 @@ impl<'x> GeometryReader<'_, 'x> {
             return Err(document.error(
                 accessor,
                 format!(
-                    "the accessor has {} named parameters and the stride {stride}, {width} numbers \
-                     are expected",
+                    "the accessor must have at least {width} named parameters within its stride, got \
+                    {} and the stride {stride}",
                     columns.len()
                 ),
             ));
         }
         let numbers: Vec<&str> = words(array).collect();
         let end = count.checked_mul(stride).and_then(|n| n.checked_add(start));
-        // The last element may lack what is passed over.
+        // The last element may lack skipped numbers at its end.
         let missing = stride - 1 - columns[width - 1];
         let complete = end.is_some_and(|end| count == 0 || end - missing <= numbers.len());
         if !complete || u32::try_from(count).is_err() {
             return Err(document.error(
                 accessor,
                 format!(
-                    "the accessor has {count} elements of {stride} numbers from number {start} on, but \
-                     <float_array> has {} numbers",
+                    "the accessor needs {count} elements of {stride} numbers from number {start} on, but \
+                    <float_array> has only {} numbers",
                     numbers.len()
                 ),
             ));
@@ -386,7 +391,7 @@ impl<'x> GeometryReader<'_, 'x> {
         } as u32;
         for i in 0..count {
             let word = |k: usize| numbers[start + i * stride + columns[k]];
-            // What has no use at degenerate triangles need not be a number.
+            // Normals and texture coordinates of degenerate triangles are unused and may be NaN.
             let number = |k: usize| match document.finite(array, word(k)) {
                 Err(_) if role != InputSemantic::Position && word(k).parse::<f64>().is_ok() => {
                     Ok(0.0)

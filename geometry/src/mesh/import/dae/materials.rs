@@ -10,13 +10,13 @@ use roxmltree::{Node, NodeId};
 use std::collections::HashMap;
 use tarragon_framework::warnings::warn;
 
-/// Materials, read when a primitive has them.
+/// DaeMaterials, read when a primitive uses them.
 pub(super) struct DaeMaterials<'d, 'x> {
     document: &'d DaeDocument<'x>,
     read: Vec<Material>,
-    /// Where the material of an element is in `read`.
+    /// Index in `read` of each material element.
     known: HashMap<NodeId, usize>,
-    /// What [`Self::bound`] found.
+    /// Results of [`Self::bound`].
     bindings: HashMap<(NodeId, &'x str), Option<usize>>,
 }
 
@@ -34,8 +34,8 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
         self.read
     }
 
-    /// The material that an instance of a geometry binds to a symbol. What is wrong with materials
-    /// is no reason to show nothing.
+    /// Returns the material that an instance of a geometry binds to a symbol. Errors in materials
+    /// are only logged, because the geometry can be shown without them.
     pub(super) fn bound(&mut self, instance: Node<'x, 'x>, symbol: &'x str) -> Option<usize> {
         let key = (instance.id(), symbol);
         if let Some(bound) = self.bindings.get(&key) {
@@ -99,7 +99,7 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
         let (Some(profile), Some(shading)) = (profile, shading) else {
             return plain;
         };
-        // A constant surface gives its light itself.
+        // The colour of a constant surface is its emission.
         let diffuse = match shading.has_tag_name("constant") {
             true => child(shading, &["emission"]),
             false => child(shading, &["diffuse"]),
@@ -117,14 +117,14 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
         }
     }
 
-    /// The `<newparam>` of an effect or its profile with this name.
+    /// Returns the `<newparam>` of an effect or its profile with this name.
     fn parameter(
         &self,
         effect: Node<'x, 'x>,
         profile: Node<'x, 'x>,
         sid: &str,
     ) -> Option<Node<'x, 'x>> {
-        // Some exporters have them in the technique.
+        // Some exporters write them in the technique.
         let places = [Some(profile), child(profile, &["technique"]), Some(effect)];
         let mut all = places
             .into_iter()
@@ -133,7 +133,7 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
         all.find(|p| p.attribute("sid") == Some(sid))
     }
 
-    /// The colour of `<color>` or of a parameter, each part from 0 to 1.
+    /// Returns the colour of `<color>` or of a parameter, with channels from 0 to 1.
     fn color(
         &self,
         effect: Node<'x, 'x>,
@@ -150,7 +150,7 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
         let mut count = 0;
         for (value, word) in color.iter_mut().zip(words(written)) {
             match self.document.finite(written, word) {
-                // What is drawn saturates.
+                // Rendering saturates.
                 Ok(number) => *value = number.clamp(0.0, 1.0),
                 Err(error) => {
                     warn(error.to_string());
@@ -160,14 +160,14 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
             count += 1;
         }
         if count < 3 {
-            let message = format!("the colour has {count} numbers, three or four are expected");
+            let message = format!("the colour must have three or four numbers, got {count}");
             self.document.warn(written, message);
             return None;
         }
         Some(color)
     }
 
-    /// 1 for what is opaque ("Determining Transparency" in the specification).
+    /// Returns the opacity, 1 for opaque ("Determining Transparency" in the specification).
     fn opacity(&self, effect: Node<'x, 'x>, profile: Node<'x, 'x>, shading: Node<'x, 'x>) -> f64 {
         let transparent = child(shading, &["transparent"]);
         let transparency = child(shading, &["transparency"]);
@@ -186,7 +186,7 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
         let color = transparent.and_then(|t| self.color(effect, profile, t));
         let luminance = |[r, g, b, _]: [f64; 4]| 0.212_671 * r + 0.715_160 * g + 0.072_169 * b;
         let opacity = match (mode, color) {
-            // A texture of opacity is not read.
+            // Opacity textures are not supported.
             (_, None) if transparent.is_some() => 1.0,
             (Some("RGB_ZERO"), Some(color)) => 1.0 - luminance(color) * factor,
             (Some("RGB_ONE"), Some(color)) => luminance(color) * factor,
@@ -194,7 +194,7 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
             (_, Some(color)) => color[3] * factor,
             (_, None) => factor,
         };
-        // Exporters confuse the two ends, and nobody wants what can not be seen.
+        // Some exporters confuse 0 and 1, and an invisible material is never intended.
         if opacity <= 0.0 {
             1.0
         } else {
@@ -202,7 +202,7 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
         }
     }
 
-    /// The image of a texture, by way of its sampler and surface.
+    /// Finds the image of a texture through its sampler and surface.
     fn texture(
         &self,
         effect: Node<'x, 'x>,
@@ -216,7 +216,7 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
         };
         let sampler = parameter(name, "sampler2D");
         let image = match sampler {
-            // Many exporters name the image itself.
+            // Many exporters refer to the image directly.
             None => self.document.with_id(name, "image"),
             Some(sampler) => match child(sampler, &["instance_image"]) {
                 // Collada 1.5.
@@ -237,7 +237,7 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
             let name = short(name);
             self.document.warn(
                 texture,
-                format!("the texture '{name}' leads to no image file; it is left out"),
+                format!("the texture '{name}' must refer to an image file; it is left out"),
             );
             return None;
         };
@@ -259,7 +259,10 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
     fn image(&self, at: Node<'x, 'x>, uri: &str) -> Option<TextureImage> {
         let path = uri.strip_prefix("file://").unwrap_or(uri);
         if path.contains("://") {
-            let message = format!("the texture '{}' is not a file; it is left out", short(uri));
+            let message = format!(
+                "the texture must be a file, got '{}'; it is left out",
+                short(uri)
+            );
             self.document.warn(at, message);
             return None;
         }

@@ -1,4 +1,5 @@
-//! Collada 1.4 and 1.5 (Khronos, "COLLADA - Digital Asset Schema", releases 1.4.1 and 1.5.0).
+//! Reader of Collada 1.4 and 1.5 files (Khronos, "COLLADA - Digital Asset Schema", releases 1.4.1
+//! and 1.5.0).
 
 mod document;
 mod geometry;
@@ -20,24 +21,24 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Vertices and triangles that a file may have: a few gigabytes when drawn. Nodes multiply meshes,
-/// so that a small file could ask for any amount of memory.
+/// Maximum number of vertices and of triangles of a scene: a few gigabytes when rendered. Nodes can
+/// instantiate meshes many times, so even a small file could ask for any amount of memory.
 const MAX_ELEMENTS: usize = 1 << 25;
 
-/// Reads the content of a Collada file; textures are looked up beside `path`.
+/// Reads the content of a Collada file; textures are looked up in the folder of `path`.
 ///
-/// The mesh is what all nodes of the scene show (of the first visual scene if the file names none,
-/// of all geometries if there is no visual scene), in metres by the `<unit>` of the file.
-/// Coordinates stay as they are written, whatever `<up_axis>` says, and z is up: RViz and Gazebo
-/// never turned Collada meshes, and robots' files are made so that they look right there; some
-/// claim another axis, or by leaving the element out, y.
+/// The result merges the meshes of all nodes of the scene (of the first visual scene if the file
+/// names none, of all geometries if there is no visual scene), in metres according to the `<unit>`
+/// of the file. Coordinates are used as written, whatever `<up_axis>` says, and z is up. The reason
+/// is that RViz and Gazebo have never rotated Collada meshes and robots' files are made to look
+/// right there, although some claim another axis, or y by leaving the element out.
 ///
-/// Triangles, polygons of all kinds, strips and fans are read, holes of polygons filled. Parts
-/// without normals are smooth below an angle of 30 degrees between triangles. Materials give their
-/// diffuse colour or its texture (with its wrapping modes) and their opacity; the texture
-/// coordinates are those of the lowest set. Some exporters write 0 for opaque, so a material that
-/// would not be seen at all is opaque. Skinned meshes are shown undeformed. Lines, curves, vertex
-/// colours, lights, cameras and animations are not read.
+/// Triangles, polygons of all kinds, strips and fans are read; holes of polygons are filled. Parts
+/// without normals are smooth between triangles that meet at less than 30 degrees. Materials
+/// provide their diffuse colour or its texture (with its wrapping modes) and their opacity; the
+/// texture coordinates are those of the lowest set. Some exporters write 0 for opaque, so a
+/// completely transparent material is shown opaque. Skinned meshes are shown undeformed. Lines,
+/// curves, vertex colours, lights, cameras and animations are ignored.
 ///
 /// ```
 /// use std::path::Path;
@@ -48,7 +49,8 @@ const MAX_ELEMENTS: usize = 1 << 25;
 ///             <technique_common><accessor source="#a" count="3" stride="3"/></technique_common>
 ///         </source>
 ///         <vertices id="v"><input semantic="POSITION" source="#s"/></vertices>
-///         <triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+///         <triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/>
+///             <p>0 1 2</p></triangles>
 ///     </mesh></geometry></library_geometries></COLLADA>"##;
 /// let mesh = parse_dae(Path::new("triangle.dae"), text.as_bytes())?;
 /// assert_eq!((mesh.positions[1].x, mesh.triangles[0]), (1.0, [0, 1, 2]));
@@ -56,14 +58,14 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// ```
 ///
 /// # Errors
-/// If the content is no XML document of that kind, a number is not finite, an index is out of
-/// range, something that is referred to is missing, nodes contain themselves, or there are no
-/// triangles; the message gives line and column.
+/// Returns an error if the content is no XML document of that kind, a number is not finite, an
+/// index is out of range, something that is referred to is missing, nodes contain themselves, or
+/// there are no triangles; the message gives line and column.
 pub fn parse_dae(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     parse(FileOrigin::on_disk(path), bytes)
 }
 
-/// [`parse_dae`] with textures from anywhere.
+/// Reads a Collada file as [`parse_dae`] does, with textures from any origin.
 pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}');
@@ -84,7 +86,7 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> 
 
 struct DaeReader<'d, 'x> {
     document: &'d DaeDocument<'x>,
-    /// Those read so far, by their elements.
+    /// Geometries read so far, by element.
     geometries: HashMap<NodeId, Rc<DaeGeometry<'x>>>,
     materials: DaeMaterials<'d, 'x>,
     mesh: RenderMesh,
@@ -118,15 +120,15 @@ impl<'x> DaeReader<'_, 'x> {
             return Err(self.document.error(
                 placed.instance,
                 format!(
-                    "the scene has more than {MAX_ELEMENTS} vertices, normals or triangles, which are \
-                     supported"
+                    "the scene must have at most {MAX_ELEMENTS} vertices, normals, texture coordinates \
+                    and triangles each"
                 ),
             ));
         }
         let base = self.positions(placed, &geometry)?;
         let first_normal = self.mesh.normals.len() as u32;
         let map = placed.x_gn.for_normals();
-        // Exporters write zeros and NaN at degenerate triangles; any direction will do there.
+        // Exporters write zeros and NaN for degenerate triangles, where any direction will do.
         let unit = |n: &Vector3<f64>| direction(map * n).unwrap_or_else(Vector3::z);
         self.mesh.normals.extend(geometry.normals.iter().map(unit));
         let first_uv = self.mesh.uvs.len() as u32;
@@ -137,7 +139,7 @@ impl<'x> DaeReader<'_, 'x> {
         Ok(())
     }
 
-    /// Appends vertices; where they begin.
+    /// Appends vertices and returns the index of the first.
     fn positions(
         &mut self,
         placed: &PlacedGeometry<'x>,
@@ -150,7 +152,7 @@ impl<'x> DaeReader<'_, 'x> {
                 return Err(self.document.error(
                     placed.instance,
                     format!(
-                        "a vertex is at ({}, {}, {}), finite numbers are expected",
+                        "coordinates of vertices must be finite, got ({:?}, {:?}, {:?})",
                         p.x, p.y, p.z
                     ),
                 ));
@@ -204,7 +206,9 @@ impl<'x> DaeReader<'_, 'x> {
         let mut mesh = self.mesh;
         if mesh.triangles.is_empty() {
             let root = self.document.root();
-            return Err(self.document.error(root, "the scene has no triangles"));
+            return Err(self
+                .document
+                .error(root, "the scene must have at least one triangle, got none"));
         }
         mesh.materials = self.materials.into_materials();
         add_missing(&mut mesh, &self.without_normals);

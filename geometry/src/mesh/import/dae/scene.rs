@@ -1,4 +1,4 @@
-//! Which geometries a scene shows, and where.
+//! Collection of the geometries of a scene with their transformations.
 
 use super::document::{DaeDocument, child, children, words};
 use crate::error::Result;
@@ -8,22 +8,23 @@ use nalgebra::{Matrix3, Vector3};
 use roxmltree::Node;
 use tarragon_framework::math;
 
-/// Nodes within nodes; cycles are deeper.
+/// Maximum nesting depth of nodes; cycles exceed it.
 const MAX_DEPTH: usize = 500;
 
-/// Nodes and elements of nodes that are looked at in all: instances of instances multiply.
+/// Maximum number of nodes and elements of nodes that are visited. Nested instances multiply, so a
+/// small file could ask for any amount of time.
 const MAX_STEPS: usize = 1 << 21;
 
-/// A geometry and where it is.
+/// Geometry with its transformation.
 pub(super) struct PlacedGeometry<'x> {
-    /// What shows it, and says which materials it has.
+    /// Element that instantiates the geometry and binds its materials.
     pub(super) instance: Node<'x, 'x>,
     pub(super) geometry: Node<'x, 'x>,
-    /// From its coordinates to those of the mesh.
+    /// Transformation from its coordinates to those of the mesh.
     pub(super) x_gn: Affine,
 }
 
-/// All geometries of the scene, in the order of the file.
+/// Returns all geometries of the scene, in the order of the file.
 pub(super) fn placed_geometries<'x>(document: &DaeDocument<'x>) -> Result<Vec<PlacedGeometry<'x>>> {
     let root = document.root();
     let x_gs = Affine::scaling(meters(document)?);
@@ -52,7 +53,7 @@ pub(super) fn placed_geometries<'x>(document: &DaeDocument<'x>) -> Result<Vec<Pl
     Ok(walk.placed)
 }
 
-/// Metres per unit of the file.
+/// Returns the length of the file's unit in metres.
 fn meters(document: &DaeDocument<'_>) -> Result<f64> {
     let Some(unit) = child(document.root(), &["asset", "unit"]) else {
         return Ok(1.0);
@@ -62,15 +63,12 @@ fn meters(document: &DaeDocument<'_>) -> Result<f64> {
         Ok(meters) if meters > 0.0 && meters.is_finite() => Ok(meters),
         _ => Err(document.error(
             unit,
-            format!(
-                "meter is '{}', a positive finite number is expected",
-                short(word)
-            ),
+            format!("meter must be positive and finite, got '{}'", short(word)),
         )),
     }
 }
 
-/// A node that is still to be looked at, in which frame, and how deep it is.
+/// Node that is still to be visited, with the transformation of its parent and its depth.
 type PendingNode<'x> = (Node<'x, 'x>, Affine, usize);
 
 struct SceneWalk<'d, 'x> {
@@ -80,7 +78,7 @@ struct SceneWalk<'d, 'x> {
 }
 
 impl<'x> SceneWalk<'_, 'x> {
-    /// Opens the nodes directly within an element, so that the first is next.
+    /// Pushes the child nodes of an element on the stack, so that the first is visited next.
     fn open_nodes(&mut self, parent: Node<'x, 'x>, x_gp: Affine, depth: usize) {
         let first = self.open.len();
         let is_node = |n: &Node<'_, '_>| n.has_tag_name("node") || n.has_tag_name("instance_node");
@@ -89,14 +87,16 @@ impl<'x> SceneWalk<'_, 'x> {
         self.open[first..].reverse();
     }
 
-    /// No recursion: chains of nodes may be long.
+    /// Visits all nodes; iterative, because chains of nodes may be long.
     fn run(&mut self) -> Result<()> {
         let mut steps_left = MAX_STEPS;
         while let Some((mut node, x_gp, depth)) = self.open.pop() {
             if depth > MAX_DEPTH {
                 return Err(self.document.error(
                     node,
-                    format!("nodes are within nodes {MAX_DEPTH} times; does one contain itself?"),
+                    format!(
+                        "nodes must be nested at most {MAX_DEPTH} deep; does one contain itself?"
+                    ),
                 ));
             }
             if node.has_tag_name("instance_node") {
@@ -121,15 +121,15 @@ impl<'x> SceneWalk<'_, 'x> {
         Ok(())
     }
 
-    /// One less.
+    /// Decrements the number of steps left; an error if there is none left.
     fn count(&self, steps_left: usize, at: Node<'x, 'x>) -> Result<usize> {
         steps_left.checked_sub(1).ok_or_else(|| {
-            let message = format!("the scene has more than {MAX_STEPS} nodes and instances");
+            let message = format!("the scene must have at most {MAX_STEPS} nodes and instances");
             self.document.error(at, message)
         })
     }
 
-    /// Adds what an element refers to.
+    /// Adds the geometry that an element refers to.
     fn place(
         &mut self,
         instance: Node<'x, 'x>,
@@ -151,7 +151,7 @@ impl<'x> SceneWalk<'_, 'x> {
         Ok(())
     }
 
-    /// Adds the mesh that a skin or a morph deforms.
+    /// Adds the mesh that a skin or a morph target deforms.
     fn place_controlled(&mut self, instance: Node<'x, 'x>, x_gn: Affine) -> Result<()> {
         let controller = self.document.referred(instance, "url", &["controller"])?;
         if let Some(skin) = child(controller, &["skin"]) {
@@ -165,7 +165,7 @@ impl<'x> SceneWalk<'_, 'x> {
         }
     }
 
-    /// The transformation of an element that is one.
+    /// Returns the transformation that an element describes, or `None` if it describes none.
     fn transform(&self, element: Node<'x, 'x>) -> Result<Option<Affine>> {
         let document = self.document;
         let linear = |linear| Affine {
@@ -189,12 +189,12 @@ impl<'x> SceneWalk<'_, 'x> {
                         let rotation = math::rotation_exp(&(axis * degrees.to_radians()));
                         linear(rotation.to_rotation_matrix().into_inner())
                     }
-                    // Exporters write 0 0 0 0 for "not at all".
+                    // Exporters write 0 0 0 0 for "no rotation".
                     None if degrees == 0.0 => return Ok(None),
                     None => {
                         return Err(document.error(
                             element,
-                            format!("the axis is ({x}, {y}, {z}), a direction is expected"),
+                            format!("the axis must have a direction, got ({x:?}, {y:?}, {z:?})"),
                         ));
                     }
                 }
@@ -209,19 +209,20 @@ impl<'x> SceneWalk<'_, 'x> {
         }))
     }
 
-    /// Sixteen numbers, row by row; an empty element is the identity in some files.
+    /// Reads a matrix of sixteen numbers, row by row. An empty element, which some files have, is
+    /// the identity.
     fn matrix(&self, element: Node<'x, 'x>) -> Result<Affine> {
         if words(element).next().is_none() {
             return Ok(Affine::scaling(1.0));
         }
         let m = self.document.numbers::<16>(element)?;
         let last = [m[12], m[13], m[14], m[15]];
-        // Written by programs that compute it.
+        // The row may contain rounding, because programs compute it.
         let off = |(k, v): (usize, &f64)| (v - if k == 3 { 1.0 } else { 0.0 }).abs() > 1e-5;
         if last.iter().enumerate().any(off) {
             return Err(self.document.error(
                 element,
-                format!("the last row is {last:?}, [0, 0, 0, 1] is expected"),
+                format!("the last row must be [0, 0, 0, 1], got {last:?}"),
             ));
         }
         Ok(Affine {
@@ -230,7 +231,7 @@ impl<'x> SceneWalk<'_, 'x> {
         })
     }
 
-    /// Eye, point of interest and up: -z looks from the eye to the point.
+    /// Reads eye, point of interest and up vector; -z points from the eye to the point of interest.
     fn look_at(&self, element: Node<'x, 'x>) -> Result<Affine> {
         let n = self.document.numbers::<9>(element)?;
         let [eye, interest, up] = [0, 3, 6].map(|k| Vector3::new(n[k], n[k + 1], n[k + 2]));
@@ -243,7 +244,8 @@ impl<'x> SceneWalk<'_, 'x> {
             }),
             _ => Err(self.document.error(
                 element,
-                "the line from the eye to the point of interest has no length or the direction of up",
+                "the line from the eye to the point of interest must have a length and must not be \
+                parallel to the direction of up",
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Colours of vertices.
+//! Vertex colours.
 
 use super::document::GltfDocument;
 use crate::error::Result;
@@ -26,8 +26,8 @@ pub(super) fn read<'a>(
         }
         (DataType::F32, Dimensions::Vec4) => elements(document, accessor, |c: [f32; 4]| c),
         (found, _) => Err(document.at.error(format!(
-            "accessors[{index}]: the components of COLOR_0 are {found:?}, three or four of U8, U16 \
-             or F32 are expected"
+            "accessors[{index}]: components of COLOR_0 must be three or four of U8, U16 or F32, got \
+             {found:?}"
         ))),
     }
 }

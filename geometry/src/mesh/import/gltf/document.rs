@@ -13,18 +13,18 @@ use gltf::{Accessor, Glb, buffer};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use std::borrow::Cow;
 
-/// A validated document and the content of its buffers.
+/// Validated document with the content of its buffers.
 pub(super) struct GltfDocument<'a> {
     pub(super) at: GltfOrigin<'a>,
     pub(super) gltf: gltf::Document,
     buffers: Vec<Cow<'a, [u8]>>,
 }
 
-/// A mesh and where it is.
+/// Mesh with the transformation of its node.
 pub(super) struct PlacedMesh<'a> {
     pub(super) node: usize,
     pub(super) mesh: gltf::Mesh<'a>,
-    /// The node in the frame of the geometry.
+    /// Transformation of the node in the frame of the geometry.
     pub(super) x_gn: Affine,
 }
 
@@ -37,10 +37,10 @@ impl<'a> GltfDocument<'a> {
             (Cow::Borrowed(bytes), None)
         };
         let root: Root = json::deserialize::from_slice(&text).map_err(|e| {
-            // It may quote long strings of the file.
+            // The message may quote long strings from the file.
             let message: String = e.to_string().chars().take(200).collect();
             let place = format!("line {}, column {}", e.line(), e.column());
-            at.error(format!("no glTF 2.0 document at {place}: {message}"))
+            at.error(format!("invalid glTF 2.0 document at {place}: {message}"))
         })?;
         validate(at, &root)?;
         let buffers = root.buffers.iter().enumerate();
@@ -54,12 +54,12 @@ impl<'a> GltfDocument<'a> {
         })
     }
 
-    /// Names of the extensions that the document uses; none is read.
+    /// Returns the names of the extensions that the document uses, all of which are ignored.
     pub(super) fn extensions_used(&self) -> Vec<String> {
         self.gltf.as_json().extensions_used.clone()
     }
 
-    /// The elements of an accessor whose component type was checked.
+    /// Returns the elements of an accessor; the caller checks its component type.
     pub(super) fn elements<'s, V: Item>(
         &'s self,
         what: &str,
@@ -73,7 +73,7 @@ impl<'a> GltfDocument<'a> {
         }
         if accessor.dimensions() != dimensions {
             let found = accessor.dimensions();
-            return Err(wrong(format!("is {found:?}, {dimensions:?} is expected")));
+            return Err(wrong(format!("must be {dimensions:?}, got {found:?}")));
         }
         let view = accessor
             .view()
@@ -82,20 +82,20 @@ impl<'a> GltfDocument<'a> {
         let stride = view.stride().unwrap_or(size);
         if stride < size {
             return Err(wrong(format!(
-                "has elements of {size} bytes every {stride} bytes"
+                "must have a stride of at least {size} bytes, got {stride}"
             )));
         }
         let last = accessor
             .count()
             .checked_sub(1)
-            .ok_or_else(|| wrong("is empty, at least one element is expected".into()))?;
+            .ok_or_else(|| wrong("must have at least one element, got none".into()))?;
         let end = last
             .checked_mul(stride)
             .and_then(|n| n.checked_add(size)?.checked_add(accessor.offset()));
         let content = self.view(&view).map_err(wrong)?;
         if end.is_none_or(|end| end > content.len()) {
             return Err(wrong(format!(
-                "has {} elements of {size} bytes from byte {} on, bufferViews[{}] has only {} bytes",
+                "needs {} elements of {size} bytes from byte {} on, but bufferViews[{}] has only {} bytes",
                 accessor.count(),
                 accessor.offset(),
                 view.index(),
@@ -103,10 +103,10 @@ impl<'a> GltfDocument<'a> {
             )));
         }
         gltf::accessor::Iter::new(accessor, |b| self.buffers.get(b.index()).map(|b| &b[..]))
-            .ok_or_else(|| wrong("can not be read".into()))
+            .ok_or_else(|| wrong("cannot be read".into()))
     }
 
-    /// The bytes of a view, or what is wrong.
+    /// Returns the bytes of a view, or the reason why it is invalid.
     pub(super) fn view(&self, view: &buffer::View<'_>) -> Result<&[u8], String> {
         let buffer = view.buffer().index();
         let content = self.buffers.get(buffer).map_or(&[][..], |b| &b[..]);
@@ -124,7 +124,7 @@ impl<'a> GltfDocument<'a> {
             })
     }
 
-    /// The meshes of the scene, in the order of its nodes.
+    /// Returns the meshes of the scene, in the order of its nodes.
     pub(super) fn placed_meshes(&self) -> Result<Vec<PlacedMesh<'_>>> {
         let scene = self.gltf.default_scene();
         let roots: Vec<usize> = match scene.or_else(|| self.gltf.scenes().next()) {
@@ -139,14 +139,14 @@ impl<'a> GltfDocument<'a> {
         };
         let nodes: Vec<_> = self.gltf.nodes().collect();
         let mut seen = vec![false; nodes.len()];
-        // No recursion: chains of nodes may be long.
+        // Iterative, because chains of nodes may be long.
         let mut open: Vec<(usize, Affine)> = Vec::new();
         open.extend(roots.into_iter().rev().map(|i| (i, upright())));
         let mut placed = Vec::new();
         while let Some((i, x_gp)) = open.pop() {
             if std::mem::replace(&mut seen[i], true) {
                 return Err(self.at.error(format!(
-                    "nodes[{i}] has two parents or is its own descendant, a tree is expected"
+                    "the nodes must form a tree, but nodes[{i}] has two parents or is its own descendant"
                 )));
             }
             let node = &nodes[i];
@@ -162,18 +162,18 @@ impl<'a> GltfDocument<'a> {
         Ok(placed)
     }
 
-    /// A node in its parent.
+    /// Returns the transformation of a node in its parent.
     fn transform(&self, node: &gltf::Node<'_>) -> Result<Affine> {
         let wrong = |what: String| self.at.error(format!("nodes[{}].{what}", node.index()));
         match node.transform() {
             Transform::Matrix { matrix } => {
                 let [x, y, z, t] = matrix;
                 let last = [x[3], y[3], z[3], t[3]];
-                // Written by programs that compute it.
+                // The row may contain rounding, because programs compute it.
                 let off = |(k, v): (usize, &f32)| (v - if k == 3 { 1.0 } else { 0.0 }).abs() > 1e-5;
                 if last.iter().enumerate().any(off) {
                     return Err(wrong(format!(
-                        "matrix: the last row is {last:?}, [0, 0, 0, 1] is expected"
+                        "matrix: the last row must be [0, 0, 0, 1], got {last:?}"
                     )));
                 }
                 let column = |c: [f32; 4]| Vector3::new(c[0], c[1], c[2]).cast::<f64>();
@@ -191,7 +191,7 @@ impl<'a> GltfDocument<'a> {
                 let q = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-6);
                 let q = q.ok_or_else(|| {
                     wrong(format!(
-                        "rotation is {rotation:?}, a unit quaternion is expected"
+                        "rotation must be a unit quaternion, got {rotation:?}"
                     ))
                 })?;
                 let scale = Matrix3::from_diagonal(&Vector3::from(scale.map(f64::from)));
@@ -204,24 +204,24 @@ impl<'a> GltfDocument<'a> {
     }
 }
 
-/// JSON and data of a binary file.
+/// Splits a binary file into its JSON and data chunks.
 fn chunks<'a>(at: GltfOrigin<'_>, bytes: &'a [u8]) -> Result<Glb<'a>> {
     use gltf::binary::Error as Glbs;
     let declared = bytes
         .get(8..12)
         .and_then(|b| Some(u32::from_le_bytes(b.try_into().ok()?) as usize));
-    // The crate subtracts the length of the header without looking.
+    // The crate subtracts the length of the header without a check.
     if declared.is_none_or(|n| n < 12) {
         return Err(at.error(format!(
-            "the file has {} bytes, a binary glTF header of 12 bytes with the length of the file is \
-             expected",
+            "the file must begin with a binary glTF header of 12 bytes that holds the file's \
+            length, got {} bytes",
             bytes.len()
         )));
     }
     match Glb::from_slice(bytes) {
         Ok(glb) => Ok(glb),
         Err(gltf::Error::Binary(Glbs::Length { .. })) => Err(at.error(format!(
-            "the file has {} bytes, {} are expected from its header",
+            "the file must have {1} bytes according to its header, got {0}",
             bytes.len(),
             declared.unwrap_or_default()
         ))),
@@ -230,14 +230,12 @@ fn chunks<'a>(at: GltfOrigin<'_>, bytes: &'a [u8]) -> Result<Glb<'a>> {
             length,
             length_read,
         })) => Err(at.error(format!(
-            "the {ty:?} chunk has {length_read} bytes, {length} are expected from its header"
+            "the {ty:?} chunk must have {length} bytes according to its header, got {length_read}"
         ))),
         Err(gltf::Error::Binary(Glbs::Version(version))) => Err(at.error(format!(
-            "the version of the binary glTF is {version}, 2 is expected"
+            "the version of the binary glTF must be 2, got {version}"
         ))),
-        Err(e) => Err(at.error(format!(
-            "not a JSON chunk and a BIN chunk of a binary glTF: {e}"
-        ))),
+        Err(e) => Err(at.error(format!("invalid JSON or BIN chunk of a binary glTF: {e}"))),
     }
 }
 
@@ -245,18 +243,18 @@ fn validate(at: GltfOrigin<'_>, root: &Root) -> Result<()> {
     let version = &root.asset.version;
     if version.split('.').next() != Some("2") {
         return Err(at.error(format!(
-            "the version of the glTF is '{}', 2.0 is expected",
+            "the version of the glTF must be 2.0, got '{}'",
             short(version)
         )));
     }
     if !root.extensions_required.is_empty() {
         let names: Vec<_> = root.extensions_required.iter().map(|e| short(e)).collect();
         return Err(at.error(format!(
-            "the file requires the extensions {}, none is supported",
+            "the file requires the extensions {}, which are not supported",
             names.join(", ")
         )));
     }
-    // The crate's validation panics at these.
+    // The crate's validation panics on such indices.
     let accessors = root.accessors.len();
     let primitives = root.meshes.iter().enumerate();
     let primitives =
@@ -274,12 +272,12 @@ fn validate(at: GltfOrigin<'_>, root: &Root) -> Result<()> {
     let mut found = None;
     root.validate(root, json::Path::new, &mut |path, error| {
         let path = path().to_string();
-        // Bounds are not needed, and some exporters leave them out.
+        // Bounds are not used here, and some exporters leave them out.
         let bound = path.ends_with("[\"POSITION\"].min") || path.ends_with("[\"POSITION\"].max");
         if found.is_none() && !bound {
             let expected = match error {
-                Wrong::IndexOutOfBounds => "the index of something that exists is expected",
-                Wrong::Invalid => "the value is not one of those that glTF 2.0 knows",
+                Wrong::IndexOutOfBounds => "the index must refer to an existing object",
+                Wrong::Invalid => "the value must be one that glTF 2.0 defines",
                 Wrong::Missing => "it is missing",
                 Wrong::Oversize => "the size is too large for this machine",
                 Wrong::Unsupported => "it is not supported",
@@ -303,13 +301,13 @@ fn read_buffer<'a>(
         (None, Some(blob)) => blob,
         (None, None) => {
             return Err(at.error(format!(
-                "{place} has no uri, which is expected of all but the first of a binary file"
+                "{place} must have a uri; only the first buffer of a binary file may have none"
             )));
         }
     };
     if (content.len() as u64) < expected {
         return Err(at.error(format!(
-            "{place}{} has {} bytes, {expected} are expected",
+            "{place}{} must have {expected} bytes, got {}",
             match &buffer.uri {
                 Some(uri) => format!(" ('{}')", short(uri)),
                 None => String::new(),

@@ -1,4 +1,4 @@
-//! Materials of the metallic-roughness model: base colour with texture, metalness, roughness,
+//! Materials of the metallic-roughness model: base colour with texture, metalness, roughness and
 //! emission.
 
 use super::document::GltfDocument;
@@ -10,7 +10,7 @@ use gltf::material::AlphaMode as Mode;
 use gltf::texture::WrappingMode;
 use tarragon_framework::warnings::warn;
 
-/// The materials of the document, in its order.
+/// Reads the materials of the document, in its order.
 pub(super) fn read(document: &GltfDocument<'_>) -> Vec<Material> {
     let mut images: Vec<Option<Option<TextureImage>>> =
         vec![None; document.gltf.as_json().images.len()];
@@ -36,7 +36,7 @@ pub(super) fn read(document: &GltfDocument<'_>) -> Vec<Material> {
                 }),
                 ..Material::default()
             };
-            // Textures without an image of their own were refused by the validation.
+            // Validation has refused textures without an image.
             if let Some(texture) = pbr.base_color_texture().map(|info| info.texture()) {
                 let i = texture.source().index();
                 let sampler = texture.sampler();
@@ -55,8 +55,8 @@ pub(super) fn read(document: &GltfDocument<'_>) -> Vec<Material> {
         .collect()
 }
 
-/// The material of primitives without one, as VTK has it: white plastic. (The format's own default
-/// would be a rough metal.)
+/// Returns the material of primitives without one, as in VTK: white plastic. (The default of the
+/// format would be a rough metal.)
 pub(super) fn default() -> Material {
     Material {
         diffuse: Some(Rgba::WHITE),
@@ -70,8 +70,8 @@ pub(super) fn default() -> Material {
     }
 }
 
-/// Factors are linear, colours of an [`Rgba`] are those of the screen: the same curve as in VTK's
-/// physically based shading, which is what Drake shows.
+/// Converts a linear factor to the display values of an [`Rgba`], with the same curve as VTK's
+/// physically based shading, which Drake uses.
 fn color([r, g, b, a]: [f32; 4], mode: Mode) -> Rgba {
     let unit = |x: f32| f64::from(x).clamp(0.0, 1.0);
     let [r, g, b] = [r, g, b].map(|x| unit(x).powf(1.0 / 2.2));
@@ -82,7 +82,7 @@ fn color([r, g, b, a]: [f32; 4], mode: Mode) -> Rgba {
     Rgba::new(r, g, b, a).unwrap_or(Rgba::WHITE)
 }
 
-/// Finds an image; one that can not be used is logged and left out, as in Drake.
+/// Finds an image. An unusable one is logged and left out, as in Drake.
 fn image(document: &GltfDocument<'_>, index: usize) -> Option<TextureImage> {
     let at = document.at;
     let place = format!("images[{index}]");
@@ -103,12 +103,12 @@ fn find_image(
         if bytes.starts_with(b"\x89PNG\r\n\x1a\n") || bytes.starts_with(b"\xff\xd8\xff") {
             Ok(TextureImage::Content(bytes.into()))
         } else if bytes.starts_with(b"\xabKTX 20\xbb") {
-            Err("is a KTX2 image, which is not supported; PNG or JPEG is expected".to_owned())
+            Err("must be a PNG or JPEG image, got KTX2, which is not supported".to_owned())
         } else {
-            Err("is neither a PNG nor a JPEG image".to_owned())
+            Err("must be a PNG or JPEG image, got another format".to_owned())
         }
     };
-    // Not `gltf::Image::source`: it panics if there is neither, or no type.
+    // `gltf::Image::source` would panic without a URI or view, or without a type.
     let image = &document.gltf.as_json().images[index];
     match (&image.uri, image.buffer_view) {
         (Some(uri), _) => match uri::parse(document.at, place, uri).map_err(|e| e.to_string())? {
@@ -118,8 +118,8 @@ fn find_image(
                 match extension.to_str() {
                     Some("png" | "jpg" | "jpeg") => Ok(TextureImage::File(path)),
                     _ => Err(format!(
-                        "('{}') is neither a PNG nor a JPEG file; others, KTX2 among them, are not \
-                         supported",
+                        "('{}') must be a PNG or JPEG file; other formats, such as KTX2, are not \
+                        supported",
                         short(uri)
                     )),
                 }

@@ -1,7 +1,7 @@
-//! glTF 2.0, text and binary.
+//! Reader of glTF 2.0 files, text and binary.
 //!
-//! The `gltf` crate parses and iterates, but panics where a file breaks rules that its validation
-//! does not cover; these are checked here first.
+//! The `gltf` crate parses and iterates, but panics on some invalid files that its validation
+//! accepts; the code here checks for these first.
 
 mod colors;
 mod document;
@@ -22,31 +22,33 @@ use gltf::{Accessor, Primitive, Semantic};
 use nalgebra::{Point3, Vector3};
 use std::path::Path;
 
-/// Vertices and triangles that a file may have: a few gigabytes when drawn. Nodes multiply meshes,
-/// so that a small file could ask for any amount of memory.
+/// Maximum number of vertices and of triangles of a scene: a few gigabytes when rendered. Nodes can
+/// instantiate meshes many times, so even a small file could ask for any amount of memory.
 const MAX_ELEMENTS: usize = 1 << 25;
 
-/// Reads the content of a glTF 2.0 file, as text or binary (`.glb`); buffers are looked up beside
-/// `path`.
+/// Reads the content of a glTF 2.0 file, text or binary (`.glb`); buffers are looked up in the
+/// folder of `path`.
 ///
-/// The mesh is what all nodes of the default scene show (of the first scene if none is the default,
-/// of all nodes if there is no scene), rotated by 90 degrees about x, because y is up in glTF and z
-/// is up here, as in Drake. Triangles without normals are flat, as the specification wants it.
+/// The result merges the meshes of all nodes of the default scene (of the first scene if there is
+/// no default, of all nodes if there is no scene). It is rotated by 90 degrees about x, because y
+/// is up in glTF and z is up here, as in Drake. Triangles without normals are flat, as the
+/// specification demands.
 ///
-/// Materials give their base colour with its texture (PNG or JPEG, with its wrapping modes), what
-/// its opacity means, metalness, roughness and the colour they emit; vertices their colours. Images
-/// of other formats, KTX2 among them, are left out with a warning. Primitives without a material
-/// are white plastic. Other textures, skins, morph targets (the mesh is shown undeformed),
-/// animations, points and lines are not read, nor are [extensions](RenderMesh::ignored_extensions).
+/// The material properties that are read are base colour, base colour texture (PNG or JPEG, with
+/// its wrapping modes), alpha mode, metalness, roughness and emissive colour; vertex colours are
+/// read, too. Images of other formats, such as KTX2, are left out with a warning. Primitives
+/// without a material are white plastic. Other textures, skins, morph targets (the mesh is shown
+/// undeformed), animations, points, lines and [extensions](RenderMesh::ignored_extensions) are
+/// ignored.
 ///
 /// # Errors
-/// If the content is no valid glTF 2.0, a buffer can not be read, numbers are not finite, an
-/// extension is required, an accessor is sparse, or there are no triangles.
+/// Returns an error if the content is not valid glTF 2.0, a buffer cannot be read, a number is not
+/// finite, an extension is required, an accessor is sparse, or there are no triangles.
 pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     parse(FileOrigin::on_disk(path), bytes)
 }
 
-/// [`parse_gltf`] with buffers and images from anywhere.
+/// Reads a glTF file as [`parse_gltf`] does, with buffers and images from any origin.
 pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let document = GltfDocument::open(GltfOrigin(origin), bytes)?;
     let placed = document.placed_meshes()?;
@@ -69,7 +71,8 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> 
     reader.finish()
 }
 
-/// The mode's triangles of so many corners; `None` for points and lines.
+/// Returns the number of triangles that `corners` corners make in a mode; `None` for points and
+/// lines.
 fn triangle_count(mode: Mode, corners: usize) -> Option<usize> {
     match mode {
         Mode::Triangles => Some(corners / 3),
@@ -78,7 +81,7 @@ fn triangle_count(mode: Mode, corners: usize) -> Option<usize> {
     }
 }
 
-/// Refuses what would be too much before memory is taken for it.
+/// Refuses scenes that are too large, before allocating memory for them.
 fn check_size(document: &GltfDocument<'_>, placed: &[PlacedMesh<'_>]) -> Result<()> {
     let (mut vertices, mut triangles) = (0usize, 0usize);
     for primitive in placed.iter().flat_map(|p| p.mesh.primitives()) {
@@ -91,8 +94,8 @@ fn check_size(document: &GltfDocument<'_>, placed: &[PlacedMesh<'_>]) -> Result<
     }
     if vertices.max(triangles) > MAX_ELEMENTS {
         return Err(document.at.error(format!(
-            "the scene has {vertices} vertices and {triangles} triangles, {MAX_ELEMENTS} are \
-             supported"
+            "the scene must have at most {MAX_ELEMENTS} vertices and as many triangles, got \
+            {vertices} vertices and {triangles} triangles"
         )));
     }
     Ok(())
@@ -118,7 +121,7 @@ impl<'a> GltfReader<'a> {
             return Ok(());
         }
         let Some(positions) = primitive.get(&Semantic::Positions) else {
-            return Err(at.error(format!("{place} has no POSITION")));
+            return Err(at.error(format!("{place} must have the attribute POSITION")));
         };
         let count = positions.count();
         let mut triangles = self.triangles(&place, primitive, count)?;
@@ -171,13 +174,14 @@ impl<'a> GltfReader<'a> {
         Ok(())
     }
 
-    /// Appends a group for the triangles from `first` on.
+    /// Assigns the material to the triangles from `first` on.
     fn group(&mut self, material: Option<usize>, first: usize) {
         let end = self.mesh.triangles.len();
         if first == end {
             return;
         }
-        // Not "no material": colours of a model file do not apply to glTF meshes (as in Drake).
+        // A default material, so that colours of a model file do not apply to glTF meshes (as in
+        // Drake).
         let material = material.unwrap_or_else(|| {
             *self.default_material.get_or_insert_with(|| {
                 self.mesh.materials.push(materials::default());
@@ -193,7 +197,7 @@ impl<'a> GltfReader<'a> {
         }
     }
 
-    /// Appends vertices; where they begin.
+    /// Appends vertices and returns the index of the first.
     fn positions(&mut self, placed: &PlacedMesh<'_>, accessor: Accessor<'a>) -> Result<u32> {
         let base = self.mesh.positions.len() as u32;
         let index = accessor.index();
@@ -202,8 +206,8 @@ impl<'a> GltfReader<'a> {
             let p = placed.x_gn.linear * Vector3::from(p.map(f64::from)) + placed.x_gn.offset;
             if !p.iter().all(|x| x.is_finite()) {
                 return Err(self.document.at.error(format!(
-                    "accessors[{index}]: vertex {i} in nodes[{}] is at ({}, {}, {}), finite numbers are \
-                     expected",
+                    "accessors[{index}]: coordinates of vertex {i} in nodes[{}] must be finite, got \
+                    ({:?}, {:?}, {:?})",
                     placed.node, p.x, p.y, p.z
                 )));
             }
@@ -212,7 +216,7 @@ impl<'a> GltfReader<'a> {
         Ok(base)
     }
 
-    /// Appends normals; where they begin.
+    /// Appends normals and returns the index of the first.
     fn normals(
         &mut self,
         placed: &PlacedMesh<'_>,
@@ -223,7 +227,7 @@ impl<'a> GltfReader<'a> {
         let base = self.mesh.normals.len() as u32;
         let map = placed.x_gn.for_normals();
         let normals = self.vectors::<[f32; 3]>("NORMAL", accessor, Dimensions::Vec3)?;
-        // Exporters write zeros and NaN at degenerate triangles; any direction will do there.
+        // Exporters write zeros and NaN for degenerate triangles, where any direction will do.
         let unit = |n: [f32; 3]| {
             let n = (map * Vector3::from(n.map(f64::from))).try_normalize(0.0);
             n.filter(|n| n.norm_squared() > 0.5)
@@ -233,7 +237,7 @@ impl<'a> GltfReader<'a> {
         Ok(base)
     }
 
-    /// Appends texture coordinates; where they begin.
+    /// Appends texture coordinates and returns the index of the first.
     fn uvs(&mut self, accessor: Accessor<'a>, count: usize) -> Result<u32> {
         self.same_count("TEXCOORD", &accessor, count)?;
         let base = self.mesh.uvs.len() as u32;
@@ -241,7 +245,7 @@ impl<'a> GltfReader<'a> {
         let kind = (accessor.data_type(), accessor.normalized());
         let dimensions = Dimensions::Vec2;
         let uvs = &mut self.mesh.uvs;
-        // v is down in glTF, up here.
+        // v points down in glTF, up here.
         let up = |[u, v]: [f64; 2]| [u, 1.0 - v].map(|x| if x.is_finite() { x } else { 0.0 });
         match kind {
             (DataType::U8, true) => {
@@ -269,13 +273,13 @@ impl<'a> GltfReader<'a> {
             return Ok(());
         }
         Err(self.document.at.error(format!(
-            "accessors[{}]: {what} has {} elements, {count} are expected, as many as POSITION has",
+            "accessors[{}]: {what} must have as many elements as POSITION, {count}, got {}",
             accessor.index(),
             accessor.count()
         )))
     }
 
-    /// Elements of floats.
+    /// Returns the elements of an accessor of floats.
     fn vectors<V: Item>(
         &self,
         what: &str,
@@ -285,13 +289,13 @@ impl<'a> GltfReader<'a> {
         match accessor.data_type() {
             DataType::F32 => self.document.elements(what, accessor, dimensions),
             other => Err(self.document.at.error(format!(
-                "accessors[{}]: the components of {what} are {other:?}, F32 is expected",
+                "accessors[{}]: components of {what} must be F32, got {other:?}",
                 accessor.index()
             ))),
         }
     }
 
-    /// Triangles as indices into the vertices of the primitive.
+    /// Returns the triangles as indices into the vertices of the primitive.
     fn triangles(
         &self,
         place: &str,
@@ -307,9 +311,9 @@ impl<'a> GltfReader<'a> {
         let n = corners.len();
         if n < 3 || mode == Mode::Triangles && !n.is_multiple_of(3) {
             return Err(at.error(format!(
-                "{place} has {n} corners, {} is expected",
+                "{place}: number of corners must be {}, got {n}",
                 if mode == Mode::Triangles {
-                    "a multiple of three"
+                    "a positive multiple of three"
                 } else {
                     "at least three"
                 }
@@ -317,7 +321,7 @@ impl<'a> GltfReader<'a> {
         }
         Ok(match mode {
             Mode::TriangleStrip => {
-                // Stitches between strips have no area.
+                // Degenerate triangles stitch strips together.
                 let area = |t: &[u32; 3]| t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
                 strip(corners.len())
                     .map(|t| t.map(|k| corners[k]))
@@ -353,13 +357,14 @@ impl<'a> GltfReader<'a> {
                 .collect(),
             other => {
                 return Err(at.error(format!(
-                    "accessors[{index}]: indices are {other:?}, U8, U16 or U32 is expected"
+                    "accessors[{index}]: indices must be U8, U16 or U32, got {other:?}"
                 )));
             }
         };
         match all.iter().find(|i| **i as usize >= vertices) {
             Some(wrong) => Err(at.error(format!(
-                "accessors[{index}]: an index is {wrong}, but there are {vertices} vertices"
+                "accessors[{index}]: indices must be below the number of vertices, {vertices}, got \
+                {wrong}"
             ))),
             None => Ok(all),
         }
@@ -368,7 +373,10 @@ impl<'a> GltfReader<'a> {
     fn finish(self) -> Result<RenderMesh> {
         let mut mesh = self.mesh;
         if mesh.triangles.is_empty() {
-            return Err(self.document.at.error("the scene has no triangles"));
+            return Err(self
+                .document
+                .at
+                .error("the scene must have at least one triangle, got none"));
         }
         if !self.without_normals.is_empty() {
             add_missing(&mut mesh, &self.without_normals);

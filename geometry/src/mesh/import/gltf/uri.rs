@@ -1,4 +1,4 @@
-//! What the URIs of a glTF file point to.
+//! Resolution of the URIs in a glTF file.
 
 use super::origin::GltfOrigin;
 use crate::error::short;
@@ -9,16 +9,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
-/// A URI that can be followed.
+/// Resolved URI.
 #[derive(Debug, PartialEq)]
 pub(super) enum Uri {
-    /// The URI itself has the data.
+    /// Data, contained in the URI itself or in memory.
     Data(Vec<u8>),
-    /// A file, relative to the working directory.
+    /// File; its path is relative to the working directory.
     File(PathBuf),
 }
 
-/// What a URI of the file `at` says; `what` is for messages.
+/// Resolves a URI of the file `at`; `what` names it in messages.
 pub(super) fn parse(at: GltfOrigin<'_>, what: &str, uri: &str) -> Result<Uri> {
     if let Some(data) = uri.strip_prefix("data:") {
         let decoded = data.split_once(',').and_then(|(kind, data)| {
@@ -30,16 +30,16 @@ pub(super) fn parse(at: GltfOrigin<'_>, what: &str, uri: &str) -> Result<Uri> {
         });
         return decoded.map(Uri::Data).ok_or_else(|| {
             at.error(format!(
-                "{what}: the URI is '{}', valid base64 after 'data:...;base64,' is expected",
+                "{what}: the URI must have valid base64 after 'data:...;base64,', got '{}'",
                 short(uri)
             ))
         });
     }
-    // A single letter before the colon is a drive.
+    // A single letter before the colon is a drive letter.
     let scheme = uri.split_once(':').map_or("", |(scheme, _)| scheme);
     if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) {
         return Err(at.error(format!(
-            "{what}: the URI is '{}', a relative path or 'data:' is expected",
+            "{what}: the URI must be a relative path or begin with 'data:', got '{}'",
             short(uri)
         )));
     }
@@ -51,14 +51,14 @@ pub(super) fn parse(at: GltfOrigin<'_>, what: &str, uri: &str) -> Result<Uri> {
     }
 }
 
-/// The first bytes of what the URI points to, `max` at most.
+/// Reads the data that a URI refers to; of a file, at most the first `max` bytes.
 pub(super) fn read(at: GltfOrigin<'_>, what: &str, uri: &str, max: u64) -> Result<Vec<u8>> {
     let path = match parse(at, what, uri)? {
         Uri::Data(bytes) => return Ok(bytes),
         Uri::File(path) => path,
     };
     let io = |e| Error::io(&path, e).at(format!("{}: {what}", at.0.path.display()));
-    // Devices and pipes may never end, or block.
+    // Devices and pipes may block or never end.
     if !path.metadata().map_err(io)?.is_file() {
         return Err(at.error(format!("{what}: {} is not a file", path.display())));
     }
@@ -68,7 +68,7 @@ pub(super) fn read(at: GltfOrigin<'_>, what: &str, uri: &str, max: u64) -> Resul
     Ok(bytes)
 }
 
-/// RFC 4648, section 4; padding may be missing. `None` if it is wrong.
+/// Decodes base64 (RFC 4648, section 4); padding is optional. `None` if the text is invalid.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let text = text.trim_end_matches('=').as_bytes();
     if text.len() % 4 == 1 {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_of_rfc_4648() {
+    fn base64_matches_rfc_4648() {
         for (text, bytes) in [
             ("", ""),
             ("Zg==", "f"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_data() {
+    fn uris_of_files_and_data_are_resolved() {
         assert_eq!(
             parsed("sub/my%20mesh%.bin").unwrap(),
             Uri::File("/m/sub/my mesh%.bin".into())
@@ -140,15 +140,15 @@ mod tests {
         for wrong in ["http://a/b", "file:///b", "data:x", "data:;base64,A"] {
             let text = parsed(wrong).unwrap_err().to_string();
             assert!(
-                text.contains("/m/x.gltf: buffers[0]: the URI is '"),
+                text.contains("/m/x.gltf: buffers[0]: the URI must "),
                 "{text}"
             );
-            assert!(text.contains("is expected"), "{text}");
+            assert!(text.contains(", got '"), "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_file_is_not_read() {
+    fn only_regular_files_are_read() {
         for wrong in ["/", "/dev/zero", "/no/such/file"] {
             let text = read(
                 GltfOrigin(FileOrigin::on_disk(Path::new("x.gltf"))),

@@ -1,7 +1,7 @@
-//! Legacy VTK files of tetrahedra.
+//! Reader of legacy VTK files of tetrahedra.
 //!
-//! The format is that of "The VTK User's Guide", 11th edition, 2010, section 19.3, and of
-//! vtkDataWriter for version 5.1.
+//! The format is described in "The VTK User's Guide", 11th edition, 2010, section 19.3; version 5.1
+//! is that of vtkDataWriter.
 
 use crate::error::short;
 use crate::error::{Error, Result, parse_error};
@@ -9,11 +9,11 @@ use crate::mesh::VolumeMesh;
 use nalgebra::Vector3;
 use std::path::Path;
 
-/// VTK's number of the cell type.
+/// VTK's number of the cell type "tetrahedron".
 const TETRAHEDRON: i64 = 10;
 
-/// Reads the content of a legacy VTK file, text or binary: an unstructured grid whose cells all are
-/// tetrahedra. Data at points and cells is skipped. Versions up to 5.1 are read.
+/// Reads the content of a legacy VTK file, text or binary: an unstructured grid that has only
+/// tetrahedra as cells. Data at points and cells is skipped. Versions up to 5.1 are supported.
 ///
 /// ```
 /// use std::path::Path;
@@ -28,8 +28,8 @@ const TETRAHEDRON: i64 = 10;
 /// ```
 ///
 /// # Errors
-/// If the content is something else, a coordinate is not finite, or a vertex does not exist; the
-/// message gives the file and the line, or the byte within binary data.
+/// Returns an error if the content is something else, a coordinate is not finite, or a vertex does
+/// not exist; the message gives the file and the line, or the byte within binary data.
 pub fn parse_vtk(path: &Path, bytes: &[u8]) -> Result<VolumeMesh> {
     let mut reader = VtkReader {
         path,
@@ -49,17 +49,17 @@ pub fn parse_vtk(path: &Path, bytes: &[u8]) -> Result<VolumeMesh> {
     sections.finish(&reader)
 }
 
-/// What has been read so far.
+/// Sections read so far.
 #[derive(Default)]
 struct VtkSections {
     points: Option<Vec<Vector3<f64>>>,
-    /// Per cell its vertices.
+    /// Vertices of each cell.
     cells: Option<Vec<Vec<i64>>>,
     types: Option<Vec<i64>>,
 }
 
 impl VtkSections {
-    /// Reads the section that the keyword begins; false if nothing of interest comes any more.
+    /// Reads the section that the keyword begins. Returns false if nothing relevant follows.
     fn read(&mut self, reader: &mut VtkReader<'_>, keyword: &str) -> Result<bool> {
         let twice = match keyword {
             "POINTS" => self.points.is_some(),
@@ -68,7 +68,9 @@ impl VtkSections {
             _ => false,
         };
         if twice {
-            return Err(reader.error(format!("there is a second section {keyword}")));
+            return Err(reader.error(format!(
+                "there must be only one section {keyword}, got another"
+            )));
         }
         match keyword {
             "POINTS" => {
@@ -88,8 +90,8 @@ impl VtkSections {
             "POINT_DATA" | "CELL_DATA" => return Ok(false),
             other => {
                 return Err(reader.error(format!(
-                    "found '{}', one of POINTS, CELLS, CELL_TYPES, FIELD, METADATA, POINT_DATA, CELL_DATA \
-                     is expected",
+                    "the keyword must be POINTS, CELLS, CELL_TYPES, FIELD, METADATA, POINT_DATA or \
+                    CELL_DATA, got '{}'",
                     short(other)
                 )));
             }
@@ -98,7 +100,7 @@ impl VtkSections {
     }
 
     fn finish(self, reader: &VtkReader<'_>) -> Result<VolumeMesh> {
-        let missing = |what: &str| reader.error(format!("the file has no section {what}"));
+        let missing = |what: &str| reader.error(format!("the file must have a section {what}"));
         let points = self.points.ok_or_else(|| missing("POINTS"))?;
         let cells = self.cells.ok_or_else(|| missing("CELLS"))?;
         let types = self.types.ok_or_else(|| missing("CELL_TYPES"))?;
@@ -110,7 +112,7 @@ impl VtkSections {
         };
         if cells.len() != types.len() {
             return wrong(format!(
-                "there are {} cells, but {} cell types; as many are expected",
+                "there must be as many cell types as cells, {}, got {}",
                 cells.len(),
                 types.len()
             ));
@@ -119,14 +121,15 @@ impl VtkSections {
         for (i, (cell, kind)) in cells.iter().zip(&types).enumerate() {
             let (&TETRAHEDRON, &[a, b, c, d]) = (kind, &cell[..]) else {
                 return wrong(format!(
-                    "cell {i} has the type {kind} and {} vertices, a tetrahedron (type {TETRAHEDRON}, 4 \
-                     vertices) is expected",
+                    "cell {i} must be a tetrahedron (type {TETRAHEDRON}, 4 vertices), got type {kind} \
+                    and {} vertices",
                     cell.len()
                 ));
             };
             if let Some(bad) = cell.iter().find(|v| **v < 0 || **v >= points.len() as i64) {
                 return wrong(format!(
-                    "cell {i} has the vertex {bad}, but there are {} points, counted from 0",
+                    "vertex indices of cell {i} must be from 0 to below the number of points, {}, got \
+                    {bad}",
                     points.len()
                 ));
             }
@@ -136,7 +139,7 @@ impl VtkSections {
     }
 }
 
-/// The type of numbers in binary data.
+/// Number type of binary data.
 #[derive(Clone, Copy)]
 struct ScalarType {
     size: usize,
@@ -168,7 +171,7 @@ impl ScalarType {
             is_signed: !name.contains("unsigned") && !name.contains("uint"),
         })
     }
-    /// One big-endian number.
+    /// Reads one big-endian integer.
     fn integer(self, bytes: &[u8]) -> i64 {
         let extension = if self.is_signed && bytes[0] >= 0x80 {
             0xff
@@ -192,7 +195,7 @@ struct VtkReader<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     at: usize,
-    /// Counts from one; lines in binary data are not counted.
+    /// Line number, from 1; lines in binary data are not counted.
     line: usize,
     is_binary: bool,
 }
@@ -211,14 +214,14 @@ impl<'a> VtkReader<'a> {
         }
     }
 
-    /// The three lines that every file begins with, and the kind of data set.
+    /// Reads the three lines that every file begins with, and the kind of data set.
     fn header(&mut self) -> Result<()> {
         const MAGIC: &str = "# vtk DataFile Version ";
         let first = self.rest_of_line();
         let version = String::from_utf8_lossy(first).trim_end().to_owned();
         let expected = |found: &str| {
             format!(
-                "found '{}', '{MAGIC}' and a version up to 5.1 is expected",
+                "the file must begin with '{MAGIC}' and a version up to 5.1, got '{}'",
                 short(found)
             )
         };
@@ -237,20 +240,20 @@ impl<'a> VtkReader<'a> {
         Ok(())
     }
 
-    /// One of these words.
+    /// Reads one of the given words.
     fn expect(&mut self, words: &[&'static str]) -> Result<&'static str> {
         let found = self.word().unwrap_or_default();
         let known = words.iter().find(|w| w.eq_ignore_ascii_case(&found));
         known.copied().ok_or_else(|| {
             self.error(format!(
-                "found '{}', {} is expected",
+                "the keyword must be {1}, got '{0}'",
                 short(&found),
                 words.join(" or ")
             ))
         })
     }
 
-    /// What is left of the line; goes on to the next.
+    /// Returns the rest of the line and advances to the next one.
     fn rest_of_line(&mut self) -> &'a [u8] {
         let rest = &self.bytes[self.at..];
         let end = rest.iter().position(|b| *b == b'\n');
@@ -259,7 +262,7 @@ impl<'a> VtkReader<'a> {
         &rest[..end.unwrap_or(rest.len())]
     }
 
-    /// The next word; `None` at the end of the file.
+    /// Returns the next word, or `None` at the end of the file.
     fn word(&mut self) -> Option<String> {
         self.raw_word()
             .map(|w| String::from_utf8_lossy(w).into_owned())
@@ -278,11 +281,11 @@ impl<'a> VtkReader<'a> {
 
     fn count(&mut self, what: &str) -> Result<usize> {
         let word = self.word().unwrap_or_default();
-        // Nothing can have more elements than the file has bytes.
+        // No section can have more elements than the file has bytes.
         match word.parse::<usize>() {
             Ok(n) if n <= self.bytes.len() => Ok(n),
             _ => Err(self.error(format!(
-                "{what} is '{}', a whole number is expected that fits the {} bytes of the file",
+                "{what} must be a whole number that fits the {1} bytes of the file, got '{0}'",
                 short(&word),
                 self.bytes.len()
             ))),
@@ -293,20 +296,20 @@ impl<'a> VtkReader<'a> {
         let word = self.word().unwrap_or_default();
         ScalarType::of(&word).ok_or_else(|| {
             self.error(format!(
-                "the type of the numbers is '{}', double, float or a type of integers is expected",
+                "the number type must be double, float or an integer type, got '{}'",
                 short(&word)
             ))
         })
     }
 
-    /// `n` elements of `width` binary numbers; the data begins on the next line.
+    /// Returns the bytes of `n` elements of `width` binary numbers, which begin on the next line.
     fn binary(&mut self, n: usize, width: usize, kind: ScalarType) -> Result<&'a [u8]> {
         self.rest_of_line();
         let size = n.saturating_mul(width).saturating_mul(kind.size);
         let rest = &self.bytes[self.at..];
         if rest.len() < size {
             return Err(self.error(format!(
-                "the file ends {} bytes later, {size} bytes of data are expected",
+                "the data must have {size} bytes, got {} before the end of the file",
                 rest.len()
             )));
         }
@@ -314,7 +317,7 @@ impl<'a> VtkReader<'a> {
         Ok(&rest[..size])
     }
 
-    /// Finite numbers.
+    /// Reads `n` elements of `width` finite numbers.
     fn numbers(
         &mut self,
         n: usize,
@@ -332,7 +335,7 @@ impl<'a> VtkReader<'a> {
             if let Some(i) = values.iter().position(|x| !x.is_finite()) {
                 self.at = start + i * kind.size;
                 return Err(self.error(format!(
-                    "{what} is {}, a finite number is expected",
+                    "{what} must be a finite number, got {:?}",
                     values[i]
                 )));
             }
@@ -343,7 +346,7 @@ impl<'a> VtkReader<'a> {
         })
     }
 
-    /// Whole numbers.
+    /// Reads `n` whole numbers.
     fn integers(&mut self, n: usize, kind: ScalarType, what: &str) -> Result<Vec<i64>> {
         if self.is_binary {
             let data = self.binary(n, 1, kind)?;
@@ -366,14 +369,14 @@ impl<'a> VtkReader<'a> {
             let value = std::str::from_utf8(word).ok().and_then(&parse);
             values.push(value.ok_or_else(|| {
                 let found = short(&String::from_utf8_lossy(word));
-                self.error(format!("{what} is '{found}', {expected} is expected"))
+                self.error(format!("{what} must be {expected}, got '{found}'"))
             })?);
         }
         Ok(values)
     }
 
-    /// The vertices of every cell: either all lists with their lengths, or, since version 5.0,
-    /// where each list begins and all lists.
+    /// Reads the vertices of every cell. The format is either a list of lengths and vertices or,
+    /// since version 5.0, the start offsets of the lists and all lists.
     fn cells(&mut self) -> Result<Vec<Vec<i64>>> {
         let n = self.count("the number of cells")?;
         let size = self.count("the size of the cells")?;
@@ -394,7 +397,7 @@ impl<'a> VtkReader<'a> {
             let lists: Option<Vec<_>> = offsets.windows(2).map(list).collect();
             return lists.ok_or_else(|| {
                 self.error(format!(
-                    "an offset of CELLS is out of order or beyond the {size} numbers of CONNECTIVITY"
+                    "the offsets of CELLS must ascend within the {size} numbers of CONNECTIVITY"
                 ))
             });
         }
@@ -406,7 +409,7 @@ impl<'a> VtkReader<'a> {
             let length = usize::try_from(length).ok().filter(|l| *l <= after.len());
             let Some(length) = length else {
                 return Err(self.error(format!(
-                    "cell {} has {} vertices, but {} numbers are left in CELLS",
+                    "cell {} has {} vertices, but only {} numbers are left in CELLS",
                     lists.len(),
                     rest[0],
                     after.len()
@@ -417,20 +420,20 @@ impl<'a> VtkReader<'a> {
         }
         if lists.len() != n {
             return Err(self.error(format!(
-                "CELLS has {} cells in its {size} numbers, {n} are expected",
+                "CELLS must have {n} cells in its {size} numbers, got {}",
                 lists.len()
             )));
         }
         Ok(lists)
     }
 
-    /// Metadata ends with an empty line.
+    /// Skips metadata, which ends with an empty line.
     fn skip_metadata(&mut self) {
         self.rest_of_line();
         while self.at < self.bytes.len() && !self.rest_of_line().trim_ascii().is_empty() {}
     }
 
-    /// Arrays that belong to the data set as a whole, like the time of a simulation.
+    /// Skips the arrays that belong to the data set as a whole, such as the time of a simulation.
     fn skip_field(&mut self) -> Result<()> {
         self.word();
         let arrays = self.count("the number of arrays of a field")?;

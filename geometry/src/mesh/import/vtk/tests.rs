@@ -28,7 +28,7 @@ fn ascii() -> String {
     s + "\nCELL_TYPES 2\n10\n10\n"
 }
 
-/// Version 4 in binary, with coordinates of type `float` or `double`.
+/// Creates a binary file of version 4, with coordinates of type `float` or `double`.
 fn binary(kind: &str) -> Vec<u8> {
     let mut b =
         b"# vtk DataFile Version 4.2\n\xff not UTF-8\nBINARY\nDATASET UNSTRUCTURED_GRID\n".to_vec();
@@ -52,7 +52,7 @@ fn binary(kind: &str) -> Vec<u8> {
     b
 }
 
-/// Version 5.1, where cells are offsets and connectivity.
+/// Creates a file of version 5.1, in which cells are stored as offsets and connectivity.
 fn version_5(is_binary: bool) -> Vec<u8> {
     let format = if is_binary { "BINARY" } else { "ASCII" };
     let mut b =
@@ -68,7 +68,7 @@ fn version_5(is_binary: bool) -> Vec<u8> {
         b.push(b'\n');
     };
     b.extend(b"POINTS 5 vtktypeint64\n");
-    // Whole numbers only: the quarter becomes nothing.
+    // Integer coordinates only: 0.25 becomes 0.
     put(
         &mut b,
         &POINTS
@@ -98,7 +98,7 @@ fn version_5(is_binary: bool) -> Vec<u8> {
 }
 
 #[test]
-fn all_forms_give_the_same_mesh() {
+fn all_versions_and_formats_give_the_same_mesh() {
     let mesh = read(ascii().as_bytes()).unwrap();
     let points = POINTS.map(Vector3::from).to_vec();
     assert_eq!(
@@ -125,78 +125,82 @@ fn errors_name_the_place() {
         (
             "# vtk DataFile Version 3.0",
             "# vtk DataFile Version 6.0",
-            "x.vtk:1: found '# vtk DataFile Version 6.0'",
+            "x.vtk:1: the file must begin with '# vtk DataFile Version ' and a version up to 5.1, got '# vtk DataFile Version 6.0'",
         ),
         (
             "ASCII",
             "TEXT",
-            "x.vtk:3: found 'TEXT', ASCII or BINARY is expected",
+            "x.vtk:3: the keyword must be ASCII or BINARY, got 'TEXT'",
         ),
         (
             "UNSTRUCTURED_GRID",
             "POLYDATA",
-            "x.vtk:4: found 'POLYDATA', UNSTRUCTURED_GRID is expected",
+            "x.vtk:4: the keyword must be UNSTRUCTURED_GRID, got 'POLYDATA'",
         ),
         (
             "POINTS 5",
             "POINTS -5",
-            "x.vtk:5: the number of points is '-5'",
+            "x.vtk:5: the number of points must be a whole number that fits the 172 bytes of the file, got '-5'",
         ),
         (
             "POINTS 5",
             "POINTS 99999999999",
-            "x.vtk:5: the number of points is '99999999999'",
+            "x.vtk:5: the number of points must be a whole number that fits the 181 bytes of the file, got '99999999999'",
         ),
         (
             "5 double",
             "5 string",
-            "x.vtk:5: the type of the numbers is 'string'",
+            "x.vtk:5: the number type must be double, float or an integer type, got 'string'",
         ),
         (
             "0.25",
             "x",
-            "x.vtk:9: a coordinate is 'x', a finite number is expected",
+            "x.vtk:9: a coordinate must be a finite number, got 'x'",
         ),
-        ("0.25", "nan", "x.vtk:9: a coordinate is 'nan'"),
+        (
+            "0.25",
+            "nan",
+            "x.vtk:9: a coordinate must be a finite number, got 'nan'",
+        ),
         (
             "POINTS 5",
             "POINTS 4",
-            "x.vtk:10: found '0', one of POINTS, CELLS",
+            "x.vtk:10: the keyword must be POINTS, CELLS, CELL_TYPES, FIELD, METADATA, POINT_DATA or CELL_DATA, got '0'",
         ),
         (
             "4 0 1 2 3",
             "4 0 1 2 7",
-            "x.vtk: cell 0 has the vertex 7, but there are 5 points",
+            "x.vtk: vertex indices of cell 0 must be from 0 to below the number of points, 5, got 7",
         ),
         (
             "4 0 1 2 3",
             "8 0 1 2 3",
-            "x.vtk:14: cell 1 has 4 vertices, but 0 numbers are left",
+            "x.vtk:14: cell 1 has 4 vertices, but only 0 numbers are left",
         ),
         (
             "4 0 1 2 3",
             "14 0 1 2 3",
-            "x.vtk:14: cell 0 has 14 vertices, but 9 numbers are left",
+            "x.vtk:14: cell 0 has 14 vertices, but only 9 numbers are left",
         ),
         (
             "10\n10\n",
             "10\n5\n",
-            "x.vtk: cell 1 has the type 5 and 4 vertices, a tetrahedron",
+            "x.vtk: cell 1 must be a tetrahedron (type 10, 4 vertices), got type 5 and 4 vertices",
         ),
         (
             "CELL_TYPES 2\n10\n10\n",
             "CELL_TYPES 1\n10\n",
-            "x.vtk: there are 2 cells, but 1 cell types",
+            "x.vtk: there must be as many cell types as cells, 2, got 1",
         ),
         (
             "CELL_TYPES 2\n10\n10\n",
             "",
-            "x.vtk:16: the file has no section CELL_TYPES",
+            "x.vtk:16: the file must have a section CELL_TYPES",
         ),
         (
             "CELL_TYPES 2\n10\n10\n",
             "CELLS 0 0",
-            "x.vtk:16: there is a second section CELLS",
+            "x.vtk:16: there must be only one section CELLS, got another",
         ),
     ];
     for (from, to, expected) in cases {
@@ -211,7 +215,7 @@ fn errors_name_the_place() {
     let e = cut(start + 100);
     assert!(
         e.contains(&format!(
-            "x.vtk: byte {start}: the file ends 100 bytes later, 120"
+            "x.vtk: byte {start}: the data must have 120 bytes, got 100 before"
         )),
         "{e}"
     );
@@ -219,7 +223,10 @@ fn errors_name_the_place() {
     bad[start + 16..start + 24].copy_from_slice(&f64::NAN.to_be_bytes());
     let e = read(&bad).unwrap_err().to_string();
     assert!(
-        e.contains(&format!("x.vtk: byte {}: a coordinate is NaN", start + 16)),
+        e.contains(&format!(
+            "x.vtk: byte {}: a coordinate must be a finite number, got NaN",
+            start + 16
+        )),
         "{e}"
     );
     let text = String::from_utf8(version_5(false)).unwrap();
@@ -227,15 +234,15 @@ fn errors_name_the_place() {
         .unwrap_err()
         .to_string();
     assert!(
-        e.contains("an offset of CELLS is out of order or beyond the 8 numbers"),
+        e.contains("the offsets of CELLS must ascend within the 8 numbers"),
         "{e}"
     );
 }
 
 proptest! {
-    /// Damaged files are meshes or errors, never more.
+    /// Damaged files give a mesh or an error, never a panic.
     #[test]
-    fn damage(form in 0..4, changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), end: prop::sample::Index) {
+    fn damaged_files_do_not_panic(form in 0..4, changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), end: prop::sample::Index) {
         let mut bytes = match form {
             0 => ascii().into_bytes(),
             1 => binary("float"),

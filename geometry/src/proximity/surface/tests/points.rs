@@ -206,7 +206,7 @@ fn mesh_of_zero_area_is_an_error() {
     let e = distance_to_point(&m.into(), &o, &Vector3::zeros()).unwrap_err();
     let e = e.to_string();
     assert!(
-        e.contains("test") && e.contains("none of them has an area"),
+        e.contains("test") && e.contains("must have a triangle with a positive area"),
         "{e}"
     );
 }

@@ -10,7 +10,7 @@ pub(super) const MATERIAL: &str = r##"
 <newparam sid="samp"><sampler2D><source>surf</source><wrap_s>MIRROR</wrap_s><wrap_t>CLAMP</wrap_t></sampler2D></newparam>
 <technique sid="common"><phong>SHADING</phong></technique></profile_COMMON></effect></library_effects>"##;
 
-/// The material of a triangle.
+/// Returns the material of a triangle with the given shading elements.
 fn material(shading: &str) -> Material {
     let triangle = format!("<triangles material=\"sym\">{V}<p>0 1 2</p></triangles>");
     let node = scene(
@@ -29,7 +29,7 @@ fn material(shading: &str) -> Material {
 fn materials_have_colours_and_textures() {
     let paint = material("<diffuse><color>0.5 0.25 2 0.1</color></diffuse>");
     assert_eq!(paint.name, "paint");
-    // The opacity of a diffuse colour means nothing.
+    // The alpha value of a diffuse colour is ignored.
     assert_eq!(paint.diffuse.unwrap().rgba(), [0.5, 0.25, 1.0, 1.0]);
     let by_sampler = material("<diffuse><texture texture=\"samp\" texcoord=\"UV\"/></diffuse>");
     let texture = Texture {
@@ -52,7 +52,7 @@ fn materials_have_colours_and_textures() {
 }
 
 #[test]
-fn transparency_means_what_the_specification_says() {
+fn transparency_follows_the_specification() {
     let opacity = |shading: &str| material(shading).diffuse.map_or(1.0, |d| d.rgba()[3]);
     let float = |f: f64| format!("<transparency><float>{f}</float></transparency>");
     let color = |mode: &str, c: &str| {
@@ -65,7 +65,7 @@ fn transparency_means_what_the_specification_says() {
     let gray = |mode: &str| opacity(&(color(mode, "0.5 0.5 0.5 1") + &float(0.5)));
     assert!((gray("RGB_ZERO") - 0.75).abs() < 1e-15);
     assert!((gray("RGB_ONE") - 0.25).abs() < 1e-15);
-    // Exporters that confuse the ends.
+    // Exporters that confuse opaque and transparent.
     assert_eq!(opacity(&float(0.0)), 1.0);
     assert_eq!(opacity(&(color("RGB_ZERO", "1 1 1 1") + &float(1.0))), 1.0);
     let textured = "<transparent><texture texture=\"i\"/></transparent>";
@@ -73,7 +73,7 @@ fn transparency_means_what_the_specification_says() {
 }
 
 #[test]
-fn materials_that_are_missing_are_left_out() {
+fn missing_materials_are_left_out() {
     let triangle = format!("<triangles material=\"sym\">{V}<p>0 1 2</p></triangles>");
     let mesh = read(&document(&triangle, "")).unwrap();
     assert_eq!((mesh.groups[0].material, mesh.materials.len()), (None, 0));
@@ -83,7 +83,7 @@ fn materials_that_are_missing_are_left_out() {
 }
 
 #[test]
-fn textures_come_from_memory_too() {
+fn textures_are_found_in_memory() {
     let triangle = format!("<triangles material=\"m\">{V}<p>0 1 2</p></triangles>");
     let shading = "<diffuse><texture texture=\"i\"/></diffuse>";
     let text = document(&triangle, &MATERIAL.replace("SHADING", shading));

@@ -9,7 +9,7 @@ use tarragon_framework::math;
 mod hostile;
 mod materials;
 
-/// Corners of a unit square, a normal and texture coordinates as sources.
+/// Sources of the corners of a unit square, a normal and texture coordinates.
 const SOURCES: &str = r##"
 <source id="p"><float_array id="pa" count="12">0 0 0 1 0 0 1 1 0 0 1 0</float_array>
 <technique_common><accessor source="#pa" count="4" stride="3"><param name="X" type="float"/>
@@ -25,7 +25,7 @@ const V: &str = r##"<input semantic="VERTEX" source="#v" offset="0"/>"##;
 const N: &str = r##"<input semantic="NORMAL" source="#n" offset="1"/>"##;
 const T: &str = r##"<input semantic="TEXCOORD" source="#t" offset="2" set="0"/>"##;
 
-/// A document with one mesh `g` and anything else.
+/// Creates a document with one mesh `g` and other content.
 fn document(primitives: &str, rest: &str) -> String {
     format!(
         "<?xml version=\"1.0\"?>\n<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" \
@@ -48,7 +48,7 @@ fn obj(faces: &str) -> RenderMesh {
     parse_obj(Path::new("x.obj"), text.as_bytes()).unwrap()
 }
 
-/// A scene with these nodes, and more of a library.
+/// Creates a scene with these nodes.
 fn scene(nodes: &str) -> String {
     format!(
         "<library_visual_scenes><visual_scene id=\"s\">{nodes}</visual_scene></library_visual_scenes>\
@@ -58,7 +58,7 @@ fn scene(nodes: &str) -> String {
 
 const SHOW: &str = "<instance_geometry url=\"#g\"/>";
 
-/// A square below these transformations.
+/// Reads a square in a node with these transformations.
 fn placed(transforms: &str) -> Result<RenderMesh> {
     let square = format!("<polylist count=\"1\">{V}<vcount>4</vcount><p>0 1 2 3</p></polylist>");
     let scene = scene(&format!("<node>{transforms}{SHOW}</node>"));
@@ -66,7 +66,7 @@ fn placed(transforms: &str) -> Result<RenderMesh> {
 }
 
 #[test]
-fn primitives_are_those_of_equal_obj_files() {
+fn primitives_match_equivalent_obj_files() {
     for (primitive, faces) in [
         (
             format!("<triangles count=\"2\">{V}<p>0 1 2 0 2 3</p></triangles>"),
@@ -96,7 +96,7 @@ fn primitives_are_those_of_equal_obj_files() {
             format!("<tristrips>{V}<p>0 1 3 2</p><p>0 0 1 2</p></tristrips>"),
             "f 1 2 4\nf 2 3 4\nf 1 3 2",
         ),
-        // Normals of vertices, and inputs at one offset.
+        // Inputs that share an offset.
         (
             format!(
                 "<triangles>{V}<input semantic=\"TEXCOORD\" source=\"#t\" offset=\"0\"/><p>0 1 2</p></triangles>"
@@ -121,31 +121,31 @@ fn primitives_are_those_of_equal_obj_files() {
 }
 
 #[test]
-fn inputs_of_vertices_have_their_indices() {
+fn inputs_of_vertices_share_the_vertex_index() {
     let text = document(&format!("<triangles>{V}<p>0 1 2</p></triangles>"), "");
     let more = "<vertices id=\"v\"><input semantic=\"TEXCOORD\" source=\"#t\"/>";
     let mesh = read(&text.replace("<vertices id=\"v\">", more)).unwrap();
     assert_eq!(mesh.triangle_uvs, [[0, 1, 2]]);
-    // The lowest set counts, wherever it stands.
+    // The lowest set is used, wherever it is in the file.
     let first = "<input semantic=\"TEXCOORD\" source=\"#p\" offset=\"1\" set=\"3\"/>";
     let primitive = format!("<triangles>{V}{first}{T}<p>0 0 0 1 0 1 2 0 2</p></triangles>");
     assert_eq!(read(&document(&primitive, "")).unwrap().uvs[1], [0.5, 0.0]);
 }
 
 #[test]
-fn accessors_may_pass_over_numbers() {
+fn accessors_may_skip_numbers() {
     let text = document(&format!("<triangles>{V}<p>0 1 0</p></triangles>"), "");
     let text = text.replace(
         r##"<accessor source="#pa" count="4" stride="3"><param name="X" type="float"/>"##,
         r##"<accessor source="#pa" count="2" stride="4" offset="2"><param type="float"/><param name="X"/>"##,
     );
     let mesh = read(&text).unwrap();
-    // 0 0 [0 1 0 0] [1 1 0 0] 1 0, of which the first of four is passed over.
+    // 0 0 [0 1 0 0] [1 1 0 0] 1 0, where the first of each four is skipped.
     let expected = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]].map(Point3::from);
     assert_eq!(mesh.positions, expected);
 }
 
-/// The frame of a node, told by where it has a square.
+/// Returns the origin and the x and y axes of a node, derived from its square.
 fn frame(mesh: &RenderMesh) -> [Vector3<f64>; 3] {
     let p = &mesh.positions;
     [p[0].coords, p[1] - p[0], p[3] - p[0]]
@@ -176,12 +176,12 @@ fn transformations_are_applied_in_order() {
         "<matrix>0 -1 0 4 1 0 0 5 0 0 1 6 0 0 0 1</matrix>",
         [[4., 5., 6.], [0., 1., 0.], [-1., 0., 0.]],
     );
-    // From (0, 0, 5) down to the origin with y up: a camera that is not turned.
+    // From (0, 0, 5) down to the origin with y up: a camera without rotation.
     near(
         "<lookat>0 0 5 0 0 0 0 2 0</lookat>",
         [[0., 0., 5.], [1., 0., 0.], [0., 1., 0.]],
     );
-    // Along x with z up: its -z is x, its y is z, its x is -y.
+    // Along x with z up: the camera's -z is x, its y is z and its x is -y.
     near(
         "<lookat>0 0 0 3 0 0 0 0 1</lookat>",
         [[0., 0., 0.], [0., -1., 0.], [0., 0., 1.]],
@@ -193,14 +193,14 @@ fn transformations_are_applied_in_order() {
 }
 
 #[test]
-fn mirrors_keep_the_outside_outside() {
+fn mirroring_nodes_keep_normals_pointing_outwards() {
     let mesh = placed("<scale>1 1 -2</scale>").unwrap();
     let plain = placed("").unwrap();
     assert_eq!(plain.normals[0], Vector3::z());
     assert_eq!(mesh.normals[0], -Vector3::z());
     let [a, b, c] = mesh.triangles[0].map(|i| mesh.positions[i as usize]);
     assert!((b - a).cross(&(c - a)).z < 0.0);
-    // Written normals follow, perpendicular to slanted surfaces.
+    // Normals from the file stay perpendicular to sheared surfaces.
     let square = format!("<triangles>{V}{N}<p>0 0 1 0 2 0</p></triangles>");
     let node = scene(&format!(
         "<node><matrix>1 0 0 0 0 1 0 0 1 0 1 0 0 0 0 1</matrix>{SHOW}</node>"
@@ -211,7 +211,7 @@ fn mirrors_keep_the_outside_outside() {
 }
 
 #[test]
-fn nodes_instances_and_units() {
+fn nodes_instances_and_units_are_applied() {
     let triangle = format!("<triangles>{V}<p>0 1 2</p></triangles>");
     let nodes = format!(
         "<node><translate>10 0 0</translate><node>{SHOW}</node>{SHOW}\
@@ -224,7 +224,7 @@ fn nodes_instances_and_units() {
     let mesh = read(&document(&triangle, &(scene(&nodes) + &library))).unwrap();
     assert_eq!(mesh.triangles, [[0, 1, 2], [4, 5, 6], [8, 9, 10]]);
     let origins: Vec<_> = [0, 4, 8].map(|i| mesh.positions[i]).into();
-    // The axis that is said to be up changes nothing, as in RViz.
+    // The <up_axis> is ignored, as in RViz.
     let expected = [[5.0, 0.0, 0.0], [5.0, 0.0, 0.0], [5.0, 3.5, 0.0]];
     assert_eq!(origins, expected.map(Point3::from));
 
@@ -237,8 +237,8 @@ fn nodes_instances_and_units() {
 }
 
 #[test]
-fn hulls_and_masses_are_those_of_equal_obj_files() {
-    // A cube of 2 m, 24 faces' corners shared, as polygons in millimetres.
+fn hulls_and_masses_match_equivalent_obj_files() {
+    // A cube of 2 m with shared corners, as polygons in millimetres.
     let corners = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2 & 1].map(|b| 2000 * b));
     let corners: Vec<[i32; 3]> = corners.collect();
     let faces = [
@@ -288,7 +288,7 @@ fn hulls_and_masses_are_those_of_equal_obj_files() {
     assert!((ours.1 - Vector3::repeat(1.0)).norm() < 1e-14);
 }
 
-/// Files of the reference set with this suffix.
+/// Returns the files of the reference set with this extension.
 fn reference(suffix: &str) -> Option<Vec<PathBuf>> {
     fn visit(folder: &Path, suffix: &str, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -312,7 +312,7 @@ fn reference(suffix: &str) -> Option<Vec<PathBuf>> {
 }
 
 #[test]
-fn files_of_the_reference_set_are_where_their_stl_files_are() {
+fn reference_files_have_the_bounds_of_their_stl_files() {
     let Some(files) = reference("dae") else {
         println!("SKIPPED Collada files of the reference set: there is none");
         return;
@@ -331,7 +331,7 @@ fn files_of_the_reference_set_are_where_their_stl_files_are() {
         };
         let (low, high) = bounds(&mesh);
         let (stl_low, stl_high) = bounds(&parse_stl(&stl, &bytes).unwrap());
-        // Made from the same object at another time, so not to the last digit.
+        // Exported separately from the same object, so not identical to the last digit.
         let tolerance = 1e-3 * (high - low).norm();
         assert!(
             (low - stl_low).norm() < tolerance,
@@ -348,7 +348,7 @@ fn files_of_the_reference_set_are_where_their_stl_files_are() {
 
 proptest! {
     #[test]
-    fn chains_of_transformations_are_their_matrix(
+    fn chains_of_transformations_match_their_matrix(
         t in prop::array::uniform3(-5.0..5.0f64),
         s in prop::array::uniform3(0.1..3.0f64),
         axis in prop::array::uniform3(-1.0..1.0f64),

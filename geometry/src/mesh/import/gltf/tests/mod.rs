@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 mod refused;
 
-/// Data of a mesh, appended to one buffer.
+/// Mesh data in one buffer.
 #[derive(Default)]
 struct Data {
     bytes: Vec<u8>,
@@ -36,7 +36,7 @@ impl Data {
         let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         self.push("SCALAR", 5123, values.len(), &bytes)
     }
-    /// A document with one node that shows one primitive.
+    /// Creates a document with one node and one primitive.
     fn document(&self, primitive: Value) -> Value {
         json!({
             "asset": {"version": "2.0"},
@@ -84,7 +84,7 @@ fn glb(document: &Value, bin: &[u8]) -> Vec<u8> {
 
 const SQUARE: [[f32; 3]; 4] = [[0., 0., 0.], [1., 0., 0.], [1., 2., 0.], [0., 2., 0.]];
 
-/// A square in the xy plane, with everything.
+/// Creates a square in the xy plane with normals, texture coordinates and indices.
 fn square() -> (Data, Value) {
     let mut data = Data::default();
     let position = data.floats("VEC3", &SQUARE);
@@ -107,7 +107,7 @@ fn message(document: &Value) -> String {
 fn points(mesh: &RenderMesh) -> Vec<[f64; 3]> {
     mesh.positions.iter().map(|p| p.coords.into()).collect()
 }
-/// Unit normals of the triangles from their windings.
+/// Computes the unit normals of the triangles from their windings.
 fn windings(mesh: &RenderMesh) -> Vec<Vector3<f64>> {
     let corners = |t: &[u32; 3]| t.map(|i| mesh.positions[i as usize]);
     let normal = |[a, b, c]: [Point3<f64>; 3]| (b - a).cross(&(c - a)).normalize();
@@ -136,7 +136,7 @@ fn y_up_becomes_z_up() {
 }
 
 #[test]
-fn binary_files_hold_the_same() {
+fn binary_files_give_the_same_mesh() {
     let (data, mut document) = square();
     let expected = read(&document).unwrap();
     document["buffers"][0]
@@ -151,19 +151,22 @@ fn binary_files_hold_the_same() {
         assert!(text.starts_with("/m/x.glb: "), "{text}");
     }
     let text = parse_gltf(path, &bytes[..100]).unwrap_err().to_string();
-    let expected = format!("the file has 100 bytes, {} are expected", bytes.len());
+    let expected = format!(
+        "the file must have {} bytes according to its header, got 100",
+        bytes.len()
+    );
     assert!(text.contains(&expected), "{text}");
     let mut old = bytes.clone();
     old[4] = 1;
     let text = parse_gltf(path, &old).unwrap_err().to_string();
     assert!(
-        text.contains("version of the binary glTF is 1, 2 is expected"),
+        text.contains("version of the binary glTF must be 2, got 1"),
         "{text}"
     );
 }
 
 #[test]
-fn buffers_and_textures_are_files_beside() {
+fn buffers_are_read_from_the_folder_of_the_document() {
     let folder = std::env::temp_dir().join(format!("tarragon-gltf-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (data, mut document) = square();
@@ -179,7 +182,7 @@ fn buffers_and_textures_are_files_beside() {
     std::fs::write(folder.join("a b.bin"), &data.bytes[..20]).unwrap();
     let text = read().unwrap_err().to_string();
     assert!(
-        text.contains("('a%20b.bin') has 20 bytes, 140 are expected"),
+        text.contains("('a%20b.bin') must have 140 bytes, got 20"),
         "{text}"
     );
     std::fs::write(folder.join("a b.bin"), &data.bytes).unwrap();
@@ -188,7 +191,7 @@ fn buffers_and_textures_are_files_beside() {
 }
 
 #[test]
-fn strips_and_fans() {
+fn strips_and_fans_become_triangles() {
     let mut data = Data::default();
     let position = data.floats("VEC3", &SQUARE);
     for (mode, order, expected) in [
@@ -206,24 +209,28 @@ fn strips_and_fans() {
             "{order:?}"
         );
     }
-    // Without indices, vertices come as they are stored.
+    // Without indices, the vertices are used in the order of storage.
     let primitive = json!({"attributes": {"POSITION": position}, "mode": 6});
     let mesh = read(&data.document(primitive)).unwrap();
     assert_eq!(mesh.triangles, [[1, 2, 0], [2, 3, 0]]);
     let primitive = json!({"attributes": {"POSITION": position}});
     let text = message(&data.document(primitive));
     assert!(
-        text.contains("primitives[0] has 4 corners, a multiple of three is expected"),
+        text.contains(
+            "primitives[0]: number of corners must be a positive multiple of three, got 4"
+        ),
         "{text}"
     );
     for mode in 0..4 {
         let lines = json!({"attributes": {"POSITION": position}, "mode": mode});
-        assert!(message(&data.document(lines)).contains("the scene has no triangles"));
+        assert!(
+            message(&data.document(lines)).contains("the scene must have at least one triangle")
+        );
     }
 }
 
 #[test]
-fn missing_normals_are_flat() {
+fn missing_normals_are_those_of_the_triangles() {
     let mut data = Data::default();
     let position = data.floats(
         "VEC3",
@@ -291,7 +298,7 @@ fn nodes_are_placed_in_their_parents() {
     assert_eq!(mesh.triangles.len(), 4);
     assert_eq!(mesh.triangles[2], [4, 5, 6]);
 
-    // Without a default, the first scene; without any, all nodes.
+    // Without a default, the first scene is read; without any scene, all nodes.
     document.as_object_mut().unwrap().remove("scene");
     assert_eq!(points(&read(&document).unwrap())[0], [1.0, -1.0, 1.0]);
     document.as_object_mut().unwrap().remove("scenes");
@@ -299,7 +306,7 @@ fn nodes_are_placed_in_their_parents() {
 }
 
 #[test]
-fn mirrors_keep_outside_outside() {
+fn mirroring_nodes_keep_normals_pointing_outwards() {
     for scale in [
         [-1, 1, 1],
         [1, -2, 1],
@@ -321,7 +328,7 @@ fn mirrors_keep_outside_outside() {
 }
 
 #[test]
-fn nodes_form_a_tree() {
+fn nodes_must_form_a_tree() {
     for nodes in [
         json!([{"children": [0], "mesh": 0}]),
         json!([{"children": [1], "mesh": 0}, {"children": [0]}]),
@@ -344,7 +351,7 @@ fn nodes_form_a_tree() {
 }
 
 #[test]
-fn materials() {
+fn materials_are_read() {
     let png = b"\x89PNG\r\n\x1a\nrest";
     let (mut data, _) = square();
     data.push("SCALAR", 5121, 1, png);
@@ -397,7 +404,7 @@ fn materials() {
         ..Texture::file("/m/photo.jpg")
     };
     assert_eq!(map(5), Some(clamped));
-    // Images of other formats are left out.
+    // Images in other formats are left out.
     assert_eq!(map(7), None);
     assert_eq!(mesh.materials[7].diffuse, Some(crate::Rgba::WHITE));
     let model = |i: usize| mesh.materials[i].metallic_roughness.unwrap();
@@ -412,7 +419,7 @@ fn materials() {
 }
 
 #[test]
-fn vertex_colours_are_linear_and_of_every_kind() {
+fn vertex_colours_of_every_component_type_are_linear() {
     let kinds: [(&str, u32, Vec<u8>); 3] = [
         ("VEC4", 5121, [255, 0, 51, 102].repeat(4)),
         (

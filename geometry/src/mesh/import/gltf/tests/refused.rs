@@ -1,4 +1,4 @@
-//! What is refused, with a message and never a panic.
+//! Tests that invalid files are refused with a message and never cause a panic.
 
 use super::{Data, glb, message, read, square};
 use crate::mesh::import::gltf::*;
@@ -11,7 +11,7 @@ fn errors_name_file_and_place() {
     let cases: [(Change, &str); 22] = [
         (
             |d| d["asset"]["version"] = json!("1.0"),
-            "version of the glTF is '1.0', 2.0 is expected",
+            "version of the glTF must be 2.0, got '1.0'",
         ),
         (
             |d| d["extensionsRequired"] = json!(["KHR_a", "EXT_b"]),
@@ -38,27 +38,27 @@ fn errors_name_file_and_place() {
         ),
         (
             |d| d["accessors"][0]["count"] = json!(0),
-            "an index is 0, but there are 0 vertices",
+            "indices must be below the number of vertices, 0, got 0",
         ),
         (
             |d| d["accessors"][0]["type"] = json!("VEC2"),
-            "is Vec2, Vec3 is expected",
+            "must be Vec3, got Vec2",
         ),
         (
             |d| d["accessors"][0]["componentType"] = json!(5123),
-            "POSITION are U16, F32 is expected",
+            "POSITION must be F32, got U16",
         ),
         (
             |d| d["accessors"][1]["count"] = json!(3),
-            "NORMAL has 3 elements, 4 are expected",
+            "NORMAL must have as many elements as POSITION, 4, got 3",
         ),
         (
             |d| d["accessors"][3]["componentType"] = json!(5126),
-            "indices are F32",
+            "indices must be U8, U16 or U32, got F32",
         ),
         (
             |d| d["accessors"][3]["componentType"] = json!(7),
-            "accessors[3].componentType: the value is not",
+            "accessors[3].componentType: the value must be one",
         ),
         (
             |d| d["bufferViews"][0]["byteLength"] = json!(u64::MAX),
@@ -66,11 +66,11 @@ fn errors_name_file_and_place() {
         ),
         (
             |d| d["bufferViews"][0]["byteStride"] = json!(4),
-            "elements of 12 bytes every 4 bytes",
+            "must have a stride of at least 12 bytes, got 4",
         ),
         (
             |d| d["bufferViews"][0]["buffer"] = json!(9),
-            "bufferViews[0].buffer: the index of something",
+            "bufferViews[0].buffer: the index must refer to an existing object",
         ),
         (
             |d| d["buffers"][0]["byteLength"] = json!(u64::MAX),
@@ -78,11 +78,11 @@ fn errors_name_file_and_place() {
         ),
         (
             |d| d["buffers"][0]["uri"] = json!("http://x/y.bin"),
-            "a relative path or 'data:' is expected",
+            "must be a relative path or begin with 'data:'",
         ),
         (
             |d| d["buffers"][0]["uri"] = Value::Null,
-            "buffers[0] has no uri",
+            "buffers[0] must have a uri",
         ),
         (
             |d| d["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(99),
@@ -94,11 +94,11 @@ fn errors_name_file_and_place() {
         ),
         (
             |d| d["nodes"][0]["rotation"] = json!([0, 0, 0, 0]),
-            "nodes[0].rotation is [0.0, 0.0, 0.0, 0.0]",
+            "nodes[0].rotation must be a unit quaternion, got [0.0, 0.0, 0.0, 0.0]",
         ),
         (
             |d| d["nodes"][0]["matrix"] = json!([1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]),
-            "the last row is",
+            "the last row must be [0, 0, 0, 1], got",
         ),
     ];
     for (change, expected) in cases {
@@ -111,11 +111,11 @@ fn errors_name_file_and_place() {
         );
     }
     for (text, expected) in [
-        ("", "no glTF 2.0 document at line 1, column 0"),
+        ("", "invalid glTF 2.0 document at line 1, column 0"),
         ("{}", "missing field `asset`"),
         (
             "{\"asset\": {\"version\": \"2.0\"}}",
-            "the scene has no triangles",
+            "the scene must have at least one triangle",
         ),
     ] {
         let found = parse_gltf(Path::new("x.gltf"), text.as_bytes())
@@ -126,27 +126,29 @@ fn errors_name_file_and_place() {
 }
 
 #[test]
-fn vertices_are_finite() {
+fn vertices_must_be_finite() {
     for bad in [f32::NAN, f32::INFINITY] {
         let mut data = Data::default();
         let position = data.floats("VEC3", &[[0., 0., 0.], [1., 0., bad], [0., 1., 0.]]);
         let text = message(&data.document(json!({"attributes": {"POSITION": position}})));
         assert!(
-            text.contains("accessors[0]: vertex 1 in nodes[0] is at ("),
+            text.contains(
+                "accessors[0]: coordinates of vertex 1 in nodes[0] must be finite, got ("
+            ),
             "{text}"
         );
     }
     let (_, mut document) = square();
     document["nodes"][0]["translation"] = json!([1e300, 0, 0]);
-    // Too large for the single precision of glTF: seen by us, or already by the JSON reader when it
-    // is built to round exactly.
+    // Too large for the single precision of glTF. The JSON reader may refuse it first if it is
+    // built to round exactly.
     let text = message(&document);
-    let refused = ["finite numbers are expected", "out of range"];
+    let refused = ["must be finite", "out of range"];
     assert!(refused.iter().any(|words| text.contains(words)), "{text}");
 }
 
 #[test]
-fn many_copies_are_refused_before_memory_is_taken() {
+fn too_many_instances_are_refused_before_allocating_memory() {
     let mut data = Data::default();
     let position = data.floats("VEC3", &[[0.0; 3]; 60_000]);
     let mut document = data.document(json!({"attributes": {"POSITION": position}}));
@@ -154,12 +156,12 @@ fn many_copies_are_refused_before_memory_is_taken() {
     document["scenes"][0]["nodes"] = (0..1000).collect();
     let text = message(&document);
     assert!(
-        text.contains("the scene has 60000000 vertices and 20000000 triangles"),
+        text.contains("got 60000000 vertices and 20000000 triangles"),
         "{text}"
     );
 }
 
-/// All places of a document that hold a value.
+/// Collects the JSON pointers of all values of a document.
 fn pointers(value: &Value, here: String, all: &mut Vec<String>) {
     all.push(here.clone());
     match value {
@@ -177,7 +179,7 @@ fn pointers(value: &Value, here: String, all: &mut Vec<String>) {
     }
 }
 
-/// A document with something of everything.
+/// Creates a document with an example of every kind of object.
 fn rich() -> (Data, Value) {
     let (data, mut document) = square();
     document["meshes"][0]["primitives"][0]["material"] = json!(0);
@@ -280,14 +282,14 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = parse_gltf(Path::new("x.gltf"), &bytes);
         let binary = [b"glTF\x02\0\0\0".to_vec(), bytes].concat();
         let _ = parse_gltf(Path::new("x.glb"), &binary);
     }
 }
 
-/// What all users of a mesh rely on.
+/// Checks the invariants that all users of a mesh rely on.
 fn consistent(mesh: &RenderMesh) -> Result<(), TestCaseError> {
     let n = mesh.triangles.len();
     prop_assert!(n > 0 && mesh.triangle_normals.len() == n);
