@@ -175,7 +175,7 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
             &[query_object.into(), Dep::Time],
             move |this, ctx, message| {
                 let query = ctx.eval(query_object)?;
-                Ok(this.calc(query, ctx.time().re(), message)?)
+                this.calc(query, ctx.time().re(), message)
             },
         );
         ContactResultsToLcmSystemPorts {

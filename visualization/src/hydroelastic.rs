@@ -234,7 +234,7 @@ impl Surface {
         }
     }
     fn finish(self) -> Result<TriangleSurfaceMesh> {
-        Ok(TriangleSurfaceMesh::new(self.triangles, self.vertices)?)
+        TriangleSurfaceMesh::new(self.triangles, self.vertices)
     }
 }
 

@@ -206,7 +206,7 @@ impl MultibodyPlant {
         self.finalized(asked)?.check(which, values)?;
         let (port, range) = self.place(which, ports);
         if let Some(port) = port {
-            return Ok(context.fix(port, values.to_vec())?);
+            return context.fix(port, values.to_vec());
         }
         let x = match (ports.discrete_state, ports.continuous_state) {
             (Some(state), _) => context.xd_mut(state)?,

@@ -142,7 +142,7 @@ impl MultibodyPlant {
             ModelInstanceIndex::WORLD | ModelInstanceIndex::DEFAULT => name.into(),
             model => format!("{}::{name}", self.model_instances[model.index()]),
         };
-        Ok(GeometryInstance::new(x_bg, shape, &name)?)
+        GeometryInstance::new(x_bg, shape, &name)
     }
 
     fn register(
@@ -153,7 +153,7 @@ impl MultibodyPlant {
     ) -> Result<GeometryId> {
         let frame = self.ensure_frame(scene_graph, body)?;
         let source = self.registered()?.source;
-        Ok(scene_graph.register_geometry(source, frame, instance)?)
+        scene_graph.register_geometry(source, frame, instance)
     }
 
     fn registered(&self) -> Result<&GeometryRegistration> {

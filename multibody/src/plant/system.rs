@@ -103,7 +103,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             move |plant, ctx, poses| {
                 let q = source.read(ctx)?;
                 let nq = plant.num_positions().min(q.len());
-                Ok(plant.calc_body_poses(&q[..nq], poses)?)
+                plant.calc_body_poses(&q[..nq], poses)
             },
         );
         let body_poses = d.output(
@@ -132,7 +132,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                     None => v,
                 };
                 plant.update_position_kinematics(positions, q)?;
-                Ok(plant.update_velocity_kinematics(velocities, positions, v)?)
+                plant.update_velocity_kinematics(velocities, positions, v)
             },
         );
         let body_spatial_velocities = d.output(

@@ -212,14 +212,14 @@ impl LeafSystem<f64> for RgbdSensor {
             let camera = ctx.param(color_camera);
             fit(image, camera.core());
             let (query, parent, x_pb) = view.of(ctx)?;
-            Ok(query.render_color_image(camera, parent, x_pb, image)?)
+            query.render_color_image(camera, parent, x_pb, image)
         });
         let model = ImageLabel16I::default();
         let label_image = d.output("label_image", model, &color_deps, move |_, ctx, image| {
             let camera = ctx.param(color_camera);
             fit(image, camera.core());
             let (query, parent, x_pb) = view.of(ctx)?;
-            Ok(query.render_label_image(camera, parent, x_pb, image)?)
+            query.render_label_image(camera, parent, x_pb, image)
         });
         let model = ImageDepth32F::default();
         let depth_image_32f = d.output(
@@ -230,7 +230,7 @@ impl LeafSystem<f64> for RgbdSensor {
                 let camera = ctx.param(depth_camera);
                 fit(image, camera.core());
                 let (query, parent, x_pb) = view.of(ctx)?;
-                Ok(query.render_depth_image(camera, parent, x_pb, image)?)
+                query.render_depth_image(camera, parent, x_pb, image)
             },
         );
         let depth_image_16u = d.output(

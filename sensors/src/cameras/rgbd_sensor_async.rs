@@ -357,7 +357,7 @@ impl LeafSystem<f64> for RgbdSensorAsync {
                 depth_camera: depth_camera.map(|camera| ctx.param(camera).clone()),
                 render_label_image: sensor.config.render_label_image,
             };
-            let job = RenderJob::start(move |cancelled| Ok(capture.draw(cancelled)?))?;
+            let job = RenderJob::start(move |cancelled| capture.draw(cancelled))?;
             next.xa_mut(shots).next = Some(Arc::new(job));
             Ok(EventStatus::Succeeded)
         });

@@ -215,7 +215,7 @@ impl<P: DepthPixel> LeafSystem<f64> for DepthImageToPointCloud<P> {
                 None
             };
             let pose = ctx.eval_optional(camera_pose)?;
-            Ok(system.convert(depth, color, pose, cloud)?)
+            system.convert(depth, color, pose, cloud)
         });
         DepthImageToPointCloudPorts {
             depth_image,

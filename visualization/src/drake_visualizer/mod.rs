@@ -181,7 +181,7 @@ impl DrakeVisualizer {
     ) -> Result<()> {
         params.check()?;
         let links = load::links(&scene_graph.model_inspector(), params)?;
-        Ok(lcm.publish(&params.channel("LOAD_ROBOT"), &load::message(&links))?)
+        lcm.publish(&params.channel("LOAD_ROBOT"), &load::message(&links))
     }
 
     /// Returns the bus.
@@ -211,7 +211,7 @@ impl DrakeVisualizer {
                 .publish_bytes(&self.draw_channel, draw, Some(time))?;
         }
         let (channel, none) = (&self.deformable_channel, &self.deformable);
-        Ok(self.lcm.publish_bytes(channel, none, Some(time))?)
+        self.lcm.publish_bytes(channel, none, Some(time))
     }
 }
 

@@ -187,7 +187,7 @@ fn triangles_of_cone(cone: &MeshcatCone) -> Result<TriangleSurfaceMesh> {
     vertices.extend([Vector3::zeros(), Vector3::new(0.0, 0.0, cone.height())]);
     let sides = (0..CONE_SIDES).map(|i| (i, (i + 1) % CONE_SIDES));
     let triangles = sides.flat_map(|(i, j)| [[j, i, tip], [i, j, base]]);
-    Ok(TriangleSurfaceMesh::new(triangles, vertices)?)
+    TriangleSurfaceMesh::new(triangles, vertices)
 }
 
 /// Returns the position of a pose in message form.

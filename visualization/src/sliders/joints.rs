@@ -195,7 +195,7 @@ impl JointSliders {
                 && ctx.eval(plant.body_poses).is_err()
             {
                 // A connected port cannot be fixed, and need not be.
-                return Err(e.into());
+                return Err(e);
             }
             ctx.force_publish()?;
             last = q.to_vec();
