@@ -1,4 +1,4 @@
-//! Transmissions, which become actuators.
+//! Transmissions, which are added as actuators.
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
@@ -6,8 +6,8 @@ use crate::model::PdControllerGains;
 use roxmltree::Node;
 
 impl UrdfBuilder<'_, '_> {
-    /// As in Drake, only simple transmissions count, and an effort limit of 0 means that there is
-    /// no motor.
+    /// Reads a transmission as an actuator. As in Drake, only simple transmissions are supported,
+    /// and an effort limit of 0 means that there is no motor.
     pub(super) fn read_transmission(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let by_child = self.reader.child(node, "type").and_then(|t| t.text());
         let kind = by_child.or_else(|| node.attribute("type"));
@@ -16,7 +16,8 @@ impl UrdfBuilder<'_, '_> {
         };
         if !kind.contains("SimpleTransmission") {
             let message = format!(
-                "transmission type '{kind}' is not supported, only SimpleTransmission; it is ignored"
+                "the transmission type must be SimpleTransmission, got '{kind}'; the transmission \
+                 is ignored"
             );
             self.reader.warning(node, message);
             return Ok(());
@@ -35,8 +36,7 @@ impl UrdfBuilder<'_, '_> {
             Some(Some(index)) => *index,
             Some(None) => {
                 let message = format!(
-                    "joint '{joint_name}' does not exist in the plant; the \
-                                       transmission is ignored"
+                    "joint '{joint_name}' does not exist in the plant; the transmission is ignored"
                 );
                 self.reader.warning(joint_node, message);
                 return Ok(());
@@ -50,7 +50,7 @@ impl UrdfBuilder<'_, '_> {
         let joint = self.check(joint_node, self.target.plant.joint(index))?;
         if joint.num_velocities() != 1 {
             let message = format!(
-                "joint '{joint_name}' does not have one degree of freedom; the transmission is ignored"
+                "joint '{joint_name}' must have one degree of freedom; the transmission is ignored"
             );
             self.reader.warning(joint_node, message);
             return Ok(());
@@ -65,7 +65,7 @@ impl UrdfBuilder<'_, '_> {
         };
         if effort_limit < 0.0 {
             let message = format!(
-                "joint '{joint_name}': the effort limit is {effort_limit}, at least 0 is expected"
+                "joint '{joint_name}': the effort limit must be at least 0, got {effort_limit:?}"
             );
             return Err(self.reader.error(joint_node, message));
         }
