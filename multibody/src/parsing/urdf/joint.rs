@@ -147,7 +147,7 @@ impl UrdfBuilder<'_, '_> {
             "planar" => {
                 // The joint moves in the plane normal to the axis.
                 let Some(normal) = Unit::try_new(axis, MIN_AXIS) else {
-                    let message = format!("joint '{name}': the axis has no direction");
+                    let message = format!("joint '{name}': the axis must not be zero");
                     return Err(self.reader.error(axis_at, message));
                 };
                 let turn = math::rotation_between(&Vector3::z_axis(), &normal);
