@@ -26,7 +26,7 @@ pub(super) fn read(input: &ModelInput<'_>) -> (ElementTree, DiagnosticLog) {
         includes: 0,
     };
     let file = loader.open_file(input.file.into(), PathBuf::from(input.file));
-    // What went wrong was reported.
+    // Errors were reported.
     let _ = loader.add_document(input.bytes, file, None);
     (loader.tree, loader.log)
 }
