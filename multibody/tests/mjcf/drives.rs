@@ -60,7 +60,8 @@ fn control_and_force_ranges_limit_efforts() {
     assert_eq!(limit("ctrlrange='-3 3' forcerange='-5 5'"), 3.0);
     assert_eq!(limit("ctrlrange='-3 4'"), 4.0);
     assert_eq!(limit("ctrlrange='3 -4'"), f64::INFINITY);
-    driven("<motor joint='j' ctrlrange='-3 4'/>").warns(&["[-3.0, 4.0]", "the larger effort limit, 4.0"]);
+    driven("<motor joint='j' ctrlrange='-3 4'/>")
+        .warns(&["[-3.0, 4.0]", "the larger effort limit, 4.0"]);
     driven("<motor joint='j' forcerange='3 -4'/>").warns(&["empty"]);
     let e = driven("<motor joint='j' ctrllimited='true'/>").error();
     assert!(

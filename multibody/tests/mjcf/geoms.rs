@@ -212,7 +212,10 @@ fn impossible_geoms_are_errors() {
         ),
         ("type='box' size='1 1 0'", "geom 'geom0'"),
         ("type='capsule' size='1'", "at least 2"),
-        ("type='capsule' size='1' fromto='1 1 1 1 1 1'", "must differ"),
+        (
+            "type='capsule' size='1' fromto='1 1 1 1 1 1'",
+            "must differ",
+        ),
         ("type='cylinder' fromto='1 1 1 1 1 2'", "at least 1"),
         ("type='cone' size='1'", "got 'cone'"),
         ("type='mesh'", "no attribute 'mesh'"),

@@ -222,7 +222,10 @@ fn names_must_not_contain_colons_since_version_1_8() {
     let said = try_load(&alone("1.7", group))
         .err()
         .expect("a group name with colons must be refused");
-    assert!(said[0].contains("must not contain '::', got 'n::g'"), "{said:?}");
+    assert!(
+        said[0].contains("must not contain '::', got 'n::g'"),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -180,8 +180,16 @@ fn our_own_models_load_without_diagnostics() {
 fn bad_models_are_rejected_with_their_position() {
     for (model, place, message) in [
         ("bad_number.urdf", ":3:", "must hold numbers"),
-        ("duplicate_joint.urdf", ":7:", "names of joints must be unique, got 'ab' twice"),
-        ("duplicate_link.urdf", ":5:", "names of links must be unique, got 'b' twice"),
+        (
+            "duplicate_joint.urdf",
+            ":7:",
+            "names of joints must be unique, got 'ab' twice",
+        ),
+        (
+            "duplicate_link.urdf",
+            ":5:",
+            "names of links must be unique, got 'b' twice",
+        ),
         ("empty.urdf", ":1:", "got an empty file"),
         ("loop.urdf", ":8:", "joint 'ac' closes a loop: 'loop::"),
         ("malformed_xml.urdf", ":6:", "malformed XML"),
