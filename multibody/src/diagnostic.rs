@@ -1,8 +1,8 @@
-//! What a parser has to say about a file.
+//! Diagnostics: warnings and errors of the parsers, with their places in the files.
 
 use std::fmt;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 ///
 /// ```
 /// use tarragon_multibody::Severity;
@@ -11,7 +11,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The model was loaded, something in it was left out or replaced.
+    /// The model was loaded, but something in it was left out or replaced.
     Warning,
     /// The model was not loaded.
     Error,
@@ -39,20 +39,20 @@ impl fmt::Display for Severity {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity of the message.
     pub severity: Severity,
-    /// The file, or `<literal>` for models given as text.
+    /// Name of the file, or `<literal>.FORMAT` for a model given as text.
     pub file: String,
-    /// Line, from 1; 0 when the message is about the whole file.
+    /// Line, counted from 1; 0 if the message concerns the whole file.
     pub line: u32,
-    /// Column in characters, from 1; 0 when the message is about the whole file.
+    /// Column in characters, counted from 1; 0 if the message concerns the whole file.
     pub column: u32,
-    /// What was found, what was expected, what to do.
+    /// Text of the message: the problem, the offending value and, where known, the cure.
     pub message: String,
 }
 
 impl Diagnostic {
-    /// An error about a file as a whole.
+    /// Creates an error about a file as a whole.
     pub(crate) fn of_file(file: &str, message: impl fmt::Display) -> Self {
         Self {
             severity: Severity::Error,

@@ -1,20 +1,20 @@
-//! What a format's parser is given to read.
+//! Input of the parsers: the bytes of a model file, read within limits.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Longest model file that is read (bytes); the longest published ones have some ten million.
+/// Maximum size of a model file (bytes); the largest published files have about ten million bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// The content of a model file, whose length is bounded: a device or a pipe never ends.
+/// Reads a model file. Its size is limited, because a device or a pipe may never end.
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_at_most(path, MAX_FILE_BYTES)
 }
 
 fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let metadata = std::fs::metadata(path)?;
-    // Opening a pipe would wait for somebody who writes.
+    // Opening a pipe would block until another process writes to it.
     if !metadata.is_file() {
         let found = if metadata.is_dir() {
             "a folder"
@@ -22,27 +22,27 @@ fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
             "a device or a pipe"
         };
         return Err(io::Error::other(format!(
-            "it is {found}, a file is expected"
+            "it must be a regular file, got {found}"
         )));
     }
     let mut bytes = vec![];
-    // The length of what looks like a file may be claimed, as that of those of the kernel.
+    // The length in the metadata may be wrong, for example for the kernel's virtual files.
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
         true => Err(io::Error::other(format!(
-            "it has more than {limit} bytes, the most that a model file may have; a model refers to its \
-             meshes and images by name, it does not hold them"
+            "it has more than {limit} bytes, the limit for model files; keep meshes and images in \
+             files of their own, to which the model refers by name"
         ))),
         false => Ok(bytes),
     }
 }
 
-/// The content of a model file.
+/// Content of a model file.
 pub(crate) struct ModelInput<'a> {
-    /// Its name, for messages.
+    /// Name of the file, for messages.
     pub(crate) file: &'a str,
     pub(crate) bytes: &'a [u8],
-    /// Where relative names start; none for a model given as text.
+    /// Directory of relative file names; `None` for a model given as text.
     pub(crate) directory: Option<&'a Path>,
 }
 
@@ -59,16 +59,16 @@ mod tests {
         let e = read_at_most(&path, 7).unwrap_err().to_string();
         assert!(e.starts_with("it has more than 7 bytes"), "{e}");
         let e = read_file(folder.path()).unwrap_err().to_string();
-        assert_eq!(e, "it is a folder, a file is expected");
+        assert_eq!(e, "it must be a regular file, got a folder");
         assert!(read_file(&folder.path().join("none")).is_err());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_never_ends_is_not_read() {
+    fn devices_are_refused() {
         for device in ["/dev/zero", "/dev/null"] {
             let e = read_file(Path::new(device)).unwrap_err().to_string();
-            assert_eq!(e, "it is a device or a pipe, a file is expected");
+            assert_eq!(e, "it must be a regular file, got a device or a pipe");
         }
     }
 }

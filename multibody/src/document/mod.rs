@@ -1,4 +1,4 @@
-//! Texts of model files: bytes read within limits, XML with positions, and numbers as Drake reads
+//! Text of model files: bytes read within limits, XML with positions, and numbers as Drake reads
 //! them.
 
 pub(crate) mod input;

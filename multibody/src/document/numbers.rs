@@ -1,11 +1,12 @@
-//! Numbers in the texts of model files, and what is behind them.
+//! Numbers in the text of model files, and the text that follows them.
 //!
-//! Drake reads URDF, MJCF and the vectors of SDFormat by streams of C++, and the other numbers of
-//! SDFormat by `strtod`. Both take a number from the start of what is left of a text, whatever
-//! follows it. Published files rely on that: `0.5,`, `1u`. A word that is a number is one here,
-//! infinity and huge numbers included.
+//! Drake reads URDF, MJCF and the vectors of SDFormat with C++ streams, and the other numbers of
+//! SDFormat with `strtod`. Both take a number from the start of the remaining text, whatever
+//! follows it. Published files rely on that: `0.5,`, `1u`. A word that is a number as a whole is
+//! always accepted here, including infinity and huge numbers.
 
-/// Significant hexadecimal digits that fit into 64 bits, with one bit left for what is behind them.
+/// Number of significant hexadecimal digits that are kept in 64 bits; the lowest bit also records
+/// whether a later digit is nonzero.
 const MAX_HEX_DIGITS: u32 = 15;
 
 /// Numbers found in a text.
@@ -13,12 +14,13 @@ const MAX_HEX_DIGITS: u32 = 15;
 pub(crate) struct ParsedNumbers<'t> {
     text: &'t str,
     pub(crate) numbers: Vec<f64>,
-    /// Pieces of the text that are no numbers.
+    /// Pieces of the text that are not numbers.
     pub(crate) ignored: Vec<&'t str>,
 }
 
 impl<'t> ParsedNumbers<'t> {
-    /// At most `limit` numbers that a stream extracts one after the other; the rest is ignored.
+    /// Extracts up to `limit` numbers as a C++ stream does, one after the other; the rest is
+    /// ignored.
     pub(crate) fn of_stream(text: &'t str, limit: usize) -> Self {
         let mut reading = Self::start(text);
         let mut rest = reading.text;
@@ -36,7 +38,7 @@ impl<'t> ParsedNumbers<'t> {
         reading
     }
 
-    /// The number that `strtod` finds at the start; the rest is ignored.
+    /// Parses the number that `strtod` finds at the start; the rest is ignored.
     pub(crate) fn of_one(text: &'t str) -> Self {
         let mut reading = Self::start(text);
         let mut rest = reading.text;
@@ -48,8 +50,8 @@ impl<'t> ParsedNumbers<'t> {
         reading
     }
 
-    /// The number that `strtod` finds at the start of each word; the first word without one is the
-    /// error.
+    /// Parses the number that `strtod` finds at the start of each word; the error is the first word
+    /// without a number.
     pub(crate) fn of_words(text: &'t str) -> Result<Self, &'t str> {
         let mut reading = Self::start(text);
         for word in text.split_whitespace() {
@@ -67,13 +69,14 @@ impl<'t> ParsedNumbers<'t> {
         }
     }
 
-    /// The first word that is not a number as it stands, if there is one.
+    /// Returns the first word that is not a number as a whole, if any.
     pub(crate) fn stray(&self) -> Option<&'t str> {
         let mut words = self.text.split_whitespace();
         words.find(|word| word.parse::<f64>().is_err())
     }
 
-    /// The warning about the ignored pieces of `what`.
+    /// Returns a warning about the ignored pieces, or `None` if there are none; `what` names the
+    /// text.
     pub(crate) fn warning(&self, what: &str) -> Option<String> {
         let mut pieces: Vec<String> = vec![];
         for piece in &self.ignored {
@@ -89,7 +92,7 @@ impl<'t> ParsedNumbers<'t> {
         let is = if pieces.len() == 1 { "is" } else { "are" };
         (!pieces.is_empty()).then(|| {
             format!(
-                "{what} must be {expected}, got '{}'; {} {is} ignored, as by Drake",
+                "{what} must be {expected}, got '{}'; {} {is} ignored, as in Drake",
                 self.text,
                 pieces.join(" and ")
             )
@@ -97,15 +100,16 @@ impl<'t> ParsedNumbers<'t> {
     }
 }
 
-/// A word at the start that is a number, and what is behind it.
+/// Parses the word at the start if it is a number; returns it with the remaining text.
 fn word(text: &str) -> Option<(f64, &str)> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let x = text[..end].parse().ok()?;
     Some((x, &text[end..]))
 }
 
-/// The number that a stream of C++ extracts from the start of a text. A stream takes all characters
-/// that may be in a number, so that `1e` is none.
+/// Extracts a number from the start of a text as a C++ stream does; returns it with the remaining
+/// text. A stream consumes every character that may be part of a number, so that `1e` is not a
+/// number.
 fn extracted(text: &str) -> Option<(f64, &str)> {
     let bytes = text.as_bytes();
     let sign = |at: usize| usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
@@ -127,7 +131,8 @@ fn extracted(text: &str) -> Option<(f64, &str)> {
     Some((x, &text[end..]))
 }
 
-/// The number that `strtod` of C finds at the start of a text.
+/// Parses the number that C's `strtod` finds at the start of a text; returns it with the remaining
+/// text.
 fn prefix(text: &str) -> Option<(f64, &str)> {
     if let Some(found) = word(text) {
         return Some(found);
@@ -169,7 +174,7 @@ fn prefix(text: &str) -> Option<(f64, &str)> {
     Some((signed(x), &unsigned[end..]))
 }
 
-/// A number such as `0x1.8p3`, without a sign.
+/// Parses an unsigned hexadecimal number such as `0x1.8p3`; returns it with the remaining text.
 fn hexadecimal(text: &str) -> Option<(f64, &str)> {
     let body = text
         .strip_prefix("0x")
@@ -186,7 +191,7 @@ fn hexadecimal(text: &str) -> Option<(f64, &str)> {
                 digits += 1;
             }
             Some(digit) => {
-                // Only whether it is zero matters to rounding.
+                // For rounding, only whether the digit is zero matters.
                 mantissa |= u64::from(digit > 0);
                 scale += if point { 0 } else { 4 };
                 digits += 1;
@@ -203,7 +208,7 @@ fn hexadecimal(text: &str) -> Option<(f64, &str)> {
         let unsigned = rest.strip_prefix(['+', '-']).unwrap_or(rest);
         let length = unsigned.bytes().take_while(u8::is_ascii_digit).count();
         let all = rest.len() - unsigned.len() + length;
-        // Longer exponents are as good as infinite.
+        // More digits than nine would overflow or underflow anyway.
         let value: i64 = unsigned[..length].get(..length.min(9))?.parse().ok()?;
         let value = if rest.starts_with('-') { -value } else { value };
         Some((value, end + 1 + all))
@@ -212,7 +217,7 @@ fn hexadecimal(text: &str) -> Option<(f64, &str)> {
         scale = scale.saturating_add(value);
         end = behind;
     }
-    // In steps whose powers of two are normal numbers.
+    // Scales in steps whose powers of two are normal numbers.
     let mut x = mantissa as f64;
     let mut left = scale.clamp(-4000, 4000) as i32;
     while left != 0 && x != 0.0 {
@@ -228,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_take_what_may_be_in_a_number() {
+    fn streams_consume_every_character_that_may_be_in_a_number() {
         for (text, x, rest) in [
             ("1", 1.0, ""),
             ("1. 2", 1.0, " 2"),
@@ -283,12 +288,12 @@ mod tests {
     }
 
     #[test]
-    fn warnings_name_what_is_ignored() {
+    fn warnings_name_the_ignored_pieces() {
         let reading = ParsedNumbers::of_words("1, 2, 3u").unwrap();
         let warning = reading.warning("<size>").unwrap();
         assert_eq!(
             warning,
-            "<size> must be 3 numbers, got '1, 2, 3u'; ',' and 'u' are ignored, as by Drake"
+            "<size> must be 3 numbers, got '1, 2, 3u'; ',' and 'u' are ignored, as in Drake"
         );
         assert_eq!(ParsedNumbers::of_one(" 1 ").warning("x"), None);
     }

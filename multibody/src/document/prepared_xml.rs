@@ -5,16 +5,16 @@ use roxmltree::Document;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// At most this many namespace prefixes are declared on behalf of a file.
+/// Maximum number of namespace prefixes that are declared on behalf of a file.
 const MAX_PREFIXES: usize = 16;
 
 /// Text made acceptable to a strict XML parser.
 pub(crate) struct PreparedXml<'a> {
     pub(super) original: &'a str,
     pub(crate) text: Cow<'a, str>,
-    /// Text that was put into `text` and is not in `original`.
+    /// Range of `text` that was inserted and is not in `original`.
     pub(super) inserted: Range<usize>,
-    /// Offsets and texts of XML declarations that are none.
+    /// Offsets and texts of the XML declarations that are malformed or not the first.
     pub(super) declarations: Vec<(usize, &'a str)>,
 }
 
@@ -33,8 +33,8 @@ impl<'a> PreparedXml<'a> {
         prepared
     }
 
-    /// Many URDF files use `drake:` and other prefixes without `xmlns:drake="..."`, which Drake's
-    /// XML parser accepts.
+    /// Declares the prefixes that a file uses without a declaration. Many URDF files use `drake:`
+    /// and other prefixes without `xmlns:drake="..."`, which Drake's XML parser accepts.
     fn declare_prefixes(&mut self) {
         for _ in 0..MAX_PREFIXES {
             let prefix = match Document::parse(&self.text) {
@@ -51,7 +51,7 @@ impl<'a> PreparedXml<'a> {
         }
     }
 
-    /// The document, or the place and message of what is wrong with it.
+    /// Parses the text; the error has its place in the file.
     pub(crate) fn parse(&self, file: &str) -> Result<Document<'_>, Diagnostic> {
         Document::parse(&self.text).map_err(|error| {
             let pos = error.pos();
@@ -65,7 +65,7 @@ impl<'a> PreparedXml<'a> {
                 line: pos.row,
                 column: pos.col,
                 message: match empty {
-                    true => "the file is empty; it must hold an XML document".into(),
+                    true => "the file must hold an XML document, got an empty file".into(),
                     false => format!("malformed XML: {message}"),
                 },
             }
@@ -73,8 +73,9 @@ impl<'a> PreparedXml<'a> {
     }
 }
 
-/// Turns XML declarations that a strict parser refuses into spaces: those that are not at the very
-/// start, and those without what XML asks of them. Returns the offsets and the texts of the latter.
+/// Replaces XML declarations that a strict parser refuses with spaces: those that are not at the
+/// very start, and malformed ones. Returns the offsets and texts of the declarations that are
+/// malformed or not the first.
 fn blank_declarations<'a>(text: &mut Cow<'a, str>, original: &'a str) -> Vec<(usize, &'a str)> {
     let mut bad = vec![];
     let mut end = 0;
@@ -105,8 +106,8 @@ fn blank_declarations<'a>(text: &mut Cow<'a, str>, original: &'a str) -> Vec<(us
     bad
 }
 
-/// Turns hyphens in comments, where XML forbids two in a row but published files have them, into
-/// spaces.
+/// Replaces hyphens in comments with spaces: XML forbids two in a row, but published files have
+/// them.
 fn blank_hyphens_in_comments(text: &mut Cow<'_, str>) {
     let mut at = 0;
     while let Some(start) = text[at..].find("<!").map(|i| at + i) {
@@ -129,7 +130,7 @@ fn blank_hyphens_in_comments(text: &mut Cow<'_, str>) {
     }
 }
 
-/// Offset behind the name of the first element.
+/// Returns the offset just after the name of the first element.
 fn end_of_root_name(text: &str) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn malformed_xml_has_a_place() {
+    fn malformed_xml_is_reported_with_its_place() {
         let prepared = PreparedXml::new("<robot>\n  <link>\n</robot>");
         let error = prepared.parse("f.urdf").unwrap_err();
         assert!(error.to_string().starts_with("f.urdf:3:"), "{error}");

@@ -1,4 +1,4 @@
-//! XML with positions: elements as the file spells them, numbers, and reports about both.
+//! XML with positions: elements as the file spells them, numbers, and diagnostics about both.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::numbers::ParsedNumbers;
@@ -9,15 +9,16 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-/// An error was reported; the thing that has it is left out, parsing goes on to find more.
+/// Marker of an error that was reported: the faulty element is left out, and parsing continues to
+/// find further errors.
 #[derive(Debug)]
 pub(crate) struct Reported;
 
-/// A value, or an error that was reported.
+/// A value, or the marker of a reported error.
 pub(crate) type Parsed<V> = Result<V, Reported>;
 
-/// The numbers of an attribute, none of them NaN, or what is wrong with them. What is behind them
-/// is ignored.
+/// Parses the numbers of an attribute, none of them NaN; the error is a message. Text after the
+/// numbers is ignored.
 pub(crate) fn parse_numbers<'t>(
     attribute: &str,
     text: &'t str,
@@ -35,21 +36,24 @@ pub(crate) fn parse_numbers<'t>(
 }
 
 fn no_number(attribute: &str, word: &str) -> String {
-    format!("'{word}' in attribute '{attribute}' is not a number")
+    format!("attribute '{attribute}' must hold numbers, got '{word}'")
 }
 
-/// N finite numbers, or what is wrong with them.
+/// Returns N finite numbers; the error is a message.
 pub(crate) fn exactly<const N: usize>(
     attribute: &str,
     reading: &ParsedNumbers<'_>,
 ) -> Result<[f64; N], String> {
     match count::<N>(attribute, reading)? {
         vector if vector.iter().all(|x| x.is_finite()) => Ok(vector),
-        _ => Err(format!("attribute '{attribute}' is not finite")),
+        _ => Err(format!(
+            "attribute '{attribute}' must be finite, got {:?}",
+            reading.numbers
+        )),
     }
 }
 
-/// N numbers, or what is wrong with them.
+/// Returns N numbers; the error is a message.
 pub(crate) fn count<const N: usize>(
     attribute: &str,
     reading: &ParsedNumbers<'_>,
@@ -60,21 +64,21 @@ pub(crate) fn count<const N: usize>(
         None => {
             let expected = if N == 1 { "number" } else { "numbers" };
             let found = numbers.len();
-            format!("attribute '{attribute}' has {found} numbers, {N} {expected} expected")
+            format!("attribute '{attribute}' must have {N} {expected}, got {found}")
         }
     })
 }
 
-/// Reads one document and collects what there is to say about it.
+/// Reader of one document that collects its diagnostics.
 pub(crate) struct XmlReader<'a> {
     file: &'a str,
     prepared: &'a PreparedXml<'a>,
-    /// Offsets of the starts of lines in the original text.
+    /// Offsets of line starts in the original text.
     lines: Vec<usize>,
-    /// Start of line, offset and column of the place asked for last.
+    /// Line start, offset and column of the last lookup.
     last: Cell<(usize, usize, usize)>,
     diagnostics: RefCell<Vec<Diagnostic>>,
-    /// Offsets of attributes whose numbers were warned of.
+    /// Offsets of attributes that already have a warning about their numbers.
     told: RefCell<BTreeSet<usize>>,
 }
 
@@ -93,41 +97,41 @@ impl<'a> XmlReader<'a> {
         for (start, declaration) in &prepared.declarations {
             let message = format!(
                 "an XML declaration must be <?xml version=\"1.0\"?>, at the start and once, got \
-                 '{declaration}'; it is ignored, as by Drake"
+                 '{declaration}'; it is ignored, as in Drake"
             );
             reader.report(Severity::Warning, *start, message);
         }
         reader
     }
 
-    /// Reports since the last call.
+    /// Takes the diagnostics reported since the last call.
     pub(crate) fn take_diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.take()
     }
 
-    /// The name of an element as the file spells it, with its prefix.
+    /// Returns the name of an element as the file spells it, with its prefix.
     pub(crate) fn tag<'n>(&'n self, node: Node<'n, '_>) -> &'n str {
         let rest = self.prepared.text.get(node.range().start + 1..);
         rest.map_or("", |rest| &rest[..name_length(rest)])
     }
-    /// Children that are elements.
+    /// Returns the children that are elements.
     pub(crate) fn elements<'n, 'i>(
         &self,
         node: Node<'n, 'i>,
     ) -> impl Iterator<Item = Node<'n, 'i>> + use<'n, 'i> {
         node.children().filter(Node::is_element)
     }
-    /// The first child of a name.
+    /// Returns the first child with a given name.
     pub(crate) fn child<'n, 'i>(&self, node: Node<'n, 'i>, tag: &str) -> Option<Node<'n, 'i>> {
         self.elements(node).find(|c| self.tag(*c) == tag)
     }
-    /// All children of a name.
+    /// Returns all children with a given name.
     pub(crate) fn children<'n, 'i>(&self, node: Node<'n, 'i>, tag: &str) -> Vec<Node<'n, 'i>> {
         let named = |c: &Node<'n, 'i>| self.tag(*c) == tag;
         self.elements(node).filter(named).collect()
     }
 
-    /// Line and column, from 1, of an offset into the parsed text.
+    /// Returns the line and column, from 1, of an offset into the parsed text.
     fn position(&self, offset: usize) -> (u32, u32) {
         let inserted = &self.prepared.inserted;
         let offset = match offset {
@@ -139,9 +143,9 @@ impl<'a> XmlReader<'a> {
         (line as u32 + 1, column as u32 + 1)
     }
 
-    /// Characters between the start of a line and an offset in it. Counts from the place asked for
-    /// last, so that a file whose elements are all in one line does not take the square of its
-    /// length.
+    /// Returns the number of characters between the start of a line and an offset in it. Counts
+    /// from the last lookup, so that a file with all elements on one line does not take quadratic
+    /// time.
     fn column(&self, start: usize, offset: usize) -> usize {
         let text = self.prepared.original;
         let count = |from: usize, to: usize| text.get(from..to).map_or(0, |t| t.chars().count());
@@ -159,12 +163,12 @@ impl<'a> XmlReader<'a> {
         column
     }
 
-    /// Line and column of an element, from 1.
+    /// Returns the line and column of an element, from 1.
     pub(crate) fn place(&self, node: Node<'_, '_>) -> (u32, u32) {
         self.position(node.range().start)
     }
 
-    /// Names, values and places of the attributes of an element.
+    /// Returns the names, values and places of the attributes of an element.
     pub(crate) fn attributes<'n>(
         &'n self,
         node: Node<'n, '_>,
@@ -206,21 +210,24 @@ impl<'a> XmlReader<'a> {
     pub(crate) fn warning_at(&self, node: Node<'_, '_>, attribute: &str, message: impl Display) {
         self.report(Severity::Warning, offset_of(node, attribute), message);
     }
-    /// True if an error was reported.
+    /// Returns true if an error was reported.
     #[cfg(test)]
     pub(crate) fn failed(&self) -> bool {
         let diagnostics = self.diagnostics.borrow();
         diagnostics.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// An attribute that must be there and not be blank.
+    /// Returns the value of a required attribute, which must not be blank.
     pub(crate) fn required<'n>(&self, node: Node<'n, '_>, attribute: &str) -> Parsed<&'n str> {
         match node.attribute(attribute).map(str::trim) {
             Some(value) if !value.is_empty() => Ok(value),
             Some(_) => Err(self.error_at(
                 node,
                 attribute,
-                format!("attribute '{attribute}' of <{}> is empty", self.tag(node)),
+                format!(
+                    "attribute '{attribute}' of <{}> must not be empty",
+                    self.tag(node)
+                ),
             )),
             None => Err(self.error(
                 node,
@@ -229,8 +236,8 @@ impl<'a> XmlReader<'a> {
         }
     }
 
-    /// Result of a function of the numbers of an attribute; `None` when the attribute is absent.
-    /// Warns of what is behind the numbers.
+    /// Applies `check` to the numbers of an attribute; `None` if the attribute is absent. Warns
+    /// about text after the numbers.
     fn numbers<V>(
         &self,
         node: Node<'_, '_>,
@@ -253,14 +260,14 @@ impl<'a> XmlReader<'a> {
             Reported
         })?;
         let warning = reading.warning(&format!("attribute '{name}'"));
-        // Attributes may be read twice.
+        // An attribute may be read twice, but must be warned about once.
         if let Some(warning) = warning.filter(|_| self.told.borrow_mut().insert(at)) {
             self.report(Severity::Warning, at, warning);
         }
         Ok(value)
     }
 
-    /// N finite numbers; `None` when the attribute is absent.
+    /// Reads N finite numbers; `None` if the attribute is absent.
     pub(crate) fn vector<const N: usize>(
         &self,
         node: Node<'_, '_>,
@@ -268,7 +275,7 @@ impl<'a> XmlReader<'a> {
     ) -> Parsed<Option<[f64; N]>> {
         self.numbers(node, attribute, |reading| exactly(attribute, reading))
     }
-    /// Three finite numbers, or one that stands for all three.
+    /// Reads three finite numbers, or one that is used for all three.
     pub(crate) fn vector3_or_uniform(
         &self,
         node: Node<'_, '_>,
@@ -280,24 +287,24 @@ impl<'a> XmlReader<'a> {
         }
         self.vector::<3>(node, attribute)
     }
-    /// A finite number; `None` when the attribute is absent.
+    /// Reads a finite number; `None` if the attribute is absent.
     pub(crate) fn number(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<Option<f64>> {
         Ok(self.vector::<1>(node, attribute)?.map(|[x]| x))
     }
-    /// A finite number that must be there.
+    /// Reads a finite number from a required attribute.
     pub(crate) fn required_number(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<f64> {
         self.required(node, attribute)?;
         self.number(node, attribute)?.ok_or(Reported)
     }
-    /// A number that may be infinite; `None` when the attribute is absent.
+    /// Reads a number that may be infinite; `None` if the attribute is absent.
     pub(crate) fn limit(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<Option<f64>> {
         self.numbers(node, attribute, |reading| limit_of(attribute, reading))
     }
-    /// A number that may be infinite.
+    /// Reads a number that may be infinite from an attribute.
     pub(crate) fn limit_in(&self, attribute: Attribute<'_, '_>) -> Parsed<f64> {
         self.numbers_in(attribute, |reading| limit_of(attribute.name(), reading))
     }
-    /// The finite number in attribute `value` of the first child of a name.
+    /// Reads the finite number in attribute `value` of the first child with a given name.
     pub(crate) fn child_value(&self, node: Node<'_, '_>, tag: &str) -> Parsed<Option<f64>> {
         let child = self.child(node, tag);
         child.map(|c| self.required_number(c, "value")).transpose()
@@ -308,7 +315,7 @@ fn limit_of(attribute: &str, reading: &ParsedNumbers<'_>) -> Result<f64, String>
     count::<1>(attribute, reading).map(|[x]| x)
 }
 
-/// Offset of an attribute, or of its element where there is no such attribute.
+/// Returns the offset of an attribute, or of its element if the attribute is absent.
 fn offset_of(node: Node<'_, '_>, attribute: &str) -> usize {
     let found = node.attributes().find(|a| a.name() == attribute);
     found.map_or(node.range().start, |a| a.range().start)
@@ -319,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_are_those_of_the_file() {
+    fn positions_refer_to_the_original_text() {
         let text =
             "\n <?xml version='1.0'?>\n<!-- <x> -->\n<robot name='r'><drake:a/>\n<b:c/></robot>";
         let prepared = PreparedXml::new(text);

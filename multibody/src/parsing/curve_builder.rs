@@ -4,7 +4,7 @@ use crate::model::{BodyIndex, Joint};
 use nalgebra::Vector3;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
-/// A path that is being read; the defaults are those of Drake.
+/// Builder of a path; the defaults are those of Drake.
 pub(super) struct CurveBuilder {
     /// Tangent at the start, in F.
     pub(super) initial_tangent: [f64; 3],
@@ -27,16 +27,17 @@ impl CurveBuilder {
         }
     }
 
-    /// Adds a straight line of a length (m); the error says what is wrong with it.
+    /// Adds a straight line with a length (m); the error is a message.
     pub(super) fn push_line(&mut self, length: f64) -> Result<(), String> {
         self.push("the length of a line", length, 0.0)
     }
 
-    /// Adds an arc of a radius (m) and an angle (rad), which is positive to the left.
+    /// Adds an arc with a radius (m) and an angle (rad), positive to the left; the error is a
+    /// message.
     pub(super) fn push_arc(&mut self, radius: f64, angle: f64) -> Result<(), String> {
         if radius <= 0.0 {
             return Err(format!(
-                "the radius of an arc must be positive, got {radius} m"
+                "the radius of an arc must be positive, got {radius:?} m"
             ));
         }
         let rate = angle.signum() / radius;
@@ -46,10 +47,10 @@ impl CurveBuilder {
     fn push(&mut self, what: &str, length: f64, turning_rate: f64) -> Result<(), String> {
         let start = self.breaks[self.breaks.len() - 1];
         let end = start + length;
-        // Shorter than the spacing of numbers is no segment.
+        // A segment must be longer than the spacing of floating-point numbers at its start.
         if !(length > 0.0 && end > start) {
             return Err(format!(
-                "{what} must be positive, got {length} m after {start} m"
+                "{what} must be positive, got {length:?} m after {start:?} m"
             ));
         }
         self.breaks.push(end);
@@ -57,7 +58,7 @@ impl CurveBuilder {
         Ok(())
     }
 
-    /// The joint along the path.
+    /// Creates the joint along the path.
     pub(super) fn joint(
         &self,
         name: &str,

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// What a model file is written in.
+/// Format of a model file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ModelFormat {
     Urdf,
@@ -17,7 +17,7 @@ pub(crate) enum ModelFormat {
 const SUFFIXES: &str = ".urdf, .sdf, .xml, .dmd.yaml or .obj";
 
 impl ModelFormat {
-    /// By the suffix of a file.
+    /// Determines the format from the suffix of a file.
     pub(crate) fn of_file(path: &Path) -> Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let suffix = name.split_once('.').map_or("", |(_, s)| s);
@@ -28,7 +28,7 @@ impl ModelFormat {
         };
         Self::of_name(&path.display().to_string(), format)
     }
-    /// By name; `what` is for the message.
+    /// Determines the format from its name; `what` names the text or file in the error message.
     pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
         match &*name.to_lowercase() {
             "urdf" => Ok(Self::Urdf),
@@ -37,11 +37,11 @@ impl ModelFormat {
             "dmd.yaml" => Ok(Self::ModelDirectives),
             "obj" => Ok(Self::Obj),
             other => Err(Error::invalid(format!(
-                "{what}: the suffix '.{other}' is no model format; {SUFFIXES} is expected"
+                "{what}: the suffix must be {SUFFIXES}, got '.{other}'"
             ))),
         }
     }
-    /// Whether an SDFormat file may include models of this format.
+    /// Returns true if an SDFormat file may include models of this format.
     pub(crate) fn can_be_included(self) -> bool {
         matches!(self, Self::Urdf | Self::Sdf | Self::Mjcf)
     }

@@ -1,11 +1,11 @@
-//! Which mesh files can be read.
+//! Supported formats of mesh files.
 
 use std::path::Path;
 
 /// Suffixes of the mesh files that the geometry crate reads.
 const SUFFIXES: [&str; 6] = ["obj", "stl", "gltf", "glb", "dae", "vtk"];
 
-/// Why a mesh file is left out of a model; `None` if it can be read.
+/// Returns the reason for leaving a mesh file out of a model; `None` if its format is supported.
 pub(crate) fn refusal(path: &Path) -> Option<String> {
     let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
     let known = suffix.is_some_and(|s| SUFFIXES.contains(&&*s));

@@ -1,7 +1,7 @@
 //! Parsers of model files.
 //!
-//! A parser adds what it reads to plant and scene as it goes; if anything is wrong, all that was
-//! added is taken back. It never prints: what it has to say is in [`Parser::diagnostics`].
+//! A parser adds what it reads to plant and scene as it goes; after an error, it removes everything
+//! that it has added. It never prints: its warnings and errors are in [`Parser::diagnostics`].
 
 mod curve_builder;
 mod directives;

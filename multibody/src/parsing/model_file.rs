@@ -1,4 +1,4 @@
-//! One model file of any format but model directives.
+//! Parsing of one model file in any format except model directives.
 
 use super::format::ModelFormat;
 use super::target::{ModelNaming, ParseTarget};
@@ -7,8 +7,8 @@ use crate::diagnostic::Diagnostic;
 use crate::document::input::ModelInput;
 use crate::model::ModelInstanceIndex;
 
-/// Adds the models of a file; failure is an error among the diagnostics. Model directives hold no
-/// model.
+/// Adds the models of a file; a failure is an error in `diagnostics`. Model directives hold no
+/// models, and none are added for them.
 pub(super) fn parse(
     format: ModelFormat,
     input: &ModelInput<'_>,

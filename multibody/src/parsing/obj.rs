@@ -1,8 +1,8 @@
 //! Wavefront OBJ as a model of one body.
 //!
 //! The body fills the mesh with the density of water; its frame is that of the mesh. The mesh is
-//! the collision and the visual geometry. The names of model and body are the caller's, or that of
-//! the object in the file, or that of the file.
+//! both the collision and the visual geometry. Model and body have the name given by the caller,
+//! else that of the object in the file, else that of the file.
 
 use super::target::ParseTarget;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -31,7 +31,7 @@ pub(crate) fn parse(
     let objects = object_names(input.bytes);
     if objects.len() > 1 {
         let message = format!(
-            "there are {} objects in the file; they become one body, named after the last",
+            "the file has {} objects; they become one body, named after the last",
             objects.len()
         );
         diagnostics.push(Diagnostic {
@@ -92,7 +92,7 @@ fn add(
     Ok((model, warnings))
 }
 
-/// The names that `o` gives, those without a name left out.
+/// Returns the names in the `o` lines; lines without a name are skipped.
 fn object_names(bytes: &[u8]) -> Vec<String> {
     let lines = bytes.split(|b| *b == b'\n');
     let named = lines.filter_map(|line| {

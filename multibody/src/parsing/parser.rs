@@ -1,4 +1,4 @@
-//! From model files to a plant.
+//! The parser, which adds model files to a plant and a scene.
 
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::format::ModelFormat;
@@ -17,8 +17,8 @@ use tarragon_geometry::SceneGraph;
 ///
 /// Formats: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`), MJCF (`.xml`), model directives
 /// (`.dmd.yaml`) and OBJ (`.obj`). Lengths are metres, angles radians, masses kilograms; MJCF has
-/// units of its own. A model that can not be read leaves plant and scene as they were; what is left
-/// out of a model that can be read is told by [`Self::diagnostics`].
+/// units of its own. If a model cannot be read, plant and scene stay unchanged.
+/// [`Self::diagnostics`] lists what was left out of a model that could be read.
 ///
 /// ```
 /// use tarragon_multibody::{MultibodyPlant, Parser};
@@ -45,8 +45,8 @@ pub struct Parser<'p> {
 }
 
 impl<'p> Parser<'p> {
-    /// A parser that adds models to `plant`, without geometry: visual and collision elements are
-    /// not looked at, and their files need not exist.
+    /// Creates a parser that adds models to `plant` without geometry: visual and collision elements
+    /// are not read, and their files need not exist.
     pub fn new(plant: &'p mut MultibodyPlant) -> Self {
         Self {
             plant,
@@ -59,8 +59,8 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// A parser that adds models to `plant` and their geometry to `scene_graph`; registers the
-    /// plant with it.
+    /// Creates a parser that adds models to `plant` and their geometry to `scene_graph`, and
+    /// registers the plant with the scene.
     pub fn with_scene_graph(
         plant: &'p mut MultibodyPlant,
         scene_graph: &'p mut SceneGraph,
@@ -71,47 +71,49 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Names of all models from now on get `prefix::` in front; an empty prefix ends that.
+    /// Sets the prefix of model names: models added from now on are named `prefix::name`. An empty
+    /// prefix turns this off.
     pub fn set_model_name_prefix(&mut self, prefix: &str) {
         self.prefix = prefix.into();
     }
-    /// From now on a model whose name is taken is called `name_1`, `name_2`, ... instead of being
-    /// an error.
+    /// Sets whether a model whose name is taken is renamed to `name_1`, `name_2`, ... instead of
+    /// being an error.
     pub fn set_auto_renaming(&mut self, enabled: bool) {
         self.auto_renaming = enabled;
     }
-    /// Whether models whose names are taken get others, see [`Self::set_auto_renaming`].
+    /// Returns whether models whose names are taken are renamed, see [`Self::set_auto_renaming`].
     pub fn auto_renaming(&self) -> bool {
         self.auto_renaming
     }
-    /// From now on warnings are errors.
+    /// Treats warnings as errors from now on.
     pub fn set_strict_parsing(&mut self) {
         self.strict = true;
     }
-    /// The packages that `package://` URLs refer to, at first [the default ones](PackageMap). A
-    /// model file's own package (a `package.xml` in its directory or above) is known without being
-    /// added.
+    /// Returns the packages that `package://` URLs refer to, initially [the default
+    /// ones](PackageMap). A model file's own package (a `package.xml` in its directory or above) is
+    /// added automatically.
     pub fn package_map(&self) -> &PackageMap {
         &self.package_map
     }
-    /// See [`Self::package_map`].
+    /// Returns the packages for modification, see [`Self::package_map`].
     pub fn package_map_mut(&mut self) -> &mut PackageMap {
         &mut self.package_map
     }
-    /// The plant.
+    /// Returns the plant.
     pub fn plant(&mut self) -> &mut MultibodyPlant {
         self.plant
     }
-    /// Warnings and errors of all models so far, in order.
+    /// Returns the warnings and errors of all models so far, in order.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
 
-    /// Adds the models of a file; the suffix tells the format.
+    /// Adds the models of a file; the suffix determines the format.
     ///
     /// # Errors
-    /// If the file can not be read or has more than 256 MiB, its suffix is not known, or something
-    /// in it is wrong; the message gives file, line and column. Plant and scene are as before then.
+    /// Returns an error if the file cannot be read or is larger than 256 MiB, its suffix is
+    /// unknown, or its content is invalid; the message gives file, line and column. Plant and scene
+    /// are then unchanged.
     pub fn add_models(&mut self, path: impl AsRef<Path>) -> Result<Vec<ModelInstanceIndex>> {
         let path = path.as_ref();
         let format = ModelFormat::of_file(path)?;
@@ -125,20 +127,21 @@ impl<'p> Parser<'p> {
         self.add(format, &input)
     }
 
-    /// As [`Self::add_models`], by a `package://`, `model://` or `file://` URL.
+    /// Adds the models of a file given by a `package://`, `model://` or `file://` URL, see
+    /// [`Self::add_models`].
     ///
     /// # Errors
-    /// If the URL can not be resolved, and as [`Self::add_models`].
+    /// Returns an error if the URL cannot be resolved, or in the cases of [`Self::add_models`].
     pub fn add_models_from_url(&mut self, url: &str) -> Result<Vec<ModelInstanceIndex>> {
         let path = self.package_map.resolve_url(url)?;
         self.add_models(path)
     }
 
-    /// Adds the models of a text in the given format, one of the suffixes without the first dot.
-    /// Files that it names must be absolute or URLs.
+    /// Adds the models of a text. `format` is one of the suffixes without the leading dot. File
+    /// names in the text must be absolute paths or URLs.
     ///
     /// # Errors
-    /// As [`Self::add_models`].
+    /// Returns an error in the cases of [`Self::add_models`].
     pub fn add_models_from_string(
         &mut self,
         text: &str,
@@ -173,25 +176,26 @@ impl<'p> Parser<'p> {
                 format => model_file::parse(format, input, &naming, target, diagnostics),
             };
             let nothing = models.is_empty() && target.plant.num_model_instances() == before;
-            // Directives may add frames and welds only.
+            // Directives may add only frames and welds.
             let said = diagnostics.iter().any(Diagnostic::is_error);
             if nothing && !said && format != ModelFormat::ModelDirectives {
                 diagnostics.push(Diagnostic {
                     severity: Severity::Warning,
-                    ..Diagnostic::of_file(input.file, "there is no model in the file")
+                    ..Diagnostic::of_file(input.file, "the file has no model")
                 });
             }
             models
         })
     }
 
-    /// Adds to plant and scene; what was added is taken back if anything was wrong.
+    /// Runs `add` as a transaction: if anything is wrong, everything that it added to plant and
+    /// scene is removed again.
     fn transact<V>(
         &mut self,
         file: &str,
         add: impl FnOnce(&mut ParseTarget<'_>, &mut Vec<Diagnostic>) -> V,
     ) -> Result<V> {
-        // Taking back costs as much as was added, so loading many models takes linear time.
+        // A rollback costs as much as was added, so loading many models takes linear time.
         let plant_before = PlantMark::new(self.plant);
         let scene_before = self.scene_graph.as_ref().map(|s| s.registration_mark());
         let mut found = vec![];
@@ -247,12 +251,12 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// Adds what directives say (Drake's `ProcessModelDirectives`); names of files are URLs or
-/// absolute. The parser's prefix is a scope of all names.
+/// Executes model directives (Drake's `ProcessModelDirectives`). File names are URLs or absolute
+/// paths. The parser's prefix is the scope of all names.
 ///
 /// # Errors
-/// If something that they refer to is not there, and as [`Parser::add_models`]. Plant and scene are
-/// as before then.
+/// Returns an error if the directives refer to something that does not exist, or in the cases of
+/// [`Parser::add_models`]. Plant and scene are then unchanged.
 pub fn process_model_directives(
     directives: &ModelDirectives,
     parser: &mut Parser<'_>,
@@ -263,9 +267,9 @@ pub fn process_model_directives(
     })
 }
 
-/// [`process_model_directives`] with a parser of its own (Drake's overload without a parser): adds
-/// what directives say to `plant`, and geometry to `scene_graph` if there is one. Packages are [the
-/// default ones](PackageMap).
+/// Executes model directives with a new parser (Drake's overload without a parser), see
+/// [`process_model_directives`]: adds the models to `plant` and their geometry to `scene_graph`, if
+/// given. Packages are [the default ones](PackageMap).
 ///
 /// ```
 /// use tarragon_multibody::MultibodyPlant;
@@ -278,7 +282,7 @@ pub fn process_model_directives(
 /// ```
 ///
 /// # Errors
-/// As [`process_model_directives`].
+/// Returns an error in the cases of [`process_model_directives`].
 pub fn process_model_directives_into(
     directives: &ModelDirectives,
     plant: &mut MultibodyPlant,

@@ -1,4 +1,4 @@
-//! What parsers add models to.
+//! The plant and the scene that parsers add models to.
 
 use crate::error::Result;
 use crate::model::{BodyIndex, CollisionFilterGroupSpec, ModelInstanceIndex, VisualProperties};
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
 
-/// What the caller wants a model to be called.
+/// Name and scope that the caller gives to a model.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ModelNaming<'a> {
-    /// Instead of the name that the file gives.
+    /// Name that replaces the one in the file.
     pub(crate) name: Option<&'a str>,
-    /// In front of all names of model instances, without the `::`; may be empty.
+    /// Prefix of all names of model instances, without the `::`; may be empty.
     pub(crate) scope: &'a str,
 }
 
-/// The plant and the scene that models are added to, and where their files are.
+/// The plant and the scene that models are added to, and the packages that hold their files.
 pub(crate) struct ParseTarget<'a> {
     pub(crate) plant: &'a mut MultibodyPlant,
     pub(super) scene_graph: Option<&'a mut SceneGraph>,
@@ -29,13 +29,13 @@ pub(crate) struct ParseTarget<'a> {
 }
 
 impl ParseTarget<'_> {
-    /// Whether geometry is wanted; its files need not exist otherwise.
+    /// Returns true if geometry is read; otherwise its files need not exist.
     pub(crate) fn has_scene(&self) -> bool {
         self.scene_graph.is_some()
     }
 
-    /// Adds a model instance `scope::name`; where the name is taken and automatic renaming is on,
-    /// it gets a number.
+    /// Adds a model instance `scope::name`. If the name is taken and automatic renaming is on, a
+    /// number is appended.
     pub(crate) fn add_model_instance(
         &mut self,
         scope: &str,
@@ -49,8 +49,8 @@ impl ParseTarget<'_> {
         self.plant.add_model_instance(&name)
     }
 
-    /// Adds a visual geometry, named `{model}::{name}`, if there is a scene. Returns what is
-    /// missing from its pictures.
+    /// Adds a visual geometry, named `{model}::{name}`, if there is a scene. Returns the warnings
+    /// of the registration.
     pub(crate) fn register_visual(
         &mut self,
         body: BodyIndex,
@@ -90,12 +90,12 @@ impl ParseTarget<'_> {
         Ok(())
     }
 
-    /// Adds a set of bodies that collision filters speak of.
+    /// Adds a group of bodies for collision filtering.
     pub(crate) fn add_collision_filter_group(&mut self, group: CollisionFilterGroupSpec) {
         self.filter_groups.push(group);
     }
 
-    /// The file that a URI, or a path relative to `directory`, stands for.
+    /// Resolves a URI, or a path relative to `directory`, to a file.
     pub(crate) fn resolve(&self, uri: &str, directory: Option<&Path>) -> Result<PathBuf, String> {
         self.packages.resolve_file(uri, directory)
     }

@@ -115,7 +115,7 @@ fn references_to_anything_but_a_file_are_errors() {
             found.says(&[path.to_str().unwrap()]);
         }
         let e = load_file(Path::new(&folder)).error;
-        assert!(e.contains("a folder, a file is expected"), "{e}");
+        assert!(e.contains("must be a regular file, got a folder"), "{e}");
         let e = load_file(&dir.path().join(format!("none.{format}"))).error;
         assert!(e.contains("none."), "{e}");
     }
@@ -129,7 +129,7 @@ fn devices_and_pipes_are_not_read() {
         let dir = tempfile::tempdir().unwrap();
         let link = dir.path().join(format!("zero.{format}"));
         std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
-        load_file(&link).says(&["a device or a pipe, a file is expected"]);
+        load_file(&link).says(&["must be a regular file, got a device or a pipe"]);
         if !INCLUDING.contains(&format) {
             continue;
         }

@@ -84,6 +84,6 @@ fn keyframes_that_do_not_fit_are_reported() {
     key("name='x' qpos='1 2 3'").warns(&["'x' is left out", "3 numbers", "12 positions"]);
     key("qvel='1'").warns(&["'qvel' of <key>"]);
     let e = key("qpos='1 2 3 0 0 0 0 .5 1 1 0 0'").error();
-    assert!(e.contains("a quaternion is zero"), "{e}");
+    assert!(e.contains("a quaternion must not be zero"), "{e}");
     assert!(key("qpos='1 2 3 inf 0 0 0 .5 1 1 0 0'").result.is_err());
 }

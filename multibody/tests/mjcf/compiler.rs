@@ -73,11 +73,11 @@ fn euler_angles_turn_about_moving_and_fixed_axes() {
 #[test]
 fn invalid_orientations_are_reported() {
     for (attributes, word) in [
-        ("quat='0 0 0 0'", "the quaternion is zero"),
+        ("quat='0 0 0 0'", "the quaternion must not be zero"),
         ("quat='1 0 0 0' euler='0 0 0'", "'quat' and 'euler'"),
-        ("quat='1 0 0'", "3 numbers, 4 numbers expected"),
-        ("pos='a 0 0'", "'a' in attribute 'pos' is not a number"),
-        ("pos='inf 0 0'", "not finite"),
+        ("quat='1 0 0'", "must have 4 numbers, got 3"),
+        ("pos='a 0 0'", "attribute 'pos' must hold numbers, got 'a'"),
+        ("pos='inf 0 0'", "must be finite"),
     ] {
         let m = world(&format!("<body {attributes}/>"));
         assert!(m.error().contains(word), "{attributes}: {}", m.error());
@@ -99,11 +99,11 @@ fn compiler_settings_apply_to_preceding_elements_and_the_last_one_wins() {
     let m = world_and(body, "<compiler angle='radian'/><compiler angle='degree'/>").ok();
     near([m.pose("a").rotation.angle()], [FRAC_PI_2]);
     let m = world_and(body, "<compiler angle='gon'/>").ok();
-    m.warns(&["'gon' is neither"]);
+    m.warns(&["got 'gon'"]);
     let m = world_and("", "<compiler eulerseq='xyw'/>");
-    assert!(m.error().contains("eulerseq 'xyw'"), "{}", m.error());
+    assert!(m.error().contains("got 'xyw'"), "{}", m.error());
     let m = world_and("", "<compiler coordinate='global'/>");
-    assert!(m.error().contains("only 'local'"), "{}", m.error());
+    assert!(m.error().contains("must be 'local'"), "{}", m.error());
     world_and("", "<compiler coordinate='local'/>").ok();
 }
 
@@ -127,7 +127,7 @@ fn inertia_comes_from_geoms_unless_the_file_says_otherwise() {
     assert!(m.error().contains("no <inertial>"), "{}", m.error());
     mass("", "inertiafromgeom='maybe'")
         .ok()
-        .warns(&["'maybe' is not"]);
+        .warns(&["got 'maybe'"]);
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn gears_and_armature_become_rotor_parameters() {
     assert_eq!(rotor("2 0 0 0 0 0"), (0.5, 2.0));
     assert_eq!(rotor("-4"), (0.125, -4.0));
     assert_eq!(rotor("0"), (0.0, 0.0));
-    driven("<motor joint='j' gear='3 1'/>").warns(&["'gear' has 2 numbers"]);
+    driven("<motor joint='j' gear='3 1'/>").warns(&["'gear' must have 1 or 6 numbers, got 2"]);
 }
 
 #[test]
@@ -60,7 +60,8 @@ fn control_and_force_ranges_limit_efforts() {
     assert_eq!(limit("ctrlrange='-3 3' forcerange='-5 5'"), 3.0);
     assert_eq!(limit("ctrlrange='-3 4'"), 4.0);
     assert_eq!(limit("ctrlrange='3 -4'"), f64::INFINITY);
-    driven("<motor joint='j' ctrlrange='-3 4'/>").warns(&["[-3, 4]", "the larger one, 4"]);
+    driven("<motor joint='j' ctrlrange='-3 4'/>")
+        .warns(&["[-3.0, 4.0]", "the larger effort limit, 4.0"]);
     driven("<motor joint='j' forcerange='3 -4'/>").warns(&["empty"]);
     let e = driven("<motor joint='j' ctrllimited='true'/>").error();
     assert!(
@@ -154,7 +155,7 @@ fn contact_pairs_are_checked() {
     pair("geom1='ga' geom2='gb' condim='1'").warns(&["'condim' of <pair>"]);
     pair("geom1='ga'").warns(&["<pair> without"]);
     pair("geom1='ga' geom2='gd'").warns(&["no geom 'gd' with collision geometry"]);
-    pair("geom1='gb' geom2='gc'").warns(&["that a joint connects"]);
+    pair("geom1='gb' geom2='gc'").warns(&["connected by a joint"]);
     arm("<contact><x/></contact>").warns(&["<x> is ignored"]);
 }
 

@@ -187,7 +187,7 @@ fn meshes_are_found_scaled_and_weighed() {
 #[test]
 fn meshes_without_volume_have_the_mass_of_their_hull() {
     let m = with_mesh("type='mesh' mesh='flat'", "<mesh file='flat.obj'/>", "");
-    m.warns(&["volume", "convex hull instead", "main.xml:2:"]);
+    m.warns(&["volume", "convex hull is used instead", "main.xml:2:"]);
     near([m.inertia("a").mass()], [2000.0]);
     // Open, but with a volume about the origin: as in Drake, the mesh is taken as it is.
     let m = with_mesh("type='mesh' mesh='open'", "<mesh file='open.obj'/>", "");
@@ -216,7 +216,7 @@ fn missing_and_invalid_meshes_are_reported() {
         (
             "size='1'",
             "<mesh name='m' file='box.obj' scale='1'/>",
-            "3 numbers expected",
+            "must have 3 numbers",
         ),
     ] {
         let m = with_mesh(geom, assets, "");

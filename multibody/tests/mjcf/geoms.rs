@@ -91,8 +91,8 @@ fn geoms_have_all_roles_unless_the_file_says_otherwise() {
     assert_eq!(roles("contype='0'"), [1, 1, 1]);
     assert_eq!(roles("group='5' contype='0' conaffinity='0'"), [0, 0, 0]);
     body("<geom size='1' contype='2'/>")
-        .warns(&["contype=2 and conaffinity=1 are ignored", "'geom0'"]);
-    body("<geom size='1' condim='4'/>").warns(&["condim=4 is ignored"]);
+        .warns(&["contype=2.0 and conaffinity=1.0 are ignored", "'geom0'"]);
+    body("<geom size='1' condim='4'/>").warns(&["condim=4.0 is ignored"]);
     body("<geom size='1' friction='1 .1'/>").warns(&["torsional and rolling"]);
     body("<geom size='1' fluidshape='1'/>").warns(&["fluidshape"]);
 }
@@ -205,22 +205,25 @@ fn impossible_geoms_are_errors() {
     for (geom, word) in [
         ("size='0'", "no volume"),
         ("size='-1'", "radius"),
-        ("size='x'", "'x' in attribute 'size' is not a number"),
+        ("size='x'", "attribute 'size' must hold numbers, got 'x'"),
         (
             "type='box' size='1'",
-            "1 numbers, at least 3 are expected of a box",
+            "'size' of a box must have at least 3 numbers, got 1",
         ),
         ("type='box' size='1 1 0'", "geom 'geom0'"),
         ("type='capsule' size='1'", "at least 2"),
-        ("type='capsule' size='1' fromto='1 1 1 1 1 1'", "the same"),
+        (
+            "type='capsule' size='1' fromto='1 1 1 1 1 1'",
+            "must differ",
+        ),
         ("type='cylinder' fromto='1 1 1 1 1 2'", "at least 1"),
-        ("type='cone' size='1'", "'cone' is not known"),
+        ("type='cone' size='1'", "got 'cone'"),
         ("type='mesh'", "no attribute 'mesh'"),
         ("size='1' mass='-1'", "got -1.0 kg"),
-        ("size='1' mass='1e999'", "not finite"),
+        ("size='1' mass='1e999'", "must be finite"),
         ("size='1' density='-1'", "got -4.18879"),
         ("size='1' rgba='2 0 0 1'", "2"),
-        ("size='1' rgba='1 0 0'", "4 numbers expected"),
+        ("size='1' rgba='1 0 0'", "must have 4 numbers"),
         ("size='1' friction='-1'", "friction"),
     ] {
         let m = world(&format!("<body>\n<joint/>\n <geom {geom}/></body>"));

@@ -307,16 +307,16 @@ fn unsupported_and_invalid_joint_attributes_are_reported() {
         m.warns(&[name, "<joint>", "is ignored: "]);
     }
     for (joint, word) in [
-        ("type='screw'", "'screw' is not known"),
+        ("type='screw'", "got 'screw'"),
         ("axis='0 0 0'", "not zero"),
         ("range='2 1'", "limits"),
         (
             "damping='-1'",
             "damping must be finite and at least 0, got -1.0",
         ),
-        ("armature='-1'", "armature is -1"),
+        ("armature='-1'", "armature must be at least 0, got -1.0"),
         ("limited='yes'", "'true', 'false', 'auto'"),
-        ("range='1'", "1 numbers, 2 numbers expected"),
+        ("range='1'", "must have 2 numbers, got 1"),
     ] {
         let m = world(&format!("<body><joint {joint}/><geom size='1'/></body>"));
         assert!(m.error().contains(word), "{joint}: {}", m.error());
@@ -353,7 +353,7 @@ fn inertials_are_in_their_own_frame() {
         ),
         (
             "<inertial mass='0' diaginertia='0 0 0'/>",
-            "a positive value",
+            "must be positive",
         ),
         (
             "<inertial mass='1' diaginertia='1 2 5'/>",
@@ -389,7 +389,7 @@ fn a_model_must_have_a_name() {
         );
     }
     let e = load("<robot name='r'/>").error();
-    assert!(e.contains("<mujoco> is expected"), "{e}");
+    assert!(e.contains("must be <mujoco>"), "{e}");
     let m = load("<mujoco model='a b'/>").ok();
     assert_eq!(m.plant.model_instance_names().last().unwrap(), "a b");
 }

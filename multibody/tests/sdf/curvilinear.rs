@@ -57,21 +57,21 @@ fn invalid_paths_of_joints_are_refused() {
         (joint("", ""), "must have at least one <drake:line_segment>"),
         (
             joint(&LINE.replace("1.5", "0"), ""),
-            "the length of a line must be positive, got 0 m",
+            "the length of a line must be positive, got 0.0 m",
         ),
         (
             joint(&LINE.replace("1.5", "-1"), ""),
-            "must be positive, got -1 m",
+            "must be positive, got -1.0 m",
         ),
         (
             joint(&arc("0", "1"), ""),
-            "the radius of an arc must be positive, got 0 m",
+            "the radius of an arc must be positive, got 0.0 m",
         ),
         (
             joint(&arc("1", "0"), ""),
-            "the length of an arc must be positive, got 0 m",
+            "the length of an arc must be positive, got 0.0 m",
         ),
-        (joint(&arc("nan", "0"), ""), "not finite"),
+        (joint(&arc("nan", "0"), ""), "must be finite"),
         (
             joint(&arc("1e-320", "1"), ""),
             "turning rates must be finite, got [inf]",

@@ -353,11 +353,11 @@ fn mistakes_are_reported_with_their_position() {
             link("<pose relative_to='zz'/>"),
             "no link, frame, joint or model named 'zz'",
         ),
-        (link("<pose>1 2 3</pose>"), "6 are expected"),
+        (link("<pose>1 2 3</pose>"), "must have 6 numbers"),
         (link("<drake:foo/>"), "not supported in <link>"),
         (
             model("<link name='a'/><drake:foo/>"),
-            "these are: drake:joint",
+            "supported elements: drake:joint",
         ),
         (
             model(
@@ -366,10 +366,10 @@ fn mistakes_are_reported_with_their_position() {
             "cycle",
         ),
         (joint("revolute", ""), "no <axis>"),
-        (joint("revolute2", ""), "not supported"),
+        (joint("revolute2", ""), "got 'revolute2'"),
         (
             joint("revolute", "<axis><xyz>0 0 0</xyz></axis>"),
-            "no direction",
+            "not zero",
         ),
         (
             joint("fixed", "").replace("<parent>a", "<parent>b"),
@@ -392,7 +392,7 @@ fn mistakes_are_reported_with_their_position() {
             "must be planar or curvilinear, got 'helical'",
         ),
         ("<sdf version='1.9'/>".into(), "0 models and 0 worlds"),
-        ("<robot/>".into(), "<sdf> is expected"),
+        ("<robot/>".into(), "must be <sdf>"),
         (
             "<sdf version='1.9'><world name='w'><include/></world></sdf>".into(),
             "no <uri>",

@@ -167,7 +167,7 @@ fn a_canonical_link_that_is_not_a_link_fixes_the_model_frame_to_the_world() {
     assert_eq!(found[3], ("m::__model__".to_string(), "world", M));
     assert_eq!(loaded.said.len(), 1);
     assert!(
-        loaded.said[0].contains("'n' must be a link"),
+        loaded.said[0].contains("must be a link of an SDFormat file, got 'n'"),
         "{:?}",
         loaded.said
     );
@@ -222,7 +222,7 @@ fn forward_references_in_static_models_use_the_model_frame() {
     let found = frames(&loaded.plant);
     assert_eq!(found[1], ("m::n::g".to_string(), "world", [1.0, 0.0, 2.0]));
     assert_eq!(loaded.said.len(), 1);
-    assert!(loaded.said[0].contains("as in Drake it is placed as if"));
+    assert!(loaded.said[0].contains("as in Drake, it is placed as if"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Directives without references to other files of directives.
+//! Flattening: model directives without references to other files of directives.
 
 use super::model_directives::{
     AddDirectives, MAX_DEPTH, MAX_FILES, ModelDirective, ModelDirectives, too_many,
@@ -7,11 +7,11 @@ use crate::error::{Error, Result};
 use crate::names::scoped;
 use crate::packages::PackageMap;
 
-/// The same directives without any `add_directives`: the files are read and their names get the
-/// scope (Drake's `FlattenModelDirectives`). What is flat stays as it is.
+/// Replaces each `add_directives` with the directives of its file, whose names get the scope
+/// (Drake's `FlattenModelDirectives`). All other directives stay as they are.
 ///
 /// # Errors
-/// If a file can not be found or read, or files refer to themselves.
+/// Returns an error if a file cannot be found or read, or if the files are too many, as in a cycle.
 pub fn flatten_model_directives(
     directives: &ModelDirectives,
     packages: &PackageMap,
@@ -59,7 +59,7 @@ fn flatten(
     Ok(())
 }
 
-/// A directive whose names have a scope.
+/// Prefixes the names in a directive with a scope.
 fn with_scope(mut directive: ModelDirective, scope: &str) -> ModelDirective {
     let join = |name: &mut String| *name = scoped(scope, name);
     let frame = |name: &mut String| {
@@ -75,7 +75,7 @@ fn with_scope(mut directive: ModelDirective, scope: &str) -> ModelDirective {
         }
         ModelDirective::AddModelInstance(d) => join(&mut d.name),
         ModelDirective::AddFrame(d) => {
-            // A name without scope goes into the instance of the base frame.
+            // A frame without a scope belongs to the model instance of its base frame.
             if d.name.contains("::") {
                 join(&mut d.name);
             }

@@ -1,4 +1,4 @@
-//! Doing what directives say.
+//! Execution of model directives.
 
 use super::model_directives::{
     AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddWeld, MAX_DEPTH, MAX_FILES,
@@ -20,7 +20,7 @@ use nalgebra::Isometry3;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// A model that a directive has added (Drake's `ModelInstanceInfo`).
+/// A model that was added by a directive (Drake's `ModelInstanceInfo`).
 ///
 /// ```
 /// use tarragon_multibody::directives::{ModelDirectives, ModelInstanceInfo, process_model_directives};
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);
 /// let scene = ModelDirectives::from_yaml("directives: [{add_model_instance: {name: left}}]")?;
-/// // Empty model instances are no models.
+/// // Empty model instances are not listed.
 /// let added: Vec<ModelInstanceInfo> = process_model_directives(&scene, &mut parser)?;
 /// assert!(added.is_empty());
 /// assert_eq!(plant.model_instance_names()[2], "left");
@@ -38,11 +38,11 @@ use std::path::{Path, PathBuf};
 pub struct ModelInstanceInfo {
     /// Scoped name of the model instance.
     pub model_name: String,
-    /// The file.
+    /// Path of the model file.
     pub model_path: PathBuf,
-    /// Plain name of the frame that it is welded to; empty if no directive welds it.
+    /// Unscoped name of the frame to which the model is welded; empty if no directive welds it.
     pub parent_frame_name: String,
-    /// Plain name of its frame that is welded.
+    /// Unscoped name of the welded frame of the model; empty if no directive welds it.
     pub child_frame_name: String,
     /// Pose of the child frame in the parent frame.
     pub x_pc: Isometry3<f64>,
@@ -50,7 +50,7 @@ pub struct ModelInstanceInfo {
     pub model_instance: ModelInstanceIndex,
 }
 
-/// Adds what a file of directives says.
+/// Executes the directives of a file.
 pub(crate) fn parse(
     input: &ModelInput<'_>,
     naming: &ModelNaming<'_>,
@@ -69,7 +69,7 @@ pub(crate) fn parse(
     loader.added.iter().map(|m| m.model_instance).collect()
 }
 
-/// Adds what directives say.
+/// Executes directives.
 pub(in crate::parsing) fn add(
     directives: &ModelDirectives,
     scope: &str,
@@ -99,19 +99,19 @@ struct DirectiveLoader<'a, 't> {
     target: &'a mut ParseTarget<'t>,
     diagnostics: &'a mut Vec<Diagnostic>,
     added: Vec<ModelInstanceInfo>,
-    /// Where each model is in `added`.
+    /// Index of each model in `added`.
     place_of: HashMap<ModelInstanceIndex, usize>,
-    /// The files that lead to the one being read.
+    /// Included files that are being read, outermost first.
     open: Vec<PathBuf>,
-    /// How many files of directives were read.
+    /// Number of included files of directives so far.
     num_files: usize,
 }
 
-/// Where a directive is written.
+/// Origin of a directive: its file, its directory and the scope around it.
 struct DirectiveContext<'a> {
     file: &'a str,
     directory: Option<&'a Path>,
-    /// In front of all names.
+    /// Prefix of all names.
     scope: &'a str,
 }
 
@@ -137,7 +137,7 @@ impl DirectiveLoader<'_, '_> {
         };
         if let Some(name) = naming.name {
             let message = format!(
-                "model directives can not be added as the model '{name}'; use add_directives"
+                "model directives cannot be added as the model '{name}'; use add_directives"
             );
             self.diagnostics.push(fail((0, 0), message));
             return;
@@ -188,7 +188,7 @@ impl DirectiveLoader<'_, '_> {
         }
     }
 
-    /// The content of a file that a directive names.
+    /// Reads the file that a directive names; returns its path and content.
     fn open(&mut self, uri: &str, place: &DirectiveContext<'_>) -> Result<(PathBuf, Vec<u8>)> {
         let path = self.target.resolve(uri, place.directory);
         let path = path.map_err(Error::invalid)?;
@@ -202,7 +202,7 @@ impl DirectiveLoader<'_, '_> {
         let format = ModelFormat::of_file(&path)?;
         if format == ModelFormat::ModelDirectives {
             return Err(Error::invalid(format!(
-                "'{}' holds model directives, a model file is expected; use add_directives",
+                "'{}' must be a model file, got model directives; use add_directives",
                 d.file
             )));
         }
@@ -212,7 +212,7 @@ impl DirectiveLoader<'_, '_> {
             bytes: &bytes,
             directory: path.parent(),
         };
-        // A scope in the name is as good as one around it.
+        // A scope in the name extends the scope around the directive.
         let (scope, name) = match d.name.rsplit_once("::") {
             Some((model, name)) => (scoped(place.scope, model), name),
             None => (place.scope.to_string(), &*d.name),
@@ -224,7 +224,7 @@ impl DirectiveLoader<'_, '_> {
         let num_bodies = self.target.plant.num_bodies();
         let models = model_file::parse(format, &input, &naming, self.target, self.diagnostics);
         let Some(model) = models.first().copied() else {
-            // The errors say why; without one there is nothing in the file.
+            // Errors were reported already; without one, the file holds no model.
             let said = self.diagnostics[before..].iter().any(Diagnostic::is_error);
             return match said {
                 true => Ok(()),
@@ -273,7 +273,7 @@ impl DirectiveLoader<'_, '_> {
         let plant = &mut *self.target.plant;
         let Some(base) = &d.x_pf.base_frame else {
             return Err(Error::invalid(format!(
-                "frame '{}': X_PF has no base_frame, the name of a frame is expected",
+                "frame '{}': X_PF must name its base_frame",
                 d.name
             )));
         };
@@ -298,7 +298,8 @@ impl DirectiveLoader<'_, '_> {
         let x_pc = match &d.x_pc {
             Some(pose) if pose.base_frame.is_some() => {
                 return Err(Error::invalid(
-                    "X_PC has a base_frame, which is the parent here; leave it out",
+                    "X_PC must not have a base_frame: its base is the parent frame; remove \
+                     base_frame",
                 ));
             }
             Some(pose) => pose_of(pose)?,
@@ -354,7 +355,7 @@ impl DirectiveLoader<'_, '_> {
         }
         if ModelFormat::of_file(&path)? != ModelFormat::ModelDirectives {
             return Err(Error::invalid(format!(
-                "'{}' holds no model directives; use add_model",
+                "'{}' must hold model directives, got a model file; use add_model",
                 d.file
             )));
         }
@@ -374,8 +375,8 @@ impl DirectiveLoader<'_, '_> {
     }
 }
 
-/// The body of a model that no joint of the model carries. The bodies of the model come not before
-/// `start`.
+/// Returns the only body of a model that is not the child of a joint. All bodies of the model have
+/// indices of at least `start`.
 fn only_base_body(
     plant: &MultibodyPlant,
     model: ModelInstanceIndex,
@@ -387,8 +388,8 @@ fn only_base_body(
     match bases[..] {
         [body] => Ok(body),
         _ => Err(Error::invalid(format!(
-            "default_free_body_pose has an empty name, which means the model's only free body; model \
-             '{}' has {} of them, give the name of one",
+            "default_free_body_pose: an empty name stands for the only free body of a model, but \
+             model '{}' has {} free bodies; name one of them",
             plant.model_instance_name(model)?,
             bases.len()
         ))),
@@ -399,7 +400,7 @@ fn pose_of(pose: &Transform) -> Result<Isometry3<f64>> {
     pose.pose().map_err(Error::invalid)
 }
 
-/// The frame of a name within a scope; the world's is everywhere.
+/// Returns the frame with a name in a scope; `world` is the world frame in every scope.
 fn frame_named(plant: &MultibodyPlant, name: &str, scope: &str) -> Result<FrameIndex> {
     match name {
         "world" => Ok(FrameIndex::WORLD),
@@ -407,8 +408,8 @@ fn frame_named(plant: &MultibodyPlant, name: &str, scope: &str) -> Result<FrameI
     }
 }
 
-/// Puts a frame of a free body to a pose in another frame. What is posed in the world by the body's
-/// own frame stays free; otherwise it gets a floating joint.
+/// Sets the default pose of a frame of a free body in another frame. If it is the body's own frame
+/// and the other one is the world, the body stays free; otherwise it gets a floating joint.
 fn place_free_body(
     plant: &mut MultibodyPlant,
     base: FrameIndex,

@@ -1,4 +1,4 @@
-//! Model directives: a YAML list of what to add and how to connect it.
+//! Model directives: a YAML list of models to add and of the connections between them.
 //!
 //! The schema is that of Drake's `ModelDirectives`; names are scoped by `::`.
 

@@ -9,7 +9,7 @@ use serde_saphyr::{options, ser_options};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What to add to a plant, in this order (Drake's `ModelDirectives`).
+/// List of directives that are executed in order (Drake's `ModelDirectives`).
 ///
 /// ```
 /// use tarragon_multibody::directives::ModelDirectives;
@@ -51,7 +51,7 @@ pub enum ModelDirective {
     AddWeld(AddWeld),
     /// Adds a collision filter group.
     AddCollisionFilterGroup(AddCollisionFilterGroup),
-    /// Does what another file of directives says.
+    /// Executes another file of directives.
     AddDirectives(AddDirectives),
 }
 
@@ -69,18 +69,18 @@ pub struct AddModel {
     pub file: String,
     /// Name of the model instance.
     pub name: String,
-    /// Default positions by names of joints of the model (rad or m).
+    /// Default positions by joint name (rad or m).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub default_joint_positions: BTreeMap<String, Vec<f64>>,
-    /// Default poses by names of bodies or frames of the model; an empty name is the model's only
-    /// free body. In another frame than the world, the body gets a floating joint with the body of
-    /// that frame.
+    /// Default poses by the name of a body or a frame of the model; an empty name stands for the
+    /// model's only free body. A pose in a frame other than the world gives the body a floating
+    /// joint to the body of that frame.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub default_free_body_pose: BTreeMap<String, Transform>,
 }
 
 impl AddModel {
-    /// A model of a name, without a file yet.
+    /// Creates a directive that adds a model with a name; its file is still empty.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             file: String::new(),
@@ -100,7 +100,7 @@ impl AddModel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddModelInstance {
-    /// Its name.
+    /// Name of the model instance.
     pub name: String,
 }
 
@@ -114,9 +114,10 @@ pub struct AddModelInstance {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddFrame {
-    /// Its name; a scope chooses the model instance, which is that of the base frame otherwise.
+    /// Name of the frame. A scope selects the model instance, which is otherwise that of the base
+    /// frame.
     pub name: String,
-    /// Its pose in a base frame, which must be given.
+    /// Pose of the frame in its base frame, which must be given.
     #[serde(rename = "X_PF")]
     pub x_pf: Transform,
 }
@@ -131,16 +132,16 @@ pub struct AddFrame {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddWeld {
-    /// The parent frame.
+    /// Scoped name of the parent frame.
     pub parent: String,
-    /// The child frame.
+    /// Scoped name of the child frame.
     pub child: String,
     /// Pose of the child frame in the parent frame, the identity if not given.
     #[serde(rename = "X_PC", default, skip_serializing_if = "Option::is_none")]
     pub x_pc: Option<Transform>,
 }
 
-/// Adds a named set of bodies that collision filters speak of.
+/// Adds a named group of bodies for collision filtering.
 ///
 /// ```
 /// use tarragon_multibody::directives::AddCollisionFilterGroup;
@@ -150,7 +151,7 @@ pub struct AddWeld {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddCollisionFilterGroup {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
     /// Scope of the names of this group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,15 +159,16 @@ pub struct AddCollisionFilterGroup {
     /// Names of bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
-    /// Names of groups whose members are members.
+    /// Names of groups whose members also belong to this group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub member_groups: Vec<String>,
-    /// Names of groups that are not tested against this one; its own name means within the group.
+    /// Names of groups that are not tested against this one; the group's own name excludes
+    /// collisions within the group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignored_collision_filter_groups: Vec<String>,
 }
 
-/// Does what another file of directives says.
+/// Executes another file of directives.
 ///
 /// ```
 /// use tarragon_multibody::directives::AddDirectives;
@@ -178,25 +180,26 @@ pub struct AddCollisionFilterGroup {
 pub struct AddDirectives {
     /// URL of the file, or its name relative to this file of directives.
     pub file: String,
-    /// Scope of all names of that file; a model instance of this name must be there.
+    /// Scope of all names in that file; a model instance with this name must exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_namespace: Option<String>,
 }
 
-/// Files of directives may refer to each other this deep, and so many are read in all: a file that
-/// names the next one twice is read 2, 4, 8, ... times.
+/// Maximum depth of nested files of directives.
 pub(super) const MAX_DEPTH: usize = 32;
+/// Maximum number of files of directives: if each file includes the next one twice, they are read
+/// 2, 4, 8, ... times.
 pub(super) const MAX_FILES: usize = 1000;
 
-/// Why a file of directives is one too many.
+/// Returns the error about a file of directives that exceeds the limits.
 pub(super) fn too_many(file: &str) -> Error {
     Error::invalid(format!(
-        "'{file}' is included by itself, or there are more than {MAX_FILES} files of directives, or more \
-         than {MAX_DEPTH} within each other"
+        "'{file}' includes itself, or there are more than {MAX_FILES} files of directives, or they \
+         are nested deeper than {MAX_DEPTH}"
     ))
 }
 
-/// What is wrong with a YAML text: line, column (0 when they are not known) and message.
+/// Error in a YAML text: line and column (0 if unknown) and message.
 pub(super) struct YamlError {
     pub(super) place: (u32, u32),
     pub(super) message: String,
@@ -206,7 +209,8 @@ impl ModelDirectives {
     /// Reads a YAML text.
     ///
     /// # Errors
-    /// If it is no such YAML; the message gives line and column.
+    /// Returns an error if the text is not valid YAML of this schema; the message gives line and
+    /// column.
     pub fn from_yaml(text: &str) -> Result<Self> {
         read_yaml(text).map_err(|YamlError { place, message }| {
             let place = match place {
@@ -220,7 +224,8 @@ impl ModelDirectives {
     /// Reads a YAML file (Drake's `LoadModelDirectives`).
     ///
     /// # Errors
-    /// If the file can not be read or has more than 256 MiB, and as [`Self::from_yaml`].
+    /// Returns an error if the file cannot be read or is larger than 256 MiB, or in the cases of
+    /// [`Self::from_yaml`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
@@ -235,14 +240,14 @@ impl ModelDirectives {
         })
     }
 
-    /// Writes YAML.
+    /// Writes the directives as YAML.
     ///
     /// # Errors
-    /// If a number can not be written.
+    /// Returns an error if a number cannot be written.
     pub fn to_yaml(&self) -> Result<String> {
         let options = ser_options! { compact_list_indent: true, yaml_12: false };
         let text = serde_saphyr::to_string_with_options(self, options);
-        text.map_err(|e| Error::invalid(format!("model directives can not be written: {e}")))
+        text.map_err(|e| Error::invalid(format!("model directives cannot be written: {e}")))
     }
 }
 

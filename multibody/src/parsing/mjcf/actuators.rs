@@ -16,12 +16,12 @@ const IGNORED: [(&str, &str); 10] = [
     ("site", NOT_A_JOINT),
     ("slidersite", NOT_A_JOINT),
     ("tendon", NOT_A_JOINT),
-    ("user", "there is no user data"),
+    ("user", "user data is not supported"),
 ];
 const IGNORED_IN_POSITION: [(&str, &str); 4] = [
     ("dampratio", "it depends on the configuration"),
     ("inheritrange", "set points are not limited"),
-    ("kv", "Drake's name of the damping gain is 'kd'"),
+    ("kv", "Drake's name for the damping gain is 'kd'"),
     ("timeconst", "actuators have no states"),
 ];
 
@@ -32,7 +32,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         for kind in ["motor", "position"] {
             for node in actuators().flat_map(move |a| a.children_named(kind)) {
                 let node = self.document.defaults.apply(node, None);
-                // What went wrong was reported.
+                // Errors were reported.
                 let _ = self.add_actuator(node);
             }
         }
@@ -62,7 +62,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             Some([gear] | [gear, _, _, _, _, _]) => *gear,
             Some(other) => {
                 let message = format!(
-                    "actuator '{name}': 'gear' has {} numbers, 1 or 6 are expected; the first one is taken",
+                    "actuator '{name}': 'gear' must have 1 or 6 numbers, got {}; the first one is \
+                     used",
                     other.len()
                 );
                 node.warning_at("gear", message);
@@ -92,22 +93,24 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         Ok(())
     }
 
-    /// The effort limit that a range gives; infinite without one.
+    /// Reads the effort limit from a range; infinite if there is none.
     fn effort(&self, node: ElementRef<'_>, name: &str, switch: &str, range: &str) -> Parsed<f64> {
         let Some([lower, upper]) = self.limits(node, switch, range)? else {
             return Ok(f64::INFINITY);
         };
         if lower > upper {
-            let message =
-                format!("actuator '{name}': '{range}' is [{lower}, {upper}], empty; it is ignored");
+            let message = format!(
+                "actuator '{name}': '{range}' must not be empty, got [{lower:?}, \
+                         {upper:?}]; it is ignored"
+            );
             node.warning_at(range, message);
             return Ok(f64::INFINITY);
         }
         let effort = lower.abs().max(upper.abs());
         if lower != -upper {
             let message = format!(
-                "actuator '{name}': '{range}' is [{lower}, {upper}]; effort limits are the same in both \
-                 directions, the larger one, {effort}, is taken"
+                "actuator '{name}': '{range}' must be the same in both directions, got [{lower:?}, \
+                 {upper:?}]; the larger effort limit, {effort:?}, is used"
             );
             node.warning_at(range, message);
         }

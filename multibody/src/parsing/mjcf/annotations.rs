@@ -1,4 +1,4 @@
-//! Sites, cameras and keyframes: what is kept beside bodies and joints.
+//! Sites, cameras and keyframes, which are kept in addition to bodies and joints.
 
 use super::builder::{MjcfBuilder, QposBlock};
 use super::compiler::z_to;
@@ -9,18 +9,18 @@ use nalgebra::{Unit, Vector3};
 use std::f64::consts::PI;
 use tarragon_framework::math;
 
-const FIELD_OF_VIEW: &str = "images are described by 'fovy' and 'resolution'";
+const FIELD_OF_VIEW: &str = "the image is defined by 'fovy' and 'resolution'";
 const IGNORED_IN_CAMERA: [(&str, &str); 8] = [
     ("focal", FIELD_OF_VIEW),
     ("focalpixel", FIELD_OF_VIEW),
-    ("ipd", "cameras have one eye"),
+    ("ipd", "stereo cameras are not supported"),
     ("principal", FIELD_OF_VIEW),
     ("principalpixel", FIELD_OF_VIEW),
     ("sensorsize", FIELD_OF_VIEW),
     ("target", "cameras are fixed to their bodies"),
-    ("user", "there is no user data"),
+    ("user", "user data is not supported"),
 ];
-const POSITIONS_ONLY: &str = "keyframes are named positions";
+const POSITIONS_ONLY: &str = "keyframes hold positions only";
 const IGNORED_IN_KEY: [(&str, &str); 5] = [
     ("qvel", POSITIONS_ONLY),
     ("act", POSITIONS_ONLY),
@@ -30,7 +30,8 @@ const IGNORED_IN_KEY: [(&str, &str); 5] = [
 ];
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
-    /// A site is no frame of the plant, as in Drake; nobody can refer to one without a name.
+    /// Adds a site, which is not a frame of the plant, as in Drake. A site without a name is
+    /// skipped, because nothing can refer to it.
     pub(super) fn add_site(&mut self, node: ElementRef<'_>, body: BodyIndex) -> Parsed<()> {
         let Some(name) = node.name() else {
             return Ok(());
@@ -90,18 +91,18 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         added.map_err(|e| node.error(e))
     }
 
-    /// `<keyframe>`: positions under a name.
+    /// Adds the keyframes, which are named positions.
     pub(super) fn add_keyframes(&mut self, root: ElementRef<'d>) {
         let keys = root.children_named("keyframe").flat_map(|k| k.children());
         for (number, node) in keys.enumerate() {
-            // What went wrong was reported.
+            // Errors were reported.
             let _ = self.add_keyframe(node, number);
         }
     }
 
     fn add_keyframe(&mut self, node: ElementRef<'_>, number: usize) -> Parsed<()> {
         if node.tag() != "key" {
-            node.ignored("<key> is expected");
+            node.ignored("<keyframe> must hold <key> elements");
             return Ok(());
         }
         node.ignore_attributes(&IGNORED_IN_KEY);
@@ -119,8 +120,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             .map_or_else(|| format!("key{number}"), String::from);
         if qpos.len() != expected {
             let message = format!(
-                "keyframe '{name}' is left out: 'qpos' has {} numbers, the joints that were read have \
-                 {expected} positions",
+                "keyframe '{name}' is left out: 'qpos' has {} numbers, but the joints that were \
+                 read have {expected} positions",
                 qpos.len()
             );
             node.warning_at("qpos", message);
@@ -134,7 +135,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         };
         let quaternion = |q: &[f64]| {
             let q = math::quaternion_wxyz([q[0], q[1], q[2], q[3]]);
-            q.ok_or_else(|| node.error_at("qpos", "a quaternion is zero, a rotation is expected"))
+            q.ok_or_else(|| node.error_at("qpos", "a quaternion must not be zero"))
         };
         let mut rest = &*qpos;
         for coordinate in &self.coordinates {

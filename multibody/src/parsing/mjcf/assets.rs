@@ -13,7 +13,7 @@ use tarragon_geometry::{
     Convex, MassProperties, Mesh, MeshSource, Rgba, Shape, calc_mass_properties,
 };
 
-/// Attributes of `<mesh>` without a meaning for the plant.
+/// Attributes of `<mesh>` without a meaning for the plant, with the reasons.
 const IGNORED_IN_MESH: [(&str, &str); 6] = [
     ("maxhullvert", "convex hulls are exact"),
     ("refpos", "vertices are used as they are in the file"),
@@ -27,12 +27,12 @@ const IGNORED_IN_MESH: [(&str, &str); 6] = [
 #[derive(Debug, Default)]
 pub(super) struct Assets {
     pub(super) meshes: BTreeMap<String, Mesh>,
-    /// Colours; none if the material gives none.
+    /// Colours; `None` if the material has none.
     pub(super) materials: BTreeMap<String, Option<Rgba>>,
 }
 
 impl Assets {
-    /// `resolve` finds the file of a path or a URL.
+    /// Reads all `<asset>` elements; `resolve` finds the file of a path or a URL.
     pub(super) fn read(
         root: ElementRef<'_>,
         compiler: &CompilerOptions,
@@ -41,7 +41,7 @@ impl Assets {
     ) -> Self {
         let mut assets = Self::default();
         for node in root.children_named("asset").flat_map(|a| a.children()) {
-            // What went wrong was reported.
+            // Errors were reported.
             let _ = match node.tag() {
                 "mesh" => assets.read_mesh(defaults.apply(node, None), compiler, resolve),
                 "material" => assets.read_material(node),
@@ -50,19 +50,21 @@ impl Assets {
                     Ok(())
                 }
                 "hfield" => {
-                    node.ignored("there are no height fields");
+                    node.ignored("height fields are not supported");
                     Ok(())
                 }
                 "skin" => {
-                    node.ignored("there are no deformable bodies");
+                    node.ignored("deformable bodies are not supported");
                     Ok(())
                 }
                 "model" => {
-                    node.ignored("models are not attached to models; use model directives");
+                    node.ignored(
+                        "attaching models to models is not supported; use model directives",
+                    );
                     Ok(())
                 }
                 _ => {
-                    node.ignored("the element is not known here");
+                    node.ignored("the element is unknown");
                     Ok(())
                 }
             };
@@ -125,7 +127,7 @@ impl Assets {
         Ok(())
     }
 
-    /// Classes give materials nothing, as in Drake.
+    /// Reads a material; as in Drake, classes provide no defaults for materials.
     fn read_material(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let Some(name) = node.name() else {
             return Err(node.error("<material> has no attribute 'name'"));
@@ -136,7 +138,7 @@ impl Assets {
     }
 }
 
-/// The colour of an element.
+/// Reads the colour of an element.
 pub(super) fn read_rgba(node: ElementRef<'_>) -> Parsed<Option<Rgba>> {
     let Some([r, g, b, a]) = node.vector::<4>("rgba")? else {
         return Ok(None);
@@ -145,8 +147,8 @@ pub(super) fn read_rgba(node: ElementRef<'_>) -> Parsed<Option<Rgba>> {
     rgba.map(Some).map_err(|e| node.error_at("rgba", e))
 }
 
-/// Mass properties of a mesh at 1 kg/m^3; those of its convex hull, with a warning, where the mesh
-/// encloses no volume or has an inertia that no body can have.
+/// Computes the mass properties of a mesh at 1 kg/m^3. If the mesh encloses no volume or has a
+/// physically impossible inertia, those of its convex hull are used with a warning.
 pub(super) fn mass_of_mesh(node: ElementRef<'_>, mesh: &Mesh) -> Parsed<MassProperties> {
     let solid = calc_mass_properties(&mesh.clone().into(), 1.0).map_err(|e| e.to_string());
     let why = match solid.map(|m| (m, check_rotational(&m.inertia_about_center_of_mass()))) {
@@ -158,7 +160,7 @@ pub(super) fn mass_of_mesh(node: ElementRef<'_>, mesh: &Mesh) -> Parsed<MassProp
     let hull = hull.and_then(|hull| calc_mass_properties(&Shape::from(hull), 1.0));
     let hull = hull.map_err(|e| node.error(e))?;
     node.warning(format!(
-        "{why}; the inertia is that of the mesh's convex hull instead"
+        "{why}; the inertia of the mesh's convex hull is used instead"
     ));
     Ok(hull)
 }

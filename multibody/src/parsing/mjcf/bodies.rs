@@ -11,12 +11,12 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::math;
 
 const IGNORED: [(&str, &str); 3] = [
-    ("gravcomp", "gravity is not compensated"),
-    ("mocap", "bodies move by their joints"),
-    ("user", "there is no user data"),
+    ("gravcomp", "gravity compensation is not supported"),
+    ("mocap", "bodies move only by their joints"),
+    ("user", "user data is not supported"),
 ];
 
-/// A body to come.
+/// A body that is still to be added.
 struct PendingBody<'d> {
     node: ElementRef<'d>,
     parent: BodyIndex,
@@ -25,7 +25,7 @@ struct PendingBody<'d> {
 }
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
-    /// Adds geoms of the world and then all bodies, each before what is on it.
+    /// Adds the geoms of the world and then all bodies, parents before children.
     pub(super) fn add_worldbody(&mut self, world: ElementRef<'d>) {
         let childclass = self.childclass(world, None);
         let identity = Isometry3::identity();
@@ -39,12 +39,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         self.add_annotations(world, BodyIndex::WORLD, childclass);
         let mut waiting = bodies_in(world, BodyIndex::WORLD, identity, childclass);
         while let Some(next) = waiting.pop() {
-            // What is on a body that could not be added was left out with it.
+            // The children of a body that could not be added are left out with it.
             waiting.extend(self.add_body(&next).unwrap_or_default());
         }
     }
 
-    /// The frame of a body that was added.
+    /// Returns the frame of a body that was added.
     pub(super) fn body_frame(&self, body: BodyIndex) -> FrameIndex {
         let body = self.target.plant.body(body);
         body.map_or(FrameIndex::WORLD, |b| b.body_frame())
@@ -58,14 +58,15 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         own.or(around)
     }
 
-    /// Adds a body and what is on it; the result is the bodies that come next.
+    /// Adds a body with its joints and geoms; returns its child bodies, which are still to be
+    /// added.
     fn add_body(&mut self, waiting: &PendingBody<'d>) -> Parsed<Vec<PendingBody<'d>>> {
         let PendingBody {
             node, parent, x_wp, ..
         } = *waiting;
         node.ignore_attributes(&IGNORED);
         let childclass = self.childclass(node, waiting.childclass);
-        // With a wrong pose, reading goes on to find what else is wrong.
+        // After an error in the pose, reading continues to find further errors.
         let x_pb = self.document.compiler.pose(node).unwrap_or_default();
         let x_wb = x_wp * x_pb;
         let inertial = node.first("inertial");
@@ -82,7 +83,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
             Some(inertial) => self.read_inertial(inertial),
             None => Err(node.error(
-                "<body> has no <inertial>, and the compiler's 'inertiafromgeom' is off; give it one",
+                "<body> has no <inertial>, and the compiler's 'inertiafromgeom' is off; give the \
+                 body an <inertial>",
             )),
         };
         let inertia = inertia.unwrap_or(SpatialInertia::zero());
@@ -115,7 +117,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             return Err(node.error("<inertial> has no attribute 'mass'"));
         };
         if mass <= 0.0 {
-            let message = format!("the mass is {mass} kg, a positive value is expected");
+            let message = format!("the mass must be positive, got {mass:?} kg");
             return Err(node.error_at("mass", message));
         }
         let x_bi = self.document.compiler.pose(node)?;
@@ -144,13 +146,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         inertia.map_err(|e| node.error(e))
     }
 
-    /// Sites and cameras on a body, and warnings about what a body can not have.
+    /// Adds the sites and cameras of a body, and warns about unsupported children.
     fn add_annotations(&mut self, node: ElementRef<'d>, body: BodyIndex, childclass: Option<&str>) {
         for child in node.children() {
             let why = match child.tag() {
                 "site" => {
                     let site = self.document.defaults.apply(child, childclass);
-                    // What went wrong was reported.
+                    // Errors were reported.
                     let _ = self.add_site(site, body);
                     continue;
                 }
@@ -162,22 +164,20 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "body" | "geom" => continue,
                 "joint" | "freejoint" | "inertial" if body != BodyIndex::WORLD => continue,
                 "joint" | "freejoint" | "inertial" => "the world has neither joints nor inertia",
-                "frame" => {
-                    "what is inside of it is left out as well; put the elements into the body"
-                }
-                "replicate" => "what is inside of it is left out as well; write the copies out",
-                "attach" => "models are not attached to models; use model directives",
-                "composite" | "flexcomp" => "there are no composite and no deformable bodies",
+                "frame" => "its content is left out as well; move the elements into the body",
+                "replicate" => "its content is left out as well; write out the copies",
+                "attach" => "attaching models to models is not supported; use model directives",
+                "composite" | "flexcomp" => "composite and deformable bodies are not supported",
                 "light" => "lights are not part of models",
-                "plugin" => "there are no plugins",
-                _ => "the element is not known here",
+                "plugin" => "plugins are not supported",
+                _ => "the element is unknown",
             };
             child.ignored(why);
         }
     }
 }
 
-/// The bodies inside of an element, the last one first.
+/// Returns the child bodies of an element, the last one first.
 fn bodies_in<'d>(
     node: ElementRef<'d>,
     parent: BodyIndex,
@@ -194,7 +194,7 @@ fn bodies_in<'d>(
     waiting.collect()
 }
 
-/// The sum of solids.
+/// Adds up the mass properties of solids.
 fn total(solids: impl Iterator<Item = GeomInertia> + Clone) -> crate::Result<SpatialInertia> {
     let mass: f64 = solids.clone().map(|s| s.mass).sum();
     if mass == 0.0 {

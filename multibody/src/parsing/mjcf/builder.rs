@@ -1,4 +1,4 @@
-//! The state of adding one document to a plant.
+//! State of adding one document to a plant.
 
 use super::sections::GlobalSections;
 use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
@@ -6,7 +6,7 @@ use crate::parsing::target::ParseTarget;
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 
-/// Coordinates of MuJoCo's `qpos`, in its order.
+/// A block of coordinates of MuJoCo's `qpos`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum QposBlock {
     /// Position and quaternion of a body in the world.
@@ -17,19 +17,20 @@ pub(super) enum QposBlock {
     Single(JointIndex),
 }
 
-/// Adds what a document has to a plant.
+/// Builder that adds the content of a document to a plant.
 pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) document: &'d GlobalSections,
     pub(super) target: &'t mut ParseTarget<'p>,
     pub(super) instance: ModelInstanceIndex,
-    /// Bodies of the file and their poses in the world as the file puts them.
+    /// Poses in the world of the file's bodies, as given by the file.
     pub(super) poses: BTreeMap<BodyIndex, Isometry3<f64>>,
     pub(super) bodies: BTreeMap<&'d str, BodyIndex>,
     pub(super) joints: BTreeMap<&'d str, JointIndex>,
-    /// Where geoms with collision geometry are.
+    /// Bodies of the geoms that have collision geometry, by the names of the geoms.
     pub(super) collision_bodies: BTreeMap<String, BodyIndex>,
-    /// Inertia that is added along a joint.
+    /// Armature of each joint: inertia that is added along the joint.
     pub(super) armatures: BTreeMap<JointIndex, f64>,
+    /// Blocks of `qpos`, in order.
     pub(super) coordinates: Vec<QposBlock>,
     pub(super) num_cameras: usize,
 }

@@ -1,4 +1,4 @@
-//! `<compiler>` and `<option>`: how the rest of the file is meant.
+//! `<compiler>` and `<option>`: settings that apply to the whole file.
 
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
@@ -7,7 +7,7 @@ use nalgebra::{Isometry3, Quaternion, Unit, UnitQuaternion, Vector3};
 use std::f64::consts::PI;
 use tarragon_framework::math;
 
-/// Attributes of `<compiler>` that change nothing here.
+/// Attributes of `<compiler>` that are ignored, with the reasons.
 const IGNORED: [(&str, &str); 11] = [
     ("alignfree", "free joints move body frames as they are"),
     ("balanceinertia", "impossible inertias are errors"),
@@ -22,19 +22,23 @@ const IGNORED: [(&str, &str); 11] = [
     ("exactmeshinertia", "mesh inertia is always exact"),
 ];
 
-/// Attributes of `<option>` about the medium and about integration; what else is about solvers.
+/// Attributes of `<option>` that are ignored with a warning, with the reasons. All others but
+/// `gravity` concern solvers and are ignored silently.
 const IGNORED_OPTIONS: [(&str, &str); 8] = [
-    ("actuatorgroupdisable", "there are no groups of actuators"),
-    ("cone", "the plant has a contact model of its own"),
-    ("density", "there is no medium"),
-    ("integrator", "the simulator has integrators of its own"),
-    ("magnetic", "there is no magnetic field"),
-    ("timestep", "the plant has a time step of its own"),
-    ("viscosity", "there is no medium"),
-    ("wind", "there is no medium"),
+    (
+        "actuatorgroupdisable",
+        "groups of actuators are not supported",
+    ),
+    ("cone", "the plant has its own contact model"),
+    ("density", "no medium is simulated"),
+    ("integrator", "the simulator has its own integrators"),
+    ("magnetic", "no magnetic field is simulated"),
+    ("timestep", "the plant has its own time step"),
+    ("viscosity", "no medium is simulated"),
+    ("wind", "no medium is simulated"),
 ];
 
-/// Whether the inertia of bodies is that of their geoms.
+/// Bodies whose inertia is computed from their geoms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InertiaFromGeom {
     Never,
@@ -46,11 +50,11 @@ pub(super) enum InertiaFromGeom {
 #[derive(Debug)]
 pub(super) struct CompilerOptions {
     degrees: bool,
-    /// Axes of Euler angles in order, upper case about fixed axes.
+    /// Axes of Euler angles in order; upper case stands for fixed axes.
     euler: [char; 3],
     pub(super) autolimits: bool,
     pub(super) inertia_from_geom: InertiaFromGeom,
-    /// Where mesh files are.
+    /// Directory of mesh files.
     pub(super) mesh_directory: String,
     /// Whether shapes are fitted to the bounding box of a mesh instead of its inertia box.
     pub(super) fit_aabb: bool,
@@ -70,11 +74,11 @@ impl Default for CompilerOptions {
 }
 
 impl CompilerOptions {
-    /// All `<compiler>` of a file, later ones over earlier ones.
+    /// Reads all `<compiler>` elements of a file; later ones override earlier ones.
     pub(super) fn read(root: ElementRef<'_>) -> Self {
         let mut compiler = Self::default();
         for node in root.children_named("compiler") {
-            // What went wrong was reported.
+            // Errors were reported.
             let _ = compiler.update(node);
         }
         compiler
@@ -88,7 +92,7 @@ impl CompilerOptions {
             None => self.degrees,
             Some(other) => {
                 let message =
-                    format!("angle '{other}' is neither 'degree' nor 'radian'; it is ignored");
+                    format!("angle must be 'degree' or 'radian', got '{other}'; it is ignored");
                 node.warning_at("angle", message);
                 self.degrees
             }
@@ -102,7 +106,8 @@ impl CompilerOptions {
             None => self.inertia_from_geom,
             Some(other) => {
                 let message = format!(
-                    "inertiafromgeom '{other}' is not 'true', 'false' or 'auto'; it is ignored"
+                    "inertiafromgeom must be 'true', 'false' or 'auto', got '{other}'; it is \
+                     ignored"
                 );
                 node.warning_at("inertiafromgeom", message);
                 self.inertia_from_geom
@@ -121,23 +126,23 @@ impl CompilerOptions {
                 .filter(|_| known)
                 .ok_or_else(|| {
                     let message = format!(
-                        "eulerseq '{sequence}': three letters out of x, y, z (about axes that turn along) \
-                         and X, Y, Z (about fixed axes) are expected"
+                        "eulerseq must be three letters out of x, y, z (rotating axes) and X, Y, Z \
+                         (fixed axes), got '{sequence}'"
                     );
                     node.error_at("eulerseq", message)
                 })?;
         }
         if let Some(other) = node.text("coordinate").filter(|c| c.trim() != "local") {
             let message = format!(
-                "coordinate '{other}': only 'local' is supported; load the model into MuJoCo 2.3 and save \
-                 it to get local coordinates"
+                "coordinate must be 'local', got '{other}'; load the model into MuJoCo 2.3 and \
+                 save it to get local coordinates"
             );
             return Err(node.error_at("coordinate", message));
         }
         Ok(())
     }
 
-    /// An angle of the file in radians.
+    /// Converts an angle of the file to radians.
     pub(super) fn angle(&self, angle: f64) -> f64 {
         if self.degrees {
             angle * (PI / 180.0)
@@ -146,14 +151,14 @@ impl CompilerOptions {
         }
     }
 
-    /// The pose that `pos` and the orientation of an element give; the identity if there is none.
+    /// Reads the pose of an element from `pos` and its orientation; the identity if it has neither.
     pub(super) fn pose(&self, node: ElementRef<'_>) -> Parsed<Isometry3<f64>> {
         let position = node.vector::<3>("pos")?.unwrap_or_default();
         let rotation = self.orientation(node)?.unwrap_or_default();
         Ok(math::pose(rotation, position.into()))
     }
 
-    /// The rotation that one of `quat`, `axisangle`, `euler`, `xyaxes` and `zaxis` gives.
+    /// Reads the rotation given by one of `quat`, `axisangle`, `euler`, `xyaxes` and `zaxis`.
     fn orientation(&self, node: ElementRef<'_>) -> Parsed<Option<UnitQuaternion<f64>>> {
         let given = super::tree::ORIENTATIONS.map(|name| node.text(name).map(|_| name));
         let given: Vec<&str> = given.into_iter().flatten().collect();
@@ -163,7 +168,7 @@ impl CompilerOptions {
         };
         if !others.is_empty() {
             let message = format!(
-                "<{}> has '{}'; only one attribute that gives an orientation is expected",
+                "<{}> must have at most one orientation attribute, got '{}'",
                 node.tag(),
                 given.join("' and '")
             );
@@ -176,9 +181,8 @@ impl CompilerOptions {
         Ok(Some(match name {
             "quat" => {
                 let q = node.vector::<4>(name)?.unwrap_or_default();
-                math::quaternion_wxyz(q).ok_or_else(|| {
-                    node.error_at(name, "the quaternion is zero, a rotation is expected")
-                })?
+                math::quaternion_wxyz(q)
+                    .ok_or_else(|| node.error_at(name, "the quaternion must not be zero"))?
             }
             "axisangle" => {
                 let [x, y, z, angle] = node.vector::<4>(name)?.unwrap_or_default();
@@ -228,7 +232,7 @@ impl CompilerOptions {
     }
 }
 
-/// The smallest rotation that takes the z axis to `z`; half a turn about x where that is not
+/// Returns the smallest rotation that takes the z axis to `z`; half a turn about x if it is not
 /// unique.
 pub(super) fn z_to(z: &Unit<Vector3<f64>>) -> UnitQuaternion<f64> {
     if z.z < -1.0 + 1e-14 {
@@ -237,21 +241,22 @@ pub(super) fn z_to(z: &Unit<Vector3<f64>>) -> UnitQuaternion<f64> {
     math::rotation_between(&Vector3::z_axis(), z)
 }
 
-/// True or false; anything else is ignored with a warning.
+/// Reads `true` or `false`; anything else is ignored with a warning.
 pub(super) fn boolean(node: ElementRef<'_>, name: &str) -> Parsed<Option<bool>> {
     Ok(match node.text(name).map(str::trim) {
         Some("true") => Some(true),
         Some("false") => Some(false),
         None => None,
         Some(other) => {
-            let message = format!("'{other}' is neither 'true' nor 'false'; '{name}' is ignored");
+            let message =
+                format!("'{name}' must be 'true' or 'false', got '{other}'; it is ignored");
             node.warning_at(name, message);
             None
         }
     })
 }
 
-/// `<option>`: gravity.
+/// Reads gravity from `<option>`.
 pub(super) fn read_options(root: ElementRef<'_>, plant: &mut MultibodyPlant) {
     for node in root.children_named("option") {
         node.ignore_attributes(&IGNORED_OPTIONS);
@@ -261,7 +266,7 @@ pub(super) fn read_options(root: ElementRef<'_>, plant: &mut MultibodyPlant) {
             node.error_at("gravity", error);
         }
         for child in node.children() {
-            child.ignored("the plant has no switches of that kind");
+            child.ignored("the plant has no such options");
         }
     }
 }

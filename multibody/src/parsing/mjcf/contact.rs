@@ -1,20 +1,20 @@
-//! `<contact>`: which geometry is tested against which.
+//! `<contact>`: pairs that are excluded from or added to the collision tests.
 
 use super::builder::MjcfBuilder;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::BodyIndex;
 
-/// What a pair could say about its contacts.
+/// Attributes of `<pair>` that are ignored, with the reasons.
 const IGNORED_IN_PAIR: [(&str, &str); 2] = [
-    ("condim", "contacts are those of the two geoms"),
-    ("friction", "contacts are those of the two geoms"),
+    ("condim", "contact properties are those of the two geoms"),
+    ("friction", "contact properties are those of the two geoms"),
 ];
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_contact(&mut self, root: ElementRef<'d>) {
         for node in root.children_named("contact").flat_map(|c| c.children()) {
-            // What went wrong was reported.
+            // Errors were reported.
             let _ = match node.tag() {
                 "exclude" => self.add_exclude(node),
                 "pair" => {
@@ -22,7 +22,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                     Ok(())
                 }
                 _ => {
-                    node.ignored("the element is not known here");
+                    node.ignored("the element is unknown");
                     Ok(())
                 }
             };
@@ -40,12 +40,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         excluded.map_err(|e| node.error(e))
     }
 
-    /// A body of the model, or the world.
+    /// Returns a body of the model or the world by name.
     pub(super) fn body(&self, node: ElementRef<'_>, at: &str, name: &str) -> Parsed<BodyIndex> {
         if let Some(body) = self.bodies.get(name) {
             return Ok(*body);
         }
-        // Bodies whose names were made, and the message.
+        // The plant also knows bodies with generated names, and creates the error message.
         match self.target.plant.body_by_name_in(name, self.instance) {
             Ok(body) => Ok(body),
             Err(_) if name == "world" => Ok(BodyIndex::WORLD),
@@ -53,7 +53,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
     }
 
-    /// A pair is tested anyway, unless its bodies are connected by a joint.
+    /// Checks a `<pair>`, which is tested for contact anyway unless a joint connects its bodies.
     fn check_pair(&self, node: ElementRef<'_>) {
         let mut bodies = vec![];
         for at in ["geom1", "geom2"] {
@@ -73,7 +73,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let (a, b) = (bodies[0].min(bodies[1]), bodies[0].max(bodies[1]));
         if a != BodyIndex::WORLD && self.target.plant.are_joined(a, b) {
             node.warning(
-                "<pair> is ignored: its geoms are on bodies that a joint connects, whose geometry is not \
+                "<pair> is ignored: its geoms are on bodies connected by a joint, which are not \
                  tested against each other",
             );
         }

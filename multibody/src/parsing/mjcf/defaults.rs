@@ -3,13 +3,14 @@
 use super::tree::{Attribute, ElementRef, overlay};
 use std::collections::BTreeMap;
 
-/// What elements without a class get.
+/// Class of elements that name none.
 const MAIN: &str = "main";
 
 /// Default attributes by class and element name.
 ///
-/// A class starts from what the class around it says about the same element; a class that says
-/// nothing about an element gives it nothing (MuJoCo: what the class around it gives), as in Drake.
+/// A class extends the defaults of the enclosing class for the same element. As in Drake, a class
+/// without an entry for an element provides no defaults for it (MuJoCo: those of the enclosing
+/// class).
 #[derive(Debug, Default)]
 pub(super) struct DefaultClasses {
     classes: BTreeMap<String, BTreeMap<String, Vec<Attribute>>>,
@@ -26,7 +27,7 @@ impl DefaultClasses {
                 (Some(class), _) => class,
                 (None, None) => MAIN,
                 (None, Some(_)) => {
-                    node.error("<default> inside of <default> has no attribute 'class'");
+                    node.error("<default> inside <default> has no attribute 'class'");
                     continue;
                 }
             };
@@ -51,8 +52,8 @@ impl DefaultClasses {
         Some(attributes)
     }
 
-    /// The element with the attributes of its class: the one that it names, else the one that
-    /// bodies around it give their children.
+    /// Returns the element with the defaults of its class: the class that it names, else the
+    /// `childclass` of the bodies around it.
     pub(super) fn apply<'a>(
         &'a self,
         node: ElementRef<'a>,
@@ -70,7 +71,7 @@ impl DefaultClasses {
         node.with_defaults(self.get(class, node.tag()).unwrap_or_default())
     }
 
-    /// Warns of a `childclass` that is not defined.
+    /// Warns about a `childclass` that is not defined.
     pub(super) fn check_childclass(&self, node: ElementRef<'_>, class: &str) {
         if !self.classes.contains_key(class) && class != MAIN {
             let message = format!("class '{class}' is not defined; it gives no defaults");

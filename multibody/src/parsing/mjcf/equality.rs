@@ -1,7 +1,7 @@
-//! `<equality>`: what keeps bodies and joints together.
+//! `<equality>`: constraints between bodies and between joints.
 //!
-//! `connect` becomes a ball constraint. Drake ignores all others; `weld` and `joint` are kept with
-//! the plant without acting on it.
+//! `connect` becomes a ball constraint. Drake ignores all other kinds; `weld` and `joint` are kept
+//! in the plant without acting on it.
 
 use super::builder::MjcfBuilder;
 use super::tree::ElementRef;
@@ -16,20 +16,20 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_equalities(&mut self, root: ElementRef<'d>) {
         for node in root.children_named("equality").flat_map(|e| e.children()) {
             let node = self.document.defaults.apply(node, None);
-            // What went wrong was reported.
+            // Errors were reported.
             let _ = match node.tag() {
                 "connect" => self.add_connect(node),
                 "weld" => self.keep_weld(node),
                 "joint" => self.keep_joint(node),
                 _ => {
-                    node.ignored("there are no constraints of that kind");
+                    node.ignored("this kind of constraint is not supported");
                     Ok(())
                 }
             };
         }
     }
 
-    /// A body of the model, the world if none is named.
+    /// Returns the body that an attribute names, or the world if the attribute is absent.
     fn other_body(&self, node: ElementRef<'_>, at: &str) -> Parsed<BodyIndex> {
         match node.own_text(at) {
             Some(name) => self.body(node, at, name),
@@ -41,19 +41,19 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         node.ignore_attributes(&IGNORED_IN_CONNECT);
         let Some(body1) = node.own_text("body1") else {
             if node.own_text("site1").is_some() && node.own_text("site2").is_some() {
-                node.ignored("constraints are between bodies, not between sites");
+                node.ignored("constraints between sites are not supported");
                 return Ok(());
             }
             return Err(node.error("<connect> has no attributes 'body1' and 'anchor'"));
         };
         let Some(anchor) = node.vector::<3>("anchor")? else {
-            return Err(node.error("<connect> has 'body1' and no attribute 'anchor'"));
+            return Err(node.error("<connect> has 'body1' but no attribute 'anchor'"));
         };
         let ball = BallConstraint {
             body_a: self.body(node, "body1", body1)?,
             p_ap: anchor.into(),
             body_b: self.other_body(node, "body2")?,
-            // Where the anchor is in the default configuration.
+            // The position of the anchor in the default configuration.
             p_bq: None,
         };
         let added = self.target.plant.add_ball_constraint(ball);
@@ -62,7 +62,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     fn keep(&mut self, node: ElementRef<'_>, kind: EqualityKind) -> Parsed<()> {
         node.warning(format!(
-            "<{}> is no constraint of the plant; it is kept in `MultibodyPlant::model_equalities`",
+            "<{}> is not a constraint of the plant; it is kept in \
+             `MultibodyPlant::model_equalities`",
             node.tag()
         ));
         let kept = self.target.plant.add_model_equality(ModelEquality {
@@ -76,7 +77,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     fn keep_weld(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let Some(body1) = node.own_text("body1") else {
-            node.ignored("constraints are between bodies, not between sites");
+            node.ignored("constraints between sites are not supported");
             return Ok(());
         };
         let body_a = self.body(node, "body1", body1)?;
@@ -86,7 +87,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             given.and_then(|[x, y, z, q @ ..]| Some((math::quaternion_wxyz(q)?, [x, y, z])));
         let x_ab = match given {
             Some((rotation, position)) => math::pose(rotation, Vector3::from(position)),
-            // A quaternion of zeros stands for the configuration of the file.
+            // A zero quaternion stands for the relative pose in the configuration of the file.
             None => {
                 let pose = |body| self.poses.get(body).copied().unwrap_or_default();
                 pose(&body_a).inv_mul(&pose(&body_b))
@@ -113,7 +114,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let numbers = node.numbers("polycoef")?.unwrap_or(vec![0.0, 1.0]);
         if numbers.len() > 5 {
             let message = format!(
-                "'polycoef' has {} numbers, at most 5 are expected",
+                "'polycoef' must have at most 5 numbers, got {}",
                 numbers.len()
             );
             return Err(node.error_at("polycoef", message));

@@ -1,8 +1,8 @@
-//! Shapes whose size is that of a mesh (`type` is a shape and `mesh` is given).
+//! Primitive shapes fitted to a mesh (`type` is a primitive shape and `mesh` is given).
 //!
-//! The rules are those of MuJoCo's XML reference, `compiler/fitaabb`: the shape is in the mesh's
-//! frame of principal axes, and has the size of the box of the same inertia, or of the box around
-//! the mesh.
+//! The rules are those of MuJoCo's XML reference, `compiler/fitaabb`: the shape is aligned with the
+//! principal axes of inertia of the mesh, and its size is that of the box with the same inertia or
+//! of the box around the mesh.
 
 use super::assets::mass_of_mesh;
 use super::tree::ElementRef;
@@ -11,7 +11,8 @@ use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
 use tarragon_framework::math;
 use tarragon_geometry::Mesh;
 
-/// Three sizes as in attribute `size`, and the pose of the shape in the frame of the mesh.
+/// Fits a shape to a mesh; returns the numbers of attribute `size` and the pose of the shape in the
+/// frame of the mesh.
 pub(super) fn fit(
     node: ElementRef<'_>,
     kind: &str,
@@ -45,7 +46,8 @@ pub(super) fn fit(
     Ok((size, x_mp * nalgebra::Translation3::from(center)))
 }
 
-/// From the box of the same inertia, half sizes a <= b <= c.
+/// Computes the size of a shape from the box with the same inertia, whose half sizes are a <= b <=
+/// c.
 fn like_inertia(kind: &str, moments: [f64; 3], mass: f64) -> Vec<f64> {
     let sum: f64 = moments.iter().sum();
     let [a, b, c] = moments.map(|m| (1.5 * (sum - 2.0 * m).max(0.0) / mass).sqrt());
@@ -58,7 +60,8 @@ fn like_inertia(kind: &str, moments: [f64; 3], mass: f64) -> Vec<f64> {
     }
 }
 
-/// From the box around all points, half sizes a, b, c; the second result is its centre.
+/// Computes the size of a shape from the box around all points, whose half sizes are a, b, c; also
+/// returns the centre of the box.
 fn like_box(kind: &str, points: &[Vector3<f64>]) -> (Vec<f64>, Vector3<f64>) {
     let first = points.first().copied().unwrap_or_default();
     let lower = points.iter().fold(first, |l, p| l.inf(p));

@@ -1,4 +1,4 @@
-//! `<geom>`: shapes, looks, friction and mass.
+//! `<geom>`: shapes, appearance, friction and mass.
 
 use super::assets::{mass_of_mesh, read_rgba};
 use super::compiler::z_to;
@@ -16,27 +16,28 @@ use tarragon_geometry::{
 };
 
 const IGNORED: [(&str, &str); 4] = [
-    ("fluidcoef", "there is no medium"),
-    ("fluidshape", "there is no medium"),
+    ("fluidcoef", "no medium is simulated"),
+    ("fluidshape", "no medium is simulated"),
     ("shellinertia", "geoms are solid"),
-    ("user", "there is no user data"),
+    ("user", "user data is not supported"),
 ];
 
 /// Density (kg/m^3) of a geom that gives neither mass nor density.
 const WATER: f64 = 1000.0;
-/// The last group of geoms that is drawn.
+/// Highest group of geoms that is drawn.
 const LAST_VISIBLE_GROUP: f64 = 2.0;
 
 /// Mass properties in the frame of the body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GeomInertia {
     pub(super) mass: f64,
+    /// Centre of mass.
     pub(super) center: Vector3<f64>,
-    /// About the centre.
+    /// About the centre of mass.
     pub(super) inertia: Matrix3<f64>,
 }
 
-/// A geom that was understood.
+/// A geom that was read.
 pub(super) struct Geom<'a> {
     node: ElementRef<'a>,
     name: String,
@@ -46,17 +47,17 @@ pub(super) struct Geom<'a> {
     collides: bool,
     rgba: Rgba,
     friction: CoulombFriction,
-    /// Only if it was asked for; planes have none.
+    /// Mass properties, if requested; planes have none.
     pub(super) solid: Option<GeomInertia>,
 }
 
-/// The colour of a geom that gives none.
+/// Returns the colour of a geom that has none.
 fn grey() -> Rgba {
     Rgba::new(0.5, 0.5, 0.5, 1.0).expect("the numbers are within [0, 1]")
 }
 
 impl GlobalSections {
-    /// Reads the geoms of a body; those that are left out were reported.
+    /// Reads the geoms of a body; those that are left out are reported.
     pub(super) fn read_geoms<'a>(
         &'a self,
         body: ElementRef<'a>,
@@ -95,14 +96,14 @@ impl GlobalSections {
                 None => "conaffinity",
             };
             let message = format!(
-                "geom '{name}': contype={contype} and conaffinity={conaffinity} are ignored: the geom is \
-                 tested against all others"
+                "geom '{name}': contype={contype:?} and conaffinity={conaffinity:?} are ignored: \
+                 the geom is tested against all others"
             );
             node.warning_at(at, message);
         }
         if let Some(condim) = node.number("condim")?.filter(|c| *c != 3.0) {
             let message =
-                format!("geom '{name}': condim={condim} is ignored: contacts have condim=3");
+                format!("geom '{name}': condim={condim:?} is ignored: contacts have condim=3");
             node.warning_at("condim", message);
         }
         let friction = self.read_friction(node, &name)?;
@@ -140,7 +141,8 @@ impl GlobalSections {
         let numbers = node.numbers("friction")?.unwrap_or_default();
         if numbers.len() > 1 {
             let message = format!(
-                "geom '{name}': torsional and rolling friction are ignored: there is sliding friction only"
+                "geom '{name}': torsional and rolling friction are ignored: only sliding friction \
+                 is supported"
             );
             node.warning_at("friction", message);
         }
@@ -148,7 +150,7 @@ impl GlobalSections {
         CoulombFriction::new(mu, mu).map_err(|e| node.error_at("friction", e))
     }
 
-    /// The shape and its pose; `None` if the geom is left out.
+    /// Reads the shape and its pose; `None` if the geom is left out.
     fn read_shape(
         &self,
         node: ElementRef<'_>,
@@ -167,14 +169,14 @@ impl GlobalSections {
             }
             "hfield" | "sdf" => {
                 let message =
-                    format!("geom '{name}' is left out: there are no shapes of type '{kind}'");
+                    format!("geom '{name}' is left out: shapes of type '{kind}' are not supported");
                 node.warning_at("type", message);
                 return Ok(None);
             }
             other => {
                 let message = format!(
-                    "geom '{name}': type '{other}' is not known; plane, sphere, capsule, ellipsoid, \
-                     cylinder, box or mesh is expected"
+                    "geom '{name}': type must be plane, sphere, capsule, ellipsoid, cylinder, box \
+                     or mesh, got '{other}'"
                 );
                 return Err(node.error_at("type", message));
             }
@@ -184,7 +186,7 @@ impl GlobalSections {
             Some([a, b, c, d, e, f]) => {
                 let (from, to) = (Vector3::new(a, b, c), Vector3::new(d, e, f));
                 let Some((z, length)) = Unit::try_new_and_get(to - from, 1e-10) else {
-                    let message = format!("geom '{name}': the two points of 'fromto' are the same");
+                    let message = format!("geom '{name}': the two points of 'fromto' must differ");
                     return Err(node.error_at("fromto", message));
                 };
                 (math::pose(z_to(&z), (from + to) / 2.0), Some(length / 2.0))
@@ -192,7 +194,7 @@ impl GlobalSections {
         };
         let mesh = match node.text("mesh").map(str::trim).filter(|_| kind != "plane") {
             None if kind == "mesh" => {
-                let message = format!("geom '{name}' is a mesh and has no attribute 'mesh'");
+                let message = format!("geom '{name}' is a mesh but has no attribute 'mesh'");
                 return Err(node.error(message));
             }
             None => None,
@@ -231,7 +233,7 @@ impl GlobalSections {
     ) -> Parsed<Shape> {
         let missing = |n: usize| {
             let message = format!(
-                "geom '{name}': 'size' has {} numbers, at least {n} are expected of a {kind}",
+                "geom '{name}': 'size' of a {kind} must have at least {n} numbers, got {}",
                 size.len()
             );
             node.error_at("size", message)
@@ -285,7 +287,7 @@ impl GlobalSections {
     ) -> Parsed<Option<GeomInertia>> {
         let unit = match shape {
             Shape::HalfSpace(_) => return Ok(None),
-            // Only a sphere without a size gets here with nothing in it.
+            // Only a sphere without a size can have the radius 0 here.
             Shape::Sphere(s) if s.radius() == 0.0 && node.text("size").is_none() => {
                 return Ok(None);
             }
@@ -297,7 +299,8 @@ impl GlobalSections {
         };
         if unit.volume() <= 0.0 {
             let message = format!(
-                "geom '{name}' has no volume and thus no inertia; give it a size, or the body <inertial>"
+                "geom '{name}' has no volume and thus no inertia; give it a size, or give the body \
+                 an <inertial>"
             );
             return Err(node.error_at("size", message));
         }
@@ -307,9 +310,8 @@ impl GlobalSections {
             None => (density * unit.volume(), "density"),
         };
         if !(mass >= 0.0 && mass.is_finite()) {
-            let message = format!(
-                "geom '{name}': the mass is {mass} kg, a finite value of at least 0 is expected"
-            );
+            let message =
+                format!("geom '{name}': the mass must be finite and at least 0, got {mass:?} kg");
             return Err(node.error_at(at, message));
         }
         let r = x_bg.rotation.to_rotation_matrix();
@@ -325,7 +327,7 @@ impl GlobalSections {
 }
 
 impl Geom<'_> {
-    /// The name, if it is one that contacts are tested for.
+    /// Returns the name of the geom if it has collision geometry.
     pub(super) fn collision_name(&self) -> Option<&str> {
         self.collides.then_some(&*self.name)
     }

@@ -1,4 +1,4 @@
-//! From files to one tree: `<include>` is replaced by what is in the root of the file that it
+//! Expansion of `<include>`, which is replaced by the children of the root of the file that it
 //! names.
 
 use super::tree::{Attribute, DiagnosticLog, ElementTree, FilePosition, MjcfElement};
@@ -7,16 +7,16 @@ use crate::document::input::{ModelInput, read_file};
 use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use std::path::{Path, PathBuf};
 
-/// Files include each other to this depth.
+/// Maximum depth of nested `<include>` elements.
 const MAX_DEPTH: usize = 32;
-/// So many `<include>` are followed.
+/// Maximum number of `<include>` elements.
 const MAX_INCLUDES: usize = 1000;
-/// So many attributes an element has; there are some thirty with a meaning.
+/// Maximum number of attributes of an element; about thirty have a meaning.
 const MAX_ATTRIBUTES: usize = 200;
-/// So many elements are read; the largest published models have some ten thousand.
+/// Maximum number of elements; the largest published models have about ten thousand.
 const MAX_ELEMENTS: usize = 4_000_000;
 
-/// Reads a file and all that it includes.
+/// Reads a file and all files that it includes.
 pub(super) fn read(input: &ModelInput<'_>) -> (ElementTree, DiagnosticLog) {
     let mut loader = IncludeLoader {
         tree: ElementTree::default(),
@@ -26,7 +26,7 @@ pub(super) fn read(input: &ModelInput<'_>) -> (ElementTree, DiagnosticLog) {
         includes: 0,
     };
     let file = loader.open_file(input.file.into(), PathBuf::from(input.file));
-    // What went wrong was reported.
+    // Errors were reported.
     let _ = loader.add_document(input.bytes, file, None);
     (loader.tree, loader.log)
 }
@@ -34,7 +34,7 @@ pub(super) fn read(input: &ModelInput<'_>) -> (ElementTree, DiagnosticLog) {
 struct IncludeLoader<'a> {
     tree: ElementTree,
     log: DiagnosticLog,
-    /// Where names of files start: that of the main file, as in MuJoCo.
+    /// Directory of relative file names: that of the main file, as in MuJoCo.
     directory: Option<&'a Path>,
     /// The files that are being read, each included by the one before.
     open: Vec<PathBuf>,
@@ -48,7 +48,7 @@ impl IncludeLoader<'_> {
         self.log.files.len() - 1
     }
 
-    /// Adds the root of a document, or, under a parent, what is in the root.
+    /// Adds the root of a document or, if there is a parent, the children of the root.
     fn add_document(&mut self, bytes: &[u8], file: usize, parent: Option<usize>) -> Parsed<()> {
         let name = self.log.files[file].clone();
         let text = String::from_utf8_lossy(bytes);
@@ -95,12 +95,12 @@ impl IncludeLoader<'_> {
                 continue;
             }
             if element.attributes.len() > MAX_ATTRIBUTES {
-                let message = format!("there are more than {MAX_ATTRIBUTES} attributes");
+                let message = format!("the element has more than {MAX_ATTRIBUTES} attributes");
                 return Err(self.error(element.place, message));
             }
             let index = self.tree.elements.len();
             if index == MAX_ELEMENTS {
-                let message = format!("there are more than {MAX_ELEMENTS} elements");
+                let message = format!("the model has more than {MAX_ELEMENTS} elements");
                 return Err(self.error(element.place, message));
             }
             self.tree.elements.push(element);
@@ -128,8 +128,8 @@ impl IncludeLoader<'_> {
         self.includes += 1;
         if self.includes > MAX_INCLUDES || self.open.len() > MAX_DEPTH {
             let message = format!(
-                "<include> of '{name}': more than {MAX_INCLUDES} files, or files nested deeper than \
-                 {MAX_DEPTH}"
+                "<include> of '{name}': there are more than {MAX_INCLUDES} files, or they are \
+                 nested deeper than {MAX_DEPTH}"
             );
             return Err(self.error(at, message));
         }
@@ -149,7 +149,7 @@ impl IncludeLoader<'_> {
         result
     }
 
-    /// The included file: relative to the main file, else to the file that includes it.
+    /// Finds an included file, relative to the main file or else to the file that includes it.
     fn find(&self, name: &str) -> Result<PathBuf, String> {
         if Path::new(name).is_absolute() {
             return Ok(name.into());

@@ -1,4 +1,4 @@
-//! `<joint>` and `<freejoint>`: how a body moves in its parent.
+//! `<joint>` and `<freejoint>`: joints between a body and its parent.
 
 use super::builder::{MjcfBuilder, QposBlock};
 use super::tree::ElementRef;
@@ -12,16 +12,16 @@ use tarragon_framework::math;
 const IGNORED: [(&str, &str); 9] = [
     ("actuatorfrclimited", "efforts are limited by actuators"),
     ("actuatorfrcrange", "efforts are limited by actuators"),
-    ("actuatorgravcomp", "gravity is not compensated"),
+    ("actuatorgravcomp", "gravity compensation is not supported"),
     ("frictionloss", "joints have no dry friction"),
     ("group", "joints are not drawn"),
     ("springdamper", "joints have no springs"),
     ("springref", "joints have no springs"),
     ("stiffness", "joints have no springs"),
-    ("user", "there is no user data"),
+    ("user", "user data is not supported"),
 ];
 
-/// Is it a joint with six degrees of freedom?
+/// Returns true for a free joint, which has six degrees of freedom.
 pub(super) fn is_free(node: ElementRef<'_>) -> bool {
     node.tag() == "freejoint" || node.text("type").is_some_and(|t| t.trim() == "free")
 }
@@ -29,9 +29,9 @@ pub(super) fn is_free(node: ElementRef<'_>) -> bool {
 impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds the joints between a parent and a body.
     ///
-    /// Several joints get bodies without mass between them. All but the last of them are placed as
-    /// if the body were at the origin of its parent: in Drake, whose kinematics this is, the pose
-    /// of the body enters with the last joint.
+    /// Several joints are connected by massless bodies. All joints but the last are placed as if
+    /// the body were at the origin of its parent: as in Drake, the pose of the body enters with the
+    /// last joint.
     pub(super) fn add_joints(
         &mut self,
         body_node: ElementRef<'d>,
@@ -50,8 +50,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             self.check_free(*first);
             if let Some(other) = free[1..].iter().chain(&nodes).next() {
                 first.warning(format!(
-                    "a free joint and another <{}> are joints of one body; the free ones are left out if \
-                     there are others",
+                    "a body with a free joint must not have another <{}>; free joints are left out \
+                     if there are joints of other types",
                     other.tag()
                 ));
             }
@@ -69,7 +69,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
             Some((last, others)) => self.add_chain(body, parent, x_pb, others, *last),
         };
-        // What went wrong was reported.
+        // Errors were reported.
         let _ = added;
     }
 
@@ -151,7 +151,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             ),
             other => {
                 let message = format!(
-                    "joint '{name}': type '{other}' is not known; hinge, slide, ball or free is expected"
+                    "joint '{name}': type must be hinge, slide, ball or free, got '{other}'"
                 );
                 return Err(node.error_at("type", message));
             }
@@ -179,9 +179,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
         let armature = node.number("armature")?.unwrap_or(0.0);
         if armature < 0.0 {
-            let message = format!(
-                "joint '{name}': the armature is {armature}, a value of at least 0 is expected"
-            );
+            let message =
+                format!("joint '{name}': the armature must be at least 0, got {armature:?}");
             return Err(node.error_at("armature", message));
         }
         let index = self.target.plant.add_joint(joint);
@@ -197,23 +196,23 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         if kind == "hinge" && reference.abs() > TAU {
             node.warning_at(
                 "ref",
-                format!("joint '{name}': ref is {reference} rad, more than a turn"),
+                format!("joint '{name}': ref is {reference:?} rad, more than a full turn"),
             );
         }
         Ok(())
     }
 
-    /// A joint of the model by the name that an attribute gives.
+    /// Returns the joint of the model that an attribute names.
     pub(super) fn joint(&self, node: ElementRef<'_>, at: &str, name: &str) -> Parsed<JointIndex> {
         if let Some(joint) = self.joints.get(name) {
             return Ok(*joint);
         }
-        // Joints whose names were made, and the message.
+        // The plant also knows joints with generated names, and creates the error message.
         let joint = self.target.plant.joint_by_name_in(name, self.instance);
         joint.map_err(|e| node.error_at(at, e))
     }
 
-    /// A range that is to be respected: if the switch is `true`, or `auto` and the range is given.
+    /// Reads a range if it applies: the switch is `true`, or it is `auto` and the range is given.
     pub(super) fn limits(
         &self,
         node: ElementRef<'_>,

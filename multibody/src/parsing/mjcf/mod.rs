@@ -1,30 +1,30 @@
 //! MJCF, the XML of MuJoCo.
 //!
-//! The format is described by the "XML Reference" of MuJoCo's documentation. Names, order and what
-//! is left out with a warning are Drake's, so that a model is the same plant here as there. Where
-//! Drake departs from MuJoCo, this parser goes with Drake:
+//! The format is described by the "XML Reference" of MuJoCo's documentation. Names, the order of
+//! elements and the elements left out with a warning are those of Drake, so that a model gives the
+//! same plant as in Drake. Where Drake departs from MuJoCo, this parser follows Drake:
 //!
-//! * Of several joints of one body, only the last one is at the pose of the body; the others are
-//!   placed as if it were zero. Bodies without mass are between them.
-//! * A class that says nothing about an element gives it nothing, also where a class around it
-//!   does. Materials have no defaults.
-//! * `ctrlrange` is an effort limit, also of a position servo, whose damping gain is `kd` and not
+//! * If a body has several joints, only the last one is placed at the pose of the body; the others
+//!   are placed as if that pose were the identity. Massless bodies connect the joints.
+//! * A class without defaults for an element provides none, even if an enclosing class does.
+//!   Materials have no defaults.
+//! * `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
 //!   `kv`.
-//! * `contype` and `conaffinity` only tell whether a geom has collision geometry, `group` whether
-//!   it is drawn (up to 2).
-//! * Meshes collide as they are, not as their convex hulls.
+//! * `contype` and `conaffinity` only determine whether a geom has collision geometry; `group`
+//!   determines whether it is drawn (groups up to 2).
+//! * Meshes collide with their true shape, not with their convex hulls.
 //! * `frame`, `replicate`, `composite`, `flexcomp`, `attach`, tendons, sensors and height fields
-//!   are left out; so are bodies inside of a `frame`.
+//!   are left out, and so are bodies inside a `frame`.
 //!
-//! What Drake refuses and this parser reads:
+//! This parser accepts the following, which Drake refuses:
 //!
 //! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,
 //! * shapes whose size is fitted to a mesh,
-//! * `type="sdf"` geoms are left out with a warning,
+//! * `type="sdf"` geoms, which are left out with a warning,
 //! * `exclude` and `connect` of the world body,
-//! * an included file is also looked for beside the file that includes it.
+//! * included files in the directory of the file that includes them.
 //!
-//! What Drake ignores and this parser keeps, without making it part of the plant: sites
+//! This parser keeps the following, which Drake ignores, without making it part of the plant: sites
 //! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`), `weld`
 //! and `joint` equalities (`model_equalities`).
 
@@ -57,17 +57,17 @@ use sections::GlobalSections;
 use std::collections::BTreeMap;
 use tree::{DiagnosticLog, ElementRef, ElementTree};
 
-/// Why elements under the root are left out.
+/// Elements under the root that are left out, with the reasons.
 const IGNORED: [(&str, &str); 7] = [
-    ("deformable", "there are no deformable bodies"),
-    ("extension", "there are no plugins"),
+    ("deformable", "deformable bodies are not supported"),
+    ("extension", "plugins are not supported"),
     ("sensor", "sensors are not part of models"),
-    ("statistic", "there is no visualizer to tell"),
-    ("tendon", "there are no tendons"),
-    ("visual", "there is no visualizer to tell"),
-    ("flex", "there are no deformable bodies"),
+    ("statistic", "there is no visualizer that could use it"),
+    ("tendon", "tendons are not supported"),
+    ("visual", "there is no visualizer that could use it"),
+    ("flex", "deformable bodies are not supported"),
 ];
-/// Elements under the root that are read, or have nothing to say to a plant.
+/// Elements under the root that are read, or that have no meaning for a plant.
 const KNOWN: [&str; 11] = [
     "compiler",
     "option",
@@ -102,18 +102,18 @@ fn add_model(
     tree: &ElementTree,
     log: &DiagnosticLog,
 ) -> Option<ModelInstanceIndex> {
-    // Otherwise the file could not be read, which was reported.
+    // The tree is empty only if the file could not be read, which was reported.
     tree.elements.first()?;
     let root = ElementRef::root(tree, log);
     if root.tag() != "mujoco" {
         root.error(format!(
-            "the root is <{}>, <mujoco> is expected",
+            "the root element must be <mujoco>, got <{}>",
             root.tag()
         ));
         return None;
     }
     let Some(name) = naming.name.or(root.own_text("model")) else {
-        root.error("<mujoco> has no attribute 'model'; give it a name, or load it under a name");
+        root.error("<mujoco> has no attribute 'model'; add it, or load the model under a name");
         return None;
     };
     let instance = target.add_model_instance(naming.scope, name);
@@ -151,7 +151,7 @@ fn add_model(
         if let Some((_, why)) = IGNORED.iter().find(|(tag, _)| *tag == node.tag()) {
             node.ignored(why);
         } else if !KNOWN.contains(&node.tag()) {
-            node.ignored("the element is not known here");
+            node.ignored("the element is unknown");
         }
     }
     Some(instance)

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 use tarragon_geometry::{InMemoryMesh, MemoryFile};
 
-/// The vertices and faces of an MSH file, as an OBJ file in memory, and else what is wrong.
+/// Reads the vertices and faces of an MSH file as an OBJ file in memory; the error is a message.
 pub(super) fn read(path: &Path) -> Result<InMemoryMesh, String> {
     let bytes = read_file(path).map_err(|e| format!("'{}': {e}", path.display()))?;
     let obj = to_obj(&bytes).map_err(|why| format!("'{}': {why}", path.display()))?;
@@ -24,13 +24,19 @@ fn to_obj(bytes: &[u8]) -> Result<String, String> {
     };
     let [nvert, nnormal, ntexcoord, nface] = [nvert, nnormal, ntexcoord, nface].map(|word| {
         let n = i32::from_le_bytes(*word);
-        u64::try_from(n).map_err(|_| format!("the header holds the negative number {n}"))
+        u64::try_from(n).map_err(|_| {
+            format!(
+                "the counts in the header must not be negative, got \
+                                              {n}"
+            )
+        })
     });
     let (nvert, nface) = (nvert?, nface?);
     let floats = 3 * (nvert + nnormal?) + 2 * ntexcoord?;
     if data.len() as u64 != floats + 3 * nface || !rest.is_empty() {
         return Err(format!(
-            "there are {} bytes after the header, {} are expected for {nvert} vertices and {nface} faces",
+            "there must be {1} bytes after the header for {nvert} vertices and {nface} faces, got \
+             {0}",
             bytes.len() - 16,
             4 * (floats + 3 * nface)
         ));
@@ -49,7 +55,8 @@ fn to_obj(bytes: &[u8]) -> Result<String, String> {
         let [a, b, c] = face.map(|word| i64::from(i32::from_le_bytes(word)) + 1);
         if [a, b, c].iter().any(|i| !(1..=nvert as i64).contains(i)) {
             return Err(format!(
-                "a face has the vertices {}, {} and {}, of {nvert} vertices counted from 0",
+                "a face refers to the vertices {}, {} and {}, but there are {nvert} vertices, \
+                 counted from 0",
                 a - 1,
                 b - 1,
                 c - 1
@@ -72,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_and_faces_are_read_and_the_rest_is_passed_over() {
+    fn vertices_and_faces_are_read_and_the_rest_is_skipped() {
         let floats = [0.0, 0.5, 1.0, 2.0, -3.0, 4.0, 9.0, 9.0, 9.0, 8.0, 8.0];
         let obj = to_obj(&file([2, 1, 1, 1], &floats, &[0, 1, 0])).unwrap();
         assert_eq!(obj, "v 0 0.5 1\nv 2 -3 4\nf 1 2 1\n");

@@ -1,4 +1,4 @@
-//! An MJCF document: the elements of all its files in one tree, and reports about them.
+//! An MJCF document: the elements of all its files in one tree, and the diagnostics about them.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::numbers::ParsedNumbers;
@@ -31,19 +31,20 @@ pub(super) struct MjcfElement {
     pub(super) place: FilePosition,
 }
 
-/// All elements; the root is the first. A flat list: files nest as deep as they like.
+/// All elements of a document, with the root first. The list is flat, so that elements may be
+/// nested to any depth.
 #[derive(Debug, Default)]
 pub(super) struct ElementTree {
     pub(super) elements: Vec<MjcfElement>,
 }
 
-/// What there is to say about the files.
+/// Diagnostics about the files.
 #[derive(Debug, Default)]
 pub(super) struct DiagnosticLog {
     /// Names of the files, by index.
     pub(super) files: Vec<String>,
     diagnostics: RefCell<Vec<Diagnostic>>,
-    /// Places that were warned of once and for all.
+    /// Places that already have a warning.
     told: RefCell<BTreeSet<(usize, u32, u32)>>,
 }
 
@@ -63,7 +64,7 @@ impl DiagnosticLog {
     pub(super) fn extend(&self, diagnostics: Vec<Diagnostic>) {
         self.diagnostics.borrow_mut().extend(diagnostics);
     }
-    /// Reports a warning about an attribute that may be read again, by all that have its class.
+    /// Reports a warning about an attribute once, although all elements of a class may read it.
     fn warn_once(&self, place: FilePosition, message: impl Display) {
         let key = (place.file, place.line, place.column);
         if self.told.borrow_mut().insert(key) {
@@ -78,8 +79,8 @@ impl DiagnosticLog {
 /// The attributes that give an orientation; an element has at most one of them.
 pub(super) const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "euler", "xyaxes", "zaxis"];
 
-/// `own` attributes, and those of `defaults` that they leave open. Any orientation stands for all
-/// of them; a name is nobody's default.
+/// Returns the `own` attributes and those of `defaults` that they do not override. Any orientation
+/// overrides all others; `name` and `class` are never defaults.
 pub(super) fn overlay<'a>(
     own: &'a [Attribute],
     defaults: &'a [Attribute],
@@ -97,7 +98,7 @@ fn is_orientation(attribute: &Attribute) -> bool {
     ORIENTATIONS.contains(&&*attribute.name)
 }
 
-/// An element, with the attributes that its class gives it.
+/// An element with the default attributes of its class.
 #[derive(Clone, Copy)]
 pub(super) struct ElementRef<'a> {
     tree: &'a ElementTree,
@@ -124,7 +125,7 @@ impl<'a> ElementRef<'a> {
     pub(super) fn tag(&self) -> &'a str {
         &self.element().tag
     }
-    /// Children, without what their classes give them.
+    /// Returns the children, without the defaults of their classes.
     pub(super) fn children(&self) -> impl DoubleEndedIterator<Item = ElementRef<'a>> + use<'a> {
         let parent = *self;
         self.element()
@@ -136,22 +137,23 @@ impl<'a> ElementRef<'a> {
                 ..parent
             })
     }
-    /// Children of a name.
+    /// Returns the children with a given name.
     pub(super) fn children_named(
         &self,
         tag: &'a str,
     ) -> impl Iterator<Item = ElementRef<'a>> + use<'a> {
         self.children().filter(move |c| c.tag() == tag)
     }
+    /// Returns the first child with a given name.
     pub(super) fn first(&self, tag: &'a str) -> Option<ElementRef<'a>> {
         self.children().find(|c| c.tag() == tag)
     }
 
-    /// The element's own attributes.
+    /// Returns the element's own attributes.
     pub(super) fn own(&self) -> &'a [Attribute] {
         &self.element().attributes
     }
-    /// Its own attributes and those of its class.
+    /// Returns its own attributes and the defaults of its class.
     pub(super) fn attributes(&self) -> impl Iterator<Item = &'a Attribute> + use<'a> {
         overlay(self.own(), self.defaults)
     }
@@ -161,7 +163,7 @@ impl<'a> ElementRef<'a> {
     pub(super) fn text(&self, name: &str) -> Option<&'a str> {
         self.find(name).map(|a| &*a.value)
     }
-    /// An attribute of the element itself that is not blank.
+    /// Returns one of the element's own attributes, unless it is blank.
     pub(super) fn own_text(&self, name: &str) -> Option<&'a str> {
         let own = self.own().iter().find(|a| a.name == name);
         own.map(|a| a.value.trim()).filter(|v| !v.is_empty())
@@ -191,7 +193,8 @@ impl<'a> ElementRef<'a> {
         self.log.report(Severity::Warning, place, message);
     }
 
-    /// Warns of attributes without a meaning for the plant; the list says why.
+    /// Warns about attributes without a meaning for the plant; the list holds their names and the
+    /// reasons.
     pub(super) fn ignore_attributes(&self, ignored: &[(&str, &str)]) {
         for attribute in self.attributes() {
             if let Some((name, why)) = ignored.iter().find(|(name, _)| *name == attribute.name) {
@@ -201,17 +204,17 @@ impl<'a> ElementRef<'a> {
             }
         }
     }
-    /// Warns that the element has no meaning for the plant.
+    /// Warns that the element has no meaning for the plant; `why` is the reason.
     pub(super) fn ignored(&self, why: &str) {
         self.warning(format!("<{}> is ignored: {why}", self.tag()));
     }
 
-    /// The numbers of an attribute, none of them NaN; `None` when the attribute is absent.
+    /// Reads the numbers of an attribute, none of them NaN; `None` if the attribute is absent.
     pub(super) fn numbers(&self, name: &str) -> Parsed<Option<Vec<f64>>> {
         self.checked(name, |reading| Ok(reading.numbers.clone()))
     }
-    /// Result of a function of the numbers of an attribute; `None` when the attribute is absent.
-    /// Warns of what is behind the numbers.
+    /// Applies `check` to the numbers of an attribute; `None` if the attribute is absent. Warns
+    /// about text after the numbers.
     fn checked<V>(
         &self,
         name: &str,
@@ -228,19 +231,19 @@ impl<'a> ElementRef<'a> {
         }
         Ok(Some(value))
     }
-    /// N finite numbers; `None` when the attribute is absent.
+    /// Reads N finite numbers; `None` if the attribute is absent.
     pub(super) fn vector<const N: usize>(&self, name: &str) -> Parsed<Option<[f64; N]>> {
         self.checked(name, |reading| exactly(name, reading))
     }
-    /// A finite number; `None` when the attribute is absent.
+    /// Reads a finite number; `None` if the attribute is absent.
     pub(super) fn number(&self, name: &str) -> Parsed<Option<f64>> {
         Ok(self.vector::<1>(name)?.map(|[x]| x))
     }
-    /// `[lower, upper]`, infinite where there is no limit; `None` when the attribute is absent.
+    /// Reads `[lower, upper]`, infinite where there is no limit; `None` if the attribute is absent.
     pub(super) fn range(&self, name: &str) -> Parsed<Option<[f64; 2]>> {
         self.checked(name, |reading| count(name, reading))
     }
-    /// One of the given words; `None` when the attribute is absent.
+    /// Reads one of the given words; `None` if the attribute is absent.
     pub(super) fn choice(
         &self,
         name: &str,
@@ -254,7 +257,7 @@ impl<'a> ElementRef<'a> {
             let words = words.join("', '");
             self.error_at(
                 name,
-                format!("attribute '{name}' is '{text}', one of '{words}' is expected"),
+                format!("attribute '{name}' must be one of '{words}', got '{text}'"),
             )
         })
     }

@@ -1,5 +1,5 @@
-//! From the graph of a document to the plant, in the order of Drake's parser: models inside first,
-//! then links, the model's frame, joints, frames and the rest.
+//! Adding the models of a document to the plant, in the order of Drake's parser: nested models
+//! first, then links, the model's frame, joints, frames and the rest.
 
 use super::element::{Element, Report};
 use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
@@ -9,7 +9,7 @@ use crate::model::{BodyIndex, FixedOffsetFrame, Joint, JointIndex, ModelInstance
 use crate::parsing::target::ParseTarget;
 use std::collections::{HashMap, HashSet};
 
-/// Elements of a world and of a model that mean nothing here.
+/// Elements of a world that are ignored with a warning.
 const IGNORED_IN_WORLD: [&str; 16] = [
     "audio",
     "wind",
@@ -28,6 +28,7 @@ const IGNORED_IN_WORLD: [&str; 16] = [
     "particle_emitter",
     "actor",
 ];
+/// Elements of a model that are ignored with a warning.
 const IGNORED_IN_MODEL: [&str; 6] = [
     "self_collide",
     "allow_auto_disable",
@@ -36,6 +37,7 @@ const IGNORED_IN_MODEL: [&str; 6] = [
     "gripper",
     "model_state",
 ];
+/// Drake's own elements of a model, without the prefix `drake:`.
 const DRAKE_IN_MODEL: [&str; 6] = [
     "joint",
     "linear_bushing_rpy",
@@ -45,15 +47,15 @@ const DRAKE_IN_MODEL: [&str; 6] = [
     "collision_filter_group",
 ];
 
-/// Poses that differ by less (m, rad) are the same but for rounding.
+/// Poses that differ by less than this (m, rad) are equal up to rounding.
 const SAME: f64 = 1e-6;
 
-/// Adds models to the plant.
+/// Builder that adds models to the plant.
 pub(super) struct SdfBuilder<'a, 't> {
     pub(super) target: &'a mut ParseTarget<'t>,
     pub(super) graph: &'a mut FrameGraph,
     pub(super) report: &'a Report,
-    /// The joints of the plant by what they are in the graph.
+    /// Joints of the plant by their nodes in the graph.
     pub(super) joints: HashMap<NodeId, JointIndex>,
     models: Vec<ModelInstanceIndex>,
 }
@@ -83,7 +85,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         }
     }
 
-    /// All model instances that were added, each before those inside it.
+    /// Returns all model instances that were added, parents before children.
     pub(super) fn into_models(self) -> Vec<ModelInstanceIndex> {
         self.models
     }
@@ -93,7 +95,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         report.check_children(world.element, &IGNORED_IN_WORLD, &[]);
         self.place_interfaces(world);
         for model in &world.models {
-            // Here and below: what went wrong was reported, the rest is still looked at.
+            // Here and below: errors were reported, and the rest is still read.
             let _ = self.model(model, scope);
         }
         for (node, element) in &world.frames {
@@ -104,7 +106,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
                 let _ = self.joint(*node, element, world.scope);
             } else {
                 let message = format!(
-                    "joint '{}' is in a world, where joints are of type fixed",
+                    "joint '{}' is in a world, where joints must be of type fixed",
                     element.name()
                 );
                 report.error(element, message);
@@ -122,7 +124,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         report.check_children(element, &IGNORED_IN_MODEL, &DRAKE_IN_MODEL);
         let merged = model.interfaces.iter().find(|i| i.merged);
         let instance = match merged {
-            // A model of another format made the model instance.
+            // A model in another format has created the model instance.
             Some(interface) => Ok(interface.instance),
             None => self.target.add_model_instance(outer, &model.name),
         };
@@ -149,7 +151,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
             let fixed = joint.filled("type") == Some("fixed");
             if current.is_static && !fixed {
                 let message = format!(
-                    "joint '{}' is in a static model, where joints are of type fixed",
+                    "joint '{}' is in a static model, where joints must be of type fixed",
                     joint.name()
                 );
                 report.error(joint, message);
@@ -181,9 +183,10 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         }
     }
 
-    /// The frame `__model__`, on the canonical link.
+    /// Adds the frame `__model__` on the canonical link.
     fn model_frame(&mut self, model: &Model<'_>, current: CurrentModel<'_>) -> Parsed<()> {
-        // A frame that goes in circles is an error even if nothing else asks what it moves with.
+        // A frame that is attached to itself in a cycle is an error even if nothing else refers to
+        // it.
         self.graph.body_of(model.node, self.report)?;
         let link = self.graph.canonical(model.scope);
         let on = link.and_then(|l| Some((l, self.graph.body(l)?)));
@@ -199,16 +202,17 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         Ok(())
     }
 
-    /// A frame that is fixed on a body.
+    /// Adds a frame that is fixed on a body.
     fn frame(&mut self, node: NodeId, element: &Element) -> Parsed<()> {
         let (link, body) = self.body_under(node, element)?;
         let plant = &mut *self.target.plant;
         let on = self.graph.on(node).unwrap_or(link);
         let scope = self.graph.scope(node);
         let x_on = self.graph.relative(on, node, scope).isometry();
-        // Drake places a frame in the frame of the plant that it is attached to, which it looks for
-        // in the model instance of the model that has the name. A joint has none, nor has a frame
-        // that comes later in the file: then what they move with stands in, wherever that is.
+        // Drake places a frame relative to the plant's frame that it is attached to, which it looks
+        // up in the model instance of the model that declares the name. Joints, and frames that
+        // come later in the file, have no such frame; Drake then uses the frame that they move
+        // with, wherever it is.
         let sink = self.graph.sink_of(node, self.report)?;
         let found = self.graph.frame(on).map(|f| plant.frame_at(f));
         let found = found.filter(|f| {
@@ -223,7 +227,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
             }
             None => (plant.body_at(body).model_instance(), body, x_on),
         };
-        // The frame of a model may be on the world although the model moves with a link.
+        // The frame of a model may be fixed to the world although the model moves with a link.
         let base = match body == BodyIndex::WORLD {
             true => FrameGraph::WORLD,
             false => link,
@@ -232,9 +236,9 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         let apart = (x_bf.translation.vector - meant.translation.vector).norm();
         if apart > SAME || x_bf.rotation.angle_to(&meant.rotation) > SAME {
             let message = format!(
-                "frame '{}' is attached to '{}', which is no frame of the plant then and there; as in \
-                 Drake it is placed as if that were at the origin of link '{}'. Attach it to the link \
-                 instead",
+                "frame '{}' is attached to '{}', for which the plant has no frame at this point; \
+                 as in Drake, it is placed as if that were at the origin of link '{}'; attach it \
+                 to the link instead",
                 element.name(),
                 self.graph.name(on),
                 self.graph.name(link)
@@ -249,7 +253,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         Ok(())
     }
 
-    /// The body that something moves with, and what it is in the graph.
+    /// Returns the link that something moves with, as a node of the graph and as a body.
     pub(super) fn body_under(
         &self,
         node: NodeId,
@@ -269,7 +273,8 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         }
     }
 
-    /// What a name stands for in a scope; `what` says who asks.
+    /// Returns the node that a name denotes in a scope; `what` names the reference in the error
+    /// message.
     pub(super) fn find(
         &self,
         scope: ScopeId,
@@ -281,7 +286,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
             .find_or_report(scope, name, what, &element.place, self.report)
     }
 
-    /// The body of the link that a name stands for.
+    /// Returns the body of the link that a name denotes.
     pub(super) fn link_named(
         &self,
         scope: ScopeId,
@@ -291,13 +296,14 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         let what = format!("<{}>", element.tag);
         let node = self.find(scope, name, &what, element)?;
         if self.graph.kind(node) != NodeKind::Link {
-            let message = format!("{what}: '{name}' is not a link");
+            let message = format!("{what} must name a link, got '{name}'");
             return Err(self.report.error(element, message));
         }
         self.body_under(node, element).map(|(_, body)| body)
     }
 
-    /// Welds the links of a static model that are not welded to the world, directly or not.
+    /// Welds those links of a static model to the world that are not welded to it yet, directly or
+    /// indirectly.
     fn fix_to_world(&mut self, model: &Model<'_>, instance: ModelInstanceIndex) {
         let plant = &mut *self.target.plant;
         let mut welds: HashMap<BodyIndex, Vec<BodyIndex>> = HashMap::new();

@@ -5,7 +5,7 @@ use super::element::Element;
 use crate::document::xml::Parsed;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
-/// Names below `drake:`, group and name of the property, and whether it may be 0.
+/// Name without `drake:` of each element, group and name of its property, and whether it may be 0.
 const NUMBERS: [(&str, &str, &str, bool); 6] = [
     (
         "mesh_resolution_hint",
@@ -48,7 +48,7 @@ const KNOWN: [&str; 10] = [
 ];
 
 impl SdfBuilder<'_, '_> {
-    /// Properties of a `<collision>`; friction coefficients have defaults, as in Drake.
+    /// Reads the properties of a `<collision>`; friction coefficients have defaults, as in Drake.
     pub(super) fn proximity_properties(&self, collision: &Element) -> Parsed<ProximityProperties> {
         let report = self.report;
         let mut properties = ProximityProperties::new();
@@ -63,7 +63,7 @@ impl SdfBuilder<'_, '_> {
                 };
                 if value < 0.0 || (value == 0.0 && !zero) {
                     let least = if zero { "at least 0" } else { "more than 0" };
-                    let message = format!("<{tag}> is {value}, {least} is expected");
+                    let message = format!("<{tag}> must be {least}, got {value:?}");
                     return Err(report.error(element, message));
                 }
                 if name == "hydroelastic_modulus" && kind == Some(HydroelasticType::Rigid) {
@@ -77,7 +77,7 @@ impl SdfBuilder<'_, '_> {
             }
             let of = |tag| report.optional_number(element, tag);
             let (fixed, moving) = (of("drake:mu_static")?, of("drake:mu_dynamic")?);
-            // One alone stands for both.
+            // If only one coefficient is given, it is used for both.
             if let Some(one) = fixed.or(moving) {
                 let mu = CoulombFriction::new(one, moving.unwrap_or(one));
                 friction = Some(mu.map_err(|e| report.error(element, e))?);
@@ -104,7 +104,7 @@ impl SdfBuilder<'_, '_> {
         Ok(properties)
     }
 
-    /// `<surface><friction><ode>`: `mu` is taken for static and `mu2` for dynamic friction.
+    /// Reads `<surface><friction><ode>`: `mu` is used for static and `mu2` for dynamic friction.
     fn surface_friction<'e>(&self, collision: &'e Element) -> Option<(&'e Element, f64, f64)> {
         let ode = collision.descendant(&["surface", "friction", "ode"])?;
         let mu = |tag: &str| ode.number(tag).unwrap_or(1.0);
@@ -116,7 +116,7 @@ impl SdfBuilder<'_, '_> {
         let compliant = element.child("drake:compliant_hydroelastic");
         match (rigid, compliant) {
             (Some(second), Some(_)) => {
-                let message = "a geometry is either rigid or compliant, not both";
+                let message = "a geometry must be either rigid or compliant, got both";
                 Err(self.report.error(second, message))
             }
             (Some(_), None) => Ok(Some(HydroelasticType::Rigid)),

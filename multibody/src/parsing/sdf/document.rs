@@ -1,4 +1,4 @@
-//! From the text of a file to elements of SDFormat 1.12.
+//! Reading the text of a file as elements of SDFormat 1.12.
 
 use super::element::{Element, MAX_DEPTH, Report, SourceFile, SourceLocation, truth};
 use super::schema;
@@ -8,10 +8,10 @@ use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use roxmltree::Node;
 use std::rc::Rc;
 
-/// The newest minor version of SDFormat 1.
+/// Newest supported minor version of SDFormat 1.
 const NEWEST: u32 = 12;
 
-/// The minor version since which `::` separates names, and is in none.
+/// Minor version since which `::` separates names and must not be part of a name.
 const SINGLE_NAMES: u32 = 8;
 
 /// Reads a text whose root is `<sdf>`, brings it up to the newest version and checks it.
@@ -75,7 +75,7 @@ impl ElementBuilder<'_, '_> {
         let attributes = node.attributes();
         element.attributes = attributes
             .map(|a| {
-                // Somebody else's; which prefix it has does not matter.
+                // The attribute is foreign to SDFormat; its actual prefix does not matter.
                 let prefix = if a.namespace().is_some() { ":" } else { "" };
                 (format!("{prefix}{}", a.name()), a.value().to_string())
             })
@@ -90,10 +90,10 @@ impl ElementBuilder<'_, '_> {
     }
 }
 
-/// The minor version of a document.
+/// Reads the minor version of a document.
 fn version(root: &Element, report: &Report) -> Parsed<u32> {
     if root.tag != "sdf" {
-        let message = format!("the root element is <{}>, <sdf> is expected", root.tag);
+        let message = format!("the root element must be <sdf>, got <{}>", root.tag);
         return Err(report.error(root, message));
     }
     let version = report.required(root, "version")?;
@@ -102,13 +102,13 @@ fn version(root: &Element, report: &Report) -> Parsed<u32> {
         Some(minor) if minor <= NEWEST => Ok(minor),
         _ => {
             let message =
-                format!("the version of SDFormat is '{version}', 1.0 to 1.{NEWEST} are supported");
+                format!("the version of SDFormat must be 1.0 to 1.{NEWEST}, got '{version}'");
             Err(report.error(root, message))
         }
     }
 }
 
-/// Applies what changed in SDFormat since a version and matters here
+/// Applies the changes of SDFormat since a version that matter here
 /// (<https://github.com/gazebosim/sdformat/blob/main/Migration.md>).
 fn upgrade(root: &mut Element, version: u32, report: &Report) -> Parsed<()> {
     if version < 5 {
@@ -131,7 +131,7 @@ fn upgrade(root: &mut Element, version: u32, report: &Report) -> Parsed<()> {
         let worlds = root.children.iter_mut().filter(|c| c.tag == "world");
         for model in worlds.flat_map(|w| w.children.iter_mut()) {
             if model.tag == "model" {
-                // Below <sdf> and <world>.
+                // The model is below <sdf> and <world>.
                 unflatten(model, 2, report)?;
             }
         }
@@ -139,15 +139,12 @@ fn upgrade(root: &mut Element, version: u32, report: &Report) -> Parsed<()> {
     Ok(())
 }
 
-/// Reports names of models and of what is in them that have `::`.
+/// Reports names of models, links, frames and joints that contain `::`.
 fn check_names(element: &Element, report: &Report) {
     for child in &element.children {
         let named = ["link", "frame", "joint", "model"].contains(&child.tag.as_str());
         if named && child.name().contains("::") {
-            let message = format!(
-                "the name '{}' has '::' in it, which separates names",
-                child.name()
-            );
+            let message = format!("a name must not contain '::', got '{}'", child.name());
             report.error(child, message);
         }
         if matches!(child.tag.as_str(), "world" | "model") {
@@ -161,7 +158,7 @@ fn axes(joint: &mut Element) -> impl Iterator<Item = &mut Element> {
     axes.filter(|c| matches!(c.tag.as_str(), "axis" | "axis2"))
 }
 
-/// Before 1.5.
+/// Makes the default before 1.5 explicit: axes are expressed in the model frame.
 fn axes_are_in_the_model_frame(model: &mut Element) {
     for joint in model.children.iter_mut().filter(|c| c.tag == "joint") {
         for axis in axes(joint) {
@@ -174,8 +171,8 @@ fn axes_are_in_the_model_frame(model: &mut Element) {
     }
 }
 
-/// Before 1.7: `frame` of poses became `relative_to`, `use_parent_model_frame` of axes
-/// `expressed_in`.
+/// Applies the changes of 1.7: `frame` of poses became `relative_to`, and `use_parent_model_frame`
+/// of axes became `expressed_in`.
 fn upgrade_frames(element: &mut Element) {
     if element.tag == "pose" {
         let frame = element.attributes.iter_mut().find(|(n, _)| n == "frame");
@@ -196,7 +193,7 @@ fn upgrade_frames(element: &mut Element) {
     element.children.iter_mut().for_each(upgrade_frames);
 }
 
-/// Before 1.8, poses of inertias could have an empty `relative_to`.
+/// Removes empty `relative_to` from poses of inertias, which were allowed before 1.8.
 fn drop_empty_frames(element: &mut Element) {
     if element.tag == "inertial" {
         for pose in element.children.iter_mut().filter(|c| c.tag == "pose") {
@@ -250,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sdformat_is_refused_with_its_place() {
+    fn elements_outside_sdformat_are_refused_with_their_place() {
         let messages = |body: &str| {
             let text = format!("<sdf version='1.9'>\n<model name='m'>{body}</model></sdf>");
             read_text(&text).1
@@ -266,7 +263,7 @@ mod tests {
         assert!(messages("<plugin name='a' filename='f' any='x'><foo/></plugin>").is_empty());
         assert!(messages("<link name='a' foo='b'/>")[0].contains("attribute 'foo'"));
         assert!(messages("<link/>")[0].contains("no attribute 'name'"));
-        assert!(messages("<static>maybe</static>")[0].contains("neither true nor false"));
+        assert!(messages("<static>maybe</static>")[0].contains("must be true or false"));
         let deep = "<model name='m'>".repeat(200) + &"</model>".repeat(200);
         assert!(messages(&deep)[0].contains("deeper than 100"));
     }
@@ -280,6 +277,6 @@ mod tests {
         for bad in ["", "version='1.13'", "version='2.0'", "version='x'"] {
             assert_eq!(result(bad).1.len(), 1, "{bad}");
         }
-        assert!(read_text("<robot/>").1[0].contains("<sdf> is expected"));
+        assert!(read_text("<robot/>").1[0].contains("must be <sdf>"));
     }
 }

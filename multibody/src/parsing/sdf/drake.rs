@@ -1,4 +1,4 @@
-//! Elements of models that are Drake's own: joints, springs, constraints, collision filter groups.
+//! Drake's own elements of models: joints, springs, constraints and collision filter groups.
 
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
@@ -11,7 +11,7 @@ use crate::parsing::curve_builder::CurveBuilder;
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
 
-/// Known children of the elements of Drake, without the prefix `drake:`.
+/// Known children of Drake's elements, without the prefix `drake:`.
 const PLANAR: [&str; 3] = ["parent", "child", "damping"];
 const CURVILINEAR: [&str; 7] = [
     "parent",
@@ -55,9 +55,9 @@ const TENDON_CONSTRAINT: [&str; 6] = [
 ];
 
 impl SdfBuilder<'_, '_> {
-    /// All such elements of a model, kind by kind.
+    /// Adds all of Drake's own elements of a model, kind by kind.
     pub(super) fn drake_elements(&mut self, model: &Element, current: CurrentModel<'_>) {
-        // Here and below: what went wrong was reported, the rest is still looked at.
+        // Here and below: errors were reported, and the rest is still read.
         for element in model.all("drake:joint") {
             let _ = self.drake_joint(element, current);
         }
@@ -80,8 +80,10 @@ impl SdfBuilder<'_, '_> {
             }
             let name = element.name();
             if name.contains("::") {
-                let message =
-                    format!("the name of a collision filter group, '{name}' must not contain '::'");
+                let message = format!(
+                    "the name of a collision filter group must not contain '::', got \
+                             '{name}'"
+                );
                 self.report.error(element, message);
                 continue;
             }
@@ -94,7 +96,7 @@ impl SdfBuilder<'_, '_> {
         }
     }
 
-    /// A frame of the model, named in a child.
+    /// Returns the frame of the model that a child names.
     fn frame_in(
         &self,
         element: &Element,
@@ -106,7 +108,7 @@ impl SdfBuilder<'_, '_> {
         let child = report.required_child(element, tag)?;
         let node = self.find(current.scope, name, &format!("<{tag}>"), child)?;
         self.graph.frame(node).ok_or_else(|| {
-            let message = format!("<{tag}>: '{name}' is no frame of the plant");
+            let message = format!("<{tag}> must name a frame of the plant, got '{name}'");
             report.error(child, message)
         })
     }
@@ -127,7 +129,8 @@ impl SdfBuilder<'_, '_> {
         };
         report.check_drake_children(element, known);
         if let Some(pose) = element.child("pose") {
-            let message = "<drake:joint> has no <pose>; it connects two frames, which have one";
+            let message = "<drake:joint> must not have a <pose>; it connects two frames, which \
+                           have their own poses";
             return Err(report.error(pose, message));
         }
         if self.graph.find(current.scope, name).is_some() {
@@ -155,7 +158,7 @@ impl SdfBuilder<'_, '_> {
         added.map(|_| ()).map_err(|e| report.error(element, e))
     }
 
-    /// The path of a curvilinear joint.
+    /// Reads the path of a curvilinear joint.
     fn curves(&self, joint: &Element) -> Parsed<CurveBuilder> {
         let report = self.report;
         let mut curves = CurveBuilder::new();
@@ -185,7 +188,8 @@ impl SdfBuilder<'_, '_> {
                     curves.push_arc(number("drake:radius")?, number("drake:angle")?)
                 }
                 other => Err(format!(
-                    "<{}> must hold <drake:line_segment> and <drake:circular_arc>, got <{other}>",
+                    "<{}> must hold only <drake:line_segment> and <drake:circular_arc>, got \
+                     <{other}>",
                     list.tag
                 )),
             };
@@ -297,7 +301,7 @@ impl SdfBuilder<'_, '_> {
         added.map_err(|e| report.error(element, e))
     }
 
-    /// Whether attribute `ignore` says that a group does not exist.
+    /// Returns true if attribute `ignore` removes a group.
     fn is_ignored(&self, group: &Element) -> bool {
         let Some(text) = group.attribute("ignore") else {
             return false;
@@ -333,7 +337,10 @@ impl SdfBuilder<'_, '_> {
             }
         }
         if group.members.is_empty() && group.member_groups.is_empty() {
-            let message = format!("collision filter group '{}' has no members", element.name());
+            let message = format!(
+                "collision filter group '{}' must have at least one member",
+                element.name()
+            );
             return Err(report.error(element, message));
         }
         self.target.add_collision_filter_group(group);

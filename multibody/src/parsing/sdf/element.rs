@@ -10,19 +10,19 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Elements deeper than this are refused; robots need about ten.
+/// Maximum depth of elements; robots need about ten levels.
 pub(super) const MAX_DEPTH: usize = 100;
 
 /// A file that elements came from.
 #[derive(Debug)]
 pub(super) struct SourceFile {
-    /// As messages call it.
+    /// Name of the file in messages.
     pub(super) name: String,
-    /// Directory of relative paths; `None` for text.
+    /// Directory of relative paths; `None` for a model given as text.
     pub(super) directory: Option<PathBuf>,
 }
 
-/// Where an element is.
+/// Place of an element in a file.
 #[derive(Clone, Debug)]
 pub(super) struct SourceLocation {
     pub(super) source: Rc<SourceFile>,
@@ -33,14 +33,14 @@ pub(super) struct SourceLocation {
 /// An element with its attributes, its text and its children.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
-    /// As the file spells it, with its prefix.
+    /// Name as the file spells it, with its prefix.
     pub(super) tag: String,
     pub(super) attributes: Vec<(String, String)>,
-    /// The first text in it, without blanks around it.
+    /// First text inside the element, without surrounding blanks.
     pub(super) text: String,
     pub(super) children: Vec<Element>,
     pub(super) place: SourceLocation,
-    /// Which of the models of other formats this `<include>` stands for.
+    /// Index of the model in another format that this `<include>` stands for.
     pub(super) interface: Option<usize>,
 }
 
@@ -65,13 +65,13 @@ impl Element {
         let found = self.attributes.iter().find(|(n, _)| n == name);
         found.map(|(_, value)| value.as_str())
     }
-    /// An attribute that says something.
+    /// Returns an attribute that is not blank, without surrounding blanks.
     pub(super) fn filled(&self, name: &str) -> Option<&str> {
         self.attribute(name)
             .map(str::trim)
             .filter(|v| !v.is_empty())
     }
-    /// The attribute `name`, without blanks around it.
+    /// Returns the attribute `name`, without surrounding blanks.
     pub(super) fn name(&self) -> &str {
         self.attribute("name").map_or("", str::trim)
     }
@@ -82,52 +82,52 @@ impl Element {
         }
     }
 
-    /// The first child of a name.
+    /// Returns the first child with a given name.
     pub(super) fn child(&self, tag: &str) -> Option<&Element> {
         self.children.iter().find(|c| c.tag == tag)
     }
     pub(super) fn child_mut(&mut self, tag: &str) -> Option<&mut Element> {
         self.children.iter_mut().find(|c| c.tag == tag)
     }
-    /// All children of a name.
+    /// Returns all children with a given name.
     pub(super) fn all<'e>(&'e self, tag: &'e str) -> impl Iterator<Item = &'e Element> {
         self.children.iter().filter(move |c| c.tag == tag)
     }
-    /// The first child along a path.
+    /// Returns the first descendant along a path of names.
     pub(super) fn descendant(&self, path: &[&str]) -> Option<&Element> {
         path.iter().try_fold(self, |e, tag| e.child(tag))
     }
-    /// The text of a child that has some.
+    /// Returns the text of a child, unless it is empty.
     pub(super) fn child_text(&self, tag: &str) -> Option<&str> {
         let text = self.child(tag).map(|c| c.text.as_str());
         text.filter(|t| !t.is_empty())
     }
-    /// The number in a child; `None` where there is none, and where there was an error.
+    /// Reads the number in a child; `None` if it is absent or invalid.
     pub(super) fn number(&self, tag: &str) -> Option<f64> {
         numbers::<1>(self.child_text(tag)?).ok().map(|[x]| x)
     }
-    /// The numbers in a child; `None` where there are none, and where there was an error.
+    /// Reads the numbers in a child; `None` if they are absent or invalid.
     pub(super) fn vector<const N: usize>(&self, tag: &str) -> Option<[f64; N]> {
         numbers::<N>(self.child_text(tag)?).ok()
     }
-    /// The truth value in a child.
+    /// Reads the truth value in a child.
     pub(super) fn flag(&self, tag: &str, default: bool) -> bool {
         let text = self.child_text(tag);
         text.and_then(truth).unwrap_or(default)
     }
-    /// The pose in the child `<pose>`; the identity where there is none.
+    /// Reads the pose in the child `<pose>`; the identity if it is absent or invalid.
     pub(super) fn pose(&self) -> Pose {
         let pose = self.child("pose").map(pose);
         pose.and_then(Result::ok)
             .map_or(Pose::IDENTITY, |(pose, _)| pose)
     }
-    /// What the pose in the child `<pose>` is relative to, if that is said.
+    /// Returns the name of the frame that the child `<pose>` is relative to, if it is given.
     pub(super) fn relative_to(&self) -> Option<&str> {
         self.child("pose")?.filled("relative_to")
     }
 }
 
-/// `true`, `1`, `false` or `0`.
+/// Parses `true`, `1`, `false` or `0`, in any case.
 pub(super) fn truth(text: &str) -> Option<bool> {
     match text.trim().to_lowercase().as_str() {
         "true" | "1" => Some(true),
@@ -136,52 +136,53 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// The first N numbers of a text; more are ignored, as the format's library does.
+/// Parses the first N numbers of a text; further ones are ignored, as in the format's library.
 pub(super) fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
     let reading = reading::<N>(text)?;
     Ok(std::array::from_fn(|i| reading.numbers[i]))
 }
 
-/// N numbers at the start of a text, and what is behind them.
+/// Parses N numbers at the start of a text, and keeps the text after them.
 pub(super) fn reading<const N: usize>(text: &str) -> Result<ParsedNumbers<'_>, String> {
     let reading = match N {
         1 => ParsedNumbers::of_one(text),
         _ => ParsedNumbers::of_stream(text, N),
     };
     let found = reading.numbers.len();
-    let expected = if N == 1 { "number is" } else { "numbers are" };
+    let expected = if N == 1 { "number" } else { "numbers" };
     match reading.stray() {
         _ if found == N => Ok(reading),
-        Some(word) => Err(format!("'{word}' is not a number")),
+        Some(word) => Err(format!("the text must hold numbers, got '{word}'")),
         None => Err(format!(
-            "'{text}' has {found} numbers, {N} {expected} expected"
+            "the text must have {N} {expected}, got {found} in '{text}'"
         )),
     }
 }
 
-/// Numbers word by word, and what is behind each.
+/// Parses one number per word, and keeps the text after each.
 pub(super) fn words(text: &str) -> Result<ParsedNumbers<'_>, String> {
-    ParsedNumbers::of_words(text).map_err(|word| format!("'{word}' is not a number"))
+    ParsedNumbers::of_words(text)
+        .map_err(|word| format!("the text must hold numbers, got '{word}'"))
 }
 
-/// The pose that a `<pose>` holds, and its numbers with what is behind them.
+/// Parses a `<pose>`; returns the pose, and its numbers with the text after them.
 pub(super) fn pose(element: &Element) -> Result<(Pose, ParsedNumbers<'_>), String> {
     let degrees = match element.filled("degrees") {
         None => false,
         Some(text) => truth(text)
-            .ok_or_else(|| format!("attribute 'degrees' is '{text}', true or false is expected"))?,
+            .ok_or_else(|| format!("attribute 'degrees' must be true or false, got '{text}'"))?,
     };
     let quaternion = match element.filled("rotation_format") {
         None | Some("euler_rpy") => false,
         Some("quat_xyzw") => true,
         Some(other) => {
             return Err(format!(
-                "rotation_format is '{other}', euler_rpy or quat_xyzw is expected"
+                "rotation_format must be euler_rpy or quat_xyzw, got '{other}'"
             ));
         }
     };
     if degrees && quaternion {
-        return Err("a quaternion has no degrees; leave out degrees=\"true\"".into());
+        return Err("a quaternion must not be given in degrees; leave out degrees=\"true\"".into());
     }
     if element.text.is_empty() {
         return Ok((Pose::IDENTITY, ParsedNumbers::default()));
@@ -191,19 +192,19 @@ pub(super) fn pose(element: &Element) -> Result<(Pose, ParsedNumbers<'_>), Strin
     let expected = if quaternion { 7 } else { 6 };
     if values.len() != expected {
         return Err(format!(
-            "the pose has {} numbers, {expected} are expected",
+            "the pose must have {expected} numbers, got {}",
             values.len()
         ));
     }
     if values.iter().any(|x| !x.is_finite()) {
-        return Err("the pose is not finite".into());
+        return Err("the pose must be finite".into());
     }
     let p = [values[0], values[1], values[2]];
     if quaternion {
         let q = [values[6], values[3], values[4], values[5]];
         return match q.iter().any(|x| *x != 0.0) {
             true => Ok((Pose { p, q: scaled(q) }, reading)),
-            false => Err("the quaternion is zero, a rotation is expected".into()),
+            false => Err("the quaternion must not be zero".into()),
         };
     }
     let unit = if degrees {
@@ -215,7 +216,7 @@ pub(super) fn pose(element: &Element) -> Result<(Pose, ParsedNumbers<'_>), Strin
     Ok((Pose::from_rpy(p, rpy), reading))
 }
 
-/// The quaternion in unit length where it is more than rounding away from that.
+/// Normalizes a quaternion, unless its length is 1 up to rounding.
 fn scaled(q: [f64; 4]) -> [f64; 4] {
     let length = q.iter().fold(0.0_f64, |sum, x| sum.hypot(*x));
     match (length - 1.0).abs() < 1e-3 {
@@ -224,7 +225,7 @@ fn scaled(q: [f64; 4]) -> [f64; 4] {
     }
 }
 
-/// Collects what there is to say about the files of one model.
+/// Collector of the diagnostics about the files of one model.
 #[derive(Default)]
 pub(super) struct Report {
     diagnostics: RefCell<Vec<Diagnostic>>,
@@ -265,18 +266,18 @@ impl Report {
         self.diagnostics.into_inner()
     }
 
-    /// An attribute that must be there and say something.
+    /// Returns a required attribute, which must not be blank.
     pub(super) fn required<'e>(&self, element: &'e Element, name: &str) -> Parsed<&'e str> {
         element.filled(name).ok_or_else(|| {
             let tag = &element.tag;
             let message = match element.attribute(name) {
-                Some(_) => format!("attribute '{name}' of <{tag}> is empty"),
+                Some(_) => format!("attribute '{name}' of <{tag}> must not be empty"),
                 None => format!("<{tag}> has no attribute '{name}'"),
             };
             self.error(element, message)
         })
     }
-    /// A child that must be there.
+    /// Returns a required child.
     pub(super) fn required_child<'e>(
         &self,
         element: &'e Element,
@@ -287,26 +288,29 @@ impl Report {
             self.error(element, message)
         })
     }
-    /// The text of a child that must be there.
+    /// Returns the text of a required child, which must not be empty.
     pub(super) fn required_text<'e>(&self, element: &'e Element, tag: &str) -> Parsed<&'e str> {
         let child = self.required_child(element, tag)?;
         match child.text.as_str() {
-            "" => Err(self.error(child, format!("<{tag}> is empty"))),
+            "" => Err(self.error(child, format!("<{tag}> must not be empty"))),
             text => Ok(text),
         }
     }
-    /// N finite numbers in an element that the schema does not know.
+    /// Reads N finite numbers in an element that is not in the schema.
     pub(super) fn numbers<const N: usize>(&self, element: &Element) -> Parsed<[f64; N]> {
         let values = self.limits::<N>(element)?;
         match values.iter().all(|x| x.is_finite()) {
             true => Ok(values),
             false => {
-                let message = format!("<{}>: '{}' is not finite", element.tag, element.text);
+                let message = format!(
+                    "<{}>: the numbers must be finite, got '{}'",
+                    element.tag, element.text
+                );
                 Err(self.error(element, message))
             }
         }
     }
-    /// N numbers, infinite or not, in an element that the schema does not know.
+    /// Reads N numbers, finite or infinite, in an element that is not in the schema.
     pub(super) fn limits<const N: usize>(&self, element: &Element) -> Parsed<[f64; N]> {
         let what = format!("<{}>", element.tag);
         let reading = reading::<N>(&element.text);
@@ -314,13 +318,13 @@ impl Report {
         self.warn_of_rest(element, &reading, &what);
         Ok(std::array::from_fn(|i| reading.numbers[i]))
     }
-    /// Warns of what is behind the numbers of `what`.
+    /// Warns about text after the numbers of `what`.
     pub(super) fn warn_of_rest(&self, element: &Element, reading: &ParsedNumbers<'_>, what: &str) {
         if let Some(warning) = reading.warning(what) {
             self.warning(element, warning);
         }
     }
-    /// N finite numbers in a child that must be there.
+    /// Reads N finite numbers in a required child.
     pub(super) fn required_numbers<const N: usize>(
         &self,
         element: &Element,
@@ -328,12 +332,12 @@ impl Report {
     ) -> Parsed<[f64; N]> {
         self.numbers(self.required_child(element, tag)?)
     }
-    /// A finite number in a child that may be absent.
+    /// Reads a finite number in an optional child.
     pub(super) fn optional_number(&self, element: &Element, tag: &str) -> Parsed<Option<f64>> {
         let child = element.child(tag);
         child.map(|c| self.numbers::<1>(c).map(|[x]| x)).transpose()
     }
-    /// A finite number in an attribute.
+    /// Reads a finite number in a required attribute.
     pub(super) fn number_attribute(&self, element: &Element, name: &str) -> Parsed<f64> {
         let text = self.required(element, name)?;
         let reading = ParsedNumbers::of_one(text);
@@ -343,15 +347,14 @@ impl Report {
                 Ok(*x)
             }
             _ => {
-                let message =
-                    format!("attribute '{name}' is '{text}', a finite number is expected");
+                let message = format!("attribute '{name}' must be a finite number, got '{text}'");
                 Err(self.error(element, message))
             }
         }
     }
 
-    /// Warns of elements that mean nothing here, and refuses elements of the prefix `drake:` that
-    /// nobody knows, as Drake does.
+    /// Warns about ignored elements, and refuses unknown elements with the prefix `drake:`, as
+    /// Drake does.
     pub(super) fn check_children(&self, element: &Element, ignored: &[&str], drake: &[&str]) {
         let tag = &element.tag;
         for child in &element.children {
@@ -361,7 +364,7 @@ impl Report {
                     let message = match drake.is_empty() {
                         true => format!("<{name}> is not supported in <{tag}>"),
                         false => format!(
-                            "<{name}> is not supported in <{tag}>; these are: drake:{}",
+                            "<{name}> is not supported in <{tag}>; supported elements: drake:{}",
                             drake.join(", drake:")
                         ),
                     };
@@ -374,7 +377,8 @@ impl Report {
         }
     }
 
-    /// The same in an element of Drake, where everything without the prefix is ignored.
+    /// Checks the children of one of Drake's elements, where everything without a prefix is
+    /// ignored.
     pub(super) fn check_drake_children(&self, element: &Element, drake: &[&str]) {
         let others = element.children.iter().map(|c| c.tag.as_str());
         let others: Vec<&str> = others.filter(|tag| !tag.contains(':')).collect();

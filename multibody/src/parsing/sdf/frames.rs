@@ -1,4 +1,4 @@
-//! The graph of frames of a document: what is where, and on which body
+//! The graph of frames of a document: the poses of frames, and the bodies that they are on
 //! (<http://sdformat.org/tutorials?tut=pose_frame_semantics_proposal>).
 
 use super::element::{Report, SourceLocation};
@@ -8,17 +8,18 @@ use crate::model::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use crate::names;
 use std::collections::BTreeMap;
 
-/// At most so many placement frames depend on each other.
+/// Maximum number of placement frames that depend on each other.
 const MAX_PLACEMENTS: usize = 100;
 
-/// Poses below chains of frames longer than this are composed from the top, in linear time.
+/// Maximum length of a chain of frames that is composed from the node upwards; poses below longer
+/// chains are composed from the top, in linear time.
 const MAX_EXACT: usize = 64;
 
-/// Something that has a pose.
+/// Index of anything that has a pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct NodeId(usize);
 
-/// A world or a model: names are unique in it.
+/// Index of a world or a model, within which names are unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScopeId(usize);
 
@@ -40,9 +41,9 @@ struct FrameNode {
     /// Pose in `base`.
     pose: Pose,
     base: NodeId,
-    /// What a frame or a joint moves with.
+    /// The node that a frame or a joint moves with.
     on: Option<NodeId>,
-    /// The frame that `pose` places, if it is not this one.
+    /// The frame that `pose` places, if it is not this node.
     placement: Option<NodeId>,
     body: Option<BodyIndex>,
     frame: Option<FrameIndex>,
@@ -50,16 +51,16 @@ struct FrameNode {
 
 #[derive(Debug)]
 struct NameScope {
-    /// Its own frame: that of the model, or the world.
+    /// The frame of the model, or the world.
     origin: NodeId,
-    /// As messages call it.
+    /// Name of the scope in messages.
     title: String,
     names: BTreeMap<String, NodeId>,
-    /// The node that the frame of a model moves with; nothing for the world and for a model without
+    /// The node that the frame of a model moves with; `None` for the world and for a model without
     /// links.
     on: Option<NodeId>,
     is_static: bool,
-    /// The link of an SDFormat file that the frame of a model is on in the plant.
+    /// The link of an SDFormat file on which the plant has the frame of a model.
     canonical: Option<NodeId>,
     instance: Option<ModelInstanceIndex>,
 }
@@ -68,15 +69,16 @@ struct NameScope {
 pub(super) struct FrameGraph {
     nodes: Vec<FrameNode>,
     scopes: Vec<NameScope>,
-    /// Poses in the world and in the base, as far as they are known.
+    /// Poses in the world or in the model at the top, once they are known.
     poses: Vec<Option<Pose>>,
+    /// Poses in the base, once they are known.
     locals: Vec<Option<Pose>>,
-    /// Steps from the world or the model at the top.
+    /// Number of steps from the world or the model at the top.
     depths: Vec<usize>,
-    /// The model at the top of a file without a world, and its pose in the world. Poses are
-    /// relative to it, as in the format's own library, so that they are the same wherever the model
-    /// is.
+    /// The model at the top of a file without a world. Poses are relative to it, as in the format's
+    /// own library, so that they are the same wherever the model is.
     top: Option<NodeId>,
+    /// Pose of the model at the top in the world.
     top_pose: Pose,
 }
 
@@ -84,7 +86,7 @@ impl FrameGraph {
     pub(super) const WORLD: NodeId = NodeId(0);
     pub(super) const ROOT: ScopeId = ScopeId(0);
 
-    /// A graph with the world only.
+    /// Creates a graph with the world only.
     pub(super) fn new(title: &str, place: SourceLocation) -> Self {
         let world = FrameNode {
             name: "world".into(),
@@ -118,7 +120,7 @@ impl FrameGraph {
         }
     }
 
-    /// Adds a frame at the origin of its scope, or what else has a pose.
+    /// Adds a link, frame, joint or model, at first at the origin of its scope.
     pub(super) fn add(
         &mut self,
         scope: ScopeId,
@@ -134,8 +136,8 @@ impl FrameGraph {
         } else if let Some(other) = self.scopes[scope.0].names.get(name) {
             let (line, _) = self.node(*other).place.at;
             format!(
-                "the name '{name}' is taken in {} (line {line}); names of links, frames, joints and \
-                 models are unique",
+                "the name '{name}' is taken in {} (line {line}); names of links, frames, joints \
+                 and models must be unique",
                 self.scopes[scope.0].title
             )
         } else {
@@ -209,14 +211,15 @@ impl FrameGraph {
     pub(super) fn origin(&self, scope: ScopeId) -> NodeId {
         self.scopes[scope.0].origin
     }
-    /// Makes a model the one at the top of its file.
+    /// Sets the model at the top of the file.
     pub(super) fn set_top(&mut self, model: NodeId) {
         self.top = Some(model);
     }
     pub(super) fn canonical(&self, scope: ScopeId) -> Option<NodeId> {
         self.scopes[scope.0].canonical
     }
-    /// Fixes the frame of a model on something; in the plant it is on `link`, or on the world.
+    /// Fixes the frame of a model on a node. In the plant, the frame is on `link`, or on the world
+    /// if that is `None`.
     pub(super) fn attach(&mut self, scope: ScopeId, on: NodeId, link: Option<NodeId>) {
         let scope = &mut self.scopes[scope.0];
         (scope.on, scope.canonical) = (Some(on), link);
@@ -228,7 +231,7 @@ impl FrameGraph {
     pub(super) fn set_on(&mut self, id: NodeId, on: NodeId) {
         self.node_mut(id).on = Some(on);
     }
-    /// What a frame or a joint moves with.
+    /// Returns the node that a frame or a joint moves with.
     pub(super) fn on(&self, id: NodeId) -> Option<NodeId> {
         self.node(id).on
     }
@@ -247,7 +250,7 @@ impl FrameGraph {
     pub(super) fn set_instance(&mut self, scope: ScopeId, instance: ModelInstanceIndex) {
         self.scopes[scope.0].instance = Some(instance);
     }
-    /// The model instance of the model in which something has its name.
+    /// Returns the model instance of the model in which a node is declared.
     pub(super) fn instance_around(&self, id: NodeId) -> Option<ModelInstanceIndex> {
         self.scopes[self.node(id).scope.0].instance
     }
@@ -255,8 +258,8 @@ impl FrameGraph {
         self.node(id).frame
     }
 
-    /// The node of a name, plain or scoped by models, in a scope. In old files `::` may be part
-    /// of a name.
+    /// Finds the node of a name in a scope; the name may be plain or scoped by models. In old
+    /// files, `::` may be part of a name.
     pub(super) fn find(&self, scope: ScopeId, name: &str) -> Option<NodeId> {
         match name {
             "__model__" if scope != Self::ROOT => return Some(self.origin(scope)),
@@ -275,7 +278,8 @@ impl FrameGraph {
         found.or_else(|| name.match_indices("::").find_map(inside))
     }
 
-    /// As [`Self::find`]; `what` says in a message who asks.
+    /// Same as [`Self::find`], but reports a missing node; `what` names the reference in the
+    /// message.
     pub(super) fn find_or_report(
         &self,
         scope: ScopeId,
@@ -292,18 +296,18 @@ impl FrameGraph {
         })
     }
 
-    /// The link or the world that something moves with.
+    /// Returns the link or the world that a node moves with.
     pub(super) fn body_of(&self, id: NodeId, report: &Report) -> Parsed<NodeId> {
         self.end_of(id, false, report)
     }
-    /// As [`Self::body_of`], but static models move with nothing, as in the format's library.
+    /// Same as [`Self::body_of`], but stops at static models, as the format's library does.
     pub(super) fn sink_of(&self, id: NodeId, report: &Report) -> Parsed<NodeId> {
         self.end_of(id, true, report)
     }
 
     fn end_of(&self, id: NodeId, static_ends: bool, report: &Report) -> Parsed<NodeId> {
         let mut at = id;
-        // Longer chains than there are frames go in circles.
+        // A chain with more steps than there are nodes has a cycle.
         for _ in 0..=self.nodes.len() {
             let next = match self.kind(at) {
                 NodeKind::World | NodeKind::Link => return Ok(at),
@@ -326,7 +330,7 @@ impl FrameGraph {
         Err(report.error_at(self.place(id), message))
     }
 
-    /// Computes all poses, so that cycles are found.
+    /// Computes all poses, which also finds cycles.
     pub(super) fn solve(&mut self, report: &Report) -> Parsed<()> {
         self.poses = vec![None; self.nodes.len()];
         self.locals = vec![None; self.nodes.len()];
@@ -343,14 +347,14 @@ impl FrameGraph {
         for id in 0..self.nodes.len() {
             if self.solve_one(NodeId(id), report).is_err() {
                 result = Err(Reported);
-                // Those that depend on it say nothing more.
+                // Nodes that depend on this one cause no further errors.
                 self.poses[id] = Some(Pose::IDENTITY);
             }
         }
         result
     }
 
-    /// The pose in the world of one node and of all on the way to it.
+    /// Computes the poses in the world of a node and of all nodes on the way to it.
     fn solve_one(&mut self, id: NodeId, report: &Report) -> Parsed<Pose> {
         let mut chain = vec![];
         let mut at = id;
@@ -382,8 +386,8 @@ impl FrameGraph {
         Ok(pose)
     }
 
-    /// The pose of a node whose way up is known, composed from the node upwards, as the format's
-    /// library does: what cancels there cancels here.
+    /// Composes the pose of a node whose ancestors are known from the node upwards, as the format's
+    /// library does, so that poses that cancel there also cancel here.
     fn climb(&self, id: NodeId) -> Pose {
         let mut pose = Pose::IDENTITY;
         let mut at = id;
@@ -394,20 +398,20 @@ impl FrameGraph {
         pose
     }
 
-    /// The pose of a node in its base.
+    /// Computes the pose of a node in its base.
     fn local(&mut self, id: NodeId, report: &Report, depth: usize) -> Parsed<Pose> {
         if let Some(known) = self.locals[id.0] {
             return Ok(known);
         }
         let mut local = self.node(id).pose;
         if let Some(placement) = self.node(id).placement {
-            // Where the placement frame is in this one: it hangs on it, directly or not.
+            // The pose of the placement frame depends on this node, directly or indirectly.
             let mut steps = vec![];
             let mut at = placement;
             while at != id {
                 if at == Self::WORLD || steps.len() > self.nodes.len() || depth > MAX_PLACEMENTS {
                     let message = format!(
-                        "the placement frame '{}' of '{}' is not fixed in its model",
+                        "the placement frame '{}' of '{}' must be fixed in its model",
                         self.name(placement),
                         self.name(id)
                     );
@@ -426,20 +430,20 @@ impl FrameGraph {
         Ok(local)
     }
 
-    /// The pose in the world, or in the model at the top.
+    /// Returns the pose in the world, or in the model at the top.
     fn pose(&self, id: NodeId) -> Pose {
         let known = self.poses.get(id.0).copied().flatten();
         known.unwrap_or(Pose::IDENTITY)
     }
-    /// The pose in the world.
+    /// Returns the pose in the world.
     pub(super) fn in_world(&self, id: NodeId) -> Pose {
         match id == Self::WORLD {
             true => Pose::IDENTITY,
             false => self.top_pose.then(&self.pose(id)),
         }
     }
-    /// The pose in the world or the model that names are looked up in, composed from the node
-    /// upwards as the format's library does: what cancels there cancels here, wherever that model
+    /// Returns the pose in the world or the model of a scope, composed from the node upwards as the
+    /// format's library does, so that poses that cancel there also cancel here, wherever that model
     /// is.
     fn in_scope(&self, id: NodeId, scope: ScopeId) -> Pose {
         let origin = self.origin(scope);
@@ -459,7 +463,8 @@ impl FrameGraph {
             false => self.pose(origin).inverse().then(&self.pose(id)),
         }
     }
-    /// The pose of `b` in `a`, by way of what the pose of `b` is given in: exact where that is `a`.
+    /// Returns the pose of `b` in `a`, by way of the node in which the pose of `b` is given: exact
+    /// if that is `a`.
     pub(super) fn placed(&self, a: NodeId, b: NodeId) -> Pose {
         let FrameNode { base, scope, .. } = *self.node(b);
         match self.locals.get(b.0).copied().flatten() {
@@ -468,7 +473,7 @@ impl FrameGraph {
             _ => self.relative(a, b, scope),
         }
     }
-    /// The pose of `b` in `a`, both named in a scope.
+    /// Returns the pose of `b` in `a`, both declared in a scope.
     pub(super) fn relative(&self, a: NodeId, b: NodeId, scope: ScopeId) -> Pose {
         match a == Self::WORLD {
             true => self.in_world(b),
@@ -478,7 +483,7 @@ impl FrameGraph {
             }
         }
     }
-    /// Where something has its name.
+    /// Returns the scope in which a node is declared.
     pub(super) fn scope(&self, id: NodeId) -> ScopeId {
         self.node(id).scope
     }

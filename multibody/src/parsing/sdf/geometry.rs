@@ -54,7 +54,7 @@ impl SdfBuilder<'_, '_> {
                     self.report.error(element, message);
                     continue;
                 }
-                // What went wrong was reported; the rest is still looked at.
+                // Errors were reported; the rest is still read.
                 let _ = match tag {
                     "visual" => self.visual(node, body, element, current),
                     _ => self.collision(node, body, element, current),
@@ -78,7 +78,7 @@ impl SdfBuilder<'_, '_> {
         let properties = self.visual_properties(element)?;
         if properties.illustration.is_none() && properties.perception.is_none() {
             let message = format!(
-                "visual '{}' is switched off for pictures and for simulated cameras; it is left out",
+                "visual '{}' is disabled for both illustration and perception; it is left out",
                 element.name()
             );
             report.warning(element, message);
@@ -124,9 +124,9 @@ impl SdfBuilder<'_, '_> {
         }
     }
 
-    /// The shape of a `<geometry>`; `None` if it has none that is supported. Of several shapes the
-    /// first in the order below counts; sizes that are not positive are replaced by the format's
-    /// defaults, as its library does.
+    /// Reads the shape of a `<geometry>`; `None` if it has no supported shape. Of several shapes,
+    /// the first in the order below is used. Sizes that are not positive are replaced with the
+    /// format's defaults, as in its library.
     pub(super) fn shape(&self, geometry: &Element) -> Parsed<Option<PlacedShape>> {
         let drake = ["capsule", "ellipsoid"];
         self.report
@@ -179,13 +179,13 @@ impl SdfBuilder<'_, '_> {
         Ok(Some((shape, Isometry3::identity())))
     }
 
-    /// A cone has mass properties only.
+    /// Reads a cone, which has mass properties only.
     pub(super) fn cone(&self, element: &Element) -> Parsed<PlacedShape> {
         let radius = self.size(element, "radius", 0.5);
         let length = self.size(element, "length", 1.0);
         let cone = MeshcatCone::new(length, radius, radius);
         let cone = cone.map_err(|e| self.report.error(element, e))?;
-        // SDFormat's points up, with its origin at half its height.
+        // SDFormat's cone points up, with its origin at half its height.
         let x = math::pose(math::rotation_x(PI), Vector3::new(0.0, 0.0, length / 2.0));
         Ok((cone.into(), x))
     }
@@ -195,7 +195,10 @@ impl SdfBuilder<'_, '_> {
             None => default,
             Some(size) if size > 0.0 => size,
             Some(size) => {
-                let message = format!("<{tag}> is {size}, not positive; {default} is used instead");
+                let message = format!(
+                    "<{tag}> must be positive, got {size:?}; {default:?} is used \
+                                       instead"
+                );
                 self.report.warning(element, message);
                 default
             }
@@ -208,20 +211,23 @@ impl SdfBuilder<'_, '_> {
             Some(sizes) if sizes.iter().all(|x| *x > 0.0) => sizes,
             Some(sizes) => {
                 let message =
-                    format!("<{tag}> is {sizes:?}, not positive; {default:?} is used instead");
+                    format!("<{tag}> must be positive, got {sizes:?}; {default:?} is used instead");
                 self.report.warning(element, message);
                 default
             }
         }
     }
 
-    /// An unbounded plane, whatever its size.
+    /// Reads a plane, which is unbounded whatever its size.
     fn plane(&self, element: &Element) -> Parsed<PlacedShape> {
         let normal = element.vector::<3>("normal").unwrap_or([0.0, 0.0, 1.0]);
         let normal = Vector3::from(normal);
         let length = normal.norm();
         if !(length.is_finite() && length >= 1e-10) {
-            let message = format!("the normal {:?} has no direction", normal.as_slice());
+            let message = format!(
+                "the normal must be finite and not zero, got {:?}",
+                normal.as_slice()
+            );
             return Err(self.report.error(element, message));
         }
         let x = math::pose(turned_to(&(normal / length)), Vector3::zeros());
@@ -248,8 +254,8 @@ impl SdfBuilder<'_, '_> {
     }
 }
 
-/// A rotation that takes the z axis to a unit vector; of all these, the one that Drake takes: its x
-/// axis is perpendicular to the coordinate axis that is farthest from the vector.
+/// Returns the rotation that takes the z axis to a unit vector and that Drake uses: its x axis is
+/// perpendicular to the coordinate axis that is farthest from the vector.
 fn turned_to(z: &Vector3<f64>) -> nalgebra::UnitQuaternion<f64> {
     let mut farthest = 0;
     for i in 1..3 {
@@ -259,7 +265,7 @@ fn turned_to(z: &Vector3<f64>) -> nalgebra::UnitQuaternion<f64> {
     }
     let mut axis = Vector3::zeros();
     axis[farthest] = 1.0;
-    // At least sqrt(2/3) long before it is normalized.
+    // The cross product is at least sqrt(2/3) long.
     let x = z.cross(&axis).normalize();
     let y = z.cross(&x);
     math::rotation_from_matrix(&Matrix3::from_columns(&[x, y, *z]))
@@ -270,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn planes_are_turned_as_drake_turns_them() {
+    fn planes_are_oriented_as_in_drake() {
         // pydrake 1.51.1, X_FG of <plane>: quaternions w, x, y, z.
         let h = std::f64::consts::FRAC_1_SQRT_2;
         for (normal, wxyz) in [

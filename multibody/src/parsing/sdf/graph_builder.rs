@@ -1,4 +1,4 @@
-//! What is needed to make the graph of frames.
+//! State of building the graph of frames.
 
 use super::element::Report;
 use super::frames::FrameGraph;
@@ -12,7 +12,7 @@ pub(super) struct InterfaceFile {
     pub(super) format: ModelFormat,
 }
 
-/// Gives everything that has a pose a place in the graph.
+/// Builder that adds everything with a pose to the graph.
 pub(super) struct FrameGraphBuilder<'a, 't> {
     pub(super) graph: &'a mut FrameGraph,
     pub(super) report: &'a Report,

@@ -1,4 +1,4 @@
-//! `<include>`: models of other files in place of the element.
+//! `<include>`: replacement of the element by a model from another file.
 
 use super::document;
 use super::element::{Element, Report, SourceFile, truth};
@@ -10,11 +10,12 @@ use crate::parsing::format::ModelFormat;
 use crate::parsing::target::ParseTarget;
 use std::path::{Path, PathBuf};
 
-/// Files within files, and files in all: more is a mistake or an attack.
+/// Maximum depth of nested files; more is a mistake or an attack.
 const MAX_DEPTH: usize = 32;
+/// Maximum number of included files; more is a mistake or an attack.
 const MAX_FILES: usize = 1000;
 
-/// Puts included models in place of `<include>`; those of other formats are left for later.
+/// Replaces each `<include>` with the included model; models in other formats are left for later.
 pub(super) struct IncludeExpander<'a, 't> {
     target: &'a ParseTarget<'t>,
     report: &'a Report,
@@ -35,14 +36,14 @@ impl<'a, 't> IncludeExpander<'a, 't> {
         }
     }
 
-    /// Expands everything below an element. An include that can not be read is reported and left
+    /// Expands everything below an element. An include that cannot be read is reported and left
     /// out.
     pub(super) fn expand(&mut self, parent: &mut Element) {
         let children = std::mem::take(&mut parent.children);
         for mut child in children {
             match child.tag.as_str() {
                 "include" => {
-                    // What went wrong was reported.
+                    // Errors were reported.
                     if let Ok(included) = self.include(child, parent) {
                         parent.children.extend(included);
                     }
@@ -69,8 +70,8 @@ impl<'a, 't> IncludeExpander<'a, 't> {
         }
         if let Some(frame) = include.child("placement_frame") {
             let message = match (include.child("pose"), frame.text.as_str()) {
-                (_, "") => "<placement_frame> is empty",
-                (None, _) => "<placement_frame> needs a <pose> beside it",
+                (_, "") => "<placement_frame> must not be empty",
+                (None, _) => "<placement_frame> needs a <pose> next to it",
                 _ => "",
             };
             if !message.is_empty() {
@@ -82,7 +83,8 @@ impl<'a, 't> IncludeExpander<'a, 't> {
         self.num_files += 1;
         if self.open.len() >= MAX_DEPTH || self.num_files > MAX_FILES {
             let message = format!(
-                "'{uri}': more than {MAX_FILES} included files, or more than {MAX_DEPTH} within each other"
+                "'{uri}': there are more than {MAX_FILES} included files, or they are nested \
+                 deeper than {MAX_DEPTH}"
             );
             return Err(self.report.error(&include, message));
         }
@@ -105,14 +107,13 @@ impl<'a, 't> IncludeExpander<'a, 't> {
                 Ok(vec![include])
             }
             _ => {
-                let message = format!("'{uri}': models of this format can not be included");
+                let message = format!("'{uri}': models of this format cannot be included");
                 Err(self.report.error(&include, message))
             }
         }
     }
 
-    /// The file that a URI stands for; a directory stands for the file that its `model.config`
-    /// names.
+    /// Resolves a URI to a file; a directory stands for the file that its `model.config` names.
     fn find(&self, uri: &str, include: &Element) -> Parsed<PathBuf> {
         let directory = include.place.source.directory.as_deref();
         let path = match self.target.resolve(uri, directory) {
@@ -146,7 +147,7 @@ impl<'a, 't> IncludeExpander<'a, 't> {
         }
     }
 
-    /// The model of a file, as the include wants it.
+    /// Reads the model of a file and applies the settings of the include.
     fn model(&mut self, path: &Path, uri: &str, include: &Element) -> Parsed<Element> {
         let key = canonical(path);
         if self.open.contains(&key) {
@@ -154,7 +155,7 @@ impl<'a, 't> IncludeExpander<'a, 't> {
             return Err(self.report.error(include, message));
         }
         let bytes = read_file(path).map_err(|e| {
-            let message = format!("'{uri}' ({}) can not be read: {e}", path.display());
+            let message = format!("'{uri}' ({}) cannot be read: {e}", path.display());
             self.report.error(include, message)
         })?;
         let source = SourceFile {
@@ -167,13 +168,13 @@ impl<'a, 't> IncludeExpander<'a, 't> {
         self.open.pop();
         let model = root.children.iter().position(|c| c.tag == "model");
         let Some(model) = model else {
-            let message = format!("'{uri}' has no <model> at its top, which an <include> needs");
+            let message = format!("'{uri}' must have a <model> at the top to be included");
             return Err(self.report.error(include, message));
         };
         let mut model = root.children.swap_remove(model);
         if let Some(name) = include.child_text("name") {
             if name.contains("::") {
-                let message = format!("the name '{name}' has '::' in it, which separates names");
+                let message = format!("a name must not contain '::', got '{name}'");
                 return Err(self.report.error(include, message));
             }
             model.set_attribute("name", name);
@@ -196,10 +197,10 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// The file of the newest SDFormat version that a `model.config` lists.
+/// Returns the file of the newest SDFormat version that a `model.config` lists.
 fn model_of_manifest(path: &Path) -> Result<String, String> {
     let file = path.display().to_string();
-    let bytes = read_file(path).map_err(|e| format!("{file} can not be read: {e}"))?;
+    let bytes = read_file(path).map_err(|e| format!("{file} cannot be read: {e}"))?;
     let text = String::from_utf8_lossy(&bytes);
     let prepared = PreparedXml::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
     let document = prepared.parse(&file).map_err(|e| e.to_string())?;

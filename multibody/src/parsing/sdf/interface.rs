@@ -24,12 +24,12 @@ struct PlantSize {
     joints: usize,
 }
 
-/// A model in another format; it is in the plant already.
+/// A model in another format, which is in the plant already.
 pub(super) struct InterfaceModel<'e> {
     element: &'e Element,
-    /// The frame of the model, or what stands for it where the model is merged into another.
+    /// The frame of the model, or its proxy if the model is merged into another.
     pub(super) node: NodeId,
-    /// Where names of its frames are looked up.
+    /// Scope in which the names of its frames are looked up.
     scope: ScopeId,
     pub(super) instance: ModelInstanceIndex,
     pub(super) merged: bool,
@@ -41,7 +41,7 @@ pub(super) fn is_merged(include: &Element) -> bool {
 }
 
 /// Adds the model to the plant and its links, frames and joints to the graph. `naming` is the scope
-/// of its model instance and its name, where the file's own is not wanted.
+/// of its model instance and, optionally, a name that replaces the one in the file.
 pub(super) fn load<'e>(
     declare: &mut FrameGraphBuilder<'_, '_>,
     include: &'e Element,
@@ -55,7 +55,7 @@ pub(super) fn load<'e>(
     };
     let path = file.path.display().to_string();
     let bytes = read_file(&file.path)
-        .map_err(|e| report.error(include, format!("'{path}' can not be read: {e}")))?;
+        .map_err(|e| report.error(include, format!("'{path}' cannot be read: {e}")))?;
     let input = ModelInput {
         file: &path,
         bytes: &bytes,
@@ -110,7 +110,7 @@ pub(super) fn load<'e>(
     Ok(interface)
 }
 
-/// The name that a URDF or MJCF file gives its model.
+/// Returns the name that a URDF or MJCF file gives its model.
 fn name_in_file(path: &str, bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let prepared = PreparedXml::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
@@ -138,7 +138,7 @@ impl InterfaceModel<'_> {
         for body in &bodies {
             let name = plant.body_at(*body).name().to_string();
             let node = graph.add(self.scope, &name, NodeKind::Link, place, report)?;
-            // Drake knows all links of such models at the origin of the model, whatever their
+            // As in Drake, all links of such models are at the origin of the model, whatever their
             // joints.
             graph.set_pose(node, Pose::IDENTITY, self.node);
             graph.set_body(node, *body);
@@ -193,7 +193,7 @@ impl InterfaceModel<'_> {
         Ok(())
     }
 
-    /// As a model's: where the model is in the scope of its include.
+    /// Resolves the pose of the model in the scope of its include.
     pub(super) fn resolve(
         &self,
         graph: &mut FrameGraph,
@@ -210,7 +210,7 @@ impl InterfaceModel<'_> {
         place(graph, self.node, self.element, outer, origin, report)
     }
 
-    /// Puts the bodies that no joint holds where the model is.
+    /// Places the bodies that are not the child of a joint at the pose of the model.
     pub(super) fn place_bodies(
         &self,
         graph: &FrameGraph,

@@ -1,4 +1,4 @@
-//! Joints and what belongs to them: limits, actuators, springs, followers.
+//! Joints with their limits, actuators, springs and couplings.
 
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
@@ -40,25 +40,25 @@ const TYPES: [&str; 9] = [
     "universal",
 ];
 
-/// Axes whose cosine is smaller are perpendicular.
+/// Maximum cosine of the angle between perpendicular axes.
 const PERPENDICULAR: f64 = 1e-14;
 
-/// What an `<axis>` says.
+/// Content of an `<axis>`.
 struct JointAxis {
-    /// In the frame of the joint.
+    /// In the joint frame.
     direction: Vector3<f64>,
     lower: f64,
     upper: f64,
     velocity: f64,
     acceleration: f64,
-    /// Infinite where the file sets no limit; 0 means that there is no motor.
+    /// Infinite if the file sets no limit; 0 means that there is no motor.
     effort: f64,
     damping: f64,
     spring_reference: f64,
     spring_stiffness: f64,
 }
 
-/// Where a joint is.
+/// Bodies that a joint connects, and the poses of the joint in their frames.
 struct JointEnds {
     parent: BodyIndex,
     child: BodyIndex,
@@ -74,8 +74,8 @@ impl SdfBuilder<'_, '_> {
         let name = element.name();
         if !TYPES.contains(&kind) || matches!(kind, "gearbox" | "revolute2") {
             let message = format!(
-                "joint '{name}': joint type '{kind}' is not supported; fixed, revolute, continuous, \
-                 prismatic, universal, ball or screw is expected"
+                "joint '{name}': type must be fixed, revolute, continuous, prismatic, universal, \
+                 ball or screw, got '{kind}'"
             );
             return Err(report.error(element, message));
         }
@@ -138,7 +138,8 @@ impl SdfBuilder<'_, '_> {
         })
     }
 
-    /// Adds a joint to the plant; its frame on the parent is the parent's own where they are equal.
+    /// Adds a joint to the plant; it uses the frame of the parent itself if its frame on the parent
+    /// is equal to that.
     fn add_joint(
         &mut self,
         node: NodeId,
@@ -159,7 +160,7 @@ impl SdfBuilder<'_, '_> {
         Ok(index)
     }
 
-    /// Revolute, continuous, prismatic and screw joints.
+    /// Adds a revolute, continuous, prismatic or screw joint.
     fn one_axis(
         &mut self,
         node: NodeId,
@@ -201,8 +202,8 @@ impl SdfBuilder<'_, '_> {
         Ok(())
     }
 
-    /// Metres per turn of a right-handed screw; `<thread_pitch>` is in radians per metre of a
-    /// left-handed one.
+    /// Reads the pitch in metres per turn of a right-handed screw; `<thread_pitch>` is in radians
+    /// per metre of a left-handed one.
     fn screw_pitch(&self, element: &Element) -> Parsed<f64> {
         let pitch = match (
             element.number("screw_thread_pitch"),
@@ -216,7 +217,7 @@ impl SdfBuilder<'_, '_> {
             true => Ok(pitch),
             false => {
                 let message = format!(
-                    "joint '{}': the thread moves {pitch} m per turn, a finite pitch is expected",
+                    "joint '{}': the thread pitch must be finite, got {pitch:?} m per turn",
                     element.name()
                 );
                 Err(self.report.error(element, message))
@@ -235,7 +236,7 @@ impl SdfBuilder<'_, '_> {
         let mut joint = Ok(Joint::ball_rpy(name, ends.parent, ends.child));
         if let Some(axis) = self.axis(node, element, "axis", scope)? {
             let message =
-                format!("joint '{name}' is a ball joint; only the damping of its <axis> counts");
+                format!("joint '{name}' is a ball joint; only the damping of its <axis> is used");
             self.report.warning(element, message);
             self.warn_of_effort(element, axis.effort);
             joint = joint.and_then(|j: Joint| j.with_damping(axis.damping));
@@ -243,7 +244,7 @@ impl SdfBuilder<'_, '_> {
         self.add_joint(node, element, joint, ends).map(|_| ())
     }
 
-    /// A universal joint, whose frames have the two axes as x and y.
+    /// Adds a universal joint, whose frames have the two axes as x and y.
     fn universal(
         &mut self,
         node: NodeId,
@@ -256,13 +257,13 @@ impl SdfBuilder<'_, '_> {
         let second = self.required_axis(node, element, "axis2", scope)?;
         let (x, y) = (first.direction.normalize(), second.direction.normalize());
         if x.dot(&y).abs() > PERPENDICULAR {
-            let message = format!("joint '{name}': <axis> and <axis2> are not perpendicular");
+            let message = format!("joint '{name}': <axis> and <axis2> must be perpendicular");
             return Err(self.report.error(element, message));
         }
         if first.damping != second.damping {
             let message = format!(
-                "joint '{name}': the damping {} of <axis> is used for both axes; the {} of <axis2> is \
-                 ignored",
+                "joint '{name}': both axes must have the same damping, got {:?} in <axis> and {:?} \
+                 in <axis2>; that of <axis> is used",
                 first.damping, second.damping
             );
             self.report.warning(element, message);
@@ -290,8 +291,8 @@ impl SdfBuilder<'_, '_> {
     fn warn_of_effort(&self, element: &Element, effort: f64) {
         if effort != 0.0 {
             let message = format!(
-                "joint '{}' has more than one degree of freedom; it gets no actuator, <effort> 0 would \
-                 say so",
+                "joint '{}' has more than one degree of freedom and gets no actuator; set <effort> \
+                 to 0 to state that",
                 element.name()
             );
             self.report.warning(element, message);
@@ -326,7 +327,8 @@ impl SdfBuilder<'_, '_> {
         let xyz = axis.vector::<3>("xyz").unwrap_or([0.0, 0.0, 1.0]);
         let length = Vector3::from(xyz).norm();
         if !(length > 0.0 && length.is_finite()) {
-            let message = format!("joint '{name}': the <{tag}> {xyz:?} has no direction");
+            let message =
+                format!("joint '{name}': <{tag}> must be finite and not zero, got {xyz:?}");
             return Err(report.error(axis, message));
         }
         let expressed_in = axis.child("xyz").and_then(|e| e.filled("expressed_in"));
@@ -340,8 +342,8 @@ impl SdfBuilder<'_, '_> {
         };
         if let Some(mimic) = axis.child("mimic") {
             let message = format!(
-                "joint '{name}': <mimic> of an axis is ignored, as by Drake; <drake:mimic> in the joint \
-                 is not"
+                "joint '{name}': <mimic> of an axis is ignored, as in Drake; use <drake:mimic> in \
+                 the joint"
             );
             report.warning(mimic, message);
         }
@@ -377,7 +379,7 @@ impl SdfBuilder<'_, '_> {
         ];
         match wrong.into_iter().find(|(_, x)| *x < 0.0) {
             Some((what, x)) => {
-                let message = format!("joint '{name}': the {what} is {x}, at least 0 is expected");
+                let message = format!("joint '{name}': the {what} must be at least 0, got {x:?}");
                 Err(report.error(axis, message))
             }
             None => Ok(Some(found)),
@@ -407,7 +409,7 @@ impl SdfBuilder<'_, '_> {
         add().map_err(|e| report.error(element, e))
     }
 
-    /// `<drake:mimic>`: the joint follows another one.
+    /// Adds a `<drake:mimic>`: the joint follows another one.
     pub(super) fn mimic(
         &mut self,
         node: NodeId,
@@ -425,15 +427,15 @@ impl SdfBuilder<'_, '_> {
             return Ok(());
         };
         if joint0 == joint1 {
-            let message = format!("joint '{name}' can not follow itself");
+            let message = format!("joint '{name}' cannot follow itself");
             return Err(report.error(mimic, message));
         }
         let plant = &mut *self.target.plant;
         let dofs = |joint: JointIndex| plant.joint_at(joint).num_velocities();
         if dofs(joint0) != 1 || dofs(joint1) != 1 {
             let message = format!(
-                "joint '{name}' with {} degrees of freedom can not follow '{followed}' with {}; \
-                 <drake:mimic> is ignored",
+                "joint '{name}' with {} degrees of freedom cannot follow '{followed}' with {}; \
+                 both must have one degree of freedom; <drake:mimic> is ignored",
                 dofs(joint0),
                 dofs(joint1)
             );
@@ -450,7 +452,7 @@ impl SdfBuilder<'_, '_> {
         added.map_err(|e| report.error(mimic, e))
     }
 
-    /// A joint of a model by name.
+    /// Returns a joint of a model by name.
     pub(super) fn joint_named(
         &self,
         current: CurrentModel<'_>,
@@ -459,7 +461,7 @@ impl SdfBuilder<'_, '_> {
     ) -> Parsed<JointIndex> {
         let node = self.graph.find(current.scope, name);
         let known = node.and_then(|n| self.joints.get(&n).copied());
-        // Joints that the graph does not know: of Drake's own kinds, and of other formats.
+        // Joints of Drake's own types and of other formats are not in the graph.
         let plant = &self.target.plant;
         let found = known.or_else(|| plant.joint_by_name_in(name, current.instance).ok());
         found.ok_or_else(|| {
@@ -478,7 +480,7 @@ impl JointAxis {
         if kind == "screw" {
             return Ok(joint);
         }
-        // A continuous joint has no limits of position.
+        // A continuous joint has no position limits.
         let joint = match kind {
             "continuous" => joint,
             _ => joint.with_position_limits(vec![self.lower], vec![self.upper])?,

@@ -1,4 +1,4 @@
-//! Links: mass properties, where they start, and their geometry and sensors.
+//! Links: their mass properties, default poses, geometry and sensors.
 
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
@@ -22,7 +22,7 @@ const IGNORED: [&str; 10] = [
     "particle_emitter",
 ];
 
-/// Density (kg/m^3) of what the file gives no density.
+/// Density (kg/m^3) if the file gives none.
 const DEFAULT_DENSITY: f64 = 1000.0;
 
 impl SdfBuilder<'_, '_> {
@@ -36,7 +36,8 @@ impl SdfBuilder<'_, '_> {
         report.check_children(element, &IGNORED, &["deformable_properties"]);
         if element.child("drake:deformable_properties").is_some() {
             let message = format!(
-                "link '{}' is deformable; deformable bodies are not supported, it is left out",
+                "link '{}' is deformable; it is left out, because deformable bodies are not \
+                 supported",
                 element.name()
             );
             report.warning(element, message);
@@ -65,7 +66,7 @@ impl SdfBuilder<'_, '_> {
         self.sensors(node, body, element, current)
     }
 
-    /// The pose of something on a link, `X_LG`.
+    /// Returns the pose of an element on a link, `X_LG`.
     pub(super) fn pose_on_link(
         &self,
         link: NodeId,
@@ -83,14 +84,15 @@ impl SdfBuilder<'_, '_> {
         }
     }
 
-    /// Mass properties; an inertia that no body can have is replaced with a warning, as in Drake.
+    /// Reads the mass properties. An inertia that is physically impossible is replaced with a
+    /// warning, as in Drake.
     fn inertia(
         &self,
         node: NodeId,
         link: &Element,
         current: CurrentModel<'_>,
     ) -> Parsed<SpatialInertia> {
-        // A link without a word about it weighs 1 kg.
+        // The mass of a link without <inertial> is 1 kg.
         let default = || SpatialInertia::from_central(1.0, Vector3::zeros(), Matrix3::identity());
         let Some(inertial) = link.child("inertial") else {
             return default().map_err(|e| self.report.error(link, e));
@@ -114,13 +116,11 @@ impl SdfBuilder<'_, '_> {
         let unturned = rotational_inertia(moments, products, &Isometry3::identity());
         let i_bbcm_b = rotational_inertia(moments, products, &x_bbi);
         let found = match mass > 0.0 {
-            // Checked in the frame of the file, so that the message has the numbers of the file.
+            // Checked in the frame of the file, so that the message shows the numbers of the file.
             true => check_rotational(&unturned)
                 .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b))
                 .map_err(|e| e.to_string()),
-            false => Err(format!(
-                "the mass is {mass} kg, a positive mass is expected"
-            )),
+            false => Err(format!("the mass must be positive, got {mass:?} kg")),
         };
         found.or_else(|why| {
             let message = format!(
@@ -133,7 +133,7 @@ impl SdfBuilder<'_, '_> {
         })
     }
 
-    /// Mass properties of a link's collision shapes.
+    /// Computes the mass properties of a link's collision shapes.
     fn inertia_of_shapes(
         &self,
         node: NodeId,
@@ -145,7 +145,8 @@ impl SdfBuilder<'_, '_> {
         for tag in ["pose", "inertia"] {
             if let Some(child) = inertial.child(tag) {
                 let message = format!(
-                    "link '{}': <{tag}> beside auto=\"true\", which computes it; remove one of them",
+                    "link '{}': <{tag}> must not be given together with auto=\"true\", which \
+                     computes it; remove one of them",
                     link.name()
                 );
                 return Err(report.error(child, message));
@@ -178,7 +179,7 @@ impl SdfBuilder<'_, '_> {
         }
         let center = moment / mass;
         let central = i_bbo_b - shifted(mass, &center);
-        // A mass beside auto="true" stands for a density.
+        // A mass given together with auto="true" replaces the density.
         let wanted = inertial.number("mass").unwrap_or(mass);
         SpatialInertia::from_central(
             wanted,
@@ -188,20 +189,20 @@ impl SdfBuilder<'_, '_> {
         .map_err(|e| report.error(inertial, e))
     }
 
-    /// A shape that has a volume, and its pose in the frame of the geometry.
+    /// Reads a shape that has a volume, and its pose in the frame of the geometry.
     fn solid(&self, geometry: &Element) -> Parsed<(Shape, Isometry3<f64>)> {
         let solid = match geometry.child("cone") {
             Some(cone) => Some(self.cone(cone)?),
             None => self.shape(geometry)?,
         };
         solid.ok_or_else(|| {
-            let message = "auto=\"true\" can not compute the mass properties of this geometry";
+            let message = "auto=\"true\" cannot compute the mass properties of this geometry";
             self.report.error(geometry, message)
         })
     }
 }
 
-/// Inertia of a point of `mass` at `p`.
+/// Returns the inertia about the origin of a point of `mass` at `p`.
 fn shifted(mass: f64, p: &Vector3<f64>) -> Matrix3<f64> {
     (Matrix3::from_diagonal_element(p.norm_squared()) - p * p.transpose()) * mass
 }

@@ -1,4 +1,4 @@
-//! How visuals look, and to whom.
+//! Appearance of visuals, and the renderers that show them.
 
 use super::builder::SdfBuilder;
 use super::element::{Element, truth};
@@ -21,7 +21,7 @@ const IGNORED: [&str; 7] = [
 const COLORS: [&str; 4] = ["diffuse", "ambient", "specular", "emissive"];
 
 impl SdfBuilder<'_, '_> {
-    /// Properties of a `<visual>` for pictures and for simulated cameras.
+    /// Reads the properties of a `<visual>` for illustration and for perception.
     pub(super) fn visual_properties(&self, visual: &Element) -> Parsed<VisualProperties> {
         let mut illustration = IllustrationProperties::new();
         let mut perception = PerceptionProperties::new();
@@ -42,7 +42,7 @@ impl SdfBuilder<'_, '_> {
         let mut renderers = BTreeSet::new();
         for renderer in visual.all("drake:accepting_renderer") {
             if renderer.text.is_empty() {
-                let message = "<drake:accepting_renderer> has no name in it";
+                let message = "<drake:accepting_renderer> must hold the name of a renderer";
                 return Err(self.report.error(renderer, message));
             }
             renderers.insert(renderer.text.clone());
@@ -65,7 +65,7 @@ impl SdfBuilder<'_, '_> {
         match element.attribute("enabled") {
             None => Ok(true),
             Some(text) => truth(text).ok_or_else(|| {
-                let message = format!("attribute 'enabled' is '{text}', true or false is expected");
+                let message = format!("attribute 'enabled' must be true or false, got '{text}'");
                 self.report.error(element, message)
             }),
         }

@@ -1,12 +1,12 @@
-//! `<include merge="true">`: the content of a model among that of another
+//! `<include merge="true">`: merging the content of a model into that of another
 //! (<http://sdformat.org/tutorials?tut=composition_proposal>).
 
 use super::element::{Element, Report};
 
 const MODEL_FRAME: &str = "__model__";
 
-/// What a model becomes when it is merged into `parent`: its links, frames, joints and models, and
-/// a frame in place of its own.
+/// Returns the elements of a model that is merged into `parent`: its links, frames, joints and
+/// models, and a proxy for its own frame.
 pub(super) fn merged(model: Element, parent: &Element, report: &Report) -> Vec<Element> {
     let proxy = format!("_merged__{}__model__", model.name());
     let frame = proxy_frame(&model, &proxy);
@@ -34,7 +34,7 @@ pub(super) fn merged(model: Element, parent: &Element, report: &Report) -> Vec<E
                 continue;
             }
         }
-        // Without a word about it, these are placed in the model's frame.
+        // Links and models without another frame are placed in the model's frame.
         if matches!(child.tag.as_str(), "link" | "model") {
             place_in(&mut child, &proxy);
         }
@@ -49,12 +49,12 @@ fn model_name(proxy: &str) -> &str {
         .unwrap_or(proxy)
 }
 
-/// The frame that stands for the model frame of a merged model.
+/// Creates the proxy for the model frame of a merged model.
 fn proxy_frame(model: &Element, name: &str) -> Element {
     let place = model.place.clone();
     let mut frame = Element::new("frame", place.clone());
     frame.set_attribute("name", name);
-    // Without a link to move with, it moves with the frame of the other model.
+    // Without a link, the proxy moves with the frame of the other model.
     if let Some(link) = canonical_link(model) {
         frame.set_attribute("attached_to", &link);
     }
@@ -72,8 +72,8 @@ fn proxy_frame(model: &Element, name: &str) -> Element {
     frame
 }
 
-/// The link that the frame of a model moves with: the one that it names, else its first, else that
-/// of the first model inside it.
+/// Returns the link that the frame of a model moves with: the one that the model names, else its
+/// first link, else that of its first nested model.
 fn canonical_link(model: &Element) -> Option<String> {
     let own = model.filled("canonical_link");
     if let Some(link) = own.or_else(|| model.child("link").map(Element::name)) {
@@ -83,7 +83,7 @@ fn canonical_link(model: &Element) -> Option<String> {
     canonical_link(inner).map(|link| format!("{}::{link}", inner.name()))
 }
 
-/// Makes poses in an element that are relative to the model frame relative to its stand-in.
+/// Makes all poses in an element that are relative to the model frame relative to the proxy.
 fn move_poses(element: &mut Element, proxy: &str) {
     if element.tag == "pose" && element.filled("relative_to") == Some(MODEL_FRAME) {
         element.set_attribute("relative_to", proxy);
@@ -93,7 +93,7 @@ fn move_poses(element: &mut Element, proxy: &str) {
     }
 }
 
-/// Gives an element a pose in the stand-in where it has none in another frame.
+/// Places an element relative to the proxy, unless its pose is in another frame.
 fn place_in(element: &mut Element, proxy: &str) {
     let place = element.place.clone();
     if element.child("pose").is_none() {

@@ -1,10 +1,11 @@
-//! SDFormat 1.0 to 1.12.
+//! SDFormat models and worlds, versions 1.0 to 1.12.
 //!
-//! The format is described at <http://sdformat.org/spec>; what is ignored, the `drake:` elements
-//! and the order in which things are added follow Drake's parser. A file is read in four steps:
-//! elements (`document`, brought up to date with `unflatten`, checked against `schema`), included
-//! models in their place (`include`, `merge`), the graph of frames (`frames`, made by `model` and
-//! `interface`), and the plant (`builder`, and one file per kind of element).
+//! The format is described at <http://sdformat.org/spec>; the ignored elements, the `drake:`
+//! elements and the order in which things are added follow Drake's parser. A file is processed in
+//! four steps: its elements are read (`document`), brought up to date (`unflatten`) and checked
+//! (`schema`); included models replace their elements (`include`, `merge`); the graph of frames is
+//! built (`model`, `interface`, `frames`); and the plant is filled (`builder` and the modules that it
+//! calls).
 
 mod builder;
 mod contact;
@@ -39,8 +40,8 @@ use graph_builder::FrameGraphBuilder;
 use include::IncludeExpander;
 use std::path::Path;
 
-/// Adds the model or the world of an SDFormat file; the model instances that the file describes are
-/// returned, those of other formats that it includes are not, as in Drake.
+/// Adds the model or the world of an SDFormat file. Returns the model instances that the file
+/// describes but, as in Drake, not those of included files in other formats.
 pub(crate) fn parse(
     input: &ModelInput<'_>,
     naming: &ModelNaming<'_>,
@@ -48,7 +49,7 @@ pub(crate) fn parse(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ModelInstanceIndex> {
     let report = Report::default();
-    // What went wrong was reported.
+    // Errors were reported.
     let models = read(input, naming, target, &report).unwrap_or_default();
     diagnostics.extend(report.into_diagnostics());
     models
@@ -112,7 +113,7 @@ fn read(
     Ok(adder.into_models())
 }
 
-/// The one model or world of a file.
+/// Returns the only model or world of a file.
 fn top_element<'e>(
     root: &'e Element,
     naming: &ModelNaming<'_>,
@@ -124,7 +125,8 @@ fn top_element<'e>(
         (Some(model), None) if models == 1 => {
             if let Some(frame) = model.relative_to() {
                 let message = format!(
-                    "the pose of the model at the top is relative to '{frame}'; it is in the world"
+                    "the pose of the top-level model must be in the world, got relative_to \
+                     '{frame}'"
                 );
                 return Err(report.error(model, message));
             }
@@ -133,17 +135,20 @@ fn top_element<'e>(
         (None, Some(world)) if worlds == 1 => match naming.name {
             None => Ok(world),
             Some(name) => {
-                let message = format!("a world can not be named '{name}' as if it were one model");
+                let message = format!(
+                    "a world cannot be added under the name '{name}'; only a \
+                                       model can be renamed"
+                );
                 Err(report.error(world, message))
             }
         },
         _ => {
             let included = root.all("include").count();
             let message = format!(
-                "the file has {models} models and {worlds} worlds{}; exactly one model or exactly one \
-                 world is expected, several models belong in a <world>",
+                "the file must have exactly one model or exactly one world, got {models} models \
+                 and {worlds} worlds{}; put several models into a <world>",
                 if included > 0 {
-                    " beside included models"
+                    " besides included models"
                 } else {
                     ""
                 }

@@ -1,4 +1,4 @@
-//! The models of a document: their names, and where everything in them is.
+//! The models of a document: their names, and the poses of everything in them.
 
 use super::element::{Element, Report};
 use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
@@ -22,14 +22,14 @@ pub(super) struct Model<'e> {
 }
 
 impl FrameGraphBuilder<'_, '_> {
-    /// A world; `scope` is in front of the names of its model instances.
+    /// Declares a world; `scope` is the prefix of the names of its model instances.
     pub(super) fn world<'e>(&mut self, element: &'e Element, scope: &str) -> Model<'e> {
         let mut world = Model::new(element, "", FrameGraph::WORLD, FrameGraph::ROOT);
         self.content(&mut world, scope, None);
         world
     }
 
-    /// A model called `name`, whose parent model instance is `outer`.
+    /// Declares a model called `name`, whose parent model instance is `outer`.
     pub(super) fn model<'e>(
         &mut self,
         element: &'e Element,
@@ -54,7 +54,8 @@ impl FrameGraphBuilder<'_, '_> {
         }
     }
 
-    /// `instance` is the name of the model instance, `outer` that of its parent.
+    /// Declares the content of a model or a world. `instance` is the name of the model instance,
+    /// `outer` that of its parent (`None` for a world).
     fn content<'e>(&mut self, model: &mut Model<'e>, instance: &str, outer: Option<&str>) {
         let element = model.element;
         for child in &element.children {
@@ -68,7 +69,7 @@ impl FrameGraphBuilder<'_, '_> {
             let added = self
                 .graph
                 .add(scope, child.name(), kind, place, self.report);
-            // A name that can not be was reported; the rest is still looked at.
+            // An invalid name was reported; the rest is still read.
             if let Ok(node) = added {
                 list.push((node, child));
             }
@@ -106,19 +107,19 @@ impl<'e> Model<'e> {
         }
     }
 
-    /// Whether there is anything that the model's frame could move with.
+    /// Returns true if there is anything that the model's frame could move with.
     fn has_content(&self) -> bool {
         let lists = [self.links.len(), self.models.len(), self.interfaces.len()];
         lists.iter().any(|n| *n > 0)
     }
 
-    /// Finds out what the frames of this model and of those inside it move with.
+    /// Attaches the frames of this model and of its nested models to the links that they move with.
     pub(super) fn attach(&self, graph: &mut FrameGraph, report: &Report) {
         for model in &self.models {
             model.attach(graph, report);
         }
         match self.element.filled("canonical_link") {
-            // A link that cannot be found was reported; the rest is still looked at.
+            // A missing link was reported; the rest is still read.
             Some(name) => {
                 let _ = self.attach_to(graph, name, report);
             }
@@ -128,7 +129,8 @@ impl<'e> Model<'e> {
 
     fn attach_to(&self, graph: &mut FrameGraph, name: &str, report: &Report) -> Parsed<()> {
         let element = self.element;
-        // Links of files of other formats are in the plant already; to Drake they are none.
+        // Links of files in other formats, which are in the plant already, do not count as links in
+        // Drake.
         let is_link = |on: &NodeId| graph.kind(*on) == NodeKind::Link && graph.body(*on).is_none();
         let found = graph.find(self.scope, name);
         let Some(link) = found.filter(is_link) else {
@@ -138,8 +140,8 @@ impl<'e> Model<'e> {
                 graph.attach(self.scope, on, None);
             }
             let message = format!(
-                "canonical_link of model '{}': '{name}' must be a link of an SDFormat file; as in Drake the \
-                 frame of the model is fixed to the world",
+                "canonical_link of model '{}' must be a link of an SDFormat file, got '{name}'; as \
+                 in Drake, the frame of the model is fixed to the world",
                 self.name
             );
             report.warning(element, message);
@@ -149,7 +151,8 @@ impl<'e> Model<'e> {
         Ok(())
     }
 
-    /// Where the file does not say, the first link counts, or that of the first model inside.
+    /// Attaches the frame of a model without `canonical_link` to its first link, or else to that of
+    /// its first nested model.
     fn attach_to_first(&self, graph: &mut FrameGraph) {
         let merged = self.interfaces.iter().filter(|i| i.merged);
         let merged = merged.flat_map(|i| &i.links).next();
@@ -165,9 +168,9 @@ impl<'e> Model<'e> {
         }
     }
 
-    /// Works out what poses are relative to and what frames are attached to.
+    /// Resolves the names of the frames that poses are relative to and that frames are attached to.
     pub(super) fn resolve(&self, graph: &mut FrameGraph, parent: Option<ScopeId>, report: &Report) {
-        // Everything that can not be found was reported; the rest is still looked at.
+        // Missing frames were reported; the rest is still resolved.
         if let Some(parent) = parent {
             let _ = self.resolve_own(graph, parent, report);
         }
@@ -211,7 +214,7 @@ impl<'e> Model<'e> {
             None => graph.origin(self.scope),
         };
         graph.set_on(node, on);
-        // Only the stand-in for the frame of a merged model has one.
+        // Only the proxy for the frame of a merged model has a placement frame.
         placement(graph, node, element, self.scope, report)?;
         place(graph, node, element, self.scope, on, report)
     }
@@ -226,7 +229,7 @@ impl<'e> Model<'e> {
         let name = report.required_text(element, "child")?;
         let what = format!("<child> of joint '{}'", graph.name(node));
         if name == "world" {
-            let message = format!("{what} is the world; swap parent and child");
+            let message = format!("{what} must not be the world; swap parent and child");
             return Err(report.error(element, message));
         }
         let child = graph.find_or_report(self.scope, name, &what, &element.place, report)?;

@@ -4,7 +4,7 @@ use super::element::{Element, Report};
 use super::frames::{FrameGraph, NodeId, ScopeId};
 use crate::document::xml::Parsed;
 
-/// Sets the pose of an element as it stands, in what it is relative to.
+/// Sets the pose of an element in the frame that it is relative to.
 pub(super) fn place(
     graph: &mut FrameGraph,
     node: NodeId,
@@ -24,7 +24,8 @@ pub(super) fn place(
     Ok(())
 }
 
-/// Notes which frame inside the pose of an element is about, if not its own.
+/// Records the placement frame of an element: the frame inside it that its pose places, if it is
+/// not its own.
 pub(super) fn placement(
     graph: &mut FrameGraph,
     node: NodeId,

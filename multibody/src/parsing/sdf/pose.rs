@@ -1,9 +1,9 @@
 //! Poses as SDFormat composes them.
 //!
-//! Whether a joint gets a frame of its own on its parent depends on whether a pose that was
-//! composed along several frames is exactly the identity. Poses are therefore composed here in the
-//! order of operations of the format's own library (unit quaternions, no fused operations), so that
-//! what cancels there cancels here.
+//! A joint gets a frame of its own on its parent unless its pose, composed along several frames, is
+//! exactly the identity. Poses are therefore composed in the order of operations of the format's
+//! own library (unit quaternions, no fused operations), so that poses that cancel there also cancel
+//! here.
 
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
 
@@ -20,7 +20,7 @@ impl Pose {
         q: [1.0, 0.0, 0.0, 0.0],
     };
 
-    /// From a position and roll, pitch and yaw (rad).
+    /// Creates a pose from a position and roll, pitch and yaw (rad).
     pub(super) fn from_rpy(p: [f64; 3], [roll, pitch, yaw]: [f64; 3]) -> Self {
         let (sr, cr) = (roll / 2.0).sin_cos();
         let (sp, cp) = (pitch / 2.0).sin_cos();
@@ -36,7 +36,7 @@ impl Pose {
         }
     }
 
-    /// From a pose of the rest of the crate.
+    /// Creates a pose from the type used in the rest of the crate.
     pub(super) fn from_isometry(x: &Isometry3<f64>) -> Self {
         let (q, t) = (x.rotation, x.translation);
         Self {
@@ -45,7 +45,7 @@ impl Pose {
         }
     }
 
-    /// `X_AC` from `X_AB` and `X_BC`.
+    /// Returns `X_AC` from `X_AB` and `X_BC`.
     pub(super) fn then(&self, other: &Self) -> Self {
         let [x, y, z] = other.p;
         let [_, moved @ ..] = product(self.q, product([0.0, x, y, z], inverse(self.q)));
@@ -55,7 +55,7 @@ impl Pose {
         }
     }
 
-    /// `X_BA` from `X_AB`.
+    /// Returns `X_BA` from `X_AB`.
     pub(super) fn inverse(&self) -> Self {
         let q = inverse(self.q);
         Self {
@@ -64,13 +64,13 @@ impl Pose {
         }
     }
 
-    /// True if nothing is turned or moved, to the last bit.
+    /// Returns true if the pose is the identity to the last bit.
     pub(super) fn is_identity(&self) -> bool {
         self.p == [0.0; 3] && self.q[1..] == [0.0; 3]
     }
 
-    /// The same pose in the types of the rest of the crate; of the two quaternions the one with
-    /// `w >= 0`.
+    /// Converts the pose to the type used in the rest of the crate, with the quaternion that has `w
+    /// >= 0`.
     pub(super) fn isometry(&self) -> Isometry3<f64> {
         let [w, x, y, z] = self.q.map(|v| if self.q[0] < 0.0 { -v } else { v });
         let q = UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z));
@@ -143,7 +143,7 @@ mod tests {
             let x = |p: [f64; 3], r: [f64; 3]| math::pose_xyz_rpy(Vector3::from(p), r.into());
             let expected = x(p, r).inverse() * x(p2, r2);
             let found = a.inverse().then(&b).isometry();
-            // A few roundings of numbers below 10.
+            // Allows a few roundings of numbers below 10.
             assert!((found.translation.vector - expected.translation.vector).norm() < 1e-14);
             assert!(found.rotation.angle_to(&expected.rotation) < 1e-7);
         }

@@ -1,14 +1,14 @@
-//! Which elements and attributes SDFormat has, and what they hold.
+//! The schema of SDFormat: its elements and attributes, and the types of their values.
 
 use super::element::{Element, Report, pose, reading, truth, words};
 use crate::document::numbers::ParsedNumbers;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The table; a notation of our own that is explained in its first lines.
+/// Table of the schema, in a notation that is explained in its first lines.
 const TABLE: &str = include_str!("schema.txt");
 
-/// What the text of an element or an attribute must be.
+/// Type of the text of an element or an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ValueType {
     Text,
@@ -28,7 +28,7 @@ struct ElementRule {
     deprecated: bool,
     kind: Option<ValueType>,
     attributes: Vec<(&'static str, bool, ValueType)>,
-    /// Anything may be inside.
+    /// Whether any content is allowed.
     open: bool,
     /// Rules of children by name.
     children: HashMap<&'static str, usize>,
@@ -52,7 +52,7 @@ impl SdfSchema {
             rules: vec![],
             shared: HashMap::new(),
         };
-        // Rules from the start of a line down to the last one read.
+        // Indices of the rules from the top level down to the last one read.
         let mut path: Vec<usize> = vec![];
         let mut references: Vec<(usize, &'static str)> = vec![];
         for line in TABLE.lines().filter(|l| !l.starts_with('#')) {
@@ -90,7 +90,7 @@ impl SdfSchema {
 }
 
 impl ElementRule {
-    /// From `name[!][-][:type]`.
+    /// Parses `name[!][-][:type]`.
     fn read(head: &'static str) -> (&'static str, Self) {
         let (name, kind) = match head.split_once(':') {
             Some((name, kind)) => (name, Some(ValueType::read(kind))),
@@ -140,30 +140,30 @@ impl ValueType {
         }
     }
 
-    /// The numbers of a text with what is behind them, or what is wrong with it.
+    /// Parses the numbers of a text with the text after them; the error is a message.
     fn check(self, text: &str) -> Result<ParsedNumbers<'_>, String> {
         match self {
             Self::Text | Self::Pose => Ok(ParsedNumbers::default()),
             Self::Flag => truth(text)
                 .map(|_| ParsedNumbers::default())
-                .ok_or_else(|| format!("'{text}' is neither true nor false")),
+                .ok_or_else(|| format!("the value must be true or false, got '{text}'")),
             Self::Number { lower, upper } => {
                 let reading = reading::<1>(text)?;
                 match reading.numbers[0] {
-                    x if x < lower || x > upper => {
-                        Err(format!("{x} is not between {lower} and {upper}"))
-                    }
+                    x if x < lower || x > upper => Err(format!(
+                        "the value must be between {lower:?} and {upper:?}, got {x:?}"
+                    )),
                     _ => Ok(reading),
                 }
             }
-            // Masks of bits.
+            // Bit masks are written in hexadecimal.
             Self::Integer | Self::Unsigned if is_hexadecimal(text) => Ok(ParsedNumbers::default()),
-            // Published files write counts as `640.0`, too.
+            // Published files also write counts as `640.0`.
             Self::Integer => reading::<1>(text),
             Self::Unsigned => {
                 let reading = reading::<1>(text)?;
                 match reading.numbers[0] {
-                    x if x < 0.0 => Err(format!("{x} is negative")),
+                    x if x < 0.0 => Err(format!("the value must not be negative, got {x:?}")),
                     _ => Ok(reading),
                 }
             }
@@ -179,8 +179,8 @@ fn is_hexadecimal(text: &str) -> bool {
     digits.is_some_and(|d| !d.is_empty() && d.chars().all(|c| c.is_ascii_hexdigit()))
 }
 
-/// Red, green, blue and opacity, each between 0 and 1, with what is behind them; opaque where that
-/// is not said.
+/// Parses red, green, blue and opacity, each between 0 and 1, with the text after them; the opacity
+/// is 1 if it is absent.
 pub(super) fn color(text: &str) -> Result<([f64; 4], ParsedNumbers<'_>), String> {
     let reading = words(text)?;
     let rgba = match *reading.numbers.as_slice() {
@@ -188,13 +188,15 @@ pub(super) fn color(text: &str) -> Result<([f64; 4], ParsedNumbers<'_>), String>
         [r, g, b, a] => [r, g, b, a],
         _ => {
             let found = reading.numbers.len();
-            return Err(format!("'{text}' must have 3 or 4 numbers, got {found}"));
+            return Err(format!(
+                "a colour must have 3 or 4 numbers, got {found} in '{text}'"
+            ));
         }
     };
     match rgba.iter().all(|x| (0.0..=1.0).contains(x)) {
         true => Ok((rgba, reading)),
         false => Err(format!(
-            "'{text}' is no colour, numbers from 0 to 1 are expected"
+            "the numbers of a colour must be from 0 to 1, got '{text}'"
         )),
     }
 }
@@ -207,14 +209,14 @@ pub(super) fn check(root: &Element, report: &Report) {
     }
 }
 
-/// Documents are not deep: their depth was checked when they were read.
+/// Checks an element and its descendants, whose depth was limited when the document was read.
 fn check_element(element: &Element, rule: &ElementRule, report: &Report) {
     let tag = &element.tag;
     if rule.deprecated {
         report.warning(element, format!("<{tag}> is deprecated in SDFormat"));
     }
     for (name, value) in &element.attributes {
-        // Prefixed attributes belong to somebody else.
+        // Prefixed attributes are foreign to SDFormat.
         if name.contains(':') || rule.open {
             continue;
         }
@@ -226,7 +228,10 @@ fn check_element(element: &Element, rule: &ElementRule, report: &Report) {
         let value = value.trim();
         if value.is_empty() {
             if *required {
-                report.error(element, format!("attribute '{name}' of <{tag}> is empty"));
+                report.error(
+                    element,
+                    format!("attribute '{name}' of <{tag}> must not be empty"),
+                );
             }
         } else {
             let what = format!("attribute '{name}' of <{tag}>");
@@ -246,7 +251,9 @@ fn check_element(element: &Element, rule: &ElementRule, report: &Report) {
     if let Some(kind) = rule.kind {
         let checked = match kind {
             ValueType::Pose => pose(element).map(|(_, reading)| reading),
-            _ if element.text.is_empty() && rule.required => Err("it is empty".into()),
+            _ if element.text.is_empty() && rule.required => {
+                Err("the text must not be empty".into())
+            }
             _ if element.text.is_empty() => Ok(ParsedNumbers::default()),
             _ => kind.check(&element.text),
         };
@@ -265,7 +272,7 @@ fn check_element(element: &Element, rule: &ElementRule, report: &Report) {
     for child in &element.children {
         match rule.children.get(child.tag.as_str()) {
             Some(rule) => check_element(child, &rules[*rule], report),
-            // Prefixed elements belong to somebody else.
+            // Prefixed elements are foreign to SDFormat.
             None if child.tag.contains(':') => {}
             None => {
                 let message = format!(
@@ -300,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_checked() {
+    fn texts_are_checked_by_type() {
         assert!(ValueType::read("num[0,1]").check("1.5").is_err());
         assert!(ValueType::read("num").check("1.5 x").is_ok());
         assert!(ValueType::read("num").check("abc").is_err());

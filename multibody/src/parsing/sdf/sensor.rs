@@ -1,4 +1,5 @@
-//! Sensors: cameras are kept for whoever makes sensors of them, all others are ignored.
+//! Sensors: cameras are kept in the plant for callers that create sensors from them; all others are
+//! ignored.
 
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
@@ -10,7 +11,7 @@ use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_3;
 use tarragon_framework::math;
 
-/// Types of sensors that are cameras, and whether they see colours and depth.
+/// Sensor types that are cameras, and whether they see colour and depth.
 const CAMERAS: [(&str, bool, bool); 5] = [
     ("camera", true, false),
     ("depth", false, true),
@@ -59,14 +60,16 @@ impl SdfBuilder<'_, '_> {
     }
 }
 
-/// SDFormat's cameras look along x, with z up; images have x to the right and y down.
+/// Returns the pose of the image frame in the camera frame: SDFormat's cameras look along x with z
+/// up; images have x to the right and y down.
 fn optical() -> nalgebra::Isometry3<f64> {
     let columns = [-Vector3::y(), -Vector3::z(), Vector3::x()];
     let r = math::rotation_from_matrix(&Matrix3::from_columns(&columns));
     math::pose(r, Vector3::zeros())
 }
 
-/// Size, angles and distances of a `<camera>`; the format's defaults where they are missing.
+/// Reads the image size, field of view and clipping distances of a `<camera>`; missing values get
+/// the format's defaults.
 fn read(camera: &Element, sensor: &Element, found: &mut ModelCamera) {
     let image = |tag: &str, default: f64| {
         let size = camera.child("image").and_then(|i| i.number(tag));

@@ -1,5 +1,5 @@
-//! Models that a tool made of several: `a::link` and `a::joint` become a model `a` again. Before
-//! SDFormat 1.8 models in worlds were written so
+//! Restores nested models that a tool has flattened into one: `a::link` and `a::joint` become a
+//! model `a` again. Before SDFormat 1.8, nested models in worlds were written in this way
 //! (<http://sdformat.org/tutorials?tut=composition_proposal>).
 
 use super::element::{Element, MAX_DEPTH, Report};
@@ -9,14 +9,14 @@ use std::collections::HashMap;
 const SEPARATOR: &str = "::";
 const MODEL_FRAME: &str = "__model__";
 
-/// Whether elements of a kind get names with the names of models in front of them.
+/// Returns true if an element is of a kind whose names may be scoped by models, and its name is.
 fn has_scoped_name(element: &Element) -> bool {
     let kinds = ["link", "frame", "joint", "model"];
     kinds.contains(&element.tag.as_str()) && element.name().contains(SEPARATOR)
 }
 
-/// Moves everything in a model whose name starts with that of another one into a model of its own,
-/// and names in it to those that they have there. `depth` is that of the model among all elements.
+/// Moves all elements of a model whose names are scoped by another model into a model of their own,
+/// and adapts the names in them. `depth` is the depth of the model among all elements.
 pub(super) fn unflatten(model: &mut Element, depth: usize, report: &Report) -> Parsed<()> {
     if depth > MAX_DEPTH {
         let message = format!("elements are nested deeper than {MAX_DEPTH}");
@@ -54,7 +54,7 @@ pub(super) fn unflatten(model: &mut Element, depth: usize, report: &Report) -> P
     Ok(())
 }
 
-/// A model of elements whose names start with its name.
+/// Creates a model from the elements whose names start with its name.
 fn inner_model(prefix: &str, children: Vec<Element>, report: &Report) -> Parsed<Element> {
     let mut inner = Element::new("model", children[0].place.clone());
     inner.set_attribute("name", prefix);
@@ -82,17 +82,17 @@ struct ModelPrefix<'a> {
 }
 
 impl ModelPrefix<'_> {
-    /// Name inside of the model; nothing for names outside of it.
+    /// Returns a name as it is inside the model; `None` for names outside it.
     fn inside<'n>(&self, name: &'n str) -> Option<&'n str> {
         name.strip_prefix(self.prefix)?.strip_prefix(SEPARATOR)
     }
 
-    /// A name that an element refers to, as it is inside of the model.
+    /// Returns a name that an element refers to, as it is inside the model.
     fn reference(&self, element: &Element, what: &str, name: &str) -> Parsed<String> {
         self.inside(name).map(String::from).ok_or_else(|| {
             let message = format!(
-                "{what} of {} '{}' must be in model '{}', got '{name}'; names of what is in one model start \
-                 with that of the model",
+                "{what} of {} '{}' must be in model '{}', got '{name}'; names of elements in a \
+                 model start with the name of the model",
                 element.tag,
                 element.name(),
                 self.prefix
@@ -101,7 +101,7 @@ impl ModelPrefix<'_> {
         })
     }
 
-    /// Takes the name of the model off all names in an element.
+    /// Removes the name of the model from all names in an element.
     fn strip(&self, element: &mut Element, has_frame: bool) -> Parsed<()> {
         if let Some(name) = element.filled("attached_to") {
             let name = self.reference(element, "attached_to", name)?;
@@ -129,7 +129,7 @@ impl ModelPrefix<'_> {
                     let xyz = child
                         .child("xyz")
                         .and_then(|xyz| xyz.filled("expressed_in"));
-                    // Without a frame of its own, the model is where the outer one is.
+                    // A model without a frame of its own is at the same pose as the outer one.
                     let Some(name) = xyz.filter(|name| *name != MODEL_FRAME || has_frame) else {
                         continue;
                     };
@@ -144,7 +144,8 @@ impl ModelPrefix<'_> {
         Ok(())
     }
 
-    /// Poses may be relative to what is outside; that is an error later.
+    /// Removes the name of the model from the frames of poses. A pose relative to a frame outside
+    /// the model is reported later.
     fn strip_poses(&self, element: &mut Element) {
         if element.tag == "pose" {
             let inside = element.filled("relative_to").and_then(|n| self.inside(n));

@@ -1,4 +1,4 @@
-//! The state of reading one robot, and what all of its elements need.
+//! State of reading one robot, and helpers for all of its elements.
 
 use crate::document::xml::{Parsed, XmlReader};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tarragon_framework::math;
 use tarragon_geometry::Rgba;
 
-/// How something looks.
+/// Colour and texture of a visual.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Material {
     pub(super) diffuse: Option<Rgba>,
@@ -25,17 +25,17 @@ pub(super) struct UrdfBuilder<'a, 't> {
     pub(super) directory: Option<&'a Path>,
     pub(super) target: &'a mut ParseTarget<'t>,
     pub(super) instance: ModelInstanceIndex,
-    /// Links by name; the world is one.
+    /// Links by name, including the world.
     pub(super) links: BTreeMap<String, BodyIndex>,
-    /// Joints by name; none for a joint that leaves its child free, or that has an error.
+    /// Joints by name; `None` for a joint that leaves its child free or has an error.
     pub(super) joints: BTreeMap<String, Option<JointIndex>>,
     pub(super) materials: BTreeMap<String, Material>,
 }
 
 impl UrdfBuilder<'_, '_> {
     pub(super) fn read(&mut self, root: Node<'_, '_>) {
-        // An error leaves out the element that has it; the rest is still looked at, so that one run
-        // tells all.
+        // An error leaves out its element only; the other elements are still read, so that one run
+        // reports all errors.
         if self.target.has_scene() {
             for node in self.reader.children(root, "material") {
                 let _ = self.read_global_material(node);
@@ -72,17 +72,17 @@ impl UrdfBuilder<'_, '_> {
         }
     }
 
-    /// A plant's refusal, reported at an element.
+    /// Reports an error of the plant at an element.
     pub(super) fn check<V>(&self, node: Node<'_, '_>, result: Result<V>) -> Parsed<V> {
         result.map_err(|e| self.reader.error(node, e))
     }
 
-    /// The file that an attribute names; `Err` is why there is none.
+    /// Resolves a URI to a file; the error is a message.
     pub(super) fn resolve(&self, uri: &str) -> Result<PathBuf, String> {
         self.target.resolve(uri, self.directory)
     }
 
-    /// The link that an attribute names.
+    /// Returns the link that an attribute names.
     pub(super) fn link_named(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<BodyIndex> {
         let name = self.reader.required(node, attribute)?;
         self.links.get(name).copied().ok_or_else(|| {
@@ -92,12 +92,13 @@ impl UrdfBuilder<'_, '_> {
         })
     }
 
-    /// The pose of an `<origin>` child, or of the attributes of an element itself.
+    /// Reads a pose from the attributes `xyz` and `rpy` of an element.
     pub(super) fn pose(&self, node: Node<'_, '_>) -> Parsed<Isometry3<f64>> {
         let xyz = self.reader.vector::<3>(node, "xyz")?.unwrap_or_default();
         let rpy = self.reader.vector::<3>(node, "rpy")?.unwrap_or_default();
         Ok(math::pose_xyz_rpy(Vector3::from(xyz), Vector3::from(rpy)))
     }
+    /// Reads the pose of an `<origin>` child; the identity if there is none.
     pub(super) fn origin(&self, node: Node<'_, '_>) -> Parsed<Isometry3<f64>> {
         match self.reader.child(node, "origin") {
             Some(origin) => self.pose(origin),

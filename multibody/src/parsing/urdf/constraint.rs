@@ -1,4 +1,4 @@
-//! Constraints, springs and bushings of Drake.
+//! Drake's constraints, springs and bushings.
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 use roxmltree::Node;
 
 impl UrdfBuilder<'_, '_> {
-    /// Reads an element that is one of these; others are left alone.
+    /// Reads a constraint, spring or bushing; other elements are skipped.
     pub(super) fn read_constraint(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let added = match self.reader.tag(node) {
             "drake:linear_bushing_rpy" => {
@@ -103,7 +103,7 @@ impl UrdfBuilder<'_, '_> {
             let name = self.reader.required(part, "name")?;
             match self.joints.get(name) {
                 Some(Some(joint)) => joints.push(*joint),
-                // It has an error that was reported.
+                // The error in that joint was reported.
                 Some(None) => continue,
                 None => {
                     let known = self.joints.keys().map(String::as_str);

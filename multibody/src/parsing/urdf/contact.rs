@@ -5,7 +5,7 @@ use crate::document::xml::Parsed;
 use roxmltree::Node;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
-/// Element, group and name of the properties that are single numbers.
+/// Element, group and name of each property that is a single number.
 const NUMBERS: [(&str, &str, &str); 7] = [
     (
         "drake:mesh_resolution_hint",
@@ -33,7 +33,7 @@ const NUMBERS: [(&str, &str, &str); 7] = [
 ];
 
 impl UrdfBuilder<'_, '_> {
-    /// Properties of a `<collision>`; friction coefficients have defaults, as in Drake.
+    /// Reads the properties of a `<collision>`; friction coefficients have defaults, as in Drake.
     pub(super) fn read_proximity_properties(
         &self,
         collision: Node<'_, '_>,
@@ -44,7 +44,7 @@ impl UrdfBuilder<'_, '_> {
             for (tag, group, name) in NUMBERS {
                 if let Some(value) = self.reader.child_value(node, tag)? {
                     if value < 0.0 {
-                        let message = format!("<{tag}> is {value}, at least 0 is expected");
+                        let message = format!("<{tag}> must be at least 0, got {value:?}");
                         return Err(self.reader.error(node, message));
                     }
                     properties.set(group, name, value);
@@ -54,7 +54,7 @@ impl UrdfBuilder<'_, '_> {
             let compliant = self.reader.child(node, "drake:compliant_hydroelastic");
             let kind = match (rigid, compliant) {
                 (Some(second), Some(_)) => {
-                    let message = "a geometry is either rigid or compliant, not both";
+                    let message = "a geometry must be either rigid or compliant, got both";
                     return Err(self.reader.error(second, message));
                 }
                 (Some(_), None) => Some(HydroelasticType::Rigid),
@@ -66,7 +66,7 @@ impl UrdfBuilder<'_, '_> {
             }
             let mu_static = self.reader.child_value(node, "drake:mu_static")?;
             let mu_dynamic = self.reader.child_value(node, "drake:mu_dynamic")?;
-            // One alone stands for both.
+            // If only one coefficient is given, it is used for both.
             if let Some(one) = mu_static.or(mu_dynamic) {
                 let mu = CoulombFriction::new(one, mu_dynamic.unwrap_or(one));
                 friction = mu.map_err(|e| self.reader.error(node, e))?;

@@ -16,12 +16,17 @@ impl UrdfBuilder<'_, '_> {
         for node in &nodes {
             let name = self.reader.required(*node, "name")?;
             if name.contains("::") {
-                let message =
-                    format!("the name of a collision filter group, '{name}' must not contain '::'");
+                let message = format!(
+                    "the name of a collision filter group must not contain '::', got \
+                             '{name}'"
+                );
                 return Err(self.reader.error_at(*node, "name", message));
             }
             if names.insert(name.to_string(), *node).is_some() {
-                let message = format!("collision filter group '{name}' is there twice");
+                let message = format!(
+                    "names of collision filter groups must be unique, got \
+                                       '{name}' twice"
+                );
                 return Err(self.reader.error_at(*node, "name", message));
             }
         }
@@ -53,7 +58,10 @@ impl UrdfBuilder<'_, '_> {
                 }
             }
             if group.members.is_empty() && group.member_groups.is_empty() {
-                let message = format!("collision filter group '{}' has no members", group.name);
+                let message = format!(
+                    "collision filter group '{}' must have at least one member",
+                    group.name
+                );
                 return Err(self.reader.error(node, message));
             }
             groups.push(group);
@@ -64,7 +72,8 @@ impl UrdfBuilder<'_, '_> {
         Ok(())
     }
 
-    /// Whether attribute `ignore` says that a group does not exist; only `true` does, as in Drake.
+    /// Returns true if attribute `ignore` is `true`, the only value that removes a group, as in
+    /// Drake.
     fn is_ignored(&self, group: Node<'_, '_>) -> bool {
         let ignore = group.attribute("ignore");
         if let Some(text) = ignore.filter(|text| !matches!(*text, "true" | "false")) {

@@ -12,7 +12,7 @@ use tarragon_geometry::{
     PerceptionProperties, Shape, Sphere,
 };
 
-/// Hands out names that are unique on a link within a role.
+/// Allocator of names that are unique on a link within a role.
 #[derive(Default)]
 pub(super) struct GeometryNames {
     taken: BTreeSet<String>,
@@ -20,7 +20,7 @@ pub(super) struct GeometryNames {
 }
 
 impl GeometryNames {
-    /// `base`, or `base_1`, `base_2`, ... where it is taken.
+    /// Returns `base`, or the first free name of `base_1`, `base_2`, ... if it is taken.
     fn unique(&mut self, base: &str) -> String {
         let mut name = base.to_string();
         while !self.taken.insert(name.clone()) {
@@ -71,7 +71,7 @@ impl UrdfBuilder<'_, '_> {
                 Some(other) => Err(self.reader.error_at(
                     child,
                     "enabled",
-                    format!("'{other}' is neither true nor false"),
+                    format!("attribute 'enabled' must be true or false, got '{other}'"),
                 )),
             }
         };
@@ -107,7 +107,7 @@ impl UrdfBuilder<'_, '_> {
         self.check(node, added)
     }
 
-    /// What visuals and collisions have in common; `None` if the geometry is left out.
+    /// Reads the name, pose and shape of a visual or collision; `None` if the geometry is left out.
     fn read_geometry(
         &self,
         node: Node<'_, '_>,
@@ -127,7 +127,8 @@ impl UrdfBuilder<'_, '_> {
                 let unique = names.unique(name);
                 if unique != name {
                     let message = format!(
-                        "another <{tag}> of this link is named '{name}'; this one is called '{unique}'"
+                        "another <{tag}> of this link is named '{name}'; this one is renamed to \
+                         '{unique}'"
                     );
                     self.reader.warning(node, message);
                 }
@@ -168,8 +169,8 @@ impl UrdfBuilder<'_, '_> {
         }
         Err(self.reader.error(
             geometry,
-            "<geometry> has no shape; <box>, <sphere>, <cylinder>, <capsule>, <drake:ellipsoid> or \
-             <mesh> is expected",
+            "<geometry> must have a <box>, <sphere>, <cylinder>, <capsule>, <drake:ellipsoid> or \
+             <mesh>",
         ))
     }
 

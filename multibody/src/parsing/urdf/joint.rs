@@ -9,10 +9,10 @@ use nalgebra::{Isometry3, Unit, Vector3};
 use roxmltree::Node;
 use tarragon_framework::math;
 
-/// Shorter axes have no direction.
+/// Minimum length of an axis that has a direction.
 const MIN_AXIS: f64 = 1e-10;
 
-/// Joint types of URDF, and those that Drake adds, which are `<drake:joint>`s.
+/// Joint types of URDF.
 const STANDARD: [&str; 6] = [
     "fixed",
     "revolute",
@@ -21,9 +21,10 @@ const STANDARD: [&str; 6] = [
     "planar",
     "floating",
 ];
+/// Joint types that Drake adds, written as `<drake:joint>`.
 const CUSTOM: [&str; 4] = ["ball", "universal", "screw", "curvilinear"];
 
-/// `<limit>` of a joint; infinite where absent.
+/// Limits of a joint from its `<limit>`; infinite where absent.
 struct JointLimits {
     lower: f64,
     upper: f64,
@@ -35,28 +36,28 @@ impl UrdfBuilder<'_, '_> {
     pub(super) fn read_joint(&mut self, node: Node<'_, '_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         if self.joints.contains_key(&name) {
-            let message = format!("joint '{name}' is there twice; names of joints are unique");
+            let message = format!("names of joints must be unique, got '{name}' twice");
             return Err(self.reader.error_at(node, "name", message));
         }
         let kind = self.reader.required(node, "type")?;
         let tag = self.reader.tag(node);
         let message = match (STANDARD.contains(&kind), CUSTOM.contains(&kind), tag) {
-            // Drake takes a planar joint under either name.
+            // Drake accepts a planar joint under either tag.
             (true, _, "joint") | (_, true, "drake:joint") => None,
             (true, ..) if kind == "planar" => None,
             (true, ..) => Some(format!(
-                "'{kind}' is a standard joint type, <joint> is expected"
+                "'{kind}' is a standard joint type and must be in a <joint>"
             )),
             (_, true, _) => Some(format!(
-                "'{kind}' is a type of Drake, <drake:joint> is expected"
+                "'{kind}' is a joint type of Drake and must be in a <drake:joint>"
             )),
             _ => Some(format!(
-                "there is no joint type '{kind}'; {} is expected",
+                "the type must be one of {}, got '{kind}'",
                 [&STANDARD[..], &CUSTOM].concat().join(", ")
             )),
         };
-        // Known by name even if something in it is wrong, so that what refers to it gives no errors
-        // of its own.
+        // A faulty joint is also registered by name, so that references to it cause no further
+        // errors.
         self.joints.insert(name.clone(), None);
         if let Some(message) = message {
             let message = format!("joint '{name}': {message}");
@@ -78,7 +79,7 @@ impl UrdfBuilder<'_, '_> {
                 .child(node, "child")
                 .and_then(|c| c.attribute("link"));
             let message = format!(
-                "joint '{name}' of type floating is ignored: link '{}' is left as a free body",
+                "joint '{name}' of type floating is ignored: link '{}' stays a free body",
                 child.unwrap_or_default()
             );
             self.reader.warning(node, message);
@@ -135,7 +136,7 @@ impl UrdfBuilder<'_, '_> {
             }
             "prismatic" => self.check(axis_at, Joint::prismatic(name, parent, child, axis))?,
             "screw" => {
-                // Metres per turn.
+                // In metres per turn.
                 let pitch = self.reader.child_value(node, "drake:screw_thread_pitch")?;
                 let Some(pitch) = pitch else {
                     let message = format!("screw joint '{name}' has no <drake:screw_thread_pitch>");
@@ -144,9 +145,9 @@ impl UrdfBuilder<'_, '_> {
                 self.check(axis_at, Joint::screw(name, parent, child, axis, pitch))?
             }
             "planar" => {
-                // It moves in the plane normal to the axis.
+                // The joint moves in the plane normal to the axis.
                 let Some(normal) = Unit::try_new(axis, MIN_AXIS) else {
-                    let message = format!("joint '{name}': the axis has no direction");
+                    let message = format!("joint '{name}': the axis must not be zero");
                     return Err(self.reader.error(axis_at, message));
                 };
                 let turn = math::rotation_between(&Vector3::z_axis(), &normal);
@@ -160,8 +161,8 @@ impl UrdfBuilder<'_, '_> {
             _ => self.check(axis_at, Joint::revolute(name, parent, child, axis))?,
         };
         let mut joint = placed(joint);
-        // Also a continuous joint keeps the limits that the file gives it, as in Drake; those of
-        // others have none.
+        // A continuous joint also keeps the limits that the file gives, as in Drake. Drake's own
+        // joint types have no limits.
         if !CUSTOM.contains(&kind) {
             let limits = self.read_limits(node)?;
             let at = self.reader.child(node, "limit").unwrap_or(node);
@@ -170,7 +171,7 @@ impl UrdfBuilder<'_, '_> {
         self.with_damping(node, joint)
     }
 
-    /// The path of a curvilinear joint.
+    /// Reads the path of a curvilinear joint.
     fn read_curves(&self, node: Node<'_, '_>) -> Parsed<CurveBuilder> {
         let reader = self.reader;
         let mut curves = CurveBuilder::new();
@@ -183,7 +184,7 @@ impl UrdfBuilder<'_, '_> {
             }
         }
         if let Some(child) = reader.child(node, "drake:is_periodic") {
-            // As in Drake, everything but `true` is false.
+            // As in Drake, every value other than `true` means false.
             let value = child.attribute("value").unwrap_or_default();
             curves.is_periodic = value == "true";
             if !matches!(value, "true" | "false") {
@@ -203,7 +204,8 @@ impl UrdfBuilder<'_, '_> {
                 "drake:line_segment" => curves.push_line(number("length")?),
                 "drake:circular_arc" => curves.push_arc(number("radius")?, number("angle")?),
                 other => Err(format!(
-                    "<drake:curves> must hold <drake:line_segment> and <drake:circular_arc>, got <{other}>"
+                    "<drake:curves> must hold only <drake:line_segment> and <drake:circular_arc>, \
+                     got <{other}>"
                 )),
             };
             pushed.map_err(|why| reader.error(curve, why))?;
@@ -211,7 +213,7 @@ impl UrdfBuilder<'_, '_> {
         Ok(curves)
     }
 
-    /// The joint with what `<dynamics>` says: one damping, or one per velocity of a planar joint.
+    /// Applies `<dynamics>` to a joint: one damping, or one per velocity of a planar joint.
     fn with_damping(&self, node: Node<'_, '_>, joint: Joint) -> Parsed<Joint> {
         let Some(dynamics) = self.reader.child(node, "dynamics") else {
             return Ok(joint);
@@ -250,7 +252,7 @@ impl UrdfBuilder<'_, '_> {
         })
     }
 
-    /// The attribute `drake:acceleration`, whatever namespace the prefix stands for.
+    /// Reads the attribute `drake:acceleration`, whatever namespace the prefix is bound to.
     fn drake_acceleration(&self, limit: Option<Node<'_, '_>>) -> Parsed<f64> {
         let attributes = limit.into_iter().flat_map(|l| l.attributes());
         let found = attributes
@@ -264,14 +266,14 @@ impl UrdfBuilder<'_, '_> {
             true => Ok(acceleration),
             false => {
                 let message = format!(
-                    "attribute 'drake:acceleration' must be at least 0, got {acceleration}"
+                    "attribute 'drake:acceleration' must be at least 0, got {acceleration:?}"
                 );
                 Err(self.reader.error(limit, message))
             }
         }
     }
 
-    /// `effort` of a joint's `<limit>`; infinite where absent.
+    /// Reads `effort` of a joint's `<limit>`; infinite if absent.
     pub(super) fn effort_limit(&self, joint: Node<'_, '_>) -> Parsed<f64> {
         let limit = self.reader.child(joint, "limit");
         let effort = limit.map(|l| self.reader.limit(l, "effort")).transpose()?;
@@ -293,7 +295,7 @@ impl UrdfBuilder<'_, '_> {
         let name = node.attribute("name").map(str::trim).unwrap_or_default();
         let joint0 = self.joints.get(name).copied().flatten();
         let (Some(joint0), Some(joint1)) = (joint0, *joint1) else {
-            // One of them has an error that was reported, or leaves its child free.
+            // One of the joints has an error that was reported, or leaves its child free.
             return Ok(());
         };
         let mut dofs = vec![];
@@ -305,8 +307,8 @@ impl UrdfBuilder<'_, '_> {
         }
         if dofs[0] != dofs[1] || joint0 == joint1 {
             let message = format!(
-                "joint '{name}' with {} degrees of freedom can not mimic joint '{followed}' with {}; two \
-                 different joints with as many are expected",
+                "joint '{name}' with {} degrees of freedom cannot mimic joint '{followed}' with \
+                 {}; they must be two different joints with equally many degrees of freedom",
                 dofs[0], dofs[1]
             );
             return Err(self.reader.error(mimic, message));

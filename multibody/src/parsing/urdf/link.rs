@@ -13,7 +13,7 @@ impl UrdfBuilder<'_, '_> {
         let name = self.reader.required(node, "name")?.to_string();
         let world = name == "world";
         if !world && self.links.contains_key(&name) {
-            let message = format!("link '{name}' is there twice; names of links are unique");
+            let message = format!("names of links must be unique, got '{name}' twice");
             return Err(self.reader.error_at(node, "name", message));
         }
         let inertia = match self.reader.child(node, "inertial") {
@@ -22,7 +22,8 @@ impl UrdfBuilder<'_, '_> {
                 self.reader.warning(inertial, message);
                 SpatialInertia::zero()
             }
-            // What is wrong was said; without a body its joints would be wrong too.
+            // The error was reported. The body is still added, since its joints would cause errors
+            // otherwise.
             Some(inertial) => {
                 let read = self.read_inertial(inertial, &name);
                 read.unwrap_or_else(|Reported| SpatialInertia::zero())
@@ -55,7 +56,8 @@ impl UrdfBuilder<'_, '_> {
         Ok(())
     }
 
-    /// Mass properties; an inertia that no body can have is replaced with a warning, as in Drake.
+    /// Reads the mass properties. An inertia that is physically impossible is replaced with a
+    /// warning, as in Drake.
     fn read_inertial(&self, node: Node<'_, '_>, link: &str) -> Parsed<SpatialInertia> {
         let x_bbi = self.origin(node)?;
         let mass = match self.reader.child(node, "mass") {
@@ -79,12 +81,12 @@ impl UrdfBuilder<'_, '_> {
         }
         let p_bobcm_b = x_bbi.translation.vector;
         let i_bbcm_b = rotational_inertia(moments, products, &x_bbi);
-        // Checked in the frame of the file, so that the message has the numbers of the file.
+        // Checked in the frame of the file, so that the message shows the numbers of the file.
         let unturned = rotational_inertia(moments, products, &nalgebra::Isometry3::identity());
         let turns = match mass > 0.0 {
             true => Ok(()),
             false => Err(Error::invalid(format!(
-                "the mass is {mass} kg, a positive mass is expected beside an inertia"
+                "the mass must be positive if there is an inertia, got {mass:?} kg"
             ))),
         };
         let inertia = turns

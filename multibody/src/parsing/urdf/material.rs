@@ -11,7 +11,7 @@ impl UrdfBuilder<'_, '_> {
         self.read_material(node).map(|_| ())
     }
 
-    /// A material's own content; a name makes it known or refers to a known one.
+    /// Reads a material. A name defines a new material or refers to a known one.
     pub(super) fn read_material(&mut self, node: Node<'_, '_>) -> Parsed<Material> {
         let mut material = Material::default();
         if let Some(color) = self.reader.child(node, "color") {
@@ -26,7 +26,7 @@ impl UrdfBuilder<'_, '_> {
             let uri = self.reader.required(texture, "filename")?;
             match self.resolve(uri) {
                 Ok(path) => material.diffuse_map = Some(path),
-                // Only the look suffers.
+                // Not an error, because only the appearance is affected.
                 Err(why) => self
                     .reader
                     .warning(texture, format!("texture {why}; the texture is left out")),
@@ -39,7 +39,8 @@ impl UrdfBuilder<'_, '_> {
             Some(known) if material == Material::default() => Ok(known.clone()),
             Some(known) if *known != material => {
                 let message = format!(
-                    "material '{name}' is defined as {} and before as {}; give them different names",
+                    "material '{name}' is defined as {}, but was defined as {} before; give them \
+                     different names",
                     describe(&material),
                     describe(known)
                 );
@@ -55,7 +56,7 @@ impl UrdfBuilder<'_, '_> {
             None => {
                 if material == Material::default() {
                     let message = format!(
-                        "material '{name}' is not defined before and has neither colour nor texture; \
+                        "material '{name}' must have a colour or a texture, or be defined before; \
                          define it or give it a colour"
                     );
                     return Err(self.reader.error(node, message));

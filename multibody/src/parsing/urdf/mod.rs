@@ -1,7 +1,7 @@
-//! URDF.
+//! URDF models.
 //!
-//! The format is described at <http://wiki.ros.org/urdf/XML>; the `drake:` elements and what is
-//! ignored follow the page "Parsing Models for MultibodyPlant" of Drake's documentation.
+//! The format is described at <http://wiki.ros.org/urdf/XML>; the `drake:` elements and the ignored
+//! elements follow the page "Parsing Models for MultibodyPlant" of Drake's documentation.
 
 mod builder;
 mod constraint;
@@ -79,12 +79,12 @@ fn start(
 ) -> Parsed<ModelInstanceIndex> {
     let tag = reader.tag(root);
     if tag != "robot" {
-        let message = format!("the root element is <{tag}>, <robot> is expected");
+        let message = format!("the root element must be <robot>, got <{tag}>");
         return Err(reader.error(root, message));
     }
     let name = match naming.name {
         Some(name) => name,
-        // Whatever the name: what was added is taken back after an error.
+        // The name does not matter, because the model is removed again after the error.
         None => reader.required(root, "name").unwrap_or("<unnamed>"),
     };
     let instance = target.add_model_instance(naming.scope, name);

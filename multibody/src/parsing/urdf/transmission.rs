@@ -1,4 +1,4 @@
-//! Transmissions, which become actuators.
+//! Transmissions, which are added as actuators.
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
@@ -7,8 +7,8 @@ use roxmltree::Node;
 use std::collections::HashMap;
 
 impl UrdfBuilder<'_, '_> {
-    /// As in Drake, only simple transmissions count, and an effort limit of 0 means that there is
-    /// no motor. `joint_nodes` are the `<joint>` elements by name.
+    /// Reads a transmission as an actuator. As in Drake, only simple transmissions are supported,
+    /// and an effort limit of 0 means that there is no motor. `joint_nodes` are the `<joint>` elements by name.
     pub(super) fn read_transmission(
         &mut self,
         node: Node<'_, '_>,
@@ -21,7 +21,8 @@ impl UrdfBuilder<'_, '_> {
         };
         if !kind.contains("SimpleTransmission") {
             let message = format!(
-                "transmission type '{kind}' is not supported, only SimpleTransmission; it is ignored"
+                "the transmission type must be SimpleTransmission, got '{kind}'; the transmission \
+                 is ignored"
             );
             self.reader.warning(node, message);
             return Ok(());
@@ -40,8 +41,7 @@ impl UrdfBuilder<'_, '_> {
             Some(Some(index)) => *index,
             Some(None) => {
                 let message = format!(
-                    "joint '{joint_name}' does not exist in the plant; the \
-                                       transmission is ignored"
+                    "joint '{joint_name}' does not exist in the plant; the transmission is ignored"
                 );
                 self.reader.warning(joint_node, message);
                 return Ok(());
@@ -55,7 +55,7 @@ impl UrdfBuilder<'_, '_> {
         let joint = self.check(joint_node, self.target.plant.joint(index))?;
         if joint.num_velocities() != 1 {
             let message = format!(
-                "joint '{joint_name}' does not have one degree of freedom; the transmission is ignored"
+                "joint '{joint_name}' must have one degree of freedom; the transmission is ignored"
             );
             self.reader.warning(joint_node, message);
             return Ok(());
@@ -66,7 +66,7 @@ impl UrdfBuilder<'_, '_> {
         };
         if effort_limit < 0.0 {
             let message = format!(
-                "joint '{joint_name}': the effort limit is {effort_limit}, at least 0 is expected"
+                "joint '{joint_name}': the effort limit must be at least 0, got {effort_limit:?}"
             );
             return Err(self.reader.error(joint_node, message));
         }
