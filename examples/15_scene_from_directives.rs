@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         b.connect(scene.query, camera.geometry_query);
     }
     let mut ctx = b.build()?.default_context();
-    let position = plant.position.ok_or("positions come from a port")?;
+    let position = plant.position()?;
     ctx.fix(position, q.clone())?;
 
     for (name, camera) in &cameras {

@@ -132,7 +132,7 @@ impl EdgeChecker {
             .collect::<AnyResult<_>>()?;
         let pairs = inspector.collision_candidates().into_iter();
         Ok(Self {
-            position: plant.position.ok_or("positions come from a port")?,
+            position: plant.position()?,
             query: scene.query,
             reach: pairs
                 .map(|(a, b)| ((a, b), between(&each[&a], &each[&b])))
@@ -238,7 +238,7 @@ fn main() -> AnyResult<()> {
     let mut b = DiagramBuilder::new();
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let mut ctx = b.build()?.default_context();
-    ctx.fix(plant.position.ok_or("positions come from a port")?, q0)?;
+    ctx.fix(plant.position()?, q0)?;
     let checker = EdgeChecker::new(&plant, &scene, &ctx)?;
 
     // A context belongs to one thread, so each path gets a clone.

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let sliders = b.add("sliders", sliders);
-    b.connect(sliders.positions, plant.position.ok_or("no position port")?);
+    b.connect(sliders.positions, plant.position()?);
     add_default_visualization(&mut b, Some(meshcat.clone()))?;
 
     let diagram = b.build()?;

@@ -372,7 +372,7 @@ fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResul
         add_multibody_plant_scene_graph(&mut builder, plant, world.scene_graph.clone())?;
     let diagram = builder.build()?;
     let mut ctx = diagram.default_context();
-    let (position, query) = (plant.position.ok_or("no position port")?, scene_graph.query);
+    let (position, query) = (plant.position()?, scene_graph.query);
 
     let inspector = scene_graph.system().model_inspector();
     // Frames are named model::body. Obstacles matter more than the robot's own wrist, so pairs

@@ -84,9 +84,9 @@ impl<'p> Parser<'p> {
     pub fn auto_renaming(&self) -> bool {
         self.auto_renaming
     }
-    /// From now on warnings are errors.
-    pub fn set_strict_parsing(&mut self) {
-        self.strict = true;
+    /// Sets whether warnings are errors.
+    pub fn set_strict_parsing(&mut self, strict: bool) {
+        self.strict = strict;
     }
     /// The packages that `package://` URLs refer to, at first [the default ones](PackageMap). A
     /// model file's own package (a `package.xml` in its directory or above) is known without being

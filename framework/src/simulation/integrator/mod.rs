@@ -129,7 +129,7 @@ pub struct ErrorControl {
 ///     }
 /// }
 /// # let mut b = DiagramBuilder::new();
-/// # let wave = b.add("wave", tarragon_framework::primitives::Sine::new(1.0, 1.0, 0.0, 1));
+/// # let wave = b.add("wave", tarragon_framework::primitives::Sine::new(1));
 /// # let integral = b.add("integral", tarragon_framework::primitives::Integrator::new(1));
 /// # b.connect(wave.y, integral.u);
 /// # let diagram = b.build()?;
