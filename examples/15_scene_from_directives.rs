@@ -8,15 +8,9 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::{Isometry3, Vector3};
 use std::path::PathBuf;
 use tarragon::geometry::render::{
-    CameraInfo, ClippingRange, DepthRange, DepthRenderCamera, LightFrame, LightParameter,
-    RenderCameraCore, RenderEngineCpu, RenderEngineCpuParams,
-};
-use tarragon::geometry::{Error, GeometryId};
-use tarragon::multibody::{
-    MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
+    ClippingRange, DepthRange, DepthRenderCamera, LightFrame, LightParameter, RenderCameraCore,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::save_image;

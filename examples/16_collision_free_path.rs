@@ -11,11 +11,8 @@
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tarragon::framework::Context;
-use tarragon::geometry::{GeometryId, SceneGraphInspector, SignedDistancePair, calc_obb};
-use tarragon::multibody::{
-    JointKind, MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
-};
+use tarragon::geometry::{SceneGraphInspector, SignedDistancePair, calc_obb};
+use tarragon::multibody::JointKind;
 use tarragon::prelude::*;
 
 /// A path is free if it keeps at least this distance (m).

@@ -9,15 +9,8 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::Isometry3;
 use std::path::Path;
-use tarragon::multibody::{
-    FrameIndex, MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
-};
 use tarragon::prelude::*;
-use tarragon::visualization::{
-    JointSliders, JointSlidersParams, Meshcat, MeshcatParams, add_default_visualization,
-};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = std::env::args().nth(1).map_or(Ok(2.0), |s| s.parse())?;
