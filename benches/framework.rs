@@ -85,7 +85,9 @@ fn linear(
     period: f64,
 ) -> (InputPort<Vec<f64>>, OutputPort<Vec<f64>>) {
     let [a, b_matrix, c, d] = matrices;
-    let system = LinearSystem::new(a, b_matrix, c, d, period).unwrap();
+    let system = LinearSystem::new(a, b_matrix, c, d)
+        .and_then(|s| s.with_period(period))
+        .unwrap();
     let system = b.add(&format!("s{i}"), system);
     (system.u, system.y)
 }
@@ -214,7 +216,7 @@ fn linear10() -> Diagram<f64> {
         DMatrix::identity(10, 10),
         DMatrix::zeros(10, 1),
     );
-    let system = LinearSystem::new(a, b_matrix, c, d, 0.0).unwrap();
+    let system = LinearSystem::new(a, b_matrix, c, d).unwrap();
     let system = system.with_initial_state(vec![1.0; 10]).unwrap();
     let mut b = DiagramBuilder::new();
     let zero = b.add("zero", ConstantVectorSource::new([0.0]));

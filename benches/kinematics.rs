@@ -44,7 +44,7 @@ fn forward_kinematics(c: &mut Criterion) {
     let mut b = DiagramBuilder::new();
     let plant = b.add("plant", chain(7));
     let diagram = b.build().unwrap();
-    let position = plant.position.unwrap();
+    let position = plant.position().unwrap();
     let mut ctx = diagram.default_context();
     ctx.fix(position, Q.to_vec()).unwrap();
     c.bench_function("D.plant.FK_EvalBodyPose.chain7.double/7", |bencher| {
@@ -57,7 +57,7 @@ fn forward_kinematics(c: &mut Criterion) {
     // The script carries 14 derivatives; ours carry eight, so one iteration takes two passes.
     let diagram = diagram.to_scalar::<AutoDiff>().unwrap();
     let ports = diagram.ports(&plant).unwrap();
-    let position = ports.position.unwrap();
+    let position = ports.position().unwrap();
     let mut ctx = diagram.default_context();
     ctx.fix(position, Q.map(AutoDiff::from).to_vec()).unwrap();
     c.bench_function("D.plant.FK_EvalBodyPose.chain7.AD/7", |bencher| {

@@ -87,7 +87,7 @@ fn stage(n: usize, meshcat: &Meshcat) -> Option<Stage> {
     let mut b = DiagramBuilder::new();
     let source = b.add("source", TrajectorySource::new(line, 0));
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
-    b.connect(source.y, plant.position.unwrap());
+    b.connect(source.y, plant.position().unwrap());
     let (query, shown) = (scene.query, meshcat.clone());
     let visualizer =
         MeshcatVisualizer::add_to_builder(&mut b, query, shown, Default::default()).unwrap();

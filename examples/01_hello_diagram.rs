@@ -8,7 +8,7 @@ use tarragon::prelude::*;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A wave, amplified, integrated, recorded.
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 2.0, 0.0, 1)); // amplitude, rad/s, phase, size
+    let wave = b.add("wave", Sine::new(1).with_frequency(2.0));
     let gain = b.add("gain", Gain::new(3.0, 1));
     let sum = b.add("sum", Integrator::new(1));
     let log = b.add("log", VectorLogSink::periodic(1, 0.5));

@@ -2,10 +2,6 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::{Isometry3, Vector3};
-use tarragon::framework::autodiff::try_gradient;
-use tarragon::framework::math;
-use tarragon::geometry::{BoxShape, Capsule};
 use tarragon::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,7 +7,6 @@
 
 use std::fs::{create_dir_all, write};
 use std::path::Path;
-use tarragon::framework::Result;
 use tarragon::framework::primitives::*;
 use tarragon::prelude::*;
 

@@ -4,7 +4,6 @@
 
 use nalgebra::dmatrix;
 use std::time::Instant;
-use tarragon::framework::Result;
 use tarragon::framework::analysis::*;
 use tarragon::framework::primitives::{MatrixGain, Saturation, VectorSystem};
 use tarragon::framework::random::{RandomDistribution, RandomGenerator};

@@ -26,7 +26,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         dmatrix![0.0; 1.0],
         dmatrix![1.0, 0.0],
         dmatrix![0.0],
-        0.0,
     )?
     .with_initial_state([1.0, 0.0])?;
     let exact = |t: f64| {

@@ -10,9 +10,7 @@ mod table;
 use std::path::Path;
 use table::{Orbit, add_table};
 use tarragon::prelude::*;
-use tarragon::sensors::{
-    CameraConfig, Depth32F, Label16I, Rgba8U, add_camera_renderers, apply_camera_config,
-};
+use tarragon::sensors::{Depth32F, Label16I, Rgba8U, add_camera_renderers};
 
 const CAMERA: &str = "
 name: front

@@ -8,12 +8,8 @@
 #[path = "support/table.rs"]
 mod table;
 
-use nalgebra::{Isometry3, Vector3};
 use table::{Orbit, TOP, add_table};
-use tarragon::geometry::render::{
-    CameraInfo, ClippingRange, DepthRange, DepthRenderCamera, RenderCameraCore, RenderEngineCpu,
-    RenderEngineCpuParams, look_at,
-};
+use tarragon::geometry::render::{ClippingRange, DepthRange, DepthRenderCamera, RenderCameraCore};
 use tarragon::prelude::*;
 use tarragon::sensors::{
     BaseField, Depth32F, DepthImageToPointCloud, PointCloudEncoding, save_point_cloud,

@@ -8,14 +8,10 @@
 #[path = "support/table.rs"]
 mod table;
 
-use nalgebra::Vector3;
 use std::path::Path;
 use table::{Orbit, TOP, add_table};
-use tarragon::geometry::render::look_at;
 use tarragon::prelude::*;
-use tarragon::sensors::{
-    CameraConfig, Rgba8U, Transform, add_camera_renderers, apply_camera_config,
-};
+use tarragon::sensors::{Rgba8U, Transform, add_camera_renderers};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Cameras around the table. An output delay makes a camera asynchronous.

@@ -6,18 +6,15 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tarragon::geometry::cast_ray;
-use tarragon::geometry::render::{
-    RenderEngine, RenderEngineCpu, RenderEngineCpuParams, RenderView, check_image_size, look_at,
-};
-use tarragon::geometry::{BoxShape, Capsule, Error, GeometryId, Ray, RenderLabel, Shape, Sphere};
+use tarragon::geometry::render::{RenderEngine, RenderView, check_image_size};
+use tarragon::geometry::{Ray, RenderLabel};
 use tarragon::prelude::*;
 use tarragon::sensors::{
-    CameraInfo, ClippingRange, ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I,
-    ImageRgba8U, RenderCameraCore, save_image,
+    ClippingRange, ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U,
+    RenderCameraCore, save_image,
 };
 
 /// Red, green and blue are x, y and z of the normals in the camera frame.

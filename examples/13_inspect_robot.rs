@@ -9,9 +9,9 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::Vector3;
 use std::path::PathBuf;
-use tarragon::multibody::{BodyIndex, FrameIndex, JacobianWrt, Joint, MultibodyPlant, Parser};
+use tarragon::multibody::Joint;
+use tarragon::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

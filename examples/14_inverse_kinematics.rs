@@ -6,10 +6,8 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::{DMatrix, DVector, Isometry3, Vector3};
-use tarragon::framework::autodiff::try_jacobian;
-use tarragon::framework::{Scalar, math};
-use tarragon::multibody::{FrameIndex, JacobianWrt, MultibodyPlant, Parser};
+use nalgebra::{DMatrix, DVector};
+use tarragon::prelude::*;
 
 type AnyResult<V> = Result<V, Box<dyn std::error::Error>>;
 

@@ -8,15 +8,9 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::{Isometry3, Vector3};
 use std::path::PathBuf;
 use tarragon::geometry::render::{
-    CameraInfo, ClippingRange, DepthRange, DepthRenderCamera, LightFrame, LightParameter,
-    RenderCameraCore, RenderEngineCpu, RenderEngineCpuParams,
-};
-use tarragon::geometry::{Error, GeometryId};
-use tarragon::multibody::{
-    MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
+    ClippingRange, DepthRange, DepthRenderCamera, LightFrame, LightParameter, RenderCameraCore,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::save_image;
@@ -80,7 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         b.connect(scene.query, camera.geometry_query);
     }
     let mut ctx = b.build()?.default_context();
-    let position = plant.position.ok_or("positions come from a port")?;
+    let position = plant.position()?;
     ctx.fix(position, q.clone())?;
 
     for (name, camera) in &cameras {

@@ -11,11 +11,8 @@
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tarragon::framework::Context;
-use tarragon::geometry::{GeometryId, SceneGraphInspector, SignedDistancePair, calc_obb};
-use tarragon::multibody::{
-    JointKind, MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
-};
+use tarragon::geometry::{SceneGraphInspector, SignedDistancePair, calc_obb};
+use tarragon::multibody::JointKind;
 use tarragon::prelude::*;
 
 /// A path is free if it keeps at least this distance (m).
@@ -132,7 +129,7 @@ impl EdgeChecker {
             .collect::<AnyResult<_>>()?;
         let pairs = inspector.collision_candidates().into_iter();
         Ok(Self {
-            position: plant.position.ok_or("positions come from a port")?,
+            position: plant.position()?,
             query: scene.query,
             reach: pairs
                 .map(|(a, b)| ((a, b), between(&each[&a], &each[&b])))
@@ -238,7 +235,7 @@ fn main() -> AnyResult<()> {
     let mut b = DiagramBuilder::new();
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let mut ctx = b.build()?.default_context();
-    ctx.fix(plant.position.ok_or("positions come from a port")?, q0)?;
+    ctx.fix(plant.position()?, q0)?;
     let checker = EdgeChecker::new(&plant, &scene, &ctx)?;
 
     // A context belongs to one thread, so each path gets a clone.

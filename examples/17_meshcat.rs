@@ -9,15 +9,8 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use nalgebra::Isometry3;
 use std::path::Path;
-use tarragon::multibody::{
-    FrameIndex, MultibodyPlant, Parser, PositionSource, add_multibody_plant_scene_graph,
-};
 use tarragon::prelude::*;
-use tarragon::visualization::{
-    JointSliders, JointSlidersParams, Meshcat, MeshcatParams, add_default_visualization,
-};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = std::env::args().nth(1).map_or(Ok(2.0), |s| s.parse())?;
@@ -41,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene)?;
     let sliders = b.add("sliders", sliders);
-    b.connect(sliders.positions, plant.position.ok_or("no position port")?);
+    b.connect(sliders.positions, plant.position()?);
     add_default_visualization(&mut b, Some(meshcat.clone()))?;
 
     let diagram = b.build()?;

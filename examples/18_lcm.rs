@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lcm = Lcm::with_url(&url)?;
 
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 2.0, 0.0, 1));
+    let wave = b.add("wave", Sine::new(1).with_frequency(2.0));
     let (u, message) = *b.add("to signal", ToSignal).ports();
     let publisher = LcmPublisherSystem::new("WAVE", lcm.clone(), 0.01, 0.0)?;
     let publisher = b.add("publisher", publisher);

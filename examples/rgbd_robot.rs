@@ -11,27 +11,18 @@
 
 use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
-use nalgebra::{Isometry3, Vector3};
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tarragon::framework::autodiff::try_gradient;
-use tarragon::framework::math;
 use tarragon::framework::primitives::TrajectorySource;
 use tarragon::framework::trajectories::PiecewisePolynomial;
-use tarragon::geometry::render::{
-    LightFrame, LightParameter, RenderEngineCpu, RenderEngineCpuParams, look_at, look_at_box,
-};
-use tarragon::geometry::{Aabb, BoxShape, GeometryId, proximity};
-use tarragon::multibody::{
-    BodyIndex, Joint, JointKind, MultibodyPlant, PackageMap, Parser, PositionSource,
-    add_multibody_plant_scene_graph,
-};
+use tarragon::geometry::render::{LightFrame, LightParameter, look_at_box};
+use tarragon::geometry::{Aabb, proximity};
+use tarragon::multibody::{Joint, JointKind};
 use tarragon::prelude::*;
 use tarragon::sensors::{
-    CameraInfo, ClippingRange, Depth32F, DepthRange, DepthRenderCamera, Label16I, RenderCameraCore,
-    Rgba8U,
+    ClippingRange, Depth32F, DepthRange, DepthRenderCamera, Label16I, RenderCameraCore, Rgba8U,
 };
 
 /// Step of central differences (m or rad), which are accurate to about 1e-9 for a smooth distance;
@@ -372,7 +363,7 @@ fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResul
         add_multibody_plant_scene_graph(&mut builder, plant, world.scene_graph.clone())?;
     let diagram = builder.build()?;
     let mut ctx = diagram.default_context();
-    let (position, query) = (plant.position.ok_or("no position port")?, scene_graph.query);
+    let (position, query) = (plant.position()?, scene_graph.query);
 
     let inspector = scene_graph.system().model_inspector();
     // Frames are named model::body. Obstacles matter more than the robot's own wrist, so pairs

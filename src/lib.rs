@@ -41,19 +41,35 @@ pub use tarragon_multibody as multibody;
 pub use tarragon_sensors as sensors;
 pub use tarragon_visualization as visualization;
 
+pub use nalgebra;
 pub use tarragon_framework::{Error, ErrorKind, FileLocation, Result};
 
-/// Imports that most programs need.
+/// Imports that most programs need: `use tarragon::prelude::*;`.
 pub mod prelude {
+    pub use crate::{Error, ErrorKind, Result, nalgebra};
+    pub use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+    pub use tarragon_framework::autodiff::{gradient, jacobian, try_gradient, try_jacobian};
+    pub use tarragon_framework::math;
     pub use tarragon_framework::prelude::*;
+    pub use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams, look_at};
     pub use tarragon_geometry::{
-        FramePoseVector, GeometryFrame, GeometryInstance, HalfSpace, IllustrationProperties,
+        BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FrameId, FramePoseVector, GeometryFrame,
+        GeometryId, GeometryInstance, HalfSpace, IllustrationProperties, Mesh,
         PerceptionProperties, ProximityProperties, QueryObject, Rgba, Role, SceneGraph, Shape,
+        SourceId, Sphere,
     };
-    pub use tarragon_sensors::{ImageWriter, RgbdSensor};
+    pub use tarragon_multibody::{
+        BodyIndex, FrameIndex, JacobianWrt, MultibodyPlant, PackageMap, Parser, PositionSource,
+        add_multibody_plant_scene_graph,
+    };
+    pub use tarragon_sensors::{
+        CameraConfig, CameraInfo, ImageIo, ImageWriter, RgbdSensor, apply_camera_config,
+    };
+    pub use tarragon_visualization::{
+        JointSliders, JointSlidersParams, Meshcat, MeshcatParams, add_default_visualization,
+    };
 }
 
-/// Compiles and runs the code of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

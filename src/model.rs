@@ -68,9 +68,7 @@ impl Options {
                 }
             }
         }
-        if self.strict {
-            parser.set_strict_parsing();
-        }
+        parser.set_strict_parsing(self.strict);
         Ok(())
     }
 

@@ -105,7 +105,7 @@ fn ports_of_primitives() {
     );
     primitive!("gain.rs", Gain::new(1.0, 1));
     primitive!("integrator.rs", Integrator::new(1));
-    primitive!("sine.rs", Sine::new(1.0, 1.0, 0.0, 1).with_input());
+    primitive!("sine.rs", Sine::new(1).with_input());
     primitive!("trajectory_source.rs", TrajectorySource::new(line, 1));
     primitive!("vector_log_sink.rs", VectorLogSink::per_step(1));
     primitive!("zero_order_hold.rs", ZeroOrderHold::new(0.1, 0.0, 1));
@@ -118,7 +118,7 @@ fn ports_of_primitives() {
 #[test]
 fn ports_of_state_space_and_control_primitives() {
     let one = || nalgebra::dmatrix![1.0];
-    let linear = LinearSystem::new(one(), one(), one(), one(), 0.0).unwrap();
+    let linear = LinearSystem::new(one(), one(), one(), one()).unwrap();
     primitive!("affine_system.rs", linear.as_affine().clone());
     primitive!("linear_system.rs", linear);
     primitive!("matrix_gain.rs", MatrixGain::new(one()).unwrap());

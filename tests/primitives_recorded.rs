@@ -66,7 +66,9 @@ fn discrete_linear_systems_match_drake() {
     for case in cases("discrete_linear") {
         let [a, b, c, d] = ["A", "B", "C", "D"].map(|m| matrix(&case[m]));
         let period = support::number(&case["dt"]);
-        let system = LinearSystem::new(a, b, c, d, period).unwrap();
+        let system = LinearSystem::new(a, b, c, d)
+            .and_then(|s| s.with_period(period))
+            .unwrap();
         let system = system.with_initial_state(vector(&case["x0"])).unwrap();
         let [amplitude, frequency, phase] =
             ["amp", "freq", "phase"].map(|k| vector(&case["sine"][k]));
@@ -75,7 +77,10 @@ fn discrete_linear_systems_match_drake() {
         let system = b.add("system", system);
         let inputs = b.add("inputs", Multiplexer::new(vec![1; amplitude.len()]));
         for (i, u) in inputs.u.iter().enumerate() {
-            let wave = Sine::new(amplitude[i], frequency[i], phase[i], 1);
+            let wave = Sine::new(1)
+                .with_amplitude(amplitude[i])
+                .with_frequency(frequency[i])
+                .with_phase(phase[i]);
             let wave = b.add(&format!("wave{i}"), wave);
             b.connect(wave.y, *u);
         }
@@ -102,18 +107,18 @@ fn a_controlled_plant_matches_drake() {
         let pid = PidController::new(gain("kp"), gain("ki"), gain("kd")).unwrap();
         let force = nalgebra::dmatrix![0.0; 1.0];
         let identity = DMatrix::identity(2, 2);
-        let plant = LinearSystem::new(
-            matrix(&case["A"]),
-            force,
-            identity,
-            DMatrix::zeros(2, 1),
-            0.0,
-        );
+        let plant = LinearSystem::new(matrix(&case["A"]), force, identity, DMatrix::zeros(2, 1));
 
         let mut b = DiagramBuilder::new();
         let plant = b.add("plant", plant.unwrap());
         let pid = b.add("pid", pid);
-        let wave = b.add("wave", Sine::new(sine[0], sine[1], sine[2], 1));
+        let wave = b.add(
+            "wave",
+            Sine::new(1)
+                .with_amplitude(sine[0])
+                .with_frequency(sine[1])
+                .with_phase(sine[2]),
+        );
         let desired = b.add("desired", Multiplexer::new([1, 1]));
         let log = b.add("log", VectorLogSink::periodic(2, 0.1));
         b.connect(wave.y, desired.u[0]);

@@ -265,7 +265,8 @@ impl Error {
     ///
     /// ```
     /// use tarragon_framework::Error;
-    /// let e = Error::invalid("mass must be positive, got -1.0 kg").at("body 'hand'").at("arm.urdf");
+    /// let e = Error::invalid("mass must be positive, got -1.0 kg");
+    /// let e = e.at("body 'hand'").at("arm.urdf");
     /// assert_eq!(e.to_string(), "arm.urdf: body 'hand': mass must be positive, got -1.0 kg");
     /// ```
     #[cold]

@@ -80,7 +80,7 @@ impl<T: Scalar> LeafSystem<T> for Spring {
 /// velocity and miscellaneous state.
 fn simulator() -> Simulator<f64> {
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(0.3, 2.0, 0.0, 1));
+    let wave = b.add("wave", Sine::new(1).with_amplitude(0.3).with_frequency(2.0));
     let springs = [0, 1].map(|i| b.add(&format!("spring{i}"), Spring));
     let integral = b.add("integral", Integral::new(1));
     let feedback = b.add("feedback", Gain::new(-0.5, 1));

@@ -155,7 +155,7 @@ fn jumps_are_at_the_time_of_their_event() {
 fn kinks_are_preserved() {
     // The integral of a held wave consists of straight lines.
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 3.0, 0.4, 1));
+    let wave = b.add("wave", Sine::new(1).with_frequency(3.0).with_phase(0.4));
     let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
     let sum = b.add("sum", Integrator::new(1));
     b.connect(wave.y, hold.u);

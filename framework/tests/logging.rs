@@ -10,7 +10,7 @@ use tarragon_framework::primitives::{Sine, VectorLog, VectorLogSink, log_vector_
 /// Builds a sine recorded on each list of triggers.
 fn record(triggers: &[&[Trigger]]) -> (Simulator<f64>, Vec<Block<VectorLogSink>>) {
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 2));
+    let wave = b.add("wave", Sine::new(2));
     let mut log = |(i, triggers): (usize, &&[Trigger])| {
         let sink = VectorLogSink::with_triggers(2, triggers.to_vec()).unwrap();
         log_vector_output(&mut b, &format!("log{i}"), wave.y, sink)
@@ -62,7 +62,7 @@ fn every_trigger_records_at_its_times() {
 #[test]
 fn the_usual_sinks_record_forced_publishes_too() {
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 2));
+    let wave = b.add("wave", Sine::new(2));
     let steps = log_vector_output(&mut b, "steps", wave.y, VectorLogSink::per_step(2));
     let timed = log_vector_output(&mut b, "timed", wave.y, VectorLogSink::periodic(2, 0.5));
     let diagram = b.build().unwrap();

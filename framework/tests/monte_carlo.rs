@@ -34,7 +34,9 @@ impl Process {
         let noise = RandomSource::new(RandomDistribution::Gaussian, 1, STEP, 0).unwrap();
         let noise = b.add("noise", noise);
         let (a, c) = (dmatrix![DECAY], dmatrix![1.0]);
-        let filter = LinearSystem::new(a, dmatrix![NOISE], c, dmatrix![0.0], STEP).unwrap();
+        let filter = LinearSystem::new(a, dmatrix![NOISE], c, dmatrix![0.0])
+            .and_then(|s| s.with_period(STEP))
+            .unwrap();
         let filter = b.add("filter", filter);
         b.connect(noise.y, filter.u);
         Self {

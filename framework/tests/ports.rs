@@ -333,7 +333,7 @@ fn handles_and_contexts_of_other_diagrams_are_errors_that_name_both() {
         other.xc_mut(own.xc).unwrap_err(),
         other.xd(own.xd).unwrap_err(),
         other.xd_mut(own.xd).unwrap_err(),
-        ctx.disable_caching(stranger.y, true).unwrap_err(),
+        ctx.disable_caching(stranger.y).unwrap_err(),
         ctx.leaf(&stranger).err().unwrap(),
         ctx.fix_inputs_from(&other).unwrap_err(),
         ctx.set_time_state_and_parameters_from(&other).unwrap_err(),

@@ -259,11 +259,15 @@ fn continuous(seen: &mut BTreeSet<&'static str>) {
     let (c, d) = (dmatrix![3.0, 1.0], dmatrix![0.2, -0.4]);
     for period in [0.0, PERIOD] {
         let [a, b, c, d] = [&a, &b, &c, &d].map(Clone::clone);
-        let linear = LinearSystem::new(a, b, c, d, period).unwrap();
+        let linear = LinearSystem::new(a, b, c, d)
+            .and_then(|s| s.with_period(period))
+            .unwrap();
         let affine = linear.as_affine();
         let matrices = [affine.a(), affine.b(), affine.c(), affine.d()].map(Clone::clone);
         let [a, b, c, d] = matrices;
-        let affine = AffineSystem::new(a, [1.0, 2.0], b, c, [3.0], d, period).unwrap();
+        let affine = AffineSystem::new(a, b, c, d)
+            .and_then(|s| s.with_offsets([1.0, 2.0], [3.0])?.with_period(period))
+            .unwrap();
         check!(seen, LinearSystem, linear, |p| inputs: vec![(p.u, 2)], outputs: vec![p.y],
             continuous: p.continuous, discrete: p.discrete.into_iter().collect());
         check!(seen, AffineSystem, affine, |p| inputs: vec![(p.u, 2)], outputs: vec![p.y],

@@ -26,13 +26,11 @@ fn a_continuous_affine_system_follows_its_closed_form() {
     // xdot = -2 x + 3 u + 1 from 5: x = x_inf + (5 - x_inf) exp(-2 t), x_inf = (3 u + 1) / 2.
     let system = AffineSystem::new(
         dmatrix![-2.0],
-        [1.0],
         dmatrix![3.0],
         dmatrix![1.0; 4.0],
-        [0.0, 7.0],
         dmatrix![0.0; 2.0],
-        0.0,
-    );
+    )
+    .and_then(|s| s.with_offsets([1.0], [0.0, 7.0]));
     let mut b = DiagramBuilder::new();
     let s = b.add("s", system.unwrap().with_initial_state([5.0]).unwrap());
     let diagram = b.build().unwrap();
@@ -48,7 +46,9 @@ fn a_continuous_affine_system_follows_its_closed_form() {
 #[test]
 fn a_discrete_linear_system_without_feedthrough_closes_a_loop() {
     let one = || dmatrix![1.0];
-    let system = LinearSystem::new(dmatrix![0.5], one(), one(), dmatrix![0.0], 0.1).unwrap();
+    let system = LinearSystem::new(dmatrix![0.5], one(), one(), dmatrix![0.0])
+        .and_then(|s| s.with_period(0.1))
+        .unwrap();
     let mut b = DiagramBuilder::new();
     let s = b.add("s", system.with_initial_state([1.0]).unwrap());
     let gain = b.add("gain", MatrixGain::new(dmatrix![0.25]).unwrap());
@@ -62,7 +62,7 @@ fn a_discrete_linear_system_without_feedthrough_closes_a_loop() {
 #[test]
 fn a_system_without_inputs_needs_none() {
     let none = DMatrix::zeros;
-    let system = LinearSystem::new(dmatrix![0.0], none(1, 0), dmatrix![2.0], none(1, 0), 0.0);
+    let system = LinearSystem::new(dmatrix![0.0], none(1, 0), dmatrix![2.0], none(1, 0));
     let mut b = DiagramBuilder::new();
     let s = b.add("s", system.unwrap().with_initial_state([3.0]).unwrap());
     let diagram = b.build().unwrap();
@@ -73,16 +73,16 @@ fn a_system_without_inputs_needs_none() {
 #[test]
 fn bad_matrices_are_named() {
     let one = || dmatrix![1.0];
-    let bad = LinearSystem::new(one(), dmatrix![1.0; 2.0], one(), one(), 0.0);
+    let bad = LinearSystem::new(one(), dmatrix![1.0; 2.0], one(), one());
     assert_eq!(message(bad), "LinearSystem: B must be 1 x 1, got 2 x 1");
-    let bad = LinearSystem::new(one(), one(), one(), one(), f64::NAN);
+    let bad = LinearSystem::new(one(), one(), one(), one()).and_then(|s| s.with_period(f64::NAN));
     assert_eq!(
         message(bad),
         "LinearSystem: the period must be positive and finite, got NaN s"
     );
     let bad = MatrixGain::new(dmatrix![f64::NAN]);
     assert!(message(bad).starts_with("MatrixGain: the elements of D must be finite, got NaN"));
-    let system = LinearSystem::new(one(), one(), one(), one(), 0.0).unwrap();
+    let system = LinearSystem::new(one(), one(), one(), one()).unwrap();
     assert!(message(system.with_initial_state([])).contains("x0 must have 1 elements, got 0"));
 }
 
@@ -124,7 +124,7 @@ fn limits_from_ports_are_optional_but_not_both() {
 fn a_delay_of_no_steps_samples_and_holds() {
     for steps in [0, 1, 3] {
         let mut b = DiagramBuilder::new();
-        let wave = b.add("wave", Sine::new(1.0, 1.0, 0.3, 1));
+        let wave = b.add("wave", Sine::new(1).with_phase(0.3));
         let delay = DiscreteTimeDelay::new(0.1, steps, 1).unwrap();
         let delay = b.add("delay", delay);
         b.connect(wave.y, delay.u);

@@ -198,7 +198,7 @@ fn every_publish_is_dispatched_even_after_one_fails() {
 #[test]
 fn simultaneous_updates_see_the_state_before_the_step() {
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 1.0, 0.5, 1));
+    let wave = b.add("wave", Sine::new(1).with_phase(0.5));
     let first = b.add("first", ZeroOrderHold::new(0.1, 0.0, 1));
     let second = b.add("second", ZeroOrderHold::new(0.1, 0.0, 1));
     b.connect(wave.y, first.u);
@@ -296,7 +296,7 @@ fn unrestricted_updates_come_first_and_change_every_kind_of_state() {
 /// Returns the error of integrating sin(t) from 0 to 1.
 fn error(euler: bool, step: f64) -> f64 {
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+    let wave = b.add("wave", Sine::new(1));
     let sum = b.add("sum", Integrator::new(1));
     b.connect(wave.y, sum.u);
     let d = b.build().unwrap();
@@ -322,7 +322,7 @@ fn integrators_have_their_order() {
 #[test]
 fn simulates_in_autodiff() {
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+    let wave = b.add("wave", Sine::new(1));
     let sum = b.add("sum", Integrator::new(1));
     b.connect(wave.y, sum.u);
     let d = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();

@@ -295,7 +295,7 @@ fn a_log_of_drake_is_read_and_reproduced() {
     // The same diagram writes the same channels and bytes, with simulated times.
     let lcm = Lcm::with_url(&url(&ours)).unwrap();
     let mut b = DiagramBuilder::new();
-    let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+    let wave = b.add("wave", Sine::new(1));
     LcmScopeSystem::add_to_builder(&mut b, &lcm, wave.y, "SC", 0.1).unwrap();
     let diagram = b.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();

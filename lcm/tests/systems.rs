@@ -473,7 +473,7 @@ fn scopes_match_drake() {
     assert_eq!(heard.message().unwrap().utime, -2);
 
     let mut b = DiagramBuilder::new();
-    let source = b.add("source", Sine::new(1.0, 1.0, 0.0, 2));
+    let source = b.add("source", Sine::new(2));
     let wrong = LcmScopeSystem::add_to_builder(&mut b, &lcm, source.y, "SC", -0.1);
     assert!(wrong.is_err());
     // A scope made by hand has a fixed size.

@@ -28,7 +28,7 @@ static ARMS: LazyLock<[Arm; 3]> = LazyLock::new(|| {
         let mut plant = MultibodyPlant::new(0.0).unwrap();
         let mut scene = SceneGraph::new();
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-        parser.set_strict_parsing();
+        parser.set_strict_parsing(true);
         let file = models().join(format!("arm7/arm7.{format}"));
         parser.add_models(file).unwrap();
         if format != "xml" {
@@ -204,7 +204,7 @@ fn bodies_of_the_scene_are_where_its_list_of_objects_says() {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-    parser.set_strict_parsing();
+    parser.set_strict_parsing(true);
     parser
         .package_map_mut()
         .populate_from_folder(models())

@@ -165,7 +165,15 @@ fn zero_order_holds_match_drake() {
         let mut b = DiagramBuilder::new();
         let [amplitude, frequency, phase] =
             ["amp", "freq", "phase"].map(|key| number(&case["sine"][key]));
-        let mut from = b.add("wave", Sine::new(amplitude, frequency, phase, 1)).y;
+        let mut from = b
+            .add(
+                "wave",
+                Sine::new(1)
+                    .with_amplitude(amplitude)
+                    .with_frequency(frequency)
+                    .with_phase(phase),
+            )
+            .y;
         let mut logs = vec![];
         for (i, timing) in rows(&case["period_offset"]).iter().enumerate() {
             let zoh = b.add(

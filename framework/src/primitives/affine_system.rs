@@ -23,7 +23,9 @@ use nalgebra::DMatrix;
 ///
 /// let one = dmatrix![1.0];
 /// let zero = dmatrix![0.0];
-/// let counter = AffineSystem::new(one.clone(), [2.0], one.clone(), one, [0.5], zero, 0.1)?;
+/// let counter = AffineSystem::new(one.clone(), one.clone(), one, zero)?
+///     .with_offsets([2.0], [0.5])?
+///     .with_period(0.1)?;
 /// let mut b = DiagramBuilder::new();
 /// let counter = b.add("counter", counter);
 /// let diagram = b.build()?;
@@ -36,6 +38,8 @@ use nalgebra::DMatrix;
 /// ```
 #[derive(Clone, Debug)]
 pub struct AffineSystem {
+    /// Name of the type in messages.
+    name: &'static str,
     a: DMatrix<f64>,
     b: DMatrix<f64>,
     c: DMatrix<f64>,
@@ -47,54 +51,63 @@ pub struct AffineSystem {
 }
 
 impl AffineSystem {
-    /// Creates a system from its matrices and the `period` of the updates (s), 0 for a continuous
-    /// system.
+    /// Creates a continuous system without offsets from its matrices.
     ///
     /// # Errors
-    /// Returns an error if sizes do not agree, if a number is not finite, or if the period is
-    /// negative.
-    pub fn new(
-        a: DMatrix<f64>,
-        f0: impl Into<Vec<f64>>,
-        b: DMatrix<f64>,
-        c: DMatrix<f64>,
-        y0: impl Into<Vec<f64>>,
-        d: DMatrix<f64>,
-        period: f64,
-    ) -> Result<Self> {
-        let name = "AffineSystem";
-        Self::named(name, [a, b, c, d], [f0.into(), y0.into()], period)
+    /// Returns an error if sizes do not agree or a number is not finite.
+    pub fn new(a: DMatrix<f64>, b: DMatrix<f64>, c: DMatrix<f64>, d: DMatrix<f64>) -> Result<Self> {
+        Self::named("AffineSystem", [a, b, c, d])
     }
 
     /// Same as [`AffineSystem::new`], for systems with another `name`.
-    pub(super) fn named(
-        name: &str,
-        [a, b, c, d]: [DMatrix<f64>; 4],
-        [f0, y0]: [Vec<f64>; 2],
-        period: f64,
-    ) -> Result<Self> {
+    pub(super) fn named(name: &'static str, [a, b, c, d]: [DMatrix<f64>; 4]) -> Result<Self> {
         let (states, inputs, outputs) = (a.nrows(), d.ncols(), d.nrows());
         check::matrix(name, "A", &a, (states, states))?;
         check::matrix(name, "B", &b, (states, inputs))?;
         check::matrix(name, "C", &c, (outputs, states))?;
         check::matrix(name, "D", &d, (outputs, inputs))?;
-        check::length(name, "f0", f0.len(), states)?;
-        check::length(name, "y0", y0.len(), outputs)?;
-        check::finite(name, "f0", &f0)?;
-        check::finite(name, "y0", &y0)?;
-        if period != 0.0 {
-            check::positive_time(name, "period", period)?;
-        }
         Ok(Self {
+            name,
             initial_state: vec![0.0; states],
+            f0: vec![0.0; states],
+            y0: vec![0.0; outputs],
             a,
             b,
             c,
             d,
-            f0,
-            y0,
-            period,
+            period: 0.0,
         })
+    }
+
+    /// Sets the offsets of the derivative or next state and of the output, which are zero by
+    /// default.
+    ///
+    /// # Errors
+    /// Returns an error if `f0` does not have one finite element per state, or `y0` one per output.
+    pub fn with_offsets(
+        mut self,
+        f0: impl Into<Vec<f64>>,
+        y0: impl Into<Vec<f64>>,
+    ) -> Result<Self> {
+        let (f0, y0) = (f0.into(), y0.into());
+        check::length(self.name, "f0", f0.len(), self.a.nrows())?;
+        check::length(self.name, "y0", y0.len(), self.d.nrows())?;
+        check::finite(self.name, "f0", &f0)?;
+        check::finite(self.name, "y0", &y0)?;
+        (self.f0, self.y0) = (f0, y0);
+        Ok(self)
+    }
+
+    /// Makes the system discrete, with updates every `period` (s); 0 keeps it continuous.
+    ///
+    /// # Errors
+    /// Returns an error if the period is negative or not finite.
+    pub fn with_period(mut self, period: f64) -> Result<Self> {
+        if period != 0.0 {
+            check::positive_time(self.name, "period", period)?;
+        }
+        self.period = period;
+        Ok(self)
     }
 
     /// Sets the initial state, which is zero by default.
@@ -103,8 +116,8 @@ impl AffineSystem {
     /// Returns an error if `x0` does not have one finite element per state.
     pub fn with_initial_state(mut self, x0: impl Into<Vec<f64>>) -> Result<Self> {
         let x0 = x0.into();
-        check::length("AffineSystem", "x0", x0.len(), self.a.nrows())?;
-        check::finite("AffineSystem", "x0", &x0)?;
+        check::length(self.name, "x0", x0.len(), self.a.nrows())?;
+        check::finite(self.name, "x0", &x0)?;
         self.initial_state = x0;
         Ok(self)
     }

@@ -21,7 +21,7 @@ use crate::{Error, Result};
 /// use tarragon_framework::primitives::{DiscreteDerivative, Sine};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let wave = b.add("wave", Sine::new(1));
 /// let rate = b.add("rate", DiscreteDerivative::new(1, 0.01)?);
 /// b.connect(wave.y, rate.u);
 /// let diagram = b.build()?;

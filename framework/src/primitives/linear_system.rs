@@ -18,7 +18,7 @@ use nalgebra::DMatrix;
 /// use tarragon_framework::prelude::*;
 /// use tarragon_framework::primitives::LinearSystem;
 ///
-/// let decay = LinearSystem::new(dmatrix![-1.0], dmatrix![1.0], dmatrix![1.0], dmatrix![0.0], 0.0)?
+/// let decay = LinearSystem::new(dmatrix![-1.0], dmatrix![1.0], dmatrix![1.0], dmatrix![0.0])?
 ///     .with_initial_state([1.0])?;
 /// let mut b = DiagramBuilder::new();
 /// let decay = b.add("decay", decay);
@@ -34,21 +34,20 @@ use nalgebra::DMatrix;
 pub struct LinearSystem(AffineSystem);
 
 impl LinearSystem {
-    /// Creates a system from its matrices and the `period` of the updates (s), 0 for a continuous
-    /// system.
+    /// Creates a continuous system from its matrices.
     ///
     /// # Errors
-    /// Returns an error if sizes do not agree, if a number is not finite, or if the period is
-    /// negative.
-    pub fn new(
-        a: DMatrix<f64>,
-        b: DMatrix<f64>,
-        c: DMatrix<f64>,
-        d: DMatrix<f64>,
-        period: f64,
-    ) -> Result<Self> {
-        let offsets = [vec![0.0; a.nrows()], vec![0.0; d.nrows()]];
-        AffineSystem::named("LinearSystem", [a, b, c, d], offsets, period).map(Self)
+    /// Returns an error if sizes do not agree or a number is not finite.
+    pub fn new(a: DMatrix<f64>, b: DMatrix<f64>, c: DMatrix<f64>, d: DMatrix<f64>) -> Result<Self> {
+        AffineSystem::named("LinearSystem", [a, b, c, d]).map(Self)
+    }
+
+    /// Makes the system discrete, with updates every `period` (s); 0 keeps it continuous.
+    ///
+    /// # Errors
+    /// Returns an error if the period is negative or not finite.
+    pub fn with_period(self, period: f64) -> Result<Self> {
+        self.0.with_period(period).map(Self)
     }
 
     /// Sets the initial state, which is zero by default.

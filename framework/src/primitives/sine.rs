@@ -19,7 +19,7 @@ use crate::prelude::*;
 /// use tarragon_framework::primitives::Sine;
 ///
 /// let mut b = DiagramBuilder::new();
-/// let wave = b.add("wave", Sine::new(2.0, 3.0, 0.0, 1));
+/// let wave = b.add("wave", Sine::new(1).with_amplitude(2.0).with_frequency(3.0));
 /// let waves = b.add("waves", Sine::per_element([2.0, 1.0], [3.0, 0.0], [0.0, 0.5])?);
 /// let mut ctx = b.build()?.default_context();
 /// ctx.set_time(0.1);
@@ -43,18 +43,40 @@ struct Wave {
 }
 
 impl Sine {
-    /// Creates waves with the same `amplitude`, angular `frequency` (rad/s) and `phase` (rad) on
-    /// every element.
-    pub fn new(amplitude: f64, frequency: f64, phase: f64, size: usize) -> Self {
+    /// Creates `size` waves of amplitude 1, angular frequency 1 rad/s and phase 0.
+    pub fn new(size: usize) -> Self {
         let wave = Wave {
-            amplitude,
-            frequency,
-            phase,
+            amplitude: 1.0,
+            frequency: 1.0,
+            phase: 0.0,
         };
         Self {
             waves: vec![wave; size],
             from_input: false,
         }
+    }
+
+    /// Sets the amplitude of every element.
+    #[must_use]
+    pub fn with_amplitude(self, amplitude: f64) -> Self {
+        self.with(|wave| wave.amplitude = amplitude)
+    }
+
+    /// Sets the angular frequency (rad/s) of every element.
+    #[must_use]
+    pub fn with_frequency(self, frequency: f64) -> Self {
+        self.with(|wave| wave.frequency = frequency)
+    }
+
+    /// Sets the phase (rad) of every element.
+    #[must_use]
+    pub fn with_phase(self, phase: f64) -> Self {
+        self.with(|wave| wave.phase = phase)
+    }
+
+    fn with(mut self, set: impl FnMut(&mut Wave)) -> Self {
+        self.waves.iter_mut().for_each(set);
+        self
     }
 
     /// Creates one wave per element from their amplitudes, angular frequencies (rad/s) and phases

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// use tarragon_framework::primitives::{Sine, VectorLogSink, log_vector_output};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let wave = b.add("wave", Sine::new(1));
 /// let log = log_vector_output(&mut b, "log", wave.y, VectorLogSink::periodic(1, 0.25));
 /// let diagram = b.build()?;
 /// let mut sim = Simulator::new(&diagram, diagram.default_context())?;

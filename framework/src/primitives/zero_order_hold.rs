@@ -17,7 +17,7 @@ use crate::systems::value::copy;
 /// use tarragon_framework::primitives::{Sine, ZeroOrderHold};
 ///
 /// let mut b = DiagramBuilder::new();
-/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let wave = b.add("wave", Sine::new(1));
 /// let hold = b.add("hold", ZeroOrderHold::new(0.5, 0.0, 1));
 /// b.connect(wave.y, hold.u);
 /// let diagram = b.build()?;

@@ -15,7 +15,7 @@ impl Simulator<f64> {
     /// use tarragon_framework::prelude::*;
     /// use tarragon_framework::primitives::{Integrator, Sine};
     /// let mut b = DiagramBuilder::new();
-    /// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+    /// let wave = b.add("wave", Sine::new(1));
     /// let sum = b.add("sum", Integrator::new(1));
     /// b.connect(wave.y, sum.u);
     /// let diagram = b.build()?;

@@ -9,8 +9,8 @@ fn disabled() -> (Context<f64>, [Block<System>; 4]) {
     let (e, s) = (plus(&mut b, "e"), plus(&mut b, "s"));
     wire(&mut b, &[&a, &d, &e, &s]);
     let mut ctx = b.build().unwrap().default_context();
-    ctx.disable_caching(d.y, true).unwrap();
-    ctx.disable_caching(e.y, true).unwrap();
+    ctx.disable_caching(d.y).unwrap();
+    ctx.disable_caching(e.y).unwrap();
     (ctx, [a, d, e, s])
 }
 
@@ -35,8 +35,8 @@ fn values_that_are_not_kept_are_computed_for_each_reader() {
     value(&ctx, &e);
     value(&ctx, &e);
     assert_eq!([&a, &d, &e, &s].map(calls), [1, 3, 3, 1]);
-    ctx.disable_caching(e.y, false).unwrap();
-    ctx.disable_caching(d.y, false).unwrap();
+    ctx.enable_caching(e.y).unwrap();
+    ctx.enable_caching(d.y).unwrap();
     let before = calls(&e);
     value(&ctx, &e);
     value(&ctx, &e);
@@ -49,7 +49,7 @@ fn changes_pass_through_failures_that_are_not_kept() {
     let (a, r, s) = (source(&mut b, "a"), root(&mut b, "r"), swallow(&mut b, "s"));
     wire(&mut b, &[&a, &r, &s]);
     let mut ctx = b.build().unwrap().default_context();
-    ctx.disable_caching(r.y, true).unwrap();
+    ctx.disable_caching(r.y).unwrap();
     for (a_is, expected) in [(-2.0, -1.0), (4.0, 4.0), (-3.0, -1.0), (1.0, 1.0)] {
         set(&mut ctx, &a, a_is);
         assert_eq!(value(&ctx, &s), expected);
@@ -62,7 +62,7 @@ fn changes_with_an_uncached_value_cost_only_what_they_invalidate() {
     let (d, g) = gains(n);
     let mut ctx = d.default_context();
     ctx.fix(g[0].u, vec![1.0]).unwrap();
-    ctx.disable_caching(g[n / 2].y, true).unwrap();
+    ctx.disable_caching(g[n / 2].y).unwrap();
     ctx.eval(g[n - 1].y).unwrap();
     for g in &g {
         *ctx.param_mut(g.k).unwrap() = 1.0;
@@ -165,7 +165,7 @@ fn a_refused_deep_chain_cannot_be_swallowed_as_a_failure() {
     set(&mut ctx, &a, 3.0);
     let (fresh, mut disabled) = (ctx.clone(), ctx.clone());
     for c in &chain {
-        disabled.disable_caching(c.y, true).unwrap();
+        disabled.disable_caching(c.y).unwrap();
     }
     assert_eq!(value(&ctx, &last), 3.0);
     let with = |mode| {
@@ -181,7 +181,7 @@ fn a_refused_deep_chain_cannot_be_swallowed_as_a_failure() {
         assert_eq!(value(&ctx, &chain[300]), 3.0);
         ctx.set_cache_mode(CacheMode::On);
         for c in &chain {
-            ctx.disable_caching(c.y, false).unwrap();
+            ctx.enable_caching(c.y).unwrap();
         }
         assert_eq!(value(&ctx, &last), 3.0);
     }
@@ -289,7 +289,7 @@ fn a_deep_chain_with_uncached_values_does_not_overflow_the_stack() {
     let mut ctx = d.default_context();
     ctx.fix(g[0].u, vec![1.0]).unwrap();
     for i in (0..n).step_by(500) {
-        ctx.disable_caching(g[i].y, true).unwrap();
+        ctx.disable_caching(g[i].y).unwrap();
     }
     assert_eq!(ctx.eval(g[n - 1].y).unwrap()[0], 1.0);
     *ctx.param_mut(g[7].k).unwrap() = 2.0;

@@ -270,10 +270,14 @@ pub(super) fn apply(built: &Built, ctx: &mut Context<f64>, change: Change) -> Op
             return Some((0..n).filter(|i| kind(*i) == Kind::Letters).collect());
         }
         Change::Clone => *ctx = ctx.clone(),
-        Change::Disable(i, x) => ctx.disable_caching(built.blocks[i % n].y, x).unwrap(),
+        Change::Disable(i, true) => ctx.disable_caching(built.blocks[i % n].y).unwrap(),
+        Change::Disable(i, false) => ctx.enable_caching(built.blocks[i % n].y).unwrap(),
         Change::DisableEntry(i, x) => {
             if let Some(entry) = built.blocks[i % n].entry {
-                ctx.disable_caching_of(entry, x).unwrap();
+                match x {
+                    true => ctx.disable_caching_of(entry).unwrap(),
+                    false => ctx.enable_caching_of(entry).unwrap(),
+                }
             }
         }
         Change::Evaluate(i) => {

@@ -82,7 +82,7 @@ proptest! {
         }
         let mut ctx = b.build().unwrap().default_context();
         if let Some(port) = ports.get(disabled) {
-            ctx.disable_caching(*port, true).unwrap();
+            ctx.disable_caching(*port).unwrap();
         }
         ctx.set_cache_mode(CacheMode::Verify);
         prop_assert_eq!(ctx.eval(last).unwrap()[0], 1.0);

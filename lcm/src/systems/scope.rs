@@ -19,7 +19,7 @@ use tarragon_framework::prelude::*;
 /// let lcm = Lcm::with_url("memq://")?;
 /// let heard = Subscriber::<LcmtScope>::new(&lcm, "WAVE")?;
 /// let mut b = DiagramBuilder::new();
-/// let wave = b.add("wave", Sine::new(2.0, 1.0, 0.0, 3));
+/// let wave = b.add("wave", Sine::new(3).with_amplitude(2.0));
 /// LcmScopeSystem::add_to_builder(&mut b, &lcm, wave.y, "WAVE", 0.1)?;
 /// let diagram = b.build()?;
 /// Simulator::new(&diagram, diagram.default_context())?.advance_to(0.5)?;

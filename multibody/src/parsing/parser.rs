@@ -85,9 +85,9 @@ impl<'p> Parser<'p> {
     pub fn auto_renaming(&self) -> bool {
         self.auto_renaming
     }
-    /// Treats warnings as errors from now on.
-    pub fn set_strict_parsing(&mut self) {
-        self.strict = true;
+    /// Sets whether warnings are errors.
+    pub fn set_strict_parsing(&mut self, strict: bool) {
+        self.strict = strict;
     }
     /// Returns the packages that `package://` URLs refer to, initially [the default
     /// ones](PackageMap). A model file's own package (a `package.xml` in its directory or above) is

@@ -25,7 +25,7 @@ use nalgebra::{Isometry3, Vector3};
 /// let mut b = DiagramBuilder::new();
 /// let plant = b.add("plant", plant);
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(plant.position.unwrap(), vec![4.0])?;
+/// ctx.fix(plant.position()?, vec![4.0])?;
 /// assert_eq!(ctx.eval(plant.body_poses)?[cabin.index()].translation.z, 4.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -13,26 +13,85 @@ use tarragon_framework::prelude::{
 };
 use tarragon_geometry::{FrameId, FramePoseVector, SceneGraph};
 
-/// Ports and state of [`MultibodyPlant`]; those that its configuration does not have are `None`.
+/// Ports and state of [`MultibodyPlant`]. The configuration of the plant decides which of them
+/// exist; the accessors of the others return an error that tells how to get them.
 #[derive(Clone, Copy, Debug)]
 pub struct MultibodyPlantPorts<T: Scalar> {
-    /// Positions, with [`PositionSource::InputPort`].
-    pub position: Option<InputPort<Vec<T>>>,
-    /// Velocities, with [`PositionSource::InputPort`]; needs a value only if velocities are
-    /// evaluated.
-    pub velocity: Option<InputPort<Vec<T>>>,
-    /// `[q; v]`, with [`PositionSource::State`].
-    pub state: Option<OutputPort<Vec<T>>>,
+    pub(super) position: Option<InputPort<Vec<T>>>,
+    pub(super) velocity: Option<InputPort<Vec<T>>>,
+    pub(super) state: Option<OutputPort<Vec<T>>>,
     /// `X_WB` by [`BodyIndex`].
     pub body_poses: OutputPort<Vec<Isometry3<T>>>,
     /// `V_WB` by [`BodyIndex`].
     pub body_spatial_velocities: OutputPort<Vec<SpatialVector<T>>>,
-    /// Poses of the plant's frames in a SceneGraph, if the plant is registered with one.
-    pub geometry_pose: Option<OutputPort<FramePoseVector<T>>>,
-    /// State `[q; v]` of a plant with a positive time step.
-    pub discrete_state: Option<DiscreteState<Vec<T>>>,
-    /// State `[q; v]` of a plant with time step 0.
-    pub continuous_state: Option<ContinuousState<Vec<T>>>,
+    pub(super) geometry_pose: Option<OutputPort<FramePoseVector<T>>>,
+    pub(super) discrete_state: Option<DiscreteState<Vec<T>>>,
+    pub(super) continuous_state: Option<ContinuousState<Vec<T>>>,
+}
+
+impl<T: Scalar> MultibodyPlantPorts<T> {
+    /// Returns the input port of the positions.
+    ///
+    /// # Errors
+    /// Returns an error unless the plant has [`PositionSource::InputPort`].
+    pub fn position(&self) -> Result<InputPort<Vec<T>>> {
+        self.position.ok_or_else(|| missing("positions", FROM_PORT))
+    }
+    /// Returns the input port of the velocities. It needs a value only if velocities are evaluated.
+    ///
+    /// # Errors
+    /// Returns an error unless the plant has [`PositionSource::InputPort`].
+    pub fn velocity(&self) -> Result<InputPort<Vec<T>>> {
+        self.velocity
+            .ok_or_else(|| missing("velocities", FROM_PORT))
+    }
+    /// Returns the output port of the state `[q; v]`.
+    ///
+    /// # Errors
+    /// Returns an error unless the plant has [`PositionSource::State`].
+    pub fn state(&self) -> Result<OutputPort<Vec<T>>> {
+        self.state.ok_or_else(|| missing("the state", FROM_STATE))
+    }
+    /// Returns the output port of the poses of the plant's frames in a SceneGraph.
+    ///
+    /// # Errors
+    /// Returns an error if the plant is not registered with a SceneGraph.
+    pub fn geometry_pose(&self) -> Result<OutputPort<FramePoseVector<T>>> {
+        let remedy = "call `register_as_source_for_scene_graph` before the plant is added";
+        self.geometry_pose
+            .ok_or_else(|| missing("geometry poses", remedy))
+    }
+    /// Returns the state `[q; v]` of a plant with a positive time step.
+    ///
+    /// # Errors
+    /// Returns an error if the time step is 0, or unless the plant has [`PositionSource::State`].
+    pub fn discrete_state(&self) -> Result<DiscreteState<Vec<T>>> {
+        let remedy = "the plant must have a positive time step and `PositionSource::State`";
+        self.discrete_state
+            .ok_or_else(|| missing("discrete state", remedy))
+    }
+    /// Returns the state `[q; v]` of a plant with time step 0.
+    ///
+    /// # Errors
+    /// Returns an error if the time step is positive, or unless the plant has
+    /// [`PositionSource::State`].
+    pub fn continuous_state(&self) -> Result<ContinuousState<Vec<T>>> {
+        let remedy = "the plant must have time step 0 and `PositionSource::State`";
+        self.continuous_state
+            .ok_or_else(|| missing("continuous state", remedy))
+    }
+}
+
+const FROM_PORT: &str =
+    "call `set_position_source(PositionSource::InputPort)` before the plant is added";
+const FROM_STATE: &str =
+    "call `set_position_source(PositionSource::State)` before the plant is added";
+
+#[cold]
+fn missing(what: &str, remedy: &str) -> Error {
+    Error::state(format!(
+        "MultibodyPlant: there is no port or handle for {what}; {remedy}"
+    ))
 }
 
 /// Source of q at run time.

@@ -48,8 +48,8 @@ impl Islands {
     pub(crate) fn num_joined(&self) -> usize {
         self.joined.len()
     }
-    /// Undoes all but the first connections and removes all but the first bodies. Removed bodies must
-    /// have no other connections.
+    /// Undoes all but the first connections and removes all but the first bodies. Removed bodies
+    /// must have no other connections.
     pub(crate) fn truncate(&mut self, bodies: usize, num_joined: usize) {
         for small in self.joined.drain(num_joined..).rev() {
             let large = self.towards[small as usize] as usize;

@@ -263,7 +263,11 @@ fn the_system_outputs_body_velocities() {
         let mut builder = DiagramBuilder::new();
         let ports = builder.add("plant", plant);
         let mut ctx = builder.build().unwrap().default_context();
-        match (ports.discrete_state, ports.position, ports.velocity) {
+        match (
+            ports.discrete_state().ok(),
+            ports.position().ok(),
+            ports.velocity().ok(),
+        ) {
             (Some(state), None, None) => ctx.xd_mut(state).unwrap()[q.len()..].copy_from_slice(&v),
             (None, Some(position), Some(velocity)) => {
                 ctx.fix(position, q.clone()).unwrap();

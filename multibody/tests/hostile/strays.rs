@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 
 fn load_strictly(text: &str, format: &str) -> Outcome {
     load_with(|p| {
-        p.set_strict_parsing();
+        p.set_strict_parsing(true);
         p.add_models_from_string(text, format)
     })
 }

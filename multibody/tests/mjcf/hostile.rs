@@ -119,7 +119,7 @@ fn a_second_load_of_the_same_model_needs_another_name() {
 fn strict_parsing_turns_warnings_into_errors() {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut parser = Parser::new(&mut plant);
-    parser.set_strict_parsing();
+    parser.set_strict_parsing(true);
     let light = "<mujoco model='m'><worldbody><light/></worldbody></mujoco>";
     let e = parser
         .add_models_from_string(light, "xml")

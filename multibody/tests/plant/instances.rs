@@ -285,7 +285,7 @@ fn a_connected_port_can_be_read_but_not_set() {
     let mut b = DiagramBuilder::new();
     let p = b.add("plant", p);
     let source = b.add("source", ConstantVectorSource::new(q.clone()));
-    b.connect(source.y, p.position.unwrap());
+    b.connect(source.y, p.position().unwrap());
     let mut ctx = b.build().unwrap().default_context();
     let plant = p.system();
     assert_eq!(plant.positions(&p, &ctx).unwrap(), q);

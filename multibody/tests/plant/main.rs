@@ -261,7 +261,7 @@ fn poses_and_geometry_follow_the_state() {
     let mut b = DiagramBuilder::new();
     let (p, scene) = add_multibody_plant_scene_graph(&mut b, p, scene).unwrap();
     let mut ctx = b.build().unwrap().default_context();
-    let state = p.discrete_state.unwrap();
+    let state = p.discrete_state().unwrap();
     ctx.xd_mut(state).unwrap()[0] = 2.0;
     assert_eq!(
         ctx.eval(p.body_poses).unwrap()[a.index()]
@@ -270,7 +270,7 @@ fn poses_and_geometry_follow_the_state() {
             .x,
         2.0
     );
-    assert_eq!(ctx.eval(p.state.unwrap()).unwrap(), &[2.0, 0.0]);
+    assert_eq!(ctx.eval(p.state().unwrap()).unwrap(), &[2.0, 0.0]);
     let query = ctx.eval(scene.query).unwrap();
     let x_wg = query.geometry_pose_in_world(id).unwrap();
     assert_eq!(x_wg.translation.vector, Vector3::new(2.0, 0.0, 1.0));
@@ -288,8 +288,8 @@ fn positions_can_come_from_a_port() {
         let mut b = DiagramBuilder::new();
         let p = b.add("plant", p);
         let mut ctx = b.build().unwrap().default_context();
-        assert!(p.state.is_none() && p.geometry_pose.is_none());
-        ctx.fix(p.position.unwrap(), vec![3.0]).unwrap();
+        assert!(p.state().is_err() && p.geometry_pose().is_err());
+        ctx.fix(p.position().unwrap(), vec![3.0]).unwrap();
         assert_eq!(
             ctx.eval(p.body_poses).unwrap()[a.index()]
                 .translation
@@ -338,7 +338,7 @@ fn plants_work_with_autodiff_in_a_diagram() {
     let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
     let ports = diagram.ports(&p).unwrap();
     let mut ctx = diagram.default_context();
-    let x = ctx.xd_mut(ports.discrete_state.unwrap()).unwrap();
+    let x = ctx.xd_mut(ports.discrete_state().unwrap()).unwrap();
     x[8] = AutoDiff::variable(0.0, 0); // the slide
     let poses = ctx.eval(ports.body_poses).unwrap();
     let v = poses[3].translation.vector.map(|x| x.eps[0]);

@@ -472,7 +472,7 @@ fn models_can_be_loaded_several_times() {
 fn strict_parsing_turns_warnings_into_errors() {
     let joint = "<joint name='f' type='floating'><parent link='a'/><child link='b'/></joint>";
     let r = load_with(|p| {
-        p.set_strict_parsing();
+        p.set_strict_parsing(true);
         p.add_models_from_string(&with_joint(joint), "urdf")
     });
     assert!(

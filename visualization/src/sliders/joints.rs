@@ -186,9 +186,9 @@ impl JointSliders {
         let mut last = Vec::new();
         follow(group, "Stop JointSliders", options, |q| {
             sliders.refresh(&mut ctx)?;
-            if let Some(state) = plant.discrete_state {
+            if let Ok(state) = plant.discrete_state() {
                 ctx.xd_mut(state)?[..nq].copy_from_slice(q);
-            } else if let Some(state) = plant.continuous_state {
+            } else if let Ok(state) = plant.continuous_state() {
                 ctx.xc_mut(state)?[..nq].copy_from_slice(q);
             } else if let Some(port) = plant.position
                 && let Err(e) = ctx.fix(port, q.to_vec())

@@ -11,7 +11,7 @@ explicit_integrator!(
     /// use tarragon_framework::prelude::*;
     /// use tarragon_framework::{integrator::BogackiShampine3, primitives::{Integrator, Sine}};
     /// # let mut b = DiagramBuilder::new();
-    /// # let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+    /// # let wave = b.add("wave", Sine::new(1));
     /// # let integral = b.add("integral", Integrator::new(1));
     /// # b.connect(wave.y, integral.u);
     /// # let diagram = b.build()?;

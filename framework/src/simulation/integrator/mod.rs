@@ -89,7 +89,9 @@ pub trait IntegrationScheme<T: Scalar>: Send {
 /// Properties of a method that step size control needs.
 ///
 /// ```
-/// use tarragon_framework::integrator::{ErrorControl, IntegrationScheme, RungeKutta3, SemiExplicitEuler};
+/// use tarragon_framework::integrator::{
+///     ErrorControl, IntegrationScheme, RungeKutta3, SemiExplicitEuler,
+/// };
 /// let control: ErrorControl = RungeKutta3::<f64>::new().error_control().unwrap();
 /// assert_eq!(control.order, 3);
 /// assert_eq!(SemiExplicitEuler::<f64>::new().error_control(), None);
@@ -129,7 +131,7 @@ pub struct ErrorControl {
 ///     }
 /// }
 /// # let mut b = DiagramBuilder::new();
-/// # let wave = b.add("wave", tarragon_framework::primitives::Sine::new(1.0, 1.0, 0.0, 1));
+/// # let wave = b.add("wave", tarragon_framework::primitives::Sine::new(1));
 /// # let integral = b.add("integral", tarragon_framework::primitives::Integrator::new(1));
 /// # b.connect(wave.y, integral.u);
 /// # let diagram = b.build()?;

@@ -11,7 +11,8 @@ use crate::Result;
 /// ```
 /// use tarragon_framework::integrator::{IntegrationScheme, Radau};
 /// assert_eq!(Radau::<2>::new().name(), "radau3");
-/// let order = |method: &dyn IntegrationScheme<f64>| method.error_control().map(|control| control.order);
+/// let order =
+///     |method: &dyn IntegrationScheme<f64>| method.error_control().map(|control| control.order);
 /// assert_eq!((order(&Radau::<1>::new()), order(&Radau::<2>::new())), (Some(2), Some(3)));
 /// ```
 pub struct Radau<const S: usize> {

@@ -394,23 +394,50 @@ impl<T: Scalar> Context<T> {
     pub fn set_cache_mode(&mut self, mode: CacheMode) {
         self.data.cache.set_mode(mode);
     }
-    /// Turns caching off (`disabled`) or on again for this output port (Drake's `disable_caching`);
-    /// see [`CacheMode::Off`].
+    /// Turns caching off for this output port (Drake's `DisableCaching`); see [`CacheMode::Off`].
+    ///
+    /// ```
+    /// use tarragon_framework::{prelude::*, primitives::Gain};
+    /// let mut b = DiagramBuilder::new();
+    /// let gain = b.add("gain", Gain::new(2.0, 1));
+    /// let mut ctx = b.build()?.default_context();
+    /// ctx.fix(gain.u, vec![3.0])?;
+    /// ctx.disable_caching(gain.y)?;
+    /// for _ in 0..2 {
+    ///     ctx.eval(gain.y)?;
+    /// }
+    /// assert_eq!(ctx.cache_statistics().computations, 2);
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Returns an error if the handle belongs to another diagram.
-    pub fn disable_caching<V>(&mut self, output: OutputPort<V>, disabled: bool) -> Result<()> {
-        let (system, index) = self.locate("output port", output.place)?;
-        let slot = self.plan.nodes[system].slot0 + index;
-        self.data.cache.set_disabled(slot, disabled);
-        Ok(())
+    pub fn disable_caching<V>(&mut self, output: OutputPort<V>) -> Result<()> {
+        self.set_caching("output port", output.place, true)
+    }
+    /// Turns caching on again for this output port (Drake's `EnableCaching`).
+    ///
+    /// # Errors
+    /// Returns an error if the handle belongs to another diagram.
+    pub fn enable_caching<V>(&mut self, output: OutputPort<V>) -> Result<()> {
+        self.set_caching("output port", output.place, false)
     }
     /// Same as [`Context::disable_caching`], for a cache entry.
     ///
     /// # Errors
     /// Returns an error if the handle belongs to another diagram.
-    pub fn disable_caching_of<V>(&mut self, entry: CacheEntry<V>, disabled: bool) -> Result<()> {
-        let (system, index) = self.locate("cache entry", entry.place)?;
+    pub fn disable_caching_of<V>(&mut self, entry: CacheEntry<V>) -> Result<()> {
+        self.set_caching("cache entry", entry.place, true)
+    }
+    /// Same as [`Context::enable_caching`], for a cache entry.
+    ///
+    /// # Errors
+    /// Returns an error if the handle belongs to another diagram.
+    pub fn enable_caching_of<V>(&mut self, entry: CacheEntry<V>) -> Result<()> {
+        self.set_caching("cache entry", entry.place, false)
+    }
+    fn set_caching(&mut self, what: &str, place: Place, disabled: bool) -> Result<()> {
+        let (system, index) = self.locate(what, place)?;
         let slot = self.plan.nodes[system].slot0 + index;
         self.data.cache.set_disabled(slot, disabled);
         Ok(())

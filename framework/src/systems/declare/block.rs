@@ -122,7 +122,7 @@ mod sealed {
 /// }
 ///
 /// let mut b = DiagramBuilder::new();
-/// b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// b.add("wave", Sine::new(1));
 /// assert_eq!(count::<AutoDiff>(&b.build()?)?, (1, "AutoDiff"));
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```

@@ -21,7 +21,7 @@ use typed_arena::Arena;
 /// ```
 /// use tarragon_framework::{CacheMode, prelude::*, primitives::Sine};
 /// let mut b = DiagramBuilder::new();
-/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let wave = b.add("wave", Sine::new(1));
 /// let mut ctx = b.build()?.default_context();
 /// ctx.set_cache_mode(CacheMode::Off);
 /// ctx.eval(wave.y)?;
@@ -47,7 +47,7 @@ pub enum CacheMode {
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Sine};
 /// let mut b = DiagramBuilder::new();
-/// let wave = b.add("wave", Sine::new(1.0, 1.0, 0.0, 1));
+/// let wave = b.add("wave", Sine::new(1));
 /// let mut ctx = b.build()?.default_context();
 /// ctx.eval(wave.y)?;
 /// ctx.set_time(0.5);

@@ -1,11 +1,11 @@
 //! Active features of two cores: the exact stationary normal, its derivatives and the witnesses.
 //!
 //! Near its optimum, the margin `g(n) = n.p_B(n) - n.p_A(n)` is smooth once it is known which point
-//! or curve supports each body ([`SupportPiece`]) and which edges or faces `n` must stay perpendicular to
-//! ([`NormalConstraint`]). With the support `p(n)` of a piece and its derivative `W`, the Riemannian Hessian of
-//! `-g` across `n` is `W_A + W_B + g I`. The same matrix serves two purposes: Newton's method on
-//! plain values, and, by the implicit function theorem, one step in `T` that turns the derivatives
-//! of the pose into those of the normal.
+//! or curve supports each body ([`SupportPiece`]) and which edges or faces `n` must stay
+//! perpendicular to ([`NormalConstraint`]). With the support `p(n)` of a piece and its derivative
+//! `W`, the Riemannian Hessian of `-g` across `n` is `W_A + W_B + g I`. The same matrix serves two
+//! purposes: Newton's method on plain values, and, by the implicit function theorem, one step in
+//! `T` that turns the derivatives of the pose into those of the normal.
 
 use super::core::ConvexCore;
 use super::local::{LocalFeature, NormalConstraint, SupportPiece};

@@ -101,8 +101,8 @@ impl ConvexCore<'_> {
         }
     }
 
-    /// Same as [`ConvexCore::support`], but faster if `last` is the vertex returned by the last call in a
-    /// similar direction.
+    /// Same as [`ConvexCore::support`], but faster if `last` is the vertex returned by the last
+    /// call in a similar direction.
     #[inline]
     pub(super) fn support_near(&self, last: &Cell<usize>, d: &Vector3<f64>) -> Vector3<f64> {
         match self {

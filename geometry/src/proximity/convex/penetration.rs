@@ -6,8 +6,8 @@ use super::gjk::CorePair;
 use super::stationary::{EQUAL, StationaryDirection, examine, take_better};
 use nalgebra::Vector3;
 
-/// No cosine is as large: every minimum of the depth of two flat cores is a single direction (that of
-/// a face of their difference), so that no other direction belongs to it.
+/// No cosine is as large: every minimum of the depth of two flat cores is a single direction (that
+/// of a face of their difference), so that no other direction belongs to it.
 const NO_BASIN: f64 = 2.0;
 /// Cosine of 0.8 degrees. Facets of a polytope against a round core can be that small, and each has
 /// a minimum of its own.
@@ -29,11 +29,11 @@ fn same_basin(pair: &CorePair<'_>) -> f64 {
     }
 }
 
-/// Depths that differ by less than this fraction of the extents are equal: the planes of EPA's faces
-/// are not more exact.
+/// Depths that differ by less than this fraction of the extents are equal: the planes of EPA's
+/// faces are not more exact.
 const DEPTH_ROUNDING: f64 = 1e-15;
-/// A face of EPA whose plane is within this fraction of the extents of the boundary is a face of the
-/// difference of two flat cores, but for rounding.
+/// A face of EPA whose plane is within this fraction of the extents of the boundary is a face of
+/// the difference of two flat cores, but for rounding.
 const ON_FACE: f64 = 1e-9;
 /// Newton's method starts from a face of round cores once the boundary bulges over it by less than
 /// this part of the depth: earlier it may run to another minimum, later EPA has grown faces in

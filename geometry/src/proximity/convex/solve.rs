@@ -16,8 +16,8 @@ const FIRST_GUESS_GAP: f64 = 0.3;
 /// After a guess that failed, the gap has to shrink to this part before the next one: each step of
 /// the search costs much less than a guess, and a gap of the same size mostly gives the same guess.
 const NEXT_GUESS_GAP: f64 = 0.1;
-/// Ends searches that rounding keeps from converging; what they have found by then is refined all the
-/// same.
+/// Ends searches that rounding keeps from converging; what they have found by then is refined all
+/// the same.
 const MOST_SEARCH_STEPS: usize = 128;
 /// Cores that are apart by less than this fraction of their extents nearly touch: the difference of
 /// their nearest points, which is rounded by 1e-16 of the extents, has only half of its digits left

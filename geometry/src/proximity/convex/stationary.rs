@@ -18,8 +18,8 @@ pub(super) const EQUAL: f64 = 2e-15;
 /// for rounding do not face each other: the tilt of two disks that are nearly parallel is lost in
 /// the rounding of the direction, and with it which points of their rims are highest.
 const WIDER_LEVELS: [f64; 3] = [1e-13, 1e-11, 1e-9];
-/// Regions found with a tolerance above this one (the first of [`WIDER_LEVELS`]) are not level: what
-/// they depart from it counts as an error. Up to here it is rounding, well below [`FACING`].
+/// Regions found with a tolerance above this one (the first of [`WIDER_LEVELS`]) are not level:
+/// what they depart from it counts as an error. Up to here it is rounding, well below [`FACING`].
 const STILL_LEVEL: f64 = 1e-13;
 
 /// A stationary direction with its settled features.

@@ -157,9 +157,9 @@ pub(super) struct ImageBounds {
 }
 
 impl ImageBounds {
-    /// ImageBounds an ellipsoid-like body `{center + s}`, where `g . s` is at most `sqrt(g^T sigma g)`
-    /// for every direction g: a sphere, an ellipsoid or a disc. The bounds are exact if the body is
-    /// entirely in front of the camera.
+    /// Bounds an ellipsoid-like body `{center + s}`, where `g . s` is at most `sqrt(g^T sigma
+    /// g)` for every direction g: a sphere, an ellipsoid or a disc. The bounds are exact if the
+    /// body is entirely in front of the camera.
     pub(super) fn of_quadric(pixels: &Pixels, center: &Vector3<f64>, sigma: &Matrix3<f64>) -> Self {
         let dz = sigma[(2, 2)].max(0.0).sqrt();
         let z = [center.z - dz, center.z + dz];

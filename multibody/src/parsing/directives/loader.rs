@@ -23,7 +23,9 @@ use std::path::{Path, PathBuf};
 /// A model that was added by a directive (Drake's `ModelInstanceInfo`).
 ///
 /// ```
-/// use tarragon_multibody::directives::{ModelDirectives, ModelInstanceInfo, process_model_directives};
+/// use tarragon_multibody::directives::{
+///     ModelDirectives, ModelInstanceInfo, process_model_directives,
+/// };
 /// use tarragon_multibody::{MultibodyPlant, Parser};
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// let mut parser = Parser::new(&mut plant);

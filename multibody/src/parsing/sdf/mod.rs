@@ -4,8 +4,8 @@
 //! elements and the order in which things are added follow Drake's parser. A file is processed in
 //! four steps: its elements are read (`document`), brought up to date (`unflatten`) and checked
 //! (`schema`); included models replace their elements (`include`, `merge`); the graph of frames is
-//! built (`model`, `interface`, `frames`); and the plant is filled (`builder` and the modules that it
-//! calls).
+//! built (`model`, `interface`, `frames`); and the plant is filled (`builder` and the modules that
+//! it calls).
 
 mod builder;
 mod contact;

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 
 impl UrdfBuilder<'_, '_> {
     /// Reads a transmission as an actuator. As in Drake, only simple transmissions are supported,
-    /// and an effort limit of 0 means that there is no motor. `joint_nodes` are the `<joint>` elements by name.
+    /// and an effort limit of 0 means that there is no motor. `joint_nodes` are the `<joint>`
+    /// elements by name.
     pub(super) fn read_transmission(
         &mut self,
         node: Node<'_, '_>,

@@ -132,8 +132,8 @@ impl EncodeBuffers {
     }
 }
 
-/// Selects the fast compression of the PNG library; DESIGN.md ("Why do image files favour speed over
-/// size?") gives the reason.
+/// Selects the fast compression of the PNG library; DESIGN.md ("Why do image files favour speed
+/// over size?") gives the reason.
 pub(crate) fn set_png_speed<W: Write>(encoder: &mut png::Encoder<'_, W>) {
     encoder.set_deflate_compression(png::DeflateCompression::FdeflateUltraFast);
     encoder.set_filter(png::Filter::Paeth);
