@@ -147,7 +147,7 @@ fn the_render_command_draws_and_explains_errors() {
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success());
         assert!(
-            message.contains(arguments[0]) && message.contains("expected"),
+            message.contains(arguments[0]) && message.contains("must be"),
             "{message}"
         );
     }

@@ -26,7 +26,7 @@ fn a_bad_line_is_explained_and_does_not_stop_the_rest() {
         ),
         (
             with(&|s| s["queries"] = json!(["distance"])),
-            "queries[0]: \"penetration\"",
+            "queries[0] must be \"penetration\"",
         ),
         (
             with(&|s| s["queries"] = json!(["point"])),

@@ -91,7 +91,7 @@ fn serializes_value_and_derivatives() {
         .unwrap_err()
         .to_string();
     assert!(
-        wrong.contains("3 derivatives") && wrong.contains("found 2"),
+        wrong.contains("3 derivatives") && wrong.contains("got 2"),
         "{wrong}"
     );
 }
