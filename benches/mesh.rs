@@ -135,7 +135,7 @@ fn pair(c: &mut Criterion) {
                     .map(|_| {
                         let r = Vector3::from_fn(|_, _| 3.0 * next());
                         let away = Vector3::from_fn(|_, _| next()).normalize() * 2.0;
-                        let r = tarragon::framework::math::rotation_exp(&r);
+                        let r = math::rotation_exp(&r);
                         let mut x = Isometry3::from_parts(away.into(), r);
                         for _ in 0..20 {
                             let d = distance(other, &x).unwrap().unwrap();

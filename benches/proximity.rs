@@ -282,7 +282,7 @@ fn autodiff(c: &mut Criterion) {
                     x
                 };
                 let r = rotation_exp(&r.map(&mut dual));
-                tarragon::framework::math::pose(r, shaken.map(&mut dual))
+                math::pose(r, shaken.map(&mut dual))
             };
             base.iter().map(pose).collect::<Vec<_>>()
         };
@@ -379,9 +379,7 @@ fn narrow(c: &mut Criterion) {
                     } else {
                         y
                     };
-                    let pose = |r: Vector3<f64>, p| {
-                        tarragon::framework::math::pose(rotation_exp(&(r * 3.0)), p)
-                    };
+                    let pose = |r: Vector3<f64>, p| math::pose(rotation_exp(&(r * 3.0)), p);
                     poses.push((pose(x, Vector3::zeros()), pose(turn, p)));
                 }
                 let limits: &[_] = if mode == "overlap" {

@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (leader, follower) = b.subdiagram("robot", |b| {
         let leader = servo(b, "leader", frequency)?;
         let follower = servo(b, "follower", 2.0 * frequency)?;
-        Ok::<_, tarragon::framework::Error>((leader, follower))
+        Ok::<_, Error>((leader, follower))
     })?;
     b.connect(step.y, leader.command);
     // Wiring that comes from a file uses names; `connect(leader.state, follower.command)` would do

@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     let run = |num_threads| {
         let (start, config) = (Instant::now(), MonteCarloConfig { num_threads });
         let results = monte_carlo_simulation(make_simulator, is_caught, 4.0, SAMPLES, 4, &config)?;
-        Ok::<_, tarragon::framework::Error>((results, start.elapsed()))
+        Ok::<_, Error>((results, start.elapsed()))
     };
     let (results, time) = run(0)?; // 0: as many threads as cores
     let (alone, time_alone) = run(1)?;

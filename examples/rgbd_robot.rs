@@ -185,7 +185,7 @@ fn any_robot(model: &Path, packages: &[String]) -> AnyResult<World> {
         bounds.lower().z - 0.051 * size,
     );
     let floor = GeometryInstance::new(
-        math::pose(nalgebra::UnitQuaternion::identity(), below),
+        math::pose(UnitQuaternion::identity(), below),
         BoxShape::new(side, side, 0.1 * size)?,
         "floor",
     )?;
@@ -298,12 +298,7 @@ fn take_pictures(world: &World, args: &Args, out: &mut impl Write) -> AnyResult<
     let (plant, scene_graph) =
         add_multibody_plant_scene_graph(&mut builder, plant, world.scene_graph.clone())?;
     let motion = builder.add("motion", TrajectorySource::new(world.trajectory.clone(), 0));
-    builder.connect(
-        motion.y,
-        plant
-            .position
-            .ok_or("the plant has an input port for positions")?,
-    );
+    builder.connect(motion.y, plant.position()?);
 
     let distance = world.camera.translation.vector.norm().max(0.1);
     let clipping = ClippingRange::new(0.005 * distance, 50.0 * distance)?;
@@ -404,10 +399,7 @@ fn differentiate(world: &World, duration: f64, out: &mut impl Write) -> AnyResul
     // The same diagram over dual numbers.
     let dual_diagram = diagram.to_scalar::<AutoDiff>()?;
     let mut dual_ctx = dual_diagram.default_context();
-    let dual_position = dual_diagram
-        .ports(&plant)?
-        .position
-        .ok_or("no position port")?;
+    let dual_position = dual_diagram.ports(&plant)?.position()?;
     let dual_query = dual_diagram.ports(&scene_graph)?.query;
 
     writeln!(

@@ -107,12 +107,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Box<dyn Error>> {
     let recorded = b.add_f64("recorded", recorded);
     let log = VectorLogSink::periodic(columns.len(), 1.0 / args.rate);
     let log = b.add("log", log);
-    b.connect(
-        movement.y,
-        plant
-            .position
-            .ok_or("the plant has no port for positions")?,
-    );
+    b.connect(movement.y, plant.position()?);
     b.connect(movement.y, recorded.q);
     b.connect(plant.body_poses, recorded.poses);
     b.connect(recorded.y, log.u);

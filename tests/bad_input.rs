@@ -168,7 +168,7 @@ fn errors_of_every_crate_convert_to_the_framework_error() {
     use tarragon::framework::analysis::{MonteCarloConfig, monte_carlo};
     use tarragon::framework::{Error, Result, primitives::VectorSystem};
     fn geometry() -> Result<()> {
-        tarragon::geometry::Sphere::new(-1.0)?;
+        Sphere::new(-1.0)?;
         Ok(())
     }
     fn multibody() -> Result<()> {
@@ -218,9 +218,7 @@ fn errors_of_every_crate_convert_to_the_framework_error() {
 
 #[test]
 fn a_cause_is_shown_once_and_kept_for_downcasting() {
-    let error = tarragon::sensors::ImageIo::new()
-        .load("no/such/image.png")
-        .unwrap_err();
+    let error = ImageIo::new().load("no/such/image.png").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     let cause = error
         .cause()

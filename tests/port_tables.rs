@@ -83,13 +83,7 @@ macro_rules! primitive {
 struct Identity;
 
 impl VectorFunctions for Identity {
-    fn output<T: Scalar>(
-        &self,
-        _: T,
-        _: &[T],
-        u: &[T],
-        y: &mut [T],
-    ) -> tarragon::framework::Result<()> {
+    fn output<T: Scalar>(&self, _: T, _: &[T], u: &[T], y: &mut [T]) -> Result<()> {
         y.copy_from_slice(u);
         Ok(())
     }

@@ -85,7 +85,7 @@ fn bytes_may_be_elements_of_arrays() {
     message.pair[1].clear();
     let error = message.encode().unwrap_err().to_string();
     assert!(
-        error.contains("member 'pair' must have the same length"),
+        error.contains("member 'pair': must have the same length"),
         "{error}"
     );
     // Rows without bytes have no size, yet their number is bounded.
@@ -318,7 +318,7 @@ fn forged_lengths_take_no_memory() {
     let node = with(LabNodeT::fingerprint(), &[&name[..], &most].concat());
     decode_anything::<LabNodeT>(&node, 0);
     let error = LabNodeT::decode(&node).unwrap_err().to_string();
-    assert!(error.contains("member 'children' needs "), "{error}");
+    assert!(error.contains("member 'children': needs "), "{error}");
     let tree = with(LabTreeT::fingerprint(), &most);
     decode_anything::<LabTreeT>(&tree, 0);
     let matrix = with(LabMatrixT::fingerprint(), &[127, 127, 255]);

@@ -129,7 +129,7 @@ fn invalid_hydroelastic_properties_are_errors_with_a_position() {
     let before = description(&plant, &scene);
     let e = load(&mut plant, &mut scene, &text).unwrap_err().to_string();
     assert!(
-        e.contains(":4:") && e.contains("'hydroelastic_modulus') is 0"),
+        e.contains(":4:") && e.contains("'hydroelastic_modulus') must be positive, got 0.0"),
         "{e}"
     );
     assert_eq!(description(&plant, &scene), before);

@@ -173,7 +173,7 @@ fn engine_errors_fail_the_step() {
                 fails: 5,
                 ..Behaviour::default()
             },
-            "the Grey8U image is 0 x 0",
+            "the Grey8U image must have the size 4 x 4 of its camera, got 0 x 0",
         ),
         (
             Behaviour {

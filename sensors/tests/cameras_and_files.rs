@@ -236,7 +236,8 @@ fn errors_in_ports_are_explained() {
     };
     assert_eq!(message("a", &format!("{base}/{{count}}"), 0.1, 0.0), "");
     assert!(
-        message("a", &format!("{base}/x"), 0.1, 0.0).contains("'a': a port of this name exists")
+        message("a", &format!("{base}/x"), 0.1, 0.0)
+            .contains("'a': a port of this name already exists")
     );
     assert!(
         message("b", &format!("{base}/x"), 0.0, 0.0)

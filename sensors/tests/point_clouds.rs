@@ -368,8 +368,8 @@ fn conversion_checks_fields_scales_and_sizes() {
             .to_string()
     };
     assert!(message(&depth, None).contains("connect 'color_image'"));
-    assert!(message(&depth, Some(&ImageRgba8U::new(3, 3))).contains("is 3 x 3, the 4 x 3"));
-    assert!(message(&ImageDepth16U::new(5, 3), None).contains("is 5 x 3, the 4 x 3"));
+    assert!(message(&depth, Some(&ImageRgba8U::new(3, 3))).contains("got 3 x 3"));
+    assert!(message(&ImageDepth16U::new(5, 3), None).contains("got 5 x 3"));
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn shape(shape: &Shape) -> Value {
     found
 }
 
-fn mesh(set: &mut impl FnMut(&str, Value), source: &MeshSource, scale: &nalgebra::Vector3<f64>) {
+fn mesh(set: &mut impl FnMut(&str, Value), source: &MeshSource, scale: &Vector3<f64>) {
     set("scale3", numbers(scale));
     if let Some(path) = source.path() {
         let suffix = path

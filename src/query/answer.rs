@@ -271,7 +271,7 @@ struct Asked<'a, T: Scalar> {
     errors: Vec<String>,
 }
 
-type Found<V> = Result<Vec<V>, tarragon::geometry::Error>;
+type Found<V> = Result<Vec<V>, Error>;
 
 impl<T: Scalar> Asked<'_, T> {
     /// Collects the answers of keys that succeed, and records the errors of the others.
@@ -292,7 +292,7 @@ impl<T: Scalar> Asked<'_, T> {
     }
 
     /// All pairs to test, in order.
-    fn pairs(&self) -> Result<Vec<(GeometryId, GeometryId)>, tarragon::geometry::Error> {
+    fn pairs(&self) -> Result<Vec<(GeometryId, GeometryId)>, Error> {
         let (inspector, mut pairs) = (self.query.inspector(), vec![]);
         for (i, &a) in self.ids.iter().enumerate() {
             for &b in &self.ids[i + 1..] {
@@ -371,11 +371,7 @@ impl<T: Scalar> Asked<'_, T> {
 }
 
 /// Names the geometries that an error is about, in the scene graph's words.
-fn in_place<T: Scalar>(
-    query: &QueryObject<T>,
-    ids: &[GeometryId],
-    error: &tarragon::geometry::Error,
-) -> String {
+fn in_place<T: Scalar>(query: &QueryObject<T>, ids: &[GeometryId], error: &Error) -> String {
     let inspector = query.inspector();
     let names = ids.iter().filter_map(|id| inspector.name(*id).ok());
     let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();

@@ -80,9 +80,7 @@ impl Session {
         let mut b = DiagramBuilder::new();
         let (plant, scene_graph) = add_multibody_plant_scene_graph(&mut b, plant, scene_graph)?;
         let sliders = b.add("sliders", sliders);
-        let port = plant
-            .position
-            .ok_or("the plant has no port for positions")?;
+        let port = plant.position()?;
         b.connect(sliders.positions, port);
         let config = VisualizationConfig {
             publish_period: super::PERIOD,

@@ -230,7 +230,7 @@ fn diagram(
     let mut b = DiagramBuilder::new();
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let sliders = b.add("sliders", sliders);
-    if let Some(position) = plant.position {
+    if let Ok(position) = plant.position() {
         b.connect(sliders.positions, position);
     }
     let (query, shown) = (scene.query, meshcat.clone());

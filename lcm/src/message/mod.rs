@@ -29,7 +29,7 @@ pub(crate) const MAX_MESSAGE: usize = 256 << 20;
 ///
 /// let error = LcmtPoint::decode(&bytes[..20]).unwrap_err().to_string();
 /// let place = "LCM message of type lcmt_point: member 'y'";
-/// assert_eq!(error, format!("{place} needs 8 bytes at byte 16, 4 are left"));
+/// assert_eq!(error, format!("{place}: needs 8 bytes at byte 16, 4 are left"));
 /// # Ok::<(), tarragon_lcm::Error>(())
 /// ```
 pub trait LcmMessage: Wire + Clone + Default + Send + Sync + 'static {

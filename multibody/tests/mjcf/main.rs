@@ -309,7 +309,7 @@ fn unsupported_and_invalid_joint_attributes_are_reported() {
     for (joint, word) in [
         ("type='screw'", "got 'screw'"),
         ("axis='0 0 0'", "not zero"),
-        ("range='2 1'", "limits"),
+        ("range='2 1'", "position limit"),
         (
             "damping='-1'",
             "damping must be finite and at least 0, got -1.0",

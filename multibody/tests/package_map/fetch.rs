@@ -72,7 +72,11 @@ fn urls_are_tried_in_order() {
     for part in [
         "package 'p' cannot be fetched",
         "file:///nowhere/a.tar.gz: '/nowhere/a.tar.gz'",
-        &format!("checksum {}, {}", sha256(b"something else"), sha256(&bytes)),
+        &format!(
+            "checksum of the file must be {}, got {}",
+            sha256(&bytes),
+            sha256(b"something else")
+        ),
         "missing.tar.gz: the server must answer 200 OK, got 404",
     ] {
         assert!(error.contains(part), "'{part}' in: {error}");

@@ -190,7 +190,7 @@ impl JointSliders {
                 ctx.xd_mut(state)?[..nq].copy_from_slice(q);
             } else if let Ok(state) = plant.continuous_state() {
                 ctx.xc_mut(state)?[..nq].copy_from_slice(q);
-            } else if let Some(port) = plant.position
+            } else if let Ok(port) = plant.position()
                 && let Err(e) = ctx.fix(port, q.to_vec())
                 && ctx.eval(plant.body_poses).is_err()
             {

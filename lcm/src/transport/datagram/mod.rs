@@ -135,7 +135,7 @@ fn channel_of(bytes: &[u8]) -> Result<(&str, &[u8]), Malformed> {
 pub(crate) fn check_channel(channel: &str) -> Result<(), String> {
     let found = match channel.len() {
         0 => "''".into(),
-        len if len > MAX_CHANNEL => format!("the channel '{channel}' has {len} bytes"),
+        len if len > MAX_CHANNEL => format!("'{channel}' ({len} bytes)"),
         _ if channel.contains('\0') => {
             format!("'{}'", channel.escape_debug())
         }
