@@ -245,7 +245,7 @@ fn a_negative_mass_is_replaced_with_a_warning() {
     assert!(
         r.diagnostics[0]
             .message
-            .contains("the mass must be finite and at least 0, got -1.0 kg")
+            .contains("the mass must be positive if there is an inertia, got -1.0 kg")
     );
     assert_eq!(r.diagnostics[0].line, 3);
     let mass = r.plant.bodies().nth(1).unwrap().1.spatial_inertia().mass();
