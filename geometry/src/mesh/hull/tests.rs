@@ -58,7 +58,11 @@ fn check(points: &[Vector3<f64>], hull: &ConvexHull) {
             let [to, after] = [1, 2].map(|k| face[(i + k) % face.len()]);
             *edges.entry((from, to)).or_default() += 1;
             let [a, b, c] = [from, to, after].map(|v| hull.vertices[v as usize]);
-            assert!(normal.dot(&(b - p)).abs() <= tolerance, "planar");
+            let off = normal.dot(&(b - p)).abs();
+            assert!(
+                off <= tolerance,
+                "planar: {b:?} is {off:e} off {face:?}, tolerance {tolerance:e}"
+            );
             let turn = normal.dot(&(b - a).cross(&(c - b)));
             assert!(turn > -tolerance * extent(points), "convex outline");
         }
