@@ -168,10 +168,11 @@ fn unite_wanting(
             }
         }
     }
-    for (label, (_, other)) in &best {
-        let (a, b) = (regions.find(*label), regions.find(*other));
-        if a != b {
-            regions.unite(a, b);
+    for (&label, &(_, other)) in &best {
+        // A region that has just been merged into another is measured again in the next round:
+        // chains of thin regions could otherwise join two faces that meet at an edge.
+        if regions.find(label) == label && regions.find(other) == other {
+            regions.unite(label, other);
         }
     }
     !best.is_empty()
