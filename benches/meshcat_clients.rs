@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-use tarragon_visualization::{Meshcat, MeshcatParams};
+use tarragon::visualization::{Meshcat, MeshcatParams};
 
 const NODES: usize = 1000;
 const PAGES: usize = 50;

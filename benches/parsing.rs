@@ -26,7 +26,7 @@ const FILES: [&str; 9] = [
 ];
 
 fn models() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     match std::env::var_os("TARRAGON_BENCH_MODELS") {
         Some(folder) => here.join(folder),
         None => here.join("../shared/reference/models/drake"),

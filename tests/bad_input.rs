@@ -1,7 +1,5 @@
 //! Bad models: each gives a clear error with its place, without panics or partial results.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tarragon::geometry::render::{RenderEngineCpu, RenderEngineCpuParams};

@@ -1,7 +1,5 @@
 //! The numbered examples succeed, and their output is checked.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::PathBuf;
 use std::process::Command;
 use tarragon::sensors::{Depth32F, ImageRgba8U, Label16I, Rgba8U, load_image, load_point_cloud};

@@ -1,7 +1,5 @@
 //! `tarragon inspect`, run as by a user. The conformance tests compare its output for real robots.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,7 +1,5 @@
 //! The port tables in the documentation of systems match the declared ports.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 use tarragon::framework::SystemInfo;

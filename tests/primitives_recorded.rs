@@ -6,13 +6,6 @@
     reason = "helpers of tests, which clippy does not recognise outside of test functions"
 )]
 
-#[path = "conformance/support.rs"]
-#[allow(
-    dead_code,
-    reason = "shared with the conformance tests, which use all of it"
-)]
-mod support;
-
 use nalgebra::DMatrix;
 use serde_json::Value;
 use tarragon::framework::integrator::RungeKutta3;
@@ -22,7 +15,7 @@ use tarragon::prelude::*;
 /// The recorded cases whose names begin with `prefix`; none, with a printed line, without the
 /// reference set.
 fn cases(prefix: &str) -> Vec<Value> {
-    let Some(mut file) = support::load("sim/sim.json.gz") else {
+    let Some(mut file) = crate::support::load("sim/sim.json.gz") else {
         return vec![];
     };
     let Value::Array(cases) = file["cases"].take() else {
@@ -36,7 +29,7 @@ fn cases(prefix: &str) -> Vec<Value> {
 
 fn vector(v: &Value) -> Vec<f64> {
     let items = v.as_array().unwrap();
-    items.iter().map(support::number).collect()
+    items.iter().map(crate::support::number).collect()
 }
 
 fn matrix(v: &Value) -> DMatrix<f64> {
@@ -46,10 +39,10 @@ fn matrix(v: &Value) -> DMatrix<f64> {
 
 /// Checks equal times, and equal values up to `tolerance`.
 fn compare(what: &str, log: &VectorLog<f64>, recorded: &Value, tolerance: f64) {
-    let late = support::difference(log.sample_times(), &vector(&recorded["t"]));
+    let late = crate::support::difference(log.sample_times(), &vector(&recorded["t"]));
     assert!(late == 0.0, "a time of {what} is off by {late:e} s");
     for ((t, ours), x) in log.samples().zip(recorded["x"].as_array().unwrap()) {
-        let error = support::difference(ours, &vector(x));
+        let error = crate::support::difference(ours, &vector(x));
         assert!(error <= tolerance, "{what} at {t} s is off by {error:e}");
     }
 }
@@ -65,7 +58,7 @@ fn simulate(diagram: &Diagram<f64>, end: f64) -> Context<f64> {
 fn discrete_linear_systems_match_drake() {
     for case in cases("discrete_linear") {
         let [a, b, c, d] = ["A", "B", "C", "D"].map(|m| matrix(&case[m]));
-        let period = support::number(&case["dt"]);
+        let period = crate::support::number(&case["dt"]);
         let system = LinearSystem::new(a, b, c, d)
             .and_then(|s| s.with_period(period))
             .unwrap();
@@ -88,7 +81,7 @@ fn discrete_linear_systems_match_drake() {
         let size = case["log_periodic"]["x"][0].as_array().unwrap().len();
         let log = b.add("log", VectorLogSink::periodic(size, period));
         b.connect(system.y, log.u);
-        let context = simulate(&b.build().unwrap(), support::number(&case["T"]));
+        let context = simulate(&b.build().unwrap(), crate::support::number(&case["T"]));
         let name = case["name"].as_str().unwrap();
         compare(
             name,
@@ -102,7 +95,7 @@ fn discrete_linear_systems_match_drake() {
 #[test]
 fn a_controlled_plant_matches_drake() {
     for case in cases("pid_linear_plant") {
-        let gain = |name: &str| [support::number(&case[name])];
+        let gain = |name: &str| [crate::support::number(&case[name])];
         let sine = vector(&case["sine"]);
         let pid = PidController::new(gain("kp"), gain("ki"), gain("kd")).unwrap();
         let force = nalgebra::dmatrix![0.0; 1.0];
@@ -127,7 +120,10 @@ fn a_controlled_plant_matches_drake() {
         b.connect(plant.y, pid.estimated_state);
         b.connect(pid.control, plant.u);
         b.connect(plant.y, log.u);
-        let context = simulate(&b.build().unwrap(), support::number(&case["final_time"]));
+        let context = simulate(
+            &b.build().unwrap(),
+            crate::support::number(&case["final_time"]),
+        );
         compare(
             "plant",
             &log.find_log(&context).unwrap(),

@@ -1,7 +1,5 @@
 //! `tarragon render`, run as by a user.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tarragon::geometry::RenderLabel;

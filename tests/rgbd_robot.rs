@@ -3,8 +3,6 @@
 //! Runs the example in a scratch directory, or reads the images of an earlier run from the
 //! directory named by `TARRAGON_SMOKE_IMAGES`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,10 +1,5 @@
 //! `tarragon sweep`, run as by a user.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! `tarragon view`, run as by a user. `tarragon-visualization` tests the page in a browser.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,6 @@
 //! Builds the viewer page in `viewer/` with Node.js, or a substitute page that says how to get it.
+//! The published crate has no `viewer/`, but the page that `.ci/package` built, in `page/`, and
+//! needs no Node.js.
 //!
 //! `OUT_DIR/dist` always holds `page.html`, `viewer.js`, `viewer.js.gz`, `boot.js`, `LICENSES.txt`
 //! and `built` ("yes" or "no"). Nothing is written outside `OUT_DIR`. Packages are installed by
@@ -23,17 +25,30 @@ const NOT_SOURCES: [&str; 6] = [
     "tests",
 ];
 
+/// Files of a built page.
+const PAGE: [&str; 5] = [
+    "page.html",
+    "viewer.js",
+    "viewer.js.gz",
+    "boot.js",
+    "LICENSES.txt",
+];
+
 /// Copy of the lock file that the packages were installed from, kept next to it.
 const INSTALLED: &str = "installed-lock.json";
 
 fn main() {
     println!("cargo:rerun-if-env-changed={SWITCH}");
     println!("cargo:rerun-if-changed=build.rs");
-    let source =
-        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("viewer");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    let dist = out.join("dist");
-    if let Err(reason) = build(&source, &out.join("viewer"), &dist) {
+    let (source, dist) = (root.join("viewer"), out.join("dist"));
+    let made = if source.is_dir() {
+        build(&source, &out.join("viewer"), &dist)
+    } else {
+        take(&root.join("page"), &dist)
+    };
+    if let Err(reason) = made {
         println!(
             "cargo:warning=the Meshcat viewer was not built: {reason}. Programs will serve a page that says \
              how to get it: install Node.js 20 or newer with npm and build again with {SWITCH}=on, or set \
@@ -67,6 +82,18 @@ fn build(source: &Path, work: &Path, dist: &Path) -> Result<(), String> {
         "node build.mjs",
     )?;
     fs::write(dist.join("built"), "yes").map_err(|e| format!("{}: {e}", dist.display()))
+}
+
+/// Copies the built page of a published crate to `dist`. The error is the reason, on one line.
+fn take(page: &Path, dist: &Path) -> Result<(), String> {
+    println!("cargo:rerun-if-changed={}", page.display());
+    remove(dist).map_err(|e| format!("{}: {e}", dist.display()))?;
+    fs::create_dir_all(dist).map_err(|e| format!("{}: {e}", dist.display()))?;
+    for name in PAGE.into_iter().chain(["built"]) {
+        let file = page.join(name);
+        fs::copy(&file, dist.join(name)).map_err(|e| format!("{}: {e}", file.display()))?;
+    }
+    Ok(())
 }
 
 /// Makes cargo build again when a source of the page changes, appears or disappears.
@@ -193,7 +220,7 @@ fn write_substitute(dist: &Path, reason: &str) -> io::Result<()> {
         dist.join("page.html"),
         SUBSTITUTE.replace("REASON", &reason),
     )?;
-    for name in ["viewer.js", "viewer.js.gz", "boot.js", "LICENSES.txt"] {
+    for name in PAGE.into_iter().filter(|name| *name != "page.html") {
         fs::write(dist.join(name), "")?;
     }
     fs::write(dist.join("built"), "no")

@@ -14,7 +14,7 @@ use tarragon::framework::math;
 
 /// Directory of the scenes.
 pub(crate) fn scenes() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     std::env::var_os("TARRAGON_BENCH_SCENES")
         .map_or_else(|| here.join("../shared/bench/scenes"), Into::into)
 }

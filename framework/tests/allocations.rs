@@ -3,11 +3,7 @@
 //! Allocations are counted inside of `IntegrationScheme::step` and of whole calls of
 //! `Simulator::advance_to`, per thread.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod counting_allocator;
-
-use counting_allocator::ALLOCATIONS;
+use crate::counting_allocator::ALLOCATIONS;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,5 @@
 //! Linearization against closed forms.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{DMatrix, dmatrix};
 use tarragon_framework::analysis::{
     check_equilibrium, first_order_taylor_approximation, is_equilibrium, linearize,

@@ -1,7 +1,5 @@
 //! Dense output of the simulator.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tarragon_framework::SimulatorConfig;
 use tarragon_framework::integrator::RungeKutta5;
 use tarragon_framework::prelude::*;

@@ -1,7 +1,5 @@
 //! Behaviour of diagrams and contexts, one guarantee per test.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tarragon_framework::CacheMode;

@@ -1,10 +1,5 @@
 //! Timed, witness and forced events; start, pacing and interruption of simulations.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tarragon_framework::WitnessDirection::{

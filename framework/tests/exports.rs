@@ -1,10 +1,5 @@
 //! Ports that sub-diagrams export, and ports that form one input of a diagram.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 use tarragon_framework::primitives::{Adder, ConstantVectorSource, Gain, ZeroOrderHold};
 use tarragon_framework::{Error, prelude::*};
 

@@ -1,10 +1,5 @@
 //! Continuing after a failure of a simulation.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tarragon_framework::Error;

@@ -1,7 +1,5 @@
 //! Order, error control and settings of the integrators.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::{Arc, Mutex};
 use tarragon_framework::integrator::{
     BogackiShampine3, ExplicitEuler, IntegratorStatistics, RungeKutta3, SCHEMES, by_name,

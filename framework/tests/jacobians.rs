@@ -1,7 +1,5 @@
 //! Jacobians for implicit integrators.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::DMatrix;
 use std::sync::{Arc, Mutex};
 use tarragon_framework::integrator::{

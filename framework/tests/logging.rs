@@ -1,7 +1,5 @@
 //! Logs: recording times and file formats.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::f64::consts::PI;
 use std::io;
 use tarragon_framework::prelude::*;

@@ -1,8 +1,6 @@
 //! Monte Carlo simulations: equal on any number of threads, with the distribution of the closed
 //! form.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::dmatrix;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

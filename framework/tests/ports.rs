@@ -1,10 +1,5 @@
 //! Ports: feedthrough, names, loops, and messages about wiring mistakes.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 use tarragon_framework::primitives::Gain;
 use tarragon_framework::{AutoDiff, Error, prelude::*};
 

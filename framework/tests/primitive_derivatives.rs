@@ -1,7 +1,5 @@
 //! Derivatives of every primitive by dual numbers, against central differences.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector3, dmatrix};
 use std::collections::BTreeSet;
 use tarragon_framework::integrator::ExplicitEuler;

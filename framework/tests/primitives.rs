@@ -1,7 +1,5 @@
 //! Primitive systems against closed forms, and their rejection of bad arguments.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{DMatrix, dmatrix};
 use tarragon_framework::integrator::RungeKutta3;
 use tarragon_framework::prelude::*;

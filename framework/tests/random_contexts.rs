@@ -1,10 +1,5 @@
 //! Random state and parameters, and maps between velocities and position rates.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 use tarragon_framework::primitives::{Gain, VectorLogSink};
 use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 use tarragon_framework::{Error, Result, prelude::*};

@@ -1,10 +1,5 @@
 //! Costs grow at most linearly with the number of systems, and need no deep stack.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 use std::time::{Duration, Instant};
 use tarragon_framework::primitives::{Gain, Integrator, ZeroOrderHold};
 use tarragon_framework::{Error, prelude::*};

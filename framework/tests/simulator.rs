@@ -1,7 +1,5 @@
 //! Step order, event times and integration.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::{Arc, Mutex};
 use tarragon_framework::integrator::{ExplicitEuler, RungeKutta3};
 use tarragon_framework::prelude::*;

@@ -1,7 +1,5 @@
 //! Piecewise polynomials against closed forms and their documented properties.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 use tarragon_framework::Result;
 use tarragon_framework::trajectories::{PiecewisePolynomial, Polynomial, SplineEnds, Trajectory};

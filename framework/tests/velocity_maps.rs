@@ -1,7 +1,5 @@
 //! Integrators for systems whose position rates differ from their velocities.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tarragon_framework::SimulatorConfig;
 use tarragon_framework::integrator::{IntegratorStatistics, JacobianScheme};
 use tarragon_framework::prelude::*;

@@ -3,12 +3,7 @@
 //!
 //! Allocations are counted per thread.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "../../framework/tests/counting_allocator/mod.rs"]
-mod counting_allocator;
-
-use counting_allocator::ALLOCATIONS;
+use crate::counting_allocator::ALLOCATIONS;
 use nalgebra::{Isometry3, Vector3};
 use std::cell::Cell;
 use tarragon_framework::math;

@@ -1,7 +1,5 @@
 //! Collision filters of a scene: rules, errors and scale.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::Isometry3;
 use std::time::Instant;
 use tarragon_framework::prelude::*;

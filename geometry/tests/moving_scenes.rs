@@ -1,7 +1,5 @@
 //! Queries while everything moves: earlier queries never change an answer.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector3};
 use proptest::prelude::*;
 use tarragon_framework::math;

@@ -1,7 +1,5 @@
 //! Geometry properties, the helpers that add them, and the defaults of a scene.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector4};
 use tarragon_framework::AutoDiff;
 use tarragon_framework::prelude::*;

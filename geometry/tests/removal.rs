@@ -1,7 +1,5 @@
 //! Removal of geometry, and rollback of registrations.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::Isometry3;
 use proptest::prelude::*;
 use tarragon_geometry::{

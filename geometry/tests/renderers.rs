@@ -1,9 +1,6 @@
 //! Contexts share render engines, but each shows its own visuals.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod warnings;
-
+use crate::warnings::warnings_of;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +16,6 @@ use tarragon_geometry::{
     PerceptionProperties, RenderLabel, Result, Rgba, Role, RoleAssign, SceneGraph, SceneGraphPorts,
     Shape, SourceId, Sphere,
 };
-use warnings::warnings_of;
 
 /// A visual held by an engine and its copies; counted until it is dropped.
 struct Held(Arc<AtomicUsize>);

@@ -1,7 +1,5 @@
 //! Roles, names, shapes and versions, in the model and in contexts.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{

@@ -1,7 +1,5 @@
 //! Behaviour of `SceneGraph`, one property per test.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector3};
 use proptest::prelude::*;
 use tarragon_framework::prelude::*;

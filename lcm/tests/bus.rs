@@ -1,8 +1,6 @@
 //! Delivery on a bus: which messages reach which handlers, in what order, and what happens to the
 //! others.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};

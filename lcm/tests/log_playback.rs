@@ -1,7 +1,5 @@
 //! Logs that simulations write and play back.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tarragon_framework::prelude::*;

@@ -1,14 +1,9 @@
 //! Types of `lcm_types!` compared with those of lcm-gen, random messages, and invalid bytes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::fmt::Debug;
 use tarragon_lcm::{Bytes, LcmMessage};
-
-#[path = "../../framework/tests/counting_allocator/mod.rs"]
-mod counting_allocator;
 
 mod lab {
     tarragon_lcm::lcm_types!(file "tests/definitions/lab.lcm");
@@ -200,14 +195,14 @@ fn any_node() -> impl Strategy<Value = LabNodeT> {
 fn copies_into_messages_do_not_allocate() {
     let tree = |name: &str| node(name, vec![node("leaf", vec![], 1); 3], 2);
     let (mut to, from) = (tree("old name"), tree("new"));
-    let before = counting_allocator::ALLOCATIONS.get();
+    let before = crate::counting_allocator::ALLOCATIONS.get();
     to.clone_from(&from);
-    assert_eq!(counting_allocator::ALLOCATIONS.get(), before);
+    assert_eq!(crate::counting_allocator::ALLOCATIONS.get(), before);
     assert_eq!(to, from);
     let bytes = from.encode().unwrap();
-    let before = counting_allocator::ALLOCATIONS.get();
+    let before = crate::counting_allocator::ALLOCATIONS.get();
     to.decode_from(&bytes).unwrap();
-    assert_eq!(counting_allocator::ALLOCATIONS.get(), before);
+    assert_eq!(crate::counting_allocator::ALLOCATIONS.get(), before);
 }
 
 /// Encodes a message, decodes it into an empty and into an existing one, and decodes truncated
@@ -228,7 +223,7 @@ fn round_trip<M: LcmMessage + PartialEq + Debug>(message: &M, mut old: M) {
 
 /// Calls `with`, and returns the largest single request to the allocator (bytes).
 fn peak<V>(with: impl FnOnce() -> V) -> (V, usize) {
-    use counting_allocator::{LIVE, PEAK};
+    use crate::counting_allocator::{LIVE, PEAK};
     let before = LIVE.get();
     PEAK.set(before);
     let value = with();

@@ -1,7 +1,5 @@
 //! Systems that publish, subscribe and handle messages, compared with pydrake 1.51.1.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,5 @@
 //! Two processes exchange messages over loopback multicast: in order, with every loss counted.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};

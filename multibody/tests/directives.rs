@@ -1,7 +1,5 @@
 //! Model directives. The expected results are those of Drake 1.51.1 for the same text.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector3};
 use std::fs;
 use std::path::Path;

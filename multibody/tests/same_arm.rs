@@ -1,8 +1,6 @@
 //! The seven-joint arm of `examples/models` is the same robot in URDF, SDFormat and MJCF. The last
 //! test loads the scene of model directives that contains it.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{DVector, Isometry3, Point3};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};

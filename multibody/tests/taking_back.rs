@@ -1,7 +1,5 @@
 //! A model that fails to load leaves plant, scene and render engines unchanged.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::Isometry3;
 use std::path::Path;
 use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};

@@ -1,7 +1,5 @@
 //! Camera configurations applied to a scene and a diagram.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector3};
 use std::time::Duration;
 use tarragon_framework::prelude::*;

@@ -1,16 +1,12 @@
 //! Camera configurations: YAML of Drake 1.51.1, round trips and errors.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::Vector3;
 use tarragon_geometry::RenderLabel;
 use tarragon_geometry::Rgba;
 use tarragon_geometry::render::{LightFrame, LightParameter, LightType, RenderEngineCpuParams};
 use tarragon_sensors::*;
 
-#[path = "../../geometry/tests/warnings/mod.rs"]
-mod warnings;
-use warnings::warnings_of;
+use crate::warnings::warnings_of;
 
 /// `yaml_dump_typed(CameraConfig())` of pydrake 1.51.1.
 const DRAKE_DEFAULT: &str = "width: 640

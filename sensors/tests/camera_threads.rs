@@ -1,14 +1,10 @@
 //! Images that are rendered while the simulation continues.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{Behaviour, WIDTH, image_time, world};
 use nalgebra::Isometry3;
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{Behaviour, WIDTH, image_time, world};
 use tarragon_framework::InitializeOptions;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;

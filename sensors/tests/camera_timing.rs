@@ -1,12 +1,8 @@
 //! Times at which discrete and asynchronous cameras output their images.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{Behaviour, WIDTH, image_time, world};
 use nalgebra::Isometry3;
 use std::time::Duration;
-use support::{Behaviour, WIDTH, image_time, world};
 use tarragon_framework::prelude::*;
 use tarragon_sensors::*;
 

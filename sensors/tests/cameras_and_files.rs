@@ -1,7 +1,5 @@
 //! Sensors in a diagram, and the files that are written.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector3};
 use proptest::prelude::*;
 use std::path::Path;

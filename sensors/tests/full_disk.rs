@@ -1,6 +1,5 @@
 //! Full disks: the old file stays, no partial file is left, and the message names the cause.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(target_os = "linux")]
 
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! The files that `ImageWriter` writes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use tarragon_framework::prelude::*;

@@ -1,11 +1,6 @@
 //! Messages of images reuse the memory of earlier messages.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "../../framework/tests/counting_allocator/mod.rs"]
-mod counting_allocator;
-
-use counting_allocator::ALLOCATIONS;
+use crate::counting_allocator::ALLOCATIONS;
 use tarragon_framework::prelude::*;
 use tarragon_lcm::types::LcmtImageArray;
 use tarragon_sensors::*;

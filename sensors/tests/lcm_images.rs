@@ -1,7 +1,5 @@
 //! Images in LCM messages: Drake's bytes, conversions, and invalid messages.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fmt::Write;
 use tarragon_framework::prelude::*;
 use tarragon_lcm::LcmMessage;

@@ -3,7 +3,6 @@
 //! `TARRAGON_PYDRAKE` names a Python interpreter that can import pydrake 1.51; without it these
 //! tests print that they are skipped, and pass.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "skipped tests are reported")]
 
 use nalgebra::Vector3;

@@ -1,7 +1,5 @@
 //! Point clouds in LCM messages.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::Vector3;
 use tarragon_framework::prelude::*;
 use tarragon_lcm::LcmMessage;

@@ -1,7 +1,5 @@
 //! Point cloud files: round trips and errors.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::Vector3;
 use proptest::prelude::*;
 use tarragon_sensors::*;

@@ -1,7 +1,5 @@
 //! Point clouds: fields, neighbourhoods, down-sampling, and clouds from images.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nalgebra::{Isometry3, Vector3};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -1,7 +1,5 @@
 //! Rotary encoders, compared with Drake.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::f64::consts::FRAC_PI_2;
 use tarragon_framework::prelude::*;
 use tarragon_sensors::RotaryEncoders;

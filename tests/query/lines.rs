@@ -1,6 +1,6 @@
 //! Lines in, lines out: bad lines, pipes, files, threads.
 
-use crate::{AT_ORIGIN, answers, ask, ball_above_floor, command, geometry, message, output};
+use crate::query::{AT_ORIGIN, answers, ask, ball_above_floor, command, geometry, message, output};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 

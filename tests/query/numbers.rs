@@ -1,7 +1,7 @@
 //! Numbers in the answers.
 
+use crate::query::{AT_ORIGIN, answers, ask, ball_above_floor, geometry, output};
 use crate::support::{self, number, numbers};
-use crate::{AT_ORIGIN, answers, ask, ball_above_floor, geometry, output};
 use nalgebra::{Isometry3, Point3, Vector3};
 use serde_json::{Value, json};
 use tarragon::framework::math;

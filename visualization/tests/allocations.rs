@@ -2,13 +2,7 @@
 //!
 //! Allocations are counted per thread.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "../../framework/tests/counting_allocator/mod.rs"]
-mod counting_allocator;
-mod support;
-
-use counting_allocator::ALLOCATIONS;
+use crate::counting_allocator::ALLOCATIONS;
 use nalgebra::Isometry3;
 use std::cell::Cell;
 use tarragon_framework::prelude::*;
@@ -20,7 +14,7 @@ use tarragon_visualization::{MeshcatVisualizer, MeshcatVisualizerParams};
 
 #[test]
 fn publishing_poses_allocates_nothing() {
-    let meshcat = support::server();
+    let meshcat = crate::support::server();
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
     let frames: Vec<FrameId> = (0..300)

@@ -1,12 +1,8 @@
 //! Comparison with the bytes that Drake 1.51.1 sends for the same calls, recorded in
 //! `captures/messages_hex.txt` (number, call, message). Objects are compared next to their code.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{Page, server};
 use nalgebra::{Isometry3, Matrix4, Vector3};
-use support::{Page, server};
 use tarragon_visualization::{
     LoopMode, Meshcat, MeshcatAnimation, OrthographicCamera, PerspectiveCamera,
 };

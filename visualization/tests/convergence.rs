@@ -1,16 +1,13 @@
 //! Whatever is set and deleted, and whenever pages connect, read and disconnect: each page ends up
 //! with the scene that a new page receives.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{Page, field, server, wait_for};
 use nalgebra::{Isometry3, Matrix4, Vector3};
 use proptest::prelude::*;
 use rmpv::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use support::{Page, field, server, wait_for};
 use tarragon_geometry::{BoxShape, Rgba, Sphere};
 use tarragon_visualization::Meshcat;
 

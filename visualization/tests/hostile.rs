@@ -1,15 +1,12 @@
 //! Peers that break the rules or fail: the server, its other pages and the simulation continue.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::raw::{masked, open, upgrade};
+use crate::support::{Page, field, is, server, wait_for};
 use base64::Engine as _;
 use nalgebra::Isometry3;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
-use support::raw::{masked, open, upgrade};
-use support::{Page, field, is, server, wait_for};
 use tarragon_sensors::ImageRgba8U;
 use tarragon_visualization::{Meshcat, MeshcatParams};
 
@@ -90,7 +87,7 @@ fn simultaneous_handshakes_respect_the_limit_of_pages() {
         ..Default::default()
     })
     .unwrap();
-    let request = support::raw::request(&meshcat, "/");
+    let request = crate::support::raw::request(&meshcat, "/");
     let mut pages: Vec<TcpStream> = (0..200).map(|_| open(&meshcat)).collect();
     for page in &mut pages {
         page.write_all(request.as_bytes()).unwrap();
@@ -113,7 +110,7 @@ fn simultaneous_handshakes_respect_the_limit_of_pages() {
 #[test]
 fn connections_may_be_cut_anywhere() {
     let meshcat = server();
-    let request = support::raw::request(&meshcat, "/");
+    let request = crate::support::raw::request(&meshcat, "/");
     let message = masked(0x82, &[7; 300]);
     for cut in 0..request.len() {
         let mut stream = open(&meshcat);
@@ -251,7 +248,7 @@ fn a_large_download_delays_nobody() {
     let mut page = Page::connect(&meshcat);
     page.replay();
     for i in 0..3 {
-        support::raw::big_mesh(&meshcat, &format!("big{i}"), 12 << 20, i);
+        crate::support::raw::big_mesh(&meshcat, &format!("big{i}"), 12 << 20, i);
         page.until(is("set_object"));
     }
     let request = format!(
@@ -321,7 +318,7 @@ fn a_server_may_end_while_pages_connect() {
                         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
                             break;
                         };
-                        let request = support::raw::request_to(port, "/");
+                        let request = crate::support::raw::request_to(port, "/");
                         let _ = stream.write_all(request.as_bytes());
                         let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
                         let _ = stream.read(&mut [0; 64]);
@@ -349,7 +346,7 @@ fn a_server_may_end_while_pages_connect() {
 fn a_flush_waits_for_pages_that_connect() {
     let meshcat = server();
     for i in 0..3 {
-        support::raw::big_mesh(&meshcat, &format!("big{i}"), 12 << 20, i);
+        crate::support::raw::big_mesh(&meshcat, &format!("big{i}"), 12 << 20, i);
     }
     let mut page = Page::connect(&meshcat);
     wait_for("the page is counted", || {
@@ -387,7 +384,7 @@ fn several_callers_get_their_own_pictures() {
             .collect();
         for width in widths {
             let image = ImageRgba8U::new(width as usize, 2);
-            let png = support::raw::png(&image);
+            let png = crate::support::raw::png(&image);
             let png = base64::engine::general_purpose::STANDARD.encode(png);
             let answer = format!("{{\"type\":\"img\",\"data\":\"data:image/png;base64,{png}\"}}");
             page.0.send(tungstenite::Message::text(answer)).unwrap();
@@ -471,7 +468,7 @@ fn a_stuck_page_gets_the_last_value_of_a_slider() {
     let mut mover = Page::connect_to(&meshcat, "/?batch=1");
     mover.replay();
     for i in 0..3 {
-        support::raw::big_mesh(&meshcat, "big", 10 << 20, i);
+        crate::support::raw::big_mesh(&meshcat, "big", 10 << 20, i);
         meshcat.set_slider_value("s", f64::from(i + 1)).unwrap();
         mover.until(is("set_control_value"));
     }

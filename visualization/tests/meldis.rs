@@ -3,20 +3,14 @@
 //! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51. Without it, or without a
 //! multicast route, these tests report it and pass.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "drake_visualizer/scene.rs"]
-mod scene;
-mod support;
-
+use crate::drake_visualizer::scene::{Form, Frame, Geometry, Look, Scene, Touch, pose};
+use crate::support::{Page, field};
 use nalgebra::{Isometry3, Matrix4, Vector3};
-use scene::{Form, Frame, Geometry, Look, Scene, Touch, pose};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::{TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Page, field};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, Sphere};
 use tarragon_lcm::{Lcm, LcmBuses};
@@ -40,14 +34,14 @@ impl Meldis {
     /// Starts meldis on a bus that only this test uses; reports and returns `None` without pydrake.
     fn start(test: u32) -> Option<Self> {
         let Some(python) = std::env::var_os("TARRAGON_PYDRAKE") else {
-            support::skip("no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
+            crate::support::skip("no pydrake (TARRAGON_PYDRAKE names a Python that has it)");
             return None;
         };
         // The route that liblcm needs, found by the same call; connecting a UDP socket sends
         // nothing.
         let route = UdpSocket::bind("0.0.0.0:0").and_then(|s| s.connect("239.255.76.67:7667"));
         if let Err(error) = route {
-            support::skip(&format!(
+            crate::support::skip(&format!(
                 "no multicast route, which Drake needs to receive messages: {error}"
             ));
             return None;

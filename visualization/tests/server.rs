@@ -1,12 +1,8 @@
 //! The server from the point of view of pages.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{Page, field, get, http, is, outline, server, wait_for};
 use nalgebra::{Isometry3, Vector3};
 use std::time::{Duration, Instant};
-use support::{Page, field, get, http, is, outline, server, wait_for};
 use tarragon_geometry::{BoxShape, Rgba, Sphere};
 use tarragon_visualization::{
     Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera, PerspectiveCamera, PropertyTuple,

@@ -1,12 +1,8 @@
 //! Contacts, point clouds, and the default visualization.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{Page, field, is, server};
 use nalgebra::{Isometry3, Matrix4, Vector3};
 use std::collections::BTreeMap;
-use support::{Page, field, is, server};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
     FrameId, FramePoseVector, GeometryFrame, GeometryInstance, ProximityProperties, SceneGraph,

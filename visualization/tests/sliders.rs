@@ -1,12 +1,8 @@
 //! Sliders as inputs of simulations, compared with Drake 1.51.1.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support::{Page, field, is, server, wait_for};
 use nalgebra::{Isometry3, Vector3};
 use std::time::{Duration, Instant};
-use support::{Page, field, is, server, wait_for};
 use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::ConstantValueSource;

@@ -1,8 +1,8 @@
 //! SDFormat files and directives with any damage give a working model or an error. URDF and MJCF
 //! have the same tests in their own folders.
 
-use super::edits::{edited, edits};
 use super::*;
+use crate::support::edits::{edited, edits};
 use proptest::prelude::*;
 use std::fs;
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! For any bytes, the parser returns a working model or an error.
 
-use super::edits::{edited, edits};
 use super::*;
+use crate::support::edits::{edited, edits};
 use proptest::prelude::*;
 
 const ROBOT: &str = r#"<mujoco model="r">

@@ -1,8 +1,8 @@
 //! Fetching of packages, from servers and caches that work and from those that fail.
 
-use crate::archives::{ALL, Archive, sha256};
-use crate::server::{Answer, Server};
-use crate::{Place, files, robot};
+use crate::package_map::archives::{ALL, Archive, sha256};
+use crate::package_map::server::{Answer, Server};
+use crate::package_map::{Place, files, robot};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -226,7 +226,11 @@ fn processes_fetch_once() {
     let mut others: Vec<_> = (0..2)
         .map(|_| {
             Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "fetch::process_that_fetches", "--nocapture"])
+                .args([
+                    "--exact",
+                    "package_map::fetch::process_that_fetches",
+                    "--nocapture",
+                ])
                 .env(TASK, params.to_json())
                 .env("TARRAGON_PACKAGE_CACHE", &cache)
                 .spawn()

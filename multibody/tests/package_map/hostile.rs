@@ -1,7 +1,7 @@
 //! Malicious and damaged archives.
 
-use crate::archives::{ALL, Archive, Kind};
-use crate::{Place, files};
+use crate::package_map::archives::{ALL, Archive, Kind};
+use crate::package_map::{Place, files};
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use std::fs;
@@ -240,7 +240,7 @@ fn data_that_is_not_an_archive_is_refused() {
             let error = place.unpacked(kind, bytes).unwrap_err();
             assert!(error.contains(&format!("(read as {kind})")), "{error}");
         }
-        let whole = crate::robot().pack(kind);
+        let whole = crate::package_map::robot().pack(kind);
         let error = place
             .unpacked(kind, &whole[..whole.len() / 3 + 7])
             .unwrap_err();
@@ -259,7 +259,7 @@ proptest! {
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let place = Place::new();
-        let archive = crate::robot().link("robot-1.0/link", "package.xml");
+        let archive = crate::package_map::robot().link("robot-1.0/link", "package.xml");
         let mut bytes = archive.pack(ALL[kind]);
         for (at, byte) in damage {
             let at = at.index(bytes.len());

@@ -1,7 +1,7 @@
 //! For any bytes, the parser returns a working robot or an error.
 
-use super::edits::{edited, edits};
 use super::{ROBOT, load_file};
+use crate::support::edits::{edited, edits};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Metadata of image files.
 
-use crate::{FORMATS, images, message};
+use crate::image_files::{FORMATS, images, message};
 use std::fs;
 use tarragon_sensors::*;
 

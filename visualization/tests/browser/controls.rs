@@ -1,8 +1,9 @@
 //! Actions of users on the page reach the server.
 
-use crate::chromium::{PATIENCE, Tab};
+use crate::browser::chromium::{PATIENCE, Tab};
+use crate::browser::{can_run, open, settle};
+use crate::support;
 use crate::support::wait_for;
-use crate::{can_run, open, settle, support};
 use nalgebra::Isometry3;
 use serde_json::json;
 use std::time::Instant;

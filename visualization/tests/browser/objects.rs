@@ -1,7 +1,7 @@
 //! Everything that can be put into the scene appears.
 
-use crate::chromium::Tab;
-use crate::{page, settle, share};
+use crate::browser::chromium::Tab;
+use crate::browser::{page, settle, share};
 use nalgebra::{DMatrix, Isometry3, Matrix4, Vector3};
 use tarragon_geometry::mesh::{SurfaceTriangle, TriangleSurfaceMesh};
 use tarragon_geometry::{
@@ -328,13 +328,13 @@ fn a_picture_is_taken_of_a_page() {
     shape(&meshcat, BoxShape::new(2.0, 0.5, 1.0).unwrap());
     settle(&meshcat, &mut tab);
     let picture = meshcat
-        .capture_image(400, 300, crate::chromium::PATIENCE)
+        .capture_image(400, 300, crate::browser::chromium::PATIENCE)
         .unwrap();
     assert_eq!((picture.width(), picture.height()), (400, 300));
     let found = share(&picture, is_magenta);
     assert!((0.15..0.18).contains(&found), "{found}");
     let error = meshcat
-        .capture_image(0, 10, crate::chromium::PATIENCE)
+        .capture_image(0, 10, crate::browser::chromium::PATIENCE)
         .unwrap_err();
     assert!(error.to_string().contains("0 x 10"), "{error}");
 }

@@ -3,8 +3,9 @@
 //! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51. Without it, these tests
 //! report it and pass.
 
-use crate::chromium::Tab;
-use crate::{can_run, support};
+use crate::browser::can_run;
+use crate::browser::chromium::Tab;
+use crate::support;
 use nalgebra::Isometry3;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};

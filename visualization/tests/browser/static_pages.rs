@@ -1,7 +1,8 @@
 //! Static pages open from disk, without any network.
 
-use crate::chromium::Tab;
-use crate::{can_run, open, settle, share, support};
+use crate::browser::chromium::Tab;
+use crate::browser::{can_run, open, settle, share};
+use crate::support;
 use nalgebra::{Isometry3, Vector3};
 use serde_json::json;
 use tarragon_geometry::{BoxShape, Rgba};

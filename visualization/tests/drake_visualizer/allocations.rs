@@ -1,7 +1,7 @@
 //! Publishing allocates nothing once everything has been sent. Allocations are counted per thread.
 
 use crate::counting_allocator::ALLOCATIONS;
-use crate::scene::{Form, Frame, Geometry, Scene};
+use crate::drake_visualizer::scene::{Form, Frame, Geometry, Scene};
 use nalgebra::Isometry3;
 use std::cell::Cell;
 use tarragon_framework::prelude::*;

@@ -1,7 +1,7 @@
 //! Contents and times of the published messages.
 
-use crate::scene::{Form, Frame, Geometry, Look, Scene, Touch};
-use crate::{Heard, only};
+use crate::drake_visualizer::scene::{Form, Frame, Geometry, Look, Scene, Touch};
+use crate::drake_visualizer::{Heard, only};
 use nalgebra::Vector3;
 use tarragon_framework::autodiff::AutoDiff;
 use tarragon_framework::prelude::*;
@@ -255,7 +255,7 @@ fn cones_are_tessellated_and_unreadable_meshes_left_out() {
     assert_eq!(shown(Convex::new("not/there.obj")), None);
     // A cone is sent as a closed surface with the volume of the cone, up to the error of 64 sides.
     let cone = shown(MeshcatCone::new(3.0, 1.0, 2.0).unwrap()).unwrap();
-    let triangles = crate::compare::triangles(&cone);
+    let triangles = crate::drake_visualizer::compare::triangles(&cone);
     let volume: f32 = triangles
         .iter()
         .map(|t| {
@@ -282,7 +282,7 @@ fn proximity_meshes_are_sent_as_hull_or_true_surface() {
             ..Default::default()
         };
         let data = only_geometry(instance.with_proximity(properties), params).unwrap();
-        crate::compare::triangles(&data).len()
+        crate::drake_visualizer::compare::triangles(&data).len()
     };
     let mut properties = ProximityProperties::new();
     assert_eq!(count(properties.clone(), true), 4);
@@ -311,7 +311,7 @@ fn resolution_hints_set_the_fineness_of_hydroelastic_meshes() {
         };
         only_geometry(instance, params).unwrap()
     };
-    let count = |shape, hint| crate::compare::triangles(&data(shape, hint)).len();
+    let count = |shape, hint| crate::drake_visualizer::compare::triangles(&data(shape, hint)).len();
     let sphere = || Shape::from(Sphere::new(1.0).unwrap());
     // Counts from Drake 1.51.1, just above and below the chords of a quarter and an eighth of a
     // circle.
@@ -362,7 +362,10 @@ fn defaults_of_the_scene_can_make_geometry_hydroelastic() {
     ctx.fix(port, scene.poses(0, &frames)).unwrap();
     ctx.force_publish().unwrap();
     let load: LcmtViewerLoadRobot = only(&heard.take(), "DRAKE_VIEWER_LOAD_ROBOT");
-    assert_eq!(crate::compare::triangles(&load.link[0].geom[0]).len(), 32);
+    assert_eq!(
+        crate::drake_visualizer::compare::triangles(&load.link[0].geom[0]).len(),
+        32
+    );
 }
 
 #[test]
@@ -378,7 +381,7 @@ fn dual_numbers_show_their_real_parts() {
     let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
     let mut ctx = diagram.default_context();
     let moved = |x: f64| AutoDiff::variable(x, 0);
-    let x_wf = crate::scene::pose(&scene.frames[0].pose);
+    let x_wf = crate::drake_visualizer::scene::pose(&scene.frames[0].pose);
     let q = x_wf.rotation.coords.map(moved);
     let x_wf = nalgebra::Isometry3::from_parts(
         x_wf.translation.vector.map(moved).into(),

@@ -1,8 +1,8 @@
 //! Scene whose messages were captured from Drake 1.51.1.
 
-use crate::compare::{assert_same_load, same_triangles, triangles};
-use crate::scene::{Form, Frame, Geometry, Look, Scene, Touch};
-use crate::{Heard, only};
+use crate::drake_visualizer::compare::{assert_same_load, same_triangles, triangles};
+use crate::drake_visualizer::scene::{Form, Frame, Geometry, Look, Scene, Touch};
+use crate::drake_visualizer::{Heard, only};
 use tarragon_framework::math;
 use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::{LcmtViewerGeometryData, LcmtViewerLoadRobot};

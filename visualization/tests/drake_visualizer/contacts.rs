@@ -1,7 +1,7 @@
 //! Contacts by LCM, and the messages that a configuration publishes.
 
-use crate::scene::{Scene, Touch};
-use crate::{Heard, only};
+use crate::drake_visualizer::scene::{Scene, Touch};
+use crate::drake_visualizer::{Heard, only};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{HalfSpace, SceneGraph, Sphere};

@@ -3,9 +3,10 @@
 //! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51. Without it, these tests
 //! report it and pass.
 
-use crate::compare::{assert_same_draw, assert_same_load};
-use crate::scene::{Form, Frame, Geometry, Look, Pose, Scene, Touch};
-use crate::{Heard, Message, support};
+use crate::drake_visualizer::compare::{assert_same_draw, assert_same_load};
+use crate::drake_visualizer::scene::{Form, Frame, Geometry, Look, Pose, Scene, Touch};
+use crate::drake_visualizer::{Heard, Message};
+use crate::support;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use tarragon_framework::random::{RandomDistribution, RandomGenerator};

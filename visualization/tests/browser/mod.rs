@@ -4,15 +4,11 @@
 //! If one is missing, they report it and pass. `TARRAGON_SCREENSHOTS` names a directory for
 //! screenshots.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod chromium;
 mod controls;
 mod objects;
 mod peers;
 mod static_pages;
-#[path = "../support/mod.rs"]
-mod support;
 
 use chromium::Tab;
 use tarragon_sensors::ImageRgba8U;
@@ -24,7 +20,7 @@ fn page() -> Option<(Meshcat, Tab)> {
     if !can_run() {
         return None;
     }
-    let meshcat = support::server();
+    let meshcat = crate::support::server();
     let tab = open(&meshcat);
     Some((meshcat, tab))
 }
@@ -34,8 +30,10 @@ fn can_run() -> bool {
     if !chromium::is_available() {
         return false;
     }
-    if support::server().static_html().is_err() {
-        support::skip("no viewer page (install Node.js and build again, or set TARRAGON_VIEWER)");
+    if crate::support::server().static_html().is_err() {
+        crate::support::skip(
+            "no viewer page (install Node.js and build again, or set TARRAGON_VIEWER)",
+        );
         return false;
     }
     true

@@ -2,20 +2,14 @@
 //! Drake 1.51 for the same text. The recorded models of the reference set are in the conformance
 //! tests of the root package.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod annotations;
 mod compiler;
 mod drives;
-#[path = "../support/edits.rs"]
-mod edits;
 mod files;
 mod geoms;
 mod hostile;
-#[path = "../support/loaded.rs"]
-mod loaded;
 
-use loaded::{Loaded, load_with};
+use crate::support::loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 use std::path::Path;

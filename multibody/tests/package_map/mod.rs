@@ -1,10 +1,5 @@
 //! Remote packages: archives of all types, failing servers, malicious archives.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "clippy does not recognise the helpers of tests outside of test functions"
-)]
-
 mod archives;
 mod fetch;
 mod hostile;

@@ -1,19 +1,15 @@
 //! Twelve images that cover the features of the CPU engine, compared with those in `tests/images`.
 //!
-//! `TARRAGON_UPDATE_GALLERY=1 cargo test --test gallery` rewrites them: look at each one before
-//! committing it. If an image differs, the drawn image and ten times the difference are written to
+//! `TARRAGON_UPDATE_GALLERY=1 cargo test --test integration gallery` rewrites them: look at each one
+//! before committing it. If an image differs, the drawn image and ten times the difference are written to
 //! `target/gallery/NAME-actual.png` and `NAME-difference.png`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "gallery/models.rs"]
 mod models;
-#[path = "gallery/scene.rs"]
 mod scene;
 
-use models::{Folder, checkers};
+use self::models::{Folder, checkers};
+use self::scene::Scene;
 use nalgebra::{Isometry3, Vector3};
-use scene::Scene;
 use std::path::{Path, PathBuf};
 use tarragon::framework::math;
 use tarragon::geometry::render::{

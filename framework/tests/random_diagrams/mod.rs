@@ -1,11 +1,6 @@
 //! Guarantees of every diagram, checked on random diagrams under random changes. This file holds
 //! the systems that they consist of.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 mod diagrams;
 mod properties;
 

@@ -1,7 +1,5 @@
 //! Image files: round trips, errors, and exchange with other programs.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod metadata;
 
 use proptest::prelude::*;

@@ -1,16 +1,10 @@
 //! Behaviour of the URDF parser, one property per test. The recorded models of the reference set
 //! are in the conformance tests of the root package.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod drake;
-#[path = "../support/edits.rs"]
-mod edits;
-#[path = "../support/loaded.rs"]
-mod loaded;
 mod mutations;
 
-use loaded::{Loaded, load_with};
+use crate::support::loaded::{Loaded, load_with};
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

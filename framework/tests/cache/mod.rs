@@ -1,11 +1,6 @@
 //! Guarantees of the cache, one per test. This file holds systems that count their computations;
 //! the tests are in the other files.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests, which clippy does not recognise outside of test functions"
-)]
-
 mod invalidation;
 mod modes;
 mod safety;

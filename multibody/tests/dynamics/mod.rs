@@ -1,8 +1,6 @@
 //! Kinematics and dynamics, compared with values recorded from Drake 1.51.1 and with each other by
 //! time derivatives.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod curvilinear;
 
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};

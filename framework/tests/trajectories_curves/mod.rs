@@ -1,7 +1,5 @@
 //! B-splines, orientations and poses against closed forms; derivatives of every kind of trajectory.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod paths;
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};

@@ -6,10 +6,6 @@
     reason = "helpers of tests, which clippy does not recognise outside of test functions"
 )]
 
-#[path = "../conformance/support.rs"]
-#[allow(dead_code, reason = "shared with the conformance tests")]
-mod support;
-
 mod lines;
 mod numbers;
 

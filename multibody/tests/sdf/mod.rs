@@ -1,8 +1,6 @@
 //! SDFormat files: the plants that they give, and the messages about invalid ones. Numbers without
 //! an explanation are those of pydrake 1.51.1 for the same text.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod curvilinear;
 mod drake;
 mod files;

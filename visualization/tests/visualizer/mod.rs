@@ -1,14 +1,10 @@
 //! Nodes that the visualizer of a scene creates in Meshcat's tree.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod appearance;
-#[path = "../support/mod.rs"]
-mod support;
 
+use crate::support::{Page, field, is, server, wait_for};
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
-use support::{Page, field, is, server, wait_for};
 use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{

@@ -1,10 +1,6 @@
 //! Hostile files in every format. Each quickly gives a model that can be computed with, or an error
 //! that leaves nothing behind. Statements about Drake are recorded from pydrake 1.51.1.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[path = "../support/edits.rs"]
-mod edits;
 mod files;
 mod many_models;
 mod mutations;

@@ -1,18 +1,12 @@
 //! Messages to LCM viewers.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod allocations;
 mod behaviour;
 mod captures;
 mod compare;
 mod contacts;
-#[path = "../../../framework/tests/counting_allocator/mod.rs"]
-mod counting_allocator;
 mod pydrake;
-mod scene;
-#[path = "../support/mod.rs"]
-mod support;
+pub(crate) mod scene;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! Behaviour of plants: topology, kinematics, ports. One property per test.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod finite;
 mod instances;
 mod messages;

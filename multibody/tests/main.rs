@@ -1,0 +1,16 @@
+//! Tests of plants, their dynamics and the parsers: one binary,
+//! because each further one costs seconds to link.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod directives;
+mod dynamics;
+mod hostile;
+mod mjcf;
+mod package_map;
+mod plant;
+mod same_arm;
+mod sdf;
+mod support;
+mod taking_back;
+mod urdf;

@@ -1,0 +1,4 @@
+//! Helpers of the tests of the parsers.
+
+pub(crate) mod edits;
+pub(crate) mod loaded;

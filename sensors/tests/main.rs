@@ -1,0 +1,25 @@
+//! Tests of cameras, images, point clouds and their messages: one binary,
+//! because each further one costs seconds to link.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod apply_camera_config;
+mod camera_config;
+mod camera_threads;
+mod camera_timing;
+mod cameras_and_files;
+#[path = "../../framework/tests/counting_allocator/mod.rs"]
+mod counting_allocator;
+mod full_disk;
+mod image_files;
+mod image_writer;
+mod lcm_allocations;
+mod lcm_images;
+mod lcm_images_pydrake;
+mod lcm_point_clouds;
+mod point_cloud_files;
+mod point_clouds;
+mod rotary_encoders;
+mod support;
+#[path = "../../geometry/tests/warnings/mod.rs"]
+mod warnings;
