@@ -198,7 +198,7 @@ struct VanDerPol;
 impl LeafSystem<f64> for VanDerPol {
     type Ports = ();
     fn declare(&self, d: &mut Declare<Self, f64>) {
-        d.continuous_state((1, 1, 0), &[2.0, 0.0], &[Dep::Xc], |_, ctx, dx| {
+        d.continuous_state((1, 1, 0), &[2.0, 0.0], Dep::Xc, |_, ctx, dx| {
             let [q, v] = [ctx.q()[0], ctx.v()[0]];
             (dx[0], dx[1]) = (v, (1.0 - q * q) * v - q);
             Ok(())

@@ -62,7 +62,7 @@ impl<T: Scalar> LeafSystem<T> for Spring {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u", 1);
         let x0 = [T::one(), T::zero()];
-        d.continuous_state((1, 1, 0), &x0, &[Dep::Xc, u.into()], move |_, ctx, dx| {
+        d.continuous_state((1, 1, 0), &x0, (Dep::Xc, u), move |_, ctx, dx| {
             let x = ctx.xc();
             dx[0] = x[1];
             dx[1] = ctx.eval(u)?[0] - x[0];

@@ -15,7 +15,7 @@ struct Oscillator {
 impl LeafSystem<f64> for Oscillator {
     type Ports = ContinuousState<Vec<f64>>;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        d.continuous_state((1, 1, 0), &[1.0, 0.0], &[Dep::Xc], |s, ctx, dx| {
+        d.continuous_state((1, 1, 0), &[1.0, 0.0], Dep::Xc, |s, ctx, dx| {
             let x = ctx.xc();
             if x[0] < s.breaks_at {
                 return Err(tarragon_framework::Error::custom("the spring broke"));
@@ -108,7 +108,7 @@ struct Kicked;
 impl LeafSystem<f64> for Kicked {
     type Ports = ();
     fn declare(&self, d: &mut Declare<Self, f64>) {
-        d.continuous_state((0, 0, 1), &[1.0], &[Dep::Xc], |_, ctx, dx| {
+        d.continuous_state((0, 0, 1), &[1.0], Dep::Xc, |_, ctx, dx| {
             dx[0] = -ctx.xc()[0];
             Ok(())
         });

@@ -25,7 +25,7 @@ const GRAVITY: f64 = 9.81;
 impl LeafSystem<f64> for BouncingBall {
     type Ports = ContinuousState<Vec<f64>>;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        let x = d.continuous_state((1, 1, 0), &[1.0, 0.0], &[Dep::Xc], |_, ctx, dx| {
+        let x = d.continuous_state((1, 1, 0), &[1.0, 0.0], Dep::Xc, |_, ctx, dx| {
             (dx[0], dx[1]) = (ctx.v()[0], -GRAVITY);
             Ok(())
         });
@@ -146,7 +146,7 @@ fn a_failing_witness_preserves_the_state() {
                 dx[0] = 1.0;
                 Ok(())
             };
-            let x = d.continuous_state((0, 0, 1), &[0.0], &[Dep::Nothing], dx);
+            let x = d.continuous_state((0, 0, 1), &[0.0], Dep::Nothing, dx);
             d.witness_function("limit", CrossesZero, |_, ctx| {
                 if ctx.z()[0] > 0.5 {
                     return Err(Error::custom("out of range"));

@@ -23,7 +23,7 @@ impl<T: Scalar> LeafSystem<T> for VanDerPol {
     type Ports = VanDerPolPorts<T>;
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let x0 = [2.0, 0.0, 0.0].map(T::from);
-        let x = d.continuous_state((1, 1, 1), &x0, &[Dep::Time, Dep::Xc], |s, ctx, dx| {
+        let x = d.continuous_state((1, 1, 1), &x0, (Dep::Time, Dep::Xc), |s, ctx, dx| {
             let (q, v) = (ctx.xc()[0], ctx.xc()[1]);
             if q.re() < s.breaks_at {
                 return Err(Error::custom("the wire broke"));
@@ -252,7 +252,7 @@ struct Undefined;
 impl<T: Scalar> LeafSystem<T> for Undefined {
     type Ports = ();
     fn declare(&self, d: &mut Declare<Self, T>) {
-        d.continuous_state((0, 0, 1), &[T::zero()], &[Dep::Xc], |_, ctx, dx| {
+        d.continuous_state((0, 0, 1), &[T::zero()], Dep::Xc, |_, ctx, dx| {
             dx[0] = T::from(if ctx.xc()[0].re() > 1.0 {
                 f64::NAN
             } else {

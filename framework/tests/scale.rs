@@ -185,7 +185,7 @@ impl LeafSystem<f64> for Alarm {
             next.get_mut(rung)[0] = 1.0;
             Ok(EventStatus::Succeeded)
         });
-        d.vector_output("y", 1, &[rung.into()], move |_, ctx, y| {
+        d.vector_output("y", 1, rung, move |_, ctx, y| {
             y[0] = ctx.xd(rung)[0];
             Ok(())
         })

@@ -229,7 +229,7 @@ impl LeafSystem<f64> for Speller {
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let word = d.abstract_state(String::new());
         let count = d.discrete_state(&[0.0]);
-        let x = d.continuous_state((1, 0, 0), &[1.0], &[Dep::Nothing], |_, _, xdot| {
+        let x = d.continuous_state((1, 0, 0), &[1.0], Dep::Nothing, |_, _, xdot| {
             xdot[0] = 0.0;
             Ok(())
         });
@@ -247,15 +247,10 @@ impl LeafSystem<f64> for Speller {
             next.get_mut(count)[0] = ctx.xd(count)[0] + 1.0;
             Ok(EventStatus::Succeeded)
         });
-        let text = d.output(
-            "text",
-            String::new(),
-            &[word.into()],
-            move |_, ctx, text| {
-                text.clone_from(ctx.xa(word));
-                Ok(())
-            },
-        );
+        let text = d.output("text", String::new(), word, move |_, ctx, text| {
+            text.clone_from(ctx.xa(word));
+            Ok(())
+        });
         SpellerPorts {
             word,
             count,
