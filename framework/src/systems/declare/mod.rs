@@ -4,7 +4,7 @@
 mod block;
 mod elements;
 
-pub(crate) use block::{AnySystem, EveryScalar, OnlyF64};
+pub(crate) use block::{AnySystem, Declared, ErasedPorts, EveryScalar, OnlyF64};
 pub use block::{Block, DiagramScalar};
 
 use super::dependency::Dependencies;
@@ -69,9 +69,10 @@ use std::sync::Arc;
 /// ```
 pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
     /// Typed handles of everything that other code may access.
-    type Ports: Clone;
+    type Ports: Clone + Send + Sync + 'static;
     /// Declares the structure. Closures see `&Self` and a read-only context. The declaration may
-    /// depend on `self`, not on `T`.
+    /// depend on `self`, not on `T`. Called once when the system is added to a diagram, and once
+    /// when the diagram is converted to another scalar.
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports;
 }
 
