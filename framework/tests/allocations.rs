@@ -104,7 +104,8 @@ fn measure(integrator: impl IntegrationScheme<f64> + 'static, accuracy: Option<f
         integrator,
         allocations: count.clone(),
     };
-    sim.set_integrator(watched, 1.0 / 128.0).unwrap();
+    sim.set_integrator(watched);
+    sim.set_fixed_step(1.0 / 128.0).unwrap();
     if let Some(accuracy) = accuracy {
         sim.set_error_control(accuracy).unwrap();
     }

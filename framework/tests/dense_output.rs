@@ -49,7 +49,8 @@ fn error(found: &PiecewisePolynomial, exact: impl Fn(f64) -> Vec<f64>) -> f64 {
 fn the_interpolation_is_of_fourth_order() {
     let run = |step: f64| {
         let (mut sim, _) = oscillator(-2.0);
-        sim.set_integrator(RungeKutta5::new(), step).unwrap();
+        sim.set_integrator(RungeKutta5::new());
+        sim.set_fixed_step(step).unwrap();
         sim.advance_to(0.5).unwrap();
         sim.start_dense_output().unwrap();
         sim.advance_to(1.7).unwrap();
@@ -129,7 +130,8 @@ fn jumps_are_at_the_time_of_their_event() {
     b.add_f64("kicked", Kicked);
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
-    sim.set_integrator(RungeKutta5::new(), 0.01).unwrap();
+    sim.set_integrator(RungeKutta5::new());
+    sim.set_fixed_step(0.01).unwrap();
     sim.start_dense_output().unwrap();
     sim.advance_to(2.25).unwrap();
     let found = sim.stop_dense_output().unwrap().unwrap();
@@ -162,7 +164,8 @@ fn kinks_are_preserved() {
     b.connect(hold.y, sum.u);
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
-    sim.set_integrator(RungeKutta5::new(), 0.1).unwrap();
+    sim.set_integrator(RungeKutta5::new());
+    sim.set_fixed_step(0.1).unwrap();
     sim.start_dense_output().unwrap();
     sim.advance_to(3.0).unwrap();
     let found = sim.stop_dense_output().unwrap().unwrap();

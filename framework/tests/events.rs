@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use tarragon_framework::WitnessDirection::{
     self, CrossesZero, NegativeThenNonNegative, PositiveThenNonPositive,
 };
-use tarragon_framework::integrator::RungeKutta3;
 use tarragon_framework::prelude::*;
 use tarragon_framework::{Error, InitializeOptions, SimulatorConfig, WitnessFunction};
 
@@ -128,7 +127,7 @@ fn witnesses_have_four_directions() {
 
 #[test]
 fn witnesses_are_not_isolated_without_an_accuracy() {
-    let fixed = |sim: &mut Simulator<f64>| sim.set_integrator(RungeKutta3::new(), 0.1).unwrap();
+    let fixed = |sim: &mut Simulator<f64>| sim.set_fixed_step(0.1).unwrap();
     assert_eq!(
         watch(PositiveThenNonPositive, fixed),
         [4.0, 10.0],

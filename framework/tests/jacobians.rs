@@ -89,7 +89,8 @@ fn jacobians_cover_the_whole_diagram_at_current_values() {
         ctx.fix(second.u, vec![0.25]).unwrap();
         let seen = Seen::default();
         let mut sim = Simulator::new(&d, ctx).unwrap();
-        sim.set_integrator(Probe(seen.clone()), 0.25).unwrap();
+        sim.set_integrator(Probe(seen.clone()));
+        sim.set_fixed_step(0.25).unwrap();
         sim.set_jacobian_scheme(scheme);
         let mut settings = vec![];
         for step in 0..4 {

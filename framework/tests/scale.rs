@@ -102,8 +102,8 @@ fn a_long_chain_is_built_computed_changed_simulated_cloned_and_converted() {
         ctx.xc_mut(sum.x).unwrap()[0] = 1.0;
         let fork = ctx.clone();
         let mut sim = Simulator::new(&d, ctx).unwrap();
-        sim.set_integrator(tarragon_framework::integrator::ExplicitEuler::new(), 0.1)
-            .unwrap();
+        sim.set_integrator(tarragon_framework::integrator::ExplicitEuler::new());
+        sim.set_fixed_step(0.1).unwrap();
         sim.advance_to(1.0).unwrap();
         assert_eq!(sim.statistics().steps, 10);
         // Each sample x is added 0.1 times, so that x grows by a tenth per step.

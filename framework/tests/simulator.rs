@@ -152,7 +152,7 @@ fn termination_and_bad_boundaries() {
             .contains("the current time, 0.2 s, got 0.1 s")
     );
     assert!(sim.advance_to(f64::NAN).is_err());
-    assert!(sim.set_integrator(RungeKutta3::new(), 0.0).is_err());
+    assert!(sim.set_fixed_step(0.0).is_err());
 }
 
 #[test]
@@ -297,9 +297,11 @@ fn error(euler: bool, step: f64) -> f64 {
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     if euler {
-        sim.set_integrator(ExplicitEuler::new(), step).unwrap();
+        sim.set_integrator(ExplicitEuler::new());
+        sim.set_fixed_step(step).unwrap();
     } else {
-        sim.set_integrator(RungeKutta3::new(), step).unwrap();
+        sim.set_integrator(RungeKutta3::new());
+        sim.set_fixed_step(step).unwrap();
     }
     sim.advance_to(1.0).unwrap();
     (sim.context().eval(sum.y).unwrap()[0] - (1.0 - 1.0_f64.cos())).abs()

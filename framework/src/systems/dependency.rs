@@ -129,24 +129,19 @@ handle_is_a_dependency!(
 /// ```
 /// use tarragon_framework::prelude::*;
 ///
-/// /// The sum of its inputs, times a factor, after a delay that is optional.
+/// /// y = k (u0 + u1), plus the time if asked for.
 /// struct Sum {
-///     inputs: usize,
-///     starts_at: Option<f64>,
+///     with_time: bool,
 /// }
 /// impl<T: Scalar> LeafSystem<T> for Sum {
-///     type Ports = (Vec<InputPort<T>>, OutputPort<T>);
+///     type Ports = ([InputPort<T>; 2], OutputPort<T>);
 ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-///         let u: Vec<InputPort<T>> = (0..self.inputs).map(|i| d.input(&format!("u{i}"))).collect();
-///         let factor = d.param(T::from(2.0));
-///         let time = self.starts_at.map(|_| Dep::Time);
-///         let inputs = u.clone();
-///         let y = d.output("y", T::zero(), (factor, time, &u), move |sum, ctx, y| {
-///             *y = T::zero();
-///             if sum.starts_at.is_none_or(|start| ctx.time() >= T::from(start)) {
-///                 for u in &inputs {
-///                     *y += *ctx.param(factor) * *ctx.eval(*u)?;
-///                 }
+///         let (u, k) = ([d.input("u0"), d.input("u1")], d.param(T::from(2.0)));
+///         let time = self.with_time.then_some(Dep::Time);
+///         let y = d.output("y", T::zero(), (u, k, time), move |sum, ctx, y| {
+///             *y = *ctx.param(k) * (*ctx.eval(u[0])? + *ctx.eval(u[1])?);
+///             if sum.with_time {
+///                 *y += ctx.time();
 ///             }
 ///             Ok(())
 ///         });
@@ -155,11 +150,12 @@ handle_is_a_dependency!(
 /// }
 ///
 /// let mut b = DiagramBuilder::new();
-/// let (u, y) = b.add("sum", Sum { inputs: 2, starts_at: None }).ports().clone();
+/// let ([u0, u1], y) = *b.add("sum", Sum { with_time: true }).ports();
 /// let mut ctx = b.build()?.default_context();
-/// ctx.fix(u[0], 3.0)?;
-/// ctx.fix(u[1], 4.0)?;
-/// assert_eq!(*ctx.eval(y)?, 14.0);
+/// ctx.fix(u0, 3.0)?;
+/// ctx.fix(u1, 4.0)?;
+/// ctx.set_time(0.5);
+/// assert_eq!(*ctx.eval(y)?, 14.5);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
 pub trait Dependencies {
