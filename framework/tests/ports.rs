@@ -415,10 +415,11 @@ fn copied_contexts_lose_derivatives_everywhere() {
     to.set_time_state_and_parameters_from(&from).unwrap();
     to.fix_inputs_from(&from).unwrap();
     let expected = AutoDiff::constant(2.0);
-    assert_eq!(to.time(), expected);
-    assert_eq!(*to.param(ports.p).unwrap(), expected);
-    assert_eq!(to.xa(ports.xa).unwrap()[0], expected);
-    assert_eq!(to.eval(ports.y).unwrap()[0], expected);
+    let param = *to.param(ports.p).unwrap();
+    let (xa, y) = (to.xa(ports.xa).unwrap()[0], to.eval(ports.y).unwrap()[0]);
+    for found in [to.time(), param, xa, y] {
+        assert!(found.is_same_as(expected), "{found:?}");
+    }
 }
 
 #[test]

@@ -197,3 +197,27 @@ fn lists_of_dependencies_mean_what_they_name_in_every_form() {
         }
     }
 }
+
+#[test]
+fn a_change_of_derivatives_alone_is_a_change() {
+    struct Clock;
+    impl<T: Scalar> LeafSystem<T> for Clock {
+        type Ports = OutputPort<T>;
+        fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+            d.output("time", T::zero(), Dep::Time, |_, ctx, time| {
+                *time = ctx.time();
+                Ok(())
+            })
+        }
+    }
+    let mut b = DiagramBuilder::new();
+    let clock = b.add("clock", Clock);
+    let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
+    let (time, mut ctx) = (diagram.ports(&clock).unwrap(), diagram.default_context());
+    let (constant, variable) = (AutoDiff::constant(1.0), AutoDiff::variable(1.0, 0));
+    for (set, computations) in [(constant, 1), (variable, 2), (variable, 2), (constant, 3)] {
+        ctx.set_time(set);
+        assert!(ctx.eval(time).unwrap().is_same_as(set));
+        assert_eq!(ctx.cache_statistics().computations, computations);
+    }
+}
