@@ -249,7 +249,7 @@ impl LeafSystem<f64> for Rising {
 
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let none = FramePoseVector::default();
-        d.output("poses", none, &[Dep::Time], |this, ctx, poses| {
+        d.output("poses", none, Dep::Time, |this, ctx, poses| {
             let up = Translation3::new(0.0, 0.0, 0.1 * ctx.time().min(2.0));
             *poses = this.frames.iter().map(|(id, x)| (*id, up * x)).collect();
             Ok(())

@@ -33,14 +33,14 @@ impl<T: Scalar> LeafSystem<T> for Pendulum {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let torque = d.vector_input("torque", 1);
         // One position, one velocity, no other state. `needs` lists what the derivatives read.
-        let (sizes, x0, needs) = ((1, 1, 0), [T::zero(); 2], [Dep::Xc, torque.into()]);
-        d.continuous_state(sizes, &x0, &needs, move |_, ctx, xdot| {
+        let (sizes, x0, needs) = ((1, 1, 0), [T::zero(); 2], (Dep::Xc, torque));
+        d.continuous_state(sizes, &x0, needs, move |_, ctx, xdot| {
             let (angle, rate, torque) = (ctx.q()[0], ctx.v()[0], ctx.eval(torque)?[0]);
             xdot[0] = rate;
             xdot[1] = torque - T::from(GRAVITY) * angle.sin() - T::from(FRICTION) * rate;
             Ok(())
         });
-        let state = d.vector_output("state", 2, &[Dep::Xc], |_, ctx, y| {
+        let state = d.vector_output("state", 2, Dep::Xc, |_, ctx, y| {
             y.copy_from_slice(ctx.xc());
             Ok(())
         });

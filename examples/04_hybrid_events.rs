@@ -33,7 +33,7 @@ impl LeafSystem<f64> for BouncingBall {
         // Continuous state: height q and speed v. Discrete state: number of impacts, and time of
         // the last one.
         let impacts = d.discrete_state(&[0.0, 0.0]);
-        d.continuous_state((1, 1, 0), &[HEIGHT, 0.0], &[Dep::V], |_, ctx, rates| {
+        d.continuous_state((1, 1, 0), &[HEIGHT, 0.0], Dep::V, |_, ctx, rates| {
             (rates[0], rates[1]) = (ctx.v()[0], -GRAVITY);
             Ok(())
         });
@@ -54,7 +54,7 @@ impl LeafSystem<f64> for BouncingBall {
             Ok(EventStatus::Succeeded)
         });
 
-        let height = d.vector_output("height", 1, &[Dep::Q], |_, ctx, y| {
+        let height = d.vector_output("height", 1, Dep::Q, |_, ctx, y| {
             y[0] = ctx.q()[0];
             Ok(())
         });

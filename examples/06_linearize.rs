@@ -26,8 +26,8 @@ impl<T: Scalar> LeafSystem<T> for CartPole {
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let force = d.vector_input("force", 1);
-        let (sizes, x0, needs) = ((2, 2, 0), [T::zero(); 4], [Dep::Xc, force.into()]);
-        let x = d.continuous_state(sizes, &x0, &needs, move |_, ctx, xdot| {
+        let (sizes, x0, needs) = ((2, 2, 0), [T::zero(); 4], (Dep::Xc, force));
+        let x = d.continuous_state(sizes, &x0, needs, move |_, ctx, xdot| {
             let [cart, pole, length, g] = [CART, POLE, LENGTH, GRAVITY].map(T::from);
             let (angle, v) = (ctx.q()[1], ctx.v());
             let (s, c) = (angle.sin(), angle.cos());
@@ -41,7 +41,7 @@ impl<T: Scalar> LeafSystem<T> for CartPole {
             ]);
             Ok(())
         });
-        let state = d.vector_output("state", 4, &[Dep::Xc], |_, ctx, y| {
+        let state = d.vector_output("state", 4, Dep::Xc, |_, ctx, y| {
             y.copy_from_slice(ctx.xc()); // x, angle, their rates
             Ok(())
         });

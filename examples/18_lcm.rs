@@ -26,7 +26,7 @@ impl<T: Scalar> LeafSystem<T> for ToSignal {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u", 1);
         let model = LcmtDrakeSignal::default();
-        let message = d.output("message", model, &[], move |_, ctx, out| {
+        let message = d.output("message", model, (Dep::Time, u), move |_, ctx, out| {
             out.val = ctx.eval(u)?.iter().map(|u| u.re()).collect();
             out.coord = vec!["wave".into()];
             out.timestamp = (ctx.time().re() * 1e6).round() as i64;

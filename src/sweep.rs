@@ -60,8 +60,8 @@ impl LeafSystem<f64> for Recorded {
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let q = d.vector_input("q", self.positions);
         let poses = d.input::<Vec<Isometry3<f64>>>("poses");
-        let (size, deps) = (self.positions + 3 * self.bodies, [q.into(), poses.into()]);
-        let y = d.vector_output("y", size, &deps, move |s, ctx, y| {
+        let size = self.positions + 3 * self.bodies;
+        let y = d.vector_output("y", size, (q, poses), move |s, ctx, y| {
             let (q_out, origins) = y.split_at_mut(s.positions);
             q_out.copy_from_slice(ctx.eval(q)?);
             for (out, pose) in origins.chunks_exact_mut(3).zip(ctx.eval(poses)?) {

@@ -49,7 +49,8 @@ fn compare(what: &str, log: &VectorLog<f64>, recorded: &Value, tolerance: f64) {
 
 fn simulate(diagram: &Diagram<f64>, end: f64) -> Context<f64> {
     let mut sim = Simulator::new(diagram, diagram.default_context()).unwrap();
-    sim.set_integrator(RungeKutta3::new(), 5e-4).unwrap();
+    sim.set_integrator(RungeKutta3::new());
+    sim.set_fixed_step(5e-4).unwrap();
     sim.advance_to(end).unwrap();
     sim.into_context()
 }

@@ -71,7 +71,7 @@ impl LeafSystem<f64> for Orbit {
 
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let model = FramePoseVector::from_iter([(self.frame, Isometry3::identity())]);
-        d.output("poses", model, &[Dep::Time], |orbit, ctx, poses| {
+        d.output("poses", model, Dep::Time, |orbit, ctx, poses| {
             let (sin, cos) = (ctx.time() * std::f64::consts::PI).sin_cos();
             let x_wb = Isometry3::translation(0.25 * cos, 0.25 * sin, TOP + 0.15);
             *poses = FramePoseVector::from_iter([(orbit.frame, x_wb)]);

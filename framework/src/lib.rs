@@ -59,7 +59,7 @@ pub use simulation::simulator::{
 };
 pub use systems::context::Context;
 pub use systems::declare::{Block, Declare, DiagramScalar, LeafSystem};
-pub use systems::dependency::Dep;
+pub use systems::dependency::{Dep, Dependencies};
 pub use systems::diagram::{Diagram, DiagramBuilder, SystemInfo};
 pub use systems::elements::VectorHandle;
 pub use systems::event::{
@@ -179,6 +179,15 @@ pub mod prelude {
 /// # use tarragon_framework::prelude::*;
 /// fn calc(ctx: &LeafContext<'_, f64>, x: DiscreteState<Vec<f64>>) {
 ///     ctx.xd(x)[0] = 1.0;
+/// }
+/// ```
+///
+/// An empty list does not say whether a computation depends on nothing or on everything:
+///
+/// ```compile_fail,E0283
+/// # use tarragon_framework::prelude::*;
+/// fn declare(d: &mut Declare<tarragon_framework::primitives::Gain, f64>) {
+///     d.vector_output("y", 1, [], |_, _, _| Ok(()));
 /// }
 /// ```
 ///

@@ -58,7 +58,7 @@ impl<T: Scalar> LeafSystem<T> for Spring {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u", 1);
         let x0 = [T::one(), T::zero()];
-        d.continuous_state((1, 1, 0), &x0, &[Dep::Xc, u.into()], move |_, ctx, dx| {
+        d.continuous_state((1, 1, 0), &x0, (Dep::Xc, u), move |_, ctx, dx| {
             let x = ctx.xc();
             dx[0] = x[1];
             dx[1] = ctx.eval(u)?[0] - x[0];
@@ -100,7 +100,8 @@ fn measure(integrator: impl IntegrationScheme<f64> + 'static, accuracy: Option<f
         integrator,
         allocations: count.clone(),
     };
-    sim.set_integrator(watched, 1.0 / 128.0).unwrap();
+    sim.set_integrator(watched);
+    sim.set_fixed_step(1.0 / 128.0).unwrap();
     if let Some(accuracy) = accuracy {
         sim.set_error_control(accuracy).unwrap();
     }

@@ -24,11 +24,10 @@ impl<T: Scalar> LeafSystem<T> for Pendulum {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let torque = d.vector_input("torque", 1);
         let damping = d.param(T::from(0.1));
-        let deps = [Dep::Xc, torque.into(), damping.into()];
         let x = d.continuous_state(
             (1, 1, 0),
             &[T::zero(), T::zero()],
-            &deps,
+            (Dep::Xc, torque, damping),
             move |_, ctx, xdot| {
                 let x = ctx.xc();
                 xdot[0] = x[1];
@@ -225,7 +224,7 @@ struct Reset;
 impl<T: Scalar> LeafSystem<T> for Reset {
     type Ports = ();
     fn declare(&self, d: &mut Declare<Self, T>) {
-        d.continuous_state((0, 0, 1), &[T::zero()], &[Dep::Nothing], |_, _, _| Ok(()));
+        d.continuous_state((0, 0, 1), &[T::zero()], Dep::Nothing, |_, _, _| Ok(()));
         d.unrestricted_update_on(Trigger::every(1.0), |_, _, next| {
             next.xc_mut()[0] = T::zero();
             Ok(EventStatus::Succeeded)

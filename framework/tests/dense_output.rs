@@ -13,7 +13,7 @@ struct Oscillator {
 impl LeafSystem<f64> for Oscillator {
     type Ports = ContinuousState<Vec<f64>>;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        d.continuous_state((1, 1, 0), &[1.0, 0.0], &[Dep::Xc], |s, ctx, dx| {
+        d.continuous_state((1, 1, 0), &[1.0, 0.0], Dep::Xc, |s, ctx, dx| {
             let x = ctx.xc();
             if x[0] < s.breaks_at {
                 return Err(tarragon_framework::Error::custom("the spring broke"));
@@ -47,7 +47,8 @@ fn error(found: &PiecewisePolynomial, exact: impl Fn(f64) -> Vec<f64>) -> f64 {
 fn the_interpolation_is_of_fourth_order() {
     let run = |step: f64| {
         let (mut sim, _) = oscillator(-2.0);
-        sim.set_integrator(RungeKutta5::new(), step).unwrap();
+        sim.set_integrator(RungeKutta5::new());
+        sim.set_fixed_step(step).unwrap();
         sim.advance_to(0.5).unwrap();
         sim.start_dense_output().unwrap();
         sim.advance_to(1.7).unwrap();
@@ -106,7 +107,7 @@ struct Kicked;
 impl LeafSystem<f64> for Kicked {
     type Ports = ();
     fn declare(&self, d: &mut Declare<Self, f64>) {
-        d.continuous_state((0, 0, 1), &[1.0], &[Dep::Xc], |_, ctx, dx| {
+        d.continuous_state((0, 0, 1), &[1.0], Dep::Xc, |_, ctx, dx| {
             dx[0] = -ctx.xc()[0];
             Ok(())
         });
@@ -127,7 +128,8 @@ fn jumps_are_at_the_time_of_their_event() {
     b.add_f64("kicked", Kicked);
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
-    sim.set_integrator(RungeKutta5::new(), 0.01).unwrap();
+    sim.set_integrator(RungeKutta5::new());
+    sim.set_fixed_step(0.01).unwrap();
     sim.start_dense_output().unwrap();
     sim.advance_to(2.25).unwrap();
     let found = sim.stop_dense_output().unwrap().unwrap();
@@ -160,7 +162,8 @@ fn kinks_are_preserved() {
     b.connect(hold.y, sum.u);
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
-    sim.set_integrator(RungeKutta5::new(), 0.1).unwrap();
+    sim.set_integrator(RungeKutta5::new());
+    sim.set_fixed_step(0.1).unwrap();
     sim.start_dense_output().unwrap();
     sim.advance_to(3.0).unwrap();
     let found = sim.stop_dense_output().unwrap().unwrap();

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use tarragon_framework::WitnessDirection::{
     self, CrossesZero, NegativeThenNonNegative, PositiveThenNonPositive,
 };
-use tarragon_framework::integrator::RungeKutta3;
 use tarragon_framework::prelude::*;
 use tarragon_framework::{Error, InitializeOptions, SimulatorConfig, WitnessFunction};
 
@@ -20,7 +19,7 @@ const GRAVITY: f64 = 9.81;
 impl LeafSystem<f64> for BouncingBall {
     type Ports = ContinuousState<Vec<f64>>;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        let x = d.continuous_state((1, 1, 0), &[1.0, 0.0], &[Dep::Xc], |_, ctx, dx| {
+        let x = d.continuous_state((1, 1, 0), &[1.0, 0.0], Dep::Xc, |_, ctx, dx| {
             (dx[0], dx[1]) = (ctx.v()[0], -GRAVITY);
             Ok(())
         });
@@ -123,7 +122,7 @@ fn witnesses_have_four_directions() {
 
 #[test]
 fn witnesses_are_not_isolated_without_an_accuracy() {
-    let fixed = |sim: &mut Simulator<f64>| sim.set_integrator(RungeKutta3::new(), 0.1).unwrap();
+    let fixed = |sim: &mut Simulator<f64>| sim.set_fixed_step(0.1).unwrap();
     assert_eq!(
         watch(PositiveThenNonPositive, fixed),
         [4.0, 10.0],
@@ -141,7 +140,7 @@ fn a_failing_witness_preserves_the_state() {
                 dx[0] = 1.0;
                 Ok(())
             };
-            let x = d.continuous_state((0, 0, 1), &[0.0], &[Dep::Nothing], dx);
+            let x = d.continuous_state((0, 0, 1), &[0.0], Dep::Nothing, dx);
             d.witness_function("limit", CrossesZero, |_, ctx| {
                 if ctx.z()[0] > 0.5 {
                     return Err(Error::custom("out of range"));

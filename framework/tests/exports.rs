@@ -1,5 +1,7 @@
 //! Ports that sub-diagrams export, and ports that form one input of a diagram.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tarragon_framework::primitives::{Adder, ConstantVectorSource, Gain, ZeroOrderHold};
 use tarragon_framework::{Error, prelude::*};
 
@@ -453,4 +455,40 @@ fn a_name_that_is_taken_gets_a_number() {
     .unwrap();
     assert_eq!(b.unused_name("inner"), "inner (2)");
     assert_eq!(b.build().unwrap().systems().count(), 4);
+}
+
+#[test]
+fn ports_are_declared_once_per_scalar() {
+    /// Counts its declarations.
+    struct Counted(Arc<AtomicUsize>);
+    impl<T: Scalar> LeafSystem<T> for Counted {
+        type Ports = InputPort<Vec<T>>;
+        fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            d.vector_input("u", 1)
+        }
+    }
+    let count = Arc::new(AtomicUsize::new(0));
+    let declared = |expected, when| assert_eq!(count.load(Ordering::Relaxed), expected, "{when}");
+    let mut b = DiagramBuilder::new();
+    let block = b.add("counted", Counted(count.clone()));
+    let found = b.system_named::<Counted>("counted").unwrap();
+    let diagram = b.build().unwrap();
+    for _ in 0..3 {
+        let ports = diagram.clone().ports(&found).unwrap();
+        assert_eq!(format!("{ports:?}"), format!("{:?}", *block.ports()));
+    }
+    declared(1, "when it was added");
+    let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+    let mut ctx = dual.default_context();
+    for seed in 0..3 {
+        let u: InputPort<Vec<AutoDiff>> = dual.ports(&block).unwrap();
+        ctx.fix(u, vec![AutoDiff::variable(1.0, seed)]).unwrap();
+    }
+    declared(2, "once more when the diagram was converted");
+    let back = dual.to_scalar::<f64>().unwrap();
+    back.default_context()
+        .fix(back.ports(&found).unwrap(), vec![1.0])
+        .unwrap();
+    declared(3, "once per conversion");
 }

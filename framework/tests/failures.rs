@@ -21,7 +21,7 @@ impl LeafSystem<f64> for Plant {
     type Ports = PlantPorts;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let times = d.abstract_state(vec![]);
-        d.continuous_state((0, 0, 1), &[0.0], &[Dep::Time], |s, ctx, dx| {
+        d.continuous_state((0, 0, 1), &[0.0], Dep::Time, |s, ctx, dx| {
             dx[0] = 1.0;
             let stuck = s.stuck.load(Ordering::Relaxed) && !s.fails_in_update;
             if stuck && ctx.time() > 0.12 {

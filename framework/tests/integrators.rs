@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 use tarragon_framework::integrator::{
-    BogackiShampine3, ExplicitEuler, IntegratorStatistics, RungeKutta3, SCHEMES, by_name,
+    BogackiShampine3, ExplicitEuler, ImplicitEuler, IntegratorStatistics, JacobianScheme,
+    RungeKutta3, SCHEMES, by_name,
 };
 use tarragon_framework::prelude::*;
 use tarragon_framework::{Error, Result, SimulatorConfig};
@@ -21,7 +22,7 @@ impl<T: Scalar> LeafSystem<T> for VanDerPol {
     type Ports = VanDerPolPorts<T>;
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let x0 = [2.0, 0.0, 0.0].map(T::from);
-        let x = d.continuous_state((1, 1, 1), &x0, &[Dep::Time, Dep::Xc], |s, ctx, dx| {
+        let x = d.continuous_state((1, 1, 1), &x0, (Dep::Time, Dep::Xc), |s, ctx, dx| {
             let (q, v) = (ctx.xc()[0], ctx.xc()[1]);
             if q.re() < s.breaks_at {
                 return Err(Error::custom("the wire broke"));
@@ -250,7 +251,7 @@ struct Undefined;
 impl<T: Scalar> LeafSystem<T> for Undefined {
     type Ports = ();
     fn declare(&self, d: &mut Declare<Self, T>) {
-        d.continuous_state((0, 0, 1), &[T::zero()], &[Dep::Xc], |_, ctx, dx| {
+        d.continuous_state((0, 0, 1), &[T::zero()], Dep::Xc, |_, ctx, dx| {
             dx[0] = T::from(if ctx.xc()[0].re() > 1.0 {
                 f64::NAN
             } else {
@@ -384,20 +385,89 @@ fn bad_settings_are_explained() {
     assert!(unknown.contains("no integration scheme 'rk4'; the schemes are explicit_euler, semi"));
 
     let (mut sim, _) = breaking();
-    sim.set_integrator(ExplicitEuler::new(), 0.1).unwrap();
+    sim.set_integrator(ExplicitEuler::new());
     let message = sim.set_error_control(1e-3).unwrap_err().to_string();
     assert!(
         message.contains("'explicit_euler' takes fixed steps only"),
         "{message}"
     );
-    sim.set_integrator(BogackiShampine3::new(), 0.1).unwrap();
+    sim.set_integrator(BogackiShampine3::new());
     assert!(sim.set_error_control(-1e-3).is_err());
     sim.set_error_control(1e-3).unwrap();
     sim.advance_to(0.01).unwrap();
     assert!(sim.integrator_statistics().smallest_adapted_step.is_some());
     assert_eq!(sim.integrator().name(), "bogacki_shampine3");
-    sim.set_integrator(RungeKutta3::new(), 0.1).unwrap();
+    sim.set_integrator(RungeKutta3::new());
     assert_eq!(sim.integrator_statistics(), IntegratorStatistics::default());
+}
+
+#[test]
+fn settings_outlive_the_integrator_that_they_were_made_for() {
+    // Every setting differs from its default and changes the steps.
+    let config = |scheme: &str| SimulatorConfig {
+        max_step_size: 0.06,
+        min_step_size: 0.01,
+        initial_step_size: Some(0.03),
+        accuracy: 1e-9,
+        throw_on_minimum_step_size_violation: false,
+        jacobian_scheme: JacobianScheme::ForwardDifference,
+        ..config(scheme, 0.06)
+    };
+    for use_error_control in [true, false] {
+        let [first, second] = ["runge_kutta3", "implicit_euler"].map(|scheme| SimulatorConfig {
+            use_error_control,
+            ..config(scheme)
+        });
+        let expected = solve(1.0, 1.0, &second).unwrap();
+        let mut b = DiagramBuilder::new();
+        let breaks_at = f64::NEG_INFINITY;
+        let oscillator = b.add("oscillator", VanDerPol { mu: 1.0, breaks_at });
+        let d = b.build().unwrap();
+        let mut sim = Simulator::new(&d, d.default_context()).unwrap();
+        sim.apply_config(&first).unwrap();
+        sim.set_integrator(ImplicitEuler::new());
+        sim.advance_to(1.0).unwrap();
+        let state = sim.context().xc(oscillator.x).unwrap().to_vec();
+        assert_eq!((state, sim.integrator_statistics()), expected);
+    }
+}
+
+#[test]
+fn each_setting_of_the_steps_leaves_the_others_alone() {
+    let (mut sim, _) = breaking();
+    sim.apply_config(&SimulatorConfig {
+        min_step_size: 0.02,
+        accuracy: 1e-3,
+        ..SimulatorConfig::default()
+    })
+    .unwrap();
+    for refused in [sim.set_max_step(0.01), sim.set_fixed_step(0.01)] {
+        let message = refused.unwrap_err().to_string();
+        let expected = "the smallest step must be from 0 to the largest step, 0.01 s, got 0.02";
+        assert!(message.contains(expected), "{message}");
+    }
+    let adapts_below = |sim: &mut Simulator<f64>, step: f64| {
+        sim.reset_statistics();
+        sim.advance_to(sim.context().time() + 0.06).unwrap();
+        let statistics = sim.integrator_statistics();
+        assert!(statistics.largest_step.unwrap() <= step * (1.0 + 1e-9));
+        statistics.smallest_adapted_step.is_some()
+    };
+    assert!(
+        adapts_below(&mut sim, 0.1),
+        "a refused step changes nothing"
+    );
+    sim.set_max_step(0.05).unwrap();
+    assert!(adapts_below(&mut sim, 0.05), "still with error control");
+    sim.set_fixed_step(0.025).unwrap();
+    assert!(!adapts_below(&mut sim, 0.025), "without error control");
+    sim.set_max_step(0.05).unwrap();
+    assert!(!adapts_below(&mut sim, 0.05), "still without");
+    sim.set_error_control(1e-3).unwrap();
+    assert!(
+        adapts_below(&mut sim, 0.05),
+        "with error control, up to the same step"
+    );
 }
 
 #[test]

@@ -37,8 +37,8 @@ impl<T: Scalar> LeafSystem<T> for Ring {
             Ok(EventStatus::Succeeded)
         });
         let x0: Vec<T> = (0..self.n).map(|i| T::from(0.1 * i as f64)).collect();
-        let deps = [Dep::Time, Dep::Xc, u.into(), gain.into(), scale.into()];
-        let x = d.continuous_state((0, 0, self.n), &x0, &deps, move |s, ctx, dx| {
+        let deps = (Dep::Time, Dep::Xc, u, gain, scale);
+        let x = d.continuous_state((0, 0, self.n), &x0, deps, move |s, ctx, dx| {
             let (x, u) = (ctx.xc(), ctx.eval(u)?[0]);
             let gain = *ctx.param(gain) * ctx.xd(scale)[0];
             for i in 0..s.n {
@@ -87,7 +87,8 @@ fn jacobians_cover_the_whole_diagram_at_current_values() {
         ctx.fix(second.u, vec![0.25]).unwrap();
         let seen = Seen::default();
         let mut sim = Simulator::new(&d, ctx).unwrap();
-        sim.set_integrator(Probe(seen.clone()), 0.25).unwrap();
+        sim.set_integrator(Probe(seen.clone()));
+        sim.set_fixed_step(0.25).unwrap();
         sim.set_jacobian_scheme(scheme);
         let mut settings = vec![];
         for step in 0..4 {
@@ -136,8 +137,7 @@ struct Stiff;
 impl LeafSystem<f64> for Stiff {
     type Ports = ContinuousState<Vec<f64>>;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        let deps = [Dep::Time, Dep::Xc];
-        d.continuous_state((0, 0, 1), &[0.0], &deps, |_, ctx, dx| {
+        d.continuous_state((0, 0, 1), &[0.0], (Dep::Time, Dep::Xc), |_, ctx, dx| {
             dx[0] = -1000.0 * (ctx.xc()[0] - ctx.time().cos());
             Ok(())
         })
@@ -155,7 +155,7 @@ impl<T: Scalar> LeafSystem<T> for Opaque {
         d.continuous_state(
             (0, 0, 1),
             &[T::one()],
-            &[Dep::Xc, rate.into()],
+            (Dep::Xc, rate),
             move |_, ctx, dx| {
                 dx[0] = ctx.param(rate).0 * ctx.xc()[0];
                 Ok(())

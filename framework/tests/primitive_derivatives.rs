@@ -99,7 +99,8 @@ fn results<T: DiagramScalar>(diagram: &Diagram<T>, h: &Handles<T>, arguments: &[
     if h.continuous.is_some() || !h.discrete.is_empty() {
         ctx.set_time(T::zero());
         let mut sim = Simulator::new(diagram, ctx).unwrap();
-        sim.set_integrator(ExplicitEuler::new(), 1.0).unwrap();
+        sim.set_integrator(ExplicitEuler::new());
+        sim.set_fixed_step(1.0).unwrap();
         sim.advance_to(1.0).unwrap();
         let ctx = sim.context();
         if let Some(x) = h.continuous {

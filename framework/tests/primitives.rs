@@ -14,7 +14,8 @@ fn message<V>(result: Result<V>) -> String {
 /// Simulates a diagram until `end` (s) and returns its context.
 fn simulate(diagram: &Diagram<f64>, ctx: Context<f64>, end: f64) -> Context<f64> {
     let mut sim = Simulator::new(diagram, ctx).unwrap();
-    sim.set_integrator(RungeKutta3::new(), 1e-3).unwrap();
+    sim.set_integrator(RungeKutta3::new());
+    sim.set_fixed_step(1e-3).unwrap();
     sim.advance_to(end).unwrap();
     sim.into_context()
 }

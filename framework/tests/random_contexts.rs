@@ -22,7 +22,7 @@ struct DicePorts {
 impl LeafSystem<f64> for Dice {
     type Ports = DicePorts;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        let xc = d.continuous_state((1, 0, 1), &[1.0, 2.0], &[Dep::Nothing], |_, _, _| Ok(()));
+        let xc = d.continuous_state((1, 0, 1), &[1.0, 2.0], Dep::Nothing, |_, _, _| Ok(()));
         let (drawn, other) = (d.discrete_state(&[3.0]), d.discrete_state(&[4.0]));
         let word = d.abstract_state("word".to_owned());
         let (low, name) = (d.param(5.0), d.param("name".to_owned()));
@@ -43,7 +43,7 @@ impl LeafSystem<f64> for Dice {
             Ok(())
         });
         let deps = [Dep::X, Dep::AllParameters];
-        let y = d.vector_output("y", 1, &deps, move |_, ctx, y| {
+        let y = d.vector_output("y", 1, deps, move |_, ctx, y| {
             y[0] = ctx.z()[0] + ctx.xd(drawn)[0] + *ctx.param(low);
             Ok(())
         });
@@ -258,7 +258,7 @@ impl<T: Scalar> LeafSystem<T> for Wheel {
             },
         );
         let x0 = [T::from(0.6), T::from(0.8), T::from(2.0)];
-        d.continuous_state((2, 1, 0), &x0, &[Dep::Nothing], |_, _, _| Ok(()))
+        d.continuous_state((2, 1, 0), &x0, Dep::Nothing, |_, _, _| Ok(()))
     }
 }
 
@@ -268,7 +268,7 @@ impl<T: Scalar> LeafSystem<T> for Plain {
     type Ports = ContinuousState<Vec<T>>;
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let x0 = vec![T::zero(); 2 + self.0];
-        d.continuous_state((2, self.0, 0), &x0, &[Dep::Nothing], |_, _, _| Ok(()))
+        d.continuous_state((2, self.0, 0), &x0, Dep::Nothing, |_, _, _| Ok(()))
     }
 }
 
@@ -346,7 +346,7 @@ fn a_failing_map_names_the_system_and_is_declared_once() {
                     |_, _, _, _| Err(Error::custom("gimbal lock")),
                 );
             }
-            d.continuous_state((1, 1, 0), &[0.0; 2], &[Dep::Nothing], |_, _, _| Ok(()))
+            d.continuous_state((1, 1, 0), &[0.0; 2], Dep::Nothing, |_, _, _| Ok(()))
         }
     }
     let build = |n| {

@@ -97,8 +97,8 @@ fn a_long_chain_is_built_computed_changed_simulated_cloned_and_converted() {
         ctx.xc_mut(sum.x).unwrap()[0] = 1.0;
         let fork = ctx.clone();
         let mut sim = Simulator::new(&d, ctx).unwrap();
-        sim.set_integrator(tarragon_framework::integrator::ExplicitEuler::new(), 0.1)
-            .unwrap();
+        sim.set_integrator(tarragon_framework::integrator::ExplicitEuler::new());
+        sim.set_fixed_step(0.1).unwrap();
         sim.advance_to(1.0).unwrap();
         assert_eq!(sim.statistics().steps, 10);
         // Each sample x is added 0.1 times, so that x grows by a tenth per step.
@@ -180,7 +180,7 @@ impl LeafSystem<f64> for Alarm {
             next.get_mut(rung)[0] = 1.0;
             Ok(EventStatus::Succeeded)
         });
-        d.vector_output("y", 1, &[rung.into()], move |_, ctx, y| {
+        d.vector_output("y", 1, rung, move |_, ctx, y| {
             y[0] = ctx.xd(rung)[0];
             Ok(())
         })

@@ -150,7 +150,7 @@ fn termination_and_bad_boundaries() {
             .contains("the current time, 0.2 s, got 0.1 s")
     );
     assert!(sim.advance_to(f64::NAN).is_err());
-    assert!(sim.set_integrator(RungeKutta3::new(), 0.0).is_err());
+    assert!(sim.set_fixed_step(0.0).is_err());
 }
 
 #[test]
@@ -227,7 +227,7 @@ impl LeafSystem<f64> for Speller {
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let word = d.abstract_state(String::new());
         let count = d.discrete_state(&[0.0]);
-        let x = d.continuous_state((1, 0, 0), &[1.0], &[Dep::Nothing], |_, _, xdot| {
+        let x = d.continuous_state((1, 0, 0), &[1.0], Dep::Nothing, |_, _, xdot| {
             xdot[0] = 0.0;
             Ok(())
         });
@@ -245,15 +245,10 @@ impl LeafSystem<f64> for Speller {
             next.get_mut(count)[0] = ctx.xd(count)[0] + 1.0;
             Ok(EventStatus::Succeeded)
         });
-        let text = d.output(
-            "text",
-            String::new(),
-            &[word.into()],
-            move |_, ctx, text| {
-                text.clone_from(ctx.xa(word));
-                Ok(())
-            },
-        );
+        let text = d.output("text", String::new(), word, move |_, ctx, text| {
+            text.clone_from(ctx.xa(word));
+            Ok(())
+        });
         SpellerPorts {
             word,
             count,
@@ -300,9 +295,11 @@ fn error(euler: bool, step: f64) -> f64 {
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     if euler {
-        sim.set_integrator(ExplicitEuler::new(), step).unwrap();
+        sim.set_integrator(ExplicitEuler::new());
+        sim.set_fixed_step(step).unwrap();
     } else {
-        sim.set_integrator(RungeKutta3::new(), step).unwrap();
+        sim.set_integrator(RungeKutta3::new());
+        sim.set_fixed_step(step).unwrap();
     }
     sim.advance_to(1.0).unwrap();
     (sim.context().eval(sum.y).unwrap()[0] - (1.0 - 1.0_f64.cos())).abs()

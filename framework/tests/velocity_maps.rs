@@ -19,7 +19,7 @@ impl<T: Scalar> LeafSystem<T> for FreeBody {
         let x0 = [
             1.0, 0.0, 0.0, 0.0, 1.0, 0.5, 0.0, 0.4, 2.0, -0.3, 0.0, 1.0, 0.2,
         ];
-        let xc = d.continuous_state((7, 6, 0), &x0.map(T::from), &[Dep::Xc], |_, ctx, dx| {
+        let xc = d.continuous_state((7, 6, 0), &x0.map(T::from), Dep::Xc, |_, ctx, dx| {
             let (q, v) = ctx.xc().split_at(7);
             rates_of_positions(q, v, &mut dx[..7]);
             let [a, b, c] = INERTIA.map(T::from);
@@ -165,7 +165,7 @@ impl<T: Scalar> LeafSystem<T> for NoMap {
     type Ports = ();
     fn declare(&self, d: &mut Declare<Self, T>) {
         let x0 = [T::one(), T::zero(), T::one()];
-        d.continuous_state((2, 1, 0), &x0, &[Dep::Xc], |_, _, dx| {
+        d.continuous_state((2, 1, 0), &x0, Dep::Xc, |_, _, dx| {
             dx.fill(T::one());
             Ok(())
         });

@@ -194,7 +194,7 @@ struct Path3;
 impl<T: Scalar> LeafSystem<T> for Path3 {
     type Ports = OutputPort<LcmtPoint>;
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        d.output("point", LcmtPoint::default(), &[], |_, ctx, out| {
+        d.output("point", LcmtPoint::default(), Dep::Time, |_, ctx, out| {
             let t = ctx.time().re();
             *out = LcmtPoint {
                 x: t,

@@ -19,10 +19,15 @@ struct Clock;
 impl<T: Scalar> LeafSystem<T> for Clock {
     type Ports = OutputPort<LcmtDrakeSignal>;
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        d.output("time", LcmtDrakeSignal::default(), &[], |_, ctx, out| {
-            out.timestamp = (ctx.time().re() * 1e6).round() as i64;
-            Ok(())
-        })
+        d.output(
+            "time",
+            LcmtDrakeSignal::default(),
+            Dep::Time,
+            |_, ctx, out| {
+                out.timestamp = (ctx.time().re() * 1e6).round() as i64;
+                Ok(())
+            },
+        )
     }
 }
 

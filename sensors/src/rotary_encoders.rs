@@ -116,28 +116,32 @@ impl<T: Scalar> LeafSystem<T> for RotaryEncoders {
         let size = self.indices.len();
         let u = d.vector_input("u0", self.input_size);
         let calibration_offsets = d.param(vec![T::zero(); size]);
-        let deps = [u.into(), calibration_offsets.into()];
-        let y = d.vector_output("y0", size, &deps, move |encoders, ctx, y| {
-            let (u, offsets) = (ctx.eval(u)?, ctx.param(calibration_offsets));
-            if offsets.len() != y.len() {
-                return Err(Error::invalid(format!(
-                    "there must be one calibration offset per encoder, got {} for {} encoders",
-                    offsets.len(),
-                    y.len()
-                )));
-            }
-            for (i, (y, index)) in y.iter_mut().zip(&encoders.indices).enumerate() {
-                let angle = u[*index] - offsets[i];
-                *y = match encoders.ticks_per_revolution.get(i) {
-                    None => angle,
-                    Some(n) => {
-                        let tick = T::from(std::f64::consts::TAU / f64::from(*n));
-                        (angle / tick).floor() * tick
-                    }
-                };
-            }
-            Ok(())
-        });
+        let y = d.vector_output(
+            "y0",
+            size,
+            (u, calibration_offsets),
+            move |encoders, ctx, y| {
+                let (u, offsets) = (ctx.eval(u)?, ctx.param(calibration_offsets));
+                if offsets.len() != y.len() {
+                    return Err(Error::invalid(format!(
+                        "there must be one calibration offset per encoder, got {} for {} encoders",
+                        offsets.len(),
+                        y.len()
+                    )));
+                }
+                for (i, (y, index)) in y.iter_mut().zip(&encoders.indices).enumerate() {
+                    let angle = u[*index] - offsets[i];
+                    *y = match encoders.ticks_per_revolution.get(i) {
+                        None => angle,
+                        Some(n) => {
+                            let tick = T::from(std::f64::consts::TAU / f64::from(*n));
+                            (angle / tick).floor() * tick
+                        }
+                    };
+                }
+                Ok(())
+            },
+        );
         RotaryEncodersPorts {
             u,
             y,

@@ -104,11 +104,11 @@ impl<T: Scalar> LeafSystem<T> for Flow {
     type Ports = OutputPort<Vec<T>>;
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let x0: Vec<T> = self.x0.iter().map(|x| T::from(*x)).collect();
-        d.continuous_state(self.sizes, &x0, &[Dep::Time, Dep::Xc], |s, ctx, dx| {
+        d.continuous_state(self.sizes, &x0, (Dep::Time, Dep::Xc), |s, ctx, dx| {
             s.equation.rate(ctx.time(), ctx.xc(), dx);
             Ok(())
         });
-        d.vector_output("x", self.outputs, &[Dep::Xc], |s, ctx, x| {
+        d.vector_output("x", self.outputs, Dep::Xc, |s, ctx, x| {
             x.copy_from_slice(&ctx.xc()[..s.outputs]);
             Ok(())
         })

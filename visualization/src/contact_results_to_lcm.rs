@@ -172,7 +172,7 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
         let lcm_message = d.output(
             "lcm_message",
             LcmtContactResultsForViz::default(),
-            &[query_object.into(), Dep::Time],
+            (query_object, Dep::Time),
             move |this, ctx, message| {
                 let query = ctx.eval(query_object)?;
                 this.calc(query, ctx.time().re(), message)

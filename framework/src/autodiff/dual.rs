@@ -14,9 +14,9 @@ use std::ops::{
 ///
 /// * `re` is the value, `eps[i]` the derivative along direction `i`.
 /// * Heap-free and `Copy`; all `N` lanes are carried by every operation.
-/// * Order (`<`, `max`, ...) looks at `re` only. Equality compares value **and** derivatives,
-///   because change detection in contexts relies on it; two duals can therefore be neither less,
-///   nor greater, nor equal.
+/// * Equality and order (`==`, `<`, `max`, ...) look at `re` only, as in Drake: a branch of an
+///   algorithm depends on the value, whether or not derivatives are carried along.
+///   [`Dual::is_same_as`] compares the derivatives, too.
 ///
 /// ```
 /// use tarragon_framework::AutoDiff;
@@ -25,7 +25,7 @@ use std::ops::{
 /// assert_eq!(y.re, 8.0);
 /// assert_eq!(y.eps[0], 12.0);
 /// ```
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Dual<const N: usize> {
     /// Value.
@@ -66,6 +66,18 @@ impl<const N: usize> Dual<N> {
         let mut x = Self::constant(re);
         x.eps[direction] = 1.0;
         x
+    }
+
+    /// Returns true if the values and all derivatives are equal. Like `==`, it is false for NaN.
+    ///
+    /// ```
+    /// use tarragon_framework::AutoDiff;
+    /// let (x, c) = (AutoDiff::variable(2.0, 0), AutoDiff::constant(2.0));
+    /// assert!(x == c && !x.is_same_as(c));
+    /// ```
+    #[inline]
+    pub fn is_same_as(self, other: Self) -> bool {
+        self.re == other.re && self.eps == other.eps
     }
 
     /// Applies the chain rule for a function with value `f0` and derivative `f1` at `self.re`.
@@ -122,7 +134,16 @@ impl<const N: usize> fmt::Display for Dual<N> {
     }
 }
 
+impl<const N: usize> PartialEq for Dual<N> {
+    /// Compares the values.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.re == other.re
+    }
+}
+
 impl<const N: usize> PartialOrd for Dual<N> {
+    /// Compares the values.
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         self.re.partial_cmp(&other.re)
@@ -130,14 +151,15 @@ impl<const N: usize> PartialOrd for Dual<N> {
 }
 
 impl<const N: usize> PartialEq<f64> for Dual<N> {
-    /// Compares with a constant: equal values and no derivatives.
+    /// Compares the value.
     #[inline]
     fn eq(&self, other: &f64) -> bool {
-        *self == Self::constant(*other)
+        self.re == *other
     }
 }
 
 impl<const N: usize> PartialOrd<f64> for Dual<N> {
+    /// Compares the value.
     #[inline]
     fn partial_cmp(&self, other: &f64) -> Option<Ordering> {
         self.re.partial_cmp(other)

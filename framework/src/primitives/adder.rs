@@ -49,13 +49,8 @@ impl<T: Scalar> LeafSystem<T> for Adder {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let names = (0..self.num_inputs).map(|i| format!("u{i}"));
         let u: Vec<InputPort<Vec<T>>> = names.map(|n| d.vector_input(&n, self.size)).collect();
-        let deps: Vec<Dep> = u
-            .iter()
-            .map(|u| (*u).into())
-            .chain([Dep::Nothing])
-            .collect();
         let inputs = u.clone();
-        let sum = d.vector_output("sum", self.size, &deps, move |_, ctx, sum| {
+        let sum = d.vector_output("sum", self.size, &u, move |_, ctx, sum| {
             sum.fill(T::zero());
             // Four inputs at a time: storing and reloading the sum for each input costs more than
             // the additions.

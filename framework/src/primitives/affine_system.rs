@@ -176,7 +176,7 @@ impl AffineSystem {
         let u = d.vector_input("u0", self.d.ncols());
         let x0: Vec<T> = self.initial_state.iter().map(|x| T::from(*x)).collect();
         let (mut continuous, mut discrete) = (None, None);
-        let mut deps = vec![Dep::Nothing];
+        let mut deps: Vec<Dep> = vec![];
         if !x0.is_empty() && self.period > 0.0 {
             let x = d.discrete_state(&x0);
             d.discrete_update_on(Trigger::every(self.period), move |s, ctx, next| {
@@ -186,8 +186,7 @@ impl AffineSystem {
             discrete = Some(x);
             deps.push(x.into());
         } else if !x0.is_empty() {
-            let needs = [Dep::Z, u.into()];
-            let x = d.continuous_state((0, 0, x0.len()), &x0, &needs, move |s, ctx, xdot| {
+            let x = d.continuous_state((0, 0, x0.len()), &x0, (Dep::Z, u), move |s, ctx, xdot| {
                 this(s).advance(ctx, u, ctx.xc(), xdot)
             });
             continuous = Some(x);

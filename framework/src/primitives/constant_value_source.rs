@@ -55,7 +55,7 @@ impl<T: Scalar, V: Value + Clone> LeafSystem<T> for ConstantValueSource<V> {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let value = d.param(self.value.clone());
         let model = self.value.clone();
-        let y = d.output("y0", model, &[value.into()], move |_, ctx, y: &mut V| {
+        let y = d.output("y0", model, value, move |_, ctx, y: &mut V| {
             y.clone_from(ctx.param(value));
             Ok(())
         });

@@ -52,7 +52,7 @@ impl<T: Scalar> LeafSystem<T> for ConstantVectorSource {
         let value: Vec<T> = self.value.iter().map(|x| T::from(*x)).collect();
         let size = value.len();
         let value = d.param(value);
-        let y = d.vector_output("y0", size, &[value.into()], move |_, ctx, y| {
+        let y = d.vector_output("y0", size, value, move |_, ctx, y| {
             let value = ctx.param(value);
             if value.len() != y.len() {
                 return Err(Error::invalid(format!(

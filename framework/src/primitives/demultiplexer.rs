@@ -53,12 +53,10 @@ impl<T: Scalar> LeafSystem<T> for Demultiplexer {
             let part = begin..begin + size;
             begin = part.end;
             let name = format!("y{i}");
-            y.push(
-                d.vector_output(&name, *size, &[u.into()], move |_, ctx, y| {
-                    y.copy_from_slice(&ctx.eval(u)?[part.clone()]);
-                    Ok(())
-                }),
-            );
+            y.push(d.vector_output(&name, *size, u, move |_, ctx, y| {
+                y.copy_from_slice(&ctx.eval(u)?[part.clone()]);
+                Ok(())
+            }));
         }
         DemultiplexerPorts { u, y }
     }

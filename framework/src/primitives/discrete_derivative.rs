@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::prelude::*;
-use crate::{Error, Result};
+use crate::{Dependencies, Error, Result};
 
 /// Numerical derivative `dudt = (u[n] - u[n-1]) / h` of the last two samples, taken every h seconds
 /// (Drake's `DiscreteDerivative`).
@@ -134,12 +134,8 @@ impl<T: Scalar> InputHistory<T> {
     }
 
     /// Returns the dependencies of a computation of the derivative.
-    pub(super) fn deps(&self) -> Vec<Dep> {
-        let count = self.count.map(Dep::from);
-        [self.latest.into(), self.previous.into()]
-            .into_iter()
-            .chain(count)
-            .collect()
+    pub(super) fn deps(&self) -> impl Dependencies + use<T> {
+        (self.latest, self.previous, self.count)
     }
 
     /// Writes the difference quotient.
@@ -173,7 +169,7 @@ impl<T: Scalar> LeafSystem<T> for DiscreteDerivative {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u", self.size);
         let history = self.declare_history(d, u);
-        let dudt = d.vector_output("dudt", self.size, &history.deps(), move |_, ctx, y| {
+        let dudt = d.vector_output("dudt", self.size, history.deps(), move |_, ctx, y| {
             history.derivative(ctx, y)
         });
         DiscreteDerivativePorts { u, dudt, history }

@@ -130,7 +130,7 @@ impl<T: Scalar> LeafSystem<T> for DiscreteTimeDelay {
             next[newest..].copy_from_slice(ctx.eval(u)?);
             Ok(EventStatus::Succeeded)
         });
-        let y = d.vector_output("delayed_u", size, &[x.into()], move |_, ctx, y| {
+        let y = d.vector_output("delayed_u", size, x, move |_, ctx, y| {
             y.copy_from_slice(&ctx.xd(x)[..size]);
             Ok(())
         });

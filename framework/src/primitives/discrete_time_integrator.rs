@@ -66,7 +66,7 @@ impl<T: Scalar> LeafSystem<T> for DiscreteTimeIntegrator {
             }
             Ok(EventStatus::Succeeded)
         });
-        let y = d.vector_output("y", self.size, &[x.into()], move |_, ctx, y| {
+        let y = d.vector_output("y", self.size, x, move |_, ctx, y| {
             y.copy_from_slice(ctx.xd(x));
             Ok(())
         });

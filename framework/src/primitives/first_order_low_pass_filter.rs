@@ -62,15 +62,14 @@ impl<T: Scalar> LeafSystem<T> for FirstOrderLowPassFilter {
         let size = self.time_constants.len();
         let u = d.vector_input("u0", size);
         let x0 = vec![T::zero(); size];
-        let deps = [Dep::Z, u.into()];
-        let x = d.continuous_state((0, 0, size), &x0, &deps, move |s, ctx, xdot| {
+        let x = d.continuous_state((0, 0, size), &x0, (Dep::Z, u), move |s, ctx, xdot| {
             let terms = ctx.eval(u)?.iter().zip(ctx.xc()).zip(&s.time_constants);
             for (xdot, ((u, z), tau)) in xdot.iter_mut().zip(terms) {
                 *xdot = (*u - *z) / T::from(*tau);
             }
             Ok(())
         });
-        let y = d.vector_output("y0", size, &[Dep::Z], |_, ctx, y| {
+        let y = d.vector_output("y0", size, Dep::Z, |_, ctx, y| {
             y.copy_from_slice(ctx.xc());
             Ok(())
         });

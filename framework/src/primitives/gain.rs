@@ -55,7 +55,7 @@ impl<T: Scalar> LeafSystem<T> for Gain {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u", self.size);
         let k = d.param(T::from(self.k));
-        let y = d.vector_output("y", self.size, &[u.into(), k.into()], move |_, ctx, y| {
+        let y = d.vector_output("y", self.size, (u, k), move |_, ctx, y| {
             let k = *ctx.param(k);
             for (y, u) in y.iter_mut().zip(ctx.eval(u)?) {
                 *y = k * *u;

@@ -54,7 +54,7 @@ impl<T: Scalar> LeafSystem<T> for Integrator {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u", self.size);
         let x0 = vec![T::zero(); self.size];
-        let x = d.continuous_state((0, 0, self.size), &x0, &[u.into()], move |_, ctx, xdot| {
+        let x = d.continuous_state((0, 0, self.size), &x0, u, move |_, ctx, xdot| {
             copy(xdot, ctx.eval(u)?);
             Ok(())
         });

@@ -59,7 +59,7 @@ impl<T: Scalar> LeafSystem<T> for MatrixGain {
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u0", self.d.ncols());
-        let y = d.vector_output("y0", self.d.nrows(), &[u.into()], move |s, ctx, y| {
+        let y = d.vector_output("y0", self.d.nrows(), u, move |s, ctx, y| {
             combine(y, |_| T::zero(), [(&s.d, ctx.eval(u)?)]);
             Ok(())
         });

@@ -53,8 +53,7 @@ impl<T: Scalar> LeafSystem<T> for Multiplexer {
             .collect();
         let inputs = u.clone();
         let size = self.sizes.iter().sum();
-        let deps = [Dep::Nothing, Dep::AllInputs];
-        let y = d.vector_output("y0", size, &deps, move |_, ctx, mut y| {
+        let y = d.vector_output("y0", size, &u, move |_, ctx, mut y| {
             for input in &inputs {
                 let u = ctx.eval(*input)?;
                 let (part, rest) = y.split_at_mut(u.len());

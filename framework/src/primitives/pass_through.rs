@@ -80,7 +80,7 @@ impl<T: Scalar> LeafSystem<T> for PassThrough {
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.vector_input("u", self.size);
-        let y = d.vector_output("y", self.size, &[u.into()], move |_, ctx, y| {
+        let y = d.vector_output("y", self.size, u, move |_, ctx, y| {
             y.copy_from_slice(ctx.eval(u)?);
             Ok(())
         });
@@ -94,7 +94,7 @@ impl<T: Scalar, V: Value + Clone> LeafSystem<T> for ValuePassThrough<V> {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let u = d.input("u");
         let model = self.model.clone();
-        let y = d.output("y", model, &[u.into()], move |_, ctx, y: &mut V| {
+        let y = d.output("y", model, u, move |_, ctx, y: &mut V| {
             y.clone_from(ctx.eval(u)?);
             Ok(())
         });

@@ -113,22 +113,20 @@ impl<T: Scalar> LeafSystem<T> for PidController {
         let n = self.kp.len();
         let estimated = d.vector_input("estimated_state", self.minus_projection.ncols());
         let desired = d.vector_input("desired_state", 2 * n);
-        let deps = [estimated.into(), desired.into()];
+        let deps = (estimated, desired);
         let model = vec![T::zero(); 2 * n];
-        let error = d.cache_entry("error", model, &deps, move |s, ctx, e: &mut Vec<T>| {
+        let error = d.cache_entry("error", model, deps, move |s, ctx, e: &mut Vec<T>| {
             let (desired, estimated) = (ctx.eval(desired)?, ctx.eval(estimated)?);
             combine(e, |i| desired[i], [(&s.minus_projection, estimated)]);
             Ok(())
         });
         let zero = vec![T::zero(); n];
-        let integral =
-            d.continuous_state((0, 0, n), &zero, &[error.into()], move |_, ctx, xdot| {
-                xdot.copy_from_slice(&ctx.cached(error)?[..n]);
-                Ok(())
-            });
-        let deps = [Dep::Z, error.into()];
+        let integral = d.continuous_state((0, 0, n), &zero, error, move |_, ctx, xdot| {
+            xdot.copy_from_slice(&ctx.cached(error)?[..n]);
+            Ok(())
+        });
         let outputs = self.output_projection.nrows();
-        let control = d.vector_output("control", outputs, &deps, move |s, ctx, y| {
+        let control = d.vector_output("control", outputs, (Dep::Z, error), move |s, ctx, y| {
             y.fill(T::zero());
             let (e, x) = (ctx.cached(error)?, ctx.xc());
             let columns = s.output_projection.as_slice().chunks_exact(y.len().max(1));

@@ -124,7 +124,7 @@ impl<T: Scalar> LeafSystem<T> for PortSwitch {
             self.num_inputs,
             |d, name| d.vector_input(name, size),
             |d, selection| {
-                d.vector_output("value", size, &[Dep::AllInputs], move |_, ctx, y| {
+                d.vector_output("value", size, Dep::AllInputs, move |_, ctx, y| {
                     y.copy_from_slice(selection.eval(ctx)?);
                     Ok(())
                 })
@@ -143,15 +143,10 @@ impl<T: Scalar, V: Value + Clone> LeafSystem<T> for ValuePortSwitch<V> {
             self.num_inputs,
             |d, name| d.input(name),
             |d, selection| {
-                d.output(
-                    "value",
-                    model,
-                    &[Dep::AllInputs],
-                    move |_, ctx, y: &mut V| {
-                        y.clone_from(selection.eval(ctx)?);
-                        Ok(())
-                    },
-                )
+                d.output("value", model, Dep::AllInputs, move |_, ctx, y: &mut V| {
+                    y.clone_from(selection.eval(ctx)?);
+                    Ok(())
+                })
             },
         )
     }

@@ -84,7 +84,7 @@ impl<T: Scalar> LeafSystem<T> for RandomSource {
             *next.xa_mut(generator) = state;
             Ok(EventStatus::Succeeded)
         });
-        let y = d.vector_output("output", self.size, &[samples.into()], move |_, ctx, y| {
+        let y = d.vector_output("output", self.size, samples, move |_, ctx, y| {
             y.copy_from_slice(ctx.xd(samples));
             Ok(())
         });

@@ -57,16 +57,11 @@ pub(super) fn declare_samples<S: LeafSystem<T>, T: Scalar, V: Value + Clone>(
         }
         Ok(EventStatus::Succeeded)
     });
-    let y = d.output(
-        output,
-        model.clone(),
-        &[x.into()],
-        move |_, ctx, y: &mut V| {
-            if let Some(oldest) = ctx.xa(x).front() {
-                y.clone_from(oldest);
-            }
-            Ok(())
-        },
-    );
+    let y = d.output(output, model.clone(), x, move |_, ctx, y: &mut V| {
+        if let Some(oldest) = ctx.xa(x).front() {
+            y.clone_from(oldest);
+        }
+        Ok(())
+    });
     SampledValuePorts { u, y, x }
 }

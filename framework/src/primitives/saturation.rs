@@ -95,8 +95,7 @@ impl<T: Scalar> LeafSystem<T> for Saturation {
             from_port.then(|| d.vector_input(name, size))
         };
         let (max, min) = (limit("u1"), limit("u2"));
-        let deps = [Dep::AllInputs];
-        let y = d.vector_output("y0", size, &deps, move |s, ctx, y| {
+        let y = d.vector_output("y0", size, Dep::AllInputs, move |s, ctx, y| {
             let optional = |port: Option<InputPort<Vec<T>>>| {
                 port.map_or(Ok(None), |port| ctx.eval_optional(port))
             };

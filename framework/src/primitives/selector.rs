@@ -83,11 +83,7 @@ impl<T: Scalar> LeafSystem<T> for Selector {
         let mut y = vec![];
         for (output, selection) in self.selections.iter().enumerate() {
             let sources: Vec<_> = selection.iter().map(|(i, k)| (u[*i], *k)).collect();
-            let deps: Vec<Dep> = sources
-                .iter()
-                .map(|s| s.0.into())
-                .chain([Dep::Nothing])
-                .collect();
+            let deps: Vec<_> = sources.iter().map(|s| s.0).collect();
             let (name, size) = (format!("y{output}"), sources.len());
             y.push(d.vector_output(&name, size, &deps, move |_, ctx, y| {
                 for (y, (input, element)) in y.iter_mut().zip(&sources) {

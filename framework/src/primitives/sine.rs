@@ -142,7 +142,7 @@ impl<T: Scalar> LeafSystem<T> for Sine {
         let u = self.from_input.then(|| d.vector_input("u0", size));
         let dep = u.map_or(Dep::Time, Dep::from);
         let mut output = |name: &str, derivative: i32| {
-            d.vector_output(name, size, &[dep], move |s, ctx, y| {
+            d.vector_output(name, size, dep, move |s, ctx, y| {
                 let x = u.map(|u| ctx.eval(u)).transpose()?;
                 for (i, (y, wave)) in y.iter_mut().zip(&s.waves).enumerate() {
                     let x = x.map_or_else(|| ctx.time(), |x| x[i]);

@@ -67,9 +67,8 @@ impl<T: Scalar> LeafSystem<T> for StateInterpolatorWithDiscreteDerivative {
         let size = self.derivative.size;
         let position = d.vector_input("position", size);
         let history = self.derivative.declare_history(d, position);
-        let mut deps = history.deps();
-        deps.push(position.into());
-        let state = d.vector_output("state", 2 * size, &deps, move |_, ctx, state| {
+        let deps = (position, history.deps());
+        let state = d.vector_output("state", 2 * size, deps, move |_, ctx, state| {
             let (q, v) = state.split_at_mut(size);
             q.copy_from_slice(ctx.eval(position)?);
             history.derivative(ctx, v)

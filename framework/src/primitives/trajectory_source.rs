@@ -60,7 +60,7 @@ impl<T: Scalar, P: Trajectory> LeafSystem<T> for TrajectorySource<P> {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let (rows, more) = (self.trajectory.rows(), self.trajectory.derivative_rows());
         let size = rows + more * self.derivatives;
-        let y = d.vector_output("y0", size, &[Dep::Time], move |s, ctx, y| {
+        let y = d.vector_output("y0", size, Dep::Time, move |s, ctx, y| {
             let (value, derivatives) = y.split_at_mut(rows);
             s.trajectory.evaluate_derivative(ctx.time(), 0, value);
             for (k, y) in derivatives.chunks_exact_mut(more.max(1)).enumerate() {

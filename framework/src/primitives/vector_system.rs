@@ -290,9 +290,9 @@ impl<T: Scalar, F: FunctionsOver<T>> LeafSystem<T> for VectorSystem<F> {
                 deps.push(x.into());
                 discrete = Some(x);
             } else {
-                let needs = [Dep::Time, Dep::Z, u.into()];
                 let sizes = (0, 0, x0.len());
-                let x = d.continuous_state(sizes, &x0, &needs, move |s, ctx, xdot| {
+                let needs = (Dep::Time, Dep::Z, u);
+                let x = d.continuous_state(sizes, &x0, needs, move |s, ctx, xdot| {
                     let u = s.input(ctx, u)?;
                     s.functions.dynamics_over(ctx.time(), ctx.xc(), u, xdot)
                 });

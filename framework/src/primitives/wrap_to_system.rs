@@ -88,7 +88,7 @@ impl<T: Scalar> LeafSystem<T> for WrapToSystem {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let size = self.intervals.len();
         let u = d.vector_input("u0", size);
-        let y = d.vector_output("y0", size, &[u.into()], move |s, ctx, y| {
+        let y = d.vector_output("y0", size, u, move |s, ctx, y| {
             for ((y, u), interval) in y.iter_mut().zip(ctx.eval(u)?).zip(&s.intervals) {
                 *y = interval.map_or(*u, |(low, high)| wrap(*u, low, high));
             }

@@ -114,7 +114,7 @@ impl<T: Scalar> LeafSystem<T> for ZeroOrderHold {
             copy(next.get_mut(x), ctx.eval(u)?);
             Ok(EventStatus::Succeeded)
         });
-        let y = d.vector_output("y", self.size, &[x.into()], move |_, ctx, y| {
+        let y = d.vector_output("y", self.size, x, move |_, ctx, y| {
             copy(y, ctx.xd(x));
             Ok(())
         });

@@ -73,39 +73,28 @@ impl Default for SimulatorConfig {
 impl SimulatorConfig {
     /// Returns the step size limits after checking them.
     pub(super) fn limits(&self) -> Result<Limits> {
-        let wrong = |what: &str, found: f64, expected: &str| {
-            Err(Error::invalid(format!(
-                "Simulator: the {what} must be {expected}, got {found:?}"
-            )))
-        };
-        let positive = |x: f64| x > 0.0 && x.is_finite();
-        let (largest, smallest) = (self.max_step_size, self.min_step_size);
-        if !positive(largest) {
-            return wrong("largest step", largest, "positive and finite (s)");
-        }
-        if !(0.0..=largest).contains(&smallest) {
-            let expected = format!("from 0 to the largest step, {largest:?} s");
-            return wrong("smallest step", smallest, &expected);
-        }
-        if let Some(time) = self.start_time.filter(|t| !t.is_finite()) {
-            return wrong("start time", time, "finite (s)");
-        }
-        if !positive(self.accuracy) {
-            return wrong("accuracy", self.accuracy, "positive and finite");
-        }
-        if let Some(first) = self.initial_step_size
-            && !(first >= smallest && first > 0.0 && first <= largest)
-        {
-            let expected = format!("positive and from {smallest:?} to {largest:?} s");
-            return wrong("first step", first, &expected);
-        }
-        Ok(Limits {
-            max_step: largest,
-            min_step: smallest,
+        let limits = Limits {
+            max_step: self.max_step_size,
+            min_step: self.min_step_size,
             fail_below_min_step: self.throw_on_minimum_step_size_violation,
             accuracy: self.accuracy,
             error_control: self.use_error_control,
             first_step: self.initial_step_size,
-        })
+        };
+        limits.check()?;
+        if let Some(first) = self.initial_step_size
+            && !(first > 0.0 && (limits.min_step..=limits.max_step).contains(&first))
+        {
+            return Err(Error::invalid(format!(
+                "Simulator: the first step must be positive and from {:?} to {:?} s, got {first:?}",
+                limits.min_step, limits.max_step
+            )));
+        }
+        if let Some(time) = self.start_time.filter(|t| !t.is_finite()) {
+            return Err(Error::invalid(format!(
+                "Simulator: the start time must be finite (s), got {time:?}"
+            )));
+        }
+        Ok(limits)
     }
 }

@@ -100,7 +100,7 @@ handles!(
     /// impl<T: Scalar> LeafSystem<T> for Table {
     ///     type Ports = CacheEntry<Vec<usize>>;
     ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-    ///         d.cache_entry("squares", vec![], &[Dep::Nothing], |_, _, squares| {
+    ///         d.cache_entry("squares", vec![], Dep::Nothing, |_, _, squares| {
     ///             squares.extend((0..4).map(|i| i * i));
     ///             Ok(())
     ///         })

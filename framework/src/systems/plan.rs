@@ -255,7 +255,7 @@ impl Node {
             Dep::Q => add(q),
             Dep::V => add(v),
             Dep::Z => add(z),
-            Dep::Xc => add(self.source_xc()),
+            Dep::Xc | Dep::ContinuousState(_) => add(self.source_xc()),
             Dep::Xd => add(xd),
             Dep::Xa => add(xa),
             Dep::X => add(self.source_state()),
@@ -461,7 +461,7 @@ impl<T: Scalar> Plan<T> {
 ///     type Ports = OutputPort<Vec<T>>;
 ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
 ///         let (u, x) = (d.vector_input("u", 1), d.discrete_state(&[T::from(3.0)]));
-///         d.vector_output("y", 1, &[u.into(), x.into()], move |_, ctx, y| {
+///         d.vector_output("y", 1, (u, x), move |_, ctx, y| {
 ///             let u = ctx.eval_optional(u)?.map_or(T::zero(), |u| u[0]);
 ///             Ok(y[0] = ctx.xd(x)[0] + u)
 ///         })

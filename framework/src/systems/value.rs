@@ -1,6 +1,6 @@
 //! Values of any type; numbers and vectors of numbers are stored without a box.
 
-use crate::Scalar;
+use crate::{AutoDiff, Scalar};
 use std::any::{Any, TypeId};
 
 /// Anything that can travel through a port or live in a context (Drake's `AbstractValue`).
@@ -84,6 +84,21 @@ pub(crate) fn copy<T: Copy>(to: &mut [T], from: &[T]) {
 #[inline(always)]
 fn copy_rows<T: Copy, const N: usize>(row: usize, to: &mut [T], from: &[T]) {
     to[row..row + N].copy_from_slice(&from[row..row + N]);
+}
+
+/// Returns true if two numbers are equal with all their derivatives; false if the derivatives of
+/// the scalar are unknown here.
+#[inline]
+pub(crate) fn is_same<T: Scalar>(a: T, b: T) -> bool {
+    // The type comparisons are constants: only one arm remains.
+    let (x, y): (&dyn Any, &dyn Any) = (&a, &b);
+    if let (Some(x), Some(y)) = (x.downcast_ref::<f64>(), y.downcast_ref::<f64>()) {
+        return x == y;
+    }
+    match (x.downcast_ref::<AutoDiff>(), y.downcast_ref::<AutoDiff>()) {
+        (Some(x), Some(y)) => x.is_same_as(*y),
+        _ => false,
+    }
 }
 
 /// Value of some type. Vectors and numbers are stored without a box, because nearly all values are

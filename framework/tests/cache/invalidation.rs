@@ -118,3 +118,106 @@ fn invalidate_all_makes_everything_stale() {
     ctx.eval(g[2].y).unwrap();
     assert_eq!(ctx.cache_statistics().computations, 6);
 }
+
+/// Outputs whose dependencies are written in every form. They read nothing, so debug builds have
+/// nothing to check.
+struct Forms;
+impl<T: Scalar> LeafSystem<T> for Forms {
+    type Ports = FormsPorts<T>;
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let (p, q, x) = (d.param(0.0), d.param(0.0), d.discrete_state(&[T::zero()]));
+        let xc = d.continuous_state((0, 0, 1), &[T::zero()], Dep::Nothing, |_, _, _| Ok(()));
+        let mut count = 0;
+        let mut y = |sources: &'static str, deps: &dyn Dependencies| {
+            count += 1;
+            let name = format!("y{count}");
+            (sources, d.output(&name, (), deps, |_, _, ()| Ok(())))
+        };
+        let no_handles: [Param<f64>; 0] = [];
+        let outputs = vec![
+            y("", &Dep::Nothing),
+            y("", &Vec::<Dep>::new()),
+            y("", &no_handles),
+            y("", &None::<Dep>),
+            y("tpqxc", &Dep::AllSources),
+            y("p", &p),
+            y("pq", &(p, q)),
+            y("pq", &[p, q]),
+            y("pq", &&[p, q][..]),
+            y("pq", &vec![Dep::from(p), q.into()]),
+            y("tqx", &((Dep::Time, x), Some(q))),
+            y("c", &xc),
+            y("tpq", &(Dep::Time, [p, p], None::<Dep>, q)),
+        ];
+        FormsPorts {
+            p,
+            q,
+            x,
+            xc,
+            outputs,
+        }
+    }
+}
+#[derive(Clone)]
+struct FormsPorts<T> {
+    p: Param<f64>,
+    q: Param<f64>,
+    x: DiscreteState<Vec<T>>,
+    xc: ContinuousState<Vec<T>>,
+    /// Initials of the sources that make the output stale, and the output.
+    outputs: Vec<(&'static str, OutputPort<()>)>,
+}
+
+#[test]
+fn lists_of_dependencies_mean_what_they_name_in_every_form() {
+    let mut b = DiagramBuilder::new();
+    let forms = b.add("forms", Forms);
+    let mut ctx = b.build().unwrap().default_context();
+    let serials = |ctx: &Context<f64>| -> Vec<u64> {
+        let of = |y| ctx.eval(y).and_then(|()| ctx.serial(y)).unwrap();
+        forms.outputs.iter().map(|(_, y)| of(*y)).collect()
+    };
+    for source in ['t', 'p', 'q', 'x', 'c'] {
+        let before = serials(&ctx);
+        match source {
+            't' => ctx.set_time(1.0),
+            'p' => *ctx.param_mut(forms.p).unwrap() = 1.0,
+            'q' => *ctx.param_mut(forms.q).unwrap() = 1.0,
+            'x' => ctx.xd_mut(forms.x).unwrap()[0] = 1.0,
+            _ => ctx.xc_mut(forms.xc).unwrap()[0] = 1.0,
+        }
+        let after = serials(&ctx);
+        for (i, (sources, _)) in forms.outputs.iter().enumerate() {
+            let computed = after[i] != before[i];
+            assert_eq!(
+                computed,
+                sources.contains(source),
+                "form {i}, change of {source}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_change_of_derivatives_alone_is_a_change() {
+    struct Clock;
+    impl<T: Scalar> LeafSystem<T> for Clock {
+        type Ports = OutputPort<T>;
+        fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+            d.output("time", T::zero(), Dep::Time, |_, ctx, time| {
+                *time = ctx.time();
+                Ok(())
+            })
+        }
+    }
+    let mut b = DiagramBuilder::new();
+    let clock = b.add("clock", Clock);
+    let diagram = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
+    let (time, mut ctx) = (diagram.ports(&clock).unwrap(), diagram.default_context());
+    let (constant, variable) = (AutoDiff::constant(1.0), AutoDiff::variable(1.0, 0));
+    for (set, computations) in [(constant, 1), (variable, 2), (variable, 2), (constant, 3)] {
+        ctx.set_time(set);
+        assert!(ctx.eval(time).unwrap().is_same_as(set));
+        assert_eq!(ctx.cache_statistics().computations, computations);
+    }
+}

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tarragon_framework::primitives::Gain;
-use tarragon_framework::{CacheMode, CacheStatistics, Error, Result, prelude::*};
+use tarragon_framework::{CacheMode, CacheStatistics, Dependencies, Error, Result, prelude::*};
 
 type Inputs = [InputPort<Vec<f64>>; 2];
 type Calc = Box<dyn Fn(&LeafContext<'_, f64>, Inputs, f64) -> Result<f64> + Send + Sync>;
@@ -32,8 +32,7 @@ impl LeafSystem<f64> for System {
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let u = [d.vector_input("u0", 1), d.vector_input("u1", 1)];
         let p = d.param(0.0);
-        let deps = [Dep::AllInputs, p.into()];
-        let y = d.vector_output("y", 1, &deps, move |s, ctx, y| {
+        let y = d.vector_output("y", 1, (Dep::AllInputs, p), move |s, ctx, y| {
             s.calls.fetch_add(1, Ordering::Relaxed);
             y[0] = (s.calc)(ctx, u, *ctx.param(p))?;
             Ok(())

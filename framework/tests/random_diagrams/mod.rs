@@ -122,25 +122,24 @@ impl<T: Scalar> LeafSystem<T> for System {
         let both = [ticks, Trigger::Forced];
         let (mut entry, mut xc, mut xd, mut xa) = (None, None, None, None);
         let y = match self.kind {
-            Kind::Map => {
-                let deps = [u[0].into(), u[1].into(), p.into()];
-                d.vector_output("y", 2, &deps, move |_, ctx, y| {
-                    let (p, a, b) = (*ctx.param(p), ctx.eval(u[0])?, ctx.eval(u[1])?);
-                    set(y, |i| squash(p * a[i] + b[1 - i]));
-                    Ok(())
-                })
-            }
-            Kind::Switch => {
-                let deps = [Dep::AllInputs, Dep::AllParameters];
-                d.vector_output("y", 2, &deps, move |_, ctx, y| {
+            Kind::Map => d.vector_output("y", 2, (u[0], u[1], p), move |_, ctx, y| {
+                let (p, a, b) = (*ctx.param(p), ctx.eval(u[0])?, ctx.eval(u[1])?);
+                set(y, |i| squash(p * a[i] + b[1 - i]));
+                Ok(())
+            }),
+            Kind::Switch => d.vector_output(
+                "y",
+                2,
+                (Dep::AllInputs, Dep::AllParameters),
+                move |_, ctx, y| {
                     let which = usize::from(*ctx.param(p) > T::from(0.0));
                     let a = ctx.eval(u[which])?;
                     set(y, |i| a[i] + T::from(0.125));
                     Ok(())
-                })
-            }
+                },
+            ),
             Kind::Fallible => {
-                d.vector_output("y", 2, &[p.into(), u[0].into()], move |_, ctx, y| {
+                d.vector_output("y", 2, (p, u[0]), move |_, ctx, y| {
                     // Half of the result is written before the failure.
                     y[0] = T::from(7.0);
                     if *ctx.param(p) > T::from(0.5) {
@@ -151,45 +150,38 @@ impl<T: Scalar> LeafSystem<T> for System {
                     Ok(())
                 })
             }
-            Kind::Fallback => {
-                d.vector_output("y", 2, &[p.into(), u[0].into()], move |_, ctx, y| {
-                    let (p, a) = (*ctx.param(p), soft(ctx, u[0]));
-                    set(y, |i| squash(a[i] + p));
-                    Ok(())
-                })
-            }
+            Kind::Fallback => d.vector_output("y", 2, (p, u[0]), move |_, ctx, y| {
+                let (p, a) = (*ctx.param(p), soft(ctx, u[0]));
+                set(y, |i| squash(a[i] + p));
+                Ok(())
+            }),
             Kind::Cached => {
                 let model = vec![T::from(0.0); 2];
-                let deps = [u[0].into(), p.into()];
-                let first = d.cache_entry("first", model.clone(), &deps, move |_, ctx, y| {
+                let first = d.cache_entry("first", model.clone(), (u[0], p), move |_, ctx, y| {
                     let (p, a) = (*ctx.param(p), ctx.eval(u[0])?);
                     set(y, |i| p * a[i]);
                     Ok(())
                 });
-                let deps = [first.into(), u[1].into()];
-                let second = d.cache_entry("second", model, &deps, move |_, ctx, y| {
+                let second = d.cache_entry("second", model, (first, u[1]), move |_, ctx, y| {
                     let (first, b) = (ctx.cached(first)?, ctx.eval(u[1])?);
                     set(y, |i| first[i] + b[i]);
                     Ok(())
                 });
                 entry = Some(first);
-                let deps = [first.into(), second.into(), Dep::Time];
-                d.vector_output("y", 2, &deps, move |_, ctx, y| {
+                d.vector_output("y", 2, (first, second, Dep::Time), move |_, ctx, y| {
                     let (a, b) = (ctx.cached(first)?, ctx.cached(second)?);
                     set(y, |i| squash(a[i] * b[i] + ctx.time()));
                     Ok(())
                 })
             }
-            Kind::Optional => {
-                d.vector_output("y", 2, &[u[0].into(), p.into()], move |_, ctx, y| {
-                    match ctx.eval_optional(u[0])? {
-                        Some(a) => set(y, |i| a[i]),
-                        None => set(y, |_| *ctx.param(p)),
-                    }
-                    Ok(())
-                })
-            }
-            Kind::Clock => d.vector_output("y", 2, &[Dep::Time, p.into()], move |_, ctx, y| {
+            Kind::Optional => d.vector_output("y", 2, (u[0], p), move |_, ctx, y| {
+                match ctx.eval_optional(u[0])? {
+                    Some(a) => set(y, |i| a[i]),
+                    None => set(y, |_| *ctx.param(p)),
+                }
+                Ok(())
+            }),
+            Kind::Clock => d.vector_output("y", 2, (Dep::Time, p), move |_, ctx, y| {
                 set(y, |_| squash(ctx.time() * *ctx.param(p)));
                 Ok(())
             }),
@@ -204,20 +196,20 @@ impl<T: Scalar> LeafSystem<T> for System {
                     });
                 }
                 xd = Some(x);
-                d.vector_output("y", 2, &[Dep::Xd, p.into()], move |_, ctx, y| {
+                d.vector_output("y", 2, (Dep::Xd, p), move |_, ctx, y| {
                     set(y, |i| ctx.xd(x)[i] + *ctx.param(p));
                     Ok(())
                 })
             }
             Kind::Spring => {
                 let x0 = [T::from(0.3), T::from(0.0)];
-                let deps = [Dep::Xc, p.into(), u[1].into()];
-                let x = d.continuous_state((1, 1, 0), &x0, &deps, move |_, ctx, dx| {
-                    let (p, a) = (*ctx.param(p), soft(ctx, u[1]));
-                    dx[0] = ctx.v()[0];
-                    dx[1] = squash(a[0]) * p - ctx.q()[0];
-                    Ok(())
-                });
+                let x =
+                    d.continuous_state((1, 1, 0), &x0, (Dep::Xc, p, u[1]), move |_, ctx, dx| {
+                        let (p, a) = (*ctx.param(p), soft(ctx, u[1]));
+                        dx[0] = ctx.v()[0];
+                        dx[1] = squash(a[0]) * p - ctx.q()[0];
+                        Ok(())
+                    });
                 xc = Some(x);
                 d.vector_output("y", 2, &[Dep::Q], move |_, ctx, y| {
                     set(y, |_| ctx.q()[0]);
@@ -239,7 +231,7 @@ impl<T: Scalar> LeafSystem<T> for System {
                     });
                 }
                 xa = Some(x);
-                d.vector_output("y", 2, &[x.into(), p.into()], move |_, ctx, y| {
+                d.vector_output("y", 2, (x, p), move |_, ctx, y| {
                     let x = ctx.xa(x);
                     let sum = x.iter().fold(*ctx.param(p), |sum, x| sum + *x);
                     set(y, |_| squash(sum));
@@ -248,8 +240,7 @@ impl<T: Scalar> LeafSystem<T> for System {
             }
             Kind::Ramp => {
                 let count = d.discrete_state(&[T::from(0.0); 2]);
-                let deps = [p.into()];
-                let x = d.continuous_state((0, 0, 1), &[T::from(0.0)], &deps, move |_, ctx, dx| {
+                let x = d.continuous_state((0, 0, 1), &[T::from(0.0)], p, move |_, ctx, dx| {
                     dx[0] = T::from(1.0) + squash(*ctx.param(p));
                     Ok(())
                 });
@@ -283,7 +274,7 @@ impl<T: Scalar> LeafSystem<T> for System {
                     Ok(EventStatus::Succeeded)
                 });
                 xd = Some(next);
-                d.vector_output("y", 2, &[next.into()], move |_, ctx, y| {
+                d.vector_output("y", 2, next, move |_, ctx, y| {
                     set(y, |i| squash(ctx.xd(next)[i]));
                     Ok(())
                 })

@@ -8,7 +8,7 @@ struct Liar(Arc<AtomicU64>);
 impl LeafSystem<f64> for Liar {
     type Ports = OutputPort<Vec<f64>>;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        d.vector_output("y", 1, &[Dep::Nothing], |s, _, y| {
+        d.vector_output("y", 1, Dep::Nothing, |s, _, y| {
             y[0] = s.0.load(Ordering::Relaxed) as f64;
             Ok(())
         })

@@ -166,8 +166,8 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
         let geometry = d.param(Arc::clone(state));
         let model = QueryObject::new(Arc::clone(state));
         let inputs = pose_ports.clone();
-        let deps = [Dep::AllInputs, Dep::AllParameters];
-        let query = d.output("query", model, &deps, move |_, ctx, query| {
+        let deps = (Dep::AllInputs, Dep::AllParameters);
+        let query = d.output("query", model, deps, move |_, ctx, query| {
             let state = ctx.param(geometry);
             let same_scene = Arc::ptr_eq(state, &query.state);
             query.state = state.clone();

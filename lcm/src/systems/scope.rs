@@ -94,8 +94,8 @@ impl<T: Scalar> LeafSystem<T> for LcmScopeSystem {
             Some(size) => d.vector_input("input", size),
             None => d.input("input"),
         };
-        let deps = [input.into(), Dep::Time];
-        let output = d.output("output", LcmtScope::default(), &deps, move |_, ctx, out| {
+        let deps = (input, Dep::Time);
+        let output = d.output("output", LcmtScope::default(), deps, move |_, ctx, out| {
             // Truncated, as Drake converts it.
             out.utime = (ctx.time().re() * 1e6) as i64;
             out.value.clear();

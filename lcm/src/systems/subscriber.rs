@@ -209,8 +209,7 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let state = d.abstract_state(LatestMessage::default());
-        let deps = [state.into()];
-        let lcm_message = d.output("lcm_message", M::default(), &deps, move |_, ctx, out| {
+        let lcm_message = d.output("lcm_message", M::default(), state, move |_, ctx, out| {
             // Decodes into the previous message, which may have the same names and sizes.
             match &ctx.xa::<LatestMessage>(state).message {
                 Some(message) => message.data.decode_into(out)?,
@@ -218,7 +217,7 @@ impl<M: LcmMessage, T: Scalar> LeafSystem<T> for LcmSubscriberSystem<M> {
             }
             Ok(())
         });
-        let message_count = d.output("message_count", 0, &deps, move |_, ctx, out| {
+        let message_count = d.output("message_count", 0, state, move |_, ctx, out| {
             *out = ctx.xa::<LatestMessage>(state).count;
             Ok(())
         });

@@ -107,7 +107,7 @@ impl<T: Scalar> CoordinateSource<T> {
         match self {
             Self::Port(port) => port.into(),
             Self::Discrete(state) => state.into(),
-            Self::Continuous(_) => Dep::Xc,
+            Self::Continuous(state) => state.into(),
         }
     }
     /// Reads q, possibly followed by v.
@@ -139,13 +139,12 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             PositionSource::State => {
                 let no_derivatives =
                     |_: &Self, _: &LeafContext<'_, T>, _: &mut [T]| Err(custom(NO_DYNAMICS));
-                let deps = [Dep::Xc];
-                let state = d.continuous_state((nq, nv, 0), &x0, &deps, no_derivatives);
+                let state = d.continuous_state((nq, nv, 0), &x0, Dep::Xc, no_derivatives);
                 CoordinateSource::Continuous(state)
             }
         };
         let state = (self.position_source == PositionSource::State).then(|| {
-            d.vector_output("state", nq + nv, &[source.dep()], move |_, ctx, y| {
+            d.vector_output("state", nq + nv, source.dep(), move |_, ctx, y| {
                 y.copy_from_slice(source.read(ctx)?);
                 Ok(())
             })
@@ -158,7 +157,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         let kinematics = d.cache_entry(
             "position_kinematics",
             vec![Isometry3::identity(); self.num_bodies()],
-            &[source.dep()],
+            source.dep(),
             move |plant, ctx, poses| {
                 let q = source.read(ctx)?;
                 let nq = plant.num_positions().min(q.len());
@@ -168,20 +167,16 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         let body_poses = d.output(
             "body_poses",
             vec![Isometry3::identity(); self.num_bodies()],
-            &[kinematics.into()],
+            kinematics,
             move |_, ctx, poses: &mut Vec<Isometry3<T>>| {
                 poses.clone_from(ctx.cached(kinematics)?);
                 Ok(())
             },
         );
-        let deps: Vec<Dep> = [Some(source.dep()), velocity.map(Dep::from)]
-            .into_iter()
-            .flatten()
-            .collect();
         let motion = d.cache_entry(
             "velocity_kinematics",
             (PositionKinematics::empty(), VelocityKinematics::empty()),
-            &deps,
+            (source.dep(), velocity),
             move |plant, ctx, (positions, velocities)| {
                 let x = source.read(ctx)?;
                 // An input of the wrong length is rejected below.
@@ -197,7 +192,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         let body_spatial_velocities = d.output(
             "body_spatial_velocities",
             vec![SpatialVector::zero(); self.num_bodies()],
-            &[motion.into()],
+            motion,
             move |_, ctx, out: &mut Vec<SpatialVector<T>>| {
                 let (_, velocities) = ctx.cached(motion)?;
                 out.clear();
@@ -213,7 +208,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             d.output(
                 "geometry_pose",
                 FramePoseVector::with_capacity(frames.len()),
-                &[kinematics.into()],
+                kinematics,
                 move |_, ctx, poses| {
                     let x_wb = ctx.cached(kinematics)?;
                     poses.assign(frames.iter().map(|(body, frame)| (*frame, x_wb[*body])));

@@ -197,10 +197,8 @@ impl LeafSystem<f64> for RgbdSensor {
         let x_pb = d.param(self.x_pb);
         let color_camera = d.param(self.color_camera.clone());
         let depth_camera = d.param(self.depth_camera.clone());
-        let place: [Dep; 3] = [geometry_query.into(), parent_id.into(), x_pb.into()];
-        let with = |camera: Dep| [place[0], place[1], place[2], camera];
-        let color_deps = with(color_camera.into());
-        let depth_deps = with(depth_camera.into());
+        let place = (geometry_query, parent_id, x_pb);
+        let (color_deps, depth_deps) = ((place, color_camera), (place, depth_camera));
         let view = View {
             geometry_query,
             parent_id,
@@ -208,14 +206,14 @@ impl LeafSystem<f64> for RgbdSensor {
         };
 
         let model = ImageRgba8U::default();
-        let color_image = d.output("color_image", model, &color_deps, move |_, ctx, image| {
+        let color_image = d.output("color_image", model, color_deps, move |_, ctx, image| {
             let camera = ctx.param(color_camera);
             fit(image, camera.core());
             let (query, parent, x_pb) = view.of(ctx)?;
             query.render_color_image(camera, parent, x_pb, image)
         });
         let model = ImageLabel16I::default();
-        let label_image = d.output("label_image", model, &color_deps, move |_, ctx, image| {
+        let label_image = d.output("label_image", model, color_deps, move |_, ctx, image| {
             let camera = ctx.param(color_camera);
             fit(image, camera.core());
             let (query, parent, x_pb) = view.of(ctx)?;
@@ -225,7 +223,7 @@ impl LeafSystem<f64> for RgbdSensor {
         let depth_image_32f = d.output(
             "depth_image_32f",
             model,
-            &depth_deps,
+            depth_deps,
             move |_, ctx, image| {
                 let camera = ctx.param(depth_camera);
                 fit(image, camera.core());
@@ -236,7 +234,7 @@ impl LeafSystem<f64> for RgbdSensor {
         let depth_image_16u = d.output(
             "depth_image_16u",
             ImageDepth16U::default(),
-            &[depth_image_32f.into()],
+            depth_image_32f,
             move |_, ctx, image| {
                 *image = ctx.output(depth_image_32f)?.into();
                 Ok(())
@@ -245,7 +243,7 @@ impl LeafSystem<f64> for RgbdSensor {
         let body_pose_in_world = d.output(
             "body_pose_in_world",
             Isometry3::identity(),
-            &place,
+            place,
             move |_, ctx, x_wb| {
                 let (query, parent, x_pb) = view.of(ctx)?;
                 let x_wp = query.pose_in_world(parent)?;
@@ -253,7 +251,7 @@ impl LeafSystem<f64> for RgbdSensor {
                 Ok(())
             },
         );
-        let image_time = d.vector_output("image_time", 1, &[Dep::Time], |_, ctx, time| {
+        let image_time = d.vector_output("image_time", 1, Dep::Time, |_, ctx, time| {
             time[0] = ctx.time();
             Ok(())
         });

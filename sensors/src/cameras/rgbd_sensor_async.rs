@@ -362,42 +362,41 @@ impl LeafSystem<f64> for RgbdSensorAsync {
             Ok(EventStatus::Succeeded)
         });
 
-        let deps = [shots.into()];
         let color_image = color_camera.map(|_| {
             let model = ImageRgba8U::default();
-            d.output("color_image", model, &deps, move |_, ctx, image| {
+            d.output("color_image", model, shots, move |_, ctx, image| {
                 image.clone_from(&ctx.xa(shots).shown.color);
                 Ok(())
             })
         });
         let depth_image_32f = depth_camera.map(|_| {
             let model = ImageDepth32F::default();
-            d.output("depth_image_32f", model, &deps, move |_, ctx, image| {
+            d.output("depth_image_32f", model, shots, move |_, ctx, image| {
                 image.clone_from(&ctx.xa(shots).shown.depth);
                 Ok(())
             })
         });
         let depth_image_16u = depth_camera.map(|_| {
             let model = ImageDepth16U::default();
-            d.output("depth_image_16u", model, &deps, move |_, ctx, image| {
+            d.output("depth_image_16u", model, shots, move |_, ctx, image| {
                 *image = (&ctx.xa(shots).shown.depth).into();
                 Ok(())
             })
         });
         let label_image = config.render_label_image.then(|| {
             let model = ImageLabel16I::default();
-            d.output("label_image", model, &deps, move |_, ctx, image| {
+            d.output("label_image", model, shots, move |_, ctx, image| {
                 image.clone_from(&ctx.xa(shots).shown.label);
                 Ok(())
             })
         });
         let model = Isometry3::identity();
         let body_pose_in_world =
-            d.output("body_pose_in_world", model, &deps, move |_, ctx, x_wb| {
+            d.output("body_pose_in_world", model, shots, move |_, ctx, x_wb| {
                 *x_wb = ctx.xa(shots).shown.x_wb;
                 Ok(())
             });
-        let image_time = d.vector_output("image_time", 1, &deps, move |_, ctx, time| {
+        let image_time = d.vector_output("image_time", 1, shots, move |_, ctx, time| {
             time[0] = ctx.xa(shots).shown.time;
             Ok(())
         });

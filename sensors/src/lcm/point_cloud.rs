@@ -398,12 +398,11 @@ impl LeafSystem<f64> for PointCloudToLcm {
 
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let point_cloud = d.input("point_cloud");
-        let deps = [Dep::Time, point_cloud.into()];
         let model = LcmtPointCloud::default();
         let lcmt_point_cloud = d.output(
             "lcmt_point_cloud",
             model,
-            &deps,
+            (Dep::Time, point_cloud),
             move |system, ctx, message| {
                 encode_point_cloud(ctx.eval(point_cloud)?, &system.frame_name, message);
                 message.utime = (ctx.time() * 1e6) as i64;
@@ -474,9 +473,8 @@ impl LeafSystem<f64> for LcmToPointCloud {
 
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let lcmt_point_cloud = d.input("lcmt_point_cloud");
-        let deps = [lcmt_point_cloud.into()];
         let model = PointCloud::default();
-        let point_cloud = d.output("point_cloud", model, &deps, move |system, ctx, cloud| {
+        let point_cloud = d.output("point_cloud", model, lcmt_point_cloud, move |system, ctx, cloud| {
             if let Err(error) = decode_point_cloud(ctx.eval(lcmt_point_cloud)?, cloud)
                 && system.dropped.fetch_add(1, Ordering::Relaxed) == 0
             {

@@ -205,9 +205,9 @@ impl<P: DepthPixel> LeafSystem<f64> for DepthImageToPointCloud<P> {
         let depth_image = d.input::<Image<P>>("depth_image");
         let color_image = d.input::<ImageRgba8U>("color_image");
         let camera_pose = d.input::<Isometry3<f64>>("camera_pose");
-        let deps = [depth_image.into(), color_image.into(), camera_pose.into()];
+        let deps = (depth_image, color_image, camera_pose);
         let model = PointCloud::default();
-        let point_cloud = d.output("point_cloud", model, &deps, move |system, ctx, cloud| {
+        let point_cloud = d.output("point_cloud", model, deps, move |system, ctx, cloud| {
             let depth = ctx.eval(depth_image)?;
             let color = if system.fields.contains(BaseField::RGBS) {
                 ctx.eval_optional(color_image)?

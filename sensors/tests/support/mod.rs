@@ -117,7 +117,7 @@ impl LeafSystem<f64> for Cart {
     type Ports = OutputPort<FramePoseVector<f64>>;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let model = FramePoseVector::from_iter([(self.frame, Isometry3::identity())]);
-        d.output("poses", model, &[Dep::Time], |cart, ctx, poses| {
+        d.output("poses", model, Dep::Time, |cart, ctx, poses| {
             let x = Isometry3::translation(ctx.time(), 0.0, 0.0);
             *poses = FramePoseVector::from_iter([(cart.frame, x)]);
             Ok(())

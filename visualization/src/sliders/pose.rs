@@ -227,12 +227,16 @@ impl<T: Scalar> LeafSystem<T> for MeshcatPoseSliders {
             *x.xa_mut(starts) += 1;
             Ok(EventStatus::Succeeded)
         });
-        let deps = [Dep::Time, refreshed.into(), starts.into()];
         let identity = Isometry3::identity();
-        let pose = d.output("pose", identity, &deps, |sliders, _, pose| {
-            *pose = sliders.pose().cast();
-            Ok(())
-        });
+        let pose = d.output(
+            "pose",
+            identity,
+            (Dep::Time, refreshed, starts),
+            |sliders, _, pose| {
+                *pose = sliders.pose().cast();
+                Ok(())
+            },
+        );
         MeshcatPoseSlidersPorts {
             initial_pose,
             pose,

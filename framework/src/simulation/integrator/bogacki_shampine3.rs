@@ -16,7 +16,7 @@ explicit_integrator!(
     /// # b.connect(wave.y, integral.u);
     /// # let diagram = b.build()?;
     /// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-    /// sim.set_integrator(BogackiShampine3::new(), 0.1)?;
+    /// sim.set_integrator(BogackiShampine3::new());
     /// sim.set_error_control(1e-6)?;
     /// sim.advance_to(3.0)?; // the integral of a sine
     /// assert!((sim.context().eval(integral.y)?[0] - (1.0 - 3.0_f64.cos())).abs() < 1e-5);

@@ -45,7 +45,8 @@ const SMALLEST_STEP: f64 = 1e-14;
 /// let mut ctx = diagram.default_context();
 /// ctx.fix(x.u, vec![1.0])?;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
-/// sim.set_integrator(RungeKutta2::new(), 0.25)?;
+/// sim.set_integrator(RungeKutta2::new());
+/// sim.set_fixed_step(0.25)?;
 /// sim.advance_to(1.0)?;
 /// let statistics = sim.integrator_statistics();
 /// assert_eq!((statistics.steps, statistics.derivative_evaluations), (4, 8));
@@ -100,6 +101,8 @@ pub(in crate::simulation) struct Driver<T: Scalar> {
     pub(in crate::simulation) dense_output: Option<DenseOutput>,
     integrator: Box<dyn IntegrationScheme<T>>,
     limits: Limits,
+    /// First step (s) of the integrator that a simulator starts with.
+    default_first_step: Option<f64>,
     /// Next step (s) that error control wants.
     ideal_step: Option<f64>,
     x0: Vec<T>,
@@ -107,10 +110,12 @@ pub(in crate::simulation) struct Driver<T: Scalar> {
 }
 
 impl<T: Scalar> Driver<T> {
-    /// Wraps the default integrator under these limits, which have been checked.
+    /// Wraps the default integrator, with its first step (s), under these limits, which have been
+    /// checked.
     pub(in crate::simulation) fn new(
         diagram: Diagram<T>,
         integrator: Box<dyn IntegrationScheme<T>>,
+        first_step: f64,
         limits: Limits,
     ) -> Self {
         Self {
@@ -118,21 +123,21 @@ impl<T: Scalar> Driver<T> {
             dense_output: None,
             integrator,
             limits,
+            default_first_step: Some(first_step),
             ideal_step: None,
             x0: vec![],
             statistics: IntegratorStatistics::default(),
         }
     }
 
-    /// Replaces the integrator and resets the statistics.
+    /// Replaces the integrator and resets the statistics; the next step is chosen anew.
     pub(in crate::simulation) fn set_integrator(
         &mut self,
         integrator: Box<dyn IntegrationScheme<T>>,
-        limits: Limits,
     ) {
         self.integrator = integrator;
         self.statistics = IntegratorStatistics::default();
-        self.set_limits(limits);
+        (self.default_first_step, self.ideal_step) = (None, None);
     }
 
     pub(in crate::simulation) fn integrator(&self) -> &dyn IntegrationScheme<T> {
@@ -259,7 +264,7 @@ impl<T: Scalar> Driver<T> {
         accuracy: f64,
         control: ErrorControl,
     ) -> Result<bool> {
-        let first = self.limits.first_step;
+        let first = self.limits.first_step.or(self.default_first_step);
         let mut step = self
             .ideal_step
             .unwrap_or_else(|| first.unwrap_or(control.first_step * self.limits.max_step));
@@ -311,6 +316,28 @@ impl<T: Scalar> Driver<T> {
 }
 
 impl Limits {
+    /// Checks the steps and the accuracy. A first step above the largest one is cut to it.
+    pub(in crate::simulation) fn check(&self) -> Result<()> {
+        let wrong = |what: &str, found: f64, expected: &str| {
+            Err(Error::invalid(format!(
+                "Simulator: the {what} must be {expected}, got {found:?}"
+            )))
+        };
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let (largest, smallest) = (self.max_step, self.min_step);
+        if !positive(largest) {
+            return wrong("largest step", largest, "positive and finite (s)");
+        }
+        if !(0.0..=largest).contains(&smallest) {
+            let expected = format!("from 0 to the largest step, {largest:?} s");
+            return wrong("smallest step", smallest, &expected);
+        }
+        if !positive(self.accuracy) {
+            return wrong("accuracy", self.accuracy, "positive and finite");
+        }
+        Ok(())
+    }
+
     /// Returns the smallest step at this time (s).
     pub(in crate::simulation) fn smallest(&self, time: f64) -> f64 {
         (SMALLEST_STEP * time.abs().max(1.0)).max(self.min_step)

@@ -16,7 +16,8 @@ explicit_integrator!(
     /// # let mut ctx = diagram.default_context();
     /// ctx.xc_mut(x.x)?[0] = 1.0; // xdot = -x
     /// let mut sim = Simulator::new(&diagram, ctx)?;
-    /// sim.set_integrator(ExplicitEuler::new(), 0.25)?;
+    /// sim.set_integrator(ExplicitEuler::new());
+    /// sim.set_fixed_step(0.25)?;
     /// sim.advance_to(1.0)?;
     /// assert_eq!(sim.context().xc(x.x)?, [0.75_f64.powi(4)]);
     /// # Ok::<(), tarragon_framework::Error>(())

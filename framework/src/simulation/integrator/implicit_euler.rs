@@ -20,7 +20,8 @@ use crate::Result;
 /// let mut ctx = diagram.default_context();
 /// ctx.xc_mut(x.x)?[0] = 1.0;
 /// let mut sim = Simulator::new(&diagram, ctx)?;
-/// sim.set_integrator(ImplicitEuler::new(), 0.1)?; // explicit Euler needs steps below 0.002 s
+/// sim.set_integrator(ImplicitEuler::new());
+/// sim.set_fixed_step(0.1)?; // explicit Euler needs steps below 0.002 s
 /// sim.advance_to(1.0)?;
 /// assert!(sim.context().xc(x.x)?[0].abs() < 1e-9);
 /// # Ok::<(), tarragon_framework::Error>(())

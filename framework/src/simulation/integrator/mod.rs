@@ -136,7 +136,8 @@ pub struct ErrorControl {
 /// # b.connect(wave.y, integral.u);
 /// # let diagram = b.build()?;
 /// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-/// sim.set_integrator(Midpoint, 0.01)?;
+/// sim.set_integrator(Midpoint);
+/// sim.set_fixed_step(0.01)?;
 /// sim.advance_to(1.0)?; // the integral of a sine
 /// assert!((sim.context().eval(integral.y)?[0] - (1.0 - 1.0_f64.cos())).abs() < 1e-5);
 /// # Ok::<(), tarragon_framework::Error>(())

@@ -39,7 +39,8 @@ pub struct Radau<const S: usize> {
 /// # let mut ctx = diagram.default_context();
 /// ctx.xc_mut(x.x)?[0] = 1.0; // xdot = -x
 /// let mut sim = Simulator::new(&diagram, ctx)?;
-/// sim.set_integrator(Radau1::new(), 0.25)?;
+/// sim.set_integrator(Radau1::new());
+/// sim.set_fixed_step(0.25)?;
 /// sim.advance_to(1.0)?;
 /// assert!((sim.context().xc(x.x)?[0] - 1.25_f64.powi(-4)).abs() < 1e-9);
 /// # Ok::<(), tarragon_framework::Error>(())
@@ -59,7 +60,8 @@ pub type Radau1 = Radau<1>;
 /// let mut ctx = diagram.default_context();
 /// ctx.xc_mut(x.x)?[0] = 1.0; // xdot = -1000 x
 /// let mut sim = Simulator::new(&diagram, ctx)?;
-/// sim.set_integrator(Radau3::new(), 0.1)?;
+/// sim.set_integrator(Radau3::new());
+/// sim.set_fixed_step(0.1)?;
 /// sim.advance_to(1.0)?;
 /// assert!(sim.context().xc(x.x)?[0].abs() < 1e-9);
 /// # Ok::<(), tarragon_framework::Error>(())

@@ -17,7 +17,8 @@ explicit_integrator!(
     /// # let mut ctx = diagram.default_context();
     /// ctx.xc_mut(x.x)?[0] = 1.0; // xdot = -x
     /// let mut sim = Simulator::new(&diagram, ctx)?;
-    /// sim.set_integrator(RungeKutta2::new(), 0.5)?;
+    /// sim.set_integrator(RungeKutta2::new());
+    /// sim.set_fixed_step(0.5)?;
     /// sim.advance_to(1.0)?;
     /// assert_eq!(sim.context().xc(x.x)?, [(1.0_f64 - 0.5 + 0.125).powi(2)]);
     /// # Ok::<(), tarragon_framework::Error>(())

@@ -27,7 +27,8 @@ explicit_integrator!(
     /// # b.connect(wave.y, integral.u);
     /// # let diagram = b.build()?;
     /// # let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-    /// sim.set_integrator(RungeKutta5::new(), 0.5)?;
+    /// sim.set_integrator(RungeKutta5::new());
+    /// sim.set_max_step(0.5)?;
     /// sim.set_error_control(1e-10)?;
     /// sim.advance_to(3.0)?; // the integral of a sine
     /// assert!((sim.context().eval(integral.y)?[0] - (1.0 - 3.0_f64.cos())).abs() < 1e-9);

@@ -1,13 +1,12 @@
 //! The simulator, which advances a context through time.
 
 mod schedule;
+mod settings;
 mod witness;
 
 use crate::simulation::config::SimulatorConfig;
-use crate::simulation::integrator::control::{Driver, Limits};
-use crate::simulation::integrator::{
-    IntegrationScheme, IntegratorStatistics, RungeKutta3, by_name,
-};
+use crate::simulation::integrator::control::Driver;
+use crate::simulation::integrator::{IntegratorStatistics, RungeKutta3};
 use crate::simulation::pace::{InterruptHandle, Pace};
 use crate::systems::dispatch::{Dispatcher, Outcome};
 use crate::systems::event::EventStatus;
@@ -167,14 +166,12 @@ impl<T: Scalar> Simulator<T> {
     /// Returns an error if the context was made by another diagram.
     pub fn new(diagram: &Diagram<T>, context: Context<T>) -> Result<Self> {
         diagram.owns(&context)?;
-        let limits = Limits {
-            first_step: Some(DEFAULT_FIRST_STEP),
-            ..SimulatorConfig::default().limits()?
-        };
+        let limits = SimulatorConfig::default().limits()?;
+        let integrator = Box::new(RungeKutta3::new());
         Ok(Self {
             next_times: vec![(f64::NAN, f64::NAN); context.plan.events.periodic.len()],
             context,
-            driver: Driver::new(diagram.clone(), Box::new(RungeKutta3::new()), limits),
+            driver: Driver::new(diagram.clone(), integrator, DEFAULT_FIRST_STEP, limits),
             initialized: false,
             updated: false,
             due: vec![],
@@ -186,83 +183,6 @@ impl<T: Scalar> Simulator<T> {
             publish_every_time_step: false,
             statistics: SimulatorStatistics::default(),
         })
-    }
-
-    /// Chooses integrator and steps by name and number. Resets the statistics of the integrator.
-    ///
-    /// # Errors
-    /// Returns an error if there is no scheme of that name, or a number is out of range. In that
-    /// case nothing changes.
-    pub fn apply_config(&mut self, config: &SimulatorConfig) -> Result<()> {
-        let limits = config.limits()?;
-        let integrator = by_name(&config.integration_scheme)?;
-        let pace = self.pace.with_target(config.target_realtime_rate)?;
-        if let Some(time) = config.start_time.filter(|_| !self.initialized) {
-            self.context.set_time(T::from(time));
-        }
-        self.driver.set_integrator(integrator, limits);
-        self.set_jacobian_scheme(config.jacobian_scheme);
-        self.pace = pace;
-        self.publish_every_time_step = config.publish_every_time_step;
-        Ok(())
-    }
-
-    /// Replaces the integrator, which takes fixed steps of `max_step` (s) except when an event cuts
-    /// one short. See [`Simulator::set_error_control`] for steps that follow the error, and
-    /// [`Simulator::apply_config`] for integrators by name.
-    ///
-    /// # Errors
-    /// Returns an error if the step is not positive.
-    pub fn set_integrator(
-        &mut self,
-        integrator: impl IntegrationScheme<T> + 'static,
-        max_step: f64,
-    ) -> Result<()> {
-        let config = SimulatorConfig {
-            max_step_size: max_step,
-            use_error_control: false,
-            ..SimulatorConfig::default()
-        };
-        self.driver
-            .set_integrator(Box::new(integrator), config.limits()?);
-        Ok(())
-    }
-
-    /// Enables error control: chooses steps, up to the largest one, such that the integrator's
-    /// estimate of the error of each is at most `accuracy` in every element of the continuous
-    /// state.
-    ///
-    /// # Errors
-    /// Returns an error if the accuracy is not positive, or the integrator does not estimate its
-    /// error.
-    pub fn set_error_control(&mut self, accuracy: f64) -> Result<()> {
-        let name = self.driver.integrator().name();
-        if self.driver.integrator().error_control().is_none() {
-            return Err(Error::unsupported(format!(
-                "Simulator: the integrator '{name}' takes fixed steps only, because it has no error estimate"
-            )));
-        }
-        let limits = *self.driver.limits();
-        let config = SimulatorConfig {
-            accuracy,
-            ..SimulatorConfig::default()
-        };
-        let accuracy = config.limits()?.accuracy;
-        self.driver.set_limits(Limits {
-            accuracy,
-            error_control: true,
-            ..limits
-        });
-        Ok(())
-    }
-
-    /// Returns the counters of the integrator.
-    pub fn integrator_statistics(&self) -> IntegratorStatistics {
-        self.driver.statistics
-    }
-    /// Returns the integrator.
-    pub fn integrator(&self) -> &dyn IntegrationScheme<T> {
-        self.driver.integrator()
     }
 
     /// Slows the simulation down to `rate` seconds simulated per second; 0 for as fast as possible.

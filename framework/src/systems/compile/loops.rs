@@ -108,7 +108,7 @@ impl<T: Scalar> Plan<T> {
         } else if entry.deps.contains(&Dep::AllInputs) {
             "declared to depend on all inputs".into()
         } else {
-            "depends on all sources, as it declares no others".into()
+            "declared to depend on all sources".into()
         };
         format!(" -> {port} -> {name} ({why})")
     }

@@ -16,7 +16,7 @@ use super::handles::{
 };
 use super::plan::{ACCURACY, Feed, LeafContext, Plan, TIME};
 use super::storage::{CacheMode, CacheStatistics};
-use super::value::{Stored, Value, copy};
+use super::value::{Stored, Value, copy, is_same};
 use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 use std::any::type_name;
@@ -193,9 +193,9 @@ impl<T: Scalar> Context<T> {
     pub fn time(&self) -> T {
         self.data.time
     }
-    /// Sets the time (s); does nothing if it is unchanged.
+    /// Sets the time (s); does nothing if it is unchanged, with its derivatives.
     pub fn set_time(&mut self, time: T) {
-        if time != self.data.time {
+        if !is_same(time, self.data.time) {
             self.data.time = time;
             self.changed(TIME);
         }

@@ -30,7 +30,7 @@ impl<T: Scalar> Context<T> {
     ///             x.xc_mut()[0] = T::from(generator.sample(RandomDistribution::Uniform));
     ///             Ok(())
     ///         });
-    ///         d.continuous_state((1, 0, 0), &[T::zero()], &[Dep::Nothing], |_, _, _| Ok(()))
+    ///         d.continuous_state((1, 0, 0), &[T::zero()], Dep::Nothing, |_, _, _| Ok(()))
     ///     }
     /// }
     ///

@@ -58,10 +58,28 @@ impl<S: LeafSystem<f64>> Deref for Block<S> {
     }
 }
 
+/// Ports of a system, of the type that its [`LeafSystem`] implementation names.
+pub(crate) type ErasedPorts = Arc<dyn Any + Send + Sync>;
+
+/// Result of a declaration.
+pub(crate) struct Declared<T: Scalar> {
+    pub(crate) leaf: Leaf<T>,
+    pub(crate) ports: ErasedPorts,
+}
+
+impl<T: Scalar> Declared<T> {
+    /// Declares a system.
+    fn of<S: LeafSystem<T>>(system: &Arc<S>, plan: PlanId, index: usize, path: &str) -> Self {
+        let (leaf, ports) = Declare::run(system, plan, index, path);
+        let ports = Arc::new(ports);
+        Self { leaf, ports }
+    }
+}
+
 /// Type-erased system that can be declared over any diagram scalar.
 pub(crate) trait AnySystem: Send + Sync {
-    fn declare_f64(&self, path: &str) -> Option<Leaf<f64>>;
-    fn declare_autodiff(&self, path: &str) -> Option<Leaf<AutoDiff>>;
+    fn declare_f64(&self, path: &str) -> Option<Declared<f64>>;
+    fn declare_autodiff(&self, path: &str) -> Option<Declared<AutoDiff>>;
     /// Returns the system itself.
     fn system(&self) -> Arc<dyn Any + Send + Sync>;
     /// Returns the type of the system, for messages.
@@ -72,11 +90,11 @@ pub(crate) trait AnySystem: Send + Sync {
 pub(crate) struct EveryScalar<S>(pub(crate) Arc<S>, pub(crate) PlanId, pub(crate) usize);
 
 impl<S: LeafSystem<f64> + LeafSystem<AutoDiff>> AnySystem for EveryScalar<S> {
-    fn declare_f64(&self, path: &str) -> Option<Leaf<f64>> {
-        Some(Declare::run(&self.0, self.1, self.2, path).0)
+    fn declare_f64(&self, path: &str) -> Option<Declared<f64>> {
+        Some(Declared::of(&self.0, self.1, self.2, path))
     }
-    fn declare_autodiff(&self, path: &str) -> Option<Leaf<AutoDiff>> {
-        Some(Declare::run(&self.0, self.1, self.2, path).0)
+    fn declare_autodiff(&self, path: &str) -> Option<Declared<AutoDiff>> {
+        Some(Declared::of(&self.0, self.1, self.2, path))
     }
     fn system(&self) -> Arc<dyn Any + Send + Sync> {
         self.0.clone()
@@ -90,10 +108,10 @@ impl<S: LeafSystem<f64> + LeafSystem<AutoDiff>> AnySystem for EveryScalar<S> {
 pub(crate) struct OnlyF64<S>(pub(crate) Arc<S>, pub(crate) PlanId, pub(crate) usize);
 
 impl<S: LeafSystem<f64>> AnySystem for OnlyF64<S> {
-    fn declare_f64(&self, path: &str) -> Option<Leaf<f64>> {
-        Some(Declare::run(&self.0, self.1, self.2, path).0)
+    fn declare_f64(&self, path: &str) -> Option<Declared<f64>> {
+        Some(Declared::of(&self.0, self.1, self.2, path))
     }
-    fn declare_autodiff(&self, _: &str) -> Option<Leaf<AutoDiff>> {
+    fn declare_autodiff(&self, _: &str) -> Option<Declared<AutoDiff>> {
         None
     }
     fn system(&self) -> Arc<dyn Any + Send + Sync> {
@@ -134,13 +152,13 @@ pub trait DiagramScalar: Scalar + sealed::Sealed {
         private_interfaces,
         reason = "sealed: nobody outside can call or implement it"
     )]
-    fn declare(system: &dyn AnySystem, path: &str) -> Option<Leaf<Self>>;
+    fn declare(system: &dyn AnySystem, path: &str) -> Option<Declared<Self>>;
 }
 
 impl DiagramScalar for f64 {
     const NAME: &'static str = "f64";
     #[allow(private_interfaces, reason = "sealed")]
-    fn declare(system: &dyn AnySystem, path: &str) -> Option<Leaf<Self>> {
+    fn declare(system: &dyn AnySystem, path: &str) -> Option<Declared<Self>> {
         system.declare_f64(path)
     }
 }
@@ -148,7 +166,7 @@ impl DiagramScalar for f64 {
 impl DiagramScalar for AutoDiff {
     const NAME: &'static str = "AutoDiff";
     #[allow(private_interfaces, reason = "sealed")]
-    fn declare(system: &dyn AnySystem, path: &str) -> Option<Leaf<Self>> {
+    fn declare(system: &dyn AnySystem, path: &str) -> Option<Declared<Self>> {
         system.declare_autodiff(path)
     }
 }

@@ -4,10 +4,10 @@
 mod block;
 mod elements;
 
-pub(crate) use block::{AnySystem, EveryScalar, OnlyF64};
+pub(crate) use block::{AnySystem, Declared, ErasedPorts, EveryScalar, OnlyF64};
 pub use block::{Block, DiagramScalar};
 
-use super::dependency::Dep;
+use super::dependency::Dependencies;
 use super::event::{
     DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
     WitnessDirection, WitnessFunction,
@@ -50,7 +50,7 @@ use std::sync::Arc;
 ///     type Ports = SquarePorts<T>;
 ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
 ///         let u = d.vector_input("u", self.size);
-///         let y = d.vector_output("y", self.size, &[u.into()], move |_, ctx, y| {
+///         let y = d.vector_output("y", self.size, u, move |_, ctx, y| {
 ///             for (y, u) in y.iter_mut().zip(ctx.eval(u)?) {
 ///                 *y = *u * *u;
 ///             }
@@ -69,9 +69,10 @@ use std::sync::Arc;
 /// ```
 pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
     /// Typed handles of everything that other code may access.
-    type Ports: Clone;
+    type Ports: Clone + Send + Sync + 'static;
     /// Declares the structure. Closures see `&Self` and a read-only context. The declaration may
-    /// depend on `self`, not on `T`.
+    /// depend on `self`, not on `T`. Called once when the system is added to a diagram, and once
+    /// when the diagram is converted to another scalar.
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports;
 }
 
@@ -86,11 +87,11 @@ pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
 ///     type Ports = (InputPort<Vec<T>>, OutputPort<Vec<T>>);
 ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
 ///         let u = d.vector_input("u", 2);
-///         let length = d.cache_entry("length", T::zero(), &[u.into()], move |_, ctx, length| {
+///         let length = d.cache_entry("length", T::zero(), u, move |_, ctx, length| {
 ///             *length = ctx.eval(u)?.iter().fold(T::zero(), |sum, u| sum + *u * *u).sqrt();
 ///             Ok(())
 ///         });
-///         let y = d.vector_output("y", 2, &[u.into(), length.into()], move |_, ctx, y| {
+///         let y = d.vector_output("y", 2, (u, length), move |_, ctx, y| {
 ///             let (u, length) = (ctx.eval(u)?, *ctx.cached(length)?);
 ///             y.copy_from_slice(&[u[0] / length, u[1] / length]);
 ///             Ok(())
@@ -191,29 +192,26 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         is_output: bool,
         size: Option<usize>,
         model: V,
-        deps: &[Dep],
+        deps: impl Dependencies,
         calc: impl Fn(&S, &LeafContext<'_, T>, &mut V) -> Result<()> + Send + Sync + 'static,
     ) -> usize {
-        let foreign = deps.iter().filter_map(|d| d.place());
-        if let Some(place) = foreign.into_iter().find(|place| !self.is_own(*place)) {
+        let mut list = vec![];
+        deps.append_to(&mut list);
+        let mut places = list.iter().filter_map(|d| d.place());
+        if let Some(place) = places.find(|place| !self.is_own(*place)) {
             self.mistake(format!(
                 "'{name}' depends on a handle of system {} of {}; a system reads other systems through its inputs",
                 place.system, place.plan
             ));
         }
         let this = self.this.clone();
-        let deps = if deps.is_empty() {
-            &[Dep::AllSources]
-        } else {
-            deps
-        };
         self.leaf.entries.push(Entry {
             name: name.into(),
             is_output,
             type_id: TypeId::of::<V>(),
             type_name: type_name::<V>(),
             size,
-            deps: deps.to_vec(),
+            deps: list,
             model: Box::new(move || Stored::new(model.clone())),
         });
         let calc = move |ctx: &LeafContext<'_, T>, out: &mut Stored<T>| {
@@ -224,13 +222,14 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     }
 
     /// Declares an output port of any type. `calc` computes the value in place, starting from the
-    /// previous value (`model` at first). The value is cached until one of `deps` changes; an empty
-    /// list means all sources.
+    /// previous value (`model` at first). The value is cached until one of `deps` changes: handles
+    /// such as `u` or `(u, k)`, parts of the context such as [`Dep::Time`](crate::Dep::Time), or
+    /// [`Dep::AllSources`](crate::Dep::AllSources), which Drake assumes where nothing is said.
     pub fn output<V: Value + Clone>(
         &mut self,
         name: &str,
         model: V,
-        deps: &[Dep],
+        deps: impl Dependencies,
         calc: impl Fn(&S, &LeafContext<'_, T>, &mut V) -> Result<()> + Send + Sync + 'static,
     ) -> OutputPort<V> {
         let entry = self.push_entry(name, true, None, model, deps, calc);
@@ -242,7 +241,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         &mut self,
         name: &str,
         size: usize,
-        deps: &[Dep],
+        deps: impl Dependencies,
         calc: impl Fn(&S, &LeafContext<'_, T>, &mut [T]) -> Result<()> + Send + Sync + 'static,
     ) -> OutputPort<Vec<T>> {
         let model = vec![T::zero(); size];
@@ -256,7 +255,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         &mut self,
         name: &str,
         model: V,
-        deps: &[Dep],
+        deps: impl Dependencies,
         calc: impl Fn(&S, &LeafContext<'_, T>, &mut V) -> Result<()> + Send + Sync + 'static,
     ) -> CacheEntry<V> {
         let entry = self.push_entry(name, false, None, model, deps, calc);
@@ -269,7 +268,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         &mut self,
         (q, v, z): (usize, usize, usize),
         x0: &[T],
-        deps: &[Dep],
+        deps: impl Dependencies,
         derivatives: impl Fn(&S, &LeafContext<'_, T>, &mut [T]) -> Result<()> + Send + Sync + 'static,
     ) -> ContinuousState<Vec<T>> {
         if self.leaf.derivatives.is_some() {

@@ -1,7 +1,7 @@
 //! Lookup of a builder's systems by name.
 
 use super::DiagramBuilder;
-use crate::systems::declare::{Block, Declare, LeafSystem};
+use crate::systems::declare::{Block, LeafSystem};
 use crate::{Error, Result};
 use std::any::type_name;
 use std::sync::Arc;
@@ -65,12 +65,13 @@ impl DiagramBuilder {
                 any.type_name()
             ))
         })?;
-        let ports = Declare::<S, f64>::run(&system, self.id, index, &path).1;
+        let ports = self.ports[index].downcast_ref::<S::Ports>();
+        let ports = ports.expect("a system has the ports of its type");
         Ok(Block {
             plan: self.id,
             index,
             system,
-            ports,
+            ports: ports.clone(),
         })
     }
 }

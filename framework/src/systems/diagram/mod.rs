@@ -8,7 +8,10 @@ mod lookup;
 pub use exports::SystemInfo;
 
 use super::context::Context;
-use super::declare::{AnySystem, Block, Declare, DiagramScalar, EveryScalar, LeafSystem, OnlyF64};
+use super::declare::{
+    AnySystem, Block, Declare, Declared, DiagramScalar, ErasedPorts, EveryScalar, LeafSystem,
+    OnlyF64,
+};
 use super::handles::{InputPort, OutputPort, Place, PlanId};
 use super::plan::{Leaf, Plan, PortIndex, Wire};
 use crate::error::WiringError;
@@ -41,6 +44,8 @@ pub struct DiagramBuilder {
     pub(crate) scope: String,
     pub(crate) systems: Vec<(String, Arc<dyn AnySystem>)>,
     leaves: Vec<Leaf<f64>>,
+    /// Ports of every system.
+    pub(crate) ports: Vec<ErasedPorts>,
     pub(crate) by_path: BTreeMap<String, usize>,
     /// Paths of the sub-diagrams.
     pub(crate) scopes: BTreeSet<String>,
@@ -63,6 +68,7 @@ impl DiagramBuilder {
             scope: String::new(),
             systems: vec![],
             leaves: vec![],
+            ports: vec![],
             by_path: BTreeMap::new(),
             scopes: BTreeSet::new(),
             wires: vec![],
@@ -108,6 +114,7 @@ impl DiagramBuilder {
         }
         self.systems.push((path, any));
         self.leaves.push(leaf);
+        self.ports.push(Arc::new(ports.clone()));
         Block {
             plan: self.id,
             index,
@@ -209,6 +216,7 @@ impl DiagramBuilder {
         let plan = Plan::new(self.id, self.leaves, &self.wires, &self.exports.shared)?;
         Ok(Diagram {
             plan: Arc::new(plan),
+            ports: self.ports.into(),
             systems: self.systems.into(),
             by_path: Arc::new(self.by_path),
             exports: Arc::new(self.exports),
@@ -307,6 +315,8 @@ fn no_port<'a>(kind: &str, path: &str, name: &str, known: impl Iterator<Item = &
 /// ```
 pub struct Diagram<T: Scalar> {
     plan: Arc<Plan<T>>,
+    /// Ports of every system, as declared over this scalar.
+    ports: Arc<[ErasedPorts]>,
     systems: Arc<[(String, Arc<dyn AnySystem>)]>,
     by_path: Arc<BTreeMap<String, usize>>,
     exports: Arc<Exports>,
@@ -317,6 +327,7 @@ impl<T: Scalar> Clone for Diagram<T> {
     fn clone(&self) -> Self {
         Self {
             plan: self.plan.clone(),
+            ports: self.ports.clone(),
             systems: self.systems.clone(),
             by_path: self.by_path.clone(),
             exports: self.exports.clone(),
@@ -347,7 +358,8 @@ impl<T: Scalar> Diagram<T> {
             }
             .into());
         }
-        Ok(Declare::<S, T>::run(&block.system, block.plan, block.index, "").1)
+        let ports = self.ports[block.index].downcast_ref::<<S as LeafSystem<T>>::Ports>();
+        Ok(ports.expect("a block has the type of its system").clone())
     }
 
     /// Converts the diagram to another scalar; handles of abstract ports stay valid for it.
@@ -362,10 +374,13 @@ impl<T: Scalar> Diagram<T> {
             })
         };
         let _span = tracing::debug_span!("Diagram::to_scalar", scalar = U::NAME).entered();
-        let leaves: Result<Vec<Leaf<U>>> = self.systems.iter().map(convert).collect();
-        let plan = Plan::new(self.plan.id, leaves?, &self.wires, &self.exports.shared)?;
+        let declared: Result<Vec<Declared<U>>> = self.systems.iter().map(convert).collect();
+        let split = declared?.into_iter().map(|d| (d.leaf, d.ports));
+        let (leaves, ports): (_, Vec<_>) = split.unzip();
+        let plan = Plan::new(self.plan.id, leaves, &self.wires, &self.exports.shared)?;
         Ok(Diagram {
             plan: Arc::new(plan),
+            ports: ports.into(),
             systems: self.systems.clone(),
             by_path: self.by_path.clone(),
             exports: self.exports.clone(),

@@ -244,9 +244,9 @@ impl LeafSystem<f64> for ImageToLcmImageArrayT {
         let inputs = ports.iter().map(|port| port.input.clone()).collect();
         // Buffers of the encoder, shared by a context and its clones.
         let encoder = d.fresh_param(Arc::<Scratch<Encoder>>::default);
-        let deps = [Dep::Time, Dep::AllInputs, encoder.into()];
+        let deps = (Dep::Time, Dep::AllInputs, encoder);
         let model = LcmtImageArray::default();
-        let image_array_t = d.output("y0", model, &deps, move |system, ctx, message| {
+        let image_array_t = d.output("y0", model, deps, move |system, ctx, message| {
             let encoder: &Arc<Scratch<Encoder>> = ctx.param(encoder);
             encoder.lend(|encoder| system.fill(&ports, ctx, encoder, message))
         });

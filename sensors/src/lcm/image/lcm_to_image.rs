@@ -112,12 +112,16 @@ fn declare_output<P: LcmImagePixel>(
     find: impl Fn(&LcmtImageArray) -> Option<&LcmtImage> + Send + Sync + 'static,
 ) -> OutputPort<Image<P>> {
     let decoder = d.fresh_param(Arc::<Scratch<Decoder>>::default);
-    let deps = [input.into(), decoder.into()];
-    d.output(name, Image::default(), &deps, move |system, ctx, image| {
-        let decoder: &Arc<Scratch<Decoder>> = ctx.param(decoder);
-        system.take(find(ctx.eval(input)?), decoder, image);
-        Ok(())
-    })
+    d.output(
+        name,
+        Image::default(),
+        (input, decoder),
+        move |system, ctx, image| {
+            let decoder: &Arc<Scratch<Decoder>> = ctx.param(decoder);
+            system.take(find(ctx.eval(input)?), decoder, image);
+            Ok(())
+        },
+    )
 }
 
 impl LeafSystem<f64> for LcmImageArrayToImages {
