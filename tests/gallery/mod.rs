@@ -1,8 +1,8 @@
 //! Twelve images that cover the features of the CPU engine, compared with those in `tests/images`.
 //!
-//! `TARRAGON_UPDATE_GALLERY=1 cargo test --test integration gallery` rewrites them: look at each one
-//! before committing it. If an image differs, the drawn image and ten times the difference are written to
-//! `target/gallery/NAME-actual.png` and `NAME-difference.png`.
+//! `TARRAGON_UPDATE_GALLERY=1 cargo test --test integration gallery` rewrites them: look at each
+//! one before committing it. If an image differs, the drawn image and ten times the difference are
+//! written to `target/gallery/NAME-actual.png` and `NAME-difference.png`.
 
 mod models;
 mod scene;
