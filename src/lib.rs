@@ -17,7 +17,15 @@
 //! | [`sensors`] | cameras and image files |
 //! | [`visualization`] | the Meshcat server, its page, and the systems that feed it |
 //!
-//! Drake's names are translated in [`from_drake`].
+//! Drake's names are translated in `from_drake`, a module of documentation.
+//!
+//! Features, all on by default:
+//!
+//! | feature | what |
+//! |---|---|
+//! | `cli` | the `tarragon` command; switches on `visualization` |
+//! | `remote-https` | packages of models from `https://` URLs; without it, only `http://` and `file://` work |
+//! | `visualization` | the module `visualization`; without it, no server and no page are built |
 //!
 //! ```
 //! use tarragon::prelude::*;
@@ -32,6 +40,8 @@
 //! # Ok::<(), tarragon::framework::Error>(())
 //! ```
 
+// Its tables link to everything.
+#[cfg(feature = "visualization")]
 pub mod from_drake;
 
 pub use tarragon_framework as framework;
@@ -39,6 +49,7 @@ pub use tarragon_geometry as geometry;
 pub use tarragon_lcm as lcm;
 pub use tarragon_multibody as multibody;
 pub use tarragon_sensors as sensors;
+#[cfg(feature = "visualization")]
 pub use tarragon_visualization as visualization;
 
 pub use nalgebra;
@@ -65,6 +76,7 @@ pub mod prelude {
     pub use tarragon_sensors::{
         CameraConfig, CameraInfo, ImageIo, ImageWriter, RgbdSensor, apply_camera_config,
     };
+    #[cfg(feature = "visualization")]
     pub use tarragon_visualization::{
         JointSliders, JointSlidersParams, Meshcat, MeshcatParams, add_default_visualization,
     };

@@ -4,6 +4,9 @@
 //! computes body poses, on its own ([`MultibodyPlant::calc_body_poses`]) or as a system of a
 //! diagram ([`add_multibody_plant_scene_graph`]). Velocities, Jacobians, masses and forces are
 //! computed from [`PositionKinematics`].
+//!
+//! The feature `remote-https`, on by default, fetches packages of models from `https://` URLs;
+//! without it, such a URL is an error that says so.
 
 mod diagnostic;
 mod document;
