@@ -142,6 +142,33 @@ impl PackageMap {
         self.merge(name, PackageLocation::Remote(Arc::new(remote)))
     }
 
+    /// Adds packages as an argument on a command line names them: `NAME=DIR` is one package, `DIR`
+    /// stands for all packages in this directory and below it.
+    ///
+    /// ```
+    /// use tarragon_multibody::PackageMap;
+    /// let mut packages = PackageMap::make_empty();
+    /// packages.add_argument("here=.")?;
+    /// assert!(packages.contains("here"));
+    /// assert!(packages.add_argument("no/such/directory").is_err());
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`add`](Self::add) and
+    /// [`populate_from_folder`](Self::populate_from_folder), and an error if there is no such
+    /// directory.
+    pub fn add_argument(&mut self, argument: &str) -> Result<()> {
+        match argument.split_once('=') {
+            Some((name, folder)) => self.add(name, folder),
+            None if Path::new(argument).is_dir() => self.populate_from_folder(argument),
+            None => Err(Error::not_found(format!(
+                "{argument}: there is no such directory; give a directory to search for \
+                 package.xml files, or NAME=DIR"
+            ))),
+        }
+    }
+
     /// Adds all packages of another map. This map keeps its own remote settings.
     ///
     /// # Errors

@@ -112,6 +112,7 @@ impl MultibodyPlant {
         let Some(registration) = &self.registration else {
             return Ok(());
         };
+        registration.check_scene(scene_graph)?;
         if registration.filtered {
             return Ok(());
         }

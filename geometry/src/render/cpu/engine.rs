@@ -52,9 +52,7 @@ use tarragon_framework::warnings::warn;
 /// engine.register_visual(ball, &Sphere::new(0.5)?.into(), &PerceptionProperties::new())?;
 ///
 /// let info = CameraInfo::from_fov_y(64, 48, 1.0)?;
-/// let clipping = ClippingRange::new(0.1, 10.0)?;
-/// let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
-/// let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0)?)?;
+/// let camera = DepthRenderCamera::new("cpu", info);
 /// let poses = |_| Some(Isometry3::translation(0.0, 0.0, 2.0));
 /// let mut image = ImageDepth32F::new(64, 48);
 /// engine.render_depth(&RenderView::new(Isometry3::identity(), &poses), &camera, &mut image)?;
@@ -267,5 +265,9 @@ impl RenderEngine for RenderEngineCpu {
     }
     fn default_render_label(&self) -> RenderLabel {
         self.params.default_label
+    }
+    fn renders_for(&self, class_name: &str) -> bool {
+        let replaced = ["RenderEngineCpu", "RenderEngineVtk", "RenderEngineGl"];
+        replaced.contains(&class_name)
     }
 }

@@ -41,9 +41,8 @@ impl GeometryState {
             "" => format!("Source_{id}"),
             name => name.into(),
         };
-        let taken = self.sources.iter().any(|s| s.name == name) || name == Self::INTERNAL_SOURCE;
-        if taken {
-            return Err(Error::invalid(format!(
+        if self.inspector().has_source_named(&name) {
+            return Err(Error::exists(format!(
                 "source '{name}' is already registered; source names must be unique within a scene"
             )));
         }

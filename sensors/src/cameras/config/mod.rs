@@ -10,6 +10,7 @@ mod yaml;
 
 pub use apply::{
     AppliedCamera, CameraConnections, CameraSensor, add_camera_renderers, apply_camera_config,
+    apply_camera_config_with,
 };
 pub use engine_params::{
     GltfExtension, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
@@ -120,7 +121,7 @@ pub struct CameraConfig {
     /// Whether images are compressed when they are published.
     pub do_compress: bool,
     /// Name of the bus on which images are published, one of those given to
-    /// [`apply_camera_config`].
+    /// [`apply_camera_config_with`].
     pub lcm_bus: String,
 }
 
@@ -240,9 +241,9 @@ impl CameraConfig {
                 x_bs,
             ))
         };
-        let color = ColorRenderCamera::new(core(&self.x_bc, "X_BC")?);
+        let color = ColorRenderCamera::from_core(core(&self.x_bc, "X_BC")?);
         let range = DepthRange::new(self.z_near, self.z_far).map_err(at)?;
-        let depth = DepthRenderCamera::new(core(&self.x_bd, "X_BD")?, range).map_err(at)?;
+        let depth = DepthRenderCamera::from_core(core(&self.x_bd, "X_BD")?, range).map_err(at)?;
         Ok((color.with_show_window(self.show_rgb), depth))
     }
 
