@@ -28,8 +28,8 @@ use tarragon_framework::prelude::{
 ///
 /// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; its default is what is
 /// registered before the system is added to a diagram: the model. Its methods are those of
-/// [`GeometryState`], here under the same names. To change the geometry of one context, call them on
-/// [`SceneGraphPorts::geometry_mut`].
+/// [`GeometryState`], here under the same names. To change the geometry of one context, call them
+/// on [`SceneGraphPorts::geometry_mut`].
 ///
 /// Geometry is rigid; deformable geometry cannot be registered yet.
 ///

@@ -100,7 +100,7 @@ impl PackageMap {
         deprecation: Option<String>,
     ) -> Result<()> {
         if !folder.is_dir() {
-            return Err(Error::invalid(format!(
+            return Err(Error::not_found(format!(
                 "package '{name}': the path must be a directory, got '{}'",
                 folder.display()
             )));
@@ -209,7 +209,7 @@ impl PackageMap {
                 self.packages.insert(name, package);
             }
             Some(known) if !known.is_same_place(&package) => {
-                return Err(Error::invalid(format!(
+                return Err(Error::exists(format!(
                     "package '{name}' is {} already and cannot be {} too; remove it first",
                     known.describe(),
                     package.describe()
@@ -318,6 +318,6 @@ impl PackageMap {
             ),
             _ => "Add it to the parser's package map".into(),
         };
-        Error::invalid(format!("there is no package '{name}'; {known}. {cure}"))
+        Error::not_found(format!("there is no package '{name}'; {known}. {cure}"))
     }
 }

@@ -22,7 +22,7 @@ impl MultibodyPlant {
             ));
         }
         if self.taken.instances.get(name).is_some() {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "model instance '{name}' exists already; names of model instances must be unique"
             )));
         }
@@ -130,7 +130,7 @@ impl MultibodyPlant {
                     false => self.joint_name_to_tell(j),
                 }
             });
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "joint '{name}' cannot connect bodies '{}' and '{}': joint '{other}' connects them \
                  already; remove one of the two joints",
                 self.scoped_body_name(joint.parent),
@@ -254,7 +254,8 @@ impl MultibodyPlant {
     /// use nalgebra::Isometry3;
     /// use tarragon_multibody::*;
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let base = plant.add_rigid_body("base", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+    /// let inertia = SpatialInertia::zero();
+    /// let base = plant.add_rigid_body("base", ModelInstanceIndex::DEFAULT, inertia)?;
     /// let lift = Isometry3::translation(0.0, 0.0, 1.0);
     /// assert_eq!(plant.weld_unattached_bodies(lift)?, [base]);
     /// assert_eq!(plant.weld_unattached_bodies(lift)?, []); // it is attached now

@@ -11,8 +11,8 @@ use tarragon_geometry::{
 };
 
 impl MultibodyPlant {
-    /// Registers the plant as a geometry source of a scene, named `plant`, or `plant_2` and so on if
-    /// other plants share the scene. Does nothing if it is registered with this scene already.
+    /// Registers the plant as a geometry source of a scene, named `plant`, or `plant_2` and so on
+    /// if other plants share the scene. Does nothing if it is registered with this scene already.
     ///
     /// ```
     /// use tarragon_framework::ErrorKind;

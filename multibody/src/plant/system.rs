@@ -279,7 +279,7 @@ pub fn add_multibody_plant_scene_graph(
         plant.finalize()?;
     }
     let source = plant.source_id().ok_or_else(|| {
-        Error::invalid(
+        Error::state(
             "the plant must be registered with a scene before it is finalized; call \
              `register_as_source_for_scene_graph` before `finalize`",
         )

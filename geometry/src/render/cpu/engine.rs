@@ -8,7 +8,7 @@ use super::resolve::{
 use super::setup::{ImageKind, Scene};
 use super::shade::{Environment, Lights};
 use super::store::{Visual, Visuals};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ids::GeometryId;
 use crate::properties::{PerceptionProperties, RenderLabel};
 use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
@@ -83,7 +83,11 @@ impl RenderEngineCpu {
         let pool = |n: usize| {
             let builder = rayon::ThreadPoolBuilder::new().num_threads(n);
             builder.build().map_err(|e| {
-                Error::invalid(format!("RenderEngineCpu: cannot start {n} threads: {e}"))
+                Error::new(
+                    ErrorKind::Other,
+                    format!("RenderEngineCpu: {n} threads cannot be started"),
+                )
+                .with_cause(e)
             })
         };
         Ok(Self {
@@ -181,7 +185,7 @@ impl RenderEngine for RenderEngineCpu {
         properties: &PerceptionProperties,
     ) -> Result<bool> {
         if self.has_visual(id) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "geometry {id} is already registered with this render engine"
             )));
         }

@@ -196,7 +196,7 @@ impl<'a> SceneGraphInspector<'a> {
                  only among geometries with an assigned role",
                 self.frame_name(frame)?
             ))),
-            (None, _) => Err(Error::invalid(format!(
+            (None, _) => Err(Error::not_found(format!(
                 "frame '{}' has no geometry '{name}' with the role {role:?}; its geometries with that role: [{}]",
                 self.frame_name(frame)?,
                 with_role.map(|g| &*g.name).collect::<Vec<_>>().join(", ")

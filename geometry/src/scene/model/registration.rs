@@ -82,7 +82,10 @@ impl GeometryState {
             ));
         }
         if self.frame_numbers.contains_key(&frame.id) {
-            return wrong("it is already registered".into());
+            return Err(Error::exists(format!(
+                "frame '{}': it is already registered",
+                frame.name
+            )));
         }
         let name: Arc<str> = frame.name.as_str().into();
         self.check_frame_name(source, &name)?;
@@ -105,7 +108,7 @@ impl GeometryState {
 
     fn check_frame_name(&self, source: SourceId, name: &Arc<str>) -> Result<()> {
         if self.names.frames.contains(&(source, name.clone())) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "frame '{name}': the source '{}' already has a frame of that name",
                 self.source_name(source)?
             )));
@@ -408,7 +411,7 @@ impl GeometryState {
     /// Returns an error if the mark was made by another scene.
     pub fn take_back(&mut self, mark: RegistrationMark) -> Result<()> {
         if mark.world != self.frames[WORLD].id {
-            return Err(Error::invalid(
+            return Err(Error::foreign(
                 "the registration mark belongs to another scene; use a mark made by this scene",
             ));
         }

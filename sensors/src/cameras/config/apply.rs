@@ -344,8 +344,8 @@ pub fn apply_camera_config(
 /// Images are published `fps` times per second on the channel `DRAKE_RGBD_CAMERA_IMAGES_{name}` of
 /// the bus, as one [`LcmtImageArray`] with the images that the configuration requests: `depth`
 /// ([`Depth16U`](crate::Depth16U)), `rgb` ([`Rgba8U`](crate::Rgba8U)) and `label`
-/// ([`Label16I`](crate::Label16I)), in this order, compressed with zlib if `do_compress`. Nothing is
-/// published without a bus, whatever `lcm_bus` says, or if the bus is the [null
+/// ([`Label16I`](crate::Label16I)), in this order, compressed with zlib if `do_compress`. Nothing
+/// is published without a bus, whatever `lcm_bus` says, or if the bus is the [null
 /// bus](LcmBuses::MEMQ_NULL). (If no bus is given, Drake opens the default bus, which sends to all
 /// programs on this machine; pass `Lcm::with_url("")` to do the same.)
 ///
