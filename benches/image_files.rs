@@ -48,7 +48,7 @@ fn images() -> Option<Images> {
         let c = numbers(&object["rgba"]);
         let color = Rgba::new(c[0], c[1], c[2], c[3]).unwrap();
         let label = RenderLabel::new(object["label"].as_i64().unwrap() as i16).unwrap();
-        let looks = PerceptionProperties::with_color_and_label(color, label);
+        let looks = PerceptionProperties::phong(color).with_label(label);
         let instance =
             GeometryInstance::new(pose(&object["pose"]), shape, &format!("g{i}")).unwrap();
         graph
@@ -71,8 +71,8 @@ fn images() -> Option<Images> {
     let clipping = ClippingRange::new(0.05, 60.0).unwrap();
     let core = RenderCameraCore::new("r", info, clipping, Isometry3::identity());
     let range = DepthRange::new(0.1, 50.0).unwrap();
-    let color_camera = ColorRenderCamera::new(core.clone());
-    let depth_camera = DepthRenderCamera::new(core, range).unwrap();
+    let color_camera = ColorRenderCamera::from_core(core.clone());
+    let depth_camera = DepthRenderCamera::from_core(core, range).unwrap();
     let mut images = Images {
         color: ImageRgba8U::new(640, 480),
         depth: ImageDepth32F::new(640, 480),

@@ -7,7 +7,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_ma
 use nalgebra::{Isometry3, Vector3};
 use std::fmt::Write;
 use std::hint::black_box;
-use tarragon::geometry::proximity::{add_true_surface, signed_distance_true_surface};
+use tarragon::geometry::proximity::signed_distance_true_surface;
 use tarragon::geometry::{BoxShape, Convex, InMemoryMesh, MemoryFile, Mesh, MeshSource, Shape};
 use tarragon::prelude::*;
 
@@ -69,8 +69,7 @@ fn points() -> Vec<Vector3<f64>> {
 fn point(c: &mut Criterion) {
     for (rings, around) in [(16, 32), (50, 100), (160, 320)] {
         let (source, triangles) = bumpy(rings, around);
-        let mut properties = ProximityProperties::new();
-        add_true_surface(&mut properties);
+        let properties = ProximityProperties::new().with_true_surface();
         let shapes: [(&str, Shape); 2] = [
             ("Mesh", Mesh::new(source.clone()).into()),
             ("Convex", Convex::new(source.clone()).into()),

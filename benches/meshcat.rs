@@ -68,7 +68,7 @@ fn stage(n: usize, meshcat: &Meshcat) -> Option<Stage> {
         let blue = Rgba::new(0.2, 0.4, 0.8, 1.0).unwrap();
         let name = format!("v{i}");
         let properties = VisualProperties {
-            illustration: Some(IllustrationProperties::with_color(blue)),
+            illustration: Some(IllustrationProperties::phong(blue)),
             perception: None,
         };
         let pose = Isometry3::identity();

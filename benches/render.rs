@@ -35,7 +35,7 @@ fn camera_pose(distance: f64, azimuth: f64) -> Isometry3<f64> {
 fn properties(object: &serde_json::Value) -> PerceptionProperties {
     let c = numbers(&object["rgba"]);
     let label = RenderLabel::new(object["label"].as_i64().unwrap() as i16).unwrap();
-    PerceptionProperties::with_color_and_label(Rgba::new(c[0], c[1], c[2], c[3]).unwrap(), label)
+    PerceptionProperties::phong(Rgba::new(c[0], c[1], c[2], c[3]).unwrap()).with_label(label)
 }
 
 /// A scene of the script, and the viewing distance.
@@ -102,7 +102,7 @@ impl Stage {
         if let Some(mesh) = &self.mesh {
             let color = Rgba::new(0.8, 0.5, 0.2, 1.0).unwrap();
             let label = RenderLabel::new(1).unwrap();
-            let properties = PerceptionProperties::with_color_and_label(color, label);
+            let properties = PerceptionProperties::phong(color).with_label(label);
             objects.push((mesh.clone().into(), Isometry3::identity(), properties));
         }
         objects
@@ -137,8 +137,8 @@ fn cameras(width: usize, height: usize) -> (ColorRenderCamera, DepthRenderCamera
     let clipping = ClippingRange::new(0.05, 60.0).unwrap();
     let core = RenderCameraCore::new("r", info, clipping, Isometry3::identity());
     let range = DepthRange::new(0.1, 50.0).unwrap();
-    let depth = DepthRenderCamera::new(core.clone(), range).unwrap();
-    (ColorRenderCamera::new(core), depth)
+    let depth = DepthRenderCamera::from_core(core.clone(), range).unwrap();
+    (ColorRenderCamera::from_core(core), depth)
 }
 
 /// A query object with a snapshot of the scene.

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scene = b.add("scene_graph", scene);
     let orbit = b.add_f64("orbit", Orbit { frame });
     b.connect(*orbit.ports(), scene.source_pose_port(source)?);
-    let camera = apply_camera_config(&config, &mut b, Default::default())?.ok_or("switched off")?;
+    let camera = apply_camera_config(&config, &mut b)?;
 
     // A writer has one port per image kind, and evaluates an image when it is due to be written.
     let folder = Path::new("target/09_camera");
@@ -52,24 +52,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let depth = writer.declare_image_input_port::<Depth32F>("depth", file, period, start)?;
     let label = writer.declare_image_input_port::<Label16I>("label", file, period, start)?;
     let writer = b.add_f64("writer", writer);
-    b.connect(
-        camera.color_image.ok_or("no colour")?,
-        writer.image_port(color)?,
-    );
-    b.connect(
-        camera.depth_image_32f.ok_or("no depth")?,
-        writer.image_port(depth)?,
-    );
-    b.connect(
-        camera.label_image.ok_or("no labels")?,
-        writer.image_port(label)?,
-    );
+    b.connect(camera.color_image()?, writer.image_port(color)?);
+    b.connect(camera.depth_image_32f()?, writer.image_port(depth)?);
+    b.connect(camera.label_image()?, writer.image_port(label)?);
 
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
     sim.advance_to(1.0)?;
 
-    let labels = sim.context().eval(camera.label_image.ok_or("no labels")?)?;
+    let labels = sim.context().eval(camera.label_image()?)?;
     for (label, name) in (1..).zip(["board", "can", "egg", "block", "ball"]) {
         let pixels = labels.data().iter().filter(|l| **l == label).count();
         println!("{name}: {pixels} pixels");

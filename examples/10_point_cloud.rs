@@ -9,7 +9,6 @@
 mod table;
 
 use table::{Orbit, TOP, add_table};
-use tarragon::geometry::render::{ClippingRange, DepthRange, DepthRenderCamera, RenderCameraCore};
 use tarragon::prelude::*;
 use tarragon::sensors::{
     BaseField, Depth32F, DepthImageToPointCloud, PointCloudEncoding, save_point_cloud,
@@ -25,9 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
     let world = scene.world_frame_id();
     let info = CameraInfo::from_fov_y(640, 480, 0.8)?;
-    let clipping = ClippingRange::new(0.05, 20.0)?;
-    let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
-    let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0)?)?;
+    let camera = DepthRenderCamera::new("cpu", info).with_depth_range(0.1..5.0)?;
     let eye = Vector3::new(0.6, -1.0, 1.4);
     let x_wb = look_at(&eye, &Vector3::new(0.0, 0.0, TOP));
 

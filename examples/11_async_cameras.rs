@@ -47,18 +47,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut writer = ImageWriter::new();
     let (mut cameras, mut ports) = (vec![], vec![]);
     for config in &configs {
-        let camera =
-            apply_camera_config(config, &mut b, Default::default())?.ok_or("switched off")?;
+        let camera = apply_camera_config(config, &mut b)?;
         let (period, start) = (camera.period, camera.offset);
         ports.push(writer.declare_image_input_port::<Rgba8U>(&config.name, file, period, start)?);
         cameras.push(camera);
     }
     let writer = b.add_f64("writer", writer);
     for (camera, port) in cameras.iter().zip(ports) {
-        b.connect(
-            camera.color_image.ok_or("no colour")?,
-            writer.image_port(port)?,
-        );
+        b.connect(camera.color_image()?, writer.image_port(port)?);
     }
 
     // Capture times of the images that each camera outputs; they do not depend on how fast the
@@ -71,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let ctx = sim.context();
         print!("{:7.3}", ctx.time());
         for camera in &cameras {
-            print!("   {:7.3}", ctx.eval(camera.image_time)?[0]);
+            print!("   {:7.3}", ctx.eval(camera.image_time()?)?[0]);
         }
         println!();
     }

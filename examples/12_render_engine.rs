@@ -13,8 +13,7 @@ use tarragon::geometry::render::{RenderEngine, RenderView, check_image_size};
 use tarragon::geometry::{Ray, RenderLabel};
 use tarragon::prelude::*;
 use tarragon::sensors::{
-    ClippingRange, ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U,
-    RenderCameraCore, save_image,
+    ClippingRange, ColorRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U, save_image,
 };
 
 /// Red, green and blue are x, y and z of the normals in the camera frame.
@@ -139,11 +138,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let query = ctx.eval(scene.query)?;
 
     let info = CameraInfo::from_fov_y(320, 240, 0.8)?;
-    let clipping = ClippingRange::new(0.1, 10.0)?;
-    let core = RenderCameraCore::new("normals", info, clipping, Isometry3::identity());
+    let camera = ColorRenderCamera::new("normals", info);
     let x_wc = look_at(&Vector3::new(0.4, -2.5, 1.3), &Vector3::new(0.1, 0.0, 0.5));
     let mut image = ImageRgba8U::new(320, 240);
-    query.render_color_image(&ColorRenderCamera::new(core), world, &x_wc, &mut image)?;
+    query.render_color_image(&camera, world, &x_wc, &mut image)?;
 
     let folder = Path::new("target/12_render_engine");
     std::fs::create_dir_all(folder)?;

@@ -9,9 +9,7 @@
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
 use std::path::PathBuf;
-use tarragon::geometry::render::{
-    ClippingRange, DepthRange, DepthRenderCamera, LightFrame, LightParameter, RenderCameraCore,
-};
+use tarragon::geometry::render::{LightFrame, LightParameter};
 use tarragon::prelude::*;
 use tarragon::sensors::save_image;
 
@@ -51,13 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A camera at each of the camera frames that the directives add.
     let mut b = DiagramBuilder::new();
     let info = CameraInfo::from_fov_y(640, 480, 0.7)?;
-    let core = RenderCameraCore::new(
-        "cpu",
-        info,
-        ClippingRange::new(0.01, 20.0)?,
-        Isometry3::identity(),
-    );
-    let camera = DepthRenderCamera::new(core, DepthRange::new(0.02, 10.0)?)?;
+    let camera = DepthRenderCamera::new("cpu", info).with_depth_range(0.02..10.0)?;
     let mut cameras = vec![];
     for name in ["overview_camera", "wrist_camera"] {
         let frame = plant.frame(plant.frame_by_name(name)?)?;

@@ -74,7 +74,8 @@ pub mod prelude {
         add_multibody_plant_scene_graph,
     };
     pub use tarragon_sensors::{
-        CameraConfig, CameraInfo, ImageIo, ImageWriter, RgbdSensor, apply_camera_config,
+        CameraConfig, CameraInfo, DepthRenderCamera, ImageIo, ImageWriter, RgbdSensor,
+        apply_camera_config,
     };
     #[cfg(feature = "visualization")]
     pub use tarragon_visualization::{

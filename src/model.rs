@@ -56,17 +56,9 @@ impl Options {
             add_packages(packages, file)?;
         }
         for package in &self.package {
-            match package.split_once('=') {
-                Some((name, folder)) => packages.add(name, folder)?,
-                None if Path::new(package).is_dir() => packages.populate_from_folder(package)?,
-                None => {
-                    return Err(format!(
-                        "--package {package}: there is no such directory; give a directory to search for \
-                         package.xml files, or NAME=DIR"
-                    )
-                    .into());
-                }
-            }
+            packages
+                .add_argument(package)
+                .map_err(|e| format!("--package {e}"))?;
         }
         parser.set_strict_parsing(self.strict);
         Ok(())

@@ -184,8 +184,8 @@ fn ports_of_sensors() {
         ClippingRange::new(0.1, 1.0).unwrap(),
         Isometry3::identity(),
     );
-    let color = ColorRenderCamera::new(core.clone());
-    let depth = DepthRenderCamera::new(core, DepthRange::new(0.1, 1.0).unwrap()).unwrap();
+    let color = ColorRenderCamera::from_core(core.clone());
+    let depth = DepthRenderCamera::from_core(core, DepthRange::new(0.1, 1.0).unwrap()).unwrap();
     let world = SceneGraph::new().world_frame_id();
     let camera = RgbdSensor::from_depth_camera(world, Isometry3::identity(), depth.clone());
     let mut b = DiagramBuilder::new();

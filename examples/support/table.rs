@@ -15,7 +15,7 @@ pub(crate) fn add_table(
     let look = |label: i16, color: [f64; 3]| -> Result<_, Box<dyn std::error::Error>> {
         let color = Rgba::new(color[0], color[1], color[2], 1.0)?;
         let label = RenderLabel::new(label)?;
-        Ok(PerceptionProperties::with_color_and_label(color, label))
+        Ok(PerceptionProperties::phong(color).with_label(label))
     };
     let mut add = |label, name: &str, shape: Shape, at: [f64; 3], color| {
         let at = Isometry3::translation(at[0], at[1], at[2]);

@@ -19,8 +19,6 @@ pub use self::mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
 pub use self::properties::{
     CoulombFriction, GeometryProperties, HydroelasticType, IllustrationProperties,
     PerceptionProperties, PropertyValue, ProximityProperties, RenderLabel, Role, RoleAssign,
-    add_compliant_hydroelastic_properties, add_compliant_hydroelastic_properties_for_half_space,
-    add_contact_material, add_rigid_hydroelastic_properties, make_phong_illustration_properties,
 };
 pub use self::ray::{Ray, SurfaceHit, cast_ray};
 pub use self::rgba::Rgba;

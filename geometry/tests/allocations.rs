@@ -149,9 +149,9 @@ fn drawing_allocates_nothing() {
     let info = CameraInfo::from_fov_y(160, 120, 1.0).unwrap();
     let clipping = ClippingRange::new(0.1, 10.0).unwrap();
     let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
-    let color_camera = ColorRenderCamera::new(core.clone());
+    let color_camera = ColorRenderCamera::from_core(core.clone());
     let range = DepthRange::new(0.1, 10.0).unwrap();
-    let depth_camera = DepthRenderCamera::new(core, range).unwrap();
+    let depth_camera = DepthRenderCamera::from_core(core, range).unwrap();
     let mut color = ImageRgba8U::new(160, 120);
     let mut depth = ImageDepth32F::new(160, 120);
     let mut label = ImageLabel16I::new(160, 120);

@@ -1,4 +1,4 @@
-//! Geometry properties, the helpers that add them, and the defaults of a scene.
+//! Geometry properties, untyped and typed, and the defaults of a scene.
 
 use nalgebra::{Isometry3, Vector4};
 use tarragon_framework::AutoDiff;
@@ -7,8 +7,6 @@ use tarragon_geometry::{
     BoxShape, CoulombFriction, GeometryId, GeometryInstance, GeometryProperties, HalfSpace,
     HydroelasticType, IllustrationProperties, ProximityProperties, Rgba, Role, RoleAssign,
     SceneGraph, SceneGraphConfig, SceneGraphPorts, Shape, SourceId, Sphere,
-    add_compliant_hydroelastic_properties, add_compliant_hydroelastic_properties_for_half_space,
-    add_contact_material, add_rigid_hydroelastic_properties, make_phong_illustration_properties,
 };
 
 #[test]
@@ -58,7 +56,7 @@ fn properties_are_found_by_group_and_name() {
 
 #[test]
 fn colours_can_be_read_and_written_as_vectors() {
-    let mut p = make_phong_illustration_properties(Rgba::new(1.0, 0.5, 0.25, 0.75).unwrap());
+    let mut p = IllustrationProperties::phong(Rgba::new(1.0, 0.5, 0.25, 0.75).unwrap());
     let vector = Vector4::new(1.0, 0.5, 0.25, 0.75);
     assert_eq!(p.get::<Vector4<f64>>("phong", "diffuse").unwrap(), &vector);
     let other = Vector4::new(0.1, 0.2, 0.3, 0.4);
@@ -69,7 +67,7 @@ fn colours_can_be_read_and_written_as_vectors() {
     );
     // A vector that is not a valid colour stays a vector.
     let large = Vector4::new(5.0, 0.0, 0.0, 0.0);
-    p.set("g", "v", large);
+    p.set_untyped("g", "v", large);
     assert_eq!(p.get::<Vector4<f64>>("g", "v").unwrap(), &large);
     assert!(p.get::<Rgba>("g", "v").is_err() && Rgba::try_from(large).is_err());
     let mut color = Rgba::default();
@@ -81,59 +79,108 @@ fn colours_can_be_read_and_written_as_vectors() {
 }
 
 #[test]
-fn helpers_add_all_or_nothing() {
-    let mut p = ProximityProperties::new();
+fn typed_properties_have_drakes_names_and_domains() {
     let rubber = CoulombFriction::new(1.0, 0.5).unwrap();
-    add_contact_material(Some(0.0), Some(1e5), Some(rubber), &mut p).unwrap();
+    let new = ProximityProperties::new;
+    let p = new()
+        .with_friction(rubber)
+        .with_dissipation(0.0)
+        .and_then(|p| p.with_point_stiffness(1e5))
+        .and_then(|p| p.with_relaxation_time(0.2))
+        .unwrap();
     assert_eq!(
         p.get::<CoulombFriction>("material", "coulomb_friction")
             .unwrap(),
         &rubber
     );
+    let named = |list: &[(&str, f64)]| -> Vec<(String, f64)> {
+        list.iter()
+            .map(|(name, v)| (name.to_string(), *v))
+            .collect()
+    };
+    let expected = named(&[
+        ("hunt_crossley_dissipation", 0.0),
+        ("point_contact_stiffness", 1e5),
+        ("relaxation_time", 0.2),
+    ]);
+    assert_eq!(numbers(&p), expected);
+    let stiffer = p.with_point_stiffness(2e5).unwrap();
+    let stiffness = stiffer.get::<f64>("material", "point_contact_stiffness");
     assert_eq!(
-        p.get::<f64>("material", "point_contact_stiffness").unwrap(),
-        &1e5
+        *stiffness.unwrap(),
+        2e5,
+        "a second value replaces the first"
     );
-    let mut q = ProximityProperties::new();
-    add_contact_material(None, Some(1.0), None, &mut q).unwrap();
-    for (dissipation, stiffness) in [
-        (Some(1.0), Some(1.0)),
-        (Some(-1.0), None),
-        (Some(f64::NAN), None),
-    ] {
-        assert!(add_contact_material(dissipation, stiffness, None, &mut q).is_err());
-        assert_eq!(
-            q.property_names("material").collect::<Vec<_>>(),
-            ["point_contact_stiffness"]
-        );
-    }
-    assert!(add_contact_material(None, Some(0.0), None, &mut ProximityProperties::new()).is_err());
 
     let kind = |p: &ProximityProperties| -> HydroelasticType {
         *p.get("hydroelastic", "compliance_type").unwrap()
     };
-    let mut rigid = ProximityProperties::new();
-    add_rigid_hydroelastic_properties(None, &mut rigid).unwrap();
-    assert_eq!(kind(&rigid), HydroelasticType::Rigid);
-    assert!(!rigid.has("hydroelastic", "resolution_hint"));
-    // A geometry is either rigid or compliant.
-    assert!(add_compliant_hydroelastic_properties(0.1, 1e5, &mut rigid).is_err());
-    assert!(!rigid.has("hydroelastic", "hydroelastic_modulus"));
-    let mut soft = ProximityProperties::new();
-    add_compliant_hydroelastic_properties_for_half_space(0.1, f64::INFINITY, &mut soft).unwrap();
-    assert_eq!(kind(&soft), HydroelasticType::Compliant);
-    for bad in [0.0, -1.0, f64::NAN] {
-        let p = &mut ProximityProperties::new();
-        assert!(add_rigid_hydroelastic_properties(Some(bad), p).is_err());
-        assert!(add_compliant_hydroelastic_properties(bad, 1.0, p).is_err());
-        assert!(add_compliant_hydroelastic_properties(1.0, bad, p).is_err());
-        assert!(add_compliant_hydroelastic_properties_for_half_space(bad, 1.0, p).is_err());
-        assert!(!p.has_group("hydroelastic"));
-    }
-    assert!(
-        add_rigid_hydroelastic_properties(Some(f64::INFINITY), &mut ProximityProperties::new())
-            .is_err()
+    let rigid = new().with_rigid_hydroelastic();
+    assert_eq!(
+        (kind(&rigid), numbers(&rigid)),
+        (HydroelasticType::Rigid, vec![])
     );
+    let soft = rigid
+        .with_compliant_hydroelastic(f64::INFINITY)
+        .and_then(|p| p.with_slab_thickness(0.1))
+        .and_then(|p| p.with_resolution_hint(0.2))
+        .and_then(|p| p.with_hydroelastic_margin(0.0))
+        .unwrap();
+    assert_eq!(kind(&soft), HydroelasticType::Compliant);
+    let expected = named(&[
+        ("hydroelastic_modulus", f64::INFINITY),
+        ("margin", 0.0),
+        ("resolution_hint", 0.2),
+        ("slab_thickness", 0.1),
+    ]);
+    assert_eq!(numbers(&soft), expected);
+
+    type Set = fn(ProximityProperties, f64) -> tarragon_geometry::Result<ProximityProperties>;
+    let domains: [(&str, Set, &[f64]); 7] = [
+        (
+            "point_contact_stiffness",
+            ProximityProperties::with_point_stiffness,
+            &[0.0],
+        ),
+        (
+            "hunt_crossley_dissipation",
+            ProximityProperties::with_dissipation,
+            &[],
+        ),
+        (
+            "relaxation_time",
+            ProximityProperties::with_relaxation_time,
+            &[f64::INFINITY],
+        ),
+        (
+            "hydroelastic_modulus",
+            ProximityProperties::with_compliant_hydroelastic,
+            &[0.0],
+        ),
+        (
+            "resolution_hint",
+            ProximityProperties::with_resolution_hint,
+            &[0.0, f64::INFINITY],
+        ),
+        (
+            "slab_thickness",
+            ProximityProperties::with_slab_thickness,
+            &[0.0, f64::INFINITY],
+        ),
+        (
+            "margin",
+            ProximityProperties::with_hydroelastic_margin,
+            &[f64::INFINITY],
+        ),
+    ];
+    for (name, set, bad) in domains {
+        for value in [-1.0, f64::NAN].iter().chain(bad) {
+            let error = set(new(), *value).unwrap_err().to_string();
+            let expected = format!("{name} must be ");
+            assert!(error.starts_with(&expected), "{name} {value}: {error}");
+            assert!(error.ends_with(&format!("got {value:?}")), "{error}");
+        }
+    }
     assert_eq!(
         "rigid".parse::<HydroelasticType>().unwrap(),
         HydroelasticType::Rigid
@@ -228,15 +275,12 @@ fn contexts_get_defaults_for_undeclared_properties() {
 
 #[test]
 fn declared_properties_override_defaults() {
-    let mut p = ProximityProperties::new();
-    add_contact_material(
-        Some(3.0),
-        None,
-        Some(CoulombFriction::new(0.9, 0.8).unwrap()),
-        &mut p,
-    )
-    .unwrap();
-    add_compliant_hydroelastic_properties(0.3, 7.0, &mut p).unwrap();
+    let p = ProximityProperties::new()
+        .with_friction(CoulombFriction::new(0.9, 0.8).unwrap())
+        .with_dissipation(3.0)
+        .and_then(|p| p.with_compliant_hydroelastic(7.0))
+        .and_then(|p| p.with_resolution_hint(0.3))
+        .unwrap();
     let mut config = SceneGraphConfig::default();
     let defaults = &mut config.default_proximity_properties;
     (defaults.margin, defaults.slab_thickness) = (Some(0.01), Some(0.1));
@@ -353,7 +397,7 @@ fn configurations_are_checked() {
 fn hydroelastic_properties_must_be_complete() {
     let compliant = |fill: fn(&mut ProximityProperties)| {
         let mut p = ProximityProperties::new();
-        p.set(
+        p.set_untyped(
             "hydroelastic",
             "compliance_type",
             HydroelasticType::Compliant,
@@ -387,21 +431,22 @@ fn hydroelastic_properties_must_be_complete() {
         add(
             &mut scene,
             HalfSpace.into(),
-            compliant(|p| p.set("hydroelastic", "slab_thickness", 0.1))
+            compliant(|p| p.set_untyped("hydroelastic", "slab_thickness", 0.1))
         ),
         ""
     );
-    let bad = compliant(|p| p.set("hydroelastic", "hydroelastic_modulus", -1.0));
+    let bad = compliant(|p| p.set_untyped("hydroelastic", "hydroelastic_modulus", -1.0));
     assert!(
         add(&mut scene, ball(), bad).contains("'hydroelastic_modulus') must be positive, got -1.0")
     );
-    let bad = compliant(|p| p.set("hydroelastic", "margin", -1.0));
+    let bad = compliant(|p| p.set_untyped("hydroelastic", "margin", -1.0));
     let message = add(&mut scene, ball(), bad);
     assert!(
         message.contains("'margin') must be") && message.contains("got -1.0"),
         "{message}"
     );
-    let bad = |p: &mut ProximityProperties| p.set("hydroelastic", "resolution_hint", "fine");
+    let bad =
+        |p: &mut ProximityProperties| p.set_untyped("hydroelastic", "resolution_hint", "fine");
     assert!(add(&mut scene, ball(), compliant(bad)).contains("resolution_hint"));
     let cube = BoxShape::new(1.0, 1.0, 1.0).unwrap();
     assert_eq!(
@@ -410,7 +455,7 @@ fn hydroelastic_properties_must_be_complete() {
         "boxes do not need the hint"
     );
     let mut undefined = compliant(bad);
-    undefined.set(
+    undefined.set_untyped(
         "hydroelastic",
         "compliance_type",
         HydroelasticType::Undefined,

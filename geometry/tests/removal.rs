@@ -92,7 +92,7 @@ proptest! {
                 graph.remove_geometry(source, id.unwrap()).unwrap();
             }
         }
-        prop_assert_eq!(description(&graph), description(&expected));
+        prop_assert_eq!(description(graph.model()), description(expected.model()));
 
         let kept = kept.min(geometries.len() - 1);
         let (mut graph, source, ids, mark) = build(false, Some(kept));
@@ -101,7 +101,7 @@ proptest! {
         for id in &expected_ids[kept..] {
             expected.remove_geometry(expected_source, id.unwrap()).unwrap();
         }
-        prop_assert_eq!(description(&graph), description(&expected));
+        prop_assert_eq!(description(graph.model()), description(expected.model()));
         prop_assert_eq!(graph.model_inspector().num_sources(), 2);
         prop_assert!(ids[kept..].iter().all(|id| graph.model_inspector().name(id.unwrap()).is_err()));
         // All names are free again.

@@ -97,7 +97,7 @@ impl RenderEngine for Ledger {
 }
 
 fn label(value: i16) -> PerceptionProperties {
-    PerceptionProperties::with_color_and_label(Rgba::WHITE, RenderLabel::new(value).unwrap())
+    PerceptionProperties::phong(Rgba::WHITE).with_label(RenderLabel::new(value).unwrap())
 }
 
 /// A ball on the optical axis, 2 m away.
@@ -122,7 +122,7 @@ struct World {
 fn world() -> World {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("toys").unwrap();
-    add_cpu(&mut scene);
+    add_cpu(scene.model_mut());
     let id = scene.register_anchored_geometry(source, ball("ball").with_perception(label(1)));
     let mut b = DiagramBuilder::new();
     let block = b.add("scene", scene);
@@ -147,7 +147,7 @@ impl World {
         let query = ctx.eval(self.ports.query).unwrap();
         query
             .render_label_image(
-                &ColorRenderCamera::new(core),
+                &ColorRenderCamera::from_core(core),
                 query.inspector().world_frame_id(),
                 &Isometry3::identity(),
                 &mut image,
@@ -260,8 +260,7 @@ fn failures_leave_no_visual_behind() {
     let strict = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("strict", strict).unwrap();
     scene.add_renderer("last", second.clone()).unwrap();
-    let mut bad = PerceptionProperties::new();
-    bad.set("label", "id", RenderLabel::EMPTY);
+    let bad = PerceptionProperties::new().with_label(RenderLabel::EMPTY);
     let version = scene.model_inspector().geometry_version().clone();
     let e = scene.register_anchored_geometry(source, ball("bad").with_perception(bad.clone()));
     assert!(
@@ -302,7 +301,7 @@ fn failures_leave_no_visual_behind() {
 #[test]
 fn the_registry_reports_names_and_types() {
     let mut scene = SceneGraph::new();
-    add_cpu(&mut scene);
+    add_cpu(scene.model_mut());
     let e = scene.add_renderer("cpu", Ledger::default()).unwrap_err();
     assert!(e.to_string().contains("'cpu' already exists"), "{e}");
     let name = scene.renderer_type_name("cpu").unwrap();
@@ -326,10 +325,7 @@ fn renderers_can_be_chosen_per_geometry() {
     let source = scene.register_source("toys").unwrap();
     scene.add_renderer("a", a.clone()).unwrap();
     let choose = |names: &[&str]| {
-        let names: BTreeSet<String> = names.iter().map(|n| (*n).into()).collect();
-        let mut p = PerceptionProperties::new();
-        p.set("renderer", "accepting", names);
-        p
+        PerceptionProperties::new().with_accepting_renderers(names.iter().copied())
     };
     let mut version = scene.model_inspector().geometry_version().clone();
     // True if the perception version has changed since the last call.
@@ -378,7 +374,7 @@ fn show_window_is_warned_about_once() {
     let info = CameraInfo::from_fov_y(4, 3, 1.0).unwrap();
     let clipping = ClippingRange::new(0.1, 10.0).unwrap();
     let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
-    let plain = ColorRenderCamera::new(core);
+    let plain = ColorRenderCamera::from_core(core);
     let shown = plain.clone().with_show_window(true);
     let no_poses = |_| None;
     let view = RenderView::new(Isometry3::identity(), &no_poses);

@@ -162,9 +162,8 @@ fn roles_are_assigned_once_or_replaced_explicitly() {
         .register_geometry(s.source, s.frame, plain("a"))
         .unwrap();
     let stiff = |k: f64| {
-        let mut p = ProximityProperties::new();
-        p.set("material", "point_contact_stiffness", k);
-        p
+        let p = ProximityProperties::new();
+        p.with_point_stiffness(k).unwrap()
     };
     let replace = RoleAssign::Replace;
     let e = text(s.graph.assign_role_with(s.source, id, stiff(1.0), replace));

@@ -4,7 +4,6 @@ use nalgebra::{Isometry3, Vector3};
 use proptest::prelude::*;
 use tarragon_framework::prelude::*;
 use tarragon_framework::{AutoDiff, Scalar, math};
-use tarragon_geometry::proximity::add_true_surface;
 use tarragon_geometry::{
     BoxShape, Capsule, CollisionFilterDeclaration, FrameId, FramePoseVector, GeometryFrame,
     GeometryId, GeometryInstance, GeometrySet, HalfSpace, IllustrationProperties, InMemoryMesh,
@@ -586,10 +585,10 @@ fn a_mesh_can_collide_by_its_true_surface() {
     let mut properties = ProximityProperties::new();
     let (distance, collides) = query(properties.clone());
     assert!(distance.unwrap() < 0.0 && collides.unwrap());
-    add_true_surface(&mut properties);
+    properties = properties.with_true_surface();
     let (distance, collides) = query(properties.clone());
     assert!((distance.unwrap() - 0.25).abs() < 1e-15 && !collides.unwrap());
-    properties.set("mesh", "true_surface", 1.0);
+    properties.set_untyped("mesh", "true_surface", 1.0);
     let e = query(properties).0.unwrap_err().to_string();
     assert!(
         e.contains("'walls'") && e.contains("true_surface") && e.contains("bool"),

@@ -46,6 +46,7 @@ pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, Resolv
 pub use parsing::Parser;
 pub use plant::{
     MultibodyPlant, MultibodyPlantPorts, PositionSource, add_multibody_plant_scene_graph,
+    compute_default_scene_aabb,
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

@@ -34,7 +34,7 @@ pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'
         let more = if total > LISTED { ", ..." } else { "" };
         format!("there are: '{}'{more}", known.join("', '"))
     };
-    Error::invalid(format!("there is no {kind} named '{name}'; {list}"))
+    Error::not_found(format!("there is no {kind} named '{name}'; {list}"))
 }
 
 /// Chooses the only match among `(index, scoped name)` pairs.

@@ -274,7 +274,10 @@ fn mistakes_are_reported_and_leave_nothing_behind() {
         assert_eq!(scene.model_inspector().num_sources(), 1);
     }
     for (text, message) in [
-        ("directives: [{add_modle: {name: A}}]", "line 1 column 15"),
+        (
+            "directives: [{add_modle: {name: A}}]",
+            "model directives:1:15: ",
+        ),
         ("directives: [{add_model: {name: A}}]", "file"),
         (
             "directives: [{add_model: {name: A, file: x, nmae: B}}]",

@@ -13,7 +13,7 @@ pub use cameras::config::{
     AppliedCamera, CameraConfig, CameraConnections, CameraSensor, Focal, GltfExtension,
     RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams, RendererClass,
     Rotation, SsaoParameter, Transform, add_camera_renderers, apply_camera_config,
-    make_render_engine_gl, make_render_engine_vtk,
+    apply_camera_config_with, make_render_engine_gl, make_render_engine_vtk,
 };
 pub use cameras::rgbd_sensor::{RgbdSensor, RgbdSensorPorts};
 pub use cameras::rgbd_sensor_async::{

@@ -118,6 +118,82 @@ fn existing_renderers_are_used() {
     );
 }
 
+/// An engine that is not ours, although its type has the same name.
+mod foreign {
+    use tarragon_framework::Result;
+    use tarragon_geometry::render::{
+        ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U,
+        RenderEngine, RenderView,
+    };
+    use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Shape};
+
+    #[derive(Clone)]
+    pub(super) struct RenderEngineCpu;
+
+    impl RenderEngine for RenderEngineCpu {
+        fn register_visual(
+            &mut self,
+            _: GeometryId,
+            _: &Shape,
+            _: &PerceptionProperties,
+        ) -> Result<bool> {
+            Ok(false)
+        }
+        fn remove_visual(&mut self, _: GeometryId) -> bool {
+            false
+        }
+        fn has_visual(&self, _: GeometryId) -> bool {
+            false
+        }
+        fn render_color(
+            &self,
+            _: &RenderView<'_>,
+            _: &ColorRenderCamera,
+            _: &mut ImageRgba8U,
+        ) -> Result<()> {
+            Ok(())
+        }
+        fn render_depth(
+            &self,
+            _: &RenderView<'_>,
+            _: &DepthRenderCamera,
+            _: &mut ImageDepth32F,
+        ) -> Result<()> {
+            Ok(())
+        }
+        fn render_label(
+            &self,
+            _: &RenderView<'_>,
+            _: &ColorRenderCamera,
+            _: &mut ImageLabel16I,
+        ) -> Result<()> {
+            Ok(())
+        }
+        fn default_render_label(&self) -> RenderLabel {
+            RenderLabel::DONT_CARE
+        }
+    }
+}
+
+#[test]
+fn engines_of_different_classes_are_told_apart_whatever_their_types_are_called() {
+    let mut scene = SceneGraph::new();
+    scene
+        .add_renderer("default", foreign::RenderEngineCpu)
+        .unwrap();
+    assert!(add_camera_renderers([&read("{}")], &mut scene).is_ok());
+    for class in ["RenderEngineVtk", "RenderEngineGl", "RenderEngineCpu"] {
+        let config = read(&format!("renderer_class: {class}"));
+        let error = add_camera_renderers([&config], &mut scene).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("cannot replace {class}")),
+            "{error}"
+        );
+    }
+}
+
 /// A plant with a body `hand` in the model `arm`; the frame `tip` is fixed to the body.
 fn plant() -> MultibodyPlant {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
@@ -139,19 +215,14 @@ fn plant() -> MultibodyPlant {
 }
 
 /// Applies a camera to a diagram with the plant and a scene.
-fn apply(config: &CameraConfig) -> Result<(Diagram<f64>, Option<AppliedCamera>)> {
+fn apply(config: &CameraConfig) -> Result<(Diagram<f64>, AppliedCamera)> {
     let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
     add_camera_renderers([config], &mut scene)?;
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant(), scene).unwrap();
-    let applied = apply_camera_config(
-        config,
-        &mut b,
-        CameraConnections {
-            scene_graph: Some(&scene),
-            plant: Some(&plant),
-            ..Default::default()
-        },
-    )?;
+    let connections = CameraConnections::new()
+        .with_scene_graph(&scene)
+        .with_plant(&plant);
+    let applied = apply_camera_config_with(config, &mut b, connections)?;
     Ok((b.build().unwrap(), applied))
 }
 
@@ -169,7 +240,7 @@ fn cameras_are_fixed_in_frames_of_the_plant() {
         ));
         let (diagram, camera) = apply(&config).unwrap();
         let ctx = diagram.default_context();
-        let x_wb = ctx.eval(camera.unwrap().body_pose_in_world).unwrap();
+        let x_wb = ctx.eval(camera.body_pose_in_world().unwrap()).unwrap();
         assert!(
             (x_wb.translation.vector - expected).norm() < 1e-15,
             "{frame}: {x_wb}"
@@ -199,18 +270,16 @@ fn a_delay_makes_a_camera_asynchronous() {
     let all =
         "color_image label_image depth_image_32f depth_image_16u body_pose_in_world image_time";
     let (found, camera) = ports("{capture_offset: 0.01, label: true}");
-    let camera = camera.unwrap();
     assert_eq!(found.as_deref(), Some(all));
     assert!(matches!(camera.sensor, CameraSensor::Continuous(_)));
     assert!(
-        camera.color_image.is_some()
-            && camera.label_image.is_some()
-            && camera.depth_image_32f.is_none()
+        camera.color_image().is_ok()
+            && camera.label_image().is_ok()
+            && camera.depth_image_32f().is_err()
     );
     assert_eq!((camera.period, camera.offset), (0.1, 0.01));
 
     let (found, camera) = ports("output_delay: 0.05");
-    let camera = camera.unwrap();
     assert_eq!(
         found.as_deref(),
         Some("color_image body_pose_in_world image_time")
@@ -228,11 +297,29 @@ fn a_delay_makes_a_camera_asynchronous() {
         Some("color_image label_image body_pose_in_world image_time")
     );
     assert!(
-        camera.unwrap().color_image.is_none(),
+        camera.color_image().is_err(),
         "colour images are not requested"
     );
     let (found, camera) = ports("rgb: false");
-    assert!(found.is_none() && camera.is_none());
+    assert!(found.is_none() && !camera.is_enabled());
+    assert!(matches!(camera.sensor, CameraSensor::SwitchedOff));
+    let errors = [
+        camera.color_image().err(),
+        camera.depth_image_32f().err(),
+        camera.depth_image_16u().err(),
+        camera.label_image().err(),
+        camera.body_pose_in_world().err(),
+        camera.image_time().err(),
+    ];
+    for error in errors.map(Option::unwrap) {
+        assert_eq!(error.kind(), ErrorKind::InvalidState);
+        let text = error.to_string();
+        assert!(
+            text.starts_with("camera 'preview_camera' has no "),
+            "{text}"
+        );
+        assert!(text.ends_with("to true in its configuration"), "{text}");
+    }
 }
 
 #[test]
@@ -240,7 +327,7 @@ fn missing_renderers_and_plants_are_explained() {
     let mut b = DiagramBuilder::new();
     b.add("scene_graph", SceneGraph::new());
     let mut message = |yaml: &str| {
-        let applied = apply_camera_config(&read(yaml), &mut b, Default::default());
+        let applied = apply_camera_config(&read(yaml), &mut b);
         applied.err().unwrap().to_string()
     };
     let found = message("name: front");
@@ -255,7 +342,7 @@ fn missing_renderers_and_plants_are_explained() {
     add_camera_renderers([&config], &mut scene).unwrap();
     let mut b = DiagramBuilder::new();
     b.add("scene_graph", scene);
-    let found = apply_camera_config(&config, &mut b, Default::default())
+    let found = apply_camera_config(&config, &mut b)
         .err()
         .unwrap()
         .to_string();
@@ -274,12 +361,9 @@ fn apply_on_bus(yaml: &str, bus: &str) -> Result<(Diagram<f64>, Lcm)> {
     b.add("scene_graph", scene);
     let (mut buses, lcm) = (LcmBuses::new(), Lcm::with_url("memq://").unwrap());
     buses.add(bus, lcm.clone()).unwrap();
-    let on = CameraConnections {
-        lcm_buses: Some(&buses),
-        ..Default::default()
-    };
-    let applied = apply_camera_config(&config, &mut b, on)?;
-    assert!(applied.is_none_or(|camera| camera.publisher.is_some()));
+    let on = CameraConnections::new().with_lcm_buses(&buses);
+    let applied = apply_camera_config_with(&config, &mut b, on)?;
+    assert_eq!(applied.publisher.is_some(), applied.is_enabled());
     Ok((b.build().unwrap(), lcm))
 }
 
@@ -370,7 +454,7 @@ fn missing_buses_and_long_channels_are_errors() {
     apply_on_bus("lcm_bus: driver", "driver").unwrap();
     // Without buses nothing is published, and the name of the bus is not looked up.
     let (_, camera) = apply(&read("lcm_bus: driver")).unwrap();
-    assert!(camera.unwrap().publisher.is_none());
+    assert!(camera.publisher.is_none());
 
     let config = CameraConfig {
         name: "c".repeat(39),
@@ -383,11 +467,8 @@ fn missing_buses_and_long_channels_are_errors() {
     buses
         .add("default", Lcm::with_url("memq://").unwrap())
         .unwrap();
-    let on = CameraConnections {
-        lcm_buses: Some(&buses),
-        ..Default::default()
-    };
-    let applied = apply_camera_config(&config, &mut b, on);
+    let on = CameraConnections::new().with_lcm_buses(&buses);
+    let applied = apply_camera_config_with(&config, &mut b, on);
     let message = applied.err().unwrap().to_string();
     assert!(
         message.contains("at most 63 bytes and no zero byte, got 64 bytes"),
@@ -402,24 +483,24 @@ fn plant_and_scene_are_found_by_their_names() {
     let mut scene = SceneGraph::new();
     add_camera_renderers([&config], &mut scene).unwrap();
     let mut b = DiagramBuilder::new();
-    let applied = apply_camera_config(&config, &mut b, Default::default());
+    let applied = apply_camera_config(&config, &mut b);
     let message = applied.err().unwrap().to_string();
     assert!(
         message.contains("'scene_graph'") && message.contains("CameraConnections"),
         "{message}"
     );
     let scene_only = b.add("scene_graph", scene.clone());
-    let applied = apply_camera_config(&config, &mut b, Default::default());
+    let applied = apply_camera_config(&config, &mut b);
     let message = applied.err().unwrap().to_string();
     assert!(message.contains("'arm::tip' needs a plant"), "{message}");
     drop(scene_only);
 
     let mut b = DiagramBuilder::new();
     add_multibody_plant_scene_graph(&mut b, plant(), scene).unwrap();
-    let camera = apply_camera_config(&config, &mut b, Default::default());
-    let camera = camera.unwrap().unwrap();
+    let camera = apply_camera_config(&config, &mut b);
+    let camera = camera.unwrap();
     let ctx = b.build().unwrap().default_context();
-    let x_wb = ctx.eval(camera.body_pose_in_world).unwrap();
+    let x_wb = ctx.eval(camera.body_pose_in_world().unwrap()).unwrap();
     assert_eq!(x_wb.translation.vector, Vector3::new(1.0, 0.0, 0.5));
 }
 
@@ -432,9 +513,9 @@ fn a_system_named_plant_must_be_a_plant() {
     b.add("scene_graph", scene);
     b.add("plant", tarragon_framework::primitives::Gain::new(1.0, 1));
     // A camera in the world frame needs no plant.
-    assert!(apply_camera_config(&config, &mut b, Default::default()).is_ok());
+    assert!(apply_camera_config(&config, &mut b).is_ok());
     let on_hand = named("b", "X_PB: {base_frame: hand}");
-    let applied = apply_camera_config(&on_hand, &mut b, Default::default());
+    let applied = apply_camera_config(&on_hand, &mut b);
     let message = applied.err().unwrap().to_string();
     assert!(
         message.starts_with("camera 'b': ") && message.contains("Gain"),
@@ -458,12 +539,10 @@ fn a_bus_overrides_buses_by_name() {
     let mut b = DiagramBuilder::new();
     b.add("scene_graph", scene.clone());
     let no_buses = LcmBuses::new();
-    let on = CameraConnections {
-        lcm: Some(&lcm),
-        lcm_buses: Some(&no_buses),
-        ..Default::default()
-    };
-    let camera = apply_camera_config(&config, &mut b, on).unwrap().unwrap();
+    let on = CameraConnections::new()
+        .with_lcm(&lcm)
+        .with_lcm_buses(&no_buses);
+    let camera = apply_camera_config_with(&config, &mut b, on).unwrap();
     assert!(camera.publisher.is_some());
     let diagram = b.build().unwrap();
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
@@ -474,10 +553,7 @@ fn a_bus_overrides_buses_by_name() {
     let nobody = Lcm::with_url(LcmBuses::MEMQ_NULL).unwrap();
     let mut b = DiagramBuilder::new();
     b.add("scene_graph", scene);
-    let on = CameraConnections {
-        lcm: Some(&nobody),
-        ..Default::default()
-    };
-    let camera = apply_camera_config(&config, &mut b, on).unwrap().unwrap();
+    let on = CameraConnections::new().with_lcm(&nobody);
+    let camera = apply_camera_config_with(&config, &mut b, on).unwrap();
     assert!(camera.publisher.is_none(), "the null bus gets no publisher");
 }

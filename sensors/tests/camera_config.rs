@@ -365,10 +365,7 @@ fn files_are_named_in_errors() {
     );
     std::fs::write(&path, "fps: none").unwrap();
     let message = CameraConfig::from_yaml_file(&path).unwrap_err().to_string();
-    assert!(
-        message.contains("camera.yaml: camera configuration: line 1 column 6"),
-        "{message}"
-    );
+    assert!(message.contains("camera.yaml:1:6: "), "{message}");
     std::fs::write(&path, DRAKE_FULL).unwrap();
     assert_eq!(
         CameraConfig::from_yaml_file(&path).unwrap(),

@@ -104,7 +104,7 @@ fn changes_after_the_capture_do_not_affect_its_images() {
         .clone();
     let small = CameraInfo::from_fov_y(8, 6, 1.0).unwrap();
     let core = RenderCameraCore::new("mine", small, *core.clipping(), Isometry3::identity());
-    *ctx.param_mut(sensor.color_camera.unwrap()).unwrap() = ColorRenderCamera::new(core);
+    *ctx.param_mut(sensor.color_camera.unwrap()).unwrap() = ColorRenderCamera::from_core(core);
     *ctx.param_mut(sensor.x_pb).unwrap() = Isometry3::translation(0.0, 5.0, 0.0);
     sim.advance_to(0.06).unwrap();
     let ctx = sim.context();
@@ -233,7 +233,7 @@ fn many_simulations_on_few_threads_do_not_block_each_other() {
             let clipping = ClippingRange::new(0.1, 10.0).unwrap();
             let core = RenderCameraCore::new("mine", info, clipping, Isometry3::identity());
             let config = RgbdSensorAsyncConfig {
-                color_camera: Some(ColorRenderCamera::new(core)),
+                color_camera: Some(ColorRenderCamera::from_core(core)),
                 fps: 5.0,
                 ..RgbdSensorAsyncConfig::default()
             };

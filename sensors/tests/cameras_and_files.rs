@@ -42,10 +42,7 @@ fn fixture() -> Fixture {
         "ball",
     )
     .unwrap()
-    .with_perception(PerceptionProperties::with_color_and_label(
-        Rgba::WHITE,
-        label,
-    ));
+    .with_perception(PerceptionProperties::phong(Rgba::WHITE).with_label(label));
     scene.register_anchored_geometry(source, ball).unwrap();
     // The ray of pixel (32, 24) is the optical axis.
     let info = CameraInfo::new(65, 49, 45.0, 45.0, 32.5, 24.5).unwrap();
@@ -55,7 +52,7 @@ fn fixture() -> Fixture {
         ClippingRange::new(0.1, 10.0).unwrap(),
         Isometry3::identity(),
     );
-    let depth = DepthRenderCamera::new(core, DepthRange::new(0.2, 5.0).unwrap()).unwrap();
+    let depth = DepthRenderCamera::from_core(core, DepthRange::new(0.2, 5.0).unwrap()).unwrap();
     let camera =
         RgbdSensor::from_depth_camera(mount, Isometry3::translation(0.0, 0.0, 0.25), depth);
     let mut builder = DiagramBuilder::new();
@@ -132,7 +129,7 @@ fn every_port_of_the_camera_shows_the_scene() {
         ClippingRange::new(0.1, 10.0).unwrap(),
         Isometry3::identity(),
     );
-    *ctx.param_mut(camera.color_camera).unwrap() = ColorRenderCamera::new(core);
+    *ctx.param_mut(camera.color_camera).unwrap() = ColorRenderCamera::from_core(core);
     let message = ctx.eval(camera.color_image).unwrap_err().to_string();
     assert!(
         message.contains("computing 'camera.color_image'") && message.contains("no renderer 'gpu'"),

@@ -99,7 +99,7 @@ impl RenderEngine for Parallel {
 }
 
 fn look(label: i16) -> PerceptionProperties {
-    PerceptionProperties::with_color_and_label(Rgba::WHITE, RenderLabel::new(label).unwrap())
+    PerceptionProperties::phong(Rgba::WHITE).with_label(RenderLabel::new(label).unwrap())
 }
 
 fn core() -> RenderCameraCore {
@@ -135,7 +135,7 @@ impl Scene {
             ports,
             source,
             balls,
-            camera: ColorRenderCamera::new(core()),
+            camera: ColorRenderCamera::from_core(core()),
             original: ImageRgba8U::default(),
         };
         this.original = this.draw(&this.diagram.default_context());
@@ -325,7 +325,7 @@ fn asynchronous_cameras_render_while_shapes_change() {
         let (scene, source, balls) = balls(cpu(None));
         let parent = scene.world_frame_id();
         let config = RgbdSensorAsyncConfig {
-            color_camera: Some(ColorRenderCamera::new(core())),
+            color_camera: Some(ColorRenderCamera::from_core(core())),
             fps: 100.0,
             output_delay: 0.005,
             ..RgbdSensorAsyncConfig::default()
@@ -365,9 +365,9 @@ fn clones_of_a_context_compress_images_concurrently() {
             ClippingRange::new(0.1, 10.0).unwrap(),
             Isometry3::identity(),
         );
-        let color = ColorRenderCamera::new(core.clone());
+        let color = ColorRenderCamera::from_core(core.clone());
         let range = DepthRange::new(0.1, 5.0).unwrap();
-        let depth = DepthRenderCamera::new(core, range).unwrap();
+        let depth = DepthRenderCamera::from_core(core, range).unwrap();
         let camera = RgbdSensor::new(parent, Isometry3::identity(), color, depth);
         let mut packer = ImageToLcmImageArrayT::new(true);
         let port = packer.declare_image_input_port::<Rgba8U>("color").unwrap();

@@ -286,7 +286,7 @@ fn points_lie_on_the_rendered_surface() {
         ClippingRange::new(0.1, 10.0).unwrap(),
         Isometry3::identity(),
     );
-    let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0).unwrap()).unwrap();
+    let camera = DepthRenderCamera::from_core(core, DepthRange::new(0.1, 5.0).unwrap()).unwrap();
     let x_wb = tarragon_framework::math::pose_xyz_rpy(
         Vector3::new(0.1, 0.2, -0.3),
         Vector3::new(0.05, -0.1, 0.3),

@@ -1,20 +1,13 @@
 //! The scene and the camera.
 
 use super::{Engine, RenderArgs};
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Point3};
 use std::error::Error;
 use std::path::Path;
 use tarragon::framework::math;
 use tarragon::geometry::Aabb;
-use tarragon::geometry::render::{
-    LightFrame, LightParameter, RenderEngineCpu, RenderEngineCpuParams, look_at_box,
-};
-use tarragon::multibody::{MultibodyPlant, add_multibody_plant_scene_graph};
 use tarragon::prelude::*;
-use tarragon::sensors::{
-    CameraConfig, CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera,
-    RenderCameraCore, add_camera_renderers, apply_camera_config,
-};
+use tarragon::sensors::{ColorRenderCamera, DepthRenderCamera, add_camera_renderers};
 
 /// A scene at one time, with a camera.
 pub(super) struct View {
@@ -48,8 +41,8 @@ impl View {
         let (_, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
         let camera = match &config {
             Some(config) => {
-                let camera = apply_camera_config(config, &mut builder, Default::default())?;
-                camera.map(|camera| (config, camera))
+                let camera = apply_camera_config(config, &mut builder)?;
+                Some((config, camera.body_pose_in_world()?))
             }
             None => None,
         };
@@ -62,9 +55,9 @@ impl View {
             )
         })?;
         let (color, depth, x_wb) = match camera {
-            Some((config, camera)) => {
+            Some((config, x_wb)) => {
                 let (color, depth) = config.make_cameras()?;
-                (color, depth, *ctx.eval(camera.body_pose_in_world)?)
+                (color, depth, *ctx.eval(x_wb)?)
             }
             None => fitted(args, &bounds)?,
         };
@@ -121,27 +114,13 @@ fn read_camera(file: &Path, args: &RenderArgs) -> Result<CameraConfig, Box<dyn E
     Ok(config)
 }
 
-/// A renderer with bright studio lighting: a main lamp from the upper left, and two fill lights.
-fn studio() -> Result<RenderEngineCpu, Box<dyn Error>> {
-    let lamp = |x, y, z, intensity| LightParameter {
-        frame: LightFrame::World,
-        direction: Vector3::new(x, y, z),
-        intensity,
-        ..LightParameter::default()
-    };
-    Ok(RenderEngineCpu::new(RenderEngineCpuParams {
-        lights: vec![
-            lamp(-0.5, 0.45, -0.9, 0.9),
-            lamp(0.8, 0.5, -0.5, 0.45),
-            lamp(-0.4, -0.6, -0.3, 0.3),
-        ],
+/// The renderer of fitted cameras.
+fn studio() -> Result<RenderEngineCpu, tarragon::Error> {
+    RenderEngineCpu::new(RenderEngineCpuParams {
         samples_per_side: 3,
-        ..RenderEngineCpuParams::default()
-    })?)
+        ..RenderEngineCpuParams::studio()
+    })
 }
-
-/// Largest distance of a fitted camera (m).
-const LARGEST: f64 = 1e15;
 
 /// A camera that sees the whole model.
 fn fitted(
@@ -150,23 +129,7 @@ fn fitted(
 ) -> Result<(ColorRenderCamera, DepthRenderCamera, Isometry3<f64>), Box<dyn Error>> {
     let (width, height) = (args.width.unwrap_or(1280), args.height.unwrap_or(720));
     let info = CameraInfo::from_fov_y(width, height, 0.6)?;
-    let x_wc = look_at_box(bounds, &args.direction, &info);
-    let distance = (x_wc.translation.vector - bounds.center()).norm();
-    // Images are drawn in single precision.
-    let reach = (bounds.center().abs() + bounds.half_width()).max();
-    if reach.max(distance) > LARGEST {
-        return Err(format!(
-            "{}: the whole model must lie within {LARGEST:e} m of the origin to be seen in one picture, \
-             its visual geometry reaches to {reach:.3e} m; correct the poses, or give a camera with --camera",
-            args.model.model.display(),
-        )
-        .into());
-    }
-    let size = bounds.half_width().norm();
-    let (near, far) = (0.01 * distance, 2.0 * (distance + size));
-    let clipping = ClippingRange::new(near, far)?;
-    let core = RenderCameraCore::new("studio", info, clipping, Isometry3::identity());
-    let color = ColorRenderCamera::new(core.clone());
-    let depth = DepthRenderCamera::new(core, DepthRange::new(near, far)?)?;
-    Ok((color, depth, x_wc))
+    let (depth, x_wc) = DepthRenderCamera::fitted("studio", info, bounds, &args.direction)
+        .map_err(|e| format!("{}: {e}, with --camera", args.model.model.display()))?;
+    Ok((depth.to_color(), depth, x_wc))
 }

@@ -95,7 +95,7 @@ fn invalid_cameras_are_refused_as_in_drake() {
             ClippingRange::new(0.1, 1.0)?,
             Isometry3::identity(),
         );
-        DepthRenderCamera::new(core, DepthRange::new(0.05, 0.9)?).map(|_| ())
+        DepthRenderCamera::from_core(core, DepthRange::new(0.05, 0.9)?).map(|_| ())
     };
     let mut family = Family::new("camera errors");
     for case in items(&all["errors"]) {
@@ -185,10 +185,8 @@ impl Scene {
         for o in items(&v["objects"]) {
             let [r, g, b, a] = numbers(&o["rgba"]);
             let label = o["label"].as_i64().expect("a label") as i16;
-            let properties = PerceptionProperties::with_color_and_label(
-                Rgba::new(r, g, b, a).expect("a colour"),
-                RenderLabel::new(label).expect("a label"),
-            );
+            let properties = PerceptionProperties::phong(Rgba::new(r, g, b, a).expect("a colour"))
+                .with_label(RenderLabel::new(label).expect("a label"));
             let id = GeometryId::new();
             let accepted = engine.register_visual(id, &shape(o), &properties);
             assert!(accepted.expect("valid properties"));
@@ -196,12 +194,12 @@ impl Scene {
         }
         let core = core(v);
         let range = DepthRange::new(number(&v["min_depth"]), number(&v["max_depth"]));
-        let depth = DepthRenderCamera::new(core.clone(), range.expect("a range"));
+        let depth = DepthRenderCamera::from_core(core.clone(), range.expect("a range"));
         Some(Self {
             engine,
             poses,
             x_wc: pose(&v["X_WC"]["q"], &v["X_WC"]["p"]),
-            color: ColorRenderCamera::new(core),
+            color: ColorRenderCamera::from_core(core),
             depth: depth.expect("a camera"),
             arrays: npz::read(&file),
         })

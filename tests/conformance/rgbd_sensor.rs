@@ -27,17 +27,17 @@ fn images_and_pose_match_drake() {
     let clipping = ClippingRange::new(near, far).unwrap();
     let x_bc = Isometry3::from(Vector3::from(numbers::<3>(&v["X_BC_p"])));
     let core = |x_bs| RenderCameraCore::new("cpu", info, clipping, x_bs);
-    let color = ColorRenderCamera::new(core(x_bc));
+    let color = ColorRenderCamera::from_core(core(x_bc));
     let [low, high] = numbers(&v["depth"]);
     let range = DepthRange::new(low, high).unwrap();
-    let depth = DepthRenderCamera::new(core(Isometry3::identity()), range).unwrap();
+    let depth = DepthRenderCamera::from_core(core(Isometry3::identity()), range).unwrap();
 
     let mut scene = SceneGraph::new();
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("cpu", engine).unwrap();
     let (world, source) = (scene.world_frame_id(), scene.register_source("it").unwrap());
     let red = Rgba::new(1.0, 0.0, 0.0, 1.0).unwrap();
-    let look = PerceptionProperties::with_color_and_label(red, RenderLabel::new(5).unwrap());
+    let look = PerceptionProperties::phong(red).with_label(RenderLabel::new(5).unwrap());
     let at = Isometry3::from(Vector3::from(numbers::<3>(&v["sphere"]["p"])));
     let sphere = Sphere::new(number(&v["sphere"]["r"])).unwrap();
     let sphere = GeometryInstance::new(at, sphere, "sphere")

@@ -31,7 +31,7 @@ impl Scene {
     }
     pub(crate) fn add(&mut self, shape: impl Into<Shape>, x_wg: Isometry3<f64>, color: Rgba) {
         let label = RenderLabel::new(self.poses.len() as i16).unwrap();
-        let properties = PerceptionProperties::with_color_and_label(color, label);
+        let properties = PerceptionProperties::phong(color).with_label(label);
         let id = GeometryId::new();
         assert!(
             self.engine
@@ -48,7 +48,7 @@ impl Scene {
         let view = RenderView::new(self.x_wc, &poses);
         let mut image = ImageRgba8U::new(160, 120);
         self.engine
-            .render_color(&view, &ColorRenderCamera::new(core), &mut image)
+            .render_color(&view, &ColorRenderCamera::from_core(core), &mut image)
             .unwrap();
         image
     }

@@ -243,13 +243,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use tarragon_geometry::{
-        BoxShape, Capsule, Cylinder, Ellipsoid, ProximityProperties, Sphere,
-        add_rigid_hydroelastic_properties, calc_volume,
+        BoxShape, Capsule, Cylinder, Ellipsoid, ProximityProperties, Sphere, calc_volume,
     };
 
     fn mesh(shape: &Shape, hint: f64) -> TriangleSurfaceMesh {
-        let mut properties = ProximityProperties::new();
-        add_rigid_hydroelastic_properties(Some(hint), &mut properties).unwrap();
+        let properties = ProximityProperties::new().with_rigid_hydroelastic();
+        let properties = properties.with_resolution_hint(hint).unwrap();
         surface(shape, &properties).unwrap().unwrap()
     }
 

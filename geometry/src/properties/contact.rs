@@ -60,8 +60,7 @@ impl CoulombFriction {
 ///
 /// ```
 /// use tarragon_geometry::{HydroelasticType, ProximityProperties};
-/// let mut p = ProximityProperties::new();
-/// p.set("hydroelastic", "compliance_type", HydroelasticType::Compliant);
+/// let p = ProximityProperties::new().with_compliant_hydroelastic(1e6)?;
 /// let found = p.get::<HydroelasticType>("hydroelastic", "compliance_type")?;
 /// assert_eq!(*found, HydroelasticType::Compliant);
 /// # Ok::<(), tarragon_geometry::Error>(())

@@ -1,6 +1,5 @@
 //! Property sets: named values in groups, one type per role.
 
-use super::render_label::RenderLabel;
 use crate::error::{Error, Result};
 use crate::rgba::Rgba;
 use nalgebra::Vector4;
@@ -14,8 +13,7 @@ use std::sync::{Arc, OnceLock};
 ///
 /// ```
 /// use tarragon_geometry::ProximityProperties;
-/// let mut p = ProximityProperties::new();
-/// p.set("material", "point_contact_stiffness", 1e4);
+/// let p = ProximityProperties::new().with_point_stiffness(1e4)?;
 /// let (name, value) = p.properties_in_group("material")?.next().unwrap();
 /// assert_eq!((name, value.type_name()), ("point_contact_stiffness", "f64"));
 /// assert_eq!(value.downcast_ref::<f64>(), Some(&1e4));
@@ -71,8 +69,7 @@ type PropertyGroups = BTreeMap<String, BTreeMap<String, PropertyValue>>;
 ///
 /// ```
 /// use tarragon_geometry::{PerceptionProperties, Rgba};
-/// let mut p = PerceptionProperties::new();
-/// p.set("phong", "diffuse", Rgba::WHITE);
+/// let p = PerceptionProperties::phong(Rgba::WHITE);
 /// assert_eq!(p.get::<Rgba>("phong", "diffuse")?, &Rgba::WHITE);
 /// assert!(p.get::<f64>("phong", "diffuse").is_err()); // another type is an error
 /// assert_eq!(p.get_or("phong", "shininess", 0.5)?, 0.5);
@@ -102,8 +99,18 @@ impl GeometryProperties {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Adds a property, or replaces it regardless of its type.
-    pub fn set<V: Any + Send + Sync>(&mut self, group: &str, name: &str, value: V) {
+    /// Adds a property, or replaces it regardless of its type. This is for properties of your own,
+    /// which a custom render engine reads; the sets of the roles have typed methods for all others,
+    /// such as [`PerceptionProperties::with_diffuse`].
+    ///
+    /// ```
+    /// use tarragon_geometry::PerceptionProperties;
+    /// let mut glass = PerceptionProperties::new();
+    /// glass.set_untyped("my_engine", "refraction", 1.5);
+    /// assert_eq!(*glass.get::<f64>("my_engine", "refraction")?, 1.5);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    pub fn set_untyped<V: Any + Send + Sync>(&mut self, group: &str, name: &str, value: V) {
         let groups = Arc::make_mut(&mut self.groups);
         let group = groups.entry(group.into()).or_default();
         group.insert(name.into(), PropertyValue::new(value));
@@ -114,13 +121,13 @@ impl GeometryProperties {
     /// Returns an error if the group already has a property with this name.
     pub fn add<V: Any + Send + Sync>(&mut self, group: &str, name: &str, value: V) -> Result<()> {
         self.check_absent(group, name)?;
-        self.set(group, name, value);
+        self.set_untyped(group, name, value);
         Ok(())
     }
     fn check_absent(&self, group: &str, name: &str) -> Result<()> {
         if self.has(group, name) {
-            return Err(Error::invalid(format!(
-                "property ('{group}', '{name}') exists already; use `update` or `set` to replace it"
+            return Err(Error::exists(format!(
+                "property ('{group}', '{name}') exists already; use `update` or `set_untyped` to replace it"
             )));
         }
         Ok(())
@@ -136,7 +143,7 @@ impl GeometryProperties {
         value: V,
     ) -> Result<()> {
         self.try_get::<V>(group, name)?;
-        self.set(group, name, value);
+        self.set_untyped(group, name, value);
         Ok(())
     }
     /// Returns true if the group exists. A group outlives its last property.
@@ -157,7 +164,7 @@ impl GeometryProperties {
     /// Returns an error if the property does not exist or has another type.
     pub fn get<V: Any>(&self, group: &str, name: &str) -> Result<&V> {
         self.try_get(group, name)?.ok_or_else(|| {
-            Error::invalid(match self.groups.get(group) {
+            Error::not_found(match self.groups.get(group) {
                 None => format!(
                     "there is no property ('{group}', '{name}'), because there is no group '{group}'; \
                      groups: [{}]",
@@ -222,7 +229,7 @@ impl GeometryProperties {
         group: &str,
     ) -> Result<impl Iterator<Item = (&str, &PropertyValue)>> {
         let found = self.groups.get(group).ok_or_else(|| {
-            Error::invalid(format!(
+            Error::not_found(format!(
                 "there is no group '{group}' of properties; groups: [{}]",
                 self.group_names().collect::<Vec<_>>().join(", ")
             ))
@@ -283,8 +290,7 @@ role_properties!(
     ///
     /// ```
     /// use tarragon_geometry::ProximityProperties;
-    /// let mut p = ProximityProperties::new();
-    /// p.set("material", "point_contact_stiffness", 1e4);
+    /// let p = ProximityProperties::new().with_point_stiffness(1e4)?;
     /// assert_eq!(*p.get::<f64>("material", "point_contact_stiffness")?, 1e4);
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
@@ -293,7 +299,7 @@ role_properties!(
     ///
     /// ```
     /// use tarragon_geometry::{IllustrationProperties, Rgba};
-    /// let p = IllustrationProperties::with_color(Rgba::WHITE);
+    /// let p = IllustrationProperties::phong(Rgba::WHITE);
     /// assert!(p.has("phong", "diffuse"));
     /// ```
     IllustrationProperties,
@@ -301,28 +307,9 @@ role_properties!(
     ///
     /// ```
     /// use tarragon_geometry::{PerceptionProperties, RenderLabel, Rgba};
-    /// let p = PerceptionProperties::with_color_and_label(Rgba::WHITE, RenderLabel::new(7)?);
+    /// let p = PerceptionProperties::phong(Rgba::WHITE).with_label(RenderLabel::new(7)?);
     /// assert_eq!(p.get::<RenderLabel>("label", "id")?.value(), 7);
     /// # Ok::<(), tarragon_geometry::Error>(())
     /// ```
     PerceptionProperties
 );
-
-impl PerceptionProperties {
-    /// Creates properties with a colour (`phong/diffuse`) and a label (`label/id`).
-    pub fn with_color_and_label(diffuse: Rgba, label: RenderLabel) -> Self {
-        let mut p = Self::new();
-        p.set("phong", "diffuse", diffuse);
-        p.set("label", "id", label);
-        p
-    }
-}
-
-impl IllustrationProperties {
-    /// Creates properties with a colour (`phong/diffuse`).
-    pub fn with_color(diffuse: Rgba) -> Self {
-        let mut p = Self::new();
-        p.set("phong", "diffuse", diffuse);
-        p
-    }
-}

@@ -220,7 +220,7 @@ fn general_distance<T: Scalar>(
     let p = x.translation.vector;
     let active: Option<ActiveFeatures> = match (a, b) {
         (Shape::HalfSpace(_), Shape::HalfSpace(_)) => {
-            return Err(Error::invalid(
+            return Err(Error::unsupported(
                 "signed_distance: two half spaces have no signed distance, both are unbounded; \
                  filter the pair",
             ));

@@ -56,7 +56,7 @@
 //!
 //! # True surfaces of meshes
 //! The distance to a point always refers to the true surface of a mesh. In pairs, a mesh is its
-//! convex hull, as in Drake, unless its properties ask for its true surface ([`add_true_surface`]);
+//! convex hull, as in Drake, unless its properties ask for its true surface (`with_true_surface`);
 //! [`signed_distance_true_surface`] handles those pairs. A surface that is closed (every edge has
 //! equally many triangles on both sides) and encloses a positive volume is the boundary of a
 //! *solid*; every other surface is a *sheet*, which has no inside.
@@ -106,7 +106,7 @@ pub(crate) use self::dispatch::closest;
 pub use self::dispatch::{is_supported, signed_distance, signed_distance_within};
 pub use self::distance_to_point::{PointDistance, distance_to_point};
 pub(crate) use self::surface::has_true_surface;
-pub use self::surface::{add_true_surface, signed_distance_true_surface};
+pub use self::surface::signed_distance_true_surface;
 
 #[cfg(test)]
 mod tests;

@@ -41,7 +41,7 @@ pub(super) fn core(shape: &Shape) -> Result<ConvexCore<'_>> {
         Shape::Convex(s) => ConvexCore::Polytope(s.polytope()?),
         Shape::Mesh(s) => ConvexCore::Polytope(s.polytope()?),
         other => {
-            return Err(Error::invalid(format!(
+            return Err(Error::unsupported(format!(
                 "{} cannot be used in proximity queries, it is for visualizers only; use another \
                  shape",
                 other.type_name()

@@ -84,7 +84,7 @@ pub(crate) fn first_crossing<T: Scalar>(
             return Ok(hit.map(|h| Crossing::new(h.distance, CrossedSurface::Flat(h.normal))));
         }
         Shape::MeshcatCone(_) => {
-            return Err(Error::invalid(
+            return Err(Error::unsupported(
                 "cast_ray: a MeshcatCone cannot be hit, it is for visualizers only",
             ));
         }

@@ -77,8 +77,13 @@ impl CameraInfo {
     /// focal lengths are equal and the principal point is at `(width / 2 - 0.5, height / 2 - 0.5)`.
     ///
     /// # Errors
-    /// Returns an error under the conditions of [`new`](Self::new).
+    /// Returns an error if a size is zero, or the field of view is not positive or is more than pi.
     pub fn from_fov_y(width: usize, height: usize, fov_y: f64) -> Result<Self> {
+        if !(fov_y > 0.0 && fov_y <= std::f64::consts::PI) {
+            return Err(Error::invalid(format!(
+                "CameraInfo: fov_y must be more than 0 and at most pi rad, got {fov_y:?} rad"
+            )));
+        }
         let focal = height as f64 * 0.5 / (0.5 * fov_y).tan();
         let center = |size: usize| size as f64 * 0.5 - 0.5;
         Self::new(width, height, focal, focal, center(width), center(height))
@@ -170,6 +175,17 @@ mod tests {
             assert!(text.contains(name), "{text}");
         }
         assert!(!text.contains("width"), "{text}");
+    }
+
+    #[test]
+    fn a_field_of_view_is_named_in_the_message() {
+        for fov_y in [0.0, -1.0, f64::NAN, 3.2, 45.0] {
+            let text = CameraInfo::from_fov_y(4, 4, fov_y).unwrap_err().to_string();
+            assert!(text.starts_with("CameraInfo: fov_y must be"), "{text}");
+            assert!(text.ends_with(&format!("got {fov_y:?} rad")), "{text}");
+        }
+        let text = CameraInfo::from_fov_y(0, 4, 1.0).unwrap_err().to_string();
+        assert!(text.contains("width must be positive"), "{text}");
     }
 
     #[test]

@@ -143,6 +143,20 @@ pub trait RenderEngine: DynClone + Send + Sync {
     /// [`RenderLabel::UNSPECIFIED`] if every geometry must declare one.
     fn default_render_label(&self) -> RenderLabel;
 
+    /// Returns true if the engine renders in place of a class of engines, `RenderEngineVtk` for
+    /// example, so that cameras that ask for that class may use it.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::{RenderEngine, RenderEngineCpu, RenderEngineCpuParams};
+    /// let cpu = RenderEngineCpu::new(RenderEngineCpuParams::default())?;
+    /// assert!(cpu.renders_for("RenderEngineVtk") && !cpu.renders_for("RenderEngineGltfClient"));
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    fn renders_for(&self, class_name: &str) -> bool {
+        let _ = class_name;
+        false
+    }
+
     /// Returns the label of a geometry with these properties (Drake's `GetRenderLabelOrThrow`).
     ///
     /// # Errors

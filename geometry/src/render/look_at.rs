@@ -1,7 +1,8 @@
 //! Camera poses that aim at a point or a box.
 
-use super::CameraInfo;
+use super::{CameraInfo, DepthRenderCamera};
 use crate::Aabb;
+use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::math;
 
@@ -67,9 +68,86 @@ pub fn look_at_box(
     )
 }
 
+impl DepthRenderCamera {
+    /// Creates a camera that sees a whole box, and its pose `X_WC`: it looks along `direction` (in
+    /// the world) as [`look_at_box`] does, and measures depths from a hundredth of its distance to
+    /// twice the farthest point of the box. The clipping planes are the same.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use tarragon_geometry::{Aabb, render::{CameraInfo, DepthRenderCamera}};
+    /// let bounds = Aabb::new(Vector3::zeros(), Vector3::new(0.3, 0.2, 0.5));
+    /// let info = CameraInfo::from_fov_y(640, 480, 0.6)?;
+    /// let (camera, x_wc) = DepthRenderCamera::fitted("cpu", info, &bounds, &Vector3::y())?;
+    /// assert!(x_wc.translation.vector.y < -1.0);
+    /// assert!(camera.depth_range().max_depth() > 2.0 * -x_wc.translation.vector.y);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the box or the camera is farther than 1e15 m from the origin, which is
+    /// too far for images in single precision, or if the direction is zero.
+    pub fn fitted(
+        renderer_name: impl Into<String>,
+        intrinsics: CameraInfo,
+        bounds: &Aabb,
+        direction: &Vector3<f64>,
+    ) -> Result<(Self, Isometry3<f64>)> {
+        if direction.try_normalize(0.0).is_none() {
+            return Err(Error::invalid(format!(
+                "DepthRenderCamera: the direction to look in must not be zero or infinite, got \
+                 {:?}",
+                <[f64; 3]>::from(*direction)
+            )));
+        }
+        let x_wc = look_at_box(bounds, direction, &intrinsics);
+        let distance = (x_wc.translation.vector - bounds.center()).norm();
+        let reach = (bounds.center().abs() + bounds.half_width()).max();
+        if reach.max(distance) > LARGEST {
+            return Err(Error::invalid(format!(
+                "DepthRenderCamera: everything in the image must lie within {LARGEST:e} m of the \
+                 origin, got geometry that reaches to {reach:.3e} m; correct the poses, or place \
+                 the camera yourself"
+            )));
+        }
+        let (near, far) = (
+            0.01 * distance,
+            2.0 * (distance + bounds.half_width().norm()),
+        );
+        let camera = Self::new(renderer_name, intrinsics).with_depth_range(near..far)?;
+        Ok((camera.with_clipping(near..far)?, x_wc))
+    }
+}
+
+/// Largest distance from the origin of a fitted camera and its box (m).
+const LARGEST: f64 = 1e15;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fitted_cameras_see_the_box_and_refuse_what_is_too_far() {
+        let bounds = Aabb::new(Vector3::new(1.0, 2.0, 0.5), Vector3::new(0.3, 0.2, 0.9));
+        let info = CameraInfo::from_fov_y(640, 480, 0.8).unwrap();
+        let fit =
+            |bounds: &Aabb, direction| DepthRenderCamera::fitted("cpu", info, bounds, &direction);
+        let (camera, x_wc) = fit(&bounds, Vector3::x()).unwrap();
+        assert_eq!(x_wc, look_at_box(&bounds, &Vector3::x(), &info));
+        let (range, distance) = (camera.depth_range(), 1.0 - x_wc.translation.x);
+        let size = bounds.half_width().norm();
+        assert!(range.min_depth() < distance - size && range.max_depth() > distance + size);
+        let clipping = camera.core().clipping();
+        assert_eq!(
+            (clipping.near(), clipping.far()),
+            (range.min_depth(), range.max_depth())
+        );
+        let far = Aabb::new(Vector3::new(1e16, 0.0, 0.0), Vector3::new(1.0, 1.0, 1.0));
+        let error = fit(&far, Vector3::x()).unwrap_err().to_string();
+        assert!(error.contains("reaches to 1.000e16 m"), "{error}");
+        let error = fit(&bounds, Vector3::zeros()).unwrap_err().to_string();
+        assert!(error.contains("got [0.0, 0.0, 0.0]"), "{error}");
+    }
 
     #[test]
     fn look_at_box_fits_the_box_to_the_margin() {

@@ -1,7 +1,7 @@
 //! Defaults that apply to a whole scene.
 
 use crate::error::{Error, Result};
-use crate::properties::helpers::{
+use crate::properties::checks::{
     HYDROELASTIC, MATERIAL, check_not_negative, check_not_negative_finite, check_positive,
     check_positive_finite,
 };
@@ -175,17 +175,17 @@ impl DefaultProximityProperties {
         let mut changed = false;
         for (group, name, value, _) in self.numbers() {
             if let Some(value) = value.filter(|_| !properties.has(group, name)) {
-                properties.set(group, name, value);
+                properties.set_untyped(group, name, value);
                 changed = true;
             }
         }
         if !properties.has(HYDROELASTIC, "compliance_type") {
-            properties.set(HYDROELASTIC, "compliance_type", self.compliance_type);
+            properties.set_untyped(HYDROELASTIC, "compliance_type", self.compliance_type);
             changed = true;
         }
         let friction = self.friction().ok().flatten();
         if let Some(friction) = friction.filter(|_| !properties.has(MATERIAL, "coulomb_friction")) {
-            properties.set(MATERIAL, "coulomb_friction", friction);
+            properties.set_untyped(MATERIAL, "coulomb_friction", friction);
             changed = true;
         }
         changed

@@ -80,7 +80,7 @@ pub(crate) fn canonical(name: &str) -> &str {
 ///     .with_proximity(ProximityProperties::new());
 /// assert_eq!(ball.name(), "red ball");
 /// ball.set_pose(Isometry3::translation(0.0, 0.0, 0.1));
-/// ball.proximity_properties_mut().unwrap().set("material", "point_contact_stiffness", 1e4);
+/// ball.set_proximity_properties(ProximityProperties::new().with_point_stiffness(1e4)?);
 /// assert!(ball.set_name("  ").is_err());
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```

@@ -1,12 +1,18 @@
 //! The scene as a system in a diagram.
 
 use super::config::SceneGraphConfig;
-use super::instance::FramePoseVector;
-use super::model::{GeometryState, RegisteredSource, SceneGraphInspector};
+use super::instance::{FramePoseVector, GeometryFrame, GeometryInstance};
+use super::model::{
+    CollisionFilterDeclaration, CollisionFilterManager, GeometryState, RegisteredSource,
+    RegistrationMark, RoleProperties, SceneGraphInspector,
+};
 use super::snapshot::QueryObject;
 use crate::error::{Error, Result};
-use crate::ids::{FrameId, SourceId};
-use std::ops::{Deref, DerefMut};
+use crate::ids::{FrameId, GeometryId, SourceId};
+use crate::properties::{PerceptionProperties, Role, RoleAssign};
+use crate::render::RenderEngine;
+use crate::shape::Shape;
+use nalgebra::Isometry3;
 use std::sync::{Arc, OnceLock};
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
@@ -21,9 +27,9 @@ use tarragon_framework::prelude::{
 /// | output | `query` | [`QueryObject`] |
 ///
 /// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; its default is what is
-/// registered before the system is added to a diagram. A `SceneGraph` has all methods of
-/// [`GeometryState`]. To change the geometry of one context, call the same methods on
-/// [`SceneGraphPorts::geometry_mut`].
+/// registered before the system is added to a diagram: the model. Its methods are those of
+/// [`GeometryState`], here under the same names. To change the geometry of one context, call them
+/// on [`SceneGraphPorts::geometry_mut`].
 ///
 /// Geometry is rigid; deformable geometry cannot be registered yet.
 ///
@@ -76,6 +82,24 @@ impl SceneGraph {
         scene.set_config(config)?;
         Ok(scene)
     }
+    /// Returns the geometry of new contexts, before defaults are filled in.
+    pub fn model(&self) -> &GeometryState {
+        &self.state
+    }
+    /// Returns the geometry of new contexts for modification; the next diagram starts from it.
+    /// Existing contexts keep theirs.
+    pub fn model_mut(&mut self) -> &mut GeometryState {
+        self.for_contexts = OnceLock::new();
+        &mut self.state
+    }
+    /// Returns a read-only view of the geometry of new contexts, before defaults are filled in.
+    pub fn model_inspector(&self) -> SceneGraphInspector<'_> {
+        self.state.inspector()
+    }
+    /// Returns the world frame.
+    pub fn world_frame_id(&self) -> FrameId {
+        self.model_inspector().world_frame_id()
+    }
     /// Changes the configuration. Existing contexts keep theirs.
     ///
     /// # Errors
@@ -83,7 +107,7 @@ impl SceneGraph {
     /// registered geometry (for example a half space that becomes compliant without a slab
     /// thickness). In that case nothing is changed.
     pub fn set_config(&mut self, config: SceneGraphConfig) -> Result<()> {
-        GeometryState::set_config(self, config)
+        self.model_mut().set_config(config)
     }
     /// Adds a source of geometry, which gets an input port for the poses of its frames. If the name
     /// is empty, a unique name is generated.
@@ -91,30 +115,59 @@ impl SceneGraph {
     /// # Errors
     /// Returns an error if the name is taken.
     pub fn register_source(&mut self, name: &str) -> Result<SourceId> {
-        GeometryState::register_source(self, name)
-    }
-    /// Returns the world frame.
-    pub fn world_frame_id(&self) -> FrameId {
-        self.model_inspector().world_frame_id()
-    }
-    /// Returns a read-only view of the geometry of new contexts, before defaults are filled in.
-    pub fn model_inspector(&self) -> SceneGraphInspector<'_> {
-        self.state.inspector()
+        self.model_mut().register_source(name)
     }
 }
 
-/// The model, from which contexts start.
-impl Deref for SceneGraph {
-    type Target = GeometryState;
-    fn deref(&self) -> &GeometryState {
-        &self.state
-    }
+/// Methods that read or change the model, as their namesakes of [`GeometryState`] do.
+macro_rules! of_the_model {
+    ($model:ident: $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        #[doc = concat!(
+            "Same as [`GeometryState::", stringify!($name), "`], for the geometry of new contexts."
+        )]
+        pub fn $name(&self $(, $argument: $type)*) -> $result {
+            self.$model().$name($($argument),*)
+        }
+    )*};
+    (mut $model:ident: $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        #[doc = concat!(
+            "Same as [`GeometryState::", stringify!($name), "`], for the geometry of new contexts."
+        )]
+        pub fn $name(&mut self $(, $argument: $type)*) -> $result {
+            self.$model().$name($($argument),*)
+        }
+    )*};
 }
 
-impl DerefMut for SceneGraph {
-    fn deref_mut(&mut self) -> &mut GeometryState {
-        self.for_contexts = OnceLock::new();
-        &mut self.state
+#[rustfmt::skip]
+impl SceneGraph {
+    of_the_model! { model:
+        config() -> &SceneGraphConfig;
+        has_renderer(name: &str) -> bool;
+        renderer_count() -> usize;
+        renderer_type_name(name: &str) -> Option<&'static str>;
+        render_engine_by_name(name: &str) -> Result<&Arc<dyn RenderEngine>>;
+        registration_mark() -> RegistrationMark;
+    }
+    of_the_model! { mut model_mut:
+        register_frame(source: SourceId, frame: GeometryFrame) -> Result<FrameId>;
+        register_frame_on(source: SourceId, parent: FrameId, frame: GeometryFrame) -> Result<FrameId>;
+        rename_frame(frame: FrameId, name: &str) -> Result<()>;
+        register_geometry(source: SourceId, frame: FrameId, instance: GeometryInstance) -> Result<GeometryId>;
+        register_anchored_geometry(source: SourceId, instance: GeometryInstance) -> Result<GeometryId>;
+        rename_geometry(geometry: GeometryId, name: &str) -> Result<()>;
+        change_shape(source: SourceId, geometry: GeometryId, shape: impl Into<Shape>, x_fg: Option<Isometry3<f64>>) -> Result<()>;
+        remove_geometry(source: SourceId, geometry: GeometryId) -> Result<()>;
+        take_back(mark: RegistrationMark) -> Result<()>;
+        assign_role(source: SourceId, geometry: GeometryId, properties: impl RoleProperties) -> Result<()>;
+        assign_role_with(source: SourceId, geometry: GeometryId, properties: impl RoleProperties, assign: RoleAssign) -> Result<()>;
+        remove_role(source: SourceId, geometry: GeometryId, role: Role) -> Result<bool>;
+        remove_role_on_frame(source: SourceId, frame: FrameId, role: Role) -> Result<usize>;
+        show_proximity_where_unseen(source: SourceId, properties: &PerceptionProperties) -> Result<usize>;
+        collision_filter_manager() -> CollisionFilterManager<'_>;
+        apply_collision_filter(declaration: &CollisionFilterDeclaration) -> Result<()>;
+        add_renderer(name: &str, engine: impl RenderEngine + 'static) -> Result<()>;
+        remove_renderer(name: &str) -> Result<()>;
     }
 }
 
@@ -145,7 +198,7 @@ impl<T: Scalar> SceneGraphPorts<T> {
     pub fn source_pose_port(&self, source: SourceId) -> Result<InputPort<FramePoseVector<T>>> {
         let found = self.pose_ports.iter().find(|(s, _)| *s == source);
         found.map(|(_, port)| *port).ok_or_else(|| {
-            Error::invalid(format!(
+            Error::not_found(format!(
                 "source {source} has no pose port; register sources before adding the SceneGraph to a \
                  diagram"
             ))

@@ -2,6 +2,7 @@
 
 use super::remote::{ArchiveLocation, RemotePackage, hex};
 use super::settings::{NETWORK_VARIABLE, RemoteSettings};
+use crate::error::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -16,33 +17,34 @@ pub(super) fn download(
     package: &RemotePackage,
     settings: &RemoteSettings,
     to: &Path,
-) -> Result<(), String> {
+) -> Result<()> {
     let wanted = package.sha256();
-    let mut failures = String::new();
+    let (mut failures, mut first) = (String::new(), None);
     for url in &package.params().urls {
         tracing::info!("downloading {url}");
         match download_one(url, settings, &wanted, to) {
             Ok(()) => return Ok(()),
-            Err(what) => failures += &format!("\n  {url}: {what}"),
+            Err(error) => {
+                failures += &format!("\n  {url}: {error}");
+                first.get_or_insert(error.kind());
+            }
         }
     }
-    Err(format!(
-        "at least one URL must serve the archive, got:{failures}"
+    // Every failure is in the message, so none of them is its cause.
+    Err(Error::new(
+        first.unwrap_or(ErrorKind::Network),
+        format!("at least one URL must serve the archive, got:{failures}"),
     ))
 }
 
-fn download_one(
-    url: &str,
-    settings: &RemoteSettings,
-    wanted: &str,
-    to: &Path,
-) -> Result<(), String> {
-    let sha256 = match ArchiveLocation::of(url)? {
+fn download_one(url: &str, settings: &RemoteSettings, wanted: &str, to: &Path) -> Result<()> {
+    let sha256 = match ArchiveLocation::of(url).map_err(Error::invalid)? {
         ArchiveLocation::File(path) => {
-            let file = File::open(&path).map_err(|e| format!("'{}': {e}", path.display()))?;
+            let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
             // Reading a pipe could block forever.
             if !file.metadata().is_ok_and(|m| m.is_file()) {
-                return Err(format!("'{}' must be a regular file", path.display()));
+                let path = path.display();
+                return Err(Error::invalid(format!("'{path}' must be a regular file")));
             }
             save(file, settings, to)?
         }
@@ -50,23 +52,31 @@ fn download_one(
             let variable = std::env::var_os(NETWORK_VARIABLE);
             let variable = variable.as_ref().map(|list| list.to_string_lossy());
             if let Some(ban) = settings.network_ban(variable.as_deref()) {
-                return Err(ban);
+                return Err(Error::state(ban));
             }
-            save(request(url, settings)?.into_reader(), settings, to)?
+            save(
+                request(url, settings).map_err(network)?.into_reader(),
+                settings,
+                to,
+            )?
         }
     };
     match sha256 == wanted {
         true => Ok(()),
-        false => Err(format!(
+        false => Err(Error::invalid(format!(
             "the SHA-256 checksum of the file must be {wanted}, got {sha256}"
-        )),
+        ))),
     }
 }
 
+fn network(message: String) -> Error {
+    Error::new(ErrorKind::Network, message)
+}
+
 /// Copies a reader to a new file; returns the checksum.
-fn save(mut from: impl Read, settings: &RemoteSettings, to: &Path) -> Result<String, String> {
+fn save(mut from: impl Read, settings: &RemoteSettings, to: &Path) -> Result<String> {
     let max = settings.max_archive_bytes;
-    let mut file = File::create(to).map_err(|e| format!("'{}': {e}", to.display()))?;
+    let mut file = File::create(to).map_err(|e| Error::io(to, e))?;
     let mut sha256 = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     let mut total = 0;
@@ -75,18 +85,18 @@ fn save(mut from: impl Read, settings: &RemoteSettings, to: &Path) -> Result<Str
             Ok(0) => return Ok(hex(&sha256.finalize())),
             Ok(n) => n,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(format!("after {total} bytes: {error}")),
+            Err(error) => return Err(network(format!("after {total} bytes")).with_cause(error)),
         };
         total += n as u64;
         if total > max {
-            return Err(format!(
+            return Err(Error::invalid(format!(
                 "the archive must have at most {max} bytes (max_archive_bytes of the package \
                  map's RemoteSettings), got more"
-            ));
+            )));
         }
         sha256.update(&buffer[..n]);
         let written = file.write_all(&buffer[..n]);
-        written.map_err(|e| format!("'{}': {e}", to.display()))?;
+        written.map_err(|e| Error::io(to, e))?;
     }
 }
 

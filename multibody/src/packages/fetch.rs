@@ -10,7 +10,7 @@ use super::archive;
 use super::download::download;
 use super::remote::RemotePackage;
 use super::settings::RemoteSettings;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
@@ -19,7 +19,7 @@ impl RemotePackage {
     /// Returns the folder of the package in the cache, after fetching the package if need be.
     pub(super) fn folder(&self, name: &str, settings: &RemoteSettings) -> Result<PathBuf> {
         let cache = settings.cache_directory().ok_or_else(|| {
-            Error::invalid(format!(
+            Error::state(format!(
                 "package '{name}' cannot be fetched: there is no cache directory; set \
                  TARRAGON_PACKAGE_CACHE, or cache_directory of the package map's RemoteSettings"
             ))
@@ -35,16 +35,15 @@ impl RemotePackage {
             false => self.fetch(&cache, &folder, settings),
         }
         .map(|()| folder)
-        .map_err(|what| Error::invalid(format!("package '{name}' cannot be fetched: {what}")))
+        .map_err(|e| e.at(format!("package '{name}' cannot be fetched")))
     }
 
-    fn fetch(&self, cache: &Path, folder: &Path, settings: &RemoteSettings) -> Result<(), String> {
-        let at = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
-        fs::create_dir_all(cache).map_err(|e| at(cache, e))?;
+    fn fetch(&self, cache: &Path, folder: &Path, settings: &RemoteSettings) -> Result<()> {
+        fs::create_dir_all(cache).map_err(|e| Error::io(cache, e))?;
         let key = self.cache_key();
         let temporary = format!(".{key}.tmp-");
         let lock = cache.join(format!(".{key}.lock"));
-        let lock = File::create(&lock).map_err(|e| at(&lock, e))?;
+        let lock = File::create(&lock).map_err(|e| Error::io(&lock, e))?;
         // Some network file systems do not support locks; two processes may then both do the work.
         if lock.lock().is_ok() {
             if folder.is_dir() {
@@ -55,18 +54,19 @@ impl RemotePackage {
         let work = tempfile::Builder::new()
             .prefix(&temporary)
             .tempdir_in(cache);
-        let work = work.map_err(|e| at(cache, e))?;
+        let work = work.map_err(|e| Error::io(cache, e))?;
         let packed = work.path().join("archive");
         download(self, settings, &packed)?;
         let unpacked = work.path().join("content");
-        fs::create_dir(&unpacked).map_err(|e| at(&unpacked, e))?;
-        let packed = File::open(&packed).map_err(|e| at(&packed, e))?;
+        fs::create_dir(&unpacked).map_err(|e| Error::io(&unpacked, e))?;
+        let packed = File::open(&packed).map_err(|e| Error::io(&packed, e))?;
         let url = &self.params().urls[0];
-        archive::unpack(packed, self.kind(), self.prefix(), &unpacked, settings)
-            .map_err(|what| format!("the archive of '{url}': {what}"))?;
+        archive::unpack(packed, self.kind(), self.prefix(), &unpacked, settings).map_err(
+            |what| Error::new(ErrorKind::Parse, what).at(format!("the archive of '{url}'")),
+        )?;
         match fs::rename(&unpacked, folder) {
             // Another process may have been faster.
-            Err(error) if !folder.is_dir() => Err(at(folder, error)),
+            Err(error) if !folder.is_dir() => Err(Error::io(folder, error)),
             _ => Ok(()),
         }
     }

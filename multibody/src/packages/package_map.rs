@@ -100,7 +100,7 @@ impl PackageMap {
         deprecation: Option<String>,
     ) -> Result<()> {
         if !folder.is_dir() {
-            return Err(Error::invalid(format!(
+            return Err(Error::not_found(format!(
                 "package '{name}': the path must be a directory, got '{}'",
                 folder.display()
             )));
@@ -140,6 +140,33 @@ impl PackageMap {
         let name = name.into();
         let remote = RemotePackage::new(&name, params)?;
         self.merge(name, PackageLocation::Remote(Arc::new(remote)))
+    }
+
+    /// Adds packages as an argument on a command line names them: `NAME=DIR` is one package, `DIR`
+    /// stands for all packages in this directory and below it.
+    ///
+    /// ```
+    /// use tarragon_multibody::PackageMap;
+    /// let mut packages = PackageMap::make_empty();
+    /// packages.add_argument("here=.")?;
+    /// assert!(packages.contains("here"));
+    /// assert!(packages.add_argument("no/such/directory").is_err());
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`add`](Self::add) and
+    /// [`populate_from_folder`](Self::populate_from_folder), and an error if there is no such
+    /// directory.
+    pub fn add_argument(&mut self, argument: &str) -> Result<()> {
+        match argument.split_once('=') {
+            Some((name, folder)) => self.add(name, folder),
+            None if Path::new(argument).is_dir() => self.populate_from_folder(argument),
+            None => Err(Error::not_found(format!(
+                "{argument}: there is no such directory; give a directory to search for \
+                 package.xml files, or NAME=DIR"
+            ))),
+        }
     }
 
     /// Adds all packages of another map. This map keeps its own remote settings.
@@ -182,7 +209,7 @@ impl PackageMap {
                 self.packages.insert(name, package);
             }
             Some(known) if !known.is_same_place(&package) => {
-                return Err(Error::invalid(format!(
+                return Err(Error::exists(format!(
                     "package '{name}' is {} already and cannot be {} too; remove it first",
                     known.describe(),
                     package.describe()
@@ -291,6 +318,6 @@ impl PackageMap {
             ),
             _ => "Add it to the parser's package map".into(),
         };
-        Error::invalid(format!("there is no package '{name}'; {known}. {cure}"))
+        Error::not_found(format!("there is no package '{name}'; {known}. {cure}"))
     }
 }

@@ -70,9 +70,9 @@ impl PackageMap {
                 let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
                 let deprecation = self
                     .deprecation(name)
-                    .map_err(|e| at_url(e.to_string()))?
+                    .map_err(|e| e.at(format!("'{url}'")))?
                     .map(|message| format!("package '{name}' is deprecated: {message}"));
-                let folder = self.folder(name).map_err(|e| at_url(e.to_string()))?;
+                let folder = self.folder(name).map_err(|e| e.at(format!("'{url}'")))?;
                 let path = folder.join(path.trim_start_matches('/'));
                 Ok(ResolvedUrl {
                     path: normalize(&path),

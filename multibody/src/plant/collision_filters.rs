@@ -36,7 +36,7 @@ impl MultibodyPlant {
         let mut places = BTreeMap::new();
         for (i, group) in groups.iter().enumerate() {
             if places.insert(group.name.as_str(), i).is_some() {
-                return Err(Error::invalid(format!(
+                return Err(Error::exists(format!(
                     "collision filter group '{}' is declared twice; rename one",
                     group.name
                 )));
@@ -46,7 +46,7 @@ impl MultibodyPlant {
             places.get(name).copied().ok_or_else(|| {
                 let known = places.keys().copied();
                 let unknown = names::unknown("collision filter group", name, known);
-                Error::invalid(format!("collision filter group '{}': {unknown}", user.name))
+                Error::not_found(format!("collision filter group '{}': {unknown}", user.name))
             })
         };
         let mut resolved = vec![];
@@ -112,6 +112,7 @@ impl MultibodyPlant {
         let Some(registration) = &self.registration else {
             return Ok(());
         };
+        registration.check_scene(scene_graph)?;
         if registration.filtered {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::multibody_plant::MultibodyPlant;
 use super::system::MultibodyPlantPorts;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::ModelInstanceIndex;
 use crate::tree::CoordinateKind;
 use std::ops::Range;
@@ -166,12 +166,13 @@ impl MultibodyPlant {
                 CoordinateKind::Velocities => "velocity",
                 _ => "position",
             };
-            Error::invalid(format!(
+            let message = format!(
                 "MultibodyPlant: input port '{port}' must have a value before its {} are read, got \
                  none; connect it or call `set_{}`",
                 which.name(),
                 which.name()
-            ))
+            );
+            Error::new(ErrorKind::Unconnected, message)
         })
     }
 

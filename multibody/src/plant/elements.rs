@@ -22,7 +22,7 @@ impl MultibodyPlant {
             ));
         }
         if self.taken.instances.get(name).is_some() {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "model instance '{name}' exists already; names of model instances must be unique"
             )));
         }
@@ -130,7 +130,7 @@ impl MultibodyPlant {
                     false => self.joint_name_to_tell(j),
                 }
             });
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "joint '{name}' cannot connect bodies '{}' and '{}': joint '{other}' connects them \
                  already; remove one of the two joints",
                 self.scoped_body_name(joint.parent),
@@ -244,5 +244,54 @@ impl MultibodyPlant {
             .with_frame_on_child(frame_on_child)
             .with_model_instance(c.model_instance());
         self.add_joint(joint)
+    }
+
+    /// Welds the bodies that no joint attaches to another body to the world, at `X_WB`, and returns
+    /// them. Without this, such bodies are free after `finalize`. Loading one model at a time, it
+    /// places each model.
+    ///
+    /// ```
+    /// use nalgebra::Isometry3;
+    /// use tarragon_multibody::*;
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let inertia = SpatialInertia::zero();
+    /// let base = plant.add_rigid_body("base", ModelInstanceIndex::DEFAULT, inertia)?;
+    /// let lift = Isometry3::translation(0.0, 0.0, 1.0);
+    /// assert_eq!(plant.weld_unattached_bodies(lift)?, [base]);
+    /// assert_eq!(plant.weld_unattached_bodies(lift)?, []); // it is attached now
+    /// assert!(plant.joint_by_name("world_welds_to_base").is_ok());
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error after `finalize`, or if the name of a new joint is taken.
+    pub fn weld_unattached_bodies(&mut self, x_wb: Isometry3<f64>) -> Result<Vec<BodyIndex>> {
+        self.check_open(|| "a weld".into())?;
+        let bodies = (1..self.bodies.len()).filter(|b| self.num_joints_as_child[*b] == 0);
+        let unattached: Vec<BodyIndex> = bodies.map(BodyIndex::new).collect();
+        let weld = |body: &BodyIndex| {
+            let RigidBody {
+                name,
+                model_instance,
+                ..
+            } = &self.bodies[body.index()];
+            let name = format!("world_welds_to_{name}");
+            let weld = Joint::weld(name, BodyIndex::WORLD, *body, x_wb);
+            weld.with_model_instance(*model_instance)
+        };
+        // All joints are made first, so that a taken name changes nothing.
+        let joints: Vec<Joint> = unattached.iter().map(weld).collect();
+        for joint in &joints {
+            self.check_new(
+                "joint",
+                joint.model_instance(),
+                joint.name(),
+                &self.taken.joints,
+            )?;
+        }
+        for joint in joints {
+            self.add_joint(joint)?;
+        }
+        Ok(unattached)
     }
 }

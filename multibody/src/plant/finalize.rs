@@ -25,7 +25,7 @@ impl MultibodyPlant {
     /// world than its parent, or if the plant is finalized already. The plant stays as it was.
     pub fn finalize(&mut self) -> Result<()> {
         if self.is_finalized() {
-            return Err(Error::invalid("the plant is finalized already"));
+            return Err(Error::state("the plant is finalized already"));
         }
         let mut graph = JointGraph::new(self.bodies.len(), &self.joints);
         let bases = graph.free_bases(&self.joints);
@@ -64,7 +64,7 @@ impl MultibodyPlant {
             .into_iter()
             .map(|b| self.scoped_body_name(b))
             .collect();
-        Error::invalid(format!(
+        Error::unsupported(format!(
             "joint '{}' closes a loop: '{}'; loops of joints are not supported, model one of them by a \
              constraint",
             self.joint_name_to_tell(joint),
@@ -137,7 +137,7 @@ impl MultibodyPlant {
 
     pub(crate) fn finalized(&self, asked: &str) -> Result<&Topology> {
         self.topology.as_ref().ok_or_else(|| {
-            Error::invalid(format!(
+            Error::state(format!(
                 "`{asked}`: the plant must be finalized; call `MultibodyPlant::finalize` first"
             ))
         })

@@ -11,31 +11,46 @@ use tarragon_geometry::{
 };
 
 impl MultibodyPlant {
-    /// Registers the plant as a geometry source of a scene. Does nothing if it is registered
-    /// already.
+    /// Registers the plant as a geometry source of a scene, named `plant`, or `plant_2` and so on
+    /// if other plants share the scene. Does nothing if it is registered with this scene already.
+    ///
+    /// ```
+    /// use tarragon_framework::ErrorKind;
+    /// use tarragon_geometry::SceneGraph;
+    /// use tarragon_multibody::MultibodyPlant;
+    /// let (mut scene, mut other) = (SceneGraph::new(), SceneGraph::new());
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let source = plant.register_as_source_for_scene_graph(&mut scene)?;
+    /// assert_eq!(scene.model_inspector().source_name(source)?, "plant");
+    /// assert_eq!(plant.register_as_source_for_scene_graph(&mut scene)?, source);
+    /// let error = plant.register_as_source_for_scene_graph(&mut other).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::InvalidState);
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns an error after `finalize`.
+    /// Returns an error after `finalize`, or if the plant is registered with another scene.
     pub fn register_as_source_for_scene_graph(
         &mut self,
         scene_graph: &mut SceneGraph,
     ) -> Result<SourceId> {
         if let Some(registration) = &self.registration {
+            registration.check_scene(scene_graph)?;
             return Ok(registration.source);
         }
         self.check_open(|| "a scene".into())?;
-        // Several plants may share a scene: the second source is named `plant_2`.
-        let names = (2..100).map(|n| format!("plant_{n}"));
-        let mut source = scene_graph.register_source("plant");
-        for name in names {
-            if source.is_ok() {
-                break;
-            }
-            source = scene_graph.register_source(&name);
-        }
-        let source = source?;
+        let inspector = scene_graph.model_inspector();
+        let name = match inspector.has_source_named("plant") {
+            false => "plant".into(),
+            true => (2..)
+                .map(|n| format!("plant_{n}"))
+                .find(|name| !inspector.has_source_named(name))
+                .unwrap_or_default(),
+        };
+        let source = scene_graph.register_source(&name)?;
         self.registration = Some(GeometryRegistration {
             source,
+            world: scene_graph.world_frame_id(),
             frames: vec![Some(scene_graph.world_frame_id())],
             num_complete: 1,
             collisions: vec![],
@@ -120,7 +135,7 @@ impl MultibodyPlant {
         }
         if let Some(mut perception) = properties.perception {
             if !perception.has("label", "id") {
-                perception.set("label", "id", body_label(body));
+                perception = perception.with_label(body_label(body));
             }
             instance = instance.with_perception(perception);
         }
@@ -151,6 +166,7 @@ impl MultibodyPlant {
         body: BodyIndex,
         instance: GeometryInstance,
     ) -> Result<GeometryId> {
+        self.registered()?.check_scene(scene_graph)?;
         let frame = self.ensure_frame(scene_graph, body)?;
         let source = self.registered()?.source;
         scene_graph.register_geometry(source, frame, instance)
@@ -158,7 +174,7 @@ impl MultibodyPlant {
 
     fn registered(&self) -> Result<&GeometryRegistration> {
         self.registration.as_ref().ok_or_else(|| {
-            Error::invalid(
+            Error::state(
                 "the plant must be registered with a scene; call \
                  `register_as_source_for_scene_graph` first",
             )
@@ -188,7 +204,9 @@ impl MultibodyPlant {
 
     /// Registers frames for all bodies that have none.
     pub(crate) fn ensure_frames(&mut self, scene_graph: &mut SceneGraph) -> Result<()> {
-        let start = self.registered()?.num_complete;
+        let registration = self.registered()?;
+        registration.check_scene(scene_graph)?;
+        let start = registration.num_complete;
         for body in start..self.bodies.len() {
             self.ensure_frame(scene_graph, BodyIndex::new(body))?;
         }

@@ -26,4 +26,6 @@ mod system;
 
 pub(crate) use mark::PlantMark;
 pub use multibody_plant::{MultibodyPlant, PositionSource};
-pub use system::{MultibodyPlantPorts, add_multibody_plant_scene_graph};
+pub use system::{
+    MultibodyPlantPorts, add_multibody_plant_scene_graph, compute_default_scene_aabb,
+};

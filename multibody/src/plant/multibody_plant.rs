@@ -155,7 +155,7 @@ impl MultibodyPlant {
     pub(super) fn check_open(&self, what: impl Fn() -> String) -> Result<()> {
         match self.topology {
             None => Ok(()),
-            Some(_) => Err(Error::invalid(format!(
+            Some(_) => Err(Error::state(format!(
                 "{} cannot be added: the plant is finalized; add it before `finalize`",
                 what()
             ))),
@@ -184,7 +184,7 @@ impl MultibodyPlant {
             )));
         }
         if taken.contains(instance, name) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "{kind} '{model}::{name}' exists already; names must be unique within a model \
                  instance"
             )));
@@ -195,7 +195,7 @@ impl MultibodyPlant {
 
 #[cold]
 pub(super) fn out_of_range(kind: &str, index: usize) -> Error {
-    Error::invalid(format!(
+    Error::not_found(format!(
         "the {kind} index must belong to this plant, got {index}"
     ))
 }

@@ -11,7 +11,7 @@ use tarragon_framework::prelude::{
     Block, ContinuousState, Declare, Dep, DiagramBuilder, DiscreteState, InputPort, LeafContext,
     LeafSystem, OutputPort,
 };
-use tarragon_geometry::{FrameId, FramePoseVector, SceneGraph};
+use tarragon_geometry::{Aabb, FrameId, FramePoseVector, Role, SceneGraph};
 
 /// Ports and state of [`MultibodyPlant`]. The configuration of the plant decides which of them
 /// exist; the accessors of the others return an error that tells how to get them.
@@ -274,7 +274,7 @@ pub fn add_multibody_plant_scene_graph(
         plant.finalize()?;
     }
     let source = plant.source_id().ok_or_else(|| {
-        Error::invalid(
+        Error::state(
             "the plant must be registered with a scene before it is finalized; call \
              `register_as_source_for_scene_graph` before `finalize`",
         )
@@ -287,6 +287,40 @@ pub fn add_multibody_plant_scene_graph(
         builder.connect(geometry_pose, scene_graph.source_pose_port(source)?);
     }
     Ok((plant, scene_graph))
+}
+
+/// Returns the world-aligned bounding box of all geometry of a scene with a role, where a plant is
+/// in its default positions; `None` if no geometry has a box. For a plant in a diagram, see
+/// [`QueryObject::compute_scene_aabb`](tarragon_geometry::QueryObject::compute_scene_aabb).
+///
+/// ```
+/// use tarragon_geometry::{Role, SceneGraph};
+/// use tarragon_multibody::{MultibodyPlant, Parser, compute_default_scene_aabb};
+/// let (mut plant, mut scene) = (MultibodyPlant::new(0.001)?, SceneGraph::new());
+/// let ball = r#"<robot name="toy"><link name="ball"><visual><geometry>
+///     <sphere radius="0.1"/></geometry></visual></link></robot>"#;
+/// Parser::with_scene_graph(&mut plant, &mut scene).add_models_from_string(ball, "urdf")?;
+/// let bounds = compute_default_scene_aabb(&plant, &scene, Role::Illustration)?;
+/// assert_eq!(bounds.map(|b| b.upper().z), Some(0.1));
+/// assert_eq!(compute_default_scene_aabb(&plant, &scene, Role::Proximity)?, None);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`add_multibody_plant_scene_graph`], and an error if a mesh file cannot be
+/// read, or if the scene has frames of other sources, whose poses are unknown.
+pub fn compute_default_scene_aabb(
+    plant: &MultibodyPlant,
+    scene_graph: &SceneGraph,
+    role: Role,
+) -> Result<Option<Aabb>> {
+    let mut plant = plant.clone();
+    plant.set_position_source(PositionSource::State);
+    let mut builder = DiagramBuilder::new();
+    let (_, scene_graph) =
+        add_multibody_plant_scene_graph(&mut builder, plant, scene_graph.clone())?;
+    let ctx = builder.build()?.default_context();
+    ctx.eval(scene_graph.query)?.compute_scene_aabb(role)
 }
 
 // The world is body 0, so `body_poses[BodyIndex::WORLD.index()]` is the identity.

@@ -9,7 +9,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use proptest::prelude::*;
 use std::f64::consts::FRAC_PI_2;
 use tarragon_framework::prelude::*;
-use tarragon_framework::{AutoDiff, math};
+use tarragon_framework::{AutoDiff, ErrorKind, math};
 use tarragon_geometry::{ProximityProperties, SceneGraph, Sphere};
 use tarragon_multibody::*;
 
@@ -272,6 +272,40 @@ fn poses_and_geometry_follow_the_state() {
     let query = ctx.eval(scene.query).unwrap();
     let x_wg = query.geometry_pose_in_world(id).unwrap();
     assert_eq!(x_wg.translation.vector, Vector3::new(2.0, 0.0, 1.0));
+}
+
+#[test]
+fn a_plant_stays_with_one_scene() {
+    let (mut p, mut scene, mut other) = (plant(), SceneGraph::new(), SceneGraph::new());
+    let source = p.register_as_source_for_scene_graph(&mut scene).unwrap();
+    let again = p.register_as_source_for_scene_graph(&mut scene.clone());
+    assert_eq!(again.unwrap(), source, "a clone is the same scene");
+    let refused = [
+        p.register_as_source_for_scene_graph(&mut other).map(drop),
+        p.finalize_with(&mut other),
+        add_multibody_plant_scene_graph(&mut DiagramBuilder::new(), p.clone(), other.clone())
+            .map(drop),
+    ];
+    for error in refused.map(Result::unwrap_err) {
+        assert_eq!(error.kind(), ErrorKind::InvalidState, "{error}");
+        assert!(error.to_string().contains("another scene"), "{error}");
+    }
+    assert_eq!(other.model_inspector().num_sources(), 1);
+}
+
+#[test]
+fn sources_of_plants_get_the_first_free_name() {
+    let mut scene = SceneGraph::new();
+    scene.register_source("plant_2").unwrap();
+    for n in 1..=120 {
+        let mut p = plant();
+        let source = p.register_as_source_for_scene_graph(&mut scene).unwrap();
+        let name = scene.model_inspector().source_name(source).unwrap();
+        match n {
+            1 => assert_eq!(name, "plant"),
+            n => assert_eq!(name, format!("plant_{}", n + 1)),
+        }
+    }
 }
 
 #[test]

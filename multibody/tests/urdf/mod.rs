@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tarragon_geometry::render::{
     ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngine,
-    RenderView,
+    RenderEngineCpu, RenderEngineCpuParams, RenderView,
 };
 use tarragon_geometry::{
     GeometryId, PerceptionProperties, ProximityProperties, RenderLabel, Rgba, Role, SceneGraph,
@@ -332,6 +332,29 @@ fn render_engines_keep_no_visual_of_a_failed_model() {
     assert_eq!(seen.lock().unwrap().len(), 0);
     parser.add_models_from_string(&robot(ball), "urdf").unwrap();
     assert_eq!(seen.lock().unwrap().len(), 1);
+}
+
+/// The texture is the property that render engines read: of another type, it would be an error.
+#[test]
+fn render_engines_accept_textures_of_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let texture = folder.path().join("wood.png");
+    std::fs::write(&texture, "not read for a ball").unwrap();
+    let urdf = format!(
+        "<robot name='r'><link name='a'><visual><geometry><sphere radius='1'/></geometry>
+         <material name='m'><texture filename='{}'/></material></visual></link></robot>",
+        texture.display()
+    );
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let mut scene = SceneGraph::new();
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    scene.add_renderer("cpu", engine).unwrap();
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    parser.add_models_from_string(&urdf, "urdf").unwrap();
+    let ball = scene.model_inspector().geometry_ids().next().unwrap();
+    let properties = scene.model_inspector().perception_properties(ball).unwrap();
+    let map = properties.unwrap().get::<String>("phong", "diffuse_map");
+    assert_eq!(Path::new(map.unwrap()), texture);
 }
 
 #[test]

@@ -41,9 +41,7 @@ use tarragon_geometry::{FrameId, QueryObject};
 ///     .with_perception(PerceptionProperties::new());
 /// scene.register_anchored_geometry(source, ball)?;
 ///
-/// let (info, clip) = (CameraInfo::from_fov_y(64, 48, 1.0)?, ClippingRange::new(0.1, 10.0)?);
-/// let core = RenderCameraCore::new("cpu", info, clip, Isometry3::identity());
-/// let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0)?)?;
+/// let camera = DepthRenderCamera::new("cpu", CameraInfo::from_fov_y(64, 48, 1.0)?);
 /// let mut b = DiagramBuilder::new();
 /// let scene = b.add("scene_graph", scene);
 /// let sensor = RgbdSensor::from_depth_camera(world, Isometry3::identity(), camera);
@@ -83,7 +81,7 @@ impl RgbdSensor {
         x_pb: Isometry3<f64>,
         depth_camera: DepthRenderCamera,
     ) -> Self {
-        let color_camera = ColorRenderCamera::new(depth_camera.core().clone());
+        let color_camera = depth_camera.to_color();
         Self::new(parent_id, x_pb, color_camera, depth_camera)
     }
 

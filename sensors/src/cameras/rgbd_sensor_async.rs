@@ -53,12 +53,11 @@ use tarragon_geometry::{FrameId, QueryObject};
 /// let mut scene = SceneGraph::new();
 /// let world = scene.world_frame_id();
 /// scene.add_renderer("cpu", RenderEngineCpu::new(RenderEngineCpuParams::default())?)?;
-/// let (info, clip) = (CameraInfo::from_fov_y(8, 6, 1.0)?, ClippingRange::new(0.1, 10.0)?);
-/// let core = RenderCameraCore::new("cpu", info, clip, Isometry3::identity());
+/// let info = CameraInfo::from_fov_y(8, 6, 1.0)?;
 /// let config = RgbdSensorAsyncConfig {
 ///     fps: 5.0,
 ///     output_delay: 0.05,
-///     color_camera: Some(ColorRenderCamera::new(core)),
+///     color_camera: Some(ColorRenderCamera::new("cpu", info)),
 ///     ..RgbdSensorAsyncConfig::default()
 /// };
 ///

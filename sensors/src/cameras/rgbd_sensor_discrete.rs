@@ -35,9 +35,7 @@ use tarragon_geometry::render::{
 /// let mut scene = SceneGraph::new();
 /// let world = scene.world_frame_id();
 /// scene.add_renderer("cpu", RenderEngineCpu::new(RenderEngineCpuParams::default())?)?;
-/// let (info, clip) = (CameraInfo::from_fov_y(8, 6, 1.0)?, ClippingRange::new(0.1, 10.0)?);
-/// let core = RenderCameraCore::new("cpu", info, clip, Isometry3::identity());
-/// let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0)?)?;
+/// let camera = DepthRenderCamera::new("cpu", CameraInfo::from_fov_y(8, 6, 1.0)?);
 /// let sensor = RgbdSensor::from_depth_camera(world, Isometry3::identity(), camera);
 ///
 /// let mut b = DiagramBuilder::new();

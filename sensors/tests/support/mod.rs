@@ -151,8 +151,7 @@ pub(crate) fn world(behaviour: Behaviour) -> World {
     let cart = scene
         .register_frame(source, GeometryFrame::new("cart"))
         .unwrap();
-    let look =
-        PerceptionProperties::with_color_and_label(Rgba::WHITE, RenderLabel::new(7).unwrap());
+    let look = PerceptionProperties::phong(Rgba::WHITE).with_label(RenderLabel::new(7).unwrap());
     let at = Isometry3::translation(0.3, 0.0, 2.0);
     let ball = GeometryInstance::new(at, Sphere::new(0.5).unwrap(), "ball")
         .unwrap()
@@ -161,7 +160,8 @@ pub(crate) fn world(behaviour: Behaviour) -> World {
     let info = CameraInfo::from_fov_y(WIDTH, 24, 1.0).unwrap();
     let clipping = ClippingRange::new(0.1, 10.0).unwrap();
     let core = RenderCameraCore::new("mine", info, clipping, Isometry3::identity());
-    let depth = DepthRenderCamera::new(core.clone(), DepthRange::new(0.1, 5.0).unwrap()).unwrap();
+    let depth =
+        DepthRenderCamera::from_core(core.clone(), DepthRange::new(0.1, 5.0).unwrap()).unwrap();
     let mut builder = DiagramBuilder::new();
     let scene = builder.add("scene_graph", scene);
     let poses = builder.add_f64("cart", Cart { frame: cart });
@@ -171,7 +171,7 @@ pub(crate) fn world(behaviour: Behaviour) -> World {
         scene,
         cart,
         behaviour,
-        color: ColorRenderCamera::new(core),
+        color: ColorRenderCamera::from_core(core),
         depth,
     }
 }

@@ -5,7 +5,6 @@ use crate::drake_visualizer::{Heard, only};
 use nalgebra::Vector3;
 use tarragon_framework::autodiff::AutoDiff;
 use tarragon_framework::prelude::*;
-use tarragon_geometry::proximity::add_true_surface;
 use tarragon_geometry::*;
 use tarragon_lcm::types::{LcmtViewerDraw, LcmtViewerGeometryData, LcmtViewerLoadRobot};
 use tarragon_lcm::{Lcm, LcmMessage};
@@ -284,13 +283,12 @@ fn proximity_meshes_are_sent_as_hull_or_true_surface() {
         let data = only_geometry(instance.with_proximity(properties), params).unwrap();
         crate::drake_visualizer::compare::triangles(&data).len()
     };
-    let mut properties = ProximityProperties::new();
-    assert_eq!(count(properties.clone(), true), 4);
-    add_true_surface(&mut properties);
-    assert_eq!(count(properties, false), 6);
-    let [mut rigid, mut compliant] = [(); 2].map(|()| ProximityProperties::new());
-    add_rigid_hydroelastic_properties(None, &mut rigid).unwrap();
-    add_compliant_hydroelastic_properties(0.1, 1e6, &mut compliant).unwrap();
+    let new = ProximityProperties::new;
+    assert_eq!(count(new(), true), 4);
+    assert_eq!(count(new().with_true_surface(), false), 6);
+    let rigid = new().with_rigid_hydroelastic();
+    let compliant = new().with_compliant_hydroelastic(1e6).unwrap();
+    let compliant = compliant.with_resolution_hint(0.1).unwrap();
     assert_eq!(count(rigid.clone(), true), 6);
     assert_eq!(count(rigid, false), 4);
     assert_eq!(count(compliant, true), 4);
@@ -299,8 +297,8 @@ fn proximity_meshes_are_sent_as_hull_or_true_surface() {
 #[test]
 fn resolution_hints_set_the_fineness_of_hydroelastic_meshes() {
     let data = |shape: Shape, hint| {
-        let mut properties = ProximityProperties::new();
-        add_rigid_hydroelastic_properties(Some(hint), &mut properties).unwrap();
+        let properties = ProximityProperties::new().with_rigid_hydroelastic();
+        let properties = properties.with_resolution_hint(hint).unwrap();
         let instance = GeometryInstance::new(identity(), shape, "it")
             .unwrap()
             .with_proximity(properties);

@@ -202,33 +202,31 @@ impl Geometry {
         if let Some(look) = &self.illustration {
             let mut properties = IllustrationProperties::new();
             if let Some(color) = look.diffuse {
-                properties.set("phong", "diffuse", rgba(color));
+                properties = properties.with_diffuse(rgba(color));
             }
             instance = instance.with_illustration(properties);
         }
         if let Some(look) = &self.perception {
             let mut properties = PerceptionProperties::new();
             if let Some(color) = look.diffuse {
-                properties.set("phong", "diffuse", rgba(color));
+                properties = properties.with_diffuse(rgba(color));
             }
             instance = instance.with_perception(properties);
         }
         if let Some(touch) = &self.proximity {
             let mut properties = ProximityProperties::new();
             if let Some(color) = touch.diffuse {
-                properties.set("phong", "diffuse", rgba(color));
+                properties.set_untyped("phong", "diffuse", rgba(color));
             }
             if let Some(hint) = touch.rigid {
-                add_rigid_hydroelastic_properties(Some(hint), &mut properties).unwrap();
+                properties = properties.with_rigid_hydroelastic();
+                properties = properties.with_resolution_hint(hint).unwrap();
             }
             if let Some(hint) = touch.compliant {
-                match self.shape {
-                    Form::HalfSpace => add_compliant_hydroelastic_properties_for_half_space(
-                        hint,
-                        1e6,
-                        &mut properties,
-                    ),
-                    _ => add_compliant_hydroelastic_properties(hint, 1e6, &mut properties),
+                properties = properties.with_compliant_hydroelastic(1e6).unwrap();
+                properties = match self.shape {
+                    Form::HalfSpace => properties.with_slab_thickness(hint),
+                    _ => properties.with_resolution_hint(hint),
                 }
                 .unwrap();
             }

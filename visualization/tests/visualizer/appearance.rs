@@ -1,7 +1,6 @@
 //! Roles, colours, surfaces and opacity.
 
 use super::*;
-use tarragon_geometry::add_rigid_hydroelastic_properties;
 
 #[test]
 fn role_colour_and_accepting_property_select_what_is_shown() {
@@ -10,7 +9,7 @@ fn role_colour_and_accepting_property_select_what_is_shown() {
     let collision = |name: &str, accepting: Option<&str>| {
         let mut role = ProximityProperties::new();
         if let Some(prefix) = accepting {
-            role.set("meshcat", "accepting", prefix.to_owned());
+            role.set_untyped("meshcat", "accepting", prefix.to_owned());
         }
         GeometryInstance::new(at(0.0, 0.0, 0.0), Sphere::new(0.1).unwrap(), name)
             .unwrap()
@@ -57,8 +56,8 @@ fn role_colour_and_accepting_property_select_what_is_shown() {
 fn hydroelastic_geometry_is_shown_as_its_mesh() {
     let meshcat = server();
     let mut toys = Toys::new();
-    let mut rigid = ProximityProperties::new();
-    add_rigid_hydroelastic_properties(Some(0.1), &mut rigid).unwrap();
+    let rigid = ProximityProperties::new().with_rigid_hydroelastic();
+    let rigid = rigid.with_resolution_hint(0.1).unwrap();
     for (name, role) in [("rigid", rigid), ("other", ProximityProperties::new())] {
         let sphere = Sphere::new(0.1).unwrap();
         let ball = GeometryInstance::new(at(0.0, 0.0, 0.0), sphere, name)

@@ -327,7 +327,7 @@ fn changed_geometry_is_sent_again() {
     let block = BoxShape::new(0.1, 0.1, 0.1).unwrap();
     let three = GeometryInstance::new(at(0.0, 0.0, 0.3), block, "three")
         .unwrap()
-        .with_illustration(IllustrationProperties::with_color(Rgba::WHITE));
+        .with_illustration(IllustrationProperties::phong(Rgba::WHITE));
     state.register_geometry(source, frame, three).unwrap();
     ctx.force_publish().unwrap();
 

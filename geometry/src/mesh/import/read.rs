@@ -4,7 +4,7 @@ use super::origin::FileOrigin;
 use super::stl::parse_stl;
 use super::vtk::parse_vtk;
 use super::{dae, gltf, obj};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, parse_error};
 use crate::mesh::drawn_surface::render_mesh_of_surface;
 use crate::mesh::normals::Smoothing;
 use crate::mesh::render_mesh::{RenderMesh, surface_of};
@@ -84,7 +84,7 @@ pub fn read_obj_to_triangle_surface_mesh(
 }
 
 fn unsupported(source: &MeshSource, expected: &str) -> Error {
-    Error::invalid(format!(
+    Error::unsupported(format!(
         "{}: mesh files must end in {expected}, got '{}'",
         source.description(),
         source.extension()
@@ -99,25 +99,24 @@ fn with_bytes<V>(
     match source {
         MeshSource::Path(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-            check_content(&bytes).map_err(|e| e.at(path.display().to_string()))?;
+            check_content(path, &bytes)?;
             parse(FileOrigin::on_disk(path), &bytes)
         }
         MeshSource::InMemory(mesh) => {
             let name = source.description();
             let origin = FileOrigin::in_memory(Path::new(&name), &mesh.supporting_files);
             let bytes = mesh.mesh_file.contents();
-            check_content(bytes).map_err(|e| e.at(&name))?;
+            check_content(origin.path, bytes)?;
             parse(origin, bytes)
         }
     }
 }
 
 /// Refuses an empty file, which was never written or whose disk was full.
-fn check_content(bytes: &[u8]) -> Result<()> {
+fn check_content(path: &Path, bytes: &[u8]) -> Result<()> {
     if bytes.is_empty() {
-        return Err(Error::invalid(
-            "the mesh file is empty (0 bytes); export it again",
-        ));
+        let message = "the mesh file is empty (0 bytes); export it again";
+        return Err(parse_error(path, 0, message));
     }
     Ok(())
 }

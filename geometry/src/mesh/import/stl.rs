@@ -41,7 +41,7 @@ fn declared_len(bytes: &[u8]) -> Option<usize> {
 }
 
 fn parse_binary(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
-    let wrong = |message: String| Error::invalid(format!("{}: {message}", path.display()));
+    let wrong = |message: String| parse_error(path, 0, message);
     let Some(declared) = declared_len(bytes) else {
         return Err(wrong(format!(
             "the file must be STL (text that starts with 'solid', or a binary header of {HEADER} \

@@ -24,7 +24,6 @@ mod property;
 mod solution;
 
 pub use self::pair::signed_distance_true_surface;
-pub use self::property::add_true_surface;
 pub(crate) use self::property::has_true_surface;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::resolve::{
 use super::setup::{ImageKind, Scene};
 use super::shade::{Environment, Lights};
 use super::store::{Visual, Visuals};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ids::GeometryId;
 use crate::properties::{PerceptionProperties, RenderLabel};
 use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
@@ -52,9 +52,7 @@ use tarragon_framework::warnings::warn;
 /// engine.register_visual(ball, &Sphere::new(0.5)?.into(), &PerceptionProperties::new())?;
 ///
 /// let info = CameraInfo::from_fov_y(64, 48, 1.0)?;
-/// let clipping = ClippingRange::new(0.1, 10.0)?;
-/// let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
-/// let camera = DepthRenderCamera::new(core, DepthRange::new(0.1, 5.0)?)?;
+/// let camera = DepthRenderCamera::new("cpu", info);
 /// let poses = |_| Some(Isometry3::translation(0.0, 0.0, 2.0));
 /// let mut image = ImageDepth32F::new(64, 48);
 /// engine.render_depth(&RenderView::new(Isometry3::identity(), &poses), &camera, &mut image)?;
@@ -85,7 +83,11 @@ impl RenderEngineCpu {
         let pool = |n: usize| {
             let builder = rayon::ThreadPoolBuilder::new().num_threads(n);
             builder.build().map_err(|e| {
-                Error::invalid(format!("RenderEngineCpu: cannot start {n} threads: {e}"))
+                Error::new(
+                    ErrorKind::Other,
+                    format!("RenderEngineCpu: {n} threads cannot be started"),
+                )
+                .with_cause(e)
             })
         };
         Ok(Self {
@@ -183,7 +185,7 @@ impl RenderEngine for RenderEngineCpu {
         properties: &PerceptionProperties,
     ) -> Result<bool> {
         if self.has_visual(id) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "geometry {id} is already registered with this render engine"
             )));
         }
@@ -267,5 +269,9 @@ impl RenderEngine for RenderEngineCpu {
     }
     fn default_render_label(&self) -> RenderLabel {
         self.params.default_label
+    }
+    fn renders_for(&self, class_name: &str) -> bool {
+        let replaced = ["RenderEngineCpu", "RenderEngineVtk", "RenderEngineGl"];
+        replaced.contains(&class_name)
     }
 }

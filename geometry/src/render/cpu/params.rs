@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::properties::RenderLabel;
-use crate::render::{EnvironmentMap, LightParameter, LightType};
+use crate::render::{EnvironmentMap, LightFrame, LightParameter, LightType};
 use crate::rgba::Rgba;
+use nalgebra::Vector3;
 use std::collections::BTreeSet;
 use tarragon_framework::warnings::warn;
 
@@ -78,6 +79,34 @@ impl Default for RenderEngineCpuParams {
 }
 
 impl RenderEngineCpuParams {
+    /// Bright studio lighting for pictures of models: a main lamp from the upper left and two fill
+    /// lights, fixed in the world, and smooth edges.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
+    /// let studio = RenderEngineCpuParams::studio();
+    /// assert_eq!((studio.lights.len(), studio.samples_per_side), (3, 2));
+    /// RenderEngineCpu::new(studio)?;
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    pub fn studio() -> Self {
+        let lamp = |x, y, z, intensity| LightParameter {
+            frame: LightFrame::World,
+            direction: Vector3::new(x, y, z),
+            intensity,
+            ..LightParameter::default()
+        };
+        Self {
+            lights: vec![
+                lamp(-0.5, 0.45, -0.9, 0.9),
+                lamp(0.8, 0.5, -0.5, 0.45),
+                lamp(-0.4, -0.6, -0.3, 0.3),
+            ],
+            samples_per_side: 2,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |what: String| Err(Error::invalid(format!("RenderEngineCpu: {what}")));
         if ![RenderLabel::DONT_CARE, RenderLabel::UNSPECIFIED].contains(&self.default_label) {

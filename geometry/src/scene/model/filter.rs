@@ -149,7 +149,7 @@ impl CollisionFilterManager<'_> {
     /// that case nothing is changed.
     pub fn apply(&mut self, declaration: &CollisionFilterDeclaration) -> Result<()> {
         if self.has_transient_history() {
-            return Err(Error::invalid(
+            return Err(Error::state(
                 "collision filters cannot be changed permanently while there are transient \
                  declarations, which could hide the change; remove them, flatten the history, or \
                  use `apply_transient`",

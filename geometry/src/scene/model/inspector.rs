@@ -63,6 +63,11 @@ impl<'a> SceneGraphInspector<'a> {
     pub fn source_name(&self, id: SourceId) -> Result<&'a str> {
         self.state.source_name(id)
     }
+    /// Returns true if there is a source of this name, the scene itself included.
+    pub fn has_source_named(&self, name: &str) -> bool {
+        let mut names = self.state.sources.iter().map(|s| &*s.name);
+        name == GeometryState::INTERNAL_SOURCE || names.any(|taken| taken == name)
+    }
     /// Returns the number of frames of a source.
     ///
     /// # Errors
@@ -191,7 +196,7 @@ impl<'a> SceneGraphInspector<'a> {
                  only among geometries with an assigned role",
                 self.frame_name(frame)?
             ))),
-            (None, _) => Err(Error::invalid(format!(
+            (None, _) => Err(Error::not_found(format!(
                 "frame '{}' has no geometry '{name}' with the role {role:?}; its geometries with that role: [{}]",
                 self.frame_name(frame)?,
                 with_role.map(|g| &*g.name).collect::<Vec<_>>().join(", ")

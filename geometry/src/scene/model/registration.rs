@@ -41,9 +41,8 @@ impl GeometryState {
             "" => format!("Source_{id}"),
             name => name.into(),
         };
-        let taken = self.sources.iter().any(|s| s.name == name) || name == Self::INTERNAL_SOURCE;
-        if taken {
-            return Err(Error::invalid(format!(
+        if self.inspector().has_source_named(&name) {
+            return Err(Error::exists(format!(
                 "source '{name}' is already registered; source names must be unique within a scene"
             )));
         }
@@ -83,7 +82,10 @@ impl GeometryState {
             ));
         }
         if self.frame_numbers.contains_key(&frame.id) {
-            return wrong("it is already registered".into());
+            return Err(Error::exists(format!(
+                "frame '{}': it is already registered",
+                frame.name
+            )));
         }
         let name: Arc<str> = frame.name.as_str().into();
         self.check_frame_name(source, &name)?;
@@ -106,7 +108,7 @@ impl GeometryState {
 
     fn check_frame_name(&self, source: SourceId, name: &Arc<str>) -> Result<()> {
         if self.names.frames.contains(&(source, name.clone())) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "frame '{name}': the source '{}' already has a frame of that name",
                 self.source_name(source)?
             )));
@@ -409,7 +411,7 @@ impl GeometryState {
     /// Returns an error if the mark was made by another scene.
     pub fn take_back(&mut self, mark: RegistrationMark) -> Result<()> {
         if mark.world != self.frames[WORLD].id {
-            return Err(Error::invalid(
+            return Err(Error::foreign(
                 "the registration mark belongs to another scene; use a mark made by this scene",
             ));
         }

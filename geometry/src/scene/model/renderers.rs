@@ -29,7 +29,7 @@ impl GeometryState {
         mut engine: E,
     ) -> Result<()> {
         if self.has_renderer(name) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "renderer '{name}' already exists; renderer names must be unique within a scene"
             )));
         }
@@ -95,7 +95,7 @@ impl GeometryState {
         let found = entries.get(name).map(|entry| &entry.engine);
         found.ok_or_else(|| {
             let known: Vec<&str> = self.renderers.names().collect();
-            Error::invalid(format!(
+            Error::not_found(format!(
                 "there is no renderer '{name}'; renderers of this scene: [{}]. Add it with \
                  `add_renderer`",
                 known.join(", ")

@@ -101,14 +101,14 @@ impl GeometryState {
         let geometry = &self.geometries[number];
         match (assign, geometry.has_role(P::ROLE)) {
             (RoleAssign::New, true) => {
-                return Err(Error::invalid(format!(
+                return Err(Error::exists(format!(
                     "{} already has the role {:?}; replace its properties with `RoleAssign::Replace`",
                     self.place(geometry),
                     P::ROLE
                 )));
             }
             (RoleAssign::Replace, false) => {
-                return Err(Error::invalid(format!(
+                return Err(Error::state(format!(
                     "{} does not have the role {:?}, so its properties cannot be replaced; assign it \
                      with `RoleAssign::New`",
                     self.place(geometry),
@@ -254,7 +254,7 @@ impl GeometryState {
     pub(super) fn check_name(&self, geometry: &RegisteredGeometry, role: Role) -> Result<()> {
         let key = (geometry.frame, role, geometry.name.clone());
         if self.names.geometries.contains(&key) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "{}: another geometry on this frame has the same name and the role {role:?}; names \
                  must be unique per frame and role",
                 self.place(geometry)

@@ -173,15 +173,15 @@ impl GeometryState {
 
     pub(crate) fn frame_number(&self, id: FrameId) -> Result<usize> {
         let found = self.frame_numbers.get(&id).copied();
-        found.ok_or_else(|| Error::invalid(format!("there is no frame {id} in this scene")))
+        found.ok_or_else(|| Error::not_found(format!("there is no frame {id} in this scene")))
     }
     pub(crate) fn geometry_number(&self, id: GeometryId) -> Result<usize> {
         let found = self.geometry_ids.binary_search(&id);
-        found.map_err(|_| Error::invalid(format!("there is no geometry {id} in this scene")))
+        found.map_err(|_| Error::not_found(format!("there is no geometry {id} in this scene")))
     }
     pub(super) fn source_number(&self, id: SourceId) -> Result<usize> {
         let found = self.sources.binary_search_by_key(&id, |s| s.id);
-        found.map_err(|_| Error::invalid(format!("there is no source {id} in this scene")))
+        found.map_err(|_| Error::not_found(format!("there is no source {id} in this scene")))
     }
     /// Returns the name of a source, including that of the scene itself.
     pub(super) fn source_name(&self, id: SourceId) -> Result<&str> {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_saphyr::{options, ser_options};
 use std::collections::BTreeMap;
 use std::path::Path;
+use tarragon_framework::FileLocation;
 
 /// List of directives that are executed in order (Drake's `ModelDirectives`).
 ///
@@ -205,6 +206,10 @@ pub(super) struct YamlError {
     pub(super) message: String,
 }
 
+fn location(file: String, (line, column): (u32, u32)) -> FileLocation {
+    FileLocation { file, line, column }
+}
+
 impl ModelDirectives {
     /// Reads a YAML text.
     ///
@@ -213,11 +218,7 @@ impl ModelDirectives {
     /// column.
     pub fn from_yaml(text: &str) -> Result<Self> {
         read_yaml(text).map_err(|YamlError { place, message }| {
-            let place = match place {
-                (0, _) => String::new(),
-                (line, column) => format!("line {line} column {column}: "),
-            };
-            Error::invalid(format!("model directives: {place}{message}"))
+            Error::parse(location("model directives".into(), place), message)
         })
     }
 
@@ -231,12 +232,12 @@ impl ModelDirectives {
         let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
         let text = std::str::from_utf8(&bytes).map_err(|e| {
             let message = format!("byte {} is not UTF-8", e.valid_up_to());
-            Error::invalid(format!("{}: error: {message}", path.display()))
+            let file = path.display().to_string();
+            Error::parse(location(file, (0, 0)), format!("error: {message}"))
         })?;
         read_yaml(text).map_err(|YamlError { place, message }| {
-            let (line, column) = place;
-            let file = path.display();
-            Error::invalid(format!("{file}:{line}:{column}: error: {message}"))
+            let file = path.display().to_string();
+            Error::parse(location(file, place), format!("error: {message}"))
         })
     }
 
@@ -247,7 +248,7 @@ impl ModelDirectives {
     pub fn to_yaml(&self) -> Result<String> {
         let options = ser_options! { compact_list_indent: true, yaml_12: false };
         let text = serde_saphyr::to_string_with_options(self, options);
-        text.map_err(|e| Error::invalid(format!("model directives cannot be written: {e}")))
+        text.map_err(|e| Error::invalid("model directives cannot be written").with_cause(e))
     }
 }
 

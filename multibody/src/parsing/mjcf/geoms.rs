@@ -342,8 +342,7 @@ impl Geom<'_> {
             if !self.collides {
                 return Ok(());
             }
-            let mut properties = ProximityProperties::new();
-            properties.set("material", "coulomb_friction", self.friction);
+            let properties = ProximityProperties::new().with_friction(self.friction);
             target.register_collision(body, self.x_bg, self.shape.clone(), &self.name, properties)
         });
         if let Err(error) = result {
@@ -359,13 +358,9 @@ impl Geom<'_> {
         if !self.visible {
             return Ok(vec![]);
         }
-        let mut illustration = IllustrationProperties::new();
-        illustration.set("phong", "diffuse", self.rgba);
-        let mut perception = PerceptionProperties::new();
-        perception.set("phong", "diffuse", self.rgba);
         let properties = VisualProperties {
-            illustration: Some(illustration),
-            perception: Some(perception),
+            illustration: Some(IllustrationProperties::phong(self.rgba)),
+            perception: Some(PerceptionProperties::phong(self.rgba)),
         };
         target.register_visual(body, self.x_bg, self.shape.clone(), &self.name, properties)
     }

@@ -70,10 +70,10 @@ impl SdfBuilder<'_, '_> {
                     report.warning(element, format!("<{tag}> of a rigid geometry is ignored"));
                     continue;
                 }
-                properties.set(group, name, value);
+                properties.set_untyped(group, name, value);
             }
             if let Some(kind) = kind {
-                properties.set("hydroelastic", "compliance_type", kind);
+                properties.set_untyped("hydroelastic", "compliance_type", kind);
             }
             let of = |tag| report.optional_number(element, tag);
             let (fixed, moving) = (of("drake:mu_static")?, of("drake:mu_dynamic")?);
@@ -100,8 +100,7 @@ impl SdfBuilder<'_, '_> {
             }
             (None, None) => CoulombFriction::DEFAULT,
         };
-        properties.set("material", "coulomb_friction", friction);
-        Ok(properties)
+        Ok(properties.with_friction(friction))
     }
 
     /// Reads `<surface><friction><ode>`: `mu` is used for static and `mu2` for dynamic friction.

@@ -30,13 +30,13 @@ impl SdfBuilder<'_, '_> {
                 .check_children(material, &IGNORED, &["diffuse_map"]);
             for name in COLORS {
                 if let Some(color) = self.color(material, name)? {
-                    illustration.set("phong", name, color);
-                    perception.set("phong", name, color);
+                    illustration.set_untyped("phong", name, color);
+                    perception.set_untyped("phong", name, color);
                 }
             }
             if let Some(map) = self.diffuse_map(material)? {
-                illustration.set("phong", "diffuse_map", map.clone());
-                perception.set("phong", "diffuse_map", map);
+                illustration = illustration.with_diffuse_map(&map);
+                perception = perception.with_diffuse_map(map);
             }
         }
         let mut renderers = BTreeSet::new();
@@ -48,7 +48,7 @@ impl SdfBuilder<'_, '_> {
             renderers.insert(renderer.text.clone());
         }
         if !renderers.is_empty() {
-            perception.set("renderer", "accepting", renderers);
+            perception = perception.with_accepting_renderers(renderers);
         }
         let shown = self.enabled(visual, "drake:illustration_properties")?;
         let seen = self.enabled(visual, "drake:perception_properties")?;

@@ -47,7 +47,7 @@ impl UrdfBuilder<'_, '_> {
                         let message = format!("<{tag}> must be at least 0, got {value:?}");
                         return Err(self.reader.error(node, message));
                     }
-                    properties.set(group, name, value);
+                    properties.set_untyped(group, name, value);
                 }
             }
             let rigid = self.reader.child(node, "drake:rigid_hydroelastic");
@@ -62,7 +62,7 @@ impl UrdfBuilder<'_, '_> {
                 (None, None) => None,
             };
             if let Some(kind) = kind {
-                properties.set("hydroelastic", "compliance_type", kind);
+                properties.set_untyped("hydroelastic", "compliance_type", kind);
             }
             let mu_static = self.reader.child_value(node, "drake:mu_static")?;
             let mu_dynamic = self.reader.child_value(node, "drake:mu_dynamic")?;
@@ -72,7 +72,6 @@ impl UrdfBuilder<'_, '_> {
                 friction = mu.map_err(|e| self.reader.error(node, e))?;
             }
         }
-        properties.set("material", "coulomb_friction", friction);
-        Ok(properties)
+        Ok(properties.with_friction(friction))
     }
 }

@@ -46,12 +46,12 @@ impl UrdfBuilder<'_, '_> {
         let mut illustration = IllustrationProperties::new();
         let mut perception = PerceptionProperties::new();
         if let Some(diffuse) = material.diffuse {
-            illustration.set("phong", "diffuse", diffuse);
-            perception.set("phong", "diffuse", diffuse);
+            illustration = illustration.with_diffuse(diffuse);
+            perception = perception.with_diffuse(diffuse);
         }
         if let Some(map) = material.diffuse_map {
-            illustration.set("phong", "diffuse_map", map.clone());
-            perception.set("phong", "diffuse_map", map);
+            illustration = illustration.with_diffuse_map(&map);
+            perception = perception.with_diffuse_map(map);
         }
         let renderers = self.reader.children(node, "drake:accepting_renderer");
         if !renderers.is_empty() {
@@ -59,7 +59,7 @@ impl UrdfBuilder<'_, '_> {
                 .into_iter()
                 .map(|r| self.reader.required(r, "name").map(String::from));
             let names: BTreeSet<String> = names.collect::<Parsed<_>>()?;
-            perception.set("renderer", "accepting", names);
+            perception = perception.with_accepting_renderers(names);
         }
         let enabled = |tag: &str| -> Parsed<bool> {
             let Some(child) = self.reader.child(node, tag) else {

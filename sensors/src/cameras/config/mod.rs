@@ -10,6 +10,7 @@ mod yaml;
 
 pub use apply::{
     AppliedCamera, CameraConnections, CameraSensor, add_camera_renderers, apply_camera_config,
+    apply_camera_config_with,
 };
 pub use engine_params::{
     GltfExtension, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
@@ -55,7 +56,7 @@ use tarragon_geometry::render::{
 /// assert_eq!(camera.principal_point(), [159.5, 119.5]);
 /// assert_eq!(CameraConfig::from_yaml(&camera.to_yaml()?)?, camera);
 /// let error = CameraConfig::from_yaml("name: wrist\nfps: fast").unwrap_err();
-/// assert!(error.to_string().contains("line 2 column 6"));
+/// assert!(error.to_string().starts_with("camera configuration:2:6: "));
 /// # Ok::<(), tarragon_sensors::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,7 +121,7 @@ pub struct CameraConfig {
     /// Whether images are compressed when they are published.
     pub do_compress: bool,
     /// Name of the bus on which images are published, one of those given to
-    /// [`apply_camera_config`].
+    /// [`apply_camera_config_with`].
     pub lcm_bus: String,
 }
 
@@ -163,9 +164,7 @@ impl CameraConfig {
     /// Returns an error if the text is not valid YAML, has an unknown field or tag, or a value of
     /// the wrong type (with line and column), or if [`validate`](Self::validate) fails.
     pub fn from_yaml(text: &str) -> Result<Self> {
-        let config: Self = yaml::read(text, renderer::unknown_tag_hint)?;
-        config.validate()?;
-        Ok(config)
+        Self::read("camera configuration", text)
     }
     /// Reads a configuration from a YAML file.
     ///
@@ -175,7 +174,12 @@ impl CameraConfig {
     pub fn from_yaml_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-        Self::from_yaml(&text).map_err(|e| e.at(path.display()))
+        Self::read(&path.display().to_string(), &text)
+    }
+    fn read(file: &str, text: &str) -> Result<Self> {
+        let config: Self = yaml::read(file, text, renderer::unknown_tag_hint)?;
+        config.validate().map_err(|e| e.at(file))?;
+        Ok(config)
     }
     /// Writes the configuration as YAML, which Drake reads too unless the engine is
     /// `RenderEngineCpu`.
@@ -240,9 +244,9 @@ impl CameraConfig {
                 x_bs,
             ))
         };
-        let color = ColorRenderCamera::new(core(&self.x_bc, "X_BC")?);
+        let color = ColorRenderCamera::from_core(core(&self.x_bc, "X_BC")?);
         let range = DepthRange::new(self.z_near, self.z_far).map_err(at)?;
-        let depth = DepthRenderCamera::new(core(&self.x_bd, "X_BD")?, range).map_err(at)?;
+        let depth = DepthRenderCamera::from_core(core(&self.x_bd, "X_BD")?, range).map_err(at)?;
         Ok((color.with_show_window(self.show_rgb), depth))
     }
 

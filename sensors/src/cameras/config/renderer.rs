@@ -187,7 +187,7 @@ pub fn make_render_engine_gl(params: RenderEngineGlParams) -> Result<RenderEngin
 /// Creates the engine of a choice with parameters.
 fn make(class: &RendererClass) -> Result<RenderEngineCpu> {
     let params = class.to_cpu_params(default_background())?;
-    RenderEngineCpu::new(params).map_err(|e| Error::invalid(e.to_string()))
+    RenderEngineCpu::new(params)
 }
 
 /// YAML tags of the parameters, which are the names of their types.

@@ -5,28 +5,30 @@ use nalgebra::Vector3;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::{FlowSeq, options, ser_options};
+use tarragon_framework::FileLocation;
 use tarragon_geometry::Rgba;
 use tarragon_multibody::schema::vector::{self, YamlVector3};
 
-/// Reads one document. `hint` may append a remedy to the error.
+/// Reads one document. `file` is its name in messages; `hint` may append a remedy to the error.
 pub(super) fn read<V: DeserializeOwned>(
+    file: &str,
     text: &str,
     hint: impl Fn(&str) -> Option<String>,
 ) -> Result<V> {
     let options = options! { with_snippet: false };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let place = error.location().map(|at| (at.line(), at.column()));
+        let (line, column) = place.unwrap_or_default();
         let message = error.to_string();
-        let (message, place) = match place {
-            Some((line, column)) => {
-                let suffix = format!(" at line {line}, column {column}");
-                let message = message.strip_suffix(&suffix).unwrap_or(&message);
-                (message.to_owned(), format!("line {line} column {column}: "))
-            }
-            None => (message, String::new()),
-        };
+        let suffix = format!(" at line {line}, column {column}");
+        let message = message.strip_suffix(&suffix).unwrap_or(&message);
         let hint = hint(text).unwrap_or_default();
-        Error::invalid(format!("camera configuration: {place}{message}{hint}"))
+        let location = FileLocation {
+            file: file.into(),
+            line: line as u32,
+            column: column as u32,
+        };
+        Error::parse(location, format!("{message}{hint}"))
     })
 }
 
@@ -35,7 +37,7 @@ pub(super) fn write(value: &impl Serialize) -> Result<String> {
     // Strings such as "yes" are quoted, for readers of YAML 1.1 such as pydrake's.
     let options = ser_options! { compact_list_indent: true, yaml_12: false };
     let text = serde_saphyr::to_string_with_options(value, options);
-    text.map_err(|e| Error::invalid(format!("camera configuration: cannot write YAML: {e}")))
+    text.map_err(|e| Error::invalid("camera configuration: cannot write YAML").with_cause(e))
 }
 
 /// Reads a size in pixels; negative numbers get a clear message.

@@ -1,6 +1,6 @@
 //! Files that appear under their name only when they are complete.
 
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl UnfinishedFile {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
         let kind = fs::metadata(&target).map(|m| m.file_type()).ok();
         if kind.is_some_and(|k| k.is_dir()) {
-            return Err(Error::invalid(format!(
+            return Err(Error::exists(format!(
                 "{}: a directory has this name; choose another",
                 path.display()
             )));
@@ -103,11 +103,8 @@ pub(crate) fn cannot_write(path: &Path, e: io::Error) -> Error {
         }
         _ => "",
     };
-    let kind = e.kind();
-    Error::io(
-        path,
-        io::Error::new(kind, format!("cannot be written: {e}{advice}")),
-    )
+    let path = path.display();
+    Error::new(ErrorKind::Io, format!("{path}: cannot be written{advice}")).with_cause(e)
 }
 
 /// Checks that the directory of a file exists and accepts new files.
@@ -116,21 +113,23 @@ pub(crate) fn check_directory(place: &str, path: &Path) -> Result<()> {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let fail = |why: String| {
+    let what = |why: &str| {
         let directory = directory.display();
-        Error::invalid(format!("{place}: the directory '{directory}' {why}"))
+        format!("{place}: the directory '{directory}' {why}")
     };
-    let metadata = fs::metadata(directory)
-        .map_err(|e| fail(format!("cannot be used ({e}); create it first")))?;
+    let fail = |why: &str, cause: io::Error| Error::new(ErrorKind::Io, what(why)).with_cause(cause);
+    let metadata =
+        fs::metadata(directory).map_err(|e| fail("cannot be used; create it first", e))?;
     if !metadata.is_dir() {
-        return Err(fail("is a file; choose another".into()));
+        return Err(Error::invalid(what("is a file; choose another")));
     }
     let probe = directory.join(temporary_name());
     File::create_new(&probe)
         .and_then(|_| fs::remove_file(&probe))
         .map_err(|e| {
-            fail(format!(
-                "cannot be written to ({e}); change its permissions or choose another"
-            ))
+            fail(
+                "cannot be written to; change its permissions or choose another",
+                e,
+            )
         })
 }

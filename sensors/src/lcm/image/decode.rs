@@ -262,8 +262,7 @@ fn fit<P: PixelType>(image: &mut Image<P>, width: usize, height: usize) -> Resul
     if (image.width(), image.height()) == (width, height) {
         return Ok(());
     }
-    let done = image.try_resize(width, height);
-    done.map_err(|e| Error::invalid(e.to_string()))
+    image.try_resize(width, height)
 }
 
 /// The position of rows in the bytes of an image.

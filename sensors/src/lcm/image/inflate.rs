@@ -4,7 +4,7 @@
 //! own [packer](super::deflate) joins do not refer to each other, and are decompressed in parallel.
 
 use super::deflate::{HEADER, MOST_PARTS, bytes_of_parts};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
 use rayon::prelude::*;
@@ -40,15 +40,15 @@ impl Inflater {
                     Some(_) => "they need a dictionary",
                     None => e.message().unwrap_or("they violate RFC 1950"),
                 };
-                Error::invalid(format!("the zlib data are damaged: {why}"))
+                damaged(format!("the zlib data are damaged: {why}"))
             })?;
         if status == Status::StreamEnd {
             return Ok(zlib.total_out() as usize);
         }
         Err(if zlib.total_in() as usize == packed.len() {
-            Error::invalid("the zlib data are damaged: they end too early")
+            damaged("the zlib data are damaged: they end too early")
         } else {
-            Error::invalid(format!(
+            damaged(format!(
                 "the zlib data hold more than the {} bytes of the image",
                 out.len()
             ))
@@ -234,4 +234,8 @@ mod tests {
         assert!(e.to_string().contains("need a dictionary"), "{e}");
         assert!(is_good(&mut inflater));
     }
+}
+
+fn damaged(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Parse, message)
 }

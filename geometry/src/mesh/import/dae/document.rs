@@ -3,11 +3,20 @@
 use crate::error::short;
 use crate::error::{Error, Result};
 use crate::mesh::import::origin::FileOrigin;
-use roxmltree::{Document as Xml, Node};
+use roxmltree::{Document as Xml, Node, TextPos};
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::path::Path;
+use tarragon_framework::FileLocation;
 use tarragon_framework::warnings::warn;
+
+fn location(path: &Path, pos: TextPos) -> FileLocation {
+    FileLocation {
+        file: path.display().to_string(),
+        line: pos.row,
+        column: pos.col,
+    }
+}
 
 /// Parses a text as an XML document.
 pub(super) fn parse_xml<'a>(path: &Path, text: &'a str) -> Result<Xml<'a>> {
@@ -16,11 +25,8 @@ pub(super) fn parse_xml<'a>(path: &Path, text: &'a str) -> Result<Xml<'a>> {
         let message = error.to_string();
         let suffix = format!(" at {pos}");
         let message = message.strip_suffix(&suffix).unwrap_or(&message);
-        let file = path.display();
-        Error::invalid(format!(
-            "{file}:{}:{}: malformed XML: {message}",
-            pos.row, pos.col
-        ))
+        let message = format!("malformed XML: {message}");
+        Error::parse(location(path, pos), message)
     })
 }
 
@@ -58,18 +64,18 @@ impl<'x> DaeDocument<'x> {
         self.root
     }
 
-    /// Returns the position of an element as `file:line:column`.
-    fn place(&self, at: Node<'x, 'x>) -> String {
+    /// Returns the position of an element.
+    fn location(&self, at: Node<'x, 'x>) -> FileLocation {
         let pos = at.document().text_pos_at(at.range().start);
-        format!("{}:{}:{}", self.origin.path.display(), pos.row, pos.col)
+        location(self.origin.path, pos)
     }
     #[cold]
     pub(super) fn error(&self, at: Node<'x, 'x>, message: impl Display) -> Error {
-        Error::invalid(format!("{}: {message}", self.place(at)))
+        Error::parse(self.location(at), message.to_string())
     }
     #[cold]
     pub(super) fn warn(&self, at: Node<'x, 'x>, message: impl Display) {
-        warn(format!("{}: {message}", self.place(at)));
+        warn(format!("{}: {message}", self.location(at)));
     }
 
     /// Returns the element that an attribute of the form `#id` refers to, which must have one of

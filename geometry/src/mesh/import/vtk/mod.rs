@@ -104,12 +104,7 @@ impl VtkSections {
         let points = self.points.ok_or_else(|| missing("POINTS"))?;
         let cells = self.cells.ok_or_else(|| missing("CELLS"))?;
         let types = self.types.ok_or_else(|| missing("CELL_TYPES"))?;
-        let wrong = |message: String| {
-            Err(Error::invalid(format!(
-                "{}: {message}",
-                reader.path.display()
-            )))
-        };
+        let wrong = |message: String| Err(parse_error(reader.path, 0, message));
         if cells.len() != types.len() {
             return wrong(format!(
                 "there must be as many cell types as cells, {}, got {}",
@@ -204,11 +199,7 @@ impl<'a> VtkReader<'a> {
     fn error(&self, message: impl Into<String>) -> Error {
         if self.is_binary {
             let message = message.into();
-            Error::invalid(format!(
-                "{}: byte {}: {message}",
-                self.path.display(),
-                self.at
-            ))
+            parse_error(self.path, 0, format!("byte {}: {message}", self.at))
         } else {
             parse_error(self.path, self.line, message)
         }

@@ -92,7 +92,7 @@ impl Fixture {
     fn add(&mut self, shape: impl Into<Shape>, x_wg: Isometry3<f64>, label: i16) -> GeometryId {
         let diffuse = Rgba::new(1.0, 0.5, 0.25, 1.0).unwrap();
         let label = RenderLabel::new(label).unwrap();
-        let properties = PerceptionProperties::with_color_and_label(diffuse, label);
+        let properties = PerceptionProperties::phong(diffuse).with_label(label);
         let id = GeometryId::new();
         assert!(
             self.engine
@@ -113,15 +113,15 @@ impl Fixture {
         image
     }
     fn depth(&self) -> ImageDepth32F {
-        let camera = DepthRenderCamera::new(self.core.clone(), self.range).unwrap();
+        let camera = DepthRenderCamera::from_core(self.core.clone(), self.range).unwrap();
         self.draw(|view, image| self.engine.render_depth(view, &camera, image))
     }
     fn label(&self) -> ImageLabel16I {
-        let camera = ColorRenderCamera::new(self.core.clone());
+        let camera = ColorRenderCamera::from_core(self.core.clone());
         self.draw(|view, image| self.engine.render_label(view, &camera, image))
     }
     fn color(&self) -> ImageRgba8U {
-        let camera = ColorRenderCamera::new(self.core.clone());
+        let camera = ColorRenderCamera::from_core(self.core.clone());
         self.draw(|view, image| self.engine.render_color(view, &camera, image))
     }
     /// Returns the ray of a pixel in the camera frame.

@@ -16,7 +16,7 @@ impl Fixture {
     }
     fn add_colored(&mut self, shape: impl Into<Shape>, z: f64, color: Rgba) -> GeometryId {
         let label = RenderLabel::new(1).unwrap();
-        let properties = PerceptionProperties::with_color_and_label(color, label);
+        let properties = PerceptionProperties::phong(color).with_label(label);
         let id = GeometryId::new();
         let shape = shape.into();
         self.engine

@@ -90,11 +90,11 @@ fn reserved_labels_are_errors_and_do_not_render_hides_from_labels_only() {
     let mut p = PerceptionProperties::new();
     assert_eq!(engine.render_label_of(&p).unwrap(), RenderLabel::DONT_CARE);
     for label in [RenderLabel::UNSPECIFIED, RenderLabel::EMPTY] {
-        p.set("label", "id", label);
+        p = p.with_label(label);
         let e = engine.register_visual(GeometryId::new(), &ball, &p);
         assert!(e.unwrap_err().to_string().contains("('label', 'id')"));
     }
-    p.set("label", "id", 7_i32);
+    p.set_untyped("label", "id", 7_i32);
     assert!(
         engine
             .register_visual(GeometryId::new(), &ball, &p)
@@ -104,8 +104,7 @@ fn reserved_labels_are_errors_and_do_not_render_hides_from_labels_only() {
     let mut s = Fixture::new(8, 8, 0.1, 10.0);
     let x_wg = Isometry3::translation(0.0, 0.0, 2.0);
     s.add(Sphere::new(1.0).unwrap(), x_wg, 5);
-    let mut glass = PerceptionProperties::new();
-    glass.set("label", "id", RenderLabel::DO_NOT_RENDER);
+    let glass = PerceptionProperties::new().with_label(RenderLabel::DO_NOT_RENDER);
     let id = GeometryId::new();
     s.engine
         .register_visual(id, &Sphere::new(1.2).unwrap().into(), &glass)
@@ -150,7 +149,7 @@ fn invalid_parameters_and_calls_are_errors() {
             .to_string()
             .contains("already registered with this render engine")
     );
-    let camera = ColorRenderCamera::new(s.core.clone());
+    let camera = ColorRenderCamera::from_core(s.core.clone());
     let nowhere = |_| None;
     let view = RenderView::new(Isometry3::identity(), &nowhere);
     let e = s
@@ -192,9 +191,7 @@ fn engines_decline_visuals_for_other_renderers() {
     let mut engine = RenderEngineCpu::new(named).unwrap();
     let ball: Shape = Sphere::new(0.1).unwrap().into();
     let mut accepts = |names: &[&str]| {
-        let mut p = PerceptionProperties::new();
-        let names: std::collections::BTreeSet<String> = names.iter().map(|n| (*n).into()).collect();
-        p.set("renderer", "accepting", names);
+        let p = PerceptionProperties::new().with_accepting_renderers(names.iter().copied());
         engine
             .register_visual(GeometryId::new(), &ball, &p)
             .unwrap()

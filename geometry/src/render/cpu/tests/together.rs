@@ -27,7 +27,7 @@ fn pool(threads: usize) -> rayon::ThreadPool {
 fn pose_callbacks_may_run_in_parallel_and_draw() {
     let s = crowd();
     let expected = (s.label(), s.depth());
-    let camera = ColorRenderCamera::new(s.core.clone());
+    let camera = ColorRenderCamera::from_core(s.core.clone());
     // The callback waits in rayon, which may run any other task of the pool, including tasks of the
     // same image.
     let poses = |id: GeometryId| {
@@ -62,7 +62,7 @@ fn pose_callbacks_may_run_in_parallel_and_draw() {
 fn a_panic_in_a_pose_callback_aborts_only_its_image() {
     let s = crowd();
     let expected = s.label();
-    let camera = ColorRenderCamera::new(s.core.clone());
+    let camera = ColorRenderCamera::from_core(s.core.clone());
     for (k, bad) in s.poses.keys().copied().enumerate().step_by(60) {
         let poses = |id: GeometryId| {
             assert!(id != bad, "no pose of {id}");

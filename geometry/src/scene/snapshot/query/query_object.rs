@@ -148,7 +148,7 @@ impl<T: Scalar> QueryObject<T> {
         let number = self.state.geometry_number(id)?;
         let geometry = &self.state.geometries[number];
         if geometry.proximity.is_none() {
-            return Err(Error::invalid(format!(
+            return Err(Error::state(format!(
                 "geometry '{}' has no proximity role; give it one with `SceneGraph::assign_role`",
                 geometry.name
             )));
