@@ -3,7 +3,7 @@
 use crate::scene::{Form, Frame, Geometry, Look, Scene, Touch};
 use crate::{Heard, only};
 use nalgebra::Vector3;
-use tarragon_framework::autodiff::AutoDiff;
+use tarragon_framework::AutoDiff;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::proximity::add_true_surface;
 use tarragon_geometry::*;
