@@ -1,5 +1,6 @@
 //! The order of rooms in `ARCHITECTURE.md` against the sources: within a crate, modules import
-//! downwards, siblings never import each other in a circle, and a type name means one thing.
+//! downwards, siblings never import each other in a circle, a type name means one thing, and users
+//! find it at one path.
 //!
 //! The sources are read as text. Paths that begin with `crate::`, `super::` or `self::` count as
 //! imports of the module that defines the last name, re-exports followed; code under
@@ -34,6 +35,10 @@ struct Module {
     /// Name visible in this module -> absolute path it stands for.
     aliases: BTreeMap<String, ModulePath>,
     globs: Vec<ModulePath>,
+    /// Names of public children and items, names of public re-exports, targets of public globs.
+    public: BTreeSet<String>,
+    public_aliases: BTreeSet<String>,
+    public_globs: Vec<ModulePath>,
 }
 
 struct Sources {
@@ -116,6 +121,45 @@ impl Sources {
             return at;
         }
         at
+    }
+
+    /// Adds what users see in the module `at`, which they know as `shown`: for every public item,
+    /// by the module that defines it and its name, the paths that lead to it.
+    fn add_public(
+        &self,
+        at: &[String],
+        shown: &str,
+        all: &mut BTreeMap<(ModulePath, String), BTreeSet<String>>,
+    ) {
+        let Some(module) = self.modules.get(at) else {
+            return;
+        };
+        let targets = module.public_aliases.iter().filter_map(|alias| {
+            let target = module.aliases.get(alias)?; // other crates' items have no target
+            Some((alias, target.clone()))
+        });
+        let own = module.public.iter().map(|name| {
+            let target = at.iter().chain([name]).cloned().collect();
+            (name, target)
+        });
+        for (alias, target) in targets.chain(own) {
+            let (defined_in, path) = (self.resolve(&target, 0), format!("{shown}::{alias}"));
+            // A function may share its name with a private module.
+            let is_public_module = target.split_last().is_some_and(|(name, parent)| {
+                let parent = self.modules.get(parent);
+                parent.is_some_and(|m| m.children.contains(name) && m.public.contains(name))
+            });
+            if is_public_module {
+                self.add_public(&target, &path, all);
+            } else if let Some(name) = target.last() {
+                all.entry((defined_in, name.clone()))
+                    .or_default()
+                    .insert(path);
+            }
+        }
+        for glob in &module.public_globs {
+            self.add_public(glob, shown, all);
+        }
     }
 
     /// Every import of one module by another, with the place of the import.
@@ -246,6 +290,19 @@ fn parse(file: &Path, code: &str, path: &[String]) -> Module {
             .collect();
         // `const` was skipped above: a constant's name follows it directly.
         let indented = line.starts_with(' ');
+        if let Some(declared) = line.strip_prefix("pub ")
+            && !declared.starts_with("use ")
+        {
+            let mut words = declared.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            let kinds = [
+                "mod", "struct", "enum", "union", "trait", "type", "fn", "static", "const",
+            ];
+            let name = words.by_ref().skip_while(|w| !kinds.contains(w));
+            let name = name
+                .into_iter()
+                .find(|w| !kinds.contains(w) && !w.is_empty());
+            module.public.extend(name.map(str::to_string));
+        }
         match words[..] {
             ["mod", name, ..] if line.trim_end().ends_with(';') => {
                 module.children.insert(name.to_string());
@@ -288,8 +345,15 @@ fn collect_paths(code: &str, path: &[String], module: &mut Module) {
                 let Some(target) = absolute(&names, path, relative) else {
                     continue;
                 };
+                let is_public = code[..found].ends_with("\npub ");
+                if is_public {
+                    module.public_aliases.insert(alias.clone());
+                }
                 if names.last().is_some_and(|n| n == "*") {
                     let glob = target[..target.len() - 1].to_vec();
+                    if is_public {
+                        module.public_globs.push(glob.clone());
+                    }
                     module.paths.push((glob.clone(), line));
                     module.globs.push(glob);
                 } else {
@@ -577,6 +641,24 @@ fn a_type_name_means_one_thing() {
     assert!(
         wrong.is_empty(),
         "{} names mean two things:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn users_find_an_item_at_one_path() {
+    let mut wrong = Vec::new();
+    for name in CRATES.into_iter().filter(|name| *name != "tarragon") {
+        let mut paths = BTreeMap::new();
+        Sources::read(name).add_public(&[], name, &mut paths);
+        assert!(paths.len() > 10, "{name}: {} public items", paths.len());
+        let twice = paths.into_values().filter(|paths| paths.len() > 1);
+        wrong.extend(twice.map(|paths| paths.into_iter().collect::<Vec<_>>().join(" = ")));
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} items are public at two paths:\n{}",
         wrong.len(),
         wrong.join("\n")
     );

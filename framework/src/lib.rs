@@ -40,14 +40,14 @@ mod error;
 pub mod math;
 pub mod primitives;
 pub mod random;
-pub mod scalar;
+mod scalar;
 mod scratch;
-pub mod simulation;
-pub mod systems;
+mod simulation;
+mod systems;
 pub mod trajectories;
 pub mod warnings;
 
-pub use autodiff::AutoDiff;
+pub use autodiff::dual::AutoDiff;
 pub use error::{Error, ErrorKind, FileLocation, Result};
 pub use scalar::Scalar;
 pub use scratch::Scratch;

@@ -4,14 +4,14 @@
 // The expansion of `lcm_types!` refers to this crate by name.
 extern crate self as tarragon_lcm;
 
-pub mod bus;
+mod bus;
 mod inbox;
-pub mod log;
-pub mod log_bus;
-pub mod message;
-pub mod statistics;
-pub mod subscriber;
-pub mod systems;
+mod log;
+mod log_bus;
+mod message;
+mod statistics;
+mod subscriber;
+mod systems;
 mod transport;
 pub mod types;
 
@@ -20,7 +20,7 @@ pub use bytes::Bytes;
 pub use inbox::Subscription;
 pub use log::{LogEvent, LogReader, LogWriter};
 pub use log_bus::LcmLog;
-pub use message::LcmMessage;
+pub use message::{LcmMessage, refill_bytes, wire};
 pub use statistics::LcmStatistics;
 pub use subscriber::Subscriber;
 pub use systems::buses::LcmBuses;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use tarragon_framework::prelude::*;
 use tarragon_lcm::LcmMessage;
-use tarragon_lcm::message::refill;
+use tarragon_lcm::refill_bytes;
 use tarragon_lcm::types::{LcmtImage, LcmtImageArray};
 use tarragon_sensors::*;
 
@@ -369,7 +369,7 @@ fn invalid_images_are_dropped_and_counted() {
     cut_off.data.truncate(cut_off.data.len() - 1);
     let mut damaged = packed(24);
     let sound = damaged.data.clone();
-    refill(&mut damaged.data, |data| {
+    refill_bytes(&mut damaged.data, |data| {
         data.extend(sound);
         *data.last_mut().unwrap() ^= 1;
     });

@@ -7,7 +7,7 @@ mod default_visualization;
 mod drake_visualizer;
 mod frame_poses;
 mod hydroelastic;
-pub mod meshcat;
+mod meshcat;
 mod meshcat_point_cloud_visualizer;
 mod meshcat_visualizer;
 mod sliders;

@@ -1,7 +1,7 @@
 //! Gradients and Jacobians of functions with any number of arguments, computed in chunks of as many
-//! directions as one [`AutoDiff`] carries (the chunk mode of ForwardDiff.jl).
+//! directions as one `AutoDiff` carries (the chunk mode of ForwardDiff.jl).
 
-use super::{AutoDiff, DIRECTIONS};
+use super::dual::{AutoDiff, DIRECTIONS};
 use nalgebra::{DMatrix, DVector, SMatrix};
 use num_dual::{Derivative, HyperDualSVec64};
 

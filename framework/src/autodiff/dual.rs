@@ -34,6 +34,19 @@ pub struct Dual<const N: usize> {
     pub eps: [f64; N],
 }
 
+/// Number of derivative directions carried by one [`AutoDiff`].
+pub const DIRECTIONS: usize = 8;
+
+/// Differentiating scalar of diagrams.
+///
+/// ```
+/// use tarragon_framework::AutoDiff;
+/// let (x, y) = (AutoDiff::variable(2.0, 0), AutoDiff::variable(5.0, 1));
+/// let z = x * y + 1.0;
+/// assert_eq!((z.re, z.eps[0], z.eps[1]), (11.0, 5.0, 2.0));
+/// ```
+pub type AutoDiff = Dual<DIRECTIONS>;
+
 impl<const N: usize> Dual<N> {
     /// Creates a value whose derivatives are all zero.
     #[inline]

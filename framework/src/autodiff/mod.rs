@@ -1,8 +1,8 @@
 //! Forward-mode automatic differentiation.
 //!
-//! [`AutoDiff`] is the scalar that diagrams are converted to when derivatives are needed. The
-//! drivers [`gradient`] and [`jacobian`] seed it and read the result, in chunks when there are more
-//! arguments than directions.
+//! [`AutoDiff`](crate::AutoDiff) is the scalar that diagrams are converted to when derivatives are
+//! needed. The drivers [`gradient`] and [`jacobian`] seed it and read the result, in chunks when
+//! there are more arguments than directions.
 //!
 //! ```
 //! use tarragon_framework::autodiff::jacobian;
@@ -12,7 +12,7 @@
 //! ```
 
 mod drivers;
-mod dual;
+pub(crate) mod dual;
 mod functions;
 mod nalgebra_impl;
 mod num_dual_impl;
@@ -21,17 +21,4 @@ mod serde_impl;
 mod tests;
 
 pub use drivers::{SecondOrder, gradient, hessian_vector, jacobian, try_gradient, try_jacobian};
-pub use dual::Dual;
-
-/// Number of derivative directions carried by one [`AutoDiff`].
-pub const DIRECTIONS: usize = 8;
-
-/// Differentiating scalar of diagrams.
-///
-/// ```
-/// use tarragon_framework::AutoDiff;
-/// let (x, y) = (AutoDiff::variable(2.0, 0), AutoDiff::variable(5.0, 1));
-/// let z = x * y + 1.0;
-/// assert_eq!((z.re, z.eps[0], z.eps[1]), (11.0, 5.0, 2.0));
-/// ```
-pub type AutoDiff = Dual<DIRECTIONS>;
+pub use dual::{DIRECTIONS, Dual};

@@ -1,6 +1,7 @@
 //! Every function against central differences, at random arguments and at its special points.
 
-use super::{AutoDiff, Dual, gradient, jacobian};
+use super::dual::AutoDiff;
+use super::{Dual, gradient, jacobian};
 use nalgebra::{ComplexField, Matrix3, RealField, Vector3};
 use num_traits::{One, Zero};
 use proptest::prelude::*;

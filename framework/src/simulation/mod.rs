@@ -1,7 +1,7 @@
 //! The simulator and its integrators.
 
-pub mod config;
+pub(crate) mod config;
 mod dense_output;
 pub mod integrator;
-pub mod pace;
-pub mod simulator;
+pub(crate) mod pace;
+pub(crate) mod simulator;

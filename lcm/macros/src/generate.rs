@@ -48,9 +48,9 @@ fn rust(name: &str) -> Ident {
 }
 
 /// The type of one element of a member.
-fn element(root: &TokenStream, kind: &Kind) -> TokenStream {
+fn element(kind: &Kind) -> TokenStream {
     match kind {
-        Kind::Primitive(p) if p.name == "string" => quote!(#root::message::wire::String),
+        Kind::Primitive(p) if p.name == "string" => quote!(::std::string::String),
         Kind::Primitive(p) => {
             let name = rust(p.rust);
             quote!(::core::primitive::#name)
@@ -65,16 +65,16 @@ fn element(root: &TokenStream, kind: &Kind) -> TokenStream {
 /// The type of a member.
 fn member_type(root: &TokenStream, member: &Member) -> TokenStream {
     let mut dimensions = &member.dimensions[..];
-    let mut element = element(root, &member.kind);
+    let mut element = element(&member.kind);
     if let (Kind::Primitive(p), [outer @ .., Dimension::Variable { .. }]) =
         (&member.kind, dimensions)
         && p.name == "byte"
     {
-        (element, dimensions) = (quote!(#root::message::wire::Bytes), outer);
+        (element, dimensions) = (quote!(#root::Bytes), outer);
     }
     let wrap = |of, dimension: &Dimension| match dimension {
         Dimension::Constant { size, .. } => quote!([#of; #size]),
-        Dimension::Variable { .. } => quote!(#root::message::wire::Vec<#of>),
+        Dimension::Variable { .. } => quote!(::std::vec::Vec<#of>),
     };
     dimensions.iter().rev().fold(element, wrap)
 }
@@ -104,7 +104,7 @@ fn uses(of: &Struct, index: usize) -> Vec<(&Member, usize)> {
 }
 
 fn one(root: &TokenStream, of: &Struct) -> TokenStream {
-    let wire = quote!(#root::message::wire);
+    let wire = quote!(#root::wire);
     let (attributes, name) = (&of.attributes, type_name(&of.name));
     let lcm_name = of.name.to_string();
     let about = format!("LCM type `{lcm_name}`.");
@@ -210,7 +210,7 @@ fn one(root: &TokenStream, of: &Struct) -> TokenStream {
         impl #root::LcmMessage for #name {
             const NAME: &'static str = #lcm_name;
             fn fingerprint() -> u64 {
-                static FINGERPRINT: #wire::OnceLock<u64> = #wire::OnceLock::new();
+                static FINGERPRINT: ::std::sync::OnceLock<u64> = ::std::sync::OnceLock::new();
                 *FINGERPRINT.get_or_init(|| Self::hash(#wire::Parents::none()))
             }
             fn hash(parents: #wire::Parents<'_>) -> u64 {

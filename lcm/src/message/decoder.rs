@@ -1,6 +1,6 @@
 //! Decoding messages.
 
-use super::refill;
+use super::refill_bytes;
 use super::shared_arrays::LEAST_SHARED;
 use crate::{Error, Result};
 use bytes::Bytes;
@@ -14,7 +14,7 @@ const MOST_OF_NOTHING: usize = 1 << 16;
 /// Cursor over an encoded message.
 ///
 /// ```
-/// use tarragon_lcm::message::wire::{Decoder, Wire};
+/// use tarragon_lcm::wire::{Decoder, Wire};
 /// let mut from = Decoder::new(&[0, 2, 5, 6]);
 /// let n = from.size::<i16>("n")?;
 /// let mut data: Vec<u8> = vec![];
@@ -132,7 +132,7 @@ impl<'a> Decoder<'a> {
         let bytes = self.take(count)?;
         match self.owner {
             Some(owner) if count >= LEAST_SHARED => *array = owner.slice_ref(bytes),
-            _ => refill(array, |array| array.extend_from_slice(bytes)),
+            _ => refill_bytes(array, |array| array.extend_from_slice(bytes)),
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 /// Appends an encoded message to a byte vector.
 ///
 /// ```
-/// use tarragon_lcm::message::wire::{Encoder, Wire};
+/// use tarragon_lcm::wire::{Encoder, Wire};
 /// let mut bytes = vec![];
 /// let mut out = Encoder::new(&mut bytes);
 /// out.size::<i16>("n", 3)?;

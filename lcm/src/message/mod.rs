@@ -114,16 +114,16 @@ fn whole<M: LcmMessage>(
 /// memory is reused unless it is shared with a queued message or a clone of this one.
 ///
 /// ```
-/// use tarragon_lcm::{Bytes, message::refill, types::LcmtImage};
+/// use tarragon_lcm::{Bytes, refill_bytes, types::LcmtImage};
 /// let mut image = LcmtImage { data: Bytes::from(vec![1, 2, 3]), ..Default::default() };
 /// let before = image.data.as_ptr();
-/// refill(&mut image.data, |data| data.extend([4, 5]));
+/// refill_bytes(&mut image.data, |data| data.extend([4, 5]));
 /// assert_eq!((&image.data[..], image.data.as_ptr()), (&[4, 5][..], before));
 /// let kept = image.data.clone();
-/// refill(&mut image.data, |data| data.push(6));
+/// refill_bytes(&mut image.data, |data| data.push(6));
 /// assert_eq!((&kept[..], &image.data[..]), (&[4, 5][..], &[6][..]));
 /// ```
-pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
+pub fn refill_bytes<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
     let mut memory = std::mem::take(bytes)
         .try_into_mut()
         .unwrap_or_else(|_| BytesMut::new());
@@ -150,8 +150,8 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 ///
 /// Types implement `Clone`, `Debug`, `Default` and `PartialEq`. Members are public and keep their
 /// LCM names (`r#type` where the name is a Rust keyword). Doc comments and attributes are kept. The
-/// memory of [`Bytes`](crate::Bytes) can be reused, see [`refill`](crate::message::refill). Several
-/// members of one size (`a[n]; b[n]`) must have the same length when a message is encoded.
+/// memory of [`Bytes`](crate::Bytes) can be reused, see [`refill_bytes`](crate::refill_bytes).
+/// Several members of one size (`a[n]; b[n]`) must have the same length when a message is encoded.
 /// [Fingerprints](LcmMessage::fingerprint) match those of lcm-gen, so programs in other languages
 /// understand the messages.
 ///
@@ -240,6 +240,6 @@ pub fn refill<V>(bytes: &mut Bytes, fill: impl FnOnce(&mut Vec<u8>) -> V) -> V {
 #[macro_export]
 macro_rules! lcm_types {
     ($($definitions:tt)*) => {
-        $crate::message::wire::lcm_types_in! { $crate; $($definitions)* }
+        $crate::wire::lcm_types_in! { $crate; $($definitions)* }
     };
 }

@@ -3,21 +3,18 @@
 
 pub use super::decoder::Decoder;
 pub use super::encoder::Encoder;
-pub use bytes::Bytes;
-pub use std::string::String;
-pub use std::sync::OnceLock;
-pub use std::vec::Vec;
 #[doc(hidden)]
 pub use tarragon_lcm_macros::lcm_types_in;
 
 use crate::{Error, LcmMessage, Result};
+use bytes::Bytes;
 use std::any::TypeId;
 
 /// A value that can be part of a message. `sizes` are the lengths of the nested `Vec`s and `Bytes`,
 /// from the outside in.
 ///
 /// ```
-/// use tarragon_lcm::message::wire::Wire;
+/// use tarragon_lcm::wire::Wire;
 /// assert_eq!(<[f32; 3] as Wire>::MIN, 12);
 /// assert_eq!(vec![[0.0_f32; 3]; 5].size(0), Some(5));
 /// ```
@@ -411,7 +408,7 @@ pub fn first_size(sizes: &[Option<usize>]) -> usize {
 /// The chain of types being hashed, from the outermost to the current one.
 ///
 /// ```
-/// use tarragon_lcm::{LcmMessage, message::wire::Parents, types::LcmtPoint};
+/// use tarragon_lcm::{LcmMessage, wire::Parents, types::LcmtPoint};
 /// assert_eq!(LcmtPoint::hash(Parents::none()), LcmtPoint::fingerprint());
 /// ```
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Systems that publish, subscribe and play logs.
 
-pub mod buses;
-pub mod interface;
-pub mod playback;
-pub mod publisher;
-pub mod scope;
-pub mod subscriber;
+pub(crate) mod buses;
+pub(crate) mod interface;
+pub(crate) mod playback;
+pub(crate) mod publisher;
+pub(crate) mod scope;
+pub(crate) mod subscriber;

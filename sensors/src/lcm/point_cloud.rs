@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::prelude::*;
 use tarragon_lcm::Bytes;
-use tarragon_lcm::message::refill;
+use tarragon_lcm::refill_bytes;
 use tarragon_lcm::types::{LcmtPointCloud, LcmtPointCloudField};
 
 /// Alignment of the data within a message (bytes), as in Drake.
@@ -79,7 +79,7 @@ pub fn encode_point_cloud(cloud: &PointCloud, frame_name: &str, message: &mut Lc
     let filler = before_data.next_multiple_of(ALIGNMENT) - before_data;
     message.filler = Bytes::from_static(&[0; ALIGNMENT]).slice(..filler);
     let mut is_finite = true;
-    refill(&mut message.data, |data| {
+    refill_bytes(&mut message.data, |data| {
         data.reserve(cloud.size() * step as usize);
         is_finite = write_points(cloud, data);
     });

@@ -3,7 +3,7 @@
 use crate::drake_visualizer::scene::{Form, Frame, Geometry, Look, Scene, Touch};
 use crate::drake_visualizer::{Heard, only};
 use nalgebra::Vector3;
-use tarragon_framework::autodiff::AutoDiff;
+use tarragon_framework::AutoDiff;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::*;
 use tarragon_lcm::types::{LcmtViewerDraw, LcmtViewerGeometryData, LcmtViewerLoadRobot};

@@ -5,7 +5,7 @@ use super::layout::WireLayout;
 use crate::images::io::fill;
 use crate::{Error, Result};
 use tarragon_geometry::render::ImageRef;
-use tarragon_lcm::message::refill;
+use tarragon_lcm::refill_bytes;
 use tarragon_lcm::types::LcmtImage;
 
 /// Writes an image of any pixel type into a message. The header of the message is unchanged; the
@@ -83,11 +83,11 @@ impl Encoder {
                 }
             };
             let packer = &mut self.packer;
-            refill(data, |data| packer.pack(bytes, data))?;
+            refill_bytes(data, |data| packer.pack(bytes, data))?;
             message.compression_method = LcmtImage::COMPRESSION_METHOD_ZLIB;
         } else {
             message.compression_method = LcmtImage::COMPRESSION_METHOD_NOT_COMPRESSED;
-            refill(data, |data| match bytes_of(image) {
+            refill_bytes(data, |data| match bytes_of(image) {
                 Some(bytes) => data.extend_from_slice(bytes),
                 None => low_byte_first(image, data),
             });
