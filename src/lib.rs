@@ -83,6 +83,33 @@ pub mod prelude {
     };
 }
 
+/// Pages whose code is tested as that of this crate.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../docs/guide/systems.md")]
+    struct Systems;
+    #[doc = include_str!("../docs/guide/events.md")]
+    struct Events;
+    #[doc = include_str!("../docs/guide/diagrams.md")]
+    struct Diagrams;
+    #[doc = include_str!("../docs/guide/contexts_and_caching.md")]
+    struct ContextsAndCaching;
+    #[doc = include_str!("../docs/guide/models.md")]
+    struct Models;
+    #[doc = include_str!("../docs/guide/queries.md")]
+    struct Queries;
+    #[doc = include_str!("../docs/guide/cameras.md")]
+    struct Cameras;
+    #[doc = include_str!("../docs/guide/browser.md")]
+    struct Browser;
+    #[doc = include_str!("../docs/guide/lcm.md")]
+    struct Lcm;
+    #[doc = include_str!("../docs/guide/derivatives.md")]
+    struct Derivatives;
+    #[doc = include_str!("../docs/guide/performance.md")]
+    struct Performance;
+    #[doc = include_str!("../docs/guide/troubleshooting.md")]
+    struct Troubleshooting;
+}
