@@ -1,10 +1,13 @@
-//! Continuing after a failure of a simulation.
+//! Continuing after a failure of a simulation, and the kinds of errors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tarragon_framework::Error;
+use tarragon_framework::analysis::{
+    MonteCarloConfig, check_equilibrium, first_order_taylor_approximation, monte_carlo,
+};
 use tarragon_framework::prelude::*;
-use tarragon_framework::primitives::ZeroOrderHold;
+use tarragon_framework::primitives::{Gain, Saturation, ValueZeroOrderHold, ZeroOrderHold};
+use tarragon_framework::{Error, ErrorKind};
 
 /// State that rises at 1 per second, with an integration that fails while stuck; every 0.1 s an
 /// update adds the time to a sum.
@@ -111,4 +114,73 @@ fn a_period_that_rounding_swallows_is_an_error() {
     let mut sim = Simulator::new(&d, context).unwrap();
     let error = sim.advance_to(2e9).unwrap_err().to_string();
     assert!(error.contains("a period of 1e-9 s"), "{error}");
+}
+
+#[test]
+fn mistakes_in_declarations_have_kinds() {
+    use ErrorKind::{AlreadyExists, ForeignHandle, InvalidArgument};
+    struct Wrong(ErrorKind, OutputPort<Vec<f64>>);
+    impl LeafSystem<f64> for Wrong {
+        type Ports = ();
+        fn declare(&self, d: &mut Declare<Self, f64>) {
+            match self.0 {
+                AlreadyExists => {
+                    d.vector_input("u", 1);
+                    d.vector_input("u", 1);
+                }
+                ForeignHandle => {
+                    d.vector_output("y", 1, self.1, |_, _, _| Ok(()));
+                }
+                _ => {
+                    d.continuous_state((1, 1, 0), &[0.0], Dep::Nothing, |_, _, _| Ok(()));
+                }
+            }
+        }
+    }
+    for kind in [AlreadyExists, ForeignHandle, InvalidArgument] {
+        let mut b = DiagramBuilder::new();
+        let gain = b.add("gain", Gain::new(1.0, 1));
+        b.add_f64("wrong", Wrong(kind, gain.y));
+        let error = b.build().err().unwrap();
+        assert_eq!(error.kind(), kind);
+        assert!(error.to_string().starts_with("system 'wrong': "), "{error}");
+    }
+}
+
+#[test]
+fn errors_at_run_time_have_kinds_and_causes() {
+    let mut b = DiagramBuilder::new();
+    let gain = b.add("gain", Gain::new(1.0, 1));
+    let hold = b.add("hold", ValueZeroOrderHold::new(0.1, 0.0, 0_u8));
+    let saturation = b.add("saturation", Saturation::with_limit_ports(1));
+    let d = b.build().unwrap();
+    let mut ctx = d.default_context();
+    for (port, value) in [(saturation.u, 0.0), (gain.u, 0.0)] {
+        ctx.fix(port, vec![value]).unwrap();
+    }
+    ctx.fix(hold.u, 1).unwrap();
+    ctx.fix(saturation.max.unwrap(), vec![-1.0]).unwrap();
+    ctx.fix(saturation.min.unwrap(), vec![1.0]).unwrap();
+    let dual = d.to_scalar::<AutoDiff>().unwrap();
+    let mut dual_ctx = dual.default_context();
+    dual_ctx.fix_inputs_from(&ctx).unwrap();
+    let of_f64 = dual_ctx.eval(gain.y).unwrap_err();
+    let linearized = first_order_taylor_approximation(&d, &ctx, Some(gain.u), Some(gain.y));
+    let crossed = ctx.eval(saturation.y).unwrap_err();
+    for (error, kind) in [
+        (of_f64, ErrorKind::ForeignHandle),
+        (linearized.unwrap_err(), ErrorKind::Unsupported),
+        (
+            check_equilibrium(&d, &ctx, 0.1).unwrap_err(),
+            ErrorKind::Unsupported,
+        ),
+        (crossed, ErrorKind::InvalidArgument),
+    ] {
+        assert_eq!(error.kind(), kind, "{error}");
+    }
+    let config = MonteCarloConfig::default();
+    let error = monte_carlo(|_| Ok([0_u8; 64]), usize::MAX, 0, &config).unwrap_err();
+    let cause = error.cause().unwrap();
+    assert!(cause.is::<std::collections::TryReserveError>());
+    assert_eq!(error.to_string().matches(&cause.to_string()).count(), 1);
 }

@@ -6,7 +6,7 @@ use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::Sine;
 use tarragon_lcm::types::{LcmtDrakeSignal, LcmtPoint, LcmtScope};
 use tarragon_lcm::{
-    Lcm, LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmPublisherSystem, LcmScopeSystem,
+    ErrorKind, Lcm, LcmLog, LcmLogPlaybackSystem, LcmMessage, LcmPublisherSystem, LcmScopeSystem,
     LcmSubscriberSystem, LogReader, LogWriter, Subscriber,
 };
 use tempfile::TempDir;
@@ -329,4 +329,16 @@ fn unreadable_events_stop_a_simulation_once() {
     sim.advance_to(1.0).unwrap();
     let stamp = sim.context().eval(heard.lcm_message).unwrap().timestamp;
     assert_eq!(stamp, 300_000);
+}
+
+#[test]
+fn a_log_that_is_played_refuses_messages() {
+    let (_dir, path) = log_of(&[0]);
+    let lcm = Lcm::with_url(&format!("file://{}", path.display())).unwrap();
+    let error = lcm.publish("S", &LcmtDrakeSignal::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(
+        error.to_string().contains("add '?mode=w' to write it"),
+        "{error}"
+    );
 }

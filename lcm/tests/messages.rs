@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::fmt::Debug;
-use tarragon_lcm::{Bytes, LcmMessage};
+use tarragon_lcm::{Bytes, ErrorKind, LcmMessage};
 
 mod lab {
     tarragon_lcm::lcm_types!(file "tests/definitions/lab.lcm");
@@ -387,5 +387,25 @@ fn zero_size_elements_are_limited() {
             "{error}"
         );
         assert!(memory < 4 << 20, "{n} x {m}: {memory} bytes");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_message_are_parse_errors_with_their_cause() {
+    let bytes = node("name", vec![], 0).encode().unwrap();
+    let at = bytes.windows(4).position(|w| w == b"name").unwrap();
+    let mut latin = bytes.clone();
+    latin[at] = 0xE9;
+    let text = LabNodeT::decode(&latin).unwrap_err();
+    assert!(text.cause().unwrap().is::<std::str::Utf8Error>(), "{text}");
+    let wrong_type = LabAllT::decode(&bytes).unwrap_err();
+    let cut = LabNodeT::decode(&bytes[..bytes.len() - 1]).unwrap_err();
+    let short = LabNodeT::decode(&bytes[..5]).unwrap_err();
+    assert!(
+        short.to_string().contains("the fingerprint: needs 8 bytes"),
+        "{short}"
+    );
+    for error in [text, wrong_type, cut, short] {
+        assert_eq!(error.kind(), ErrorKind::Parse, "{error}");
     }
 }

@@ -9,7 +9,7 @@ use tarragon_framework::primitives::{ConstantVectorSource, Sine};
 use tarragon_framework::{AutoDiff, SimulatorStatus};
 use tarragon_lcm::types::{LcmtDrakeSignal, LcmtPoint, LcmtScope};
 use tarragon_lcm::{
-    Lcm, LcmBuses, LcmInterfaceSystem, LcmParams, LcmPublisherSystem, LcmScopeSystem,
+    ErrorKind, Lcm, LcmBuses, LcmInterfaceSystem, LcmParams, LcmPublisherSystem, LcmScopeSystem,
     LcmSubscriberSystem, LcmSubscriberSystemPorts, Subscriber, apply_lcm_bus_config,
 };
 
@@ -174,10 +174,13 @@ fn initialization_fails_if_no_message_arrives_in_time() {
     let s = setup(&["sub", "if"], 0.0, 0.0, Duration::from_millis(30));
     let mut sim = Simulator::new(&s.diagram, s.diagram.default_context()).unwrap();
     let start = Instant::now();
-    let error = sim.initialize().unwrap_err().to_string();
+    let error = sim.initialize().unwrap_err();
     assert!(start.elapsed() >= Duration::from_millis(30));
+    assert_eq!(error.kind(), ErrorKind::Network);
     assert!(
-        error.contains("no message arrived on 'S' of 'memq://' within 30ms"),
+        error
+            .to_string()
+            .contains("no message arrived on 'S' of 'memq://' within 30ms"),
         "{error}"
     );
     // The next attempt finds a message.

@@ -161,7 +161,7 @@ fn refuse_abstract<T: Scalar>(context: &Context<T>) -> Result<()> {
     let state = plan.leaves.iter().find(|leaf| !leaf.xa0.is_empty());
     match state.map(|leaf| (leaf, "abstract state")).or(update) {
         None => Ok(()),
-        Some((leaf, what)) => Err(Error::invalid(format!(
+        Some((leaf, what)) => Err(Error::unsupported(format!(
             "equilibrium: system '{}' has {what}, which cannot be checked; only continuous state and \
              discrete updates can",
             leaf.path

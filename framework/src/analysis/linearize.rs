@@ -171,7 +171,11 @@ pub fn linearize(
 
 fn kind(context: &Context<f64>) -> Result<Kind> {
     let plan = &context.plan;
-    let fail = |why: String| Err(Error::invalid(format!("first-order approximation: {why}")));
+    let fail = |why: String| {
+        Err(Error::unsupported(format!(
+            "first-order approximation: {why}"
+        )))
+    };
     if let Some(leaf) = plan.leaves.iter().find(|leaf| !leaf.xa0.is_empty()) {
         return fail(format!("system '{}' has abstract state", leaf.path));
     }

@@ -176,8 +176,9 @@ pub fn monte_carlo<V: Send>(
     let mut samples = vec![];
     samples.try_reserve_exact(num_samples).map_err(|e| {
         Error::invalid(format!(
-            "Monte Carlo: no memory for {num_samples} results ({e}); use fewer samples"
+            "Monte Carlo: no memory for {num_samples} results; use fewer samples"
         ))
+        .with_cause(e)
     })?;
     let all = (0..num_samples).into_par_iter().map(run);
     let threads = config.num_threads.min(num_samples);
@@ -187,8 +188,9 @@ pub fn monte_carlo<V: Send>(
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| {
             Error::invalid(format!(
-                "Monte Carlo: {threads} threads cannot be started ({e}); use fewer"
+                "Monte Carlo: {threads} threads cannot be started; use fewer"
             ))
+            .with_cause(e)
         })?;
         pool.install(|| all.collect_into_vec(&mut samples));
     }

@@ -116,7 +116,7 @@ impl<T: Scalar> LeafSystem<T> for Saturation {
             for (i, (y, u)) in y.iter_mut().zip(ctx.eval(u)?).enumerate() {
                 let min = at(from_min, fixed_min, i, f64::NEG_INFINITY);
                 let max = at(from_max, fixed_max, i, f64::INFINITY);
-                check_order(&min.re(), &max.re(), i).map_err(Error::custom)?;
+                check_order(&min.re(), &max.re(), i).map_err(Error::invalid)?;
                 *y = if u.re() < min.re() {
                     min
                 } else if u.re() > max.re() {

@@ -173,7 +173,7 @@ fn check_same<T: Scalar>(
     if kept == now {
         return Ok(());
     }
-    Err(Error::invalid(format!(
+    Err(Error::state(format!(
         "'{}' is cached as {} but now computes to {}: it reads something that it does not declare, or \
          that is not in the context",
         plan.slot_name(slot),

@@ -20,7 +20,7 @@ use super::handles::PlanId;
 use super::storage::{Cache, Lists, Mask};
 use super::value::Stored;
 use crate::random::RandomGenerator;
-use crate::{Result, Scalar};
+use crate::{Error, Result, Scalar};
 use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -135,7 +135,7 @@ pub(crate) struct Leaf<T: Scalar> {
     pub(crate) random_state: Option<RandomStateFn<T>>,
     pub(crate) random_parameters: Option<RandomParametersFn<T>>,
     /// First mistake in the declaration, reported by `build`.
-    pub(crate) mistake: Option<String>,
+    pub(crate) mistake: Option<Error>,
 }
 
 impl<T: Scalar> Leaf<T> {

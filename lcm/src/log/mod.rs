@@ -24,6 +24,7 @@ use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
+use tarragon_framework::FileLocation;
 
 /// The sync word at the start of every event.
 const SYNC: u32 = 0xEDA1_DA01;
@@ -94,6 +95,13 @@ impl Header {
             data: usize::try_from(i32::from_be_bytes(*data)).ok()?,
         })
     }
+}
+
+/// Error for a file whose bytes are not those of a log.
+fn format_error(path: &Path, what: impl Into<String>) -> Error {
+    let file = path.display().to_string();
+    let (line, column) = (0, 0);
+    Error::parse(FileLocation { file, line, column }, what)
 }
 
 /// Opens a regular file. Other files are refused: pipes and devices would block, or never end.

@@ -1,7 +1,7 @@
 //! Reading logs.
 
 use super::events::{Events, Trouble};
-use super::{LogEvent, open_regular};
+use super::{LogEvent, format_error, open_regular};
 use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek};
@@ -55,11 +55,9 @@ impl LogReader {
         };
         let (events, none) = first(file).map_err(|error| Error::io(path, error))?;
         if none && events.len() > 0 && events.cut != Some(0) {
-            return Err(Error::invalid(format!(
-                "{}: the file must be an LCM log, got {} bytes without an event",
-                path.display(),
-                events.len()
-            )));
+            let bytes = events.len();
+            let what = format!("the file must be an LCM log, got {bytes} bytes without an event");
+            return Err(format_error(path, what));
         }
         Ok(Self {
             path: path.into(),
@@ -106,10 +104,7 @@ impl Iterator for LogReader {
                 self.ended = true;
                 None
             }
-            Err(Trouble::Event(what)) => Some(Err(Error::invalid(format!(
-                "{}: {what}",
-                self.path.display()
-            )))),
+            Err(Trouble::Event(what)) => Some(Err(format_error(&self.path, what))),
             Err(Trouble::Io(error)) => {
                 self.ended = true;
                 Some(Err(Error::io(&self.path, error)))

@@ -195,6 +195,10 @@ fn files_that_are_not_logs_are_refused() {
     assert!(
         appended().contains("the file must be an LCM log to append to, got no event at byte 0")
     );
+    let error = LogReader::open(&dir.path).err().unwrap();
+    assert_eq!(error.kind(), crate::ErrorKind::Parse);
+    let file = error.location().map(|place| place.file.clone());
+    assert_eq!(file, Some(dir.path.display().to_string()));
     fs::write(&dir.path, [0xED]).unwrap();
     assert!(appended().contains("got no event at byte 0"));
     fs::write(

@@ -1,7 +1,7 @@
 //! Writing logs.
 
 use super::events::Events;
-use super::{HEADER, Header, MAX_CHANNEL, MAX_MESSAGE, SYNC, open_regular};
+use super::{HEADER, Header, MAX_CHANNEL, MAX_MESSAGE, SYNC, format_error, open_regular};
 use crate::message::encoded::Parts;
 use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
@@ -80,11 +80,11 @@ impl LogWriter {
         let is_log = tail.end > 0 || tail.cut && tail.len >= SYNC.to_be_bytes().len() as u64;
         if tail.len > tail.end {
             if !(tail.cut && is_log) {
-                return Err(Error::invalid(format!(
-                    "{}: the file must be an LCM log to append to, got no event at byte {}; choose another file",
-                    path.display(),
+                let what = format!(
+                    "the file must be an LCM log to append to, got no event at byte {}; choose another file",
                     tail.end
-                )));
+                );
+                return Err(format_error(path, what));
             }
             tracing::warn!(
                 "{}: the last event is incomplete; its {} bytes are removed",

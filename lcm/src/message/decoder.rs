@@ -2,7 +2,7 @@
 
 use super::refill_bytes;
 use super::shared_arrays::LEAST_SHARED;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use bytes::Bytes;
 
 /// Maximum nesting depth of structs: a type that contains itself could exhaust the stack.
@@ -69,7 +69,7 @@ impl<'a> Decoder<'a> {
     }
     #[cold]
     pub(super) fn wrong(&self, what: impl Into<String>) -> Error {
-        Error::invalid(what)
+        Error::new(ErrorKind::Parse, what)
     }
     /// Number of unread bytes, shared arrays included.
     fn left(&self) -> usize {
@@ -159,7 +159,7 @@ impl<'a> Decoder<'a> {
 
     pub(super) fn fingerprint(&mut self, expected: u64) -> Result<()> {
         let found = self.array().map(u64::from_be_bytes);
-        let found = found.map_err(|e| Error::invalid(format!("the fingerprint {e}")))?;
+        let found = found.map_err(|e| e.at("the fingerprint"))?;
         if found == expected {
             return Ok(());
         }

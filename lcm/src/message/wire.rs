@@ -274,7 +274,8 @@ fn bytes_of_string<'a>(from: &mut Decoder<'a>) -> Result<&'a [u8]> {
 }
 
 fn utf8<'a>(text: &'a [u8], from: &Decoder<'_>) -> Result<&'a str> {
-    str::from_utf8(text).map_err(|e| from.wrong(format!("has a string that is not UTF-8: {e}")))
+    let wrong = |e| from.wrong("has a string that is not UTF-8").with_cause(e);
+    str::from_utf8(text).map_err(wrong)
 }
 
 impl<V: Wire, const N: usize> Wire for [V; N] {

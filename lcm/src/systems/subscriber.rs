@@ -3,7 +3,7 @@
 use crate::bus::Lcm;
 use crate::inbox::{Message, Subscription};
 use crate::message::LcmMessage;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -165,13 +165,14 @@ impl<M: LcmMessage> LcmSubscriberSystem<M> {
         if self.wait_for_message(known, self.wait)? > known {
             return Ok(());
         }
-        Err(Error::state(format!(
+        let message = format!(
             "LcmSubscriberSystem: no message arrived on '{}' of '{}' within {:?}; start the sender first, or wait \
              longer",
             self.channel,
             self.lcm.url(),
             self.wait
-        )))
+        );
+        Err(Error::new(ErrorKind::Network, message))
     }
 }
 

@@ -64,10 +64,10 @@ impl Transport {
                 "a message on '{channel}' must have at most {MAX_MESSAGE} bytes, got {}",
                 data.len()
             )),
-            Self::Player(_) => wrong(format!(
-                "cannot publish on '{channel}', because the log is being played; add '?mode=w' to write it, or \
-                 publish on another bus"
-            )),
+            Self::Player(_) => Err(Error::unsupported(format!(
+                "LCM URL '{url}': cannot publish on '{channel}', because the log is being played; add '?mode=w' \
+                 to write it, or publish on another bus"
+            ))),
             Self::Memory | Self::Nobody | Self::Recorder(_) => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use super::dependency::Dep;
 use super::handles::{Place, PlanId};
 use super::plan::{ACCURACY, Computation, Continuous, Feed, Leaf, Node, Plan, PortIndex, Wire};
 use super::storage::Lists;
-use crate::{Error, Result, Scalar};
+use crate::{Result, Scalar};
 use feeds::Feeds;
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ impl<T: Scalar> Plan<T> {
     ) -> Result<Self> {
         for leaf in &leaves {
             if let Some(mistake) = &leaf.mistake {
-                return Err(Error::invalid(format!("system '{}': {mistake}", leaf.path)));
+                return Err(mistake.clone().at(format!("system '{}'", leaf.path)));
             }
         }
         let (nodes, n_sources) = lay_out(&leaves);

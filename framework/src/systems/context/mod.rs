@@ -96,7 +96,7 @@ impl<T: Scalar> Context<T> {
     /// Error for a handle of this diagram over another scalar.
     #[cold]
     fn of_another_scalar<V>(&self, what: &str, place: Place) -> Error {
-        Error::invalid(format!(
+        Error::foreign(format!(
             "{what} {} of system '{}' was used as {} with a context over {}; a diagram over another \
              scalar has its own handles, see `Diagram::ports`",
             place.index,

@@ -1,8 +1,8 @@
 //! Names of the elements of vectors.
 
 use super::{Declare, LeafSystem};
-use crate::Scalar;
 use crate::systems::elements::VectorHandle;
+use crate::{Error, Scalar};
 
 impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     /// Names the elements of a vector port or of numeric state, for display, logs and plots.
@@ -26,7 +26,8 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     /// ```
     pub fn name_elements(&mut self, vector: &impl VectorHandle, names: &[&str]) {
         if !self.is_own(vector.place()) {
-            self.mistake("the elements to name belong to another system; name your own".into());
+            let message = "the elements to name belong to another system; name your own";
+            self.mistake(Error::foreign(message));
             return;
         }
         let what = vector.vectorial();
@@ -36,7 +37,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
                 "{size} elements were given {} names: {names:?}",
                 names.len()
             );
-            self.mistake(message);
+            self.mistake(Error::invalid(message));
             return;
         }
         let names = names.iter().map(|n| (*n).to_owned()).collect();

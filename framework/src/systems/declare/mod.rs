@@ -22,7 +22,7 @@ use super::plan::{
 };
 use super::value::{Stored, Value};
 use crate::random::RandomGenerator;
-use crate::{Result, Scalar};
+use crate::{Error, Result, Scalar};
 use std::any::{TypeId, type_name};
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
         if let Some([(kind, name), _]) = twice {
             let message = format!("{kind} '{name}' is declared twice");
-            self.mistake(message.trim_start().into());
+            self.mistake(Error::exists(message.trim_start()));
         }
     }
 
@@ -199,10 +199,10 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         deps.append_to(&mut list);
         let mut places = list.iter().filter_map(|d| d.place());
         if let Some(place) = places.find(|place| !self.is_own(*place)) {
-            self.mistake(format!(
+            self.mistake(Error::foreign(format!(
                 "'{name}' depends on a handle of system {} of {}; a system reads other systems through its inputs",
                 place.system, place.plan
-            ));
+            )));
         }
         let this = self.this.clone();
         self.leaf.entries.push(Entry {
@@ -272,13 +272,13 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         derivatives: impl Fn(&S, &LeafContext<'_, T>, &mut [T]) -> Result<()> + Send + Sync + 'static,
     ) -> ContinuousState<Vec<T>> {
         if self.leaf.derivatives.is_some() {
-            self.mistake("continuous state is declared twice".into());
+            self.mistake(Error::exists("continuous state is declared twice"));
         }
         if q + v + z != x0.len() {
             let n = x0.len();
-            self.mistake(format!(
+            self.mistake(Error::invalid(format!(
                 "continuous state has {q} + {v} + {z} elements but {n} initial values"
-            ));
+            )));
         }
         self.leaf.continuous = ContinuousSizes { q, v, z };
         self.leaf.xc0 = x0.to_vec();
@@ -304,7 +304,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         + 'static,
     ) {
         if self.leaf.velocity_map.is_some() {
-            self.mistake("the velocity map is declared twice".into());
+            self.mistake(Error::exists("the velocity map is declared twice"));
         }
         let (a, b) = (self.this.clone(), self.this.clone());
         self.leaf.velocity_map = Some(VelocityMap {
@@ -450,7 +450,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     ) {
         let this = self.this.clone();
         if self.leaf.random_state.is_some() {
-            self.mistake("random state is declared twice".into());
+            self.mistake(Error::exists("random state is declared twice"));
         }
         let draw =
             move |ctx: &LeafContext<'_, T>,
@@ -471,7 +471,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
     ) {
         let this = self.this.clone();
         if self.leaf.random_parameters.is_some() {
-            self.mistake("random parameters are declared twice".into());
+            self.mistake(Error::exists("random parameters are declared twice"));
         }
         let draw = move |generator: &mut RandomGenerator, p: &mut ParameterUpdate<'_, T>| {
             draw(&this, generator, p)
@@ -491,10 +491,10 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         if let Trigger::Periodic { period, offset } = trigger {
             let valid = period > 0.0 && period.is_finite() && offset >= 0.0 && offset.is_finite();
             if !valid {
-                self.mistake(format!(
+                self.mistake(Error::invalid(format!(
                     "periodic event: the period must be positive and the offset at least 0, both finite, \
                      got period {period:?} s and offset {offset:?} s"
-                ));
+                )));
                 return;
             }
         }
@@ -502,10 +502,10 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             trigger
             && !self.is_own(place)
         {
-            self.mistake(format!(
+            self.mistake(Error::foreign(format!(
                 "the trigger of an event was declared by system {} of {}; declare it with this system",
                 place.system, place.plan
-            ));
+            )));
             return;
         }
         self.leaf.events.push((trigger, handler));
@@ -519,7 +519,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         &mut self.leaf
     }
 
-    pub(super) fn mistake(&mut self, message: String) {
-        self.leaf.mistake.get_or_insert(message);
+    pub(super) fn mistake(&mut self, error: Error) {
+        self.leaf.mistake.get_or_insert(error);
     }
 }

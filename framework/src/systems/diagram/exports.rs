@@ -6,9 +6,26 @@ use crate::systems::handles::{InputPort, OutputPort, Place};
 use crate::systems::plan::PortIndex;
 use crate::{Error, Result, Scalar};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Ports by scope (`""`, or names joined by `::`) and name.
 type Named = BTreeMap<(String, String), PortIndex>;
+
+/// Inputs or outputs.
+#[derive(Clone, Copy)]
+pub(crate) enum PortKind {
+    Input,
+    Output,
+}
+
+impl fmt::Display for PortKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        })
+    }
+}
 
 /// Exports of the diagram and its sub-diagrams.
 #[derive(Clone, Default)]
@@ -20,6 +37,14 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
+    /// Returns the exported ports of one kind.
+    pub(crate) fn of(&self, kind: PortKind) -> &Named {
+        match kind {
+            PortKind::Input => &self.inputs,
+            PortKind::Output => &self.outputs,
+        }
+    }
+
     /// Returns the scopes that export ports.
     fn scopes(&self) -> impl Iterator<Item = &str> {
         let mut scopes: Vec<&str> = self
@@ -236,16 +261,13 @@ impl<T: Scalar> Diagram<T> {
             .systems()
             .chain(self.exports())
             .find(|s| s.path == path);
-        let Some(info) = named else {
-            return Err(self.no_system(path));
-        };
+        let names = self.names();
+        let info = named.ok_or_else(|| names.no_system(path))?;
         let mut pairs = vec![];
         for input in &info.input_ports {
             for output in &info.output_ports {
-                let (u, y) = (
-                    self.find_input(path, input)?,
-                    self.find_output(path, output)?,
-                );
+                let u = names.find(PortKind::Input, path, input)?;
+                let y = names.find(PortKind::Output, path, output)?;
                 if self.plan().feeds_through(u, y) {
                     pairs.push((input.clone(), output.clone()));
                 }

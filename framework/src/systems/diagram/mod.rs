@@ -4,6 +4,7 @@ mod elements;
 mod exports;
 mod graphviz;
 mod lookup;
+mod names;
 
 pub use exports::SystemInfo;
 
@@ -13,10 +14,11 @@ use super::declare::{
     OnlyF64,
 };
 use super::handles::{InputPort, OutputPort, Place, PlanId};
-use super::plan::{Leaf, Plan, PortIndex, Wire};
+use super::plan::{Leaf, Plan, Wire};
 use crate::error::WiringError;
 use crate::{AutoDiff, Error, Result, Scalar};
-use exports::{Exports, names};
+use exports::{Exports, PortKind};
+use names::Names;
 use std::any::{TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -179,13 +181,21 @@ impl DiagramBuilder {
     /// # Errors
     /// Returns an error if there is no such system or port.
     pub fn connect_named(&mut self, from: (&str, &str), to: (&str, &str)) -> Result<()> {
-        let output = find_output(&self.leaves, &self.by_path, &self.exports, from)?;
-        let input = find_input(&self.leaves, &self.by_path, &self.exports, to)?;
-        self.wires.push(Wire {
-            from: output,
-            to: input,
-        });
+        let names = self.names();
+        let wire = Wire {
+            from: names.find(PortKind::Output, from.0, from.1)?,
+            to: names.find(PortKind::Input, to.0, to.1)?,
+        };
+        self.wires.push(wire);
         Ok(())
+    }
+
+    fn names(&self) -> Names<'_, f64> {
+        Names {
+            leaves: &self.leaves,
+            by_path: &self.by_path,
+            exports: &self.exports,
+        }
     }
 
     /// Returns `path.name` of a port, or its numbers if the port belongs to another builder.
@@ -223,79 +233,6 @@ impl DiagramBuilder {
             wires: self.wires.into(),
         })
     }
-}
-
-/// Returns the system and entry of an output port given by name.
-fn find_output<T: Scalar>(
-    leaves: &[Leaf<T>],
-    by_path: &BTreeMap<String, usize>,
-    exports: &Exports,
-    (path, name): (&str, &str),
-) -> Result<PortIndex> {
-    let Some(&system) = by_path.get(path) else {
-        let exported = exports.outputs.get(&(path.into(), name.into()));
-        let known = names(&exports.outputs, path);
-        return exported
-            .copied()
-            .ok_or_else(|| no_export(by_path, "output", path, name, known));
-    };
-    let entries = &leaves[system].entries;
-    let known = entries.iter().filter(|e| e.is_output).map(|e| &*e.name);
-    let found = entries.iter().position(|e| e.is_output && e.name == name);
-    let index = found.ok_or_else(|| no_port("output", path, name, known))?;
-    Ok((system as u32, index as u32))
-}
-
-/// Returns the system and index of an input port given by name.
-fn find_input<T: Scalar>(
-    leaves: &[Leaf<T>],
-    by_path: &BTreeMap<String, usize>,
-    exports: &Exports,
-    (path, name): (&str, &str),
-) -> Result<PortIndex> {
-    let Some(&system) = by_path.get(path) else {
-        let exported = exports.inputs.get(&(path.into(), name.into()));
-        let known = names(&exports.inputs, path);
-        return exported
-            .copied()
-            .ok_or_else(|| no_export(by_path, "input", path, name, known));
-    };
-    let inputs = &leaves[system].inputs;
-    let known = inputs.iter().map(|i| &*i.name);
-    let found = inputs.iter().position(|i| i.name == name);
-    let index = found.ok_or_else(|| no_port("input", path, name, known))?;
-    Ok((system as u32, index as u32))
-}
-
-/// Error for a path that names no system, or a sub-diagram without such an export.
-fn no_export<'a>(
-    by_path: &BTreeMap<String, usize>,
-    kind: &str,
-    path: &str,
-    name: &str,
-    known: impl Iterator<Item = &'a str>,
-) -> Error {
-    let known: Vec<&str> = known.collect();
-    if known.is_empty() {
-        return no_system(by_path, path);
-    }
-    no_port(kind, path, name, known.into_iter())
-}
-
-fn no_system(by_path: &BTreeMap<String, usize>, path: &str) -> Error {
-    let known: Vec<&str> = by_path.keys().map(|p| &**p).collect();
-    Error::not_found(format!(
-        "there is no system '{path}', and no sub-diagram with that path exports such ports; the systems are: {}",
-        known.join(", ")
-    ))
-}
-
-fn no_port<'a>(kind: &str, path: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
-    let known: Vec<&str> = known.collect();
-    Error::not_found(format!(
-        "'{path}' has no {kind} port '{name}'; its {kind} ports are: {}",
-        known.join(", ")
-    ))
 }
 
 /// Immutable wired system. `Send + Sync`; clones share the structure.
@@ -393,7 +330,7 @@ impl<T: Scalar> Diagram<T> {
     /// # Errors
     /// Returns an error if there is none, or if it carries another type.
     pub fn output_port<V: 'static>(&self, path: &str, name: &str) -> Result<OutputPort<V>> {
-        let (system, index) = self.find_output(path, name)?;
+        let (system, index) = self.names().find(PortKind::Output, path, name)?;
         let entry = &self.plan.leaves[system as usize].entries[index as usize];
         check_type::<V>(path, name, entry.type_id, entry.type_name)?;
         Ok(OutputPort::new(
@@ -408,7 +345,7 @@ impl<T: Scalar> Diagram<T> {
     /// # Errors
     /// Returns an error if there is none, or if it carries another type.
     pub fn input_port<V: 'static>(&self, path: &str, name: &str) -> Result<InputPort<V>> {
-        let (system, index) = self.find_input(path, name)?;
+        let (system, index) = self.names().find(PortKind::Input, path, name)?;
         let input = &self.plan.leaves[system as usize].inputs[index as usize];
         check_type::<V>(path, name, input.type_id, input.type_name)?;
         Ok(InputPort::new(
@@ -418,34 +355,20 @@ impl<T: Scalar> Diagram<T> {
         ))
     }
 
+    pub(crate) fn names(&self) -> Names<'_, T> {
+        Names {
+            leaves: &self.plan.leaves,
+            by_path: &self.by_path,
+            exports: &self.exports,
+        }
+    }
+
     pub(crate) fn plan(&self) -> &Plan<T> {
         &self.plan
     }
 
     pub(crate) fn named_ports(&self) -> &Exports {
         &self.exports
-    }
-
-    pub(crate) fn find_output(&self, path: &str, name: &str) -> Result<PortIndex> {
-        find_output(
-            &self.plan.leaves,
-            &self.by_path,
-            &self.exports,
-            (path, name),
-        )
-    }
-
-    pub(crate) fn find_input(&self, path: &str, name: &str) -> Result<PortIndex> {
-        find_input(
-            &self.plan.leaves,
-            &self.by_path,
-            &self.exports,
-            (path, name),
-        )
-    }
-
-    pub(crate) fn no_system(&self, path: &str) -> Error {
-        no_system(&self.by_path, path)
     }
 
     pub(crate) fn owns_handle(&self, what: &str, place: Place) -> Result<()> {
