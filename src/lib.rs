@@ -64,10 +64,10 @@ pub mod prelude {
     pub use tarragon_framework::prelude::*;
     pub use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams, look_at};
     pub use tarragon_geometry::{
-        BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FrameId, FramePoseVector, GeometryFrame,
-        GeometryId, GeometryInstance, HalfSpace, IllustrationProperties, Mesh,
-        PerceptionProperties, ProximityProperties, QueryObject, Rgba, Role, SceneGraph, Shape,
-        SourceId, Sphere,
+        BoxShape, Capsule, Convex, CoulombFriction, Cylinder, Ellipsoid, FrameId, FramePoseVector,
+        GeometryFrame, GeometryId, GeometryInstance, HalfSpace, IllustrationProperties, Mesh,
+        PerceptionProperties, ProximityProperties, QueryObject, RenderLabel, Rgba, Role,
+        SceneGraph, Shape, SourceId, Sphere,
     };
     pub use tarragon_multibody::{
         BodyIndex, FrameIndex, JacobianWrt, MultibodyPlant, PackageMap, Parser, PositionSource,

@@ -1,10 +1,12 @@
-//! Removal of geometry, and rollback of registrations.
+//! Removal of geometry, rollback of registrations, and the kinds of their errors.
 
 use nalgebra::Isometry3;
 use proptest::prelude::*;
+use tarragon_geometry::proximity::signed_distance;
 use tarragon_geometry::{
-    CollisionFilterDeclaration, GeometryFrame, GeometryId, GeometryInstance, GeometryState,
-    IllustrationProperties, PerceptionProperties, ProximityProperties, Role, SceneGraph, Sphere,
+    CollisionFilterDeclaration, ErrorKind, FrameId, GeometryFrame, GeometryId, GeometryInstance,
+    GeometryState, HalfSpace, IllustrationProperties, PerceptionProperties, ProximityProperties,
+    Role, RoleAssign, SceneGraph, SourceId, Sphere,
 };
 
 fn plain(name: &str) -> GeometryInstance {
@@ -123,4 +125,45 @@ fn marks_belong_to_their_scene() {
     let mark = graph.registration_mark();
     graph.take_back(mark).unwrap();
     assert_eq!(graph.model_inspector().num_sources(), 2);
+}
+
+#[test]
+fn errors_have_the_kind_of_what_went_wrong() {
+    let mut scene = SceneGraph::new();
+    let source = scene.register_source("toys").unwrap();
+    let frame = GeometryFrame::new("train");
+    scene.register_frame(source, frame.clone()).unwrap();
+    let id = scene
+        .register_anchored_geometry(source, plain("ball"))
+        .unwrap();
+    let gone = |error: tarragon_geometry::Error| error.kind() == ErrorKind::NotFound;
+    assert!(gone(
+        scene.remove_geometry(SourceId::new(), id).unwrap_err()
+    ));
+    let inspector = scene.model_inspector();
+    assert!(gone(inspector.name(GeometryId::new()).unwrap_err()));
+    assert!(gone(inspector.frame_name(FrameId::new()).unwrap_err()));
+    let named = inspector.geometry_id_by_name(frame.id(), Role::Unassigned, "ball");
+    assert!(gone(named.unwrap_err()));
+    assert!(gone(scene.render_engine_by_name("cpu").err().unwrap()));
+    let properties = ProximityProperties::new();
+    assert!(gone(properties.get::<f64>("g", "x").unwrap_err()));
+
+    let taken = |error: tarragon_geometry::Error| error.kind() == ErrorKind::AlreadyExists;
+    assert!(taken(scene.register_source("toys").unwrap_err()));
+    assert!(taken(scene.register_frame(source, frame).unwrap_err()));
+    let role = ProximityProperties::new;
+    let replaced = scene.assign_role_with(source, id, role(), RoleAssign::Replace);
+    assert_eq!(replaced.unwrap_err().kind(), ErrorKind::InvalidState);
+    scene.assign_role(source, id, role()).unwrap();
+    assert!(taken(scene.assign_role(source, id, role()).unwrap_err()));
+    let second = scene.register_anchored_geometry(source, ball("ball"));
+    assert!(taken(second.unwrap_err()));
+
+    let foreign = SceneGraph::new().registration_mark();
+    let error = scene.take_back(foreign).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ForeignHandle);
+    let (plane, x) = (HalfSpace.into(), Isometry3::<f64>::identity());
+    let error = signed_distance(&plane, &x, &plane, &x).err();
+    assert_eq!(error.unwrap().kind(), ErrorKind::Unsupported);
 }

@@ -283,7 +283,7 @@ fn mistakes_are_reported_and_leave_nothing_behind() {
             "directives: [{add_model: {name: A, file: x, nmae: B}}]",
             "nmae",
         ),
-        ("directives: [{}]", "line 1"),
+        ("directives: [{}]", "model directives:1:"),
         ("foo: 1", "foo"),
         (
             "directives: [{add_weld: {parent: a, child: b, X_PC: {rotation: !Uniform {}}}}]",
@@ -292,7 +292,7 @@ fn mistakes_are_reported_and_leave_nothing_behind() {
     ] {
         let e = ModelDirectives::from_yaml(text).unwrap_err().to_string();
         assert!(
-            e.starts_with("model directives: ") && e.contains(message),
+            e.starts_with("model directives:") && e.contains(message),
             "{text}: {e}"
         );
     }

@@ -49,13 +49,10 @@ fn noise() -> ImageRgba8U {
 
 fn check(message: &str, path: &Path) {
     let expected = format!(
-        "{}: cannot be written: No space left on device",
+        "{}: cannot be written; free some space or choose another disk: No space left on device",
         path.display()
     );
-    assert!(
-        message.contains(&expected) && message.contains("free some space"),
-        "{message}"
-    );
+    assert!(message.contains(&expected), "{message}");
 }
 
 #[test]

@@ -275,6 +275,67 @@ fn poses_and_geometry_follow_the_state() {
 }
 
 #[test]
+fn errors_have_the_kind_of_what_went_wrong() {
+    let mut p = plant();
+    let [a, b] = ["a", "b"].map(|name| add_body(&mut p, name));
+    let kind = |error: Error| error.kind();
+    assert_eq!(kind(p.body_by_name("c").unwrap_err()), ErrorKind::NotFound);
+    assert_eq!(kind(plant().body(b).unwrap_err()), ErrorKind::NotFound);
+    let again = p.add_rigid_body("a", ModelInstanceIndex::DEFAULT, SpatialInertia::zero());
+    assert_eq!(kind(again.unwrap_err()), ErrorKind::AlreadyExists);
+    p.add_joint(Joint::weld("ab", a, b, Isometry3::identity()))
+        .unwrap();
+    let back = p.add_joint(Joint::weld("ba", b, a, Isometry3::identity()));
+    assert_eq!(kind(back.unwrap_err()), ErrorKind::AlreadyExists);
+    assert_eq!(
+        kind(p.calc_body_poses::<f64>(&[], &mut vec![]).unwrap_err()),
+        ErrorKind::InvalidState
+    );
+    p.finalize().unwrap();
+    assert_eq!(kind(p.finalize().unwrap_err()), ErrorKind::InvalidState);
+    let late = p.add_model_instance("late").unwrap_err();
+    assert_eq!(kind(late), ErrorKind::InvalidState);
+    let unknown = PackageMap::make_empty().path("p").unwrap_err();
+    assert_eq!(kind(unknown), ErrorKind::NotFound);
+    let error = directives::ModelDirectives::from_yaml("directives:\n- {add_modle: {name: A}}")
+        .unwrap_err();
+    assert_eq!(error.location().map(|l| (l.line, l.column)), Some((2, 4)));
+    assert_eq!(kind(error), ErrorKind::Parse);
+}
+
+#[test]
+fn unattached_bodies_are_welded_where_they_are_told() {
+    let mut p = plant();
+    let [a, b, c] = ["a", "b", "c"].map(|name| add_body(&mut p, name));
+    let hinge = Joint::revolute("hinge", a, b, Vector3::z()).unwrap();
+    p.add_joint(hinge).unwrap();
+    let up = Isometry3::translation(0.0, 0.0, 1.0);
+    assert_eq!(p.weld_unattached_bodies(up).unwrap(), [a, c]);
+    let d = add_body(&mut p, "d");
+    let side = Isometry3::translation(2.0, 0.0, 0.0);
+    assert_eq!(p.weld_unattached_bodies(side).unwrap(), [d]);
+    p.finalize().unwrap();
+    assert_eq!(p.num_positions(), 1);
+    let found = poses(&p, &[0.0]);
+    for (body, x_wb) in [(a, up), (b, up), (c, up), (d, side)] {
+        assert_eq!(found[body.index()], x_wb);
+    }
+    let error = p.weld_unattached_bodies(up).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidState);
+}
+
+#[test]
+fn a_failed_weld_of_unattached_bodies_changes_nothing() {
+    let mut p = plant();
+    let [a, b, c] = ["a", "b", "c"].map(|name| add_body(&mut p, name));
+    let taken = Joint::weld("world_welds_to_c", a, b, Isometry3::identity());
+    p.add_joint(taken).unwrap();
+    let error = p.weld_unattached_bodies(Isometry3::identity()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    assert_eq!((p.num_joints(), c.index()), (1, 3));
+}
+
+#[test]
 fn a_plant_stays_with_one_scene() {
     let (mut p, mut scene, mut other) = (plant(), SceneGraph::new(), SceneGraph::new());
     let source = p.register_as_source_for_scene_graph(&mut scene).unwrap();

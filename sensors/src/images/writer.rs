@@ -182,7 +182,9 @@ impl ImageWriter {
             )))
         };
         if self.ports.iter().any(|p| p.name == port_name) {
-            return fail("a port of this name already exists".into());
+            return Err(Error::exists(format!(
+                "ImageWriter port '{port_name}': a port of this name already exists"
+            )));
         }
         if !(publish_period > 0.0 && publish_period.is_finite()) {
             return fail(format!(

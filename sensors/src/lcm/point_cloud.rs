@@ -2,7 +2,7 @@
 
 use crate::point_cloud::table::NumberType;
 use crate::point_cloud::{BaseField, PointCloud};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::prelude::*;
@@ -162,7 +162,7 @@ fn little_endian(v: &Vector3<f32>) -> [[u8; 4]; 3] {
 pub fn decode_point_cloud(message: &LcmtPointCloud, cloud: &mut PointCloud) -> Result<()> {
     try_decode(message, cloud).map_err(|why| {
         cloud.resize(0);
-        Error::invalid(format!("LCM point cloud: {why}"))
+        Error::new(ErrorKind::Parse, format!("LCM point cloud: {why}"))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::table::PointCloudEncoding;
 use super::{PointCloud, pcd, ply};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use std::path::Path;
 
 /// The formats of point cloud files.
@@ -116,5 +116,5 @@ pub fn parse_point_cloud(bytes: &[u8], format: PointCloudFileFormat) -> Result<P
         PointCloudFileFormat::Ply => ply::read(bytes),
         PointCloudFileFormat::Pcd => pcd::read(bytes),
     };
-    cloud.map_err(Error::invalid)
+    cloud.map_err(|why| Error::new(ErrorKind::Parse, why))
 }

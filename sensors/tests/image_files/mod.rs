@@ -319,10 +319,14 @@ fn unwritable_files_are_explained() {
         let full = io.with_format(ImageFileFormat::Png);
         let text = message(full.save(&image, "/dev/full"));
         assert!(
-            text.contains("/dev/full: cannot be written: No space left")
-                && text.contains("free some space"),
+            text.starts_with("/dev/full: cannot be written; free some space or")
+                && text.contains(": No space left"),
             "{text}"
         );
+        let error = full.save(&image, "/dev/full").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Io);
+        let cause = error.cause().unwrap().downcast_ref::<std::io::Error>();
+        assert_eq!(cause.unwrap().kind(), std::io::ErrorKind::StorageFull);
         assert!(
             fs::metadata("/dev/full").is_ok_and(|m| !m.is_file()),
             "the device is still there"

@@ -204,14 +204,16 @@ impl ImageIo {
             } else {
                 "an unknown format"
             };
-            return Err(Error::invalid(format!(
-                "{place}: the file must be PNG, JPEG or TIFF, got {what}"
-            )));
+            return Err(Error::new(
+                ErrorKind::Parse,
+                format!("{place}: the file must be PNG, JPEG or TIFF, got {what}"),
+            ));
         };
         if let Some(expected) = self.format.filter(|f| *f != found) {
-            return Err(Error::invalid(format!(
-                "{place}: the file must be {expected}, got {found}"
-            )));
+            return Err(Error::new(
+                ErrorKind::Parse,
+                format!("{place}: the file must be {expected}, got {found}"),
+            ));
         }
         let budget = Budget {
             bytes: self.memory_limit,

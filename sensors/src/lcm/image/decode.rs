@@ -3,7 +3,7 @@
 use super::inflate::Inflater;
 use super::layout::WireLayout;
 use crate::images::io::{ImageFileFormat, ImageFilePixel, ImageIo, fill};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use sealed::{Conversion, Received};
 use tarragon_geometry::render::{
     Bgr8U, Bgra8U, Depth16U, Depth32F, Grey8U, Image, ImageAny, ImageRef, Label16I, PixelFormat,
@@ -124,7 +124,7 @@ impl Decoder {
             width as u128 * height as u128 * (P::CHANNELS * size_of::<P::Channel>()) as u128;
         let needed = own_bytes.max(rows.stride as u128 * height as u128);
         if needed > MOST_BYTES as u128 {
-            return Err(Error::invalid(format!(
+            return Err(broken(format!(
                 "{width} x {height} pixels with rows of {} bytes need {needed} bytes of memory, \
                  {MOST_BYTES} are allowed",
                 rows.stride
@@ -134,7 +134,7 @@ impl Decoder {
         match message.compression_method {
             LcmtImage::COMPRESSION_METHOD_NOT_COMPRESSED => {
                 if message.data.len() < rows.least() {
-                    return Err(Error::invalid(format!(
+                    return Err(broken(format!(
                         "{width} x {height} pixels are {} bytes, but the message has {}",
                         rows.least(),
                         message.data.len()
@@ -164,7 +164,7 @@ impl Decoder {
                 self.decode_file(message, layout, ImageFileFormat::Png, image)?;
             }
             other => {
-                return Err(Error::invalid(format!(
+                return Err(broken(format!(
                     "compression_method must be none (0), zlib (1), JPEG (2) or PNG (3), got {other}"
                 )));
             }
@@ -183,7 +183,7 @@ impl Decoder {
         let io = ImageIo::new().with_format(format);
         let found = io.metadata_of_buffer(&message.data)?;
         if (found.width, found.height) != (width, height) {
-            return Err(Error::invalid(format!(
+            return Err(broken(format!(
                 "the message says {width} x {height} pixels, but its {format} file has {} x {}",
                 found.width, found.height
             )));
@@ -199,7 +199,7 @@ impl Decoder {
             of_file.format = layout.format;
         }
         if of_file.pixel_bytes() / of_file.channels() != layout.pixel_bytes() / layout.channels() {
-            return Err(Error::invalid(format!(
+            return Err(broken(format!(
                 "the message says {:?} of {:?}, but its {format} file has {}",
                 layout.format,
                 layout.scalar,
@@ -217,7 +217,7 @@ impl Decoder {
             }
             other => {
                 let found = other.pixel_type();
-                return Err(Error::invalid(format!(
+                return Err(broken(format!(
                     "the {format} file must have 8 bits per channel, or 16 bits and one channel, \
                      got {found}"
                 )));
@@ -237,7 +237,7 @@ impl Decoder {
 
 fn conversion<P: LcmImagePixel>(from: WireLayout) -> Result<Conversion<P::Channel>> {
     P::conversion(from).ok_or_else(|| {
-        Error::invalid(format!(
+        Error::unsupported(format!(
             "pixels of format {:?} and type {:?} cannot be converted to {} without loss",
             from.format,
             from.scalar,
@@ -250,11 +250,17 @@ fn size_of_image(message: &LcmtImage) -> Result<(usize, usize)> {
     let size = |n: i32| usize::try_from(n).ok();
     match (size(message.width), size(message.height)) {
         (Some(width), Some(height)) if (width == 0) == (height == 0) => Ok((width, height)),
-        _ => Err(Error::invalid(format!(
+        _ => Err(broken(format!(
             "width and height must be both zero or both positive, got {} x {} pixels",
             message.width, message.height
         ))),
     }
+}
+
+/// The error of a message that contradicts itself or the image.
+#[cold]
+fn broken(message: String) -> Error {
+    Error::new(ErrorKind::Parse, message)
 }
 
 /// Resizes an image; an image that has the size already keeps its values.
@@ -281,7 +287,7 @@ impl Rows {
             Err(_) => None,
         };
         let stride = stride.ok_or_else(|| {
-            Error::invalid(format!(
+            broken(format!(
                 "row_stride must be 0 or at least {row_bytes} bytes for {width} pixels, got {}",
                 message.row_stride
             ))
@@ -299,7 +305,7 @@ impl Rows {
     /// Checks that `bytes` of zlib data can hold the rows, before memory is allocated for them.
     fn check_packed(&self, bytes: usize) -> Result<()> {
         if self.least() > bytes.saturating_mul(DEFLATE_EXPANSION) {
-            return Err(Error::invalid(format!(
+            return Err(broken(format!(
                 "{bytes} bytes of zlib data cannot hold {} rows of {} bytes",
                 self.height, self.stride
             )));
@@ -308,7 +314,7 @@ impl Rows {
     }
     fn check_unpacked(&self, bytes: usize) -> Result<()> {
         if bytes != self.least() && bytes != self.stride * self.height {
-            return Err(Error::invalid(format!(
+            return Err(broken(format!(
                 "{} rows of {} bytes are {} bytes, but the zlib data hold {bytes}",
                 self.height,
                 self.stride,
