@@ -1,7 +1,7 @@
 //! Joints between bodies.
 
 use super::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
-use super::joint_kind::JointKind;
+use super::joint_kind::{JointKind, Limited};
 use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::sync::Arc;
@@ -247,7 +247,7 @@ impl Joint {
     /// Returns an error if there are not as many limits as positions, or a lower limit is above its
     /// upper limit.
     pub fn with_position_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
-        self.with(|joint| joint.set_position_limits(lower, upper))
+        self.with(|joint| joint.set_limits(Limited::Position, lower, upper))
     }
     /// Sets the velocity limits; infinite means none.
     ///
@@ -255,7 +255,7 @@ impl Joint {
     /// Returns an error if there are not as many limits as velocities, or a lower limit is above
     /// its upper limit.
     pub fn with_velocity_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
-        self.with(|joint| joint.set_velocity_limits(lower, upper))
+        self.with(|joint| joint.set_limits(Limited::Velocity, lower, upper))
     }
     /// Sets the acceleration limits; infinite means none.
     ///
@@ -263,7 +263,7 @@ impl Joint {
     /// Returns an error if there are not as many limits as velocities, or a lower limit is above
     /// its upper limit.
     pub fn with_acceleration_limits(self, lower: Vec<f64>, upper: Vec<f64>) -> Result<Self> {
-        self.with(|joint| joint.set_acceleration_limits(lower, upper))
+        self.with(|joint| joint.set_limits(Limited::Acceleration, lower, upper))
     }
     /// Sets the same damping for every velocity (N m s/rad or N s/m).
     ///

@@ -57,6 +57,14 @@ pub enum JointKind {
     QuaternionFloating,
 }
 
+/// Quantity of a joint that has limits.
+#[derive(Clone, Copy)]
+pub(crate) enum Limited {
+    Position,
+    Velocity,
+    Acceleration,
+}
+
 impl JointKind {
     /// Returns Drake's name of the type: `weld`, `revolute`, `prismatic`, `screw`, `curvilinear`,
     /// `universal`, `ball_rpy`, `planar`, `rpy_floating`, `quaternion_floating`.

@@ -4,34 +4,23 @@
 //! the joint's name, which a plant may have to scope.
 
 use super::joint::Joint;
-use super::joint_kind::JointKind;
+use super::joint_kind::{JointKind, Limited};
 
 impl Joint {
-    pub(crate) fn set_position_limits(
+    pub(crate) fn set_limits(
         &mut self,
+        of: Limited,
         lower: Vec<f64>,
         upper: Vec<f64>,
     ) -> Result<(), String> {
-        check_limits("position", self.num_positions(), &lower, &upper)?;
-        self.position_limits = (lower, upper);
-        Ok(())
-    }
-    pub(crate) fn set_velocity_limits(
-        &mut self,
-        lower: Vec<f64>,
-        upper: Vec<f64>,
-    ) -> Result<(), String> {
-        check_limits("velocity", self.num_velocities(), &lower, &upper)?;
-        self.velocity_limits = (lower, upper);
-        Ok(())
-    }
-    pub(crate) fn set_acceleration_limits(
-        &mut self,
-        lower: Vec<f64>,
-        upper: Vec<f64>,
-    ) -> Result<(), String> {
-        check_limits("acceleration", self.num_velocities(), &lower, &upper)?;
-        self.acceleration_limits = (lower, upper);
+        let (nq, nv) = (self.num_positions(), self.num_velocities());
+        let (name, n, limits) = match of {
+            Limited::Position => ("position", nq, &mut self.position_limits),
+            Limited::Velocity => ("velocity", nv, &mut self.velocity_limits),
+            Limited::Acceleration => ("acceleration", nv, &mut self.acceleration_limits),
+        };
+        check_limits(name, n, &lower, &upper)?;
+        *limits = (lower, upper);
         Ok(())
     }
     pub(crate) fn set_dampings(&mut self, damping: Vec<f64>) -> Result<(), String> {

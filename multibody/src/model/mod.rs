@@ -34,4 +34,5 @@ pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInst
 pub use joint::Joint;
 pub(crate) use joint::JointAttachment;
 pub use joint_kind::JointKind;
+pub(crate) use joint_kind::Limited;
 pub use visual_properties::VisualProperties;

@@ -5,7 +5,7 @@
 
 use super::multibody_plant::MultibodyPlant;
 use crate::error::Result;
-use crate::model::{Joint, JointActuatorIndex, JointIndex, check_effort_limit};
+use crate::model::{Joint, JointActuatorIndex, JointIndex, Limited, check_effort_limit};
 
 impl MultibodyPlant {
     /// Sets the position limits of a joint (rad or m); infinite means none (Drake's
@@ -34,9 +34,7 @@ impl MultibodyPlant {
         lower: &[f64],
         upper: &[f64],
     ) -> Result<()> {
-        self.change_joint(joint, |j| {
-            j.set_position_limits(lower.to_vec(), upper.to_vec())
-        })
+        self.set_joint_limits(joint, Limited::Position, lower, upper)
     }
     /// Sets the velocity limits of a joint (rad/s or m/s); infinite means none (Drake's
     /// `Joint::set_velocity_limits`).
@@ -50,9 +48,7 @@ impl MultibodyPlant {
         lower: &[f64],
         upper: &[f64],
     ) -> Result<()> {
-        self.change_joint(joint, |j| {
-            j.set_velocity_limits(lower.to_vec(), upper.to_vec())
-        })
+        self.set_joint_limits(joint, Limited::Velocity, lower, upper)
     }
     /// Sets the acceleration limits of a joint (rad/s^2 or m/s^2); infinite means none (Drake's
     /// `Joint::set_acceleration_limits`).
@@ -65,9 +61,7 @@ impl MultibodyPlant {
         lower: &[f64],
         upper: &[f64],
     ) -> Result<()> {
-        self.change_joint(joint, |j| {
-            j.set_acceleration_limits(lower.to_vec(), upper.to_vec())
-        })
+        self.set_joint_limits(joint, Limited::Acceleration, lower, upper)
     }
     /// Sets the damping of a joint per velocity (N m s/rad or N s/m; Drake's
     /// `Joint::set_default_damping_vector`). Unlike in Drake, this is also possible after
@@ -90,6 +84,16 @@ impl MultibodyPlant {
         check_effort_limit(limit).map_err(|why| self.actuator_error(actuator, &why))?;
         self.actuators[actuator.index()].effort_limit = limit;
         Ok(())
+    }
+
+    fn set_joint_limits(
+        &mut self,
+        joint: JointIndex,
+        of: Limited,
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Result<()> {
+        self.change_joint(joint, |j| j.set_limits(of, lower.to_vec(), upper.to_vec()))
     }
 
     /// Changes a joint; adds its name to an error.

@@ -164,7 +164,9 @@ impl CameraConfig {
     /// Returns an error if the text is not valid YAML, has an unknown field or tag, or a value of
     /// the wrong type (with line and column), or if [`validate`](Self::validate) fails.
     pub fn from_yaml(text: &str) -> Result<Self> {
-        Self::read("camera configuration", text)
+        let config: Self = yaml::read("camera configuration", text, renderer::unknown_tag_hint)?;
+        config.validate()?;
+        Ok(config)
     }
     /// Reads a configuration from a YAML file.
     ///
@@ -174,10 +176,8 @@ impl CameraConfig {
     pub fn from_yaml_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-        Self::read(&path.display().to_string(), &text)
-    }
-    fn read(file: &str, text: &str) -> Result<Self> {
-        let config: Self = yaml::read(file, text, renderer::unknown_tag_hint)?;
+        let file = path.display().to_string();
+        let config: Self = yaml::read(&file, &text, renderer::unknown_tag_hint)?;
         config.validate().map_err(|e| e.at(file))?;
         Ok(config)
     }
