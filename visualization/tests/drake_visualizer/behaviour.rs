@@ -5,7 +5,7 @@ use crate::{Heard, only};
 use nalgebra::Vector3;
 use tarragon_framework::autodiff::AutoDiff;
 use tarragon_framework::prelude::*;
-use tarragon_geometry::proximity::add_true_surface;
+use tarragon_geometry::proximity::{add_convex_decomposition, add_true_surface};
 use tarragon_geometry::*;
 use tarragon_lcm::types::{LcmtViewerDraw, LcmtViewerGeometryData, LcmtViewerLoadRobot};
 use tarragon_lcm::{Lcm, LcmMessage};
@@ -271,7 +271,7 @@ fn cones_are_tessellated_and_unreadable_meshes_left_out() {
 }
 
 #[test]
-fn proximity_meshes_are_sent_as_hull_or_true_surface() {
+fn proximity_meshes_are_sent_as_hull_pieces_or_true_surface() {
     let dent = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv .1 .1 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n";
     let mesh = || Mesh::new(InMemoryMesh::new(MemoryFile::new(dent, ".obj", "dent")));
     let count = |properties: ProximityProperties, show_hydroelastic| {
@@ -288,6 +288,14 @@ fn proximity_meshes_are_sent_as_hull_or_true_surface() {
     assert_eq!(count(properties.clone(), true), 4);
     add_true_surface(&mut properties);
     assert_eq!(count(properties, false), 6);
+    let mut pieces = ProximityProperties::new();
+    add_convex_decomposition(&mut pieces, 8).unwrap();
+    let decomposed = mesh().convex_pieces(8).unwrap();
+    let triangles = decomposed
+        .iter()
+        .map(|p| p.convex_hull().unwrap().to_triangles().num_triangles());
+    assert!(decomposed.len() > 1);
+    assert_eq!(count(pieces, true), triangles.sum::<usize>());
     let [mut rigid, mut compliant] = [(); 2].map(|()| ProximityProperties::new());
     add_rigid_hydroelastic_properties(None, &mut rigid).unwrap();
     add_compliant_hydroelastic_properties(0.1, 1e6, &mut compliant).unwrap();

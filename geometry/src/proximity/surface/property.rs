@@ -31,12 +31,9 @@ pub fn add_true_surface(properties: &mut ProximityProperties) {
 ///
 /// # Errors
 /// Returns an error if the property is not a `bool`.
-pub(crate) fn has_true_surface(
-    shape: &Shape,
-    properties: Option<&ProximityProperties>,
-) -> Result<bool> {
-    match (shape, properties) {
-        (Shape::Mesh(_), Some(properties)) => {
+pub(crate) fn has_true_surface(shape: &Shape, properties: &ProximityProperties) -> Result<bool> {
+    match shape {
+        Shape::Mesh(_) => {
             let found = properties.try_get::<bool>(TRUE_SURFACE.0, TRUE_SURFACE.1)?;
             Ok(found.is_some_and(|is_true| *is_true))
         }
