@@ -183,3 +183,44 @@ fn samples_must_fit_the_model() {
         assert!(said.contains(words), "{said}");
     }
 }
+
+/// Writes a URDF whose link is an L of two walls, as convex pieces. Returns the folder and the
+/// file.
+fn walls(pieces: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let obj = "v 0 0 0\nv 3 0 0\nv 3 1 0\nv 1 1 0\nv 1 3 0\nv 0 3 0\n\
+               v 0 0 1\nv 3 0 1\nv 3 1 1\nv 1 1 1\nv 1 3 1\nv 0 3 1\n\
+               f 1 6 5 4\nf 1 4 3 2\nf 7 8 9 10\nf 7 10 11 12\nf 1 2 8 7\nf 2 3 9 8\nf 3 4 10 9\n\
+               f 4 5 11 10\nf 5 6 12 11\nf 6 1 7 12\n";
+    std::fs::write(folder.path().join("walls.obj"), obj).unwrap();
+    let urdf = format!(
+        "<robot name='corner'><link name='walls'><collision><geometry><mesh filename='walls.obj'/>\
+         </geometry><drake:proximity_properties>\
+         <tarragon:max_convex_pieces value='{pieces}'/></drake:proximity_properties></collision>\
+         </link></robot>"
+    );
+    let path = folder.path().join("corner.urdf");
+    std::fs::write(&path, urdf).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[cfg(feature = "convex-decomposition")]
+#[test]
+fn convex_pieces_are_counted() {
+    let (_folder, path) = walls("8");
+    let report = json_of(&run(&[&path, "--json"]));
+    let walls = &report["geometries"][0];
+    assert_eq!(walls["num_convex_pieces"], json!(2));
+    let properties = &walls["proximity"]["convex_decomposition"];
+    assert_eq!(properties, &json!({ "max_pieces": 8 }));
+}
+
+#[test]
+fn wrong_numbers_of_convex_pieces_are_explained() {
+    let (_folder, path) = walls("0");
+    let output = run(&[&path]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    let message = "<tarragon:max_convex_pieces> must be an integer from 1 to 256, got 0.0";
+    assert!(!output.status.success() && text.contains(message), "{text}");
+}

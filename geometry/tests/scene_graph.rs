@@ -571,25 +571,24 @@ fn a_mesh_can_collide_by_its_true_surface() {
         graph.register_geometry(source, frame, ball).unwrap();
         let walls = GeometryInstance::new(at(0.0, 0.0, -1.0), walls(), "walls").unwrap();
         let walls = walls.with_proximity(properties);
-        graph.register_anchored_geometry(source, walls).unwrap();
+        graph.register_anchored_geometry(source, walls)?;
         let mut b = DiagramBuilder::new();
         let graph = b.add("scene", graph);
-        let mut ctx = b.build().unwrap().default_context();
+        let mut ctx = b.build()?.default_context();
         let poses = FramePoseVector::from_iter([(frame, at(0.5, 0.0, 0.0))]);
-        ctx.fix(graph.source_pose_port(source).unwrap(), poses)
-            .unwrap();
-        let query = ctx.eval(graph.query).unwrap();
-        let pairs = query.compute_signed_distance_pairwise_closest_points(10.0);
-        (pairs.map(|p| p[0].distance), query.has_collisions())
+        ctx.fix(graph.source_pose_port(source)?, poses)?;
+        let query = ctx.eval(graph.query)?;
+        let pairs = query.compute_signed_distance_pairwise_closest_points(10.0)?;
+        Ok::<_, tarragon_geometry::Error>((pairs[0].distance, query.has_collisions()?))
     };
     let mut properties = ProximityProperties::new();
-    let (distance, collides) = query(properties.clone());
-    assert!(distance.unwrap() < 0.0 && collides.unwrap());
+    let (distance, collides) = query(properties.clone()).unwrap();
+    assert!(distance < 0.0 && collides);
     properties = properties.with_true_surface();
-    let (distance, collides) = query(properties.clone());
-    assert!((distance.unwrap() - 0.25).abs() < 1e-15 && !collides.unwrap());
+    let (distance, collides) = query(properties.clone()).unwrap();
+    assert!((distance - 0.25).abs() < 1e-15 && !collides);
     properties.set_untyped("mesh", "true_surface", 1.0);
-    let e = query(properties).0.unwrap_err().to_string();
+    let e = query(properties).unwrap_err().to_string();
     assert!(
         e.contains("'walls'") && e.contains("true_surface") && e.contains("bool"),
         "{e}"

@@ -37,6 +37,9 @@ impl Inspected {
                     found[name] = describe(properties);
                 }
             }
+            if let Some(pieces) = inspector.convex_pieces(id)? {
+                found["num_convex_pieces"] = pieces.len().into();
+            }
             found["roles"] = roles.into();
             share(&mut found);
             geometries.push(found);
@@ -153,6 +156,8 @@ fn property(value: &PropertyValue) -> Value {
         text.as_str().into()
     } else if let Some(names) = value.downcast_ref::<BTreeSet<String>>() {
         names.iter().map(String::as_str).collect()
+    } else if let Some(count) = value.downcast_ref::<usize>() {
+        (*count).into()
     } else if let Some(flag) = value.downcast_ref::<bool>() {
         (*flag).into()
     } else {

@@ -3,6 +3,7 @@
 
 mod contact_results_to_lcm;
 mod contact_visualizer;
+mod convex_pieces;
 mod default_visualization;
 mod drake_visualizer;
 mod frame_poses;

@@ -16,10 +16,13 @@ if (out === undefined) {
 
 const three = join(here, "node_modules", "three");
 const { version } = JSON.parse(await readFile(join(three, "package.json"), "utf8"));
+const msgpack = join(here, "node_modules", "@msgpack", "msgpack");
 const licences = [
   "The viewer of tarragon. Licence: Apache-2.0 OR MIT.",
   `It contains three.js ${version} (https://threejs.org):`,
   (await readFile(join(three, "LICENSE"), "utf8")).trim(),
+  "It contains @msgpack/msgpack (https://github.com/msgpack/msgpack-javascript):",
+  (await readFile(join(msgpack, "LICENSE"), "utf8")).trim(),
 ].join("\n\n");
 
 const common = { bundle: true, minify: true, format: "iife", target: "es2022", charset: "utf8", write: false, logLevel: "error" };

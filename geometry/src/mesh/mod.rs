@@ -1,5 +1,6 @@
 //! Meshes: surfaces, volumes, fields on them, convex hulls and mesh files.
 
+mod decomposition;
 mod drawn_surface;
 mod elements;
 mod field;
@@ -14,6 +15,8 @@ mod triangulate;
 mod vertices;
 mod volume;
 
+pub(crate) use self::decomposition::PIECES as DECOMPOSITION_PIECES;
+pub use self::decomposition::convex_decomposition;
 pub(crate) use self::drawn_surface::render_mesh_of_hull;
 pub use self::elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
 pub use self::field::{

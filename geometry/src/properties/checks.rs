@@ -1,6 +1,8 @@
 //! Names of the groups of contact properties, and the domains of their values.
 
+use super::ProximityProperties;
 use crate::error::{Error, Result};
+use crate::mesh::DECOMPOSITION_PIECES;
 
 pub(crate) const MATERIAL: &str = "material";
 pub(crate) const HYDROELASTIC: &str = "hydroelastic";
@@ -22,6 +24,18 @@ pub(crate) fn check_not_negative(name: &str, value: f64) -> Result<()> {
 pub(crate) fn check_not_negative_finite(name: &str, value: f64) -> Result<()> {
     let valid = value >= 0.0 && value.is_finite();
     check(valid, name, value, "finite and at least 0")
+}
+/// Checks the number of convex pieces of a mesh.
+pub(crate) fn check_max_pieces(max_pieces: usize) -> Result<()> {
+    let (group, name) = ProximityProperties::MAX_PIECES;
+    if DECOMPOSITION_PIECES.contains(&max_pieces) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "property ('{group}', '{name}') must be from {} to {}, got {max_pieces}",
+        DECOMPOSITION_PIECES.start(),
+        DECOMPOSITION_PIECES.end()
+    )))
 }
 fn check(valid: bool, name: &str, value: f64, expected: &str) -> Result<()> {
     if valid {

@@ -3,8 +3,8 @@
 //! Groups and names are Drake's, so that property sets mean the same in both libraries.
 
 use super::checks::{
-    HYDROELASTIC, MATERIAL, check_not_negative, check_not_negative_finite, check_positive,
-    check_positive_finite,
+    HYDROELASTIC, MATERIAL, check_max_pieces, check_not_negative, check_not_negative_finite,
+    check_positive, check_positive_finite,
 };
 use super::{
     CoulombFriction, HydroelasticType, IllustrationProperties, PerceptionProperties,
@@ -145,6 +145,42 @@ impl ProximityProperties {
     }
     /// Group and name of the property of [`with_true_surface`](Self::with_true_surface).
     pub(crate) const TRUE_SURFACE: (&str, &str) = ("mesh", "true_surface");
+
+    /// Makes a [`Mesh`](crate::Mesh) take part in proximity queries as the union of at most
+    /// `max_pieces` convex pieces instead of its convex hull, `("convex_decomposition",
+    /// "max_pieces")`. Other shapes ignore the property.
+    ///
+    /// A mesh is decomposed when it gets these properties in a scene; see
+    /// [`convex_decomposition`](crate::mesh::convex_decomposition). The section "Convex pieces of
+    /// meshes" of [`proximity`](crate::proximity) defines the results. 32 pieces open a mug or a
+    /// bowl.
+    ///
+    /// ```
+    /// use tarragon_geometry::ProximityProperties;
+    /// let p = ProximityProperties::new().with_convex_decomposition(32)?;
+    /// assert_eq!(p.get::<usize>("convex_decomposition", "max_pieces")?, &32);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if `max_pieces` is not from 1 to 256.
+    pub fn with_convex_decomposition(mut self, max_pieces: usize) -> Result<Self> {
+        self.set_max_pieces(max_pieces)?;
+        Ok(self)
+    }
+    /// As [`with_convex_decomposition`](Self::with_convex_decomposition), in place.
+    ///
+    /// # Errors
+    /// Returns an error if `max_pieces` is not from 1 to 256.
+    pub fn set_max_pieces(&mut self, max_pieces: usize) -> Result<()> {
+        check_max_pieces(max_pieces)?;
+        let (group, name) = Self::MAX_PIECES;
+        self.set_untyped(group, name, max_pieces);
+        Ok(())
+    }
+    /// Group and name of the property of
+    /// [`with_convex_decomposition`](Self::with_convex_decomposition).
+    pub(crate) const MAX_PIECES: (&str, &str) = ("convex_decomposition", "max_pieces");
 }
 
 macro_rules! phong_properties {

@@ -54,6 +54,18 @@
 //! arguments therefore exchanges the results bit for bit, unless the two bodies agree in all of
 //! these.
 //!
+//! # Convex pieces of meshes
+//! A mesh whose properties ask for it
+//! ([`with_convex_decomposition`](crate::ProximityProperties::with_convex_decomposition)) is the
+//! union of the pieces of its [convex decomposition](crate::mesh::convex_decomposition) in all
+//! proximity queries: pairs, points and rays. The distance of a union is the least distance of its
+//! pieces, so overlapping bodies get the depth in the piece that they overlap most: a translation
+//! by it along the normal leaves that piece, but may not leave the others. `PenetrationAsPointPair`
+//! has one entry for a pair of geometries, whatever the number of pieces; for a point, the same
+//! holds. The distance is continuous, and exact where the pieces are. Its derivatives are those of
+//! the pair of pieces that decides. A ray hits the boundary of the union, not the cuts between
+//! pieces.
+//!
 //! # True surfaces of meshes
 //! The distance to a point always refers to the true surface of a mesh. In pairs, a mesh is its
 //! convex hull, as in Drake, unless its properties ask for its true surface (`with_true_surface`);
@@ -96,15 +108,16 @@ mod dispatch;
 mod distance_to_point;
 mod features;
 mod pairs;
+mod pieces;
 mod rounding;
 mod shape_core;
 mod surface;
 
 pub use self::answer::PairDistance;
 pub(crate) use self::answer::{PairAnswer, WitnessPair};
-pub(crate) use self::dispatch::closest;
 pub use self::dispatch::{is_supported, signed_distance, signed_distance_within};
 pub use self::distance_to_point::{PointDistance, distance_to_point};
+pub(crate) use self::pieces::{Body, ConvexPieces, closest_of, distance_to_pieces, max_pieces};
 pub(crate) use self::surface::has_true_surface;
 pub use self::surface::signed_distance_true_surface;
 

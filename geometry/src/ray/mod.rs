@@ -8,6 +8,7 @@
 mod cast;
 mod crossing;
 mod half_line;
+mod pieces;
 mod polygons;
 mod solids;
 
@@ -16,6 +17,7 @@ pub(crate) use self::cast::first_crossing;
 pub(crate) use self::crossing::Crossing;
 pub use self::crossing::SurfaceHit;
 pub use self::half_line::Ray;
+pub(crate) use self::pieces::first_crossing_of_pieces;
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 //! A parser adds what it reads to plant and scene as it goes; after an error, it removes everything
 //! that it has added. It never prints: its warnings and errors are in [`Parser::diagnostics`].
 
+mod convex_pieces;
 mod curve_builder;
 mod directives;
 mod format;

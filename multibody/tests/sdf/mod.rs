@@ -288,7 +288,9 @@ fn inertias_follow_the_rules_of_drake() {
 #[test]
 fn geometry_has_shapes_colours_and_friction() {
     let text = "<link name='a'><collision name='c'><geometry><plane><normal>0 0 1</normal></plane></geometry>
-        <surface><friction><ode><mu>0.7</mu><mu2>0.4</mu2></ode></friction></surface></collision>
+        <surface><friction><ode><mu>0.7</mu><mu2>0.4</mu2></ode></friction></surface>
+        <drake:proximity_properties><tarragon:max_convex_pieces>32</tarragon:max_convex_pieces>
+        </drake:proximity_properties></collision>
         <visual name='v'><geometry><box><size>1 2 3</size></box></geometry>
         <material><diffuse>1 0 0 0.5</diffuse></material>
         <drake:perception_properties enabled='false'/></visual></link>";
@@ -304,6 +306,8 @@ fn geometry_has_shapes_colours_and_friction() {
         .properties(ids[1], Role::Proximity)
         .unwrap()
         .unwrap();
+    let pieces: &usize = friction.get("convex_decomposition", "max_pieces").unwrap();
+    assert_eq!(*pieces, 32);
     let friction: CoulombFriction = *friction.get("material", "coulomb_friction").unwrap();
     assert_eq!(
         (friction.static_friction(), friction.dynamic_friction()),
@@ -353,6 +357,14 @@ fn mistakes_are_reported_with_their_position() {
         ),
         (link("<pose>1 2 3</pose>"), "must have 6 numbers"),
         (link("<drake:foo/>"), "not supported in <link>"),
+        (
+            link(
+                "<collision name='c'><geometry><sphere><radius>1</radius></sphere></geometry>
+                 <drake:proximity_properties><tarragon:max_convex_pieces>2.5</tarragon:max_convex_pieces>
+                 </drake:proximity_properties></collision>",
+            ),
+            "<tarragon:max_convex_pieces> must be an integer from 1 to 256, got 2.5",
+        ),
         (
             model("<link name='a'/><drake:foo/>"),
             "supported elements: drake:joint",

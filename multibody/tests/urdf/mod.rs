@@ -30,6 +30,7 @@ const ROBOT: &str = r#"<?xml version="1.0"?>
     <collision><origin xyz="1 2 3"/><geometry><capsule radius="0.1" length="2"/></geometry>
       <drake:proximity_properties><drake:mu_static value="0.8"/><drake:mu_dynamic value="0.3"/>
         <drake:compliant_hydroelastic/><drake:hydroelastic_modulus value="1e6"/>
+        <tarragon:max_convex_pieces value="16"/>
       </drake:proximity_properties></collision>
   </link>
   <link name="tip"><collision><geometry><sphere radius="0.5"/></geometry></collision></link>
@@ -132,6 +133,8 @@ fn all_elements_of_a_robot_are_loaded() {
     let contact: &ProximityProperties = inspector.proximity_properties(*capsule).unwrap().unwrap();
     let friction: &CoulombFriction = contact.get("material", "coulomb_friction").unwrap();
     assert_eq!(friction.dynamic_friction(), 0.3);
+    let pieces: &usize = contact.get("convex_decomposition", "max_pieces").unwrap();
+    assert_eq!(*pieces, 16);
     let kind: &HydroelasticType = contact.get("hydroelastic", "compliance_type").unwrap();
     assert_eq!(*kind, HydroelasticType::Compliant);
     // base-tip and tip-end are neighbours, base-end is filtered by the group.

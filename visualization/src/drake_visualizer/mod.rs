@@ -47,11 +47,12 @@ use tarragon_lcm::{Lcm, LcmMessage};
 /// Viewers know boxes, spheres, cylinders, capsules and ellipsoids. A half space is sent as a box
 /// of 50 x 50 x 1 m below its plane. Mesh files are named by their absolute paths, which the
 /// viewers must be able to read; files in memory are included in the message. Convex hulls are sent
-/// as triangles. With the proximity role, meshes are sent as triangles too: those of the hull, or
-/// those of the mesh if the properties request the [true
-/// surface](tarragon_geometry::ProximityProperties::with_true_surface). Cones, which Drake rejects,
-/// are also sent as triangles. A mesh whose file must be read but cannot be is left out, with a
-/// warning in the log.
+/// as triangles. With the proximity role, meshes are sent as triangles too: those of the hull, or,
+/// if the properties request it, those of the [true
+/// surface](tarragon_geometry::ProximityProperties::with_true_surface) or the [convex
+/// pieces](tarragon_geometry::ProximityProperties::with_convex_decomposition). Cones, which Drake
+/// rejects, are also sent as triangles. A mesh whose file must be read but cannot be is left out,
+/// with a warning in the log.
 ///
 /// The colour is `(phong, diffuse)` in the properties of the role, otherwise in the illustration
 /// properties, otherwise the [default](DrakeVisualizerParams::default_color).

@@ -1,6 +1,7 @@
 //! Geometry in the form of viewer messages.
 
 use super::params::DrakeVisualizerParams;
+use crate::convex_pieces::pieces_to_show;
 use crate::hydroelastic::surface_to_show;
 use crate::{Error, Result};
 use base64::prelude::{BASE64_STANDARD, Engine};
@@ -28,7 +29,9 @@ pub(super) fn of_geometry(
     let shape = inspector.shape(id)?;
     let properties = inspector.properties(id, params.role)?;
     let mut data = match properties {
-        Some(properties) if params.role == Role::Proximity => colliding(shape, properties, params),
+        Some(properties) if params.role == Role::Proximity => {
+            colliding(inspector, id, properties, params)
+        }
         _ => plain(shape),
     }?;
     let mut x_fg = *inspector.pose_in_frame(id)?;
@@ -55,15 +58,20 @@ fn color(properties: [Option<&GeometryProperties>; 2], default: Rgba) -> Result<
 
 /// Returns the message of a geometry with the proximity role, as it collides.
 fn colliding(
-    shape: &Shape,
+    inspector: &SceneGraphInspector<'_>,
+    id: GeometryId,
     properties: &GeometryProperties,
     params: &DrakeVisualizerParams,
 ) -> Result<Data> {
+    let shape = inspector.shape(id)?;
     if params.show_hydroelastic {
         let place = format_args!("DrakeVisualizer: a {}", shape.type_name());
         if let Some(surface) = surface_to_show(&place, shape, properties) {
             return Ok(inline(&surface));
         }
+    }
+    if let Some(surface) = pieces_to_show(inspector, id)? {
+        return Ok(inline(&surface));
     }
     match shape {
         Shape::Mesh(mesh) if properties.get_or("mesh", "true_surface", false)? => {

@@ -31,6 +31,8 @@ use tarragon_geometry::QueryObject;
 /// the world; `::` in names becomes `/`. For example, the ball `toy::ball` on the frame `toy::body`
 /// is at `/drake/visualizer/toy/body/toy/ball`, as in Drake. If a path is taken, the second one
 /// ends in ` (2)`. A mesh that cannot be shown is left out, with a warning in the log.
+/// With the proximity role, a mesh with [convex
+/// pieces](tarragon_geometry::ProximityProperties::with_convex_decomposition) is shown as those.
 ///
 /// The context stores what was sent; clones of a context share it. Contexts that run concurrently,
 /// in any number of threads, may share a server. If they have the same prefix, they share one

@@ -3,6 +3,7 @@
 use super::layout::{Place, places};
 use super::params::MeshcatVisualizerParams;
 use crate::Result;
+use crate::convex_pieces::pieces_to_show;
 use crate::frame_poses::for_each_frame_pose;
 use crate::hydroelastic::surface_to_show;
 use crate::meshcat::{Meshcat, NodeHandle, Object, Scene, SurfaceStyle};
@@ -56,22 +57,29 @@ pub(crate) fn real_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
     math::pose(UnitQuaternion::new_unchecked(q), p)
 }
 
-/// Returns the hydroelastic surface to show in place of the shape, if there is one.
-fn hydroelastic_surface(
+/// Returns the surface to show in place of the shape, if there is one: with the proximity role, the
+/// hydroelastic surface, if requested, or the convex pieces of a mesh.
+fn surface_in_place(
     inspector: &SceneGraphInspector<'_>,
     id: GeometryId,
     path: &str,
     params: &MeshcatVisualizerParams,
 ) -> Result<Option<TriangleSurfaceMesh>> {
-    if !params.show_hydroelastic || params.role != Role::Proximity {
+    if params.role != Role::Proximity {
         return Ok(None);
+    }
+    if !params.show_hydroelastic {
+        return pieces_to_show(inspector, id);
     }
     let (shape, properties) = (
         inspector.shape(id)?,
         inspector.properties(id, Role::Proximity)?,
     );
     let place = format_args!("MeshcatVisualizer: '{path}'");
-    Ok(properties.and_then(|properties| surface_to_show(&place, shape, properties)))
+    match properties.and_then(|properties| surface_to_show(&place, shape, properties)) {
+        Some(surface) => Ok(Some(surface)),
+        None => pieces_to_show(inspector, id),
+    }
 }
 
 impl Shown {
@@ -104,7 +112,7 @@ impl Shown {
                 objects.push(None);
                 continue;
             };
-            let surface = hydroelastic_surface(&inspector, id, &place.path, params)?;
+            let surface = surface_in_place(&inspector, id, &place.path, params)?;
             let object = match surface {
                 Some(surface) => {
                     let style = SurfaceStyle {

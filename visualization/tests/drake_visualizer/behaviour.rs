@@ -270,7 +270,7 @@ fn cones_are_tessellated_and_unreadable_meshes_left_out() {
 }
 
 #[test]
-fn proximity_meshes_are_sent_as_hull_or_true_surface() {
+fn proximity_meshes_are_sent_as_hull_pieces_or_true_surface() {
     let dent = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv .1 .1 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n";
     let mesh = || Mesh::new(InMemoryMesh::new(MemoryFile::new(dent, ".obj", "dent")));
     let count = |properties: ProximityProperties, show_hydroelastic| {
@@ -286,6 +286,13 @@ fn proximity_meshes_are_sent_as_hull_or_true_surface() {
     let new = ProximityProperties::new;
     assert_eq!(count(new(), true), 4);
     assert_eq!(count(new().with_true_surface(), false), 6);
+    let pieces = new().with_convex_decomposition(8).unwrap();
+    let decomposed = mesh().convex_pieces(8).unwrap();
+    let triangles = decomposed
+        .iter()
+        .map(|p| p.convex_hull().unwrap().to_triangles().num_triangles());
+    assert!(decomposed.len() > 1);
+    assert_eq!(count(pieces, true), triangles.sum::<usize>());
     let rigid = new().with_rigid_hydroelastic();
     let compliant = new().with_compliant_hydroelastic(1e6).unwrap();
     let compliant = compliant.with_resolution_hint(0.1).unwrap();

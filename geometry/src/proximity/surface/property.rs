@@ -8,12 +8,9 @@ use crate::shape::Shape;
 ///
 /// # Errors
 /// Returns an error if the property is not a `bool`.
-pub(crate) fn has_true_surface(
-    shape: &Shape,
-    properties: Option<&ProximityProperties>,
-) -> Result<bool> {
-    match (shape, properties) {
-        (Shape::Mesh(_), Some(properties)) => {
+pub(crate) fn has_true_surface(shape: &Shape, properties: &ProximityProperties) -> Result<bool> {
+    match shape {
+        Shape::Mesh(_) => {
             let (group, name) = ProximityProperties::TRUE_SURFACE;
             let found = properties.try_get::<bool>(group, name)?;
             Ok(found.is_some_and(|is_true| *is_true))

@@ -1,7 +1,8 @@
 //! Symmetry and invariance of the results.
 
 use super::*;
-use crate::proximity::{WitnessPair, closest};
+use crate::proximity::WitnessPair;
+use crate::proximity::dispatch::closest;
 use proptest::prelude::*;
 
 proptest! {

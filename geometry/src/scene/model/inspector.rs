@@ -9,7 +9,7 @@ use crate::properties::{
     GeometryProperties, IllustrationProperties, PerceptionProperties, ProximityProperties, Role,
 };
 use crate::scene::instance::{GeometryInstance, canonical};
-use crate::shape::Shape;
+use crate::shape::{Convex, Shape};
 use nalgebra::Isometry3;
 
 /// Read-only view of a scene (Drake's `SceneGraphInspector`).
@@ -287,6 +287,15 @@ impl<'a> SceneGraphInspector<'a> {
     /// Returns an error if there is no such geometry.
     pub fn shape(&self, id: GeometryId) -> Result<&'a Shape> {
         Ok(&self.geometry(id)?.shape)
+    }
+    /// Returns the convex pieces, in the frame of the geometry, as whose union a mesh takes part in
+    /// proximity queries; `None` if its properties [do not ask for
+    /// them](crate::ProximityProperties::with_convex_decomposition).
+    ///
+    /// # Errors
+    /// Returns an error if there is no such geometry.
+    pub fn convex_pieces(&self, id: GeometryId) -> Result<Option<&'a [Convex]>> {
+        Ok(self.geometry(id)?.form.pieces())
     }
     /// Returns `X_FG`, the pose of a geometry in its frame.
     ///

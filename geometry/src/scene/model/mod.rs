@@ -3,6 +3,7 @@
 mod defaults;
 mod filter;
 mod filter_table;
+mod form;
 mod geometry_set;
 mod inspector;
 mod registration;
@@ -13,6 +14,7 @@ mod state;
 mod version;
 
 pub use self::filter::{CollisionFilterDeclaration, CollisionFilterManager};
+pub(super) use self::form::ProximityForm;
 pub use self::geometry_set::GeometrySet;
 pub use self::inspector::SceneGraphInspector;
 pub use self::registration::RegistrationMark;

@@ -1,5 +1,6 @@
 //! Registration of sources, frames and geometries: adding, changing, renaming and removing them.
 
+use super::form::ProximityForm;
 use super::state::{
     GeometryState, ROLES, RegisteredFrame, RegisteredGeometry, RegisteredSource, WORLD,
 };
@@ -193,6 +194,7 @@ impl GeometryState {
             illustration: instance.illustration,
             perception: instance.perception,
             bound: None,
+            form: ProximityForm::default(),
             visual: None,
         };
         self.check_pose(&geometry, &geometry.x_fg)?;
@@ -200,7 +202,8 @@ impl GeometryState {
             self.check_name(&geometry, role)?;
         }
         if let Some(properties) = &geometry.proximity {
-            geometry.bound = self.bound_of(&geometry, &geometry.shape, properties)?;
+            (geometry.bound, geometry.form) =
+                self.participation(&geometry, &geometry.shape, properties)?;
         }
         // Last, because this step changes the engines; nothing can fail after it.
         if let Some(properties) = &geometry.perception {
@@ -236,22 +239,26 @@ impl GeometryState {
         )))
     }
 
-    /// Returns the extent of a shape for a geometry with the proximity role; `None` for a cone,
-    /// which proximity queries never find.
-    pub(super) fn bound_of(
+    /// Returns the extent of a shape for a geometry with the proximity role (`None` for a cone,
+    /// which proximity queries never find), and how it takes part in them.
+    pub(super) fn participation(
         &self,
         geometry: &RegisteredGeometry,
         shape: &Shape,
         properties: &ProximityProperties,
-    ) -> Result<Option<LocalBound>> {
+    ) -> Result<(Option<LocalBound>, ProximityForm)> {
         if matches!(shape, Shape::MeshcatCone(_)) {
-            return Ok(None);
+            return Ok((None, ProximityForm::Solid));
         }
         let defaults = &self.config.default_proximity_properties;
         defaults
             .check_hydroelastic(shape, properties)
-            .and_then(|()| LocalBound::of(shape))
-            .map(Some)
+            .and_then(|()| {
+                Ok((
+                    Some(LocalBound::of(shape)?),
+                    ProximityForm::of(shape, properties)?,
+                ))
+            })
             .map_err(|e| e.at(self.place(geometry)))
     }
 
@@ -289,7 +296,7 @@ impl GeometryState {
             changed.x_fg = x_fg;
         }
         if let Some(properties) = &changed.proximity {
-            changed.bound = self.bound_of(&changed, &shape, properties)?;
+            (changed.bound, changed.form) = self.participation(&changed, &shape, properties)?;
         }
         if let Some(properties) = &changed.perception {
             let visual = GeometryId::new();

@@ -12,6 +12,7 @@
 //! copy the geometry.
 
 use super::filter_table::FilterTable;
+use super::form::ProximityForm;
 use super::render_engines::RenderEngines;
 use super::version::GeometryVersion;
 use crate::error::{Error, Result};
@@ -60,6 +61,8 @@ pub(crate) struct RegisteredGeometry {
     pub(crate) perception: Option<PerceptionProperties>,
     /// Extent in the geometry's frame; known once it has the proximity role.
     pub(crate) bound: Option<LocalBound>,
+    /// How it takes part in proximity queries.
+    pub(crate) form: ProximityForm,
     /// Key of the geometry in the render engines, while it has the perception role.
     pub(super) visual: Option<GeometryId>,
 }

@@ -2,11 +2,13 @@
 
 use crate::accel::{IndexedSurface, Polytope, TriangleBvh};
 use crate::error::{Error, Result};
+use crate::mesh::source::{InMemoryMesh, MemoryFile};
 use crate::mesh::{
     self, ConvexHull, MeshSource, PolygonSurfaceMesh, TriangleSurfaceMesh, VolumeMesh,
     convert_volume_to_surface_mesh,
 };
 use nalgebra::Vector3;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_framework::warnings::collect;
@@ -40,6 +42,8 @@ struct ScaledMesh {
     hull: OnDemand<PolygonSurfaceMesh>,
     surface: OnDemand<TriangleSurfaceMesh>,
     volume: OnDemand<VolumeMesh>,
+    /// Convex pieces, by their permitted number.
+    pieces: Mutex<BTreeMap<usize, Arc<[Convex]>>>,
     /// Convex hull for the narrow phase. It is lock-free because every query reads it.
     polytope: OnceLock<Polytope>,
     /// Surface itself for the narrow phase, also lock-free.
@@ -64,6 +68,7 @@ impl ScaledMesh {
             hull: OnDemand::default(),
             surface: OnDemand::default(),
             volume: OnDemand::default(),
+            pieces: Mutex::default(),
             polytope: OnceLock::new(),
             indexed_surface: OnceLock::new(),
             triangle_bvh: OnceLock::new(),
@@ -134,6 +139,23 @@ impl ScaledMesh {
             let mesh = PolygonSurfaceMesh::from_hull(self.hull_of_vertices()?);
             mesh.map_err(|e| self.named(e))
         })
+    }
+
+    fn convex_pieces(&self, max_pieces: usize) -> Result<Arc<[Convex]>> {
+        let stored = || self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pieces) = stored().get(&max_pieces) {
+            return Ok(pieces.clone());
+        }
+        // Computed without the lock, as in `OnDemand`.
+        let surface = self.surface()?;
+        let hulls = mesh::convex_decomposition(&surface, max_pieces).map_err(|e| self.named(e))?;
+        let (name, count) = (self.source.description(), hulls.len());
+        let pieces = (1..).zip(hulls).map(|(i, hull)| {
+            let name = format!("convex piece {i} of {count} of {name}");
+            Convex::from_hull(name, hull)
+        });
+        let pieces: Arc<[Convex]> = pieces.collect();
+        Ok(stored().entry(max_pieces).or_insert(pieces).clone())
     }
 
     fn polytope(&self) -> Result<&Polytope> {
@@ -267,7 +289,44 @@ mesh_shape!(
     Convex
 );
 
+impl Convex {
+    /// Creates a shape from a hull, in the form of an OBJ file in memory.
+    fn from_hull(name: String, hull: ConvexHull) -> Self {
+        let mut obj = String::new();
+        for v in &hull.vertices {
+            obj += &format!("v {:?} {:?} {:?}\n", v.x, v.y, v.z);
+        }
+        for face in &hull.faces {
+            let corners = face.iter().map(|v| format!(" {}", v + 1));
+            obj += &format!("f{}\n", corners.collect::<String>());
+        }
+        let shape = Self::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", name)));
+        // The hull of these vertices is known.
+        let polytope = Polytope::new(hull.vertices, &hull.faces);
+        shape.0.polytope.get_or_init(|| polytope);
+        shape
+    }
+}
+
 impl Mesh {
+    /// Returns convex pieces, at most `max_pieces`, whose union covers the scaled mesh and nearly
+    /// equals it; see [`convex_decomposition`](crate::mesh::convex_decomposition). They are
+    /// computed on first use, which can take seconds, and shared by all clones of the shape.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read, and in the cases of
+    /// [`convex_decomposition`](crate::mesh::convex_decomposition). Later calls try again.
+    ///
+    /// ```
+    /// use tarragon_geometry::{InMemoryMesh, MemoryFile, Mesh};
+    /// let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+    /// let corner = Mesh::new(InMemoryMesh::new(MemoryFile::new(obj, ".obj", "corner")));
+    /// assert_eq!(corner.convex_pieces(1)?.len(), 1);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    pub fn convex_pieces(&self, max_pieces: usize) -> Result<Arc<[Convex]>> {
+        self.0.convex_pieces(max_pieces)
+    }
     /// Returns the triangles of the surface for ray casts.
     pub(crate) fn triangle_bvh(&self) -> Result<&TriangleBvh> {
         self.0.triangle_bvh()

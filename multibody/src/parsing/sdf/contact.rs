@@ -3,6 +3,7 @@
 use super::builder::SdfBuilder;
 use super::element::Element;
 use crate::document::xml::Parsed;
+use crate::parsing::convex_pieces::{CONVEX_PIECES, set_convex_pieces};
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
 /// Name without `drake:` of each element, group and name of its property, and whether it may be 0.
@@ -71,6 +72,9 @@ impl SdfBuilder<'_, '_> {
                     continue;
                 }
                 properties.set_untyped(group, name, value);
+            }
+            if let Some(value) = report.optional_number(element, CONVEX_PIECES)? {
+                set_convex_pieces(&mut properties, value).map_err(|e| report.error(element, e))?;
             }
             if let Some(kind) = kind {
                 properties.set_untyped("hydroelastic", "compliance_type", kind);

@@ -5,6 +5,7 @@ use super::pose::Pose;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::numbers::ParsedNumbers;
 use crate::document::xml::{Parsed, Reported};
+use crate::parsing::convex_pieces::CONVEX_PIECES;
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -370,6 +371,8 @@ impl Report {
                     };
                     self.error(child, message);
                 }
+            } else if name == CONVEX_PIECES && tag == "drake:proximity_properties" {
+                // An element of our own.
             } else if name.contains(':') || ignored.contains(&name) {
                 let message = format!("<{name}> in <{tag}> is not supported and is ignored");
                 self.warning(child, message);

@@ -2,6 +2,7 @@
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
+use crate::parsing::convex_pieces::{CONVEX_PIECES, set_convex_pieces};
 use roxmltree::Node;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
@@ -49,6 +50,10 @@ impl UrdfBuilder<'_, '_> {
                     }
                     properties.set_untyped(group, name, value);
                 }
+            }
+            if let Some(value) = self.reader.child_value(node, CONVEX_PIECES)? {
+                let set = set_convex_pieces(&mut properties, value);
+                set.map_err(|e| self.reader.error(node, e))?;
             }
             let rigid = self.reader.child(node, "drake:rigid_hydroelastic");
             let compliant = self.reader.child(node, "drake:compliant_hydroelastic");

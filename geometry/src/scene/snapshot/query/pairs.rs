@@ -50,18 +50,9 @@ impl<T: Scalar> QueryObject<T> {
     ) -> Result<Option<A>> {
         let (ga, gb) = (&self.state.geometries[a], &self.state.geometries[b]);
         let (xa, xb) = (self.kinematics.x_wg(a), self.kinematics.x_wg(b));
-        let pair = || {
-            let a_true = proximity::has_true_surface(&ga.shape, ga.proximity.as_ref())?;
-            let b_true = proximity::has_true_surface(&gb.shape, gb.proximity.as_ref())?;
-            let (a, b, limit) = (&ga.shape, &gb.shape, max_distance);
-            if a_true || b_true {
-                let found =
-                    proximity::signed_distance_true_surface(a, a_true, xa, b, b_true, xb, limit)?;
-                return Ok(found.map(|found| A::in_world(found, xa, xb)));
-            }
-            proximity::closest(a, xa, b, xb, limit)
-        };
-        pair().map_err(|e| e.at(format!("geometries '{}' and '{}'", ga.name, gb.name)))
+        let (a, b) = (ga.form.body(&ga.shape), gb.form.body(&gb.shape));
+        let found = proximity::closest_of(a, xa, b, xb, max_distance);
+        found.map_err(|e| e.at(format!("geometries '{}' and '{}'", ga.name, gb.name)))
     }
 
     fn signed_distance_pair(

@@ -4,6 +4,7 @@ use super::{QueryObject, SignedDistanceToPoint};
 use crate::accel::bvh::Box32;
 use crate::error::{Error, Result};
 use crate::proximity;
+use crate::scene::model::ProximityForm;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
 
@@ -58,8 +59,11 @@ impl<T: Scalar> QueryObject<T> {
         let mut test = |number: usize| {
             let geometry = &self.state.geometries[number];
             let x_wg = self.kinematics.x_wg(number);
-            let found = proximity::distance_to_point(&geometry.shape, x_wg, p_wq)
-                .map_err(|e| e.at(format!("geometry '{}'", geometry.name)))?;
+            let found = match &geometry.form {
+                ProximityForm::Pieces(pieces) => proximity::distance_to_pieces(pieces, x_wg, p_wq),
+                _ => proximity::distance_to_point(&geometry.shape, x_wg, p_wq),
+            };
+            let found = found.map_err(|e| e.at(format!("geometry '{}'", geometry.name)))?;
             if found.distance.re() <= threshold {
                 results.push(SignedDistanceToPoint {
                     id_g: geometry.id,

@@ -6,7 +6,8 @@ use crate::accel::bvh::RayBox;
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::properties::Role;
-use crate::ray::{Crossing, Ray, first_crossing};
+use crate::ray::{Crossing, Ray, first_crossing, first_crossing_of_pieces};
+use crate::scene::model::ProximityForm;
 use crate::values::value_of;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
@@ -80,9 +81,10 @@ impl<T: Scalar> QueryObject<T> {
     ///
     /// A ray that starts inside a geometry hits its surface where it leaves; the normal points out
     /// of the geometry, and so along the ray. A `Mesh` is hit at its triangles, from both sides,
-    /// with the normal given by their winding; a `Convex` is hit at its hull. Among geometries at
-    /// the same distance, the one with the smallest id is reported. Cones are for visualizers only
-    /// and are not hit.
+    /// with the normal given by their winding; a `Convex` is hit at its hull, and a `Mesh` with
+    /// [convex pieces](crate::ProximityProperties::with_convex_decomposition), in the proximity
+    /// role, at the boundary of their union. Among geometries at the same distance, the one with
+    /// the smallest id is reported. Cones are for visualizers only and are not hit.
     ///
     /// # Errors
     /// Returns an error if a ray is not finite or has no direction, if `max_distance` is negative
@@ -113,7 +115,7 @@ impl<T: Scalar> QueryObject<T> {
             Role::Proximity => {
                 let (tree, statics) = (self.kinematics.tree(&self.state), self.state.static_tree());
                 self.collect(&rays, |ray| {
-                    let mut nearest = NearestHit::new(self, ray, &excluded);
+                    let mut nearest = NearestHit::new(self, ray, options.role, &excluded);
                     tree.for_each_along(statics, &nearest.as_box(), limit, |number, limit| {
                         nearest.look_at(number, limit)
                     });
@@ -123,7 +125,7 @@ impl<T: Scalar> QueryObject<T> {
             role => {
                 let tree = self.kinematics.seen(&self.state, role)?;
                 self.collect(&rays, |ray| {
-                    let mut nearest = NearestHit::new(self, ray, &excluded);
+                    let mut nearest = NearestHit::new(self, ray, options.role, &excluded);
                     tree.for_each_along(&nearest.as_box(), limit, |number, limit| {
                         nearest.look_at(number, limit)
                     });
@@ -139,6 +141,7 @@ impl<T: Scalar> QueryObject<T> {
 struct NearestHit<'a, T: Scalar> {
     query: &'a QueryObject<T>,
     excluded: &'a [usize],
+    role: Role,
     origin: Vector3<f64>,
     direction: Vector3<f64>,
     best: Option<(Crossing, usize)>,
@@ -146,10 +149,11 @@ struct NearestHit<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> NearestHit<'a, T> {
-    fn new(query: &'a QueryObject<T>, ray: &Ray<T>, excluded: &'a [usize]) -> Self {
+    fn new(query: &'a QueryObject<T>, ray: &Ray<T>, role: Role, excluded: &'a [usize]) -> Self {
         Self {
             query,
             excluded,
+            role,
             origin: value_of(&ray.origin_w),
             direction: value_of(&ray.direction_w),
             best: None,
@@ -169,7 +173,13 @@ impl<'a, T: Scalar> NearestHit<'a, T> {
         }
         let geometry = &self.query.state.geometries[number];
         let x_wg = self.query.kinematics.x_wg(number);
-        let found = first_crossing(&geometry.shape, x_wg, &self.origin, &self.direction, limit);
+        let (o, d) = (&self.origin, &self.direction);
+        let found = match &geometry.form {
+            ProximityForm::Pieces(pieces) if self.role == Role::Proximity => Ok(
+                first_crossing_of_pieces(pieces.polytopes(), x_wg, o, d, limit),
+            ),
+            _ => first_crossing(&geometry.shape, x_wg, o, d, limit),
+        };
         match found {
             Ok(Some(found)) => {
                 let farther = |(best, of): &(Crossing, usize)| {
