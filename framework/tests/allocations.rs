@@ -64,7 +64,7 @@ impl<T: Scalar> LeafSystem<T> for Spring {
             dx[1] = ctx.eval(u)?[0] - x[0];
             Ok(())
         });
-        let q = d.vector_output("q", 1, &[Dep::Q], |_, ctx, q| {
+        let q = d.vector_output("q", 1, Dep::Q, |_, ctx, q| {
             q[0] = ctx.q()[0];
             Ok(())
         });

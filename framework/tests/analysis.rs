@@ -36,7 +36,7 @@ impl<T: Scalar> LeafSystem<T> for Pendulum {
                 Ok(())
             },
         );
-        let angle = d.vector_output("angle", 1, &[Dep::Q], |_, ctx, y| {
+        let angle = d.vector_output("angle", 1, Dep::Q, |_, ctx, y| {
             y[0] = ctx.q()[0];
             Ok(())
         });

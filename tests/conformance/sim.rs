@@ -31,7 +31,7 @@ impl LeafSystem<f64> for DiscreteLinear {
             Ok(EventStatus::Succeeded)
         });
         let (outputs, deps) = (c.len(), [Dep::Time, x.into()]);
-        d.vector_output("y", outputs, &deps, move |_, ctx, y| {
+        d.vector_output("y", outputs, deps, move |_, ctx, y| {
             affine(&c, ctx.xd(x), &feed, &wave(ctx.time()), y);
             Ok(())
         })

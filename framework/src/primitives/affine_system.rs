@@ -196,7 +196,7 @@ impl AffineSystem {
         if feeds_through {
             deps.push(u.into());
         }
-        let y = d.vector_output("y0", self.d.nrows(), &deps, move |s, ctx, y| {
+        let y = d.vector_output("y0", self.d.nrows(), deps, move |s, ctx, y| {
             let s = this(s);
             let x = match discrete {
                 Some(x) => ctx.xd(x),

@@ -58,7 +58,7 @@ impl<T: Scalar> LeafSystem<T> for Integrator {
             copy(xdot, ctx.eval(u)?);
             Ok(())
         });
-        let y = d.vector_output("y", self.size, &[Dep::Z], |_, ctx, y| {
+        let y = d.vector_output("y", self.size, Dep::Z, |_, ctx, y| {
             copy(y, ctx.xc());
             Ok(())
         });

@@ -85,7 +85,7 @@ impl<T: Scalar> LeafSystem<T> for Selector {
             let sources: Vec<_> = selection.iter().map(|(i, k)| (u[*i], *k)).collect();
             let deps: Vec<_> = sources.iter().map(|s| s.0).collect();
             let (name, size) = (format!("y{output}"), sources.len());
-            y.push(d.vector_output(&name, size, &deps, move |_, ctx, y| {
+            y.push(d.vector_output(&name, size, deps, move |_, ctx, y| {
                 for (y, (input, element)) in y.iter_mut().zip(&sources) {
                     *y = ctx.eval(*input)?[*element];
                 }

@@ -303,7 +303,7 @@ impl<T: Scalar, F: FunctionsOver<T>> LeafSystem<T> for VectorSystem<F> {
         if self.feeds_through {
             deps.push(u.into());
         }
-        let y = d.vector_output("y0", self.outputs, &deps, move |s, ctx, y| {
+        let y = d.vector_output("y0", self.outputs, deps, move |s, ctx, y| {
             let x = discrete.map_or_else(|| ctx.xc(), |x| ctx.xd(x));
             let u = if s.feeds_through {
                 s.input(ctx, u)?

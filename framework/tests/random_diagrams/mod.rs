@@ -211,7 +211,7 @@ impl<T: Scalar> LeafSystem<T> for System {
                         Ok(())
                     });
                 xc = Some(x);
-                d.vector_output("y", 2, &[Dep::Q], move |_, ctx, y| {
+                d.vector_output("y", 2, Dep::Q, move |_, ctx, y| {
                     set(y, |_| ctx.q()[0]);
                     Ok(())
                 })
@@ -256,7 +256,7 @@ impl<T: Scalar> LeafSystem<T> for System {
                     Ok(EventStatus::Succeeded)
                 });
                 (xc, xd) = (Some(x), Some(count));
-                d.vector_output("y", 2, &[Dep::Z, count.into()], move |_, ctx, y| {
+                d.vector_output("y", 2, (Dep::Z, count), move |_, ctx, y| {
                     (y[0], y[1]) = (ctx.z()[0], squash(ctx.xd(count)[0]));
                     Ok(())
                 })

@@ -362,7 +362,7 @@ impl<T: Scalar> LeafSystem<T> for JointSliders {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let refreshed = d.param(0_u64);
         let (n, deps) = (self.group.len(), (Dep::Time, refreshed));
-        let positions = d.vector_output("positions", n, &deps, |sliders, _, q| {
+        let positions = d.vector_output("positions", n, deps, |sliders, _, q| {
             sliders.group.read(|i, value| q[i] = T::from(value));
             Ok(())
         });

@@ -21,7 +21,7 @@ use crate::{Result, Scalar};
 ///     type Ports = ContinuousState<Vec<T>>;
 ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
 ///         let x0 = [T::one(), T::zero()];
-///         d.continuous_state((1, 1, 0), &x0, &[Dep::Q, Dep::V], |_, ctx, xdot| {
+///         d.continuous_state((1, 1, 0), &x0, (Dep::Q, Dep::V), |_, ctx, xdot| {
 ///             xdot.copy_from_slice(&[ctx.v()[0], -ctx.q()[0]]);
 ///             Ok(())
 ///         })

@@ -22,7 +22,7 @@ use crate::{Context, Result, Scalar};
 /// impl<T: Scalar> LeafSystem<T> for Belt {
 ///     type Ports = ContinuousState<Vec<T>>;
 ///     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-///         d.continuous_state((1, 1, 0), &[T::zero(); 2], &[Dep::V], |_, ctx, xdot| {
+///         d.continuous_state((1, 1, 0), &[T::zero(); 2], Dep::V, |_, ctx, xdot| {
 ///             let v = ctx.v()[0];
 ///             xdot.copy_from_slice(&[v, (T::one() - v) * T::from(1000.0)]);
 ///             Ok(())
