@@ -96,6 +96,10 @@ impl Inflater {
     }
 }
 
+fn damaged(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Parse, message)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::deflate::{Packer, tests::mixed_data};
@@ -234,8 +238,4 @@ mod tests {
         assert!(e.to_string().contains("need a dictionary"), "{e}");
         assert!(is_good(&mut inflater));
     }
-}
-
-fn damaged(message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Parse, message)
 }
