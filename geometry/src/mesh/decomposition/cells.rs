@@ -74,8 +74,8 @@ fn cell(part: &VoxelSet, in_mesh: impl Fn(Vector3<f64>) -> Vector3<f64>) -> Cell
             *filled |= c.to_array() == corner;
         }
     }
-    // A voxel is the cube of size `scale` around its point. The cells overlap by far less than that,
-    // so that rounding leaves no gap between them.
+    // A voxel is the cube of size `scale` around its point. The cells overlap by far less than
+    // that, so that rounding leaves no gap between them.
     let slack = 0.5 + 1e-9;
     let at = |voxel: [i64; 3], shift: f64| {
         let o = Vector3::new(part.origin.x, part.origin.y, part.origin.z);
