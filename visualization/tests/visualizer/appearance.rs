@@ -1,6 +1,7 @@
 //! Roles, colours, surfaces and opacity.
 
 use super::*;
+use tarragon_geometry::{InMemoryMesh, MemoryFile, Mesh};
 
 #[test]
 fn role_colour_and_accepting_property_select_what_is_shown() {
@@ -58,6 +59,25 @@ fn hydroelastic_geometry_is_shown_as_its_mesh() {
     let mut toys = Toys::new();
     let rigid = ProximityProperties::new().with_rigid_hydroelastic();
     let rigid = rigid.with_resolution_hint(0.1).unwrap();
+    // Two walls at a right angle.
+    let walls = "v 0 0 0\nv 3 0 0\nv 3 1 0\nv 1 1 0\nv 1 3 0\nv 0 3 0\n\
+                 v 0 0 1\nv 3 0 1\nv 3 1 1\nv 1 1 1\nv 1 3 1\nv 0 3 1\n\
+                 f 1 6 5 4\nf 1 4 3 2\nf 7 8 9 10\nf 7 10 11 12\nf 1 2 8 7\nf 2 3 9 8\nf 3 4 10 9\n\
+                 f 4 5 11 10\nf 5 6 12 11\nf 6 1 7 12\n";
+    let walls = Mesh::new(InMemoryMesh::new(MemoryFile::new(walls, ".obj", "walls")));
+    let pieces = ProximityProperties::new();
+    let pieces = pieces.with_convex_decomposition(8).unwrap();
+    let hull = walls.convex_hull().unwrap().to_triangles().num_triangles();
+    let decomposed = walls.convex_pieces(8).unwrap();
+    let of_pieces = decomposed
+        .iter()
+        .map(|p| p.convex_hull().unwrap().to_triangles());
+    let of_pieces: usize = of_pieces.map(|surface| surface.num_triangles()).sum();
+    let walls = GeometryInstance::new(at(0.0, 0.0, 0.0), walls, "walls").unwrap();
+    let walls = walls.with_proximity(pieces);
+    toys.scene
+        .register_anchored_geometry(toys.source, walls)
+        .unwrap();
     for (name, role) in [("rigid", rigid), ("other", ProximityProperties::new())] {
         let sphere = Sphere::new(0.1).unwrap();
         let ball = GeometryInstance::new(at(0.0, 0.0, 0.0), sphere, name)
@@ -75,20 +95,27 @@ fn hydroelastic_geometry_is_shown_as_its_mesh() {
     let shown = show(toys, &meshcat, params);
     shown.diagram.default_context().force_publish().unwrap();
     let replay = Page::connect(&meshcat).replay();
-    let geometry_type = |name: &str| {
+    let geometry = |name: &str| {
         let path = format!("/drake/visualizer/{name}");
         let is_it = |m: &&rmpv::Value| {
             is("set_object")(m)
                 && field(m, "path").and_then(|p| p.as_str().map(|p| p == path)) == Some(true)
         };
         let object = field(replay.iter().find(is_it).unwrap(), "object").unwrap();
-        let geometry = &field(&object, "geometries").unwrap()[0];
-        field(geometry, "type")
-            .unwrap()
-            .as_str()
-            .unwrap()
-            .to_owned()
+        field(&object, "geometries").unwrap()[0].clone()
     };
+    let geometry_type = |name: &str| {
+        let found = field(&geometry(name), "type").unwrap();
+        found.as_str().unwrap().to_owned()
+    };
+    let data = field(&geometry("walls"), "data").unwrap();
+    let index = field(&data, "index").and_then(|index| field(&index, "array"));
+    let rmpv::Value::Ext(_, index) = index.unwrap() else {
+        panic!("the indices must be a typed array");
+    };
+    // Three numbers of 4 bytes per triangle.
+    assert!(of_pieces > hull);
+    assert_eq!(index.len(), 12 * of_pieces);
     assert_eq!(geometry_type("rigid"), "BufferGeometry");
     assert_eq!(geometry_type("other"), "SphereGeometry");
 }

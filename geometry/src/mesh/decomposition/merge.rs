@@ -6,14 +6,14 @@ use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
 /// Convex piece with the values that decide what it is joined with.
-pub(super) struct Piece {
+pub(super) struct HullPiece {
     pub(super) hull: ConvexHull,
     pub(super) volume: f64,
     low: Vector3<f64>,
     high: Vector3<f64>,
 }
 
-impl Piece {
+impl HullPiece {
     pub(super) fn new(hull: ConvexHull) -> Self {
         let first = hull.vertices[0];
         let vertices = || hull.vertices.iter();
@@ -40,7 +40,7 @@ impl Piece {
 /// and no two can be joined by adding at most `free` (m³).
 ///
 /// Pieces that are apart are joined only if no two touch.
-pub(super) fn merge(pieces: &mut Vec<Piece>, most: usize, free: f64) -> Result<()> {
+pub(super) fn merge(pieces: &mut Vec<HullPiece>, most: usize, free: f64) -> Result<()> {
     // Added volume of each pair, by place.
     let mut costs: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut stale: Vec<usize> = (0..pieces.len()).collect();

@@ -2,11 +2,11 @@
 //!
 //! V-HACD (Mamou & Ghorbel, "A simple and efficient approach for 3D mesh approximate convex
 //! decomposition", 2009), as implemented by parry, splits the voxels of the body by planes along
-//! the axes, where that leaves the least empty space between the parts and their hulls ([`cells`]).
-//! Only the planes are taken from there: the mesh itself is cut along them ([`clip`]), so a piece
-//! is the exact hull of one part of the body, and the pieces cover the body. Pieces that are nearly
+//! the axes, where that leaves the least empty space between the parts and their hulls (`cells`).
+//! Only the planes are taken from there: the mesh itself is cut along them (`clip`), so a piece is
+//! the exact hull of one part of the body, and the pieces cover the body. Pieces that are nearly
 //! convex together are joined again, and so are the best ones beyond the permitted number
-//! ([`merge`]).
+//! (`merge`).
 
 #[cfg(feature = "convex-decomposition")]
 mod cells;
@@ -88,13 +88,13 @@ fn decompose(
     hull: ConvexHull,
     max_pieces: usize,
 ) -> Result<Vec<ConvexHull>> {
-    let whole = merge::Piece::new(hull);
+    let whole = merge::HullPiece::new(hull);
     let mut pieces = vec![];
     for cell in cells::cells(mesh, max_pieces)? {
         let hull = convex_hull(&clip::points_in(mesh, &cell))?;
         // The points that a cell has on a line belong to its neighbours, too.
         if !hull.faces.is_empty() {
-            pieces.push(merge::Piece::new(hull));
+            pieces.push(merge::HullPiece::new(hull));
         }
     }
     merge::merge(&mut pieces, max_pieces, 1e-3 * whole.volume)?;
@@ -104,5 +104,5 @@ fn decompose(
     Ok(pieces.into_iter().map(|piece| piece.hull).collect())
 }
 
-#[cfg(all(test, feature = "convex-decomposition"))]
+#[cfg(test)]
 mod tests;

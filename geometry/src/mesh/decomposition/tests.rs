@@ -1,3 +1,7 @@
+//! Pieces of prisms, pipes and surfaces that are not solids.
+
+#![cfg(feature = "convex-decomposition")]
+
 use super::*;
 use nalgebra::Vector3;
 use std::f64::consts::{PI, TAU};
@@ -108,7 +112,7 @@ fn pieces_of_two_walls_have_their_volume() {
     assert!(pieces.len() <= 3, "{}", pieces.len());
     let whole: f64 = pieces
         .into_iter()
-        .map(|hull| merge::Piece::new(hull).volume)
+        .map(|hull| merge::HullPiece::new(hull).volume)
         .sum();
     // The cut is on the grid of voxels, which leaves a sliver.
     assert!((whole - 5.0).abs() < 0.1, "{whole}");

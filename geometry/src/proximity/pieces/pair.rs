@@ -173,8 +173,9 @@ fn least<T: Scalar, A: PairAnswer<T>>(
         }
         for (i, piece) in a.pieces.iter().enumerate() {
             let bound = piece.bounds.distance(&bounds) - rounding;
-            // Also true for NaN, which the kernel refuses.
-            if !(bound > max_distance) {
+            // A bound that is NaN is not beyond, so the kernel refuses the positions.
+            let is_beyond = bound > max_distance;
+            if !is_beyond {
                 order.push((bound, i as u16, j as u16));
             }
         }
