@@ -105,7 +105,7 @@ fn a_camera_file_sets_the_camera() {
     std::fs::write(&bad, "name: front\nwidth: -3\n").unwrap();
     fails(
         &render(&out, &["--camera", bad.to_str().unwrap()]),
-        &["bad.yaml", "line 2", "-3"],
+        &["bad.yaml:2:8: ", "-3"],
     );
     std::fs::write(&bad, "{name: front, X_PB: {base_frame: nowhere}}").unwrap();
     fails(

@@ -250,8 +250,8 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         }
     }
 
-    /// Returns true if meshes, values and gradients are identical, including derivatives. NaN is
-    /// equal to nothing.
+    /// Returns true if meshes, values and gradients are identical. As for scalars, derivatives are
+    /// not compared. NaN is equal to nothing.
     pub fn equal(&self, other: &Self) -> bool {
         let known = |f: &Self| f.gradients.iter().flatten().copied().collect::<Vec<_>>();
         let degenerate = |f: &Self| f.gradients.iter().map(Option::is_none).collect::<Vec<_>>();

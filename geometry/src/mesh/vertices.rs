@@ -58,7 +58,8 @@ pub(super) fn transform<T: Scalar>(vertices: &mut [Vector3<T>], x_nm: &Isometry3
     }
 }
 
-/// Tests exact equality, including derivatives. NaN is equal to nothing.
+/// Tests exact equality of values; as for scalars, derivatives are not compared. NaN is equal to
+/// nothing.
 pub(super) fn same<T: Scalar>(a: &[Vector3<T>], b: &[Vector3<T>]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

@@ -175,8 +175,8 @@ impl<T: Scalar> VolumeMesh<T> {
         vertices::transform(&mut self.vertices, x_nm);
     }
     /// Returns true if the tetrahedra are the same, in the same order, and no vertex is farther
-    /// than `vertex_tolerance` (m) from its counterpart. If the tolerance is zero, coordinates and
-    /// derivatives must be identical. NaN is equal to nothing.
+    /// than `vertex_tolerance` (m) from its counterpart. If the tolerance is zero, coordinates must
+    /// be identical. As for scalars, derivatives are not compared. NaN is equal to nothing.
     pub fn equal(&self, other: &Self, vertex_tolerance: f64) -> bool {
         let near =
             |(a, b): (&Vector3<T>, &Vector3<T>)| (a - b).map(|x| x.re()).norm() <= vertex_tolerance;

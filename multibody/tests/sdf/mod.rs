@@ -359,8 +359,9 @@ fn mistakes_are_reported_with_their_position() {
         (link("<drake:foo/>"), "not supported in <link>"),
         (
             link(
-                "<collision name='c'><geometry><sphere><radius>1</radius></sphere></geometry>
-                 <drake:proximity_properties><tarragon:max_convex_pieces>2.5</tarragon:max_convex_pieces>
+                "<collision name='c'><geometry><sphere><radius>1</radius></sphere></geometry>\
+                 <drake:proximity_properties>\
+                 <tarragon:max_convex_pieces>2.5</tarragon:max_convex_pieces>\
                  </drake:proximity_properties></collision>",
             ),
             "<tarragon:max_convex_pieces> must be an integer from 1 to 256, got 2.5",

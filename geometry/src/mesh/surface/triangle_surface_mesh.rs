@@ -219,8 +219,8 @@ macro_rules! surface_mesh {
                 vertices::transform(&mut self.vertices, x_nm);
                 self.faces.transform(x_nm);
             }
-            /// Returns true if vertices and faces are identical, in the same order and including
-            /// derivatives. NaN is equal to nothing.
+            /// Returns true if vertices and faces are identical, in the same order. As for
+            /// scalars, derivatives are not compared. NaN is equal to nothing.
             pub fn equal(&self, other: &Self) -> bool {
                 self.$elements == other.$elements && vertices::same(&self.vertices, &other.vertices)
             }
