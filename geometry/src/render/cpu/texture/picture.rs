@@ -58,7 +58,7 @@ impl DecodedImage {
 const MOST_PIXELS: usize = 1 << 28;
 
 /// Checks the size that a file declares, before memory of that size is allocated.
-fn check_size(width: usize, height: usize) -> Result<(), String> {
+pub(super) fn check_size(width: usize, height: usize) -> Result<(), String> {
     match width.checked_mul(height) {
         Some(1..=MOST_PIXELS) => Ok(()),
         _ => Err(format!(
