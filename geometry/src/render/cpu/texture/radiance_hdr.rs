@@ -1,7 +1,7 @@
 //! Radiance HDR images (G. Ward, "Real pixels", Graphics Gems II, 1991): colours with a common
 //! exponent.
 
-use super::picture::check_size;
+use super::size::check_size;
 
 /// Maximum width and height.
 const MAX_SIDE: usize = 1 << 15;
