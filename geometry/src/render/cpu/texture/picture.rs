@@ -1,6 +1,7 @@
 //! Image files: PNG, JPEG and Radiance HDR.
 
 use super::radiance_hdr;
+use super::size::check_size;
 use crate::error::{Error, Result};
 use std::io::Cursor;
 use std::path::Path;
@@ -51,19 +52,6 @@ impl DecodedImage {
             Err("the content must be PNG, JPEG or Radiance HDR".into())
         };
         decoded.map_err(|what| Error::invalid(format!("image {name}: {what}")))
-    }
-}
-
-/// Maximum number of pixels, 16384 x 16384. Larger images are treated as damaged or hostile files.
-const MOST_PIXELS: usize = 1 << 28;
-
-/// Checks the size that a file declares, before memory of that size is allocated.
-fn check_size(width: usize, height: usize) -> Result<(), String> {
-    match width.checked_mul(height) {
-        Some(1..=MOST_PIXELS) => Ok(()),
-        _ => Err(format!(
-            "the image must have 1 to {MOST_PIXELS} pixels, got {width} x {height}"
-        )),
     }
 }
 

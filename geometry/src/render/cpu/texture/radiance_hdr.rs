@@ -1,7 +1,9 @@
 //! Radiance HDR images (G. Ward, "Real pixels", Graphics Gems II, 1991): colours with a common
 //! exponent.
 
-/// Maximum width and height. An image of this size takes a few gigabytes.
+use super::size::check_size;
+
+/// Maximum width and height.
 const MAX_SIDE: usize = 1 << 15;
 
 /// Decoded image: linear colours with opacity 1.
@@ -51,12 +53,26 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RadianceImage, String> {
             "the size must be '-Y height +X width' with sides of 1 to {MAX_SIDE}, got '{found}'"
         )
     })?;
-    let mut pixels = Vec::new();
-    let mut row = vec![[0u8; 4]; width];
+    check_size(width, height)?;
+    // Reserves no more than the bytes can hold: in runs, two bytes are at most 127 values.
+    let room = (width * height).min(rest.len().saturating_mul(16));
+    let mut pixels = Vec::with_capacity(room);
+    let mut planes = vec![0; 4 * width];
+    let mut row = vec![[0; 4]; width];
+    let scales = scales();
     for y in 0..height {
-        rest =
-            scan_line(rest, &mut row).ok_or_else(|| format!("row {y} is invalid or truncated"))?;
-        pixels.extend(row.iter().map(|p| color(*p)));
+        let line = match run_length_data(rest, width) {
+            Some(runs) => run_length_line(runs, &mut planes, width).inspect(|_| {
+                let mut planes = planes.chunks_exact(width);
+                let [r, g, b, e] = [(); 4].map(|()| planes.next().unwrap_or_default());
+                let of_row = r.iter().zip(g).zip(b).zip(e);
+                pixels.extend(of_row.map(|(((r, g), b), e)| color([*r, *g, *b, *e], &scales)));
+            }),
+            None => flat_line(rest, &mut row).inspect(|_| {
+                pixels.extend(row.iter().map(|pixel| color(*pixel, &scales)));
+            }),
+        };
+        rest = line.ok_or_else(|| format!("row {y} is invalid or truncated"))?;
     }
     Ok(RadianceImage {
         width,
@@ -65,12 +81,17 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RadianceImage, String> {
     })
 }
 
-fn color([r, g, b, e]: [u8; 4]) -> [f32; 4] {
-    let scale = if e == 0 {
-        0.0
-    } else {
-        (f32::from(e) - 136.0).exp2()
-    };
+/// Returns the value of one step of a channel, by exponent. Exponent 0 is black.
+fn scales() -> [f32; 256] {
+    let mut scales = [0.0; 256];
+    for (e, scale) in (0..).zip(&mut scales).skip(1) {
+        *scale = f32::exp2(e as f32 - 136.0);
+    }
+    scales
+}
+
+fn color([r, g, b, e]: [u8; 4], scales: &[f32; 256]) -> [f32; 4] {
+    let scale = scales[usize::from(e)];
     [
         f32::from(r) * scale,
         f32::from(g) * scale,
@@ -79,31 +100,31 @@ fn color([r, g, b, e]: [u8; 4]) -> [f32; 4] {
     ]
 }
 
-/// Decodes a row and returns the remaining bytes; `None` if the data are invalid.
-fn scan_line<'a>(bytes: &'a [u8], row: &mut [[u8; 4]]) -> Option<&'a [u8]> {
-    let width = row.len();
-    let (&first, after) = bytes.split_first_chunk::<4>()?;
-    let length = usize::from(first[2]) << 8 | usize::from(first[3]);
-    if first[..2] != [2, 2] || length != width || !(8..MAX_SIDE).contains(&width) {
-        return flat_line(bytes, row);
-    }
-    // The channels follow one after the other, each in runs.
-    let mut rest = after;
-    for channel in 0..4 {
+/// Returns the bytes after the marker of a row in runs; `None` if the row is flat.
+fn run_length_data(bytes: &[u8], width: usize) -> Option<&[u8]> {
+    let (&[a, b, high, low], after) = bytes.split_first_chunk::<4>()?;
+    let length = usize::from(high) << 8 | usize::from(low);
+    let is_packed = [a, b] == [2, 2] && length == width && (8..MAX_SIDE).contains(&width);
+    is_packed.then_some(after)
+}
+
+/// Decodes a row whose channels follow one after the other, each in runs, into `planes` of `width`
+/// values each. Returns the remaining bytes; `None` if the data are invalid.
+fn run_length_line<'a>(bytes: &'a [u8], planes: &mut [u8], width: usize) -> Option<&'a [u8]> {
+    let mut rest = bytes;
+    for plane in planes.chunks_exact_mut(width) {
         let mut x = 0;
         while x < width {
             let (&n, after) = rest.split_first()?;
             let count = usize::from(if n > 128 { n - 128 } else { n });
-            let run = row.get_mut(x..x + count).filter(|run| !run.is_empty())?;
+            let run = plane.get_mut(x..x + count).filter(|run| !run.is_empty())?;
             if n > 128 {
                 let (&value, after) = after.split_first()?;
-                run.iter_mut().for_each(|p| p[channel] = value);
+                run.fill(value);
                 rest = after;
             } else {
                 let (values, after) = after.split_at_checked(count)?;
-                run.iter_mut()
-                    .zip(values)
-                    .for_each(|(p, v)| p[channel] = *v);
+                run.copy_from_slice(values);
                 rest = after;
             }
             x += count;
@@ -179,6 +200,10 @@ mod tests {
         says(b"#?RADIANCE\n", "the header must end");
         says(b"#?R\nFORMAT=32-bit_rle_xyze\n\n", "'32-bit_rle_xyze'");
         says(&file("-Y 1 +X 0", &[]), "'-Y 1 +X 0'");
+        says(
+            &file("-Y 32768 +X 32768", &[]),
+            "the image must have 1 to 268435456 pixels, got 32768 x 32768",
+        );
         says(&file("-Y 2 +X 1", &[1, 2, 3, 4]), "row 1 is invalid");
         says(
             &file("-Y 1 +X 2", &[1, 1, 1, 4, 0, 0, 0, 0]),
