@@ -6,7 +6,7 @@ use nalgebra::dmatrix;
 use std::time::Instant;
 use tarragon::framework::analysis::*;
 use tarragon::framework::primitives::{MatrixGain, Saturation, VectorSystem};
-use tarragon::framework::random::{RandomDistribution, RandomGenerator};
+use tarragon::framework::random::RandomGenerator;
 use tarragon::prelude::*;
 
 const GRAVITY: f64 = 9.81; // N: 1 kg at 1 m, so also its moment when horizontal, in Nm
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
     // Each sample starts at rest with its own tilt. Samples share the diagram and own their
     // contexts.
     let make_simulator = |random: &mut RandomGenerator| {
-        let tilt = WIDEST * (2.0 * random.sample(RandomDistribution::Uniform) - 1.0);
+        let tilt = random.uniform(-WIDEST, WIDEST);
         let mut ctx = diagram.default_context();
         if let Some(x) = pendulum.continuous {
             ctx.xc_mut(x)?[0] = tilt.to_radians();

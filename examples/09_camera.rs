@@ -10,7 +10,7 @@ mod table;
 use std::path::Path;
 use table::{Orbit, add_table};
 use tarragon::prelude::*;
-use tarragon::sensors::{Depth32F, Label16I, Rgba8U, add_camera_renderers};
+use tarragon::sensors::{Depth32F, Label16I, Rgba8U};
 
 const CAMERA: &str = "
 name: front

@@ -11,7 +11,7 @@ mod table;
 use std::path::Path;
 use table::{Orbit, TOP, add_table};
 use tarragon::prelude::*;
-use tarragon::sensors::{Rgba8U, Transform, add_camera_renderers};
+use tarragon::sensors::Transform;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Cameras around the table. An output delay makes a camera asynchronous.
@@ -44,17 +44,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let file = folder.join("{port_name}_{count}");
     let file = file.to_str().ok_or("the path is not UTF-8")?;
-    let mut writer = ImageWriter::new();
-    let (mut cameras, mut ports) = (vec![], vec![]);
+    let mut cameras = vec![];
     for config in &configs {
         let camera = apply_camera_config(config, &mut b)?;
-        let (period, start) = (camera.period, camera.offset);
-        ports.push(writer.declare_image_input_port::<Rgba8U>(&config.name, file, period, start)?);
+        let (image, period, start) = (camera.color_image()?, camera.period, camera.offset);
+        ImageWriter::add_to_builder(&mut b, &config.name, image, file, period, start)?;
         cameras.push(camera);
-    }
-    let writer = b.add_f64("writer", writer);
-    for (camera, port) in cameras.iter().zip(ports) {
-        b.connect(camera.color_image()?, writer.image_port(port)?);
     }
 
     // Capture times of the images that each camera outputs; they do not depend on how fast the

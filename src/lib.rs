@@ -76,7 +76,7 @@ pub mod prelude {
     };
     pub use tarragon_sensors::{
         CameraConfig, CameraInfo, DepthRenderCamera, ImageIo, ImageWriter, RgbdSensor,
-        apply_camera_config,
+        add_camera_renderers, apply_camera_config,
     };
     #[cfg(feature = "visualization")]
     pub use tarragon_visualization::{

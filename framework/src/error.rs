@@ -395,6 +395,25 @@ pub(crate) enum WiringError {
     },
 }
 
+/// A message becomes an error of kind [`Other`](ErrorKind::Other), so that `?` works on
+/// `option.ok_or("MESSAGE")` and on libraries whose errors are texts.
+///
+/// ```
+/// use tarragon_framework::{ErrorKind, Result};
+/// fn first(x: &[f64]) -> Result<f64> {
+///     Ok(*x.first().ok_or("there must be a number")?)
+/// }
+/// let error = first(&[]).unwrap_err();
+/// assert_eq!(error.to_string(), "there must be a number");
+/// assert_eq!(error.kind(), ErrorKind::Other);
+/// ```
+impl From<&str> for Error {
+    #[cold]
+    fn from(message: &str) -> Self {
+        Self::custom(message)
+    }
+}
+
 impl From<WiringError> for Error {
     #[cold]
     fn from(error: WiringError) -> Self {

@@ -59,6 +59,19 @@ impl RandomGenerator {
         x
     }
 
+    /// Returns the next number of the uniform distribution from `lower` to `upper`.
+    ///
+    /// ```
+    /// use tarragon_framework::random::RandomGenerator;
+    /// let mut random = RandomGenerator::new(1);
+    /// let angles: Vec<f64> = (0..1000).map(|_| random.uniform(-2.0, 3.0)).collect();
+    /// assert!(angles.iter().all(|angle| (-2.0..3.0).contains(angle)));
+    /// assert!((angles.iter().sum::<f64>() / 1000.0 - 0.5).abs() < 0.2);
+    /// ```
+    pub fn uniform(&mut self, lower: f64, upper: f64) -> f64 {
+        lower + (upper - lower) * self.sample(RandomDistribution::Uniform)
+    }
+
     /// Returns the next sample of a distribution.
     pub fn sample(&mut self, distribution: RandomDistribution) -> f64 {
         match distribution {

@@ -371,6 +371,19 @@ fn files_are_named_in_errors() {
 }
 
 #[test]
+fn a_map_of_cameras_names_the_key_in_errors() {
+    let message = |text| CameraConfig::map_from_yaml(text).unwrap_err().to_string();
+    let invalid = message("left: {name: a}\nright: {name: b, fps: 0}");
+    assert!(
+        invalid.starts_with("camera configurations: 'right': camera 'b': fps must be positive"),
+        "{invalid}"
+    );
+    let unknown = message("left: {name: a}\nright: {nome: b}");
+    assert!(unknown.starts_with("camera configurations:2:"), "{unknown}");
+    assert_eq!(CameraConfig::map_from_yaml("{}").unwrap().len(), 0);
+}
+
+#[test]
 fn poses_become_transforms_and_back() {
     for angles in [[0.0; 3], [0.3, -0.2, 2.0], [0.0, 0.0, 1e-9]] {
         let rotation = tarragon_framework::math::rpy(angles[0], angles[1], angles[2]);

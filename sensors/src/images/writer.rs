@@ -148,6 +148,49 @@ impl ImageWriter {
         self.io = io.by_extension();
     }
 
+    /// Adds a writer of the images of one output port to a diagram, and connects them. The name of
+    /// the writer and of its port is `name`; the other arguments are those of
+    /// [`declare_image_input_port`](Self::declare_image_input_port).
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_geometry::SceneGraph;
+    /// use tarragon_sensors::*;
+    /// let folder = tempfile::tempdir()?;
+    /// let config = CameraConfig { width: 64, height: 48, fps: 4.0, ..CameraConfig::default() };
+    /// let mut scene = SceneGraph::new();
+    /// add_camera_renderers([&config], &mut scene)?;
+    /// let mut b = DiagramBuilder::new();
+    /// b.add("scene_graph", scene);
+    /// let camera = apply_camera_config(&config, &mut b)?;
+    /// let (format, image) = (folder.path().join("{port_name}_{count}"), camera.color_image()?);
+    /// let format = format.display().to_string();
+    /// ImageWriter::add_to_builder(&mut b, "top", image, &format, camera.period, camera.offset)?;
+    /// let diagram = b.build()?;
+    /// Simulator::new(&diagram, diagram.default_context())?.advance_to(1.0)?;
+    /// assert!(folder.path().join("top_4.png").exists());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`declare_image_input_port`](Self::declare_image_input_port). Nothing
+    /// is added then.
+    pub fn add_to_builder<P: ImageFilePixel>(
+        builder: &mut DiagramBuilder,
+        name: &str,
+        image: OutputPort<Image<P>>,
+        file_name_format: &str,
+        publish_period: f64,
+        start_time: f64,
+    ) -> Result<Block<Self>> {
+        let mut writer = Self::new();
+        let port =
+            writer.declare_image_input_port(name, file_name_format, publish_period, start_time)?;
+        let writer = builder.add_f64(name, writer);
+        builder.connect(image, writer.image_port(port)?);
+        Ok(writer)
+    }
+
     /// Adds a port whose images are written at `start_time + k * publish_period` (s).
     ///
     /// `file_name_format` may use the fields of Drake's writer, with the formats of `fmt::format`:

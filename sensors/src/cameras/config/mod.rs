@@ -22,6 +22,7 @@ pub use tarragon_multibody::schema::{Rotation, Transform};
 
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 use tarragon_geometry::Rgba;
 use tarragon_geometry::render::{
@@ -180,6 +181,32 @@ impl CameraConfig {
         let config: Self = yaml::read(&file, &text, renderer::unknown_tag_hint)?;
         config.validate().map_err(|e| e.at(file))?;
         Ok(config)
+    }
+    /// Reads several configurations from one YAML mapping, such as that below `cameras` in Drake's
+    /// scenario files. A key does not name its camera; the field `name` does.
+    ///
+    /// ```
+    /// use tarragon_sensors::CameraConfig;
+    /// let cameras = CameraConfig::map_from_yaml("
+    /// left: {name: left, fps: 30}
+    /// right: {name: right, depth: true}
+    /// ")?;
+    /// assert_eq!(cameras["left"].fps, 30.0);
+    /// assert!(cameras.values().all(|camera| camera.rgb));
+    /// # Ok::<(), tarragon_sensors::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`from_yaml`](Self::from_yaml); one that a single configuration causes
+    /// names its key.
+    pub fn map_from_yaml(text: &str) -> Result<BTreeMap<String, Self>> {
+        let what = "camera configurations";
+        let configs: BTreeMap<String, Self> = yaml::read(what, text, renderer::unknown_tag_hint)?;
+        for (key, config) in &configs {
+            let place = format!("{what}: '{key}'");
+            config.validate().map_err(|e| e.at(place))?;
+        }
+        Ok(configs)
     }
     /// Writes the configuration as YAML, which Drake reads too unless the engine is
     /// `RenderEngineCpu`.

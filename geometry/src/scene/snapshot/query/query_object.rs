@@ -1,5 +1,6 @@
 //! The snapshot that answers queries.
 
+use super::SignedDistancePair;
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId};
 use crate::properties::Role;
@@ -8,7 +9,7 @@ use crate::scene::model::GeometryState;
 use crate::scene::model::SceneGraphInspector;
 use crate::scene::snapshot::kinematics::Kinematics;
 use crate::shape::Aabb;
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -109,6 +110,44 @@ impl<T: Scalar> QueryObject<T> {
     /// Returns an error if there is no such geometry.
     pub fn geometry_pose_in_world(&self, geometry: GeometryId) -> Result<&Isometry3<T>> {
         Ok(self.kinematics.x_wg(self.state.geometry_number(geometry)?))
+    }
+    /// Returns the witness points of a pair in the world (m): `p_WCa` on A and `p_WCb` on B.
+    ///
+    /// ```
+    /// use nalgebra::{Isometry3, Vector3};
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_geometry::*;
+    /// # let mut scene = SceneGraph::new();
+    /// # let source = scene.register_source("toys")?;
+    /// # let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
+    /// # for (on_frame, name) in [(true, "ball"), (false, "anchor")] {
+    /// #     let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(1.0)?, name)?;
+    /// #     let ball = ball.with_proximity(ProximityProperties::new());
+    /// #     match on_frame {
+    /// #         true => scene.register_geometry(source, frame, ball)?,
+    /// #         false => scene.register_anchored_geometry(source, ball)?,
+    /// #     };
+    /// # }
+    /// # let mut b = DiagramBuilder::new();
+    /// # let scene = b.add("scene_graph", scene);
+    /// # let mut ctx = b.build()?.default_context();
+    /// # let x_wf = Isometry3::new(Vector3::new(0.0, 0.0, 5.0), Vector3::new(0.3, 2.0, 0.0));
+    /// # ctx.fix(scene.source_pose_port(source)?, FramePoseVector::from_iter([(frame, x_wf)]))?;
+    /// let query = ctx.eval(scene.query)?; // a ball of radius 1 at z = 5, and one at the origin
+    /// let pairs = query.compute_signed_distance_pairwise_closest_points(10.0)?;
+    /// let [on_a, on_b] = query.witness_points_in_world(&pairs[0])?;
+    /// assert!((on_a - Vector3::new(0.0, 0.0, 4.0)).norm() < 1e-12);
+    /// assert!((on_b - Vector3::new(0.0, 0.0, 1.0)).norm() < 1e-12);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if there is no such geometry.
+    pub fn witness_points_in_world(&self, pair: &SignedDistancePair<T>) -> Result<[Vector3<T>; 2]> {
+        let x_wa = self.geometry_pose_in_world(pair.id_a)?;
+        let x_wb = self.geometry_pose_in_world(pair.id_b)?;
+        let in_world = |x_wg: &Isometry3<T>, p| (x_wg * Point3::from(p)).coords;
+        Ok([in_world(x_wa, pair.p_aca), in_world(x_wb, pair.p_bcb)])
     }
 
     /// Returns the world-aligned bounding box of a geometry. The box is exact for spheres and
