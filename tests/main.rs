@@ -14,7 +14,11 @@ mod primitives_recorded;
 mod query;
 mod render_command;
 mod rgbd_robot;
-#[allow(dead_code, reason = "the conformance tests use all of it")]
+#[allow(
+    dead_code,
+    clippy::print_stdout,
+    reason = "shared with the conformance tests, which use all of it and print their figures"
+)]
 #[path = "conformance/support.rs"]
 mod support;
 mod sweep;
