@@ -25,7 +25,7 @@
 //! |---|---|
 //! | `cli` | the `tarragon` command; switches on `visualization` |
 //! | `convex-decomposition` | meshes that collide as the union of convex pieces |
-//! | `remote-https` | packages of models from `https://` URLs; without it, only `http://` and `file://` work |
+//! | `remote-https` | packages from `https://` URLs; without it, only `http://` and `file://` |
 //! | `visualization` | the module `visualization`; without it, no server and no page are built |
 //!
 //! ```
