@@ -17,6 +17,7 @@ type StripRows<'a, P> = SmallVec<[&'a mut [<P as PixelType>::Channel]; TILE_HEIG
 /// Prepares the scene and draws all tiles, strips in parallel. Tiles share no state, so the number
 /// of threads cannot affect the image.
 pub(crate) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pixel>) {
+    scene.prepare();
     let stride = image.width() * P::Pixel::CHANNELS;
     let bands = image.height().div_ceil(TILE_HEIGHT);
     let places = TileStrips::new(scene.columns(), bands);
@@ -48,9 +49,6 @@ pub(crate) fn draw<P: Pass>(scene: &Scene<'_>, pass: &P, image: &mut Image<P::Pi
     // at the end, when some threads have run out of strips.
     let threads = rayon::current_num_threads().min(strips.len());
     (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
-        if !scene.prepare() {
-            return;
-        }
         let Some(first) = take() else {
             return;
         };

@@ -1,7 +1,8 @@
 //! The scene of one image.
 //!
-//! The threads that draw an image first prepare it together, a chunk of its visuals each. The
-//! thread that finishes last builds the tile lists; the others wait for them.
+//! The threads that draw an image first prepare it together, a chunk of its visuals at a time. Poses
+//! come from user code, which may draw images itself. So no thread waits for another here, except
+//! in rayon, which works on other tasks meanwhile.
 
 use super::chunk::{DrawItem, PreparedChunk};
 use super::frustum::{Frustum, PoseInCamera};
@@ -17,8 +18,8 @@ use crate::render::cpu::raster::{
 use crate::render::cpu::store::{DrawPlan, MOST_ITEMS, Visual, VisualChunk, VisualForm, Visuals};
 use crate::render::{ClippingRange, RenderView};
 use nalgebra::Isometry3;
-use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Kind of an image.
@@ -46,43 +47,10 @@ pub(crate) struct Scene<'a> {
     chunks: Vec<OnceLock<PreparedChunk>>,
     /// Recycled storage for chunks.
     spare: Mutex<Vec<PreparedChunk>>,
-    /// Number of chunks that threads have taken, and number of unfinished ones.
-    taken: AtomicUsize,
-    left: AtomicUsize,
-    /// True after a thread has panicked.
-    failed: AtomicBool,
     layout: OnceLock<TileLists>,
     /// Recycled storage for the tile lists.
     empty: Mutex<TileLists>,
     pub(crate) workers: Workers,
-}
-
-thread_local! {
-    /// True while this thread prepares an image.
-    static PREPARING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Guard that marks this thread as preparing. If the thread panics, no other waits for it.
-struct PreparationMark<'a> {
-    failed: &'a AtomicBool,
-    /// Previous value of the mark.
-    outer: bool,
-}
-
-impl<'a> PreparationMark<'a> {
-    fn new(failed: &'a AtomicBool) -> Self {
-        let outer = PREPARING.replace(true);
-        Self { failed, outer }
-    }
-}
-
-impl Drop for PreparationMark<'_> {
-    fn drop(&mut self) {
-        PREPARING.set(self.outer);
-        if std::thread::panicking() {
-            self.failed.store(true, Ordering::Release);
-        }
-    }
 }
 
 impl<'a> Scene<'a> {
@@ -96,10 +64,8 @@ impl<'a> Scene<'a> {
         kind: ImageKind,
     ) -> Self {
         let plan = visuals.plan();
-        // At least one, because the thread that finishes the last chunk builds the tile lists.
-        let count = plan.chunks().max(1);
         let mut chunks = std::mem::take(&mut storage.chunks);
-        chunks.resize_with(count, OnceLock::new);
+        chunks.resize_with(plan.chunks(), OnceLock::new);
         Self {
             visuals,
             plan,
@@ -116,9 +82,6 @@ impl<'a> Scene<'a> {
             rows: pixels.height.div_ceil(TILE_HEIGHT),
             chunks,
             spare: Mutex::new(std::mem::take(&mut storage.spare)),
-            taken: AtomicUsize::new(0),
-            left: AtomicUsize::new(count),
-            failed: AtomicBool::new(false),
             layout: OnceLock::new(),
             empty: Mutex::new(std::mem::take(&mut storage.layout)),
             workers: std::mem::take(&mut storage.workers),
@@ -137,50 +100,32 @@ impl<'a> Scene<'a> {
         storage.workers = self.workers;
     }
 
-    /// Prepares the scene together with the other threads. Returns false if this thread must not
-    /// wait until the others have finished, or if one of them has panicked; then the threads that
-    /// do finish the preparation draw the image.
-    pub(crate) fn prepare(&self) -> bool {
-        let preparing = PreparationMark::new(&self.failed);
-        // Poses come from user code. If that code runs something in parallel, this thread can get
-        // here from within another preparation, or this one, that depends on it. It must not wait
-        // then.
-        let may_wait = !preparing.outer;
-        loop {
-            let k = self.taken.fetch_add(1, Ordering::Relaxed);
-            let Some(part) = self.chunks.get(k) else {
-                break;
-            };
-            part.get_or_init(|| self.prepare_chunk(k));
-            if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-                self.layout.get_or_init(|| self.lay_out());
+    /// Prepares the scene on all threads and builds the tile lists.
+    pub(crate) fn prepare(&self) {
+        let taken = AtomicUsize::new(0);
+        let prepare = || {
+            loop {
+                let k = taken.fetch_add(1, Ordering::Relaxed);
+                let Some(part) = self.chunks.get(k) else {
+                    break;
+                };
+                part.get_or_init(|| self.prepare_chunk(k));
+            }
+        };
+        match rayon::current_num_threads().min(self.chunks.len()) {
+            0 | 1 => prepare(),
+            threads => {
+                let threads = (0..threads).into_par_iter().with_max_len(1);
+                threads.for_each(|_| prepare());
             }
         }
-        drop(preparing);
-        // Other threads are at work on the unfinished chunks, which takes microseconds.
-        let mut spins = 0;
-        while self.layout.get().is_none() {
-            if !may_wait || self.failed.load(Ordering::Acquire) {
-                return false;
-            }
-            if spins < 200 {
-                spins += 1;
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
-        }
-        true
+        self.layout.get_or_init(|| self.lay_out());
     }
 
     fn prepare_chunk(&self, k: usize) -> PreparedChunk {
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let part = spare().pop();
         let mut part = part.unwrap_or_default();
-        if k >= self.plan.chunks() {
-            part.start(0);
-            return part;
-        }
         match self.plan.chunk(k, self.visuals) {
             VisualChunk::Visuals(numbers) => {
                 part.start(numbers.len());
