@@ -9,6 +9,7 @@
 //! without it, such a URL is an error that says so.
 
 mod diagnostic;
+mod discrete;
 mod document;
 mod dynamics;
 mod error;
@@ -34,19 +35,23 @@ pub mod directives {
 }
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use discrete::DiscreteContactApproximation;
+pub use dynamics::MultibodyForces;
 pub use error::{Error, ErrorKind, Result};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
 pub use model::{
-    BallConstraint, BodyIndex, Constraint, CouplerConstraint, DistanceConstraint, EqualityKind,
-    FixedOffsetFrame, ForceElement, FrameIndex, Joint, JointActuator, JointActuatorIndex,
-    JointIndex, JointKind, Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex,
-    PdControllerGains, RigidBody, TendonConstraint, VisualProperties, WeldConstraint,
+    BallConstraint, BodyIndex, Constraint, CouplerConstraint, DistanceConstraint, DoorHingeConfig,
+    EqualityKind, FixedOffsetFrame, ForceElement, FrameIndex, Joint, JointActuator,
+    JointActuatorIndex, JointIndex, JointKind, Keyframe, ModelCamera, ModelEquality,
+    ModelInstanceIndex, PdControllerGains, RigidBody, TendonConstraint, VisualProperties,
+    WeldConstraint,
 };
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::Parser;
 pub use plant::{
-    MultibodyPlant, MultibodyPlantPorts, PositionSource, add_multibody_plant_scene_graph,
-    compute_default_scene_aabb,
+    ContactModel, ContactResults, ExternallyAppliedSpatialForce, MultibodyPlant,
+    MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts, PointPairContactInfo,
+    PositionSource, add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

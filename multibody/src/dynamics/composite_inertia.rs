@@ -76,6 +76,11 @@ impl<T: Scalar> CompositeInertia<T> {
             xz * w.x + yz * w.y + zz * w.z,
         )
     }
+    /// Returns the rotational inertia about the point.
+    pub(super) fn rotational(&self) -> Matrix3<T> {
+        let [xx, yy, zz, xy, xz, yz] = self.i;
+        Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
+    }
     /// Computes the spatial momentum about the point from the spatial velocity of the point.
     pub(super) fn momentum(&self, v: &SpatialVector<T>) -> SpatialVector<T> {
         SpatialVector {

@@ -6,40 +6,41 @@ use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
 use tarragon_framework::Scalar;
 
-/// Computes `tau = M(q) vdot + C(q, v) v`, with the reflected inertia of rotors.
+/// Computes `tau = M(q) vdot + C(q, v) v`, with the reflected inertia of rotors, less the effect of
+/// forces `applied` to the bodies; `vdot` is 0 if it is not given.
 pub(crate) fn inverse_dynamics<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
-    vdot: &[T],
+    vdot: Option<&[T]>,
+    applied: Option<&[SpatialVector<T>]>,
 ) -> Vec<T> {
-    let mut tau = newton_euler(tree, positions, velocities, Some(vdot));
+    let mut accelerations = vec![];
+    spatial_accelerations(tree, positions, velocities, vdot, &mut accelerations);
+    let mut forces = accelerations;
+    transmitted_forces(tree, positions, velocities, applied, &mut forces);
+    let mut tau = vec![T::zero(); tree.num_velocities];
     for node in &tree.nodes {
+        let force = &forces[node.body as usize];
         for k in node.velocities() {
-            tau[k] += vdot[k] * T::from(node.reflected);
+            tau[k] = positions.columns[k].dot(force);
+            if let Some(vdot) = vdot {
+                tau[k] += vdot[k] * T::from(node.reflected);
+            }
         }
     }
     tau
 }
 
-/// Computes `C(q, v) v`.
-pub(crate) fn bias_term<T: Scalar>(
+/// Turns the spatial accelerations of all bodies, in place, into the forces that their inboard
+/// joints transmit to them, about the origins of the bodies and expressed in W.
+pub(crate) fn transmitted_forces<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
-) -> Vec<T> {
-    newton_euler(tree, positions, velocities, None)
-}
-
-fn newton_euler<T: Scalar>(
-    tree: &KinematicTree,
-    positions: &PositionKinematics<T>,
-    velocities: &VelocityKinematics<T>,
-    vdot: Option<&[T]>,
-) -> Vec<T> {
-    let mut forces = vec![];
-    spatial_accelerations(tree, positions, velocities, vdot, &mut forces);
-    // Accelerations turn into forces in place, as each is needed only for its own body.
+    applied: Option<&[SpatialVector<T>]>,
+    forces: &mut [SpatialVector<T>],
+) {
     for node in &tree.nodes {
         let body = node.body as usize;
         let (a, w) = (forces[body], velocities.v_wb[body].rotational);
@@ -51,15 +52,15 @@ fn newton_euler<T: Scalar>(
                 rotational: spin,
                 translational: pull,
             };
-    }
-    let mut tau = vec![T::zero(); tree.num_velocities];
-    for node in tree.nodes.iter().rev() {
-        let force = forces[node.body as usize];
-        for k in node.velocities() {
-            tau[k] = positions.columns[k].dot(&force);
+        if let Some(applied) = applied {
+            forces[body] -= applied[body];
         }
-        let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
-        forces[node.parent as usize] += force.force_at(&-r);
     }
-    tau
+    for node in tree.nodes.iter().rev() {
+        if node.parent != 0 {
+            let force = forces[node.body as usize];
+            let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
+            forces[node.parent as usize] += force.force_at(&-r);
+        }
+    }
 }

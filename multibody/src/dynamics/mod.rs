@@ -2,15 +2,24 @@
 //!
 //! All computations are in the world frame, about the origins of the bodies, after R. Featherstone,
 //! "Rigid Body Dynamics Algorithms", 2008: composite rigid bodies for the mass matrix, recursive
-//! Newton-Euler for forces.
+//! Newton-Euler for forces, articulated bodies for accelerations.
 
+mod articulated_body;
 mod composite_inertia;
+mod force_elements;
+mod forces;
+mod forward_dynamics;
 mod inverse_dynamics;
 mod mass_matrix;
 mod momentum;
 
-pub(crate) use inverse_dynamics::{bias_term, inverse_dynamics};
-pub(crate) use mass_matrix::{gravity_forces, mass_matrix};
+pub(crate) use articulated_body::SingularInertia;
+pub(crate) use force_elements::{ElementPower, ForceElementState};
+pub use forces::MultibodyForces;
+pub(crate) use forces::project;
+pub(crate) use forward_dynamics::{forward_dynamics, reaction_forces};
+pub(crate) use inverse_dynamics::inverse_dynamics;
+pub(crate) use mass_matrix::{calc_mass_matrix, mass_matrix, mass_matrix_diagonal};
 pub(crate) use momentum::{
-    center_of_mass_jacobian, first_moment, kinetic_energy, spatial_momentum,
+    center_of_mass_jacobian, first_moment, first_moment_of, kinetic_energy, spatial_momentum,
 };

@@ -2,6 +2,7 @@
 
 use super::composite_inertia::{CompositeInertia, composites};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
+use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
 use nalgebra::{Matrix3xX, Vector3};
@@ -19,6 +20,19 @@ pub(crate) fn first_moment<T: Scalar>(
         whole.add(&m, positions.p_wb(node.body));
     }
     whole.moment
+}
+
+/// Computes the mass of one body times the position of its centre of mass, expressed in W (kg m).
+pub(crate) fn first_moment_of<T: Scalar>(
+    tree: &KinematicTree,
+    positions: &PositionKinematics<T>,
+    body: BodyIndex,
+) -> Vector3<T> {
+    let Some(node) = tree.node(body) else {
+        return Vector3::zeros();
+    };
+    let m = CompositeInertia::of(&node.inertia, &positions.r_wb[body.index()]);
+    m.moment + positions.p_wb(node.body) * T::from(m.mass)
 }
 
 /// Computes the Jacobian of the velocity of the centre of mass of all bodies, whose mass is `total`

@@ -7,8 +7,10 @@ use crate::model::{BodyIndex, FixedOffsetFrame};
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
 use crate::tree::mobilizer::lift;
-use nalgebra::{Isometry3, Matrix3, Vector3};
-use tarragon_framework::Scalar;
+use nalgebra::{Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
+use std::any::Any;
+use std::borrow::Cow;
+use tarragon_framework::{Scalar, math};
 
 /// Kinematics that depend only on the positions q: poses of bodies, and the axes about and along
 /// which joints move them. Velocities, Jacobians, mass matrix, forces and energies are computed
@@ -53,6 +55,18 @@ impl<T: Scalar> PositionKinematics<T> {
             r_wb: vec![],
             columns: vec![],
         }
+    }
+    /// Returns the same without derivatives.
+    pub(crate) fn real(&self) -> Cow<'_, PositionKinematics<f64>> {
+        if let Some(real) = (self as &dyn Any).downcast_ref() {
+            return Cow::Borrowed(real);
+        }
+        Cow::Owned(PositionKinematics {
+            q: self.q.iter().map(|x| x.re()).collect(),
+            x_wb: self.x_wb.iter().map(real_pose).collect(),
+            r_wb: self.r_wb.iter().map(|r| r.map(|x| x.re())).collect(),
+            columns: self.columns.iter().map(SpatialVector::real).collect(),
+        })
     }
     /// Returns the positions q.
     pub fn positions(&self) -> &[T] {
@@ -102,6 +116,14 @@ impl<T: Scalar> PositionKinematics<T> {
         }
         Ok(())
     }
+}
+
+fn real_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
+    let rotation = Quaternion::from(x.rotation.coords.map(|x| x.re()));
+    math::pose(
+        UnitQuaternion::new_unchecked(rotation),
+        x.translation.vector.map(|x| x.re()),
+    )
 }
 
 /// Computes the poses of all bodies in the world, the world itself first, at positions that the

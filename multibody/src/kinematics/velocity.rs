@@ -7,6 +7,8 @@ use crate::model::BodyIndex;
 use crate::model::checks::check_length;
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
+use std::any::Any;
+use std::borrow::Cow;
 use tarragon_framework::Scalar;
 
 /// Spatial velocities of all bodies at given positions and velocities.
@@ -36,6 +38,23 @@ impl<T: Scalar> VelocityKinematics<T> {
             v: vec![],
             v_wb: vec![],
         }
+    }
+    /// Returns the kinematics of a tree at rest.
+    pub(crate) fn at_rest(tree: &KinematicTree) -> Self {
+        Self {
+            v: vec![T::zero(); tree.num_velocities],
+            v_wb: vec![SpatialVector::zero(); tree.nodes.len() + 1],
+        }
+    }
+    /// Returns the same without derivatives.
+    pub(crate) fn real(&self) -> Cow<'_, VelocityKinematics<f64>> {
+        if let Some(real) = (self as &dyn Any).downcast_ref() {
+            return Cow::Borrowed(real);
+        }
+        Cow::Owned(VelocityKinematics {
+            v: self.v.iter().map(|x| x.re()).collect(),
+            v_wb: self.v_wb.iter().map(SpatialVector::real).collect(),
+        })
     }
     /// Returns the velocities v.
     pub fn velocities(&self) -> &[T] {

@@ -54,6 +54,13 @@ pub enum ForceElement {
         /// Damping (N s/m).
         damping: f64,
     },
+    /// The spring, the catch and the friction of a door on a revolute joint.
+    DoorHinge {
+        /// The joint.
+        joint: JointIndex,
+        /// The parameters.
+        config: DoorHingeConfig,
+    },
     /// A bushing between two frames: torques from roll, pitch and yaw, forces from the three
     /// displacements.
     LinearBushingRollPitchYaw {
@@ -72,12 +79,61 @@ pub enum ForceElement {
     },
 }
 
+/// Parameters of a door's hinge (Drake's `DoorHingeConfig`, with its defaults, which apply no
+/// torque). With the smooth step `s(t, x) = tanh(x/t)` and the bump `b(t, x) = 2 s (1 -
+/// s^2)`, the torque at angle q and rate w is
+/// - `-spring_constant (q - spring_zero_angle_rad)`, the spring;
+/// - `catch_torque b(catch_width/2, q - catch_width/2)`, the catch;
+/// - `-dynamic_friction_torque s(motion_threshold, w) - static_friction_torque b(motion_threshold,
+///   w) - viscous_friction w`, the friction, without its first two terms if the threshold is 0.
+///
+/// ```
+/// use tarragon_multibody::DoorHingeConfig;
+/// let heavy = DoorHingeConfig { spring_constant: 10.0, ..DoorHingeConfig::default() };
+/// assert_eq!(heavy.catch_width, 0.0); // There is no catch.
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DoorHingeConfig {
+    /// Angle at which the spring's torque is zero (rad).
+    pub spring_zero_angle_rad: f64,
+    /// Stiffness of the spring (N m/rad).
+    pub spring_constant: f64,
+    /// Friction while the door moves (N m).
+    pub dynamic_friction_torque: f64,
+    /// Additional friction where the door begins to move (N m).
+    pub static_friction_torque: f64,
+    /// Damping (N m s/rad).
+    pub viscous_friction: f64,
+    /// Range of angles in which the catch acts (rad); 0 means there is no catch.
+    pub catch_width: f64,
+    /// Strength of the catch (N m).
+    pub catch_torque: f64,
+    /// Rate at which friction begins to count as dynamic (rad/s); 0 means there is none.
+    pub motion_threshold: f64,
+}
+
+impl Default for DoorHingeConfig {
+    fn default() -> Self {
+        Self {
+            spring_zero_angle_rad: -1.5,
+            spring_constant: 0.0,
+            dynamic_friction_torque: 0.0,
+            static_friction_torque: 0.0,
+            viscous_friction: 0.0,
+            catch_width: 0.0,
+            catch_torque: 0.0,
+            motion_threshold: 0.001,
+        }
+    }
+}
+
 impl ForceElement {
     /// Returns Drake's name of the type.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::RevoluteSpring { .. } => "RevoluteSpring",
             Self::PrismaticSpring { .. } => "PrismaticSpring",
+            Self::DoorHinge { .. } => "DoorHinge",
             Self::LinearSpringDamper { .. } => "LinearSpringDamper",
             Self::LinearBushingRollPitchYaw { .. } => "LinearBushingRollPitchYaw",
         }
@@ -105,6 +161,17 @@ impl ForceElement {
             } => (
                 vec![*free_length, *stiffness, *damping],
                 p_ap.iter().chain(p_bq).copied().collect(),
+            ),
+            Self::DoorHinge { config, .. } => (
+                vec![
+                    config.spring_constant,
+                    config.dynamic_friction_torque,
+                    config.static_friction_torque,
+                    config.viscous_friction,
+                    config.catch_width,
+                    config.motion_threshold,
+                ],
+                vec![config.spring_zero_angle_rad, config.catch_torque],
             ),
             Self::LinearBushingRollPitchYaw {
                 torque_stiffness,

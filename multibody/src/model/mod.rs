@@ -28,7 +28,7 @@ pub use constraint::{
     WeldConstraint,
 };
 pub use equality::{EqualityKind, ModelEquality};
-pub use force_element::ForceElement;
+pub use force_element::{DoorHingeConfig, ForceElement};
 pub use frame::FixedOffsetFrame;
 pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 pub use joint::Joint;

@@ -100,8 +100,9 @@ impl MultibodyPlant {
     }
 
     /// Excludes the pairs that Drake excludes: between the two bodies of a joint (except joints to
-    /// the world and joints with six degrees of freedom), within a group of bodies that are welded
-    /// together, and the pairs of the filter groups of model files. Pairs of
+    /// the world and joints with six degrees of freedom; see
+    /// [`MultibodyPlantConfig`](crate::MultibodyPlantConfig)), within a group of bodies that are
+    /// welded together, and the pairs of the filter groups of model files. Pairs of
     /// [`Self::exclude_collisions_between`] are excluded as well. Does nothing if the filters are
     /// applied already.
     ///
@@ -119,7 +120,8 @@ impl MultibodyPlant {
         let mut declaration = CollisionFilterDeclaration::new();
         for joint in &self.joints {
             let on_world = [joint.parent, joint.child].contains(&BodyIndex::WORLD);
-            if !on_world && !joint.kind.is_floating() {
+            let adjacent = self.adjacent_bodies_collision_filters;
+            if adjacent && !on_world && !joint.kind.is_floating() {
                 let [a, b] = [joint.parent, joint.child].map(|b| self.proximity_set(&[b]));
                 declaration = declaration.exclude_between(a, b);
             }

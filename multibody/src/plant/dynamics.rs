@@ -34,7 +34,9 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
     ) -> Result<Vec<T>> {
         let tree = self.tree_of("calc_gravity_generalized_forces", positions)?;
-        Ok(dynamics::gravity_forces(tree, positions, &self.gravity))
+        let mut weights = self.zero_forces();
+        weights.add_gravity(tree, positions, |body| self.gravity_on(body));
+        Ok(dynamics::project(tree, positions, &weights.spatial))
     }
 
     /// Computes the generalized forces `tau = M(q) vdot + C(q, v) v` (N, N m) that produce the
@@ -56,7 +58,11 @@ impl MultibodyPlant {
         topology.check(CoordinateKind::Accelerations, vdot)?;
         velocities.check(tree)?;
         Ok(dynamics::inverse_dynamics(
-            tree, positions, velocities, vdot,
+            tree,
+            positions,
+            velocities,
+            Some(vdot),
+            None,
         ))
     }
 
@@ -72,7 +78,9 @@ impl MultibodyPlant {
     ) -> Result<Vec<T>> {
         let tree = self.tree_of("calc_bias_term", positions)?;
         velocities.check(tree)?;
-        Ok(dynamics::bias_term(tree, positions, velocities))
+        Ok(dynamics::inverse_dynamics(
+            tree, positions, velocities, None, None,
+        ))
     }
 
     /// Computes the position of the centre of mass of all bodies in the world, `p_WoScm_W` (m).
@@ -152,16 +160,23 @@ impl MultibodyPlant {
         Ok(dynamics::kinetic_energy(tree, positions, velocities))
     }
 
-    /// Computes the potential energy of gravity (J), 0 where the centre of mass is at the world's
-    /// origin.
+    /// Computes the potential energy (J) of gravity, 0 where the centre of mass is at the world's
+    /// origin, and of springs. Bushings contribute nothing, because their forces have no potential
+    /// in general.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_potential_energy<T: Scalar>(&self, positions: &PositionKinematics<T>) -> Result<T> {
         let tree = self.tree_of("calc_potential_energy", positions)?;
-        let moment = dynamics::first_moment(tree, positions);
-        let g = self.gravity;
-        Ok(-(moment.x * g.x + moment.y * g.y + moment.z * g.z))
+        let body_moment = |body| dynamics::first_moment_of(tree, positions, body);
+        let mut energy = T::zero();
+        for (body, _) in self.bodies().skip(1) {
+            let (moment, g) = (body_moment(body), self.gravity_on(body));
+            energy -= moment.x * g.x + moment.y * g.y + moment.z * g.z;
+        }
+        let at_rest = VelocityKinematics::at_rest(tree);
+        let elements = self.element_powers(positions, &at_rest)?;
+        Ok(elements.iter().fold(energy, |sum, e| sum + e.energy))
     }
 
     /// Returns the mass of all bodies, which must be positive for a centre of mass to exist.

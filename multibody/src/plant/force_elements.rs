@@ -23,7 +23,7 @@ impl MultibodyPlant {
             )));
         }
         match &element {
-            ForceElement::RevoluteSpring { joint, .. } => {
+            ForceElement::RevoluteSpring { joint, .. } | ForceElement::DoorHinge { joint, .. } => {
                 self.check_kind(what, *joint, "revolute")?;
             }
             ForceElement::PrismaticSpring { joint, .. } => {

@@ -120,7 +120,7 @@ impl MultibodyPlant {
             .ok_or_else(|| out_of_range("model instance", index.index()))
     }
     /// Returns the scoped name `model::body` of a body of this plant.
-    pub(super) fn scoped_body_name(&self, index: BodyIndex) -> String {
+    pub fn scoped_body_name(&self, index: BodyIndex) -> String {
         let body = &self.bodies[index.index()];
         self.scoped(body.model_instance, &body.name)
     }
@@ -179,6 +179,14 @@ impl MultibodyPlant {
     pub fn frame_by_name(&self, name: &str) -> Result<FrameIndex> {
         let all = self.frames().map(|(_, f)| (f.model_instance(), &*f.name));
         self.indexed_by_name("frame", name, &self.taken.frames, all)
+    }
+    /// Returns the actuator with a name, plain or scoped (`model::actuator`).
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or several in different model instances.
+    pub fn joint_actuator_by_name(&self, name: &str) -> Result<JointActuatorIndex> {
+        let all = self.actuators.iter().map(|a| (a.model_instance, &*a.name));
+        self.indexed_by_name("actuator", name, &self.taken.actuators, all)
     }
     /// Returns the body with a name within a model instance.
     ///

@@ -94,6 +94,10 @@ impl PlantMark {
         plant.filter_groups.truncate(self.filter_groups);
         plant.excluded.truncate(self.excluded);
         plant.gravity = self.gravity;
+        let instances = self.model_instances;
+        plant
+            .weightless
+            .retain(|instance| instance.index() < instances);
         if !self.is_source {
             plant.registration = None;
         }

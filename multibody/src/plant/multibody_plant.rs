@@ -1,5 +1,6 @@
 //! The plant type, and checks that all additions share.
 
+use super::contact_model::ContactSettings;
 use super::element_names::{ElementNames, NameIndex};
 use super::geometry_registration::GeometryRegistration;
 use crate::error::{Error, Result};
@@ -10,6 +11,7 @@ use crate::model::{
 use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
 use nalgebra::{Isometry3, Vector3};
+use std::collections::BTreeSet;
 
 /// Source of the positions of the plant as a system.
 ///
@@ -53,10 +55,14 @@ pub enum PositionSource {
 /// | output | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by body | always |
 /// | output | `geometry_pose` | `FramePoseVector<T>` | once registered with a SceneGraph |
 ///
-/// Masses, forces and energies are computed from [`crate::PositionKinematics`]. Limit: no forward
-/// dynamics yet. A discrete state keeps the value it is set to. A continuous state has no time
-/// derivatives: evaluating them, as a simulator does, is an error. Constraints, springs and damping
-/// are stored but not simulated.
+/// A plant whose positions are its state moves under forces, and has the ports of
+/// [`PlantDynamicsPorts`](crate::PlantDynamicsPorts), too: in discrete steps with a positive time
+/// step, else as a system of differential equations.
+///
+/// In discrete time, the velocities at the end of a step minimize a convex cost that contains
+/// contact, friction, joint limits, constraints and the built-in controllers of actuators. In
+/// continuous time, contact is a stiff spring; the gains of controllers and joint limits have no
+/// effect, and constraints are an error.
 ///
 /// Bodies, joints and frames have names that are unique within their model instance; look-ups take
 /// `name` or `model::name`.
@@ -87,6 +93,10 @@ pub struct MultibodyPlant {
     pub(super) equalities: Vec<ModelEquality>,
     pub(super) force_elements: Vec<ForceElement>,
     pub(super) gravity: Vector3<f64>,
+    /// Model instances on which gravity does not act.
+    pub(super) weightless: BTreeSet<ModelInstanceIndex>,
+    pub(super) contact: ContactSettings,
+    pub(super) adjacent_bodies_collision_filters: bool,
     pub(super) keyframes: Vec<Keyframe>,
     pub(super) cameras: Vec<ModelCamera>,
     pub(super) sites: Vec<FixedOffsetFrame>,
@@ -126,6 +136,9 @@ impl MultibodyPlant {
             equalities: vec![],
             force_elements: vec![],
             gravity: Vector3::new(0.0, 0.0, -9.81),
+            weightless: BTreeSet::new(),
+            contact: ContactSettings::default(),
+            adjacent_bodies_collision_filters: true,
             keyframes: vec![],
             cameras: vec![],
             sites: vec![],

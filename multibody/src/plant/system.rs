@@ -1,6 +1,8 @@
 //! The plant as a system, and its wiring to a SceneGraph.
 
+use super::force_ports::{DynamicsEntries, PlantDynamicsPorts};
 use super::multibody_plant::{MultibodyPlant, PositionSource};
+use super::step::DynamicsResult;
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
@@ -8,14 +10,14 @@ use crate::spatial::SpatialVector;
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
-    Block, ContinuousState, Declare, Dep, DiagramBuilder, DiscreteState, InputPort, LeafContext,
-    LeafSystem, OutputPort,
+    Block, ContinuousState, Declare, Dep, DiagramBuilder, DiscreteState, EventStatus, InputPort,
+    LeafContext, LeafSystem, OutputPort, Trigger,
 };
 use tarragon_geometry::{Aabb, FrameId, FramePoseVector, Role, SceneGraph};
 
 /// Ports and state of [`MultibodyPlant`]. The configuration of the plant decides which of them
 /// exist; the accessors of the others return an error that tells how to get them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct MultibodyPlantPorts<T: Scalar> {
     pub(super) position: Option<InputPort<Vec<T>>>,
     pub(super) velocity: Option<InputPort<Vec<T>>>,
@@ -27,6 +29,7 @@ pub struct MultibodyPlantPorts<T: Scalar> {
     pub(super) geometry_pose: Option<OutputPort<FramePoseVector<T>>>,
     pub(super) discrete_state: Option<DiscreteState<Vec<T>>>,
     pub(super) continuous_state: Option<ContinuousState<Vec<T>>>,
+    dynamics: Option<PlantDynamicsPorts<T>>,
 }
 
 impl<T: Scalar> MultibodyPlantPorts<T> {
@@ -80,6 +83,14 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
         self.continuous_state
             .ok_or_else(|| missing("continuous state", remedy))
     }
+    /// Returns the ports of forces, accelerations and contacts.
+    ///
+    /// # Errors
+    /// Returns an error unless the plant has [`PositionSource::State`].
+    pub fn dynamics(&self) -> Result<&PlantDynamicsPorts<T>> {
+        let dynamics = self.dynamics.as_ref();
+        dynamics.ok_or_else(|| missing("forces and accelerations", FROM_STATE))
+    }
 }
 
 const FROM_PORT: &str =
@@ -99,7 +110,7 @@ fn missing(what: &str, remedy: &str) -> Error {
 enum CoordinateSource<T: Scalar> {
     Port(InputPort<Vec<T>>),
     Discrete(DiscreteState<Vec<T>>),
-    Continuous(ContinuousState<Vec<T>>),
+    Continuous,
 }
 
 impl<T: Scalar> CoordinateSource<T> {
@@ -107,7 +118,7 @@ impl<T: Scalar> CoordinateSource<T> {
         match self {
             Self::Port(port) => port.into(),
             Self::Discrete(state) => state.into(),
-            Self::Continuous(state) => state.into(),
+            Self::Continuous => Dep::Xc,
         }
     }
     /// Reads q, possibly followed by v.
@@ -115,14 +126,10 @@ impl<T: Scalar> CoordinateSource<T> {
         Ok(match self {
             Self::Port(port) => ctx.eval(port)?,
             Self::Discrete(state) => ctx.xd(state),
-            Self::Continuous(_) => ctx.xc(),
+            Self::Continuous => ctx.xc(),
         })
     }
 }
-
-const NO_DYNAMICS: &str = "MultibodyPlant: a continuous state has no time derivatives, because \
-                           forward dynamics are not supported yet; use a positive time step or \
-                           PositionSource::InputPort";
 
 impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
     type Ports = MultibodyPlantPorts<T>;
@@ -136,12 +143,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             PositionSource::State if self.time_step > 0.0 => {
                 CoordinateSource::Discrete(d.discrete_state(&x0))
             }
-            PositionSource::State => {
-                let no_derivatives =
-                    |_: &Self, _: &LeafContext<'_, T>, _: &mut [T]| Err(custom(NO_DYNAMICS));
-                let state = d.continuous_state((nq, nv, 0), &x0, Dep::Xc, no_derivatives);
-                CoordinateSource::Continuous(state)
-            }
+            PositionSource::State => CoordinateSource::Continuous,
         };
         let state = (self.position_source == PositionSource::State).then(|| {
             d.vector_output("state", nq + nv, source.dep(), move |_, ctx, y| {
@@ -216,32 +218,82 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                 },
             )
         });
-        let (mut position, mut discrete_state, mut continuous_state) = (None, None, None);
-        match source {
-            CoordinateSource::Port(port) => position = Some(port),
-            CoordinateSource::Discrete(state) => discrete_state = Some(state),
-            CoordinateSource::Continuous(state) => continuous_state = Some(state),
-        }
-        MultibodyPlantPorts {
-            position,
+        let mut ports = MultibodyPlantPorts {
+            position: None,
             velocity,
             state,
             body_poses,
             body_spatial_velocities,
             geometry_pose,
-            discrete_state,
-            continuous_state,
+            discrete_state: None,
+            continuous_state: None,
+            dynamics: None,
+        };
+        if let CoordinateSource::Port(port) = source {
+            ports.position = Some(port);
+            return ports;
         }
+        let entries = DynamicsEntries::declare(self, d, motion);
+        let dynamics = entries.dynamics;
+        let mut memory = None;
+        match source {
+            CoordinateSource::Discrete(state) => {
+                ports.discrete_state = Some(state);
+                let every_step = Trigger::every(self.time_step);
+                if self.has_sampled_output_ports() {
+                    let sampled = d.abstract_state(DynamicsResult::empty());
+                    memory = Some(sampled);
+                    d.unrestricted_update_on(every_step, move |_, ctx, next| {
+                        let (result, _) = ctx.cached(dynamics)?;
+                        next.xd_mut(state).copy_from_slice(&result.next);
+                        next.xa_mut(sampled).clone_from(result);
+                        Ok(EventStatus::Succeeded)
+                    });
+                } else {
+                    d.discrete_update_on(every_step, move |_, ctx, next| {
+                        let (result, _) = ctx.cached(dynamics)?;
+                        next.get_mut(state).copy_from_slice(&result.next);
+                        Ok(EventStatus::Succeeded)
+                    });
+                }
+            }
+            _ => {
+                let deps = (motion, dynamics);
+                let state =
+                    d.continuous_state((nq, nv, 0), &x0, deps, move |plant, ctx, derivatives| {
+                        let (positions, velocities) = ctx.cached(motion)?;
+                        let (result, _) = ctx.cached(dynamics)?;
+                        let (qdot, vdot) = derivatives.split_at_mut(positions.q.len());
+                        qdot.copy_from_slice(
+                            &plant.map_velocity_to_qdot(positions, &velocities.v)?,
+                        );
+                        vdot.copy_from_slice(&result.vdot);
+                        Ok(())
+                    });
+                ports.continuous_state = Some(state);
+                d.velocity_map(
+                    move |plant, ctx, v, qdot| {
+                        let (positions, _) = ctx.cached(motion)?;
+                        qdot.copy_from_slice(&plant.map_velocity_to_qdot(positions, v)?);
+                        Ok(())
+                    },
+                    move |plant, ctx, qdot, v| {
+                        let (positions, _) = ctx.cached(motion)?;
+                        v.copy_from_slice(&plant.map_qdot_to_velocity(positions, qdot)?);
+                        Ok(())
+                    },
+                );
+            }
+        }
+        ports.dynamics = Some(entries.outputs(self, d, memory));
+        ports
     }
 }
 
-fn custom(message: &str) -> Error {
-    Error::custom(message)
-}
-
 /// Adds a plant and the scene it is registered with to a diagram, as `plant` and `scene_graph`, and
-/// connects them. It finalizes the plant if need be, registers frames for bodies that have none,
-/// applies the collision filters and connects `geometry_pose` to the scene.
+/// connects them: `geometry_pose` to the scene and, if forces move the plant, its query object to
+/// `geometry_query`. It finalizes the plant if need be, registers frames for bodies that have none,
+/// and applies the collision filters.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -285,6 +337,9 @@ pub fn add_multibody_plant_scene_graph(
     let scene_graph = builder.add("scene_graph", scene_graph);
     if let Some(geometry_pose) = plant.geometry_pose {
         builder.connect(geometry_pose, scene_graph.source_pose_port(source)?);
+    }
+    if let Ok(dynamics) = plant.dynamics() {
+        builder.connect(scene_graph.query, dynamics.geometry_query()?);
     }
     Ok((plant, scene_graph))
 }

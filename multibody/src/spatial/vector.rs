@@ -1,7 +1,7 @@
 //! Pairs of a rotational and a translational vector.
 
 use nalgebra::Vector3;
-use std::ops::{Add, AddAssign, Mul};
+use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 use tarragon_framework::Scalar;
 
 /// A spatial velocity V (rad/s, m/s), acceleration A (rad/s^2, m/s^2), momentum L (N m s, N s) or
@@ -29,6 +29,13 @@ impl<T: Scalar> SpatialVector<T> {
         Self {
             rotational: Vector3::zeros(),
             translational: Vector3::zeros(),
+        }
+    }
+    /// Returns the same without derivatives.
+    pub(crate) fn real(&self) -> SpatialVector<f64> {
+        SpatialVector {
+            rotational: self.rotational.map(|x| x.re()),
+            translational: self.translational.map(|x| x.re()),
         }
     }
     /// Returns the spatial velocity at another point of the same body; `p` is the position of that
@@ -68,6 +75,31 @@ impl<T: Scalar> AddAssign for SpatialVector<T> {
     fn add_assign(&mut self, other: Self) {
         self.rotational += other.rotational;
         self.translational += other.translational;
+    }
+}
+
+impl<T: Scalar> Sub for SpatialVector<T> {
+    type Output = Self;
+    fn sub(mut self, other: Self) -> Self {
+        self -= other;
+        self
+    }
+}
+
+impl<T: Scalar> SubAssign for SpatialVector<T> {
+    fn sub_assign(&mut self, other: Self) {
+        self.rotational -= other.rotational;
+        self.translational -= other.translational;
+    }
+}
+
+impl<T: Scalar> Neg for SpatialVector<T> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self {
+            rotational: -self.rotational,
+            translational: -self.translational,
+        }
     }
 }
 

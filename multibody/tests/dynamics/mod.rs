@@ -2,6 +2,8 @@
 //! time derivatives.
 
 mod curvilinear;
+mod discrete;
+mod forward;
 
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};
 use proptest::prelude::*;

@@ -394,7 +394,7 @@ fn positions_can_come_from_a_port() {
 }
 
 #[test]
-fn a_continuous_plant_has_no_derivatives_yet_and_says_so() {
+fn a_continuous_plant_names_the_body_without_mass() {
     let mut p = MultibodyPlant::new(0.0).unwrap();
     let a = add_body(&mut p, "a");
     p.finalize().unwrap();
@@ -410,7 +410,8 @@ fn a_continuous_plant_has_no_derivatives_yet_and_says_so() {
         .and_then(|mut s| s.advance_to(0.1))
         .unwrap_err()
         .to_string();
-    assert!(e.contains("forward dynamics are not supported yet"), "{e}");
+    assert!(e.contains("body 'DefaultModelInstance::a'"), "{e}");
+    assert!(e.contains("give the body mass"), "{e}");
 }
 
 #[test]
@@ -536,13 +537,34 @@ fn ports_match_the_documented_table() {
     let names = |list: &[&str]| list.iter().map(|n| n.to_string()).collect::<Vec<_>>();
     for time_step in [0.0, 0.1] {
         let state = ports(time_step, PositionSource::State, true);
-        let outputs = [
+        let inputs = [
+            "geometry_query",
+            "actuation",
+            "applied_generalized_force",
+            "applied_spatial_force",
+        ];
+        let plain = [
             "state",
             "body_poses",
             "body_spatial_velocities",
             "geometry_pose",
+            "body_spatial_accelerations",
+            "generalized_acceleration",
+            "net_actuation",
+            "reaction_forces",
+            "contact_results",
         ];
-        assert_eq!(state, (vec![], names(&outputs)));
+        let mut outputs = names(&plain);
+        for model in ["WorldModelInstance", "DefaultModelInstance"] {
+            let own = [
+                "state",
+                "generalized_acceleration",
+                "generalized_contact_forces",
+                "net_actuation",
+            ];
+            outputs.extend(own.map(|name| format!("{model}_{name}")));
+        }
+        assert_eq!(state, (names(&inputs), outputs));
         let port = ports(time_step, PositionSource::InputPort, false);
         let inputs = names(&["position", "velocity"]);
         let outputs = names(&["body_poses", "body_spatial_velocities"]);

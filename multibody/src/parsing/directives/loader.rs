@@ -2,10 +2,11 @@
 
 use super::model_directives::{
     AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddWeld, MAX_DEPTH, MAX_FILES,
-    ModelDirective, ModelDirectives, YamlError, read_yaml, too_many,
+    ModelDirective, ModelDirectives, too_many,
 };
 use crate::diagnostic::Diagnostic;
 use crate::document::input::{ModelInput, read_file};
+use crate::document::{YamlError, read_yaml};
 use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroupSpec, FixedOffsetFrame, FrameIndex, Joint, ModelInstanceIndex,

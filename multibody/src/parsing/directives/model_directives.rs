@@ -1,11 +1,11 @@
 //! Model directives as data, from and to YAML.
 
 use crate::document::input::read_file;
+use crate::document::{YamlError, read_yaml};
 use crate::error::{Error, Result};
 use crate::schema::Transform;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_saphyr::{options, ser_options};
+use serde_saphyr::ser_options;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tarragon_framework::FileLocation;
@@ -200,12 +200,6 @@ pub(super) fn too_many(file: &str) -> Error {
     ))
 }
 
-/// Error in a YAML text: line and column (0 if unknown) and message.
-pub(super) struct YamlError {
-    pub(super) place: (u32, u32),
-    pub(super) message: String,
-}
-
 fn location(file: String, (line, column): (u32, u32)) -> FileLocation {
     FileLocation { file, line, column }
 }
@@ -250,22 +244,4 @@ impl ModelDirectives {
         let text = serde_saphyr::to_string_with_options(self, options);
         text.map_err(|e| Error::invalid("model directives cannot be written").with_cause(e))
     }
-}
-
-/// Reads a YAML text.
-pub(super) fn read_yaml<V: DeserializeOwned>(text: &str) -> Result<V, YamlError> {
-    let options = options! { with_snippet: false };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let place = error
-            .location()
-            .map_or((0, 0), |at| (at.line(), at.column()));
-        let (line, column) = place;
-        let message = error.to_string();
-        let suffix = format!(" at line {line}, column {column}");
-        let message = message.strip_suffix(&suffix).unwrap_or(&message);
-        YamlError {
-            place: (line as u32, column as u32),
-            message: message.into(),
-        }
-    })
 }

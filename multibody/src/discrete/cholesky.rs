@@ -1,0 +1,373 @@
+//! Cholesky factorization of a symmetric matrix of blocks, one row and column of blocks per tree
+//! (T. Davis, "Direct Methods for Sparse Linear Systems", 2006).
+
+use std::collections::BTreeSet;
+use tarragon_framework::Scalar;
+
+/// A symmetric positive definite matrix of blocks, and its Cholesky factor in the same place.
+///
+/// Only blocks of the lower triangle that are not zero in the factor are stored, each row by row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlockCholesky {
+    /// Pattern for which the symbolic part was computed.
+    sizes: Vec<usize>,
+    edges: Vec<(u32, u32)>,
+    /// Position of each block in the order of elimination.
+    position: Vec<u32>,
+    columns: Vec<Column>,
+    /// Stored blocks: row in the order of elimination, and where its values start.
+    blocks: Vec<(u32, u32)>,
+    values: Vec<f64>,
+}
+
+/// A column of blocks, in the order of elimination.
+#[derive(Clone, Debug)]
+struct Column {
+    size: u32,
+    /// First element among all elements, in the original order.
+    start: u32,
+    /// Range in `blocks`, which begins with the one on the diagonal.
+    first: u32,
+    end: u32,
+}
+
+impl BlockCholesky {
+    /// Prepares for a matrix with blocks of these sizes on the diagonal, and blocks that are not
+    /// zero at the given pairs `(i, j)`, i < j, sorted. Does nothing if the pattern is the same as
+    /// before.
+    pub(crate) fn analyze(&mut self, sizes: &[usize], edges: &[(u32, u32)]) {
+        if self.sizes == sizes && self.edges == edges {
+            return;
+        }
+        sizes.clone_into(&mut self.sizes);
+        edges.clone_into(&mut self.edges);
+        let n = sizes.len();
+        let mut neighbours: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
+        for (i, j) in edges {
+            neighbours[*i as usize].insert(*j as usize);
+            neighbours[*j as usize].insert(*i as usize);
+        }
+        let mut starts = Vec::with_capacity(n);
+        let mut total = 0;
+        for size in sizes {
+            starts.push(total as u32);
+            total += size;
+        }
+        // Minimum degree: eliminate the block with the fewest neighbours, which become neighbours
+        // of each other.
+        let mut open: BTreeSet<(usize, usize)> = (0..n).map(|i| (neighbours[i].len(), i)).collect();
+        self.position.clear();
+        self.position.resize(n, 0);
+        self.columns.clear();
+        let mut patterns = vec![];
+        while let Some((_, i)) = open.pop_first() {
+            self.position[i] = self.columns.len() as u32;
+            self.columns.push(Column {
+                size: sizes[i] as u32,
+                start: starts[i],
+                first: 0,
+                end: 0,
+            });
+            let around: Vec<usize> = std::mem::take(&mut neighbours[i]).into_iter().collect();
+            for a in &around {
+                open.remove(&(neighbours[*a].len(), *a));
+                neighbours[*a].remove(&i);
+                neighbours[*a].extend(around.iter().filter(|b| *b != a));
+                open.insert((neighbours[*a].len(), *a));
+            }
+            patterns.push(around);
+        }
+        self.blocks.clear();
+        let mut offset = 0;
+        for (k, around) in patterns.iter().enumerate() {
+            let size = self.columns[k].size;
+            let mut rows: Vec<u32> = around.iter().map(|i| self.position[*i]).collect();
+            rows.sort_unstable();
+            self.columns[k].first = self.blocks.len() as u32;
+            for row in std::iter::once(k as u32).chain(rows) {
+                self.blocks.push((row, offset));
+                offset += self.columns[row as usize].size * size;
+            }
+            self.columns[k].end = self.blocks.len() as u32;
+        }
+        self.values.clear();
+        self.values.resize(offset as usize, 0.0);
+    }
+
+    /// Sets all elements to zero.
+    pub(crate) fn clear(&mut self) {
+        self.values.fill(0.0);
+    }
+
+    /// Returns the values of a block on the diagonal, row by row.
+    pub(crate) fn diagonal_mut(&mut self, i: usize) -> &mut [f64] {
+        let column = &self.columns[self.position[i] as usize];
+        let (size, start) = (
+            column.size as usize,
+            self.blocks[column.first as usize].1 as usize,
+        );
+        &mut self.values[start..start + size * size]
+    }
+
+    /// Returns the values of the block that holds row i and column j, or row j and column i if the
+    /// flag is true, row by row. The pair must be one of the pattern.
+    pub(crate) fn off_diagonal_mut(&mut self, i: usize, j: usize) -> (&mut [f64], bool) {
+        let (a, b) = (self.position[i], self.position[j]);
+        let (row, column) = (a.max(b), a.min(b));
+        let start = self.find(row, column);
+        let size = self.sizes[i] * self.sizes[j];
+        (&mut self.values[start..start + size], a < b)
+    }
+
+    fn find(&self, row: u32, column: u32) -> usize {
+        let column = &self.columns[column as usize];
+        let stored = &self.blocks[column.first as usize..column.end as usize];
+        let at = stored.partition_point(|(r, _)| *r < row);
+        stored[at].1 as usize
+    }
+
+    /// Factors the matrix in place; returns false if it is not positive definite.
+    pub(crate) fn factor(&mut self) -> bool {
+        for k in 0..self.columns.len() {
+            let column = self.columns[k].clone();
+            let n = column.size as usize;
+            let (first, end) = (column.first as usize, column.end as usize);
+            let diagonal = self.blocks[first].1 as usize;
+            // The other blocks of a column are stored after its diagonal.
+            let (before, after) = self.values.split_at_mut(diagonal + n * n);
+            let l = &mut before[diagonal..];
+            if !factor_dense(n, l) {
+                return false;
+            }
+            for (row, start) in &self.blocks[first + 1..end] {
+                let m = self.columns[*row as usize].size as usize;
+                let start = *start as usize - (diagonal + n * n);
+                solve_rows(n, l, &mut after[start..start + m * n]);
+            }
+            for a in first + 1..end {
+                let (row, start_a) = self.blocks[a];
+                let m = self.columns[row as usize].size as usize;
+                for b in first + 1..=a {
+                    let (col, start_b) = self.blocks[b];
+                    let p = self.columns[col as usize].size as usize;
+                    let target = self.find(row, col);
+                    // Later columns are stored after this one.
+                    let (source, rest) = self.values.split_at_mut(target);
+                    let x = &source[start_a as usize..start_a as usize + m * n];
+                    let y = &source[start_b as usize..start_b as usize + p * n];
+                    subtract_product(n, x, y, &mut rest[..m * p]);
+                }
+            }
+        }
+        true
+    }
+
+    /// Replaces b, in the original order, by the solution of `A x = b` with the factored matrix A.
+    pub(crate) fn solve<T: Scalar>(&self, b: &mut [T]) {
+        for column in &self.columns {
+            let (n, start) = (column.size as usize, column.start as usize);
+            let stored = &self.blocks[column.first as usize..column.end as usize];
+            let l = &self.values[stored[0].1 as usize..];
+            for i in 0..n {
+                let mut sum = b[start + i];
+                for j in 0..i {
+                    sum -= b[start + j] * l[i * n + j];
+                }
+                b[start + i] = sum * (1.0 / l[i * n + i]);
+            }
+            for (row, offset) in &stored[1..] {
+                let other = &self.columns[*row as usize];
+                let x = &self.values[*offset as usize..];
+                for i in 0..other.size as usize {
+                    let mut sum = T::zero();
+                    for j in 0..n {
+                        sum += b[start + j] * x[i * n + j];
+                    }
+                    b[other.start as usize + i] -= sum;
+                }
+            }
+        }
+        for column in self.columns.iter().rev() {
+            let (n, start) = (column.size as usize, column.start as usize);
+            let stored = &self.blocks[column.first as usize..column.end as usize];
+            for (row, offset) in &stored[1..] {
+                let other = &self.columns[*row as usize];
+                let x = &self.values[*offset as usize..];
+                for i in 0..other.size as usize {
+                    let known = b[other.start as usize + i];
+                    for j in 0..n {
+                        b[start + j] -= known * x[i * n + j];
+                    }
+                }
+            }
+            let l = &self.values[stored[0].1 as usize..];
+            for i in (0..n).rev() {
+                let mut sum = b[start + i];
+                for j in i + 1..n {
+                    sum -= b[start + j] * l[j * n + i];
+                }
+                b[start + i] = sum * (1.0 / l[i * n + i]);
+            }
+        }
+    }
+}
+
+/// Factors a dense matrix into its lower triangle; returns false if it is not positive definite.
+fn factor_dense(n: usize, a: &mut [f64]) -> bool {
+    match n {
+        6 => factor_fixed::<6>(a),
+        _ => factor_any(n, a),
+    }
+}
+
+fn factor_fixed<const N: usize>(a: &mut [f64]) -> bool {
+    factor_any(N, a)
+}
+
+#[inline(always)]
+fn factor_any(n: usize, a: &mut [f64]) -> bool {
+    for j in 0..n {
+        let (above, below) = a.split_at_mut((j + 1) * n);
+        let row = &mut above[j * n..j * n + j + 1];
+        let mut pivot = row[j];
+        for x in &row[..j] {
+            pivot -= x * x;
+        }
+        if pivot.is_nan() || pivot <= 0.0 {
+            return false;
+        }
+        let root = pivot.sqrt();
+        row[j] = root;
+        let inverse = 1.0 / root;
+        for other in below.chunks_exact_mut(n) {
+            let mut sum = other[j];
+            for (x, y) in other[..j].iter().zip(&row[..j]) {
+                sum -= x * y;
+            }
+            other[j] = sum * inverse;
+        }
+    }
+    true
+}
+
+/// Solves `X L^T = B` in place for every row of B, with the lower triangle L.
+fn solve_rows(n: usize, l: &[f64], b: &mut [f64]) {
+    for row in b.chunks_exact_mut(n) {
+        for j in 0..n {
+            let mut sum = row[j];
+            for k in 0..j {
+                sum -= row[k] * l[j * n + k];
+            }
+            row[j] = sum / l[j * n + j];
+        }
+    }
+}
+
+/// Subtracts `X Y^T`, where both have `n` columns.
+fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+    match n {
+        6 => subtract_fixed::<6>(x, y, out),
+        _ => {
+            let rows = y.len() / n;
+            for (x, out) in x.chunks_exact(n).zip(out.chunks_exact_mut(rows)) {
+                for (y, out) in y.chunks_exact(n).zip(out) {
+                    *out -= x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+                }
+            }
+        }
+    }
+}
+
+fn subtract_fixed<const N: usize>(x: &[f64], y: &[f64], out: &mut [f64]) {
+    let rows = y.len() / N;
+    let (x, y) = (x.as_chunks::<N>().0, y.as_chunks::<N>().0);
+    for (x, out) in x.iter().zip(out.chunks_exact_mut(rows)) {
+        for (y, out) in y.iter().zip(out) {
+            let mut sum = 0.0;
+            for k in 0..N {
+                sum += x[k] * y[k];
+            }
+            *out -= sum;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{DMatrix, DVector};
+
+    /// A block matrix with the given pattern, positive definite by a dominant diagonal.
+    fn example(sizes: &[usize], edges: &[(u32, u32)]) -> (BlockCholesky, DMatrix<f64>) {
+        let mut sparse = BlockCholesky::default();
+        sparse.analyze(sizes, edges);
+        sparse.clear();
+        let starts: Vec<usize> = (0..sizes.len()).map(|i| sizes[..i].iter().sum()).collect();
+        let n: usize = sizes.iter().sum();
+        let mut dense = DMatrix::zeros(n, n);
+        let mut seed = 1_u32;
+        let mut next = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(seed >> 8) / f64::from(1 << 24) - 0.5
+        };
+        for (i, size) in sizes.iter().enumerate() {
+            for a in 0..*size {
+                for b in 0..=a {
+                    let x = next() + if a == b { 20.0 } else { 0.0 };
+                    sparse.diagonal_mut(i)[a * size + b] = x;
+                    dense[(starts[i] + a, starts[i] + b)] = x;
+                    dense[(starts[i] + b, starts[i] + a)] = x;
+                }
+            }
+        }
+        for (i, j) in edges {
+            let (i, j) = (*i as usize, *j as usize);
+            for a in 0..sizes[i] {
+                for b in 0..sizes[j] {
+                    let x = next();
+                    let (block, transposed) = sparse.off_diagonal_mut(i, j);
+                    let at = if transposed {
+                        b * sizes[i] + a
+                    } else {
+                        a * sizes[j] + b
+                    };
+                    block[at] = x;
+                    dense[(starts[i] + a, starts[j] + b)] = x;
+                    dense[(starts[j] + b, starts[i] + a)] = x;
+                }
+            }
+        }
+        (sparse, dense)
+    }
+
+    #[test]
+    fn solution_agrees_with_a_dense_factorization() {
+        let cases = [
+            (vec![6], vec![]),
+            (vec![6, 6, 6, 6], vec![(0, 1), (0, 3), (1, 2), (2, 3)]),
+            (
+                vec![3, 6, 1, 9, 6],
+                vec![(0, 1), (0, 2), (0, 3), (0, 4), (3, 4)],
+            ),
+            (vec![2, 2, 2, 2, 2], vec![(0, 1), (1, 2), (2, 3), (3, 4)]),
+        ];
+        for (sizes, edges) in cases {
+            let (mut sparse, dense) = example(&sizes, &edges);
+            let b = DVector::from_fn(dense.nrows(), |i, _| (i as f64).cos());
+            let mut x = b.as_slice().to_vec();
+            assert!(sparse.factor());
+            sparse.solve(&mut x);
+            // The condition number is below 3.
+            assert!((dense * DVector::from_vec(x) - b).amax() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn indefinite_matrices_and_nan_are_found() {
+        for bad in [-1.0, 0.0, f64::NAN] {
+            let (mut sparse, _) = example(&[3, 6], &[(0, 1)]);
+            sparse.diagonal_mut(1)[0] = bad;
+            assert!(!sparse.factor());
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Laws of constraints: impulses as the negative gradient of a convex cost of the constraint's
+//! velocity.
+//!
+//! The laws are those of A. Castro et al., "An Unconstrained Convex Formulation of Compliant
+//! Contact", 2022 (SAP), and "A Convex Formulation of Frictional Contact for the Material Point
+//! Method and Rigid Bodies", 2023 (lagged and similar).
+
+use nalgebra::{Matrix3, Vector3};
+use tarragon_framework::Scalar;
+
+/// Impulse (N s) below which a tangential impulse of SAP counts as zero; it makes its norm smooth.
+const SOFT_IMPULSE: f64 = 1e-7;
+
+/// Quadratic cost of one row, with bounds on the impulse:
+/// `gamma = clamp((v_hat - v) / r, lower, upper)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RowLaw<T> {
+    /// Regularization (the inverse of impulse per velocity).
+    pub(crate) r: T,
+    /// Velocity at which the impulse is zero.
+    pub(crate) v_hat: T,
+    /// Bounds of the impulse.
+    pub(crate) lower: T,
+    pub(crate) upper: T,
+}
+
+impl<T: Scalar> RowLaw<T> {
+    /// Creates the law of a row whose impulse has no bounds.
+    pub(crate) fn two_sided(r: T, v_hat: T) -> Self {
+        Self {
+            r,
+            v_hat,
+            lower: T::from(f64::NEG_INFINITY),
+            upper: T::from(f64::INFINITY),
+        }
+    }
+    /// Creates the law of a row that only pushes.
+    pub(crate) fn one_sided(r: T, v_hat: T) -> Self {
+        Self {
+            lower: T::zero(),
+            ..Self::two_sided(r, v_hat)
+        }
+    }
+
+    pub(crate) fn impulse(&self, v: T) -> T {
+        let y = (self.v_hat - v) / self.r;
+        match y.re() {
+            y if y < self.lower.re() => self.lower,
+            y if y > self.upper.re() => self.upper,
+            _ => y,
+        }
+    }
+
+    pub(crate) fn real(&self) -> RowLaw<f64> {
+        RowLaw {
+            r: self.r.re(),
+            v_hat: self.v_hat.re(),
+            lower: self.lower.re(),
+            upper: self.upper.re(),
+        }
+    }
+}
+
+impl RowLaw<f64> {
+    /// Returns cost, impulse and the negative derivative of the impulse.
+    fn evaluate(&self, v: f64) -> (f64, f64, f64) {
+        let y = (self.v_hat - v) / self.r;
+        let bound = y.clamp(self.lower, self.upper);
+        if y == bound {
+            return (0.5 * self.r * y * y, y, 1.0 / self.r);
+        }
+        (self.r * bound * (y - 0.5 * bound), bound, 0.0)
+    }
+}
+
+/// How contact is approximated in a discrete step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ContactLaw<T> {
+    /// Linear compliance with linear dissipation; friction in the norm of the regularization.
+    Sap {
+        mu: T,
+        /// Regularization of the tangential and of the normal direction.
+        r_tangential: T,
+        r_normal: T,
+        /// Normal velocity at which the impulse is zero.
+        v_hat: T,
+    },
+    /// Hunt and Crossley's compliance; friction from the normal impulse of the last step.
+    Lagged(HuntCrossley<T>),
+    /// Hunt and Crossley's compliance; friction from the normal impulse at a velocity shifted by
+    /// the slip.
+    Similar(HuntCrossley<T>),
+}
+
+/// Parameters of the laws with Hunt and Crossley's dissipation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct HuntCrossley<T> {
+    pub(crate) mu: T,
+    /// Stiffness (N/m).
+    pub(crate) k: T,
+    /// Dissipation (s/m).
+    pub(crate) d: T,
+    /// Elastic force at the start of the step (N).
+    pub(crate) fe0: T,
+    /// Normal impulse at the start of the step (N s).
+    pub(crate) n0: T,
+    /// Slip speed below which contact sticks (m/s).
+    pub(crate) eps: T,
+    /// Time step (s).
+    pub(crate) dt: f64,
+}
+
+impl<T: Scalar> HuntCrossley<T> {
+    /// Returns the normal impulse at a normal velocity, and its derivative.
+    fn normal(&self, v: T) -> (T, T) {
+        let elastic = self.fe0 - self.k * v * self.dt;
+        let damping = T::one() - self.d * v;
+        if elastic.re() <= 0.0 || damping.re() <= 0.0 {
+            return (T::zero(), T::zero());
+        }
+        let slope = self.k * damping * self.dt + self.d * elastic;
+        (elastic * damping * self.dt, -slope * self.dt)
+    }
+    /// Returns the tangential velocity as a smooth speed and a direction, which is shorter than 1
+    /// at low speed.
+    fn slip(&self, v: &Vector3<T>) -> (T, T, [T; 2]) {
+        let length = (v.x * v.x + v.y * v.y + self.eps * self.eps).sqrt();
+        (length - self.eps, length, [v.x / length, v.y / length])
+    }
+}
+
+impl HuntCrossley<f64> {
+    /// Integral of the normal impulse over the normal velocity, from 0.
+    fn integral(&self, v: f64) -> f64 {
+        let zero_force = self.fe0 / (self.dt * self.k).max(f64::MIN_POSITIVE);
+        let zero_damping = 1.0 / self.d.max(f64::MIN_POSITIVE);
+        let v = v.min(zero_force.min(zero_damping));
+        let change = -self.dt * self.k * v;
+        self.dt
+            * (v * (self.fe0 + change / 2.0)
+                - self.d * v * v / 2.0 * (self.fe0 + 2.0 / 3.0 * change))
+    }
+}
+
+impl<T: Scalar> ContactLaw<T> {
+    /// Returns the impulse `[t, t, n]` at a velocity of the contact.
+    pub(crate) fn impulse(&self, v: &Vector3<T>) -> Vector3<T> {
+        match self {
+            Self::Sap {
+                mu,
+                r_tangential,
+                r_normal,
+                v_hat,
+            } => {
+                let y = Vector3::new(
+                    -v.x / *r_tangential,
+                    -v.y / *r_tangential,
+                    (*v_hat - v.z) / *r_normal,
+                );
+                let soft = T::from(SOFT_IMPULSE * SOFT_IMPULSE);
+                let yr = (y.x * y.x + y.y * y.y + soft).sqrt();
+                let ratio = *r_tangential / *r_normal;
+                if yr.re() <= (*mu * y.z).re() {
+                    return y;
+                }
+                if (-*mu * ratio * yr).re() >= y.z.re() {
+                    return Vector3::zeros();
+                }
+                let n = (y.z + *mu * ratio * yr) / (*mu * *mu * ratio + T::one());
+                Vector3::new(*mu * n * y.x / yr, *mu * n * y.y / yr, n)
+            }
+            Self::Lagged(law) => {
+                let (_, _, t) = law.slip(v);
+                let f = -law.mu * law.n0;
+                Vector3::new(f * t[0], f * t[1], law.normal(v.z).0)
+            }
+            Self::Similar(law) => {
+                let (speed, _, t) = law.slip(v);
+                let n = law.normal(v.z - law.mu * speed).0;
+                let f = -law.mu * n;
+                Vector3::new(f * t[0], f * t[1], n)
+            }
+        }
+    }
+
+    pub(crate) fn real(&self) -> ContactLaw<f64> {
+        let real = |law: &HuntCrossley<T>| HuntCrossley {
+            mu: law.mu.re(),
+            k: law.k.re(),
+            d: law.d.re(),
+            fe0: law.fe0.re(),
+            n0: law.n0.re(),
+            eps: law.eps.re(),
+            dt: law.dt,
+        };
+        match self {
+            Self::Sap {
+                mu,
+                r_tangential,
+                r_normal,
+                v_hat,
+            } => ContactLaw::Sap {
+                mu: mu.re(),
+                r_tangential: r_tangential.re(),
+                r_normal: r_normal.re(),
+                v_hat: v_hat.re(),
+            },
+            Self::Lagged(law) => ContactLaw::Lagged(real(law)),
+            Self::Similar(law) => ContactLaw::Similar(real(law)),
+        }
+    }
+}
+
+impl ContactLaw<f64> {
+    /// Returns cost, impulse and the negative Jacobian of the impulse.
+    fn evaluate(&self, v: &Vector3<f64>) -> (f64, Vector3<f64>, Matrix3<f64>) {
+        match self {
+            Self::Sap {
+                mu,
+                r_tangential,
+                r_normal,
+                v_hat,
+            } => sap(*mu, *r_tangential, *r_normal, *v_hat, v),
+            Self::Lagged(law) => {
+                let (speed, length, t) = law.slip(v);
+                let (n, dn) = law.normal(v.z);
+                let f = law.mu * law.n0;
+                let mut g = across(f / length, t);
+                g[(2, 2)] = -dn;
+                let cost = f * speed - law.integral(v.z);
+                (cost, Vector3::new(-f * t[0], -f * t[1], n), g)
+            }
+            Self::Similar(law) => {
+                let (speed, length, t) = law.slip(v);
+                let z = v.z - law.mu * speed;
+                let (n, dn) = law.normal(z);
+                let mut g = across(law.mu * n / length, t);
+                for i in 0..2 {
+                    for j in 0..2 {
+                        g[(i, j)] -= law.mu * law.mu * dn * t[i] * t[j];
+                    }
+                    g[(i, 2)] = law.mu * dn * t[i];
+                    g[(2, i)] = g[(i, 2)];
+                }
+                g[(2, 2)] = -dn;
+                let f = -law.mu * n;
+                (-law.integral(z), Vector3::new(f * t[0], f * t[1], n), g)
+            }
+        }
+    }
+}
+
+/// Returns `factor (1 - t t^T)` in the tangential directions.
+fn across(factor: f64, t: [f64; 2]) -> Matrix3<f64> {
+    let mut g = Matrix3::zeros();
+    for i in 0..2 {
+        for j in 0..2 {
+            let one = if i == j { 1.0 } else { 0.0 };
+            g[(i, j)] = factor * (one - t[i] * t[j]);
+        }
+    }
+    g
+}
+
+fn sap(
+    mu: f64,
+    rt: f64,
+    rn: f64,
+    v_hat: f64,
+    v: &Vector3<f64>,
+) -> (f64, Vector3<f64>, Matrix3<f64>) {
+    let y = Vector3::new(-v.x / rt, -v.y / rt, (v_hat - v.z) / rn);
+    let yr = (y.x * y.x + y.y * y.y + SOFT_IMPULSE * SOFT_IMPULSE).sqrt();
+    let (mu_hat, mu_tilde) = (mu * rt / rn, mu * mu * rt / rn);
+    let cost = |g: &Vector3<f64>| 0.5 * (rt * (g.x * g.x + g.y * g.y) + rn * g.z * g.z);
+    if yr <= mu * y.z {
+        let g = Matrix3::from_diagonal(&Vector3::new(1.0 / rt, 1.0 / rt, 1.0 / rn));
+        return (cost(&y), y, g);
+    }
+    if -mu_hat * yr >= y.z {
+        return (0.0, Vector3::zeros(), Matrix3::zeros());
+    }
+    let f = 1.0 / (1.0 + mu_tilde);
+    let t = [y.x / yr, y.y / yr];
+    let n = (y.z + mu_hat * yr) * f;
+    let gamma = Vector3::new(mu * n * t[0], mu * n * t[1], n);
+    let mut g = across(mu * n / yr, t);
+    for i in 0..2 {
+        for j in 0..2 {
+            g[(i, j)] = (g[(i, j)] + mu * mu_hat * f * t[i] * t[j]) / rt;
+        }
+        g[(i, 2)] = mu * f * t[i] / rn;
+        g[(2, i)] = mu_hat * f * t[i] / rt;
+    }
+    g[(2, 2)] = f / rn;
+    (cost(&gamma), gamma, g)
+}
+
+/// The law of a constraint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Law<T> {
+    /// Rows that do not depend on each other; only the first `n` are used.
+    Rows(usize, [RowLaw<T>; 6]),
+    /// Two tangential rows and a normal one.
+    Contact(ContactLaw<T>),
+}
+
+impl<T: Scalar> Law<T> {
+    pub(crate) fn single(law: RowLaw<T>) -> Self {
+        Self::Rows(1, [law; 6])
+    }
+    pub(crate) fn num_rows(&self) -> usize {
+        match self {
+            Self::Rows(n, _) => *n,
+            Self::Contact(_) => 3,
+        }
+    }
+    /// Computes the impulse at a velocity of the constraint.
+    pub(crate) fn impulse(&self, v: &[T], out: &mut [T]) {
+        match self {
+            Self::Rows(n, laws) => {
+                for i in 0..*n {
+                    out[i] = laws[i].impulse(v[i]);
+                }
+            }
+            Self::Contact(law) => {
+                let impulse = law.impulse(&Vector3::new(v[0], v[1], v[2]));
+                out[..3].copy_from_slice(impulse.as_slice());
+            }
+        }
+    }
+    pub(crate) fn real(&self) -> Law<f64> {
+        match self {
+            Self::Rows(n, laws) => Law::Rows(*n, laws.map(|law| law.real())),
+            Self::Contact(law) => Law::Contact(law.real()),
+        }
+    }
+}
+
+/// Negative Jacobian of an impulse, symmetric.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stiffness {
+    Diagonal([f64; 6]),
+    Full(Matrix3<f64>),
+}
+
+impl Law<f64> {
+    /// Computes the impulse at a velocity of the constraint; returns cost and stiffness.
+    pub(crate) fn evaluate(&self, v: &[f64], impulse: &mut [f64]) -> (f64, Stiffness) {
+        match self {
+            Self::Rows(n, laws) => {
+                let (mut cost, mut stiffness) = (0.0, [0.0; 6]);
+                for i in 0..*n {
+                    let row = laws[i].evaluate(v[i]);
+                    cost += row.0;
+                    impulse[i] = row.1;
+                    stiffness[i] = row.2;
+                }
+                (cost, Stiffness::Diagonal(stiffness))
+            }
+            Self::Contact(law) => {
+                let (cost, gamma, g) = law.evaluate(&Vector3::new(v[0], v[1], v[2]));
+                impulse[..3].copy_from_slice(gamma.as_slice());
+                (cost, Stiffness::Full(g))
+            }
+        }
+    }
+}

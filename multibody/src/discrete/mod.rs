@@ -1,0 +1,24 @@
+//! Discrete steps: a convex problem whose solution is the velocity at the end of the step.
+//!
+//! `law` and `regularization` turn physical parameters into convex costs, `problem` collects
+//! constraints with their Jacobians, `islands` splits the problem, `newton` solves the parts with
+//! `cholesky`, and `step` goes from forces to velocities and their derivatives.
+//!
+//! Source: A. Castro, F. Permenter, X. Han, "An Unconstrained Convex Formulation of Compliant
+//! Contact", IEEE Transactions on Robotics, 2022.
+
+mod cholesky;
+mod islands;
+mod law;
+mod newton;
+mod problem;
+mod regularization;
+mod step;
+mod trees;
+
+pub(crate) use law::{Law, RowLaw};
+pub(crate) use problem::Site;
+pub use regularization::DiscreteContactApproximation;
+pub(crate) use regularization::{ContactParameters, SpringRow, StepSettings};
+pub(crate) use step::{SiteLaw, StepEnd, StepFailure, StepFailureKind, StepStart, StepStorage};
+pub(crate) use trees::Trees;

@@ -1,0 +1,196 @@
+//! The convex problem of one discrete step: `v = argmin 1/2 |v - v*|_A^2 + sum_c l_c(J_c v)`.
+
+use super::law::Law;
+use super::trees::Trees;
+use crate::kinematics::PositionKinematics;
+use crate::model::BodyIndex;
+use crate::spatial::SpatialVector;
+use crate::tree::KinematicTree;
+use nalgebra::Vector3;
+use smallvec::SmallVec;
+use tarragon_framework::Scalar;
+
+/// Velocities that the rows of a constraint measure.
+#[derive(Clone, Debug)]
+pub(crate) enum Site<T: Scalar> {
+    /// One row: a sum of velocities with coefficients.
+    Velocities(SmallVec<[(usize, f64); 2]>),
+    /// Rows of the velocity of a point of body B relative to a point of body A.
+    Bodies {
+        /// A and B.
+        bodies: [BodyIndex; 2],
+        /// Positions of the points in W.
+        points: [Vector3<T>; 2],
+        /// Directions of the rows, expressed in W.
+        rows: SmallVec<[SpatialVector<T>; 3]>,
+    },
+}
+
+impl<T: Scalar> Site<T> {
+    pub(crate) fn num_rows(&self) -> usize {
+        match self {
+            Self::Velocities(_) => 1,
+            Self::Bodies { rows, .. } => rows.len(),
+        }
+    }
+}
+
+/// The columns of a constraint's Jacobian that belong to one tree, row by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JacobianBlock {
+    pub(crate) tree: u32,
+    /// Where its values start.
+    pub(crate) start: u32,
+}
+
+/// A constraint of the problem.
+#[derive(Clone, Debug)]
+pub(crate) struct ConvexConstraint<T> {
+    pub(crate) law: Law<T>,
+    pub(crate) blocks: SmallVec<[JacobianBlock; 2]>,
+}
+
+/// The constraints of a problem, with the values of their Jacobians.
+#[derive(Clone, Debug)]
+pub(crate) struct ConvexConstraints<T> {
+    pub(crate) list: Vec<ConvexConstraint<T>>,
+    pub(crate) jacobian: Vec<T>,
+}
+
+impl<T: Scalar> ConvexConstraints<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            list: vec![],
+            jacobian: vec![],
+        }
+    }
+
+    /// Returns the same without derivatives.
+    pub(crate) fn real(&self) -> ConvexConstraints<f64> {
+        let real = |c: &ConvexConstraint<T>| ConvexConstraint {
+            law: c.law.real(),
+            blocks: c.blocks.clone(),
+        };
+        ConvexConstraints {
+            list: self.list.iter().map(real).collect(),
+            jacobian: self.jacobian.iter().map(|x| x.re()).collect(),
+        }
+    }
+
+    /// Adds a constraint at a site. Its law may depend on the size w of `J diag(A)^-1 J^T` per row
+    /// and on the velocity of the constraint at the start of the step. A site that does not move is
+    /// left out; returns whether the constraint was added.
+    pub(crate) fn add(
+        &mut self,
+        frame: &ProblemFrame<'_, T>,
+        site: &Site<T>,
+        law: impl FnOnce(T, &[T]) -> Law<T>,
+    ) -> bool {
+        let first = self.jacobian.len();
+        let blocks = frame.jacobian(site, &mut self.jacobian);
+        let rows = site.num_rows();
+        let (mut w, mut v) = ([[T::zero(); 6]; 6], [T::zero(); 6]);
+        for block in &blocks {
+            let range = frame.trees.range(block.tree as usize);
+            let n = range.len();
+            let values = &self.jacobian[block.start as usize..][..rows * n];
+            for (i, x) in values.chunks_exact(n).enumerate() {
+                for (k, x) in range.clone().zip(x) {
+                    v[i] += *x * frame.v0[k];
+                }
+                for (j, y) in values.chunks_exact(n).enumerate().take(i + 1) {
+                    for (k, (x, y)) in range.clone().zip(x.iter().zip(y)) {
+                        w[i][j] += *x * *y * frame.inverse_diagonal[k];
+                    }
+                }
+            }
+        }
+        let mut squares = T::zero();
+        for (i, row) in w.iter().enumerate().take(rows) {
+            for (j, x) in row.iter().enumerate().take(i + 1) {
+                let twice = if i == j { 1.0 } else { 2.0 };
+                squares += *x * *x * twice;
+            }
+        }
+        if squares.re() == 0.0 {
+            self.jacobian.truncate(first);
+            return false;
+        }
+        let w = squares.sqrt() / rows as f64;
+        let law = law(w, &v[..rows]);
+        self.list.push(ConvexConstraint { law, blocks });
+        true
+    }
+}
+
+/// Kinematics and inertia from which the constraints of a problem are derived.
+pub(crate) struct ProblemFrame<'a, T: Scalar> {
+    pub(crate) tree: &'a KinematicTree,
+    pub(crate) trees: &'a Trees,
+    pub(crate) positions: &'a PositionKinematics<T>,
+    /// Velocities at the start of the step.
+    pub(crate) v0: &'a [T],
+    /// Inverse of the diagonal of A.
+    pub(crate) inverse_diagonal: &'a [T],
+    /// Velocities that are held at 0.
+    pub(crate) locked: &'a [bool],
+}
+
+impl<T: Scalar> ProblemFrame<'_, T> {
+    /// Appends the values of a site's Jacobian; columns of locked velocities are 0.
+    fn jacobian(&self, site: &Site<T>, values: &mut Vec<T>) -> SmallVec<[JacobianBlock; 2]> {
+        let mut blocks: SmallVec<[JacobianBlock; 2]> = SmallVec::new();
+        let rows = site.num_rows();
+        let mut block_of = |tree: usize, values: &mut Vec<T>| {
+            let known = blocks.iter().find(|b| b.tree as usize == tree);
+            let start = known.map_or(values.len(), |b| b.start as usize);
+            if start == values.len() {
+                values.resize(start + rows * self.trees.range(tree).len(), T::zero());
+                blocks.push(JacobianBlock {
+                    tree: tree as u32,
+                    start: start as u32,
+                });
+            }
+            start
+        };
+        match site {
+            Site::Velocities(terms) => {
+                for (k, coefficient) in terms {
+                    let tree = self.trees.of_velocity(*k);
+                    let start = block_of(tree, values);
+                    if !self.locked[*k] {
+                        values[start + k - self.trees.range(tree).start] += T::from(*coefficient);
+                    }
+                }
+            }
+            Site::Bodies {
+                bodies,
+                points,
+                rows,
+            } => {
+                for ((body, p_w), sign) in bodies.iter().zip(points).zip([-1.0, 1.0]) {
+                    let Some(tree) = self.trees.of_body(*body) else {
+                        continue;
+                    };
+                    let start = block_of(tree, values);
+                    let range = self.trees.range(tree);
+                    let mut body = body.index() as u32;
+                    while body != 0 {
+                        let node = &self.tree.nodes[self.tree.node_of[body as usize] as usize];
+                        let arm = p_w - self.positions.p_wb(body);
+                        for k in node.velocities().filter(|k| !self.locked[*k]) {
+                            let v = self.positions.columns[k].velocity_at(&arm);
+                            let v = v * T::from(sign);
+                            for (i, row) in rows.iter().enumerate() {
+                                values[start + i * range.len() + k - range.start] += row.dot(&v);
+                            }
+                        }
+                        body = node.parent;
+                    }
+                }
+            }
+        }
+        blocks.sort_by_key(|b| b.tree);
+        blocks
+    }
+}

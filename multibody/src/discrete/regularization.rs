@@ -1,0 +1,193 @@
+//! Laws from physical parameters: how compliance and dissipation become regularization, as in
+//! Drake's discrete plants.
+
+use super::law::{ContactLaw, HuntCrossley, Law, RowLaw};
+use std::f64::consts::PI;
+use tarragon_framework::Scalar;
+
+/// Near-rigid parameter of constraints other than contact.
+const NEAR_RIGID: f64 = 0.1;
+/// Stiffness of joint limits (N/m or N m/rad).
+const LIMIT_STIFFNESS: f64 = 1e12;
+/// Regularization of friction relative to that of the inertia of the contact.
+const FRICTION_REGULARIZATION: f64 = 1e-3;
+
+/// Approximation of contact in a discrete step (Drake's `DiscreteContactApproximation`).
+///
+/// ```
+/// use tarragon_multibody::DiscreteContactApproximation;
+/// let sap: DiscreteContactApproximation = "sap".parse()?;
+/// assert_eq!(sap, DiscreteContactApproximation::Sap);
+/// assert!("tamsi".parse::<DiscreteContactApproximation>().is_err());
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DiscreteContactApproximation {
+    /// Linear dissipation by a relaxation time; friction drifts apart in proportion to the slip
+    /// speed (Castro et al., "An Unconstrained Convex Formulation of Compliant Contact", 2022).
+    Sap,
+    /// Hunt and Crossley's dissipation; slip opens the contact a little (Castro et al., "A Convex
+    /// Formulation of Frictional Contact for the Material Point Method and Rigid Bodies", 2023).
+    Similar,
+    /// Hunt and Crossley's dissipation; friction is proportional to the normal force of the last
+    /// step (same source).
+    #[default]
+    Lagged,
+}
+
+/// Settings of the discrete step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepSettings {
+    /// Time step (s).
+    pub(crate) dt: f64,
+    pub(crate) approximation: DiscreteContactApproximation,
+    /// Slip speed below which contact sticks (m/s).
+    pub(crate) stiction_tolerance: f64,
+    /// Near-rigid parameter of contact with [`DiscreteContactApproximation::Sap`].
+    pub(crate) near_rigid: f64,
+}
+
+/// Combined parameters of two geometries in contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ContactParameters<T> {
+    /// Stiffness (N/m).
+    pub(crate) k: T,
+    /// Hunt and Crossley's dissipation (s/m).
+    pub(crate) d: T,
+    /// Relaxation time (s).
+    pub(crate) tau: T,
+    /// Coefficient of friction.
+    pub(crate) mu: T,
+    /// Depth of penetration (m).
+    pub(crate) depth: T,
+}
+
+/// A spring with damping: one row of a constraint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SpringRow<T> {
+    /// Deviation at the start of the step.
+    pub(crate) g: T,
+    /// Stiffness, infinite for a rigid constraint.
+    pub(crate) k: f64,
+    /// Damping over stiffness (s).
+    pub(crate) tau: f64,
+}
+
+fn greater<T: Scalar>(a: T, b: T) -> T {
+    if a.re() >= b.re() { a } else { b }
+}
+
+fn near_rigid<T: Scalar>(beta: f64, w: T) -> T {
+    w * (beta * beta / (4.0 * PI * PI))
+}
+
+impl StepSettings {
+    /// Returns regularization and unforced velocity of a constraint's row.
+    pub(crate) fn spring<T: Scalar>(&self, row: &SpringRow<T>, w: T) -> RowLaw<T> {
+        let dt = self.dt;
+        let compliance = 1.0 / (dt * (dt + row.tau) * row.k);
+        let rigid = near_rigid(NEAR_RIGID, w);
+        let (r, tau) = match compliance < rigid.re() {
+            true => (rigid, dt),
+            false => (T::from(compliance), row.tau),
+        };
+        RowLaw::two_sided(r, -row.g / (dt + tau))
+    }
+
+    /// Returns the law of a joint limit at a distance g.
+    pub(crate) fn limit<T: Scalar>(&self, g: T, w: T) -> RowLaw<T> {
+        let row = SpringRow {
+            g,
+            k: LIMIT_STIFFNESS,
+            tau: self.dt,
+        };
+        let law = self.spring(&row, w);
+        RowLaw::one_sided(law.r, law.v_hat)
+    }
+
+    /// Returns the law of an actuator with gains; `error` is the desired position minus the
+    /// position at the start of the step.
+    pub(crate) fn controller<T: Scalar>(
+        &self,
+        (p, d): (f64, f64),
+        error: T,
+        desired_velocity: T,
+        feed_forward: T,
+        limit: f64,
+        w: T,
+    ) -> RowLaw<T> {
+        let dt = self.dt;
+        let compliance = 1.0 / (dt * (dt * p + d));
+        let rigid = near_rigid(NEAR_RIGID, w);
+        // Gains too large for the inertia are both reduced.
+        let (r, scale) = match compliance < rigid.re() {
+            true => (rigid, T::from(compliance) / rigid),
+            false => (T::from(compliance), T::one()),
+        };
+        let effort = (error * p + desired_velocity * d) * scale + feed_forward;
+        RowLaw {
+            r,
+            v_hat: effort * r * dt,
+            lower: T::from(-dt * limit),
+            upper: T::from(dt * limit),
+        }
+    }
+
+    /// Returns the law of a contact; `vn` is its normal velocity at the start of the step.
+    pub(crate) fn contact<T: Scalar>(&self, c: &ContactParameters<T>, w: T, vn: T) -> Law<T> {
+        let dt = self.dt;
+        let sigma = FRICTION_REGULARIZATION;
+        Law::Contact(match self.approximation {
+            DiscreteContactApproximation::Sap => {
+                let compliance = (c.k * (c.tau + dt) * dt).recip();
+                ContactLaw::Sap {
+                    mu: c.mu,
+                    r_tangential: w * sigma,
+                    r_normal: greater(near_rigid(self.near_rigid, w), compliance),
+                    v_hat: c.depth / (c.tau + dt),
+                }
+            }
+            approximation => {
+                let fe0 = c.k * c.depth;
+                let damping = greater(T::one() - c.d * vn, T::zero());
+                let n0 = greater(fe0, T::zero()) * damping * dt;
+                let soft = c.mu * w * n0 * sigma;
+                let law = HuntCrossley {
+                    mu: c.mu,
+                    k: c.k,
+                    d: c.d,
+                    fe0,
+                    n0,
+                    eps: greater(T::from(self.stiction_tolerance), soft),
+                    dt,
+                };
+                match approximation {
+                    DiscreteContactApproximation::Similar => ContactLaw::Similar(law),
+                    _ => ContactLaw::Lagged(law),
+                }
+            }
+        })
+    }
+}
+
+impl std::str::FromStr for DiscreteContactApproximation {
+    type Err = crate::Error;
+    /// Reads Drake's names: `sap`, `similar` and `lagged`.
+    ///
+    /// # Errors
+    /// Returns an error for any other name; `tamsi` is refused by name.
+    fn from_str(name: &str) -> crate::Result<Self> {
+        match name {
+            "sap" => Ok(Self::Sap),
+            "similar" => Ok(Self::Similar),
+            "lagged" => Ok(Self::Lagged),
+            "tamsi" => Err(crate::Error::unsupported(
+                "discrete_contact_approximation 'tamsi' is deprecated, and gone from Drake after \
+                 2026-09-01; use 'lagged', 'similar' or 'sap'",
+            )),
+            other => Err(crate::Error::invalid(format!(
+                "discrete_contact_approximation must be 'lagged', 'similar' or 'sap', got '{other}'"
+            ))),
+        }
+    }
+}

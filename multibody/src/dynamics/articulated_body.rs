@@ -1,0 +1,223 @@
+//! Articulated-body inertia, and with it solutions of `M x = b` whose cost grows linearly with the
+//! number of bodies (R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, chapter 7).
+//!
+//! A joint with several degrees of freedom is treated as a chain of joints with one each, between
+//! bodies without mass at the same place. Thus there is one kind of elimination.
+
+use super::composite_inertia::CompositeInertia;
+use crate::kinematics::PositionKinematics;
+use crate::model::BodyIndex;
+use crate::spatial::SpatialVector;
+use crate::tree::KinematicTree;
+use nalgebra::{Matrix3, Vector3};
+use std::ops::AddAssign;
+use tarragon_framework::Scalar;
+
+/// How many times the rounding errors of an articulated inertia a pivot must be, at least.
+const PIVOT_TOLERANCE: f64 = 16.0 * f64::EPSILON;
+
+/// A body that no force along one of its joint's degrees of freedom accelerates finitely.
+pub(crate) struct SingularInertia {
+    pub(crate) body: BodyIndex,
+    /// Index of the velocity.
+    pub(crate) velocity: usize,
+    /// The articulated inertia along that velocity.
+    pub(crate) pivot: f64,
+}
+
+/// Inertia of a body with the bodies outboard of it, whose joints are free to move: maps the
+/// acceleration of a point to the force there, both expressed in W.
+#[derive(Clone, Copy)]
+struct ArticulatedInertia {
+    /// Moment per angular acceleration, symmetric.
+    rotational: Matrix3<f64>,
+    /// Moment per acceleration of the point; its transpose is force per angular acceleration.
+    coupling: Matrix3<f64>,
+    /// Force per acceleration of the point, symmetric.
+    translational: Matrix3<f64>,
+}
+
+impl ArticulatedInertia {
+    fn zero() -> Self {
+        Self {
+            rotational: Matrix3::zeros(),
+            coupling: Matrix3::zeros(),
+            translational: Matrix3::zeros(),
+        }
+    }
+
+    fn times(&self, a: &SpatialVector<f64>) -> SpatialVector<f64> {
+        let (alpha, a) = (&a.rotational, &a.translational);
+        SpatialVector {
+            rotational: self.rotational * alpha + self.coupling * a,
+            translational: self.coupling.tr_mul(alpha) + self.translational * a,
+        }
+    }
+
+    /// Subtracts `u u^T / pivot`.
+    fn eliminate(&mut self, u: &SpatialVector<f64>, inverse_pivot: f64) {
+        let scaled = *u * inverse_pivot;
+        self.rotational
+            .ger(-1.0, &scaled.rotational, &u.rotational, 1.0);
+        self.coupling
+            .ger(-1.0, &scaled.rotational, &u.translational, 1.0);
+        self.translational
+            .ger(-1.0, &scaled.translational, &u.translational, 1.0);
+    }
+
+    fn add_body(&mut self, m: &CompositeInertia<f64>) {
+        self.rotational += m.rotational();
+        self.coupling += m.moment.cross_matrix();
+        for k in 0..3 {
+            self.translational[(k, k)] += m.mass;
+        }
+    }
+
+    /// Adds the inertia of an outboard body; `r` is the position of its origin from this one.
+    fn add_outboard(&mut self, outboard: &Self, r: &Vector3<f64>) {
+        let (h, m) = (&outboard.coupling, &outboard.translational);
+        // With R = [r]x: H + R M, and J - (H R)^T - (H + R M) R.
+        let mut coupling = *h;
+        for k in 0..3 {
+            let column = r.cross(&m.column(k));
+            coupling.column_mut(k).add_assign(&column);
+        }
+        let times_r = |h: &Matrix3<f64>| {
+            let row = |i: usize| h.row(i).transpose().cross(r);
+            [row(0), row(1), row(2)]
+        };
+        let (inner, outer) = (times_r(h), times_r(&coupling));
+        for i in 0..3 {
+            for j in 0..3 {
+                self.rotational[(i, j)] += outboard.rotational[(i, j)] - inner[j][i] - outer[i][j];
+            }
+        }
+        self.coupling += coupling;
+        self.translational += m;
+    }
+
+    /// Returns the largest moment and the largest force per unit of acceleration.
+    fn scale(&self) -> (f64, f64) {
+        (
+            self.rotational.diagonal().amax(),
+            self.translational.diagonal().amax(),
+        )
+    }
+}
+
+/// The articulated-body factorization of the mass matrix at some positions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArticulatedBodies {
+    /// Per velocity: the force that accelerates the articulated body along it, per unit.
+    forces: Vec<SpatialVector<f64>>,
+    /// Per velocity: inverse of the articulated inertia along it.
+    inverse_pivots: Vec<f64>,
+}
+
+impl ArticulatedBodies {
+    /// Factors the mass matrix at new positions.
+    pub(crate) fn update(
+        &mut self,
+        tree: &KinematicTree,
+        positions: &PositionKinematics<f64>,
+    ) -> Result<(), SingularInertia> {
+        let n = tree.num_velocities;
+        self.forces.clear();
+        self.forces.resize(n, SpatialVector::zero());
+        self.inverse_pivots.clear();
+        self.inverse_pivots.resize(n, 0.0);
+        let mut bodies = vec![(ArticulatedInertia::zero(), 0.0, 0.0); tree.nodes.len() + 1];
+        for node in tree.nodes.iter().rev() {
+            let body = node.body as usize;
+            let (mut inertia, mut noise, mut noise_translational) = bodies[body];
+            inertia.add_body(&CompositeInertia::of(&node.inertia, &positions.r_wb[body]));
+            for k in node.velocities().rev() {
+                let column = &positions.columns[k];
+                let force = inertia.times(column);
+                let pivot = column.dot(&force) + node.reflected;
+                let rounding = noise * column.rotational.norm_squared()
+                    + noise_translational * column.translational.norm_squared();
+                if pivot.is_nan() || pivot <= PIVOT_TOLERANCE * rounding {
+                    return Err(SingularInertia {
+                        body: BodyIndex::new(body),
+                        velocity: k,
+                        pivot,
+                    });
+                }
+                let (rotational, translational) = inertia.scale();
+                noise += rotational;
+                noise_translational += translational;
+                inertia.eliminate(&force, 1.0 / pivot);
+                self.forces[k] = force;
+                self.inverse_pivots[k] = 1.0 / pivot;
+            }
+            if node.parent != 0 {
+                let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
+                let parent = &mut bodies[node.parent as usize];
+                parent.0.add_outboard(&inertia, &r);
+                parent.1 += noise + noise_translational * r.norm_squared();
+                parent.2 += noise_translational;
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces b by the solution of `M x = b`.
+    pub(crate) fn solve<T: Scalar>(
+        &self,
+        tree: &KinematicTree,
+        positions: &PositionKinematics<f64>,
+        b: &mut [T],
+        scratch: &mut Vec<SpatialVector<T>>,
+    ) {
+        scratch.clear();
+        scratch.resize(tree.nodes.len() + 1, SpatialVector::zero());
+        for node in tree.nodes.iter().rev() {
+            let mut force = scratch[node.body as usize];
+            for k in node.velocities().rev() {
+                b[k] = (b[k] - dot(&positions.columns[k], &force)) * self.inverse_pivots[k];
+                add_scaled(&mut force, &self.forces[k], b[k]);
+            }
+            if node.parent != 0 {
+                let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
+                force.rotational += cross(&r, &force.translational);
+                scratch[node.parent as usize] += force;
+            }
+        }
+        for node in &tree.nodes {
+            let mut a = SpatialVector::zero();
+            if node.parent != 0 {
+                a = scratch[node.parent as usize];
+                let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
+                a.translational -= cross(&r, &a.rotational);
+            }
+            for k in node.velocities() {
+                b[k] -= dot(&self.forces[k], &a) * self.inverse_pivots[k];
+                add_scaled(&mut a, &positions.columns[k], b[k]);
+            }
+            scratch[node.body as usize] = a;
+        }
+    }
+}
+
+fn dot<T: Scalar>(constant: &SpatialVector<f64>, x: &SpatialVector<T>) -> T {
+    let (a, b) = (&constant.rotational, &constant.translational);
+    let (x, y) = (&x.rotational, &x.translational);
+    x[0] * a[0] + x[1] * a[1] + x[2] * a[2] + y[0] * b[0] + y[1] * b[1] + y[2] * b[2]
+}
+
+fn add_scaled<T: Scalar>(sum: &mut SpatialVector<T>, constant: &SpatialVector<f64>, x: T) {
+    for i in 0..3 {
+        sum.rotational[i] += x * constant.rotational[i];
+        sum.translational[i] += x * constant.translational[i];
+    }
+}
+
+/// Computes `constant x v`.
+fn cross<T: Scalar>(r: &Vector3<f64>, v: &Vector3<T>) -> Vector3<T> {
+    Vector3::new(
+        v.z * r.y - v.y * r.z,
+        v.x * r.z - v.z * r.x,
+        v.y * r.x - v.x * r.y,
+    )
+}

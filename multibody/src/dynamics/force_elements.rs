@@ -1,0 +1,309 @@
+//! Forces, energies and powers of springs, dampers, hinges and bushings, as in Drake's classes of
+//! the same names.
+
+use super::forces::MultibodyForces;
+use crate::kinematics::{PositionKinematics, VelocityKinematics, turned};
+use crate::model::{BodyIndex, DoorHingeConfig, FixedOffsetFrame, ForceElement, JointIndex};
+use crate::spatial::SpatialVector;
+use crate::tree::Topology;
+use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use tarragon_framework::{Scalar, math};
+
+/// Joints and frames that force elements act on, at some state.
+pub(crate) struct ForceElementState<'a, T: Scalar> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) frames: &'a [FixedOffsetFrame],
+    pub(crate) positions: &'a PositionKinematics<T>,
+    pub(crate) velocities: &'a VelocityKinematics<T>,
+}
+
+/// Energy stored in a force element, and the power of its forces.
+#[derive(Clone, Copy)]
+pub(crate) struct ElementPower<T> {
+    /// Potential energy (J).
+    pub(crate) energy: T,
+    /// Power of the forces that the potential energy gives rise to (W).
+    pub(crate) conservative: T,
+    /// Power of all other forces (W).
+    pub(crate) non_conservative: T,
+}
+
+/// The curves of Drake's `DoorHinge`: a smooth step `s = tanh(x/t)`, `t ds/dx` and `-t^2 d2s/dx2`.
+fn smooth_step<T: Scalar>(t: f64, x: T) -> (T, T, T) {
+    let s = (x / t).tanh();
+    let first = T::one() - s * s;
+    (s, first, s * first * 2.0)
+}
+
+fn hinge_friction<T: Scalar>(hinge: &DoorHingeConfig, rate: T) -> T {
+    if hinge.motion_threshold == 0.0 {
+        return -rate * hinge.viscous_friction;
+    }
+    let (s, _, bump) = smooth_step(hinge.motion_threshold, rate);
+    -(s * hinge.dynamic_friction_torque
+        + bump * hinge.static_friction_torque
+        + rate * hinge.viscous_friction)
+}
+
+fn hinge_spring<T: Scalar>(hinge: &DoorHingeConfig, angle: T) -> T {
+    let spring = -(angle - hinge.spring_zero_angle_rad) * hinge.spring_constant;
+    if hinge.catch_width == 0.0 {
+        return spring;
+    }
+    let center = hinge.catch_width / 2.0;
+    let (_, _, bump) = smooth_step(center, angle - center);
+    spring + bump * hinge.catch_torque
+}
+
+/// Energy of the spring and the catch of a hinge, 0 at angle 0.
+fn hinge_energy<T: Scalar>(hinge: &DoorHingeConfig, angle: T) -> T {
+    let (x, x0) = (
+        angle - hinge.spring_zero_angle_rad,
+        hinge.spring_zero_angle_rad,
+    );
+    let spring = (x * x - x0 * x0) * (0.5 * hinge.spring_constant);
+    if hinge.catch_width == 0.0 {
+        return spring;
+    }
+    let center = hinge.catch_width / 2.0;
+    let (_, now, _) = smooth_step(center, angle - center);
+    let (_, start, _) = smooth_step(center, T::from(-center));
+    spring + (now - start) * (hinge.catch_torque * center)
+}
+
+/// A spring between a point P of body A and a point Q of body B, stretched along a line.
+struct Stretched<T: Scalar> {
+    /// Position of P from Ao and of Q from Bo, expressed in W.
+    arms: (Vector3<T>, Vector3<T>),
+    /// Unit vector from P to Q.
+    direction: Vector3<T>,
+    length: T,
+    /// Time derivative of the length.
+    rate: T,
+}
+
+/// The state of a bushing between frames A and C, expressed in frame B halfway between them.
+struct Bushing<T: Scalar> {
+    r_wa: UnitQuaternion<T>,
+    r_wb: UnitQuaternion<T>,
+    /// Position of Co from Ao, expressed in W.
+    p_ac_w: Vector3<T>,
+    /// Position of Ao and of Co from the origins of their bodies, expressed in W.
+    arms: (Vector3<T>, Vector3<T>),
+    /// Roll, pitch and yaw of C in A, and their rates.
+    angles: Vector3<T>,
+    rates: Vector3<T>,
+    /// `p_AoCo_B` and its time derivative in B.
+    xyz: Vector3<T>,
+    xyz_rates: Vector3<T>,
+}
+
+fn scaled<T: Scalar>(constants: &Vector3<f64>, x: &Vector3<T>) -> Vector3<T> {
+    Vector3::from_fn(|i, _| x[i] * constants[i])
+}
+
+impl<T: Scalar> ForceElementState<'_, T> {
+    /// Returns position and velocity of a joint with one degree of freedom.
+    fn joint(&self, joint: JointIndex) -> (usize, T, T) {
+        let (q, v) = self.topology.starts[joint.index()];
+        (v, self.positions.q[q], self.velocities.v[v])
+    }
+
+    /// Returns the position from the body's origin, expressed in W, and the velocity of a point.
+    fn point(&self, body: BodyIndex, p: &Vector3<f64>) -> (Vector3<T>, Vector3<T>) {
+        let arm = turned(&self.positions.r_wb[body.index()], p);
+        (
+            arm,
+            self.velocities.v_wb(body).velocity_at(&arm).translational,
+        )
+    }
+
+    fn stretched(
+        &self,
+        (a, p_ap): (BodyIndex, &Vector3<f64>),
+        (b, p_bq): (BodyIndex, &Vector3<f64>),
+    ) -> Option<Stretched<T>> {
+        let ((arm_p, v_p), (arm_q, v_q)) = (self.point(a, p_ap), self.point(b, p_bq));
+        let origin = |body| self.positions.x_wb(body).translation.vector;
+        let line = origin(b) + arm_q - origin(a) - arm_p;
+        if line.norm_squared().re() == 0.0 {
+            return None;
+        }
+        let length = line.norm();
+        let direction = line / length;
+        Some(Stretched {
+            arms: (arm_p, arm_q),
+            direction,
+            length,
+            rate: direction.dot(&(v_q - v_p)),
+        })
+    }
+
+    fn bushing(&self, a: &FixedOffsetFrame, c: &FixedOffsetFrame) -> Bushing<T> {
+        let (x_wa, x_wc) = (self.positions.frame_pose(a), self.positions.frame_pose(c));
+        let x_ac: Isometry3<T> = x_wa.inverse() * x_wc;
+        // Half of the rotation about the same axis.
+        let r_ab = math::rotation_exp(&(math::rotation_log(&x_ac.rotation) * T::from(0.5)));
+        let arm = |frame: &FixedOffsetFrame, x: &Isometry3<T>| {
+            x.translation.vector - self.positions.x_wb(frame.body()).translation.vector
+        };
+        let (arm_a, arm_c) = (arm(a, &x_wa), arm(c, &x_wc));
+        let v_wa = self.velocities.v_wb(a.body()).velocity_at(&arm_a);
+        let v_wc = self.velocities.v_wb(c.body()).velocity_at(&arm_c);
+        let p_ac_w = x_wc.translation.vector - x_wa.translation.vector;
+        let w_ac_w = v_wc.rotational - v_wa.rotational;
+        let angles = math::rpy_of(&x_ac.rotation);
+        let w_ac_a = x_wa.rotation.inverse() * w_ac_w;
+        let ((sp, cp), (sy, cy)) = (angles.y.sin_cos(), angles.z.sin_cos());
+        let roll_rate = (cy * w_ac_a.x + sy * w_ac_a.y) / cp;
+        let rates = Vector3::new(
+            roll_rate,
+            cy * w_ac_a.y - sy * w_ac_a.x,
+            w_ac_a.z + sp * roll_rate,
+        );
+        let r_wb = x_wa.rotation * r_ab;
+        // B turns in A at half the angular velocity of C.
+        let rate_w = v_wc.translational
+            - v_wa.velocity_at(&p_ac_w).translational
+            - (w_ac_w * T::from(0.5)).cross(&p_ac_w);
+        Bushing {
+            r_wa: x_wa.rotation,
+            xyz: r_wb.inverse() * p_ac_w,
+            xyz_rates: r_wb.inverse() * rate_w,
+            r_wb,
+            p_ac_w,
+            arms: (arm_a, arm_c),
+            angles,
+            rates,
+        }
+    }
+
+    /// Adds the forces of an element.
+    pub(crate) fn add_force(&self, element: &ForceElement, forces: &mut MultibodyForces<T>) {
+        match element {
+            ForceElement::RevoluteSpring {
+                joint,
+                nominal_angle: nominal,
+                stiffness,
+            }
+            | ForceElement::PrismaticSpring {
+                joint,
+                nominal_position: nominal,
+                stiffness,
+            } => {
+                let (k, q, _) = self.joint(*joint);
+                forces.generalized[k] += (-q + *nominal) * *stiffness;
+            }
+            ForceElement::DoorHinge { joint, config } => {
+                let (k, q, v) = self.joint(*joint);
+                forces.generalized[k] += hinge_friction(config, v) + hinge_spring(config, q);
+            }
+            ForceElement::LinearSpringDamper {
+                body_a,
+                p_ap,
+                body_b,
+                p_bq,
+                free_length,
+                stiffness,
+                damping,
+            } => {
+                let Some(s) = self.stretched((*body_a, p_ap), (*body_b, p_bq)) else {
+                    return; // The line between the points has no direction.
+                };
+                let tension = (s.length - *free_length) * *stiffness + s.rate * *damping;
+                let pull = SpatialVector {
+                    rotational: Vector3::zeros(),
+                    translational: s.direction * tension,
+                };
+                forces.add_at(*body_a, &s.arms.0, pull);
+                forces.add_at(*body_b, &s.arms.1, -pull);
+            }
+            ForceElement::LinearBushingRollPitchYaw {
+                frame_a,
+                frame_c,
+                torque_stiffness,
+                torque_damping,
+                force_stiffness,
+                force_damping,
+            } => {
+                let (a, c) = (&self.frames[frame_a.index()], &self.frames[frame_c.index()]);
+                let b = self.bushing(a, c);
+                let m = scaled(torque_stiffness, &b.angles) + scaled(torque_damping, &b.rates);
+                let ((sp, cp), (sy, cy)) = (b.angles.y.sin_cos(), b.angles.z.sin_cos());
+                let along = (m.x + sp * m.z) / cp;
+                let torque_a = Vector3::new(cy * along - sy * m.y, sy * along + cy * m.y, m.z);
+                let force_b = scaled(force_stiffness, &b.xyz) + scaled(force_damping, &b.xyz_rates);
+                let on_c = SpatialVector {
+                    rotational: -(b.r_wa * torque_a),
+                    translational: -(b.r_wb * force_b),
+                };
+                // Both forces act at Bo, halfway between Ao and Co.
+                let half = b.p_ac_w * T::from(0.5);
+                forces.add_at(c.body(), &(b.arms.1 - half), on_c);
+                forces.add_at(a.body(), &(b.arms.0 + half), -on_c);
+            }
+        }
+    }
+
+    /// Returns energy and power of an element. The potential energy of a bushing is 0 by
+    /// definition, because its forces have none in general.
+    pub(crate) fn power(&self, element: &ForceElement) -> ElementPower<T> {
+        let spring = |stiffness: f64, x: T, rate: T| ElementPower {
+            energy: x * x * (0.5 * stiffness),
+            conservative: -x * rate * stiffness,
+            non_conservative: T::zero(),
+        };
+        match element {
+            ForceElement::RevoluteSpring {
+                joint,
+                nominal_angle: nominal,
+                stiffness,
+            }
+            | ForceElement::PrismaticSpring {
+                joint,
+                nominal_position: nominal,
+                stiffness,
+            } => {
+                let (_, q, v) = self.joint(*joint);
+                spring(*stiffness, q - *nominal, v)
+            }
+            ForceElement::DoorHinge { joint, config } => {
+                let (_, q, v) = self.joint(*joint);
+                ElementPower {
+                    energy: hinge_energy(config, q),
+                    conservative: v * hinge_spring(config, q),
+                    non_conservative: v * hinge_friction(config, v),
+                }
+            }
+            ForceElement::LinearSpringDamper {
+                body_a,
+                p_ap,
+                body_b,
+                p_bq,
+                free_length,
+                stiffness,
+                damping,
+            } => match self.stretched((*body_a, p_ap), (*body_b, p_bq)) {
+                Some(s) => ElementPower {
+                    non_conservative: -s.rate * s.rate * *damping,
+                    ..spring(*stiffness, s.length - *free_length, s.rate)
+                },
+                None => spring(*stiffness, T::from(-*free_length), T::zero()),
+            },
+            ForceElement::LinearBushingRollPitchYaw { .. } => ElementPower {
+                energy: T::zero(),
+                conservative: T::zero(),
+                non_conservative: self.bushing_power(element),
+            },
+        }
+    }
+
+    /// Returns the power of a bushing's forces on its bodies.
+    fn bushing_power(&self, element: &ForceElement) -> T {
+        let n = self.positions.x_wb.len();
+        let mut forces = MultibodyForces::zero(n, self.velocities.v.len());
+        self.add_force(element, &mut forces);
+        let power = forces.spatial.iter().zip(&self.velocities.v_wb);
+        power.fold(T::zero(), |sum, (f, v)| sum + f.dot(v))
+    }
+}

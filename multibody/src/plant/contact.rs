@@ -1,0 +1,272 @@
+//! Contact between the collision geometries of a plant.
+
+use super::contact_model::ContactModel;
+use super::contact_results::PointPairContactInfo;
+use super::multibody_plant::MultibodyPlant;
+use crate::discrete::ContactParameters;
+use crate::error::{Error, Result};
+use crate::kinematics::VelocityKinematics;
+use crate::model::BodyIndex;
+use crate::spatial::SpatialVector;
+use nalgebra::{Matrix3, Vector3};
+use tarragon_framework::Scalar;
+use tarragon_geometry::{
+    CoulombFriction, GeometryId, HydroelasticType, PenetrationAsPointPair, QueryObject,
+    SceneGraphInspector,
+};
+
+/// Relaxation time (s) of geometry that declares none, as in Drake.
+const DEFAULT_RELAXATION_TIME: f64 = 0.1;
+
+/// Contact properties of one geometry.
+#[derive(Clone, Copy, Debug)]
+struct ContactMaterial {
+    body: BodyIndex,
+    /// Stiffness (N/m), possibly infinite.
+    stiffness: f64,
+    /// Hunt and Crossley's dissipation (s/m).
+    dissipation: f64,
+    relaxation_time: f64,
+    friction: CoulombFriction,
+    /// Whether it takes part in contact surfaces.
+    is_hydroelastic: bool,
+}
+
+/// A contact at a point, before its force is known.
+#[derive(Clone, Debug)]
+pub(super) struct PointContact<T: Scalar> {
+    pub(super) bodies: [BodyIndex; 2],
+    pub(super) pair: PenetrationAsPointPair<T>,
+    /// Position of the contact point in W.
+    pub(super) p_wc: Vector3<T>,
+    /// Two tangents and the normal out of A into B, expressed in W, as columns.
+    pub(super) r_wc: Matrix3<T>,
+    pub(super) parameters: ContactParameters<T>,
+    /// Static and dynamic friction.
+    friction: (f64, f64),
+}
+
+/// Returns a frame whose z axis is a unit vector, as columns.
+fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
+    let mut least = 0;
+    for k in 1..3 {
+        if z[k].re().abs() < z[least].re().abs() {
+            least = k;
+        }
+    }
+    let x = Vector3::ith(least, T::one()).cross(z).normalize();
+    Matrix3::from_columns(&[x, z.cross(&x), *z])
+}
+
+/// Returns the harmonic mean of two coefficients of friction.
+fn combined_friction(a: f64, b: f64) -> f64 {
+    if a + b > 0.0 {
+        2.0 * a * b / (a + b)
+    } else {
+        0.0
+    }
+}
+
+impl MultibodyPlant {
+    /// Returns all contacts between the geometries of a scene.
+    pub(super) fn point_contacts<T: Scalar>(
+        &self,
+        query: &QueryObject<T>,
+    ) -> Result<Vec<PointContact<T>>> {
+        let pairs = query.compute_point_pair_penetration()?;
+        let inspector = query.inspector();
+        let contact = |pair| self.point_contact(&inspector, pair);
+        pairs.into_iter().map(contact).collect()
+    }
+
+    fn point_contact<T: Scalar>(
+        &self,
+        inspector: &SceneGraphInspector<'_>,
+        pair: PenetrationAsPointPair<T>,
+    ) -> Result<PointContact<T>> {
+        let a = self.contact_material(inspector, pair.id_a)?;
+        let b = self.contact_material(inspector, pair.id_b)?;
+        if self.contact.model != ContactModel::Point && a.is_hydroelastic && b.is_hydroelastic {
+            return Err(Error::unsupported(format!(
+                "contact between '{}' and '{}' must have a hydroelastic contact surface, which is \
+                 not supported yet; call `set_contact_model(ContactModel::Point)` on the plant",
+                inspector.name(pair.id_a)?,
+                inspector.name(pair.id_b)?
+            )));
+        }
+        // How much of the deformation is that of B.
+        let (k, share_b) = match (a.stiffness.is_infinite(), b.stiffness.is_infinite()) {
+            (true, true) => {
+                return Err(Error::unsupported(format!(
+                    "contact between '{}' and '{}': the point_contact_stiffness of at least one \
+                     must be finite, got two infinite ones",
+                    inspector.name(pair.id_a)?,
+                    inspector.name(pair.id_b)?
+                )));
+            }
+            (true, false) => (b.stiffness, 1.0),
+            (false, true) => (a.stiffness, 0.0),
+            (false, false) => {
+                let sum = a.stiffness + b.stiffness;
+                // Divides first, because the product of large numbers is infinite.
+                (a.stiffness * (b.stiffness / sum), a.stiffness / sum)
+            }
+        };
+        let d = (1.0 - share_b) * a.dissipation + share_b * b.dissipation;
+        let tau = a.relaxation_time + b.relaxation_time;
+        let (static_a, dynamic_a) = (a.friction.static_friction(), a.friction.dynamic_friction());
+        let (static_b, dynamic_b) = (b.friction.static_friction(), b.friction.dynamic_friction());
+        let mu = combined_friction(dynamic_a, dynamic_b);
+        let p_wc = pair.p_wca * T::from(share_b) + pair.p_wcb * T::from(1.0 - share_b);
+        Ok(PointContact {
+            bodies: [a.body, b.body],
+            p_wc,
+            r_wc: frame_along(&-pair.nhat_ba_w),
+            parameters: ContactParameters {
+                k: T::from(k),
+                d: T::from(d),
+                tau: T::from(tau),
+                mu: T::from(mu),
+                depth: pair.depth,
+            },
+            friction: (combined_friction(static_a, static_b), mu),
+            pair,
+        })
+    }
+
+    fn contact_material(
+        &self,
+        inspector: &SceneGraphInspector<'_>,
+        id: GeometryId,
+    ) -> Result<ContactMaterial> {
+        let frame = inspector.frame_id(id)?;
+        let body = self.body_from_frame_id(frame).ok_or_else(|| {
+            Error::unsupported(format!(
+                "geometry '{}' touches something, but its frame '{}' is not a body of the plant; \
+                 exclude it by a collision filter",
+                inspector.name(id).unwrap_or_default(),
+                inspector.frame_name(frame).unwrap_or_default()
+            ))
+        })?;
+        let missing = |what: &str| {
+            Error::state(format!(
+                "geometry '{}' has no property ('material', '{what}') for contact; set it, or a \
+                 default in the SceneGraphConfig",
+                inspector.name(id).unwrap_or_default()
+            ))
+        };
+        let properties = inspector.proximity_properties(id)?;
+        let properties = properties.ok_or_else(|| missing("coulomb_friction"))?;
+        let number = |name: &str| properties.try_get::<f64>("material", name);
+        let friction = properties.try_get::<CoulombFriction>("material", "coulomb_friction")?;
+        let compliance =
+            properties.try_get::<HydroelasticType>("hydroelastic", "compliance_type")?;
+        let estimated = self.estimated_compliance();
+        Ok(ContactMaterial {
+            body,
+            stiffness: number("point_contact_stiffness")?
+                .copied()
+                .unwrap_or(estimated.0),
+            dissipation: number("hunt_crossley_dissipation")?
+                .copied()
+                .unwrap_or(estimated.1),
+            relaxation_time: number("relaxation_time")?
+                .copied()
+                .unwrap_or(DEFAULT_RELAXATION_TIME),
+            friction: *friction.ok_or_else(|| missing("coulomb_friction"))?,
+            is_hydroelastic: compliance.is_some_and(|c| *c != HydroelasticType::Undefined),
+        })
+    }
+
+    /// Estimates stiffness (N/m) and dissipation (s/m) of geometry that declares none, as Drake
+    /// does: the heaviest body sinks in by the penetration allowance, critically damped.
+    fn estimated_compliance(&self) -> (f64, f64) {
+        let masses = self.bodies.iter().map(|b| b.spatial_inertia().mass());
+        let mass = masses.fold(0.0, f64::max);
+        let allowance = self.contact.penetration_allowance;
+        // Stiffnesses combine to half of equal ones.
+        let stiffness = 2.0 * mass * self.gravity.norm() / allowance;
+        let period = (allowance / self.gravity.norm()).sqrt();
+        match stiffness > 0.0 {
+            true => (stiffness, period / allowance),
+            false => (1e6, 50.0),
+        }
+    }
+}
+
+/// Drake's quintic step from 0 to 1.
+fn smooth_step<T: Scalar>(x: T) -> T {
+    let cube = x * x * x;
+    cube * (x * (x * 6.0 - 15.0) + 10.0)
+}
+
+impl<T: Scalar> PointContact<T> {
+    /// Returns the coefficient of friction at a slip speed divided by the stiction tolerance.
+    fn stribeck_friction(&self, s: T) -> T {
+        let (stiction, sliding) = self.friction;
+        match s.re() {
+            x if x < 1.0 => smooth_step(s) * stiction,
+            x if x < 3.0 => smooth_step((s - 1.0) * 0.5) * (sliding - stiction) + stiction,
+            _ => T::from(sliding),
+        }
+    }
+
+    /// Computes force and speeds of a contact in continuous time, as a function of the state alone.
+    /// The contact point is midway between the witness points, as in Drake.
+    pub(super) fn continuous(
+        mut self,
+        x_wb: &[nalgebra::Isometry3<T>],
+        velocities: &VelocityKinematics<T>,
+        stiction_tolerance: f64,
+    ) -> PointPairContactInfo<T> {
+        self.p_wc = (self.pair.p_wca + self.pair.p_wcb) * T::from(0.5);
+        let at = |body: BodyIndex| {
+            let arm = self.p_wc - x_wb[body.index()].translation.vector;
+            velocities.v_wb(body).velocity_at(&arm).translational
+        };
+        let v_c = self.r_wc.tr_mul(&(at(self.bodies[1]) - at(self.bodies[0])));
+        let c = &self.parameters;
+        let damping = T::one() - c.d * v_c.z;
+        let normal = match damping.re() > 0.0 {
+            true => c.k * c.depth * damping,
+            false => T::zero(),
+        };
+        let slip_squared = v_c.x * v_c.x + v_c.y * v_c.y;
+        let (slip, friction) = match slip_squared.re() > 0.0 {
+            true => {
+                let slip = slip_squared.sqrt();
+                let mu = self.stribeck_friction(slip / stiction_tolerance);
+                (slip, -mu * normal / slip)
+            }
+            false => (T::zero(), T::zero()),
+        };
+        let force = Vector3::new(friction * v_c.x, friction * v_c.y, normal);
+        self.with_force(force, v_c.z, slip)
+    }
+
+    /// Returns the contact with its force, expressed in the contact's frame, and its speeds.
+    pub(super) fn with_force(
+        self,
+        force: Vector3<T>,
+        separation_speed: T,
+        slip_speed: T,
+    ) -> PointPairContactInfo<T> {
+        PointPairContactInfo {
+            body_a: self.bodies[0],
+            body_b: self.bodies[1],
+            contact_force: self.r_wc * force,
+            contact_point: self.p_wc,
+            separation_speed,
+            slip_speed,
+            point_pair: self.pair,
+        }
+    }
+
+    /// Returns the directions of the contact's rows.
+    pub(super) fn rows(&self) -> [SpatialVector<T>; 3] {
+        [0, 1, 2].map(|k| SpatialVector {
+            rotational: Vector3::zeros(),
+            translational: self.r_wc.column(k).into_owned(),
+        })
+    }
+}

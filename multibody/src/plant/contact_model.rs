@@ -1,0 +1,74 @@
+//! Models of contact, and the settings that go with them.
+
+use crate::discrete::DiscreteContactApproximation;
+use crate::error::{Error, Result};
+use std::str::FromStr;
+
+/// Model of contact (Drake's `ContactModel`).
+///
+/// ```
+/// use tarragon_multibody::{ContactModel, MultibodyPlant};
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// assert_eq!(plant.contact_model(), ContactModel::HydroelasticWithFallback);
+/// plant.set_contact_model(ContactModel::Point)?;
+/// assert!(plant.set_contact_model("hydroelastic".parse()?).is_err());
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContactModel {
+    /// One compliant contact point per pair of geometries.
+    Point,
+    /// Contact surfaces between all pairs. Not supported yet.
+    Hydroelastic,
+    /// Contact surfaces between geometries that declare a hydroelastic compliance type, points
+    /// between all others. Pairs that would have a surface are an error, as surfaces are not
+    /// supported yet.
+    #[default]
+    HydroelasticWithFallback,
+}
+
+impl FromStr for ContactModel {
+    type Err = Error;
+    /// Reads Drake's names: `point`, `hydroelastic` and `hydroelastic_with_fallback`.
+    ///
+    /// # Errors
+    /// Returns an error for any other name.
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "point" => Ok(Self::Point),
+            "hydroelastic" => Ok(Self::Hydroelastic),
+            "hydroelastic_with_fallback" => Ok(Self::HydroelasticWithFallback),
+            other => Err(Error::invalid(format!(
+                "contact_model must be 'point', 'hydroelastic' or 'hydroelastic_with_fallback', got \
+                 '{other}'"
+            ))),
+        }
+    }
+}
+
+/// Settings of contact, with Drake's defaults.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ContactSettings {
+    pub(super) model: ContactModel,
+    pub(super) approximation: DiscreteContactApproximation,
+    /// Slip speed below which contact sticks (m/s).
+    pub(super) stiction_tolerance: f64,
+    pub(super) sap_near_rigid_threshold: f64,
+    /// Depth (m) to which the heaviest body sinks into geometry without a stiffness.
+    pub(super) penetration_allowance: f64,
+    /// `None` means true for discrete plants.
+    pub(super) use_sampled_output_ports: Option<bool>,
+}
+
+impl Default for ContactSettings {
+    fn default() -> Self {
+        Self {
+            model: ContactModel::default(),
+            approximation: DiscreteContactApproximation::default(),
+            stiction_tolerance: 1e-4,
+            sap_near_rigid_threshold: 1.0,
+            penetration_allowance: 1e-3,
+            use_sampled_output_ports: None,
+        }
+    }
+}

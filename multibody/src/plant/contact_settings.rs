@@ -1,0 +1,138 @@
+//! Settings of contact and of the discrete step.
+
+use super::contact_model::ContactModel;
+use super::multibody_plant::MultibodyPlant;
+use crate::discrete::DiscreteContactApproximation;
+use crate::error::{Error, Result};
+
+impl MultibodyPlant {
+    /// Chooses the model of contact; [`ContactModel::HydroelasticWithFallback`] unless it is set.
+    ///
+    /// # Errors
+    /// Returns an error for [`ContactModel::Hydroelastic`], which is not supported yet, or after
+    /// `finalize`.
+    pub fn set_contact_model(&mut self, model: ContactModel) -> Result<()> {
+        self.check_open_setting("the contact model")?;
+        if model == ContactModel::Hydroelastic {
+            return Err(Error::unsupported(
+                "MultibodyPlant: the contact model 'hydroelastic' is not supported yet; use 'point' or \
+                 'hydroelastic_with_fallback'",
+            ));
+        }
+        self.contact.model = model;
+        Ok(())
+    }
+    /// Returns the model of contact.
+    pub fn contact_model(&self) -> ContactModel {
+        self.contact.model
+    }
+
+    /// Chooses how a discrete plant approximates contact; `Lagged` unless it is set.
+    ///
+    /// # Errors
+    /// Returns an error after `finalize`.
+    pub fn set_discrete_contact_approximation(
+        &mut self,
+        approximation: DiscreteContactApproximation,
+    ) -> Result<()> {
+        self.check_open_setting("the discrete contact approximation")?;
+        self.contact.approximation = approximation;
+        Ok(())
+    }
+    /// Returns how a discrete plant approximates contact.
+    pub fn discrete_contact_approximation(&self) -> DiscreteContactApproximation {
+        self.contact.approximation
+    }
+
+    /// Sets the slip speed (m/s) below which contact sticks; 1e-4 m/s unless it is set.
+    ///
+    /// # Errors
+    /// Returns an error unless the speed is positive and finite.
+    pub fn set_stiction_tolerance(&mut self, v_stiction: f64) -> Result<()> {
+        check_positive("the stiction tolerance (m/s)", v_stiction)?;
+        self.contact.stiction_tolerance = v_stiction;
+        Ok(())
+    }
+    /// Returns the slip speed (m/s) below which contact sticks.
+    pub fn stiction_tolerance(&self) -> f64 {
+        self.contact.stiction_tolerance
+    }
+
+    /// Sets the near-rigid parameter of [`DiscreteContactApproximation::Sap`]: contact whose
+    /// stiffness the time step cannot resolve is softened more, the larger it is. 1 unless it is
+    /// set; 0 disables it (Drake's `set_sap_near_rigid_threshold`).
+    ///
+    /// # Errors
+    /// Returns an error if the threshold is negative or not finite, or after `finalize`.
+    pub fn set_sap_near_rigid_threshold(&mut self, threshold: f64) -> Result<()> {
+        self.check_open_setting("the near-rigid threshold")?;
+        if !(threshold >= 0.0 && threshold.is_finite()) {
+            return Err(Error::invalid(format!(
+                "MultibodyPlant: the near-rigid threshold must be finite and at least 0, got \
+                 {threshold:?}"
+            )));
+        }
+        self.contact.sap_near_rigid_threshold = threshold;
+        Ok(())
+    }
+    /// Returns the near-rigid parameter of [`DiscreteContactApproximation::Sap`].
+    pub fn sap_near_rigid_threshold(&self) -> f64 {
+        self.contact.sap_near_rigid_threshold
+    }
+
+    /// Sets the depth (m) to which the heaviest body sinks into the ground where geometry declares
+    /// no stiffness and the scene has no default; 1 mm unless it is set.
+    ///
+    /// # Errors
+    /// Returns an error unless the depth is positive and finite.
+    pub fn set_penetration_allowance(&mut self, depth: f64) -> Result<()> {
+        check_positive("the penetration allowance (m)", depth)?;
+        self.contact.penetration_allowance = depth;
+        Ok(())
+    }
+    /// Returns the depth (m) to which the heaviest body sinks into geometry without a stiffness.
+    pub fn penetration_allowance(&self) -> f64 {
+        self.contact.penetration_allowance
+    }
+
+    /// Chooses what a discrete plant's output ports of accelerations, forces, actuation and
+    /// contacts report: those of the step that led to the present state (true, the default), or
+    /// those of the step that starts from it (false). Continuous plants always report the present.
+    ///
+    /// # Errors
+    /// Returns an error if the time step is 0 and `sampled` is true, or after `finalize`.
+    pub fn set_use_sampled_output_ports(&mut self, sampled: bool) -> Result<()> {
+        self.check_open_setting("the use of sampled output ports")?;
+        if sampled && self.time_step == 0.0 {
+            return Err(Error::invalid(
+                "MultibodyPlant: output ports can be sampled only with a positive time step, got \
+                 time step 0",
+            ));
+        }
+        self.contact.use_sampled_output_ports = Some(sampled);
+        Ok(())
+    }
+    /// Returns true if output ports of forces report the step that led to the present state.
+    pub fn has_sampled_output_ports(&self) -> bool {
+        let sampled = self.contact.use_sampled_output_ports;
+        sampled.unwrap_or(self.time_step > 0.0) && self.time_step > 0.0
+    }
+
+    fn check_open_setting(&self, what: &str) -> Result<()> {
+        match self.is_finalized() {
+            false => Ok(()),
+            true => Err(Error::state(format!(
+                "{what} cannot change: the plant is finalized; set it before `finalize`"
+            ))),
+        }
+    }
+}
+
+fn check_positive(what: &str, x: f64) -> Result<()> {
+    match x > 0.0 && x.is_finite() {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "MultibodyPlant: {what} must be positive and finite, got {x:?}"
+        ))),
+    }
+}

@@ -1,0 +1,79 @@
+//! Accelerations of a plant in continuous time.
+
+use super::contact_results::ContactResults;
+use super::inputs::ForceInputs;
+use super::multibody_plant::MultibodyPlant;
+use super::step::{ConstraintStatus, DynamicsResult};
+use crate::dynamics::MultibodyForces;
+use crate::error::{Error, Result};
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
+use crate::spatial::SpatialVector;
+use nalgebra::Vector3;
+use tarragon_framework::Scalar;
+
+impl MultibodyPlant {
+    /// Computes the accelerations at a state, with all forces.
+    pub(super) fn calc_continuous<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        inputs: &ForceInputs<'_, T>,
+        status: &ConstraintStatus,
+    ) -> Result<DynamicsResult<T>> {
+        if status.locked.contains(&true) {
+            return Err(Error::unsupported(
+                "MultibodyPlant: joints can be locked only with a positive time step, got time step \
+                 0 and a locked joint; use a positive time step",
+            ));
+        }
+        let active = |i: usize| !status.inactive.get(i).copied().unwrap_or(false);
+        if (0..self.constraints.len()).any(active) {
+            return Err(Error::unsupported(format!(
+                "MultibodyPlant: constraints act only with a positive time step, got time step 0 and \
+                 {} constraints; use a positive time step, or switch them off in the context",
+                self.constraints.len()
+            )));
+        }
+        let (mut forces, net_actuation) =
+            self.explicit_forces(positions, velocities, inputs, |_| false)?;
+        let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
+        let mut point_pairs = vec![];
+        if let Some(query) = inputs.query {
+            for contact in self.point_contacts(query)? {
+                let tolerance = self.contact.stiction_tolerance;
+                let contact = contact.continuous(&positions.x_wb, velocities, tolerance);
+                let on_b = SpatialVector {
+                    rotational: Vector3::zeros(),
+                    translational: contact.contact_force,
+                };
+                for (body, force) in [(contact.body_a, -on_b), (contact.body_b, on_b)] {
+                    let arm = contact.contact_point - positions.x_wb(body).translation.vector;
+                    contact_forces.add_at(body, &arm, force);
+                }
+                point_pairs.push(contact);
+            }
+        }
+        for (sum, f) in forces.spatial.iter_mut().zip(&contact_forces.spatial) {
+            *sum += *f;
+        }
+        let damping = self.damping_vector();
+        for ((f, d), v) in forces
+            .generalized
+            .iter_mut()
+            .zip(damping)
+            .zip(&velocities.v)
+        {
+            *f -= *v * d;
+        }
+        let vdot = self.calc_forward_dynamics(positions, velocities, &forces)?;
+        Ok(DynamicsResult {
+            x: [&*positions.q, &velocities.v].concat(),
+            vdot,
+            next: vec![],
+            net_actuation,
+            spatial: forces.spatial,
+            contact_forces: contact_forces.spatial,
+            contacts: ContactResults { point_pairs },
+        })
+    }
+}
