@@ -99,6 +99,8 @@ mod pages {
     struct ContextsAndCaching;
     #[doc = include_str!("../docs/guide/models.md")]
     struct Models;
+    #[doc = include_str!("../docs/guide/dynamics.md")]
+    struct Dynamics;
     #[doc = include_str!("../docs/guide/queries.md")]
     struct Queries;
     #[doc = include_str!("../docs/guide/cameras.md")]

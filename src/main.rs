@@ -1,6 +1,8 @@
 //! The `tarragon` command.
 
+mod dynamics;
 mod inspect;
+mod json_lines;
 mod model;
 mod query;
 mod render;
@@ -22,6 +24,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Simulates models and computes accelerations, forces and gradients: reads one case per line
+    /// (JSON) and writes one answer per line.
+    Dynamics(dynamics::DynamicsArgs),
     /// Reports what a parser reads from a model file: bodies, joints, masses, geometries and
     /// diagnostics.
     Inspect(inspect::InspectArgs),
@@ -41,6 +46,7 @@ enum Command {
 fn main() -> ExitCode {
     warnings::print();
     let result = match Cli::parse().command {
+        Command::Dynamics(args) => dynamics::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Render(args) => render::run(&args),

@@ -419,3 +419,15 @@ fn lcm() {
     assert_eq!(last, 2.0_f64.sin());
     assert!(lines[11].contains("published: 112, unsent: 0"), "{printed}");
 }
+
+#[test]
+fn falling_things_come_to_rest_on_the_table() {
+    let (printed, scratch) = run_with("19_falling_things", &["0.5"]);
+    let on_table = printed.lines().filter(|line| line.contains(" N, "));
+    assert!(on_table.count() >= 3, "{printed}");
+    assert!(printed.contains("after 0.5 s"), "{printed}");
+    // Without the viewer page there is no recording, which the example tolerates.
+    if printed.contains("the motion is in") {
+        assert_eq!(files(&scratch, "19_falling_things"), ["falling.html"]);
+    }
+}

@@ -11,7 +11,9 @@ use tarragon::lcm::{
     Lcm, LcmInterfaceSystem, LcmLog, LcmLogPlaybackSystem, LcmPublisherSystem, LcmScopeSystem,
     LcmSubscriberSystem,
 };
-use tarragon::multibody::{MultibodyPlant, PositionSource};
+use tarragon::multibody::{
+    Joint, ModelInstanceIndex, MultibodyPlant, PositionSource, SpatialInertia,
+};
 use tarragon::prelude::*;
 use tarragon::sensors::{
     BaseField, CameraInfo, ClippingRange, ColorRenderCamera, Depth32F, DepthImageToPointCloud,
@@ -166,13 +168,29 @@ fn ports_of_multibody_plant() {
     plant
         .register_as_source_for_scene_graph(&mut scene)
         .unwrap();
+    let model = ModelInstanceIndex::DEFAULT;
+    let inertia = SpatialInertia::zero();
+    let arm = plant.add_rigid_body("arm", model, inertia).unwrap();
+    let joint = Joint::revolute("joint", BodyIndex::WORLD, arm, Vector3::z()).unwrap();
+    let joint = plant.add_joint(joint).unwrap();
+    plant.add_joint_actuator("motor", joint, 1.0).unwrap();
     plant.finalize().unwrap();
-    let with_state = declared(plant.clone());
+    let mut with_state = declared(plant.clone());
+    // Documented once for all model instances.
+    let ports = [&mut with_state.input_ports, &mut with_state.output_ports];
+    for name in ports.into_iter().flatten() {
+        for model in plant.model_instance_names() {
+            if let Some(rest) = name.strip_prefix(&format!("{model}_")) {
+                *name = format!("{{model}}_{rest}");
+            }
+        }
+    }
     plant.set_position_source(PositionSource::InputPort);
-    check(
+    let source = concat!(
         include_str!("../multibody/src/plant/multibody_plant.rs"),
-        &[with_state, declared(plant)],
+        include_str!("../multibody/src/plant/force_ports.rs")
     );
+    check(source, &[with_state, declared(plant)]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Parsing a line of the input.
 
 use super::fields::{Fields, array, number, numbers, wrong};
+use crate::json_lines::json_error;
 use nalgebra::{Isometry3, Vector3};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -34,13 +35,7 @@ pub(super) struct Scene {
 impl Scene {
     /// Parses a scene; errors name the place.
     pub(super) fn parse(text: &[u8], meshes: &MeshFiles) -> Result<Self, String> {
-        let value: Value = serde_json::from_slice(text).map_err(|e| {
-            // The line number in serde's message counts within the text of this line, so it is
-            // removed.
-            let (message, column) = (e.to_string(), e.column());
-            let message = message.rsplit_once(" at line ").map_or(&*message, |m| m.0);
-            format!("column {column}: invalid JSON: {message}")
-        })?;
+        let value: Value = serde_json::from_slice(text).map_err(|e| json_error(&e))?;
         let mut scene = Fields::new(value, "scene", "")?;
         let items = array(scene.required("geometries")?, "geometries")?;
         let queries = scene.optional("queries");

@@ -13,6 +13,7 @@
 )]
 
 mod camera;
+mod dynamics;
 mod integrators;
 mod kinematics;
 mod meshes;

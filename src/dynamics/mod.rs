@@ -1,0 +1,83 @@
+//! `tarragon dynamics`: simulates models and computes accelerations, forces and gradients, one case
+//! per line.
+
+mod answer;
+mod build;
+mod case;
+
+use crate::json_lines::{self, Answered, InputLine, LinesArgs, json_error};
+use case::Case;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Description of the formats, for `--help`.
+const FORMAT: &str = r#"One case, on one line of the input:
+  {"id": "fall", "kind": "trajectory", "plant": {"time_step": 0.001},
+   "build": [{"urdf": "<robot name=\"ball\"><link name=\"ball\"><inertial><mass value=\"1\"/>
+     <inertia ixx=\"1\" ixy=\"0\" ixz=\"0\" iyy=\"1\" iyz=\"0\" izz=\"1\"/></inertial></link></robot>"}],
+   "state": {"q": [1,0,0,0, 0,0,1], "v": [0,0,0, 0,0,0]}, "inputs": [], "record": {"steps": 100, "every": 50}}
+One answer, on one line of the output:
+  {"id": "fall", "result": {"x": [[...], [...], [...]], "final_ports": {...}}} or {"id": "fall", "error": "line 1: ..."}
+
+Case:
+  id           copied to the answer
+  kind         "forward", "trajectory" or "gradient"
+  plant        time_step (s; 0: continuous time); discrete_contact_approximation ("lagged", "similar", "sap"),
+               use_sampled_output_ports (default false), stiction_tolerance (m/s), sap_near_rigid_threshold, gravity
+  scene_graph  default proximity properties; without it, there is no contact
+  build        steps in order, one key each: file (relative to --models), urdf, sdf, weld, actuator, rotor, pd, limits,
+               coupler, ball, weld_constraint, distance, revolute_spring, prismatic_spring, linear_spring_damper, bushing,
+               door_hinge; names are model::element, poses [qw,qx,qy,qz,x,y,z]
+  state        q and v, in the order of the plant
+  lock         names of joints that are locked
+  inputs       phases that hold from a step on: from_step, actuation, desired_state, generalized_force, spatial_forces
+  record       trajectory: steps, every; in continuous time also sample (s per step), max_step (s), accuracy
+  vdot_desired, steps  forward: for inverse dynamics; gradient: number of steps
+Result:
+  forward      qdot, vdot, mass matrix, forces, energies, powers, reaction forces, accelerations, contacts; if there
+               are no accelerations, vdot is null and vdot_error says why
+  trajectory   x: [q; v] after every so many steps; contacts then; final_ports
+  gradient     value: [q; v] after the steps (or the time derivatives), ad: its derivatives along q (num_velocities
+               columns, by N(q)), v and actuation
+Blank lines are skipped. Every other line gets one answer, in the order of the input, as soon as it is known."#;
+
+/// Arguments of `tarragon dynamics`.
+#[derive(clap::Args)]
+#[command(after_long_help = FORMAT)]
+pub(crate) struct DynamicsArgs {
+    #[command(flatten)]
+    lines: LinesArgs,
+    /// Folder of the model files of cases; `packages.json` in it maps packages to folders.
+    #[arg(long, value_name = "DIR")]
+    models: Option<PathBuf>,
+}
+
+/// Answers lines until the input ends or the reader of the output goes away.
+pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
+    if let Some(models) = args.models.as_ref().filter(|models| !models.is_dir()) {
+        return Err(format!("--models {}: there is no such folder", models.display()).into());
+    }
+    let answer = |line: &InputLine| -> Result<Answered, String> {
+        let case: Case = serde_json::from_slice(&line.text).map_err(|e| json_error(&e))?;
+        let id = case.id.clone();
+        Ok(match answer::answer(&case, args.models.as_deref()) {
+            Ok(result) => Answered {
+                json: serde_json::json!({ "id": id, "result": result }).to_string(),
+                failed: false,
+            },
+            Err(error) => {
+                let error = format!("line {}: {error}", line.number);
+                failed(Some(&id), &error)
+            }
+        })
+    };
+    json_lines::run(&args.lines, answer, |error| failed(None, error))
+}
+
+fn failed(id: Option<&str>, error: &str) -> Answered {
+    Answered {
+        json: serde_json::json!({ "id": id, "error": error }).to_string(),
+        failed: true,
+    }
+}
