@@ -1,6 +1,8 @@
 //! Contacts as LCM messages.
 
-use crate::contact_visualizer::{ContactVisualizerParams, force_of, last_name, real};
+use crate::contact_visualizer::{
+    ContactVisualizerParams, PointForce, force_of, last_name, real, solved_force,
+};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
@@ -9,7 +11,7 @@ use tarragon_geometry::{
 };
 use tarragon_lcm::types::{LcmtContactResultsForViz, LcmtPointPairContactInfoForViz};
 use tarragon_lcm::{Lcm, LcmPublisherSystem};
-use tarragon_multibody::MultibodyPlant;
+use tarragon_multibody::{ContactResults, MultibodyPlant};
 
 /// Channel on which viewers listen for contacts.
 const CHANNEL: &str = "CONTACT_RESULTS";
@@ -21,13 +23,14 @@ const PUBLISH_PERIOD: f64 = 1.0 / 64.0;
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
+/// | input | `contact_results` | [`ContactResults`], optional |
 /// | output | `lcm_message` | [`LcmtContactResultsForViz`] |
 ///
-/// The plant does not compute contact forces yet. Until it does, contacts are the penetrations of
-/// geometry with the proximity role, as in the [`ContactVisualizer`](crate::ContactVisualizer). The
-/// contact point is midway between the two witness points. The force on the second body is the
-/// stiffness times the depth, against the normal, which points from the second body to the first.
-/// There are no hydroelastic contacts.
+/// With `contact_results` connected to a plant, these are its contacts. Without it, for plants that
+/// do not move under forces, they are the penetrations of geometry with the proximity role, as in
+/// the [`ContactVisualizer`](crate::ContactVisualizer): the contact point is midway between the two
+/// witness points, and the force on the second body is the stiffness times the depth, against the
+/// normal, which points from the second body to the first. There are no hydroelastic contacts.
 ///
 /// Bodies are named as in Drake, by name and index of the model instance: `finger(3)`. Bodies
 /// outside the plant have the last part of the name of their frame, and the frame group.
@@ -97,17 +100,32 @@ impl ContactResultsToLcmSystem {
     fn calc<T: Scalar>(
         &self,
         query: &QueryObject<T>,
+        results: Option<&ContactResults<T>>,
         time: f64,
         message: &mut LcmtContactResultsForViz,
     ) -> Result<()> {
         // Whole microseconds, as in Drake.
         let timestamp = (time * 1e6) as i64;
-        let pairs = query.compute_point_pair_penetration()?;
-        let contacts = &mut message.point_pair_contact_info;
-        contacts.resize_with(pairs.len(), Default::default);
         let inspector = query.inspector();
-        for (contact, pair) in contacts.iter_mut().zip(&pairs) {
-            self.describe(&inspector, pair, contact)?;
+        let contacts = &mut message.point_pair_contact_info;
+        match results {
+            Some(results) => {
+                let solved = results.point_pairs();
+                contacts.resize_with(solved.len(), Default::default);
+                for (contact, own) in contacts.iter_mut().zip(solved) {
+                    self.describe(&inspector, &own.point_pair, solved_force(own), contact)?;
+                }
+            }
+            None => {
+                let pairs = query.compute_point_pair_penetration()?;
+                contacts.resize_with(pairs.len(), Default::default);
+                for (contact, pair) in contacts.iter_mut().zip(&pairs) {
+                    let force = force_of(pair, self.penetration_stiffness);
+                    self.describe(&inspector, pair, force, contact)?;
+                }
+            }
+        }
+        for contact in contacts {
             contact.timestamp = timestamp;
         }
         message.timestamp = timestamp;
@@ -118,9 +136,9 @@ impl ContactResultsToLcmSystem {
         &self,
         inspector: &SceneGraphInspector<'_>,
         pair: &PenetrationAsPointPair<T>,
+        force: PointForce,
         contact: &mut LcmtPointPairContactInfoForViz,
     ) -> Result<()> {
-        let force = force_of(pair, self.penetration_stiffness);
         contact.contact_point = force.p_w.into();
         contact.contact_force = force.f_w.into();
         contact.normal = real(&pair.nhat_ba_w).into();
@@ -160,6 +178,8 @@ fn body_name(name: &str, instance: i32) -> String {
 pub struct ContactResultsToLcmSystemPorts<T: Scalar> {
     /// The scene.
     pub query_object: InputPort<QueryObject<T>>,
+    /// The contacts of a plant, with their forces.
+    pub contact_results: InputPort<ContactResults<T>>,
     /// The message.
     pub lcm_message: OutputPort<LcmtContactResultsForViz>,
 }
@@ -169,17 +189,20 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let query_object = d.input::<QueryObject<T>>("query_object");
+        let contact_results = d.input::<ContactResults<T>>("contact_results");
         let lcm_message = d.output(
             "lcm_message",
             LcmtContactResultsForViz::default(),
-            (query_object, Dep::Time),
+            (query_object, contact_results, Dep::Time),
             move |this, ctx, message| {
                 let query = ctx.eval(query_object)?;
-                this.calc(query, ctx.time().re(), message)
+                let contacts = ctx.eval_optional(contact_results)?;
+                this.calc(query, contacts, ctx.time().re(), message)
             },
         );
         ContactResultsToLcmSystemPorts {
             query_object,
+            contact_results,
             lcm_message,
         }
     }
@@ -190,6 +213,8 @@ impl<T: Scalar> LeafSystem<T> for ContactResultsToLcmSystem {
 /// `contact_to_lcm`, with the body names of the plant, and a publisher named
 /// `contact_results_publisher`, which it returns. Names that are taken [get a numeric
 /// suffix](DiagramBuilder::unused_name).
+///
+/// The contacts are those of the plant, with their forces, if it moves under forces.
 ///
 /// Without a bus, a bus with the default URL is opened. Without a period (s), contacts are
 /// published every 1/64 s. A period of zero publishes at every step.
@@ -226,13 +251,24 @@ pub fn connect_contact_results_to_drake_visualizer(
     };
     let period = publish_period.unwrap_or(PUBLISH_PERIOD);
     let system = ContactResultsToLcmSystem::new(Some(plant.system()));
-    add_publisher(builder, scene_graph.query, system, lcm, period)
+    let results = contact_results_of(Some(plant));
+    add_publisher(builder, (scene_graph.query, results), system, lcm, period)
+}
+
+/// Returns the contacts of a plant that moves under forces.
+pub(crate) fn contact_results_of(
+    plant: Option<&Block<MultibodyPlant>>,
+) -> Option<OutputPort<ContactResults<f64>>> {
+    Some(plant?.dynamics().ok()?.contact_results)
 }
 
 /// Adds the system and its publisher, and returns the publisher.
 pub(crate) fn add_publisher(
     builder: &mut DiagramBuilder,
-    query_object: OutputPort<QueryObject<f64>>,
+    (query_object, contact_results): (
+        OutputPort<QueryObject<f64>>,
+        Option<OutputPort<ContactResults<f64>>>,
+    ),
     system: ContactResultsToLcmSystem,
     lcm: Lcm,
     period: f64,
@@ -242,6 +278,9 @@ pub(crate) fn add_publisher(
     let contacts = builder.add(&builder.unused_name("contact_to_lcm"), system);
     let publisher = builder.add(&builder.unused_name("contact_results_publisher"), publisher);
     builder.connect(query_object, contacts.query_object);
+    if let Some(contact_results) = contact_results {
+        builder.connect(contact_results, contacts.contact_results);
+    }
     builder.connect(contacts.lcm_message, publisher.lcm_message);
     Ok(publisher)
 }

@@ -1,6 +1,6 @@
 //! The usual visualizers of a simulation, added by one call.
 
-use crate::contact_results_to_lcm::{ContactResultsToLcmSystem, add_publisher};
+use crate::contact_results_to_lcm::{ContactResultsToLcmSystem, add_publisher, contact_results_of};
 use crate::contact_visualizer::{ContactVisualizer, ContactVisualizerParams};
 use crate::drake_visualizer::{DrakeVisualizer, DrakeVisualizerParams};
 use crate::meshcat::{Meshcat, start_meshcat};
@@ -13,6 +13,7 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::{Rgba, Role, SceneGraph};
 use tarragon_lcm::types::LcmtContactResultsForViz;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
+use tarragon_multibody::{ContactResults, MultibodyPlant};
 
 /// Configuration of the visualizers (Drake's `VisualizationConfig`, with the same YAML names and
 /// defaults).
@@ -194,6 +195,9 @@ mod rgba {
 pub struct VisualizationConnections<'a> {
     /// The scene; `None` means the builder's system `scene_graph`.
     pub scene_graph: Option<&'a Block<SceneGraph>>,
+    /// The plant whose contact forces are shown; `None` means the builder's system `plant`, if
+    /// there is one.
+    pub plant: Option<&'a Block<MultibodyPlant>>,
     /// The server; `None` starts one on the first free port, if the configuration allows it.
     pub meshcat: Option<Meshcat>,
     /// The buses among which the configuration selects one by `lcm_bus`.
@@ -277,6 +281,11 @@ pub fn apply_visualization_config(
             ))
         })?,
     };
+    let plant = match connections.plant {
+        Some(plant) => Some(plant.clone()),
+        None => builder.system_named("plant").ok(),
+    };
+    let contacts = contact_results_of(plant.as_ref());
     let mut applied = AppliedVisualization {
         meshcat: connections.meshcat,
         illustration: None,
@@ -290,10 +299,12 @@ pub fn apply_visualization_config(
         applied.meshcat = Some(start_meshcat()?);
     }
     if let Some(lcm) = lcm {
-        apply_lcm(config, builder, &scene_graph, &lcm, &mut applied)?;
+        let scene = (&scene_graph, contacts);
+        apply_lcm(config, builder, scene, &lcm, &mut applied)?;
     }
     if let Some(meshcat) = applied.meshcat.clone() {
-        apply_meshcat(config, builder, &scene_graph, &meshcat, &mut applied)?;
+        let scene = (&scene_graph, contacts);
+        apply_meshcat(config, builder, scene, &meshcat, &mut applied)?;
     }
     Ok(applied)
 }
@@ -318,7 +329,7 @@ fn bus(config: &VisualizationConfig, given: &VisualizationConnections<'_>) -> Re
 fn apply_lcm(
     config: &VisualizationConfig,
     builder: &mut DiagramBuilder,
-    scene_graph: &Block<SceneGraph>,
+    (scene_graph, contacts): (&Block<SceneGraph>, Option<OutputPort<ContactResults<f64>>>),
     lcm: &Lcm,
     applied: &mut AppliedVisualization,
 ) -> Result<()> {
@@ -337,7 +348,7 @@ fn apply_lcm(
     if config.publish_contacts {
         let system = ContactResultsToLcmSystem::new(None);
         let period = config.publish_period;
-        let publisher = add_publisher(builder, query, system, lcm.clone(), period)?;
+        let publisher = add_publisher(builder, (query, contacts), system, lcm.clone(), period)?;
         applied.contact_results = Some(publisher);
     }
     Ok(())
@@ -346,7 +357,7 @@ fn apply_lcm(
 fn apply_meshcat(
     config: &VisualizationConfig,
     builder: &mut DiagramBuilder,
-    scene_graph: &Block<SceneGraph>,
+    (scene_graph, contacts): (&Block<SceneGraph>, Option<OutputPort<ContactResults<f64>>>),
     meshcat: &Meshcat,
     applied: &mut AppliedVisualization,
 ) -> Result<()> {
@@ -363,6 +374,9 @@ fn apply_meshcat(
     if config.publish_contacts {
         let contact = config.contact();
         let contact = ContactVisualizer::add_to_builder(builder, query, meshcat.clone(), contact)?;
+        if let Some(contacts) = contacts {
+            builder.connect(contacts, contact.contact_results);
+        }
         applied.contact = Some(contact);
     }
     Ok(())

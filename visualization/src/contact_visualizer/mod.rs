@@ -8,13 +8,15 @@ pub(crate) use names::last as last_name;
 use crate::meshcat::{Meshcat, full_path, lock};
 use crate::meshcat_visualizer::check_period;
 use crate::{Error, Result};
-use arrows::{ArrowStyle, Arrows, PointForce};
+pub(crate) use arrows::PointForce;
+use arrows::{ArrowStyle, Arrows};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, Rgba};
+use tarragon_multibody::{ContactResults, PointPairContactInfo};
 
 /// Parameters of a [`ContactVisualizer`]: those of Drake for point contact, with Drake's defaults,
 /// and `penetration_stiffness`.
@@ -93,10 +95,12 @@ impl ContactVisualizerParams {
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `query_object` | [`QueryObject`] |
+/// | input | `contact_results` | [`ContactResults`], optional |
 ///
-/// The plant does not compute contact forces yet. Until it does, an arrow shows a penetration of
-/// geometry with the proximity role. It is centred midway between the two witness points and points
-/// along the normal from A to B. The force is
+/// With `contact_results` connected to a plant, an arrow shows the force on body B, centred at the
+/// contact point. Without it, for plants that do not move under forces and scenes without a plant,
+/// an arrow shows a penetration of geometry with the proximity role: it is centred midway between
+/// the two witness points and points along the normal from A to B, and the force is
 /// [`penetration_stiffness`](ContactVisualizerParams::penetration_stiffness) times the depth.
 ///
 /// The arrow of a pair is at `{prefix}/point/{frame}.{geometry}+{frame}.{geometry}`. Names that are
@@ -152,7 +156,8 @@ impl ContactVisualizer {
         })
     }
     /// Adds a visualizer named `meshcat_contact_visualizer` to a diagram, connected to the query
-    /// port of a scene (Drake's `AddToBuilder`). A name that is taken [gets a numeric
+    /// port of a scene (Drake's `AddToBuilder`). For the forces of a plant, connect its
+    /// `contact_results` to the port of that name. A name that is taken [gets a numeric
     /// suffix](DiagramBuilder::unused_name).
     ///
     /// # Errors
@@ -183,6 +188,7 @@ impl ContactVisualizer {
         &self,
         time: f64,
         query: &QueryObject<T>,
+        contacts: Option<&ContactResults<T>>,
         arrows: &Mutex<Arrows>,
     ) -> Result<()> {
         let params = &self.params;
@@ -192,17 +198,10 @@ impl ContactVisualizer {
             threshold: params.force_threshold,
             rgba: params.color,
         };
-        let pairs = query.compute_point_pair_penetration()?;
-        let forces = pairs.iter().map(|pair| {
-            let force = force_of(pair, params.penetration_stiffness);
-            let size = force.f_w.norm();
-            // A deep overlap would draw arrows across the whole view.
-            let most = params.newtons_per_meter * size_of_pair(query, pair.id_a, pair.id_b);
-            PointForce {
-                f_w: force.f_w * (most / size).min(1.0),
-                ..force
-            }
-        });
+        let forces = match contacts {
+            Some(contacts) => contacts.point_pairs().iter().map(solved_force).collect(),
+            None => self.estimated_forces(query)?,
+        };
         let inspector = query.inspector();
         let path = |pair| {
             let name = names::of_pair(&inspector, pair)?;
@@ -210,9 +209,28 @@ impl ContactVisualizer {
         };
         let deletions = self.deletions.load(Ordering::Acquire);
         let mut arrows = lock(arrows);
+        let forces = forces.into_iter();
         arrows.show(&self.meshcat, &style, forces, path, time, deletions)?;
         self.meshcat.set_simulation_time(time);
         Ok(())
+    }
+
+    /// Returns forces as if all pairs of a scene were springs.
+    fn estimated_forces<T: Scalar>(&self, query: &QueryObject<T>) -> Result<Vec<PointForce>> {
+        let params = &self.params;
+        let pairs = query.compute_point_pair_penetration()?;
+        let force = |pair| {
+            let force = force_of(pair, params.penetration_stiffness);
+            let size = force.f_w.norm();
+            // A deep overlap would draw arrows across the whole view.
+            let (a, b) = force.pair;
+            let most = params.newtons_per_meter * size_of_pair(query, a, b);
+            PointForce {
+                f_w: force.f_w * (most / size).min(1.0),
+                ..force
+            }
+        };
+        Ok(pairs.iter().map(force).collect())
     }
 }
 
@@ -231,6 +249,15 @@ pub(crate) fn real<T: Scalar>(v: &Vector3<T>) -> Vector3<f64> {
     v.map(|x| x.re())
 }
 
+/// Returns the force on B that a plant has computed.
+pub(crate) fn solved_force<T: Scalar>(contact: &PointPairContactInfo<T>) -> PointForce {
+    PointForce {
+        pair: (contact.point_pair.id_a, contact.point_pair.id_b),
+        p_w: real(&contact.contact_point),
+        f_w: real(&contact.contact_force),
+    }
+}
+
 /// Returns the force on B, as if the pair were a spring.
 pub(crate) fn force_of<T: Scalar>(pair: &PenetrationAsPointPair<T>, stiffness: f64) -> PointForce {
     PointForce {
@@ -245,6 +272,8 @@ pub(crate) fn force_of<T: Scalar>(pair: &PenetrationAsPointPair<T>, stiffness: f
 pub struct ContactVisualizerPorts<T: Scalar> {
     /// The scene's query port.
     pub query_object: InputPort<QueryObject<T>>,
+    /// The contacts of a plant, with their forces.
+    pub contact_results: InputPort<ContactResults<T>>,
 }
 
 impl<T: Scalar> LeafSystem<T> for ContactVisualizer {
@@ -252,6 +281,7 @@ impl<T: Scalar> LeafSystem<T> for ContactVisualizer {
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let query_object = d.input::<QueryObject<T>>("query_object");
+        let contact_results = d.input::<ContactResults<T>>("contact_results");
         let arrows = d.fresh_param(Arc::<Mutex<Arrows>>::default);
         if self.params.delete_on_initialization_event {
             d.publish_on(Trigger::Initialization, |visualizer, _| {
@@ -264,10 +294,14 @@ impl<T: Scalar> LeafSystem<T> for ContactVisualizer {
             d.publish_on(trigger, move |visualizer, ctx| {
                 let query = ctx.eval(query_object)?;
                 let arrows: &Arc<Mutex<Arrows>> = ctx.param(arrows);
-                visualizer.publish(ctx.time().re(), query, arrows)?;
+                let contacts = ctx.eval_optional(contact_results)?;
+                visualizer.publish(ctx.time().re(), query, contacts, arrows)?;
                 Ok(EventStatus::Succeeded)
             });
         }
-        ContactVisualizerPorts { query_object }
+        ContactVisualizerPorts {
+            query_object,
+            contact_results,
+        }
     }
 }

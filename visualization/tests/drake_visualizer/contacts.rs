@@ -4,11 +4,12 @@ use crate::drake_visualizer::scene::{Scene, Touch};
 use crate::drake_visualizer::{Heard, only};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::prelude::*;
-use tarragon_geometry::{HalfSpace, SceneGraph, Sphere};
+use tarragon_geometry::{HalfSpace, ProximityProperties, SceneGraph, Shape, Sphere};
 use tarragon_lcm::types::LcmtContactResultsForViz;
 use tarragon_lcm::{Lcm, LcmBuses};
 use tarragon_multibody::{
-    BodyIndex, MultibodyPlant, SpatialInertia, add_multibody_plant_scene_graph,
+    BodyIndex, ModelInstanceIndex, MultibodyPlant, PositionSource, SpatialInertia,
+    add_multibody_plant_scene_graph,
 };
 use tarragon_visualization::{
     ContactResultsToLcmSystem, VisualizationConfig, VisualizationConnections,
@@ -56,6 +57,7 @@ fn contacts_have_the_names_and_signs_of_drake() {
             Default::default(),
         )
         .unwrap();
+    plant.set_position_source(PositionSource::InputPort);
     plant.finalize().unwrap();
     for (i, body) in bodies.into_iter().enumerate() {
         let at = Isometry3::translation(0.19 * i as f64, 0.0, 0.099);
@@ -66,6 +68,8 @@ fn contacts_have_the_names_and_signs_of_drake() {
     let lcm = Some(heard.lcm.clone());
     connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None).unwrap();
     let mut ctx = b.build().unwrap().default_context();
+    let q = plant.system().default_positions();
+    ctx.fix(plant.position().unwrap(), q).unwrap();
     ctx.set_time(0.0333);
     ctx.force_publish().unwrap();
     let message: LcmtContactResultsForViz = only(&heard.take(), "CONTACT_RESULTS");
@@ -103,6 +107,49 @@ fn contacts_have_the_names_and_signs_of_drake() {
         );
         assert_eq!(contact.timestamp, 33300);
     }
+}
+
+/// The force of a ball that rests on the floor is its weight.
+#[test]
+fn forces_of_a_plant_are_shown() {
+    let heard = Heard::new();
+    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    plant
+        .register_as_source_for_scene_graph(&mut scene)
+        .unwrap();
+    let inertia = nalgebra::Matrix3::from_diagonal_element(0.01);
+    let inertia = SpatialInertia::from_central(2.0, Vector3::zeros(), inertia).unwrap();
+    let ball = plant
+        .add_rigid_body("ball", ModelInstanceIndex::DEFAULT, inertia)
+        .unwrap();
+    let (x, properties) = (Isometry3::identity(), ProximityProperties::new);
+    let sphere = Sphere::new(0.1).unwrap();
+    for (body, shape, name) in [
+        (ball, sphere.into(), "ball"),
+        (BodyIndex::WORLD, Shape::from(HalfSpace), "floor"),
+    ] {
+        plant
+            .register_collision_geometry(&mut scene, body, x, shape, name, properties())
+            .unwrap();
+    }
+    let above = Isometry3::translation(0.0, 0.0, 0.1);
+    plant.set_default_free_body_pose(ball, above).unwrap();
+    let mut b = DiagramBuilder::new();
+    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+    let lcm = Some(heard.lcm.clone());
+    connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None).unwrap();
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(0.5).unwrap();
+    heard.take();
+    sim.context_mut().force_publish().unwrap();
+    let message: LcmtContactResultsForViz = only(&heard.take(), "CONTACT_RESULTS");
+    let [contact] = &*message.point_pair_contact_info else {
+        panic!("{message:?}");
+    };
+    let weight = contact.contact_force[2].abs();
+    // Half a second of settling leaves some oscillation.
+    assert!((weight - 2.0 * 9.81).abs() < 0.1, "{contact:?}");
 }
 
 #[test]
