@@ -1,8 +1,8 @@
 //! The scene of one image.
 //!
-//! The threads that draw an image first prepare it together, a chunk of its visuals at a time. Poses
-//! come from user code, which may draw images itself. So no thread waits for another here, except
-//! in rayon, which works on other tasks meanwhile.
+//! The threads that draw an image first prepare it together, a chunk of its visuals at a time.
+//! Poses come from user code, which may draw images itself. So no thread waits for another here,
+//! except in rayon, which works on other tasks meanwhile.
 
 use super::chunk::{DrawItem, PreparedChunk};
 use super::frustum::{Frustum, PoseInCamera};
