@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
+mod support;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::hint::black_box;
@@ -11,7 +13,7 @@ use tarragon::framework::Scalar;
 use tarragon::framework::autodiff::DIRECTIONS;
 use tarragon::geometry::{BoxShape, CoulombFriction, HalfSpace, ProximityProperties, Sphere};
 use tarragon::multibody::{
-    BodyIndex, ContactModel, DiscreteContactApproximation, MultibodyPlant, Parser, SpatialInertia,
+    BodyIndex, ContactModel, DiscreteContactApproximation, MultibodyPlant, SpatialInertia,
     add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
@@ -21,25 +23,7 @@ const DT: f64 = 1e-3;
 
 /// The script's chain of `n` revolute joints in continuous time.
 fn chain(n: usize) -> MultibodyPlant {
-    let mut urdf = String::from("<robot name='chain'><link name='world'/>");
-    for i in 1..=n {
-        let axis = ["0 0 1", "0 1 0"][i % 2];
-        let parent = if i == 1 {
-            "world".into()
-        } else {
-            format!("l{}", i - 1)
-        };
-        urdf += &format!(
-            "<link name='l{i}'><inertial><origin xyz='0 0 .15'/><mass value='2'/>
-             <inertia ixx='.02' ixy='0' ixz='0' iyy='.02' iyz='0' izz='.01'/></inertial></link>
-             <joint name='j{i}' type='revolute'><parent link='{parent}'/><child link='l{i}'/>
-             <origin xyz='0 0 .3' rpy='0 .1 0'/><axis xyz='{axis}'/></joint>"
-        );
-    }
-    let mut plant = MultibodyPlant::new(0.0).unwrap();
-    Parser::new(&mut plant)
-        .add_models_from_string(&(urdf + "</robot>"), "urdf")
-        .unwrap();
+    let mut plant = support::chain(n, 0.0);
     plant.finalize().unwrap();
     plant
 }

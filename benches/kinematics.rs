@@ -3,38 +3,20 @@
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
+mod support;
+
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use tarragon::framework::Scalar;
 use tarragon::framework::autodiff::{DIRECTIONS, Dual};
-use tarragon::multibody::{MultibodyPlant, Parser, PositionSource};
+use tarragon::multibody::{MultibodyPlant, PositionSource};
 use tarragon::prelude::*;
 
 const Q: [f64; 7] = [0.3, -0.4, 0.5, 0.2, -0.1, 0.6, -0.7];
 
-/// The script's chain of `n` revolute joints, alternately about z and y; its first link is the
-/// world.
+/// The script's chain of `n` revolute joints, whose positions come from a port.
 fn chain(n: usize) -> MultibodyPlant {
-    let mut urdf = String::from("<robot name='chain'><link name='world'/>");
-    for i in 1..=n {
-        let axis = ["0 0 1", "0 1 0"][i % 2];
-        let parent = if i == 1 {
-            "world".into()
-        } else {
-            format!("l{}", i - 1)
-        };
-        urdf += &format!(
-            "<link name='l{i}'><inertial><origin xyz='0 0 .15'/><mass value='2'/>
-             <inertia ixx='.02' ixy='0' ixz='0' iyy='.02' iyz='0' izz='.01'/></inertial></link>
-             <joint name='j{i}' type='revolute'><parent link='{parent}'/><child link='l{i}'/>
-             <origin xyz='0 0 .3' rpy='0 .1 0'/><axis xyz='{axis}'/>
-             <limit lower='-3' upper='3' effort='100' velocity='10'/></joint>"
-        );
-    }
-    let mut plant = MultibodyPlant::new(0.001).unwrap();
-    Parser::new(&mut plant)
-        .add_models_from_string(&(urdf + "</robot>"), "urdf")
-        .unwrap();
+    let mut plant = support::chain(n, 0.001);
     plant.set_position_source(PositionSource::InputPort);
     plant.finalize().unwrap();
     plant

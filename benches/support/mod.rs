@@ -11,6 +11,7 @@ use nalgebra::{Isometry3, Vector3};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tarragon::framework::math;
+use tarragon::multibody::{MultibodyPlant, Parser};
 
 /// Directory of the scenes.
 pub(crate) fn scenes() -> PathBuf {
@@ -45,4 +46,30 @@ pub(crate) fn pose(value: &Value) -> Isometry3<f64> {
     let p = numbers(value);
     let q = math::quaternion_wxyz([p[0], p[1], p[2], p[3]]).unwrap();
     math::pose(q, Vector3::new(p[4], p[5], p[6]))
+}
+
+/// The chain of `n` revolute joints of the scripts, alternately about z and y, not finalized; its
+/// first link is the world.
+pub(crate) fn chain(n: usize, time_step: f64) -> MultibodyPlant {
+    let mut urdf = String::from("<robot name='chain'><link name='world'/>");
+    for i in 1..=n {
+        let axis = ["0 0 1", "0 1 0"][i % 2];
+        let parent = if i == 1 {
+            "world".into()
+        } else {
+            format!("l{}", i - 1)
+        };
+        urdf += &format!(
+            "<link name='l{i}'><inertial><origin xyz='0 0 .15'/><mass value='2'/>
+             <inertia ixx='.02' ixy='0' ixz='0' iyy='.02' iyz='0' izz='.01'/></inertial></link>
+             <joint name='j{i}' type='revolute'><parent link='{parent}'/><child link='l{i}'/>
+             <origin xyz='0 0 .3' rpy='0 .1 0'/><axis xyz='{axis}'/>
+             <limit lower='-3' upper='3' effort='100' velocity='10'/></joint>"
+        );
+    }
+    let mut plant = MultibodyPlant::new(time_step).unwrap();
+    Parser::new(&mut plant)
+        .add_models_from_string(&(urdf + "</robot>"), "urdf")
+        .unwrap();
+    plant
 }

@@ -8,6 +8,8 @@ use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
+use std::any::Any;
+use std::borrow::Cow;
 use tarragon_framework::Scalar;
 
 /// Velocities that the rows of a constraint measure.
@@ -66,15 +68,18 @@ impl<T: Scalar> ConvexConstraints<T> {
     }
 
     /// Returns the same without derivatives.
-    pub(crate) fn real(&self) -> ConvexConstraints<f64> {
+    pub(crate) fn real(&self) -> Cow<'_, ConvexConstraints<f64>> {
+        if let Some(real) = (self as &dyn Any).downcast_ref() {
+            return Cow::Borrowed(real);
+        }
         let real = |c: &ConvexConstraint<T>| ConvexConstraint {
             law: c.law.real(),
             blocks: c.blocks.clone(),
         };
-        ConvexConstraints {
+        Cow::Owned(ConvexConstraints {
             list: self.list.iter().map(real).collect(),
             jacobian: self.jacobian.iter().map(|x| x.re()).collect(),
-        }
+        })
     }
 
     /// Adds a constraint at a site. Its law may depend on the size w of `J diag(A)^-1 J^T` per row

@@ -2,6 +2,7 @@
 //! known.
 
 use super::multibody_plant::MultibodyPlant;
+use crate::discrete::Trees;
 use crate::error::{Error, Result};
 use crate::model::{BodyIndex, FrameIndex, Joint, JointAttachment, JointIndex, JointKind};
 use crate::tree::{JointGraph, ReversedJoint, Topology};
@@ -36,6 +37,7 @@ impl MultibodyPlant {
         let reflected = self.reflected_inertias();
         let topology = Topology::new(&graph, &self.bodies, &self.joints, &reflected);
         self.add_internal_frames(&topology);
+        self.trees = Trees::new(&topology.tree);
         self.topology = Some(topology);
         Ok(())
     }

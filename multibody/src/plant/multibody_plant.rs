@@ -3,6 +3,7 @@
 use super::contact_model::ContactSettings;
 use super::element_names::{ElementNames, NameIndex};
 use super::geometry_registration::GeometryRegistration;
+use crate::discrete::Trees;
 use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroup, Constraint, FixedOffsetFrame, ForceElement, Joint,
@@ -110,6 +111,8 @@ pub struct MultibodyPlant {
     pub(super) islands: Islands,
     pub(super) position_source: PositionSource,
     pub(super) topology: Option<Topology>,
+    /// The trees of the topology; empty before `finalize`.
+    pub(super) trees: Trees,
     pub(super) registration: Option<GeometryRegistration>,
 }
 
@@ -150,6 +153,7 @@ impl MultibodyPlant {
             islands: Islands::default(),
             position_source: PositionSource::State,
             topology: None,
+            trees: Trees::default(),
             registration: None,
         };
         // In the order of `ModelInstanceIndex::WORLD` and `DEFAULT`.

@@ -173,7 +173,7 @@ impl MultibodyPlant {
     ) -> Result<DynamicsResult<T>> {
         let topology = self.finalized("the discrete step")?;
         let (tree, settings) = (&topology.tree, self.step_settings());
-        let trees = Trees::new(tree);
+        let trees = &self.trees;
         let locked = self.locked_velocities(status)?;
         let joint_locked =
             |joint: JointIndex| status.locked.get(joint.index()).copied().unwrap_or(false);
@@ -188,7 +188,7 @@ impl MultibodyPlant {
         let damping = self.damping_vector();
         let start = StepStart {
             tree,
-            trees: &trees,
+            trees,
             positions,
             velocities,
             forces: &forces,
@@ -196,7 +196,7 @@ impl MultibodyPlant {
             locked: &locked,
             settings,
         };
-        let fail = |failure| self.step_error(&trees, &failure);
+        let fail = |failure| self.step_error(trees, &failure);
         let v_star = storage.free_motion(&start).map_err(fail)?.to_vec();
         let mut sites = StepSites {
             laws: vec![],

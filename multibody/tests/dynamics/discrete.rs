@@ -8,7 +8,7 @@ use tarragon_multibody::*;
 
 const G: f64 = 9.81;
 
-fn material(friction: f64, dissipation: f64) -> ProximityProperties {
+pub(crate) fn material(friction: f64, dissipation: f64) -> ProximityProperties {
     ProximityProperties::new()
         .with_friction(CoulombFriction::new(friction, friction).unwrap())
         .with_point_stiffness(1e5)
@@ -59,7 +59,7 @@ fn balls(
     (b.build().unwrap(), plant)
 }
 
-const ALL: [DiscreteContactApproximation; 3] = [
+pub(crate) const ALL: [DiscreteContactApproximation; 3] = [
     DiscreteContactApproximation::Lagged,
     DiscreteContactApproximation::Similar,
     DiscreteContactApproximation::Sap,

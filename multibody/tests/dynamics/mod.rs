@@ -4,6 +4,7 @@
 mod curvilinear;
 mod discrete;
 mod forward;
+mod hostile;
 
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};
 use proptest::prelude::*;
