@@ -7,6 +7,7 @@ use tarragon_framework::Scalar;
 /// A symmetric positive definite matrix of blocks, and its Cholesky factor in the same place.
 ///
 /// Only blocks of the lower triangle that are not zero in the factor are stored, each row by row.
+/// The factor's diagonal holds the inverses of its elements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockCholesky {
     /// Pattern for which the symbolic part was computed.
@@ -167,14 +168,8 @@ impl BlockCholesky {
         for column in &self.columns {
             let (n, start) = (column.size as usize, column.start as usize);
             let stored = &self.blocks[column.first as usize..column.end as usize];
-            let l = &self.values[stored[0].1 as usize..];
-            for i in 0..n {
-                let mut sum = b[start + i];
-                for j in 0..i {
-                    sum -= b[start + j] * l[i * n + j];
-                }
-                b[start + i] = sum * (1.0 / l[i * n + i]);
-            }
+            let l = &self.values[stored[0].1 as usize..][..n * n];
+            solve_forward(n, l, &mut b[start..start + n]);
             for (row, offset) in &stored[1..] {
                 let other = &self.columns[*row as usize];
                 let x = &self.values[*offset as usize..];
@@ -200,66 +195,82 @@ impl BlockCholesky {
                     }
                 }
             }
-            let l = &self.values[stored[0].1 as usize..];
-            for i in (0..n).rev() {
-                let mut sum = b[start + i];
-                for j in i + 1..n {
-                    sum -= b[start + j] * l[j * n + i];
-                }
-                b[start + i] = sum * (1.0 / l[i * n + i]);
+            let l = &self.values[stored[0].1 as usize..][..n * n];
+            solve_backward(n, l, &mut b[start..start + n]);
+        }
+    }
+}
+
+/// Replaces b by the solution of `L x = b`.
+fn solve_forward<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+    #[inline(always)]
+    fn solve<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+        for i in 0..n {
+            let mut sum = b[i];
+            for j in 0..i {
+                sum -= b[j] * l[i * n + j];
+            }
+            b[i] = sum * l[i * n + i];
+        }
+    }
+    match (l.as_array::<36>(), b.as_mut_array::<6>()) {
+        (Some(l), Some(b)) => solve(6, l, b),
+        _ => solve(n, l, b),
+    }
+}
+
+/// Replaces b by the solution of `L^T x = b`.
+fn solve_backward<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+    #[inline(always)]
+    fn solve<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+        for i in (0..n).rev() {
+            let x = b[i] * l[i * n + i];
+            b[i] = x;
+            for j in 0..i {
+                b[j] -= x * l[i * n + j];
             }
         }
+    }
+    match (l.as_array::<36>(), b.as_mut_array::<6>()) {
+        (Some(l), Some(b)) => solve(6, l, b),
+        _ => solve(n, l, b),
     }
 }
 
 /// Factors a dense matrix into its lower triangle; returns false if it is not positive definite.
 fn factor_dense(n: usize, a: &mut [f64]) -> bool {
-    match n {
-        6 => factor_fixed::<6>(a),
-        _ => factor_any(n, a),
-    }
-}
-
-fn factor_fixed<const N: usize>(a: &mut [f64]) -> bool {
-    factor_any(N, a)
-}
-
-#[inline(always)]
-fn factor_any(n: usize, a: &mut [f64]) -> bool {
-    for j in 0..n {
-        let (above, below) = a.split_at_mut((j + 1) * n);
-        let row = &mut above[j * n..j * n + j + 1];
-        let mut pivot = row[j];
-        for x in &row[..j] {
-            pivot -= x * x;
-        }
-        if pivot.is_nan() || pivot <= 0.0 {
-            return false;
-        }
-        let root = pivot.sqrt();
-        row[j] = root;
-        let inverse = 1.0 / root;
-        for other in below.chunks_exact_mut(n) {
-            let mut sum = other[j];
-            for (x, y) in other[..j].iter().zip(&row[..j]) {
-                sum -= x * y;
+    #[inline(always)]
+    fn factor(n: usize, a: &mut [f64]) -> bool {
+        for j in 0..n {
+            let mut pivot = a[j * n + j];
+            for k in 0..j {
+                pivot -= a[j * n + k] * a[j * n + k];
             }
-            other[j] = sum * inverse;
+            if pivot.is_nan() || pivot <= 0.0 {
+                return false;
+            }
+            let inverse = 1.0 / pivot.sqrt();
+            a[j * n + j] = inverse;
+            for i in j + 1..n {
+                let mut sum = a[i * n + j];
+                for k in 0..j {
+                    sum -= a[i * n + k] * a[j * n + k];
+                }
+                a[i * n + j] = sum * inverse;
+            }
         }
+        true
     }
-    true
+    match a.as_mut_array::<36>() {
+        Some(a) => factor(6, a),
+        None => factor(n, a),
+    }
 }
 
 /// Solves `X L^T = B` in place for every row of B, with the lower triangle L.
 fn solve_rows(n: usize, l: &[f64], b: &mut [f64]) {
     for row in b.chunks_exact_mut(n) {
-        for j in 0..n {
-            let mut sum = row[j];
-            for k in 0..j {
-                sum -= row[k] * l[j * n + k];
-            }
-            row[j] = sum / l[j * n + j];
-        }
+        solve_forward(n, l, row);
     }
 }
 

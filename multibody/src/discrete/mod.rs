@@ -2,11 +2,12 @@
 //!
 //! `law` and `regularization` turn physical parameters into convex costs, `problem` collects
 //! constraints with their Jacobians, `islands` splits the problem, `newton` solves the parts with
-//! `cholesky`, and `step` goes from forces to velocities and their derivatives.
+//! `cholesky` and the products of `blocks`, and `step` goes from forces to velocities and their derivatives.
 //!
 //! Source: A. Castro, F. Permenter, X. Han, "An Unconstrained Convex Formulation of Compliant
 //! Contact", IEEE Transactions on Robotics, 2022.
 
+mod blocks;
 mod cholesky;
 mod islands;
 mod law;
@@ -16,9 +17,10 @@ mod regularization;
 mod step;
 mod trees;
 
-pub(crate) use law::{Law, RowLaw};
 pub(crate) use problem::Site;
 pub use regularization::DiscreteContactApproximation;
-pub(crate) use regularization::{ContactParameters, SpringRow, StepSettings};
-pub(crate) use step::{SiteLaw, StepEnd, StepFailure, StepFailureKind, StepStart, StepStorage};
+pub(crate) use regularization::{
+    ContactParameters, ControllerParameters, SiteLaw, SpringRow, StepSettings,
+};
+pub(crate) use step::{StepEnd, StepFailure, StepFailureKind, StepStart, StepStorage};
 pub(crate) use trees::Trees;

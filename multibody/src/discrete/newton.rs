@@ -1,5 +1,6 @@
 //! Newton's method on the convex problem of an island, with exact line search.
 
+use super::blocks;
 use super::cholesky::BlockCholesky;
 use super::islands::ProblemIsland;
 use super::law::Stiffness;
@@ -60,12 +61,30 @@ pub(crate) struct IslandSolver {
     a_step: Vec<f64>,
     /// `A (v - v*)`.
     imbalance: Vec<f64>,
+    /// Blocks of the Jacobians of the constraints, and how many each constraint has.
+    blocks: Vec<LocalBlock>,
+    num_blocks: Vec<usize>,
     /// Velocities, impulses and changes of velocity of the constraints, six numbers for each.
     constraint_v: Vec<f64>,
     impulses: Vec<f64>,
     constraint_step: Vec<f64>,
     stiffnesses: Vec<Stiffness>,
     scratch: Vec<f64>,
+    /// Product of a stiffness and a block.
+    product: Vec<f64>,
+    sizes: Vec<usize>,
+}
+
+/// A block of a constraint's Jacobian.
+#[derive(Clone, Copy, Debug)]
+struct LocalBlock {
+    /// Place of the tree in the island.
+    tree: usize,
+    /// First velocity of the tree in the island.
+    v: usize,
+    columns: usize,
+    /// First of its values.
+    values: usize,
 }
 
 /// A constraint problem restricted to an island.
@@ -86,17 +105,9 @@ impl<'a> IslandProblem<'a> {
         let list = &self.constraints.list;
         self.island.constraints.iter().map(|c| &list[*c])
     }
-    /// Returns local index, number of columns and values of the Jacobian blocks of a constraint.
-    fn blocks(
-        &self,
-        constraint: &'a ConvexConstraint<f64>,
-    ) -> impl Iterator<Item = (usize, usize, &'a [f64])> + use<'a, '_> {
-        let rows = constraint.law.num_rows();
-        constraint.blocks.iter().map(move |block| {
-            let n = self.trees.range(block.tree as usize).len();
-            let values = &self.constraints.jacobian[block.start as usize..][..rows * n];
-            (self.local[block.tree as usize] as usize, n, values)
-        })
+    /// Returns the values of a block of a constraint with some number of rows.
+    fn values(&self, block: &LocalBlock, rows: usize) -> &'a [f64] {
+        &self.constraints.jacobian[block.values..block.values + rows * block.columns]
     }
 }
 
@@ -105,13 +116,12 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 impl IslandSolver {
-    /// Solves the problem of an island.
+    /// Solves the problem of an island, from the velocities at the start of the step.
     pub(crate) fn solve(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
         self.start(p);
         let mut cost = self.evaluate(p);
-        let mut factored = false;
-        self.iterations = 0;
-        while self.iterations < MAX_ITERATIONS {
+        for iterations in 0..=MAX_ITERATIONS {
+            self.iterations = iterations;
             if !cost.is_finite() {
                 return Err(NewtonFailure::NotPositiveDefinite);
             }
@@ -122,8 +132,6 @@ impl IslandSolver {
             if !self.hessian.factor() {
                 return Err(NewtonFailure::NotPositiveDefinite);
             }
-            factored = true;
-            self.iterations += 1;
             let next = self.advance(p);
             if next >= cost - f64::EPSILON * cost.abs() {
                 // Rounding hides any further decrease.
@@ -131,16 +139,16 @@ impl IslandSolver {
             }
             cost = next;
         }
-        debug_assert!(factored);
         Err(NewtonFailure::NotConverged)
     }
 
-    /// Starts from the better of the velocities of the last step and those without impulses.
     fn start(&mut self, p: &IslandProblem<'_>) {
         self.starts.clear();
+        self.sizes.clear();
         let mut total = 0;
         for local in 0..p.island.trees.len() {
             self.starts.push(total);
+            self.sizes.push(p.size(local));
             total += p.size(local);
         }
         let rows = 6 * p.island.constraints.len();
@@ -149,6 +157,7 @@ impl IslandSolver {
             (&mut self.step, total),
             (&mut self.a_step, total),
             (&mut self.imbalance, total),
+            (&mut self.scratch, total),
             (&mut self.constraint_v, rows),
             (&mut self.impulses, rows),
             (&mut self.constraint_step, rows),
@@ -156,45 +165,54 @@ impl IslandSolver {
             list.clear();
             list.resize(len, 0.0);
         }
-        self.gather(p, &p.momentum.v_star);
-        let free = self.evaluate(p);
-        self.gather(p, &p.momentum.v0);
-        if self.evaluate(p) > free {
-            self.gather(p, &p.momentum.v_star);
+        self.blocks.clear();
+        self.num_blocks.clear();
+        for constraint in p.list() {
+            self.num_blocks.push(constraint.blocks.len());
+            for block in &constraint.blocks {
+                let tree = p.local[block.tree as usize] as usize;
+                self.blocks.push(LocalBlock {
+                    tree,
+                    v: self.starts[tree],
+                    columns: self.sizes[tree],
+                    values: block.start as usize,
+                });
+            }
         }
-        let sizes: Vec<usize> = (0..p.island.trees.len())
-            .map(|local| p.size(local))
-            .collect();
-        self.hessian.analyze(&sizes, &p.island.edges);
-    }
-
-    fn gather(&mut self, p: &IslandProblem<'_>, all: &[f64]) {
         self.v.clear();
         for tree in &p.island.trees {
-            self.v.extend_from_slice(&all[p.trees.range(*tree)]);
+            self.v
+                .extend_from_slice(&p.momentum.v0[p.trees.range(*tree)]);
         }
+        self.hessian.analyze(&self.sizes, &p.island.edges);
     }
 
     /// Multiplies the velocities of the island by A.
     fn times_a(starts: &[usize], p: &IslandProblem<'_>, x: &[f64], out: &mut [f64]) {
         for (local, tree) in p.island.trees.iter().enumerate() {
             let (n, start) = (p.size(local), starts[local]);
+            let out = &mut out[start..start + n];
+            out.fill(0.0);
             let a = p.momentum.block(*tree, n);
-            for (row, out) in a.chunks_exact(n).zip(&mut out[start..start + n]) {
-                *out = dot(row, &x[start..start + n]);
-            }
+            blocks::add_times(a, &x[start..start + n], out);
         }
     }
 
-    /// Computes the velocities of all constraints.
-    fn to_constraints(starts: &[usize], p: &IslandProblem<'_>, x: &[f64], out: &mut [f64]) {
-        for (constraint, out) in p.list().zip(out.chunks_exact_mut(6)) {
+    /// Computes the velocities of all constraints from those of the island.
+    fn to_constraints(
+        (list, num_blocks): (&[LocalBlock], &[usize]),
+        p: &IslandProblem<'_>,
+        x: &[f64],
+        out: &mut [f64],
+    ) {
+        let mut blocks = list.iter();
+        let constraints = p.list().zip(num_blocks);
+        for ((constraint, count), out) in constraints.zip(out.chunks_exact_mut(6)) {
+            let out = &mut out[..constraint.law.num_rows()];
             out.fill(0.0);
-            for (local, n, values) in p.blocks(constraint) {
-                let x = &x[starts[local]..starts[local] + n];
-                for (row, out) in values.chunks_exact(n).zip(&mut *out) {
-                    *out += dot(row, x);
-                }
+            for block in blocks.by_ref().take(*count) {
+                let values = p.values(block, out.len());
+                blocks::add_times(values, &x[block.v..block.v + block.columns], out);
             }
         }
     }
@@ -202,31 +220,29 @@ impl IslandSolver {
     /// Evaluates impulses, stiffnesses and gradient at the current velocities; returns the cost.
     fn evaluate(&mut self, p: &IslandProblem<'_>) -> f64 {
         self.scratch.clear();
-        for (local, tree) in p.island.trees.iter().enumerate() {
-            let v_star = &p.momentum.v_star[p.trees.range(*tree)];
-            let v = &self.v[self.starts[local]..];
-            self.scratch
-                .extend(v.iter().zip(v_star).map(|(v, s)| v - s));
-        }
+        let trees = p.island.trees.iter().map(|tree| p.trees.range(*tree));
+        let v_star = trees.flat_map(|range| &p.momentum.v_star[range]);
+        self.scratch
+            .extend(self.v.iter().zip(v_star).map(|(v, s)| v - s));
         Self::times_a(&self.starts, p, &self.scratch, &mut self.imbalance);
         let mut cost = 0.5 * dot(&self.scratch, &self.imbalance);
-        Self::to_constraints(&self.starts, p, &self.v, &mut self.constraint_v);
+        let blocks = (&*self.blocks, &*self.num_blocks);
+        Self::to_constraints(blocks, p, &self.v, &mut self.constraint_v);
         self.gradient.clone_from(&self.imbalance);
         self.stiffnesses.clear();
+        let mut blocks = self.blocks.iter();
         for (k, constraint) in p.list().enumerate() {
-            let impulse = &mut self.impulses[6 * k..6 * k + 6];
-            let (l, stiffness) = constraint
-                .law
-                .evaluate(&self.constraint_v[6 * k..], impulse);
+            let rows = 6 * k..6 * k + constraint.law.num_rows();
+            let (v, impulse) = (
+                &self.constraint_v[rows.clone()],
+                &mut self.impulses[rows.clone()],
+            );
+            let (l, stiffness) = constraint.law.evaluate(v, impulse);
             cost += l;
             self.stiffnesses.push(stiffness);
-            for (local, n, values) in p.blocks(constraint) {
-                let gradient = &mut self.gradient[self.starts[local]..self.starts[local] + n];
-                for (row, f) in values.chunks_exact(n).zip(&*impulse) {
-                    for (g, j) in gradient.iter_mut().zip(row) {
-                        *g -= j * f;
-                    }
-                }
+            for block in blocks.by_ref().take(self.num_blocks[k]) {
+                let gradient = &mut self.gradient[block.v..block.v + block.columns];
+                blocks::subtract_transposed_times(p.values(block, rows.len()), impulse, gradient);
             }
         }
         cost
@@ -235,8 +251,6 @@ impl IslandSolver {
     /// Tells whether the gradient is small compared with the momentum and the impulses.
     fn converged(&mut self, p: &IslandProblem<'_>) -> bool {
         let mut norms = [0.0_f64; 3];
-        self.scratch.clear();
-        self.scratch.resize(self.v.len(), 0.0);
         Self::times_a(&self.starts, p, &self.v, &mut self.scratch);
         for (local, tree) in p.island.trees.iter().enumerate() {
             for (i, k) in p.trees.range(*tree).enumerate() {
@@ -261,24 +275,30 @@ impl IslandSolver {
             let n = p.size(local);
             block.copy_from_slice(p.momentum.block(*tree, n));
         }
-        for (constraint, stiffness) in p.list().zip(&self.stiffnesses) {
+        let (mut first, mut product) = (0, std::mem::take(&mut self.product));
+        for (k, constraint) in p.list().enumerate() {
             let rows = constraint.law.num_rows();
-            for (b, n, values) in p.blocks(constraint) {
-                stiff_rows(stiffness, rows, n, values, &mut self.scratch);
-                for (a, m, other) in p.blocks(constraint) {
-                    if a < b {
-                        let (block, transposed) = self.hessian.off_diagonal_mut(a, b);
+            let blocks = &self.blocks[first..first + self.num_blocks[k]];
+            first += blocks.len();
+            for b in blocks {
+                let values = p.values(b, rows);
+                blocks::stiff_rows(&self.stiffnesses[k], rows, b.columns, values, &mut product);
+                for a in blocks {
+                    let other = p.values(a, rows);
+                    if a.tree < b.tree {
+                        let (block, transposed) = self.hessian.off_diagonal_mut(a.tree, b.tree);
                         match transposed {
-                            false => add_product(m, other, n, &self.scratch, block),
-                            true => add_product(n, &self.scratch, m, other, block),
+                            false => blocks::add_product(a.columns, other, &product, block),
+                            true => blocks::add_product(b.columns, &product, other, block),
                         }
-                    } else if a == b {
-                        let block = self.hessian.diagonal_mut(a);
-                        add_product(n, other, n, &self.scratch, block);
+                    } else if a.tree == b.tree {
+                        let block = self.hessian.diagonal_mut(a.tree);
+                        blocks::add_product(a.columns, other, &product, block);
                     }
                 }
             }
         }
+        self.product = product;
     }
 
     /// Moves along Newton's direction to the minimum of the cost, which is returned.
@@ -287,21 +307,34 @@ impl IslandSolver {
             *step = -gradient;
         }
         self.hessian.solve(&mut self.step);
-        Self::times_a(&self.starts, p, &self.step, &mut self.a_step);
-        Self::to_constraints(&self.starts, p, &self.step, &mut self.constraint_step);
-        let alpha = self.line_search(p);
-        for (v, step) in self.v.iter_mut().zip(&self.step) {
-            *v += alpha * step;
+        let tolerance = LINE_SEARCH_TOLERANCE * dot(&self.step, &self.gradient).abs();
+        self.shift(1.0);
+        let cost = self.evaluate(p);
+        if dot(&self.step, &self.gradient).abs() <= tolerance {
+            return cost;
         }
+        Self::times_a(&self.starts, p, &self.step, &mut self.a_step);
+        let blocks = (&*self.blocks, &*self.num_blocks);
+        Self::to_constraints(blocks, p, &self.step, &mut self.constraint_step);
+        let alpha = self.line_search(p, tolerance);
+        self.shift(alpha - 1.0);
         self.evaluate(p)
     }
 
-    fn line_search(&self, p: &IslandProblem<'_>) -> f64 {
-        let first = dot(&self.step, &self.imbalance);
+    fn shift(&mut self, alpha: f64) {
+        for (v, step) in self.v.iter_mut().zip(&self.step) {
+            *v += alpha * step;
+        }
+    }
+
+    /// Returns how far along the step the slope of the cost is zero. The present velocities are
+    /// those of a whole step.
+    fn line_search(&self, p: &IslandProblem<'_>, tolerance: f64) -> f64 {
+        let whole = dot(&self.step, &self.imbalance);
         let second = dot(&self.step, &self.a_step);
         // First and second derivative of the cost along the step.
         let slope = |alpha: f64| {
-            let (mut d1, mut d2) = (first + alpha * second, second);
+            let (mut d1, mut d2) = (whole + (alpha - 1.0) * second, second);
             for (k, constraint) in p.list().enumerate() {
                 let rows = constraint.law.num_rows();
                 let range = 6 * k..6 * k + rows;
@@ -311,7 +344,7 @@ impl IslandSolver {
                 );
                 let (mut at, mut impulse) = ([0.0; 6], [0.0; 6]);
                 for ((at, v), dv) in at.iter_mut().zip(v).zip(dv) {
-                    *at = v + alpha * dv;
+                    *at = v + (alpha - 1.0) * dv;
                 }
                 let (_, stiffness) = constraint.law.evaluate(&at, &mut impulse);
                 d1 -= dot(dv, &impulse);
@@ -325,13 +358,9 @@ impl IslandSolver {
             }
             (d1, d2)
         };
-        let tolerance = LINE_SEARCH_TOLERANCE * dot(&self.step, &self.gradient).abs();
-        let (d1, mut d2) = slope(1.0);
-        if d1.abs() <= tolerance {
-            return 1.0;
-        }
-        let (mut low, mut high, mut alpha, mut value) = (0.0, 1.0, 1.0, d1);
-        if d1 < 0.0 {
+        let (mut alpha, (mut value, mut d2)) = (1.0, slope(1.0));
+        let (mut low, mut high) = (0.0, 1.0);
+        if value < 0.0 {
             if slope(MAX_STEP).0 <= 0.0 {
                 return MAX_STEP;
             }
@@ -374,41 +403,6 @@ impl IslandSolver {
         match self.hessian.factor() {
             true => Ok(()),
             false => Err(NewtonFailure::NotPositiveDefinite),
-        }
-    }
-}
-
-/// Computes the product of a stiffness and the rows of a Jacobian.
-fn stiff_rows(stiffness: &Stiffness, rows: usize, n: usize, values: &[f64], out: &mut Vec<f64>) {
-    out.clear();
-    match stiffness {
-        Stiffness::Diagonal(g) => {
-            for (row, g) in values.chunks_exact(n).zip(&g[..rows]) {
-                out.extend(row.iter().map(|x| g * x));
-            }
-        }
-        Stiffness::Full(g) => {
-            for i in 0..3 {
-                out.extend((0..n).map(|k| {
-                    g[(i, 0)] * values[k]
-                        + g[(i, 1)] * values[n + k]
-                        + g[(i, 2)] * values[2 * n + k]
-                }));
-            }
-        }
-    }
-}
-
-/// Adds `X^T Y` to an m by n block, where X has m columns and Y has n.
-fn add_product(m: usize, x: &[f64], n: usize, y: &[f64], block: &mut [f64]) {
-    for (x, y) in x.chunks_exact(m).zip(y.chunks_exact(n)) {
-        for (x, out) in x.iter().zip(block.chunks_exact_mut(n)) {
-            if *x == 0.0 {
-                continue;
-            }
-            for (out, y) in out.iter_mut().zip(y) {
-                *out += x * y;
-            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The convex problem of one discrete step: `v = argmin 1/2 |v - v*|_A^2 + sum_c l_c(J_c v)`.
 
 use super::law::Law;
+use super::regularization::{SiteLaw, StepSettings};
 use super::trees::Trees;
 use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
@@ -82,47 +83,51 @@ impl<T: Scalar> ConvexConstraints<T> {
         })
     }
 
-    /// Adds a constraint at a site. Its law may depend on the size w of `J diag(A)^-1 J^T` per row
-    /// and on the velocity of the constraint at the start of the step. A site that does not move is
-    /// left out; returns whether the constraint was added.
+    /// Adds a constraint at a site. A site that does not move is left out; returns whether the
+    /// constraint was added.
     pub(crate) fn add(
         &mut self,
         frame: &ProblemFrame<'_, T>,
+        settings: &StepSettings,
         site: &Site<T>,
-        law: impl FnOnce(T, &[T]) -> Law<T>,
+        law: &SiteLaw<T>,
     ) -> bool {
         let first = self.jacobian.len();
         let blocks = frame.jacobian(site, &mut self.jacobian);
         let rows = site.num_rows();
-        let (mut w, mut v) = ([[T::zero(); 6]; 6], [T::zero(); 6]);
-        for block in &blocks {
+        let mut v = [T::zero(); 6];
+        // Row i of a block, and the velocities that it multiplies.
+        let row = |block: &JacobianBlock, i: usize| {
             let range = frame.trees.range(block.tree as usize);
-            let n = range.len();
-            let values = &self.jacobian[block.start as usize..][..rows * n];
-            for (i, x) in values.chunks_exact(n).enumerate() {
-                for (k, x) in range.clone().zip(x) {
-                    v[i] += *x * frame.v0[k];
-                }
-                for (j, y) in values.chunks_exact(n).enumerate().take(i + 1) {
-                    for (k, (x, y)) in range.clone().zip(x.iter().zip(y)) {
-                        w[i][j] += *x * *y * frame.inverse_diagonal[k];
-                    }
+            let start = block.start as usize + i * range.len();
+            (&self.jacobian[start..start + range.len()], range)
+        };
+        // The squared norm of J diag(A)^-1 J^T.
+        let mut squares = T::zero();
+        for i in 0..rows {
+            for block in &blocks {
+                let (x, range) = row(block, i);
+                for (x, v0) in x.iter().zip(&frame.v0[range]) {
+                    v[i] += *x * *v0;
                 }
             }
-        }
-        let mut squares = T::zero();
-        for (i, row) in w.iter().enumerate().take(rows) {
-            for (j, x) in row.iter().enumerate().take(i + 1) {
-                let twice = if i == j { 1.0 } else { 2.0 };
-                squares += *x * *x * twice;
+            for j in 0..=i {
+                let mut w = T::zero();
+                for block in &blocks {
+                    let (x, range) = row(block, i);
+                    let pairs = x.iter().zip(row(block, j).0);
+                    for ((x, y), inverse) in pairs.zip(&frame.inverse_diagonal[range]) {
+                        w += *x * *y * *inverse;
+                    }
+                }
+                squares += w * w * if i == j { 1.0 } else { 2.0 };
             }
         }
         if squares.re() == 0.0 {
             self.jacobian.truncate(first);
             return false;
         }
-        let w = squares.sqrt() / rows as f64;
-        let law = law(w, &v[..rows]);
+        let law = settings.law(law, squares.sqrt() / rows as f64, &v[..rows]);
         self.list.push(ConvexConstraint { law, blocks });
         true
     }

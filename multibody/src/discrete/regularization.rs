@@ -2,6 +2,7 @@
 //! Drake's discrete plants.
 
 use super::law::{ContactLaw, HuntCrossley, Law, RowLaw};
+use smallvec::SmallVec;
 use std::f64::consts::PI;
 use tarragon_framework::Scalar;
 
@@ -73,6 +74,31 @@ pub(crate) struct SpringRow<T> {
     pub(crate) tau: f64,
 }
 
+/// What acts at a site.
+#[derive(Clone, Debug)]
+pub(crate) enum SiteLaw<T: Scalar> {
+    Contact(ContactParameters<T>),
+    /// A spring per row.
+    Springs(SmallVec<[SpringRow<T>; 6]>),
+    /// A spring that only pushes.
+    Stop(SpringRow<T>),
+    /// A joint limit at a distance.
+    Limit(T),
+    Controller(ControllerParameters<T>),
+}
+
+/// Parameters of an actuator with gains.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ControllerParameters<T> {
+    /// Proportional and derivative gain.
+    pub(crate) gains: (f64, f64),
+    /// Desired position minus the position at the start of the step.
+    pub(crate) error: T,
+    pub(crate) desired_velocity: T,
+    pub(crate) feed_forward: T,
+    pub(crate) effort_limit: f64,
+}
+
 fn greater<T: Scalar>(a: T, b: T) -> T {
     if a.re() >= b.re() { a } else { b }
 }
@@ -82,8 +108,29 @@ fn near_rigid<T: Scalar>(beta: f64, w: T) -> T {
 }
 
 impl StepSettings {
+    /// Returns the law of a constraint, given the size w of `J diag(A)^-1 J^T` per row and its
+    /// velocity at the start of the step.
+    pub(crate) fn law<T: Scalar>(&self, site: &SiteLaw<T>, w: T, v: &[T]) -> Law<T> {
+        match site {
+            SiteLaw::Contact(c) => self.contact(c, w, v[2]),
+            SiteLaw::Springs(rows) => {
+                let mut laws = [self.spring(&rows[0], w); 6];
+                for (law, row) in laws.iter_mut().zip(rows).skip(1) {
+                    *law = self.spring(row, w);
+                }
+                Law::Rows(rows.len(), laws)
+            }
+            SiteLaw::Stop(row) => {
+                let law = self.spring(row, w);
+                Law::single(RowLaw::one_sided(law.r, law.v_hat))
+            }
+            SiteLaw::Limit(g) => Law::single(self.limit(*g, w)),
+            SiteLaw::Controller(c) => Law::single(self.controller(c, w)),
+        }
+    }
+
     /// Returns regularization and unforced velocity of a constraint's row.
-    pub(crate) fn spring<T: Scalar>(&self, row: &SpringRow<T>, w: T) -> RowLaw<T> {
+    fn spring<T: Scalar>(&self, row: &SpringRow<T>, w: T) -> RowLaw<T> {
         let dt = self.dt;
         let compliance = 1.0 / (dt * (dt + row.tau) * row.k);
         let rigid = near_rigid(NEAR_RIGID, w);
@@ -95,7 +142,7 @@ impl StepSettings {
     }
 
     /// Returns the law of a joint limit at a distance g.
-    pub(crate) fn limit<T: Scalar>(&self, g: T, w: T) -> RowLaw<T> {
+    fn limit<T: Scalar>(&self, g: T, w: T) -> RowLaw<T> {
         let row = SpringRow {
             g,
             k: LIMIT_STIFFNESS,
@@ -105,17 +152,9 @@ impl StepSettings {
         RowLaw::one_sided(law.r, law.v_hat)
     }
 
-    /// Returns the law of an actuator with gains; `error` is the desired position minus the
-    /// position at the start of the step.
-    pub(crate) fn controller<T: Scalar>(
-        &self,
-        (p, d): (f64, f64),
-        error: T,
-        desired_velocity: T,
-        feed_forward: T,
-        limit: f64,
-        w: T,
-    ) -> RowLaw<T> {
+    /// Returns the law of an actuator with gains.
+    fn controller<T: Scalar>(&self, c: &ControllerParameters<T>, w: T) -> RowLaw<T> {
+        let (p, d) = c.gains;
         let dt = self.dt;
         let compliance = 1.0 / (dt * (dt * p + d));
         let rigid = near_rigid(NEAR_RIGID, w);
@@ -124,17 +163,17 @@ impl StepSettings {
             true => (rigid, T::from(compliance) / rigid),
             false => (T::from(compliance), T::one()),
         };
-        let effort = (error * p + desired_velocity * d) * scale + feed_forward;
+        let effort = (c.error * p + c.desired_velocity * d) * scale + c.feed_forward;
         RowLaw {
             r,
             v_hat: effort * r * dt,
-            lower: T::from(-dt * limit),
-            upper: T::from(dt * limit),
+            lower: T::from(-dt * c.effort_limit),
+            upper: T::from(dt * c.effort_limit),
         }
     }
 
     /// Returns the law of a contact; `vn` is its normal velocity at the start of the step.
-    pub(crate) fn contact<T: Scalar>(&self, c: &ContactParameters<T>, w: T, vn: T) -> Law<T> {
+    fn contact<T: Scalar>(&self, c: &ContactParameters<T>, w: T, vn: T) -> Law<T> {
         let dt = self.dt;
         let sigma = FRICTION_REGULARIZATION;
         Law::Contact(match self.approximation {

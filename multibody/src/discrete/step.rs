@@ -2,10 +2,9 @@
 
 use super::cholesky::BlockCholesky;
 use super::islands::ProblemIslands;
-use super::law::Law;
 use super::newton::{IslandProblem, IslandSolver, Momentum, NewtonFailure};
 use super::problem::{ConvexConstraints, ProblemFrame, Site};
-use super::regularization::StepSettings;
+use super::regularization::{SiteLaw, StepSettings};
 use super::trees::Trees;
 use crate::dynamics::{MultibodyForces, calc_mass_matrix, inverse_dynamics, mass_matrix_diagonal};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
@@ -69,9 +68,6 @@ pub(crate) struct StepEnd<T> {
     /// Velocities of the constraints at the end, in the order of the sites.
     pub(crate) constraint_v: Vec<[T; 6]>,
 }
-
-/// A site with the law that acts there, given the size w and the velocity at the start.
-pub(crate) type SiteLaw<'a, T> = (Site<T>, Box<dyn FnOnce(T, &[T]) -> Law<T> + 'a>);
 
 impl StepStorage {
     /// Computes the velocities `v*` that the step would end with if there were no constraints, as
@@ -152,7 +148,7 @@ impl StepStorage {
     pub(crate) fn finish<T: Scalar>(
         &mut self,
         start: &StepStart<'_, T>,
-        sites: Vec<SiteLaw<'_, T>>,
+        sites: &[(Site<T>, SiteLaw<T>)],
     ) -> Result<StepEnd<T>, StepFailure> {
         let (constraints, used) = self.constraints(start, sites);
         let real = constraints.real();
@@ -217,7 +213,7 @@ impl StepStorage {
     fn constraints<T: Scalar>(
         &self,
         start: &StepStart<'_, T>,
-        sites: Vec<SiteLaw<'_, T>>,
+        sites: &[(Site<T>, SiteLaw<T>)],
     ) -> (ConvexConstraints<T>, Vec<bool>) {
         let dt = start.settings.dt;
         let mut constraints = ConvexConstraints::new();
@@ -244,8 +240,8 @@ impl StepStorage {
             locked: start.locked,
         };
         let used = sites
-            .into_iter()
-            .map(|(site, law)| constraints.add(&frame, &site, law))
+            .iter()
+            .map(|(site, law)| constraints.add(&frame, &start.settings, site, law))
             .collect();
         (constraints, used)
     }

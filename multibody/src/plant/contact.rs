@@ -1,5 +1,6 @@
 //! Contact between the collision geometries of a plant.
 
+use super::contact_materials::{ContactMaterial, ContactMaterials};
 use super::contact_model::ContactModel;
 use super::contact_results::PointPairContactInfo;
 use super::multibody_plant::MultibodyPlant;
@@ -10,27 +11,7 @@ use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::Scalar;
-use tarragon_geometry::{
-    CoulombFriction, GeometryId, HydroelasticType, PenetrationAsPointPair, QueryObject,
-    SceneGraphInspector,
-};
-
-/// Relaxation time (s) of geometry that declares none, as in Drake.
-const DEFAULT_RELAXATION_TIME: f64 = 0.1;
-
-/// Contact properties of one geometry.
-#[derive(Clone, Copy, Debug)]
-struct ContactMaterial {
-    body: BodyIndex,
-    /// Stiffness (N/m), possibly infinite.
-    stiffness: f64,
-    /// Hunt and Crossley's dissipation (s/m).
-    dissipation: f64,
-    relaxation_time: f64,
-    friction: CoulombFriction,
-    /// Whether it takes part in contact surfaces.
-    is_hydroelastic: bool,
-}
+use tarragon_geometry::{PenetrationAsPointPair, QueryObject, SceneGraphInspector};
 
 /// A contact at a point, before its force is known.
 #[derive(Clone, Debug)]
@@ -71,21 +52,26 @@ impl MultibodyPlant {
     /// Returns all contacts between the geometries of a scene.
     pub(super) fn point_contacts<T: Scalar>(
         &self,
+        materials: &mut ContactMaterials,
         query: &QueryObject<T>,
     ) -> Result<Vec<PointContact<T>>> {
         let pairs = query.compute_point_pair_penetration()?;
         let inspector = query.inspector();
-        let contact = |pair| self.point_contact(&inspector, pair);
-        pairs.into_iter().map(contact).collect()
+        materials.update(&inspector)?;
+        let mut contact = |pair: PenetrationAsPointPair<T>| {
+            let a = materials.get(self, &inspector, pair.id_a)?;
+            let b = materials.get(self, &inspector, pair.id_b)?;
+            self.point_contact(&inspector, pair, (a, b))
+        };
+        pairs.into_iter().map(&mut contact).collect()
     }
 
     fn point_contact<T: Scalar>(
         &self,
         inspector: &SceneGraphInspector<'_>,
         pair: PenetrationAsPointPair<T>,
+        (a, b): (ContactMaterial, ContactMaterial),
     ) -> Result<PointContact<T>> {
-        let a = self.contact_material(inspector, pair.id_a)?;
-        let b = self.contact_material(inspector, pair.id_b)?;
         if self.contact.model != ContactModel::Point && a.is_hydroelastic && b.is_hydroelastic {
             return Err(Error::unsupported(format!(
                 "contact between '{}' and '{}' must have a hydroelastic contact surface, which is \
@@ -132,65 +118,6 @@ impl MultibodyPlant {
             friction: (combined_friction(static_a, static_b), mu),
             pair,
         })
-    }
-
-    fn contact_material(
-        &self,
-        inspector: &SceneGraphInspector<'_>,
-        id: GeometryId,
-    ) -> Result<ContactMaterial> {
-        let frame = inspector.frame_id(id)?;
-        let body = self.body_from_frame_id(frame).ok_or_else(|| {
-            Error::unsupported(format!(
-                "geometry '{}' touches something, but its frame '{}' is not a body of the plant; \
-                 exclude it by a collision filter",
-                inspector.name(id).unwrap_or_default(),
-                inspector.frame_name(frame).unwrap_or_default()
-            ))
-        })?;
-        let missing = |what: &str| {
-            Error::state(format!(
-                "geometry '{}' has no property ('material', '{what}') for contact; set it, or a \
-                 default in the SceneGraphConfig",
-                inspector.name(id).unwrap_or_default()
-            ))
-        };
-        let properties = inspector.proximity_properties(id)?;
-        let properties = properties.ok_or_else(|| missing("coulomb_friction"))?;
-        let number = |name: &str| properties.try_get::<f64>("material", name);
-        let friction = properties.try_get::<CoulombFriction>("material", "coulomb_friction")?;
-        let compliance =
-            properties.try_get::<HydroelasticType>("hydroelastic", "compliance_type")?;
-        let estimated = self.estimated_compliance();
-        Ok(ContactMaterial {
-            body,
-            stiffness: number("point_contact_stiffness")?
-                .copied()
-                .unwrap_or(estimated.0),
-            dissipation: number("hunt_crossley_dissipation")?
-                .copied()
-                .unwrap_or(estimated.1),
-            relaxation_time: number("relaxation_time")?
-                .copied()
-                .unwrap_or(DEFAULT_RELAXATION_TIME),
-            friction: *friction.ok_or_else(|| missing("coulomb_friction"))?,
-            is_hydroelastic: compliance.is_some_and(|c| *c != HydroelasticType::Undefined),
-        })
-    }
-
-    /// Estimates stiffness (N/m) and dissipation (s/m) of geometry that declares none, as Drake
-    /// does: the heaviest body sinks in by the penetration allowance, critically damped.
-    fn estimated_compliance(&self) -> (f64, f64) {
-        let masses = self.bodies.iter().map(|b| b.spatial_inertia().mass());
-        let mass = masses.fold(0.0, f64::max);
-        let allowance = self.contact.penetration_allowance;
-        // Stiffnesses combine to half of equal ones.
-        let stiffness = 2.0 * mass * self.gravity.norm() / allowance;
-        let period = (allowance / self.gravity.norm()).sqrt();
-        match stiffness > 0.0 {
-            true => (stiffness, period / allowance),
-            false => (1e6, 50.0),
-        }
     }
 }
 

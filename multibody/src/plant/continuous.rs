@@ -1,5 +1,6 @@
 //! Accelerations of a plant in continuous time.
 
+use super::contact_materials::ContactMaterials;
 use super::contact_results::ContactResults;
 use super::inputs::ForceInputs;
 use super::multibody_plant::MultibodyPlant;
@@ -15,6 +16,7 @@ impl MultibodyPlant {
     /// Computes the accelerations at a state, with all forces.
     pub(super) fn calc_continuous<T: Scalar>(
         &self,
+        materials: &mut ContactMaterials,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         inputs: &ForceInputs<'_, T>,
@@ -39,7 +41,7 @@ impl MultibodyPlant {
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
         let mut point_pairs = vec![];
         if let Some(query) = inputs.query {
-            for contact in self.point_contacts(query)? {
+            for contact in self.point_contacts(materials, query)? {
                 let tolerance = self.contact.stiction_tolerance;
                 let contact = contact.continuous(&positions.x_wb, velocities, tolerance);
                 let on_b = SpatialVector {

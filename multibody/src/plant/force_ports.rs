@@ -3,8 +3,7 @@
 use super::contact_results::ContactResults;
 use super::inputs::{ExternallyAppliedSpatialForce, ForcePorts};
 use super::multibody_plant::MultibodyPlant;
-use super::step::{ConstraintStatus, DynamicsResult};
-use crate::discrete::StepStorage;
+use super::step::{ConstraintStatus, DynamicsResult, DynamicsWork};
 use crate::dynamics;
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
@@ -164,7 +163,7 @@ fn no_actuators(instance: ModelInstanceIndex) -> Error {
 
 pub(super) type Motion<T> = (PositionKinematics<T>, VelocityKinematics<T>);
 /// The result of a step or of the present, with the work space of its computation.
-pub(super) type DynamicsEntry<T> = (DynamicsResult<T>, StepStorage);
+pub(super) type DynamicsEntry<T> = (DynamicsResult<T>, DynamicsWork);
 
 /// Declarations of a plant that moves under forces, before its output ports.
 pub(super) struct DynamicsEntries<T: Scalar> {
@@ -190,14 +189,20 @@ impl<T: Scalar> DynamicsEntries<T> {
         let ports = inputs.clone();
         let dynamics = d.cache_entry(
             "dynamics",
-            (DynamicsResult::empty(), StepStorage::default()),
+            (DynamicsResult::empty(), DynamicsWork::default()),
             deps,
-            move |plant, ctx, (result, storage)| {
+            move |plant, ctx, (result, work)| {
                 let (positions, velocities) = ctx.cached(motion)?;
                 let (inputs, status) = (ports.read(plant, ctx)?, ctx.param(status));
                 *result = match plant.time_step > 0.0 {
-                    true => plant.calc_step(storage, positions, velocities, &inputs, status)?,
-                    false => plant.calc_continuous(positions, velocities, &inputs, status)?,
+                    true => plant.calc_step(work, positions, velocities, &inputs, status)?,
+                    false => plant.calc_continuous(
+                        &mut work.materials,
+                        positions,
+                        velocities,
+                        &inputs,
+                        status,
+                    )?,
                 };
                 Ok(())
             },

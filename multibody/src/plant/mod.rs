@@ -10,6 +10,7 @@ mod config;
 mod constraint_status;
 mod constraints;
 mod contact;
+mod contact_materials;
 mod contact_model;
 mod contact_results;
 mod contact_settings;

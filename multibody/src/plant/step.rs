@@ -1,11 +1,12 @@
 //! The discrete step of a plant: its forces and constraints, and what the step results in.
 
+use super::contact_materials::ContactMaterials;
 use super::contact_results::{ContactResults, PointPairContactInfo};
 use super::inputs::ForceInputs;
 use super::multibody_plant::MultibodyPlant;
 use crate::discrete::{
-    Law, RowLaw, Site, SiteLaw, SpringRow, StepEnd, StepFailure, StepFailureKind, StepSettings,
-    StepStart, StepStorage, Trees,
+    ControllerParameters, Site, SiteLaw, SpringRow, StepEnd, StepFailure, StepFailureKind,
+    StepSettings, StepStart, StepStorage, Trees,
 };
 use crate::dynamics::MultibodyForces;
 use crate::error::{Error, ErrorKind, Result};
@@ -61,6 +62,13 @@ impl<T: Scalar> DynamicsResult<T> {
     }
 }
 
+/// Work space of dynamics, kept from one computation to the next.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DynamicsWork {
+    pub(super) step: StepStorage,
+    pub(super) materials: ContactMaterials,
+}
+
 /// Origin of a constraint of the step.
 enum SiteRole {
     Contact,
@@ -72,29 +80,23 @@ enum SiteRole {
 }
 
 /// The constraints of a step, while they are collected.
-struct StepSites<'a, T: Scalar> {
-    laws: Vec<SiteLaw<'a, T>>,
+struct StepSites<T: Scalar> {
+    list: Vec<(Site<T>, SiteLaw<T>)>,
     roles: Vec<SiteRole>,
 }
 
-impl<'a, T: Scalar> StepSites<'a, T> {
-    fn push(&mut self, role: SiteRole, site: Site<T>, law: impl FnOnce(T, &[T]) -> Law<T> + 'a) {
+impl<T: Scalar> StepSites<T> {
+    fn push(&mut self, role: SiteRole, site: Site<T>, law: SiteLaw<T>) {
         self.roles.push(role);
-        self.laws.push((site, Box::new(law)));
+        self.list.push((site, law));
     }
     /// Adds rows that are springs.
-    fn push_springs(&mut self, settings: StepSettings, site: Site<T>, rows: Springs<T>) {
+    fn push_springs(&mut self, site: Site<T>, rows: Springs<T>) {
         let role = match &site {
             Site::Velocities(_) => SiteRole::Joint,
             Site::Bodies { .. } => SiteRole::Bodies,
         };
-        self.push(role, site, move |w, _| {
-            let mut laws = [settings.spring(&rows[0], w); 6];
-            for (law, row) in laws.iter_mut().zip(&rows).skip(1) {
-                *law = settings.spring(row, w);
-            }
-            Law::Rows(rows.len(), laws)
-        });
+        self.push(role, site, SiteLaw::Springs(rows));
     }
 }
 
@@ -165,7 +167,7 @@ impl MultibodyPlant {
     /// Computes one discrete step.
     pub(super) fn calc_step<T: Scalar>(
         &self,
-        storage: &mut StepStorage,
+        work: &mut DynamicsWork,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         inputs: &ForceInputs<'_, T>,
@@ -197,13 +199,13 @@ impl MultibodyPlant {
             settings,
         };
         let fail = |failure| self.step_error(trees, &failure);
-        let v_star = storage.free_motion(&start).map_err(fail)?.to_vec();
+        let v_star = work.step.free_motion(&start).map_err(fail)?.to_vec();
         let mut sites = StepSites {
-            laws: vec![],
+            list: vec![],
             roles: vec![],
         };
         let contacts = match inputs.query {
-            Some(query) => self.point_contacts(query)?,
+            Some(query) => self.point_contacts(&mut work.materials, query)?,
             None => vec![],
         };
         for contact in &contacts {
@@ -212,9 +214,11 @@ impl MultibodyPlant {
                 points: [contact.p_wc; 2],
                 rows: contact.rows().into_iter().collect(),
             };
-            let parameters = contact.parameters;
-            let law = move |w, v: &[T]| settings.contact(&parameters, w, v[2]);
-            sites.push(SiteRole::Contact, site, law);
+            sites.push(
+                SiteRole::Contact,
+                site,
+                SiteLaw::Contact(contact.parameters),
+            );
         }
         self.add_limits(&mut sites, positions, velocities, &v_star, &locked)?;
         for (k, actuator) in self.actuators.iter().enumerate() {
@@ -222,42 +226,36 @@ impl MultibodyPlant {
                 continue;
             };
             let (q, v) = topology.starts[actuator.joint.index()];
-            let (error, feed_forward) = (qd - positions.q[q], inputs.actuation[k]);
-            let limit = actuator.effort_limit;
+            let law = ControllerParameters {
+                gains: (gains.p, gains.d),
+                error: qd - positions.q[q],
+                desired_velocity: vd,
+                feed_forward: inputs.actuation[k],
+                effort_limit: actuator.effort_limit,
+            };
             let site = Site::Velocities(smallvec![(v, 1.0)]);
-            sites.push(SiteRole::Actuator(k), site, move |w, _| {
-                let gains = (gains.p, gains.d);
-                Law::single(settings.controller(gains, error, vd, feed_forward, limit, w))
-            });
+            sites.push(SiteRole::Actuator(k), site, SiteLaw::Controller(law));
         }
         for (i, constraint) in self.constraints.iter().enumerate() {
             if !status.inactive.get(i).copied().unwrap_or(false) {
                 self.add_constraint(&mut sites, positions, constraint)?;
             }
         }
-        let StepSites { laws, roles } = sites;
-        // The sites of forces between bodies, to add these forces up.
-        let bodies: Vec<Option<_>> = laws
-            .iter()
-            .map(|(site, _)| match site {
-                Site::Bodies {
-                    bodies,
-                    points,
-                    rows,
-                } => Some((*bodies, *points, rows.clone())),
-                Site::Velocities(_) => None,
-            })
-            .collect();
-        let end = storage.finish(&start, laws).map_err(fail)?;
+        let end = work.step.finish(&start, &sites.list).map_err(fail)?;
 
         let mut spatial = forces;
         let mut contact_forces = MultibodyForces::zero(tree.nodes.len() + 1, 0);
-        for (i, role) in roles.iter().enumerate() {
-            let impulse = &end.impulses[i];
+        let all = sites.roles.iter().zip(&sites.list).zip(&end.impulses);
+        for ((role, (site, _)), impulse) in all {
             if let SiteRole::Actuator(k) = role {
                 net_actuation[*k] = impulse[0] / settings.dt;
             }
-            let Some((pair, points, rows)) = &bodies[i] else {
+            let Site::Bodies {
+                bodies,
+                points,
+                rows,
+            } = site
+            else {
                 continue;
             };
             let mut force = SpatialVector::zero();
@@ -265,7 +263,7 @@ impl MultibodyPlant {
                 force += *row * (*f / settings.dt);
             }
             let of_contact = matches!(role, SiteRole::Contact);
-            for ((body, p), force) in pair.iter().zip(points).zip([-force, force]) {
+            for ((body, p), force) in bodies.iter().zip(points).zip([-force, force]) {
                 let arm = p - positions.x_wb(*body).translation.vector;
                 spatial.add_at(*body, &arm, force);
                 if of_contact {
@@ -321,9 +319,9 @@ impl MultibodyPlant {
     }
 
     /// Adds the limits that joints may reach in this step.
-    fn add_limits<'a, T: Scalar>(
+    fn add_limits<T: Scalar>(
         &self,
-        sites: &mut StepSites<'a, T>,
+        sites: &mut StepSites<T>,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         v_star: &[f64],
@@ -339,8 +337,7 @@ impl MultibodyPlant {
             let reach = 2.0 * settings.dt * v0.abs().max(v_star[*v].abs());
             let mut limit = |sign: f64, g: T| {
                 let site = Site::Velocities(smallvec![(*v, sign)]);
-                let law = move |w, _: &[T]| Law::single(settings.limit(g, w));
-                sites.push(SiteRole::Joint, site, law);
+                sites.push(SiteRole::Joint, site, SiteLaw::Limit(g));
             };
             if lower.is_finite() && q0.re() - reach <= lower {
                 limit(1.0, q0 - lower);
@@ -355,18 +352,18 @@ impl MultibodyPlant {
     /// Adds a constraint of the model.
     fn add_constraint<T: Scalar>(
         &self,
-        sites: &mut StepSites<'_, T>,
+        sites: &mut StepSites<T>,
         positions: &PositionKinematics<T>,
         constraint: &Constraint,
     ) -> Result<()> {
-        let (topology, settings) = (self.finalized("constraints")?, self.step_settings());
+        let topology = self.finalized("constraints")?;
         let joint = |joint: JointIndex| topology.starts[joint.index()];
         match constraint {
             Constraint::Coupler(c) => {
                 let ((q0, v0), (q1, v1)) = (joint(c.joint0), joint(c.joint1));
                 let g = positions.q[q0] - positions.q[q1] * c.gear_ratio - c.offset;
                 let site = Site::Velocities(smallvec![(v0, 1.0), (v1, -c.gear_ratio)]);
-                sites.push_springs(settings, site, rigid(&[Vector3::new(g, g, g)])[..1].into());
+                sites.push_springs(site, rigid(&[Vector3::new(g, g, g)])[..1].into());
             }
             Constraint::Tendon(c) => {
                 let terms = c.joints.iter().zip(&c.coefficients);
@@ -387,23 +384,21 @@ impl MultibodyPlant {
                         tau: c.damping / c.stiffness,
                     };
                     let rates = rates.iter().map(|(v, x)| (*v, sign * x)).collect();
-                    sites.push(SiteRole::Joint, Site::Velocities(rates), move |w, _| {
-                        let law = settings.spring(&row, w);
-                        Law::single(RowLaw::one_sided(law.r, law.v_hat))
-                    });
+                    let site = Site::Velocities(rates);
+                    sites.push(SiteRole::Joint, site, SiteLaw::Stop(row));
                 }
             }
             Constraint::Ball(c) => {
                 let (site, p_pq) = self.ball_site(positions, c)?;
-                sites.push_springs(settings, site, rigid(&[p_pq]));
+                sites.push_springs(site, rigid(&[p_pq]));
             }
             Constraint::Weld(c) => {
                 let (site, deviations) = weld_site(positions, c);
-                sites.push_springs(settings, site, rigid(&deviations));
+                sites.push_springs(site, rigid(&deviations));
             }
             Constraint::Distance(c) => {
                 if let Some((site, row)) = distance_site(positions, c) {
-                    sites.push_springs(settings, site, smallvec![row]);
+                    sites.push_springs(site, smallvec![row]);
                 }
             }
         }

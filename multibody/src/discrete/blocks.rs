@@ -1,0 +1,94 @@
+//! Products of small dense blocks, stored row by row. Those of contacts of free bodies have sizes
+//! that the compiler knows.
+
+use super::law::Stiffness;
+
+/// Adds `X y`.
+pub(super) fn add_times(x: &[f64], y: &[f64], out: &mut [f64]) {
+    #[inline(always)]
+    fn add(x: &[f64], y: &[f64], out: &mut [f64]) {
+        for (row, out) in x.chunks_exact(y.len()).zip(out) {
+            *out += row.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        }
+    }
+    match y.as_array::<6>() {
+        Some(y) => add(x, y, out),
+        None => add(x, y, out),
+    }
+}
+
+/// Subtracts `X^T y`.
+pub(super) fn subtract_transposed_times(x: &[f64], y: &[f64], out: &mut [f64]) {
+    #[inline(always)]
+    fn subtract(x: &[f64], y: &[f64], out: &mut [f64]) {
+        for (row, y) in x.chunks_exact(out.len()).zip(y) {
+            for (out, x) in out.iter_mut().zip(row) {
+                *out -= x * y;
+            }
+        }
+    }
+    match out.as_mut_array::<6>() {
+        Some(out) => subtract(x, y, out),
+        None => subtract(x, y, out),
+    }
+}
+
+/// Computes the product of a stiffness and the rows of a Jacobian with n columns.
+pub(super) fn stiff_rows(
+    stiffness: &Stiffness,
+    rows: usize,
+    n: usize,
+    values: &[f64],
+    out: &mut Vec<f64>,
+) {
+    #[inline(always)]
+    fn full(g: &nalgebra::Matrix3<f64>, n: usize, values: &[f64], out: &mut [f64]) {
+        for i in 0..3 {
+            let g = [g[(i, 0)], g[(i, 1)], g[(i, 2)]];
+            for k in 0..n {
+                out[i * n + k] = g[0] * values[k] + g[1] * values[n + k] + g[2] * values[2 * n + k];
+            }
+        }
+    }
+    out.resize(rows * n, 0.0);
+    match stiffness {
+        Stiffness::Diagonal(g) => {
+            let products = values.chunks_exact(n).zip(out.chunks_exact_mut(n)).zip(g);
+            for ((row, out), g) in products {
+                for (x, out) in row.iter().zip(out) {
+                    *out = g * x;
+                }
+            }
+        }
+        Stiffness::Full(g) => match (values.as_array::<18>(), out.as_mut_array::<18>()) {
+            (Some(values), Some(out)) => full(g, 6, values, out),
+            _ => full(g, n, values, out),
+        },
+    }
+}
+
+/// Adds `X^T Y`, where X has m columns.
+pub(super) fn add_product(m: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+    #[inline(always)]
+    fn add(m: usize, n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+        for (i, out) in out.chunks_exact_mut(n).enumerate() {
+            for (x, y) in x.chunks_exact(m).zip(y.chunks_exact(n)) {
+                for (out, y) in out.iter_mut().zip(y) {
+                    *out += x[i] * y;
+                }
+            }
+        }
+    }
+    let sized = (
+        x.as_array::<18>(),
+        y.as_array::<18>(),
+        out.as_mut_array::<36>(),
+    );
+    match sized {
+        (Some(x), Some(y), Some(out)) => add(6, 6, x, y, out),
+        _ => {
+            let n = out.len() / m;
+            add(m, n, x, y, out);
+        }
+    }
+}
