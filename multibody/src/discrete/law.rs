@@ -6,6 +6,7 @@
 //! Method and Rigid Bodies", 2023 (lagged and similar).
 
 use nalgebra::{Matrix3, Vector3};
+use smallvec::{SmallVec, smallvec};
 use tarragon_framework::Scalar;
 
 /// Impulse (N s) below which a tangential impulse of SAP counts as zero; it makes its norm smooth.
@@ -297,30 +298,30 @@ fn sap(
 }
 
 /// The law of a constraint.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Law<T> {
-    /// Rows that do not depend on each other; only the first `n` are used.
-    Rows(usize, [RowLaw<T>; 6]),
+    /// Rows that do not depend on each other.
+    Rows(SmallVec<[RowLaw<T>; 1]>),
     /// Two tangential rows and a normal one.
     Contact(ContactLaw<T>),
 }
 
 impl<T: Scalar> Law<T> {
     pub(crate) fn single(law: RowLaw<T>) -> Self {
-        Self::Rows(1, [law; 6])
+        Self::Rows(smallvec![law])
     }
     pub(crate) fn num_rows(&self) -> usize {
         match self {
-            Self::Rows(n, _) => *n,
+            Self::Rows(laws) => laws.len(),
             Self::Contact(_) => 3,
         }
     }
     /// Computes the impulse at a velocity of the constraint.
     pub(crate) fn impulse(&self, v: &[T], out: &mut [T]) {
         match self {
-            Self::Rows(n, laws) => {
-                for i in 0..*n {
-                    out[i] = laws[i].impulse(v[i]);
+            Self::Rows(laws) => {
+                for ((law, v), out) in laws.iter().zip(v).zip(out) {
+                    *out = law.impulse(*v);
                 }
             }
             Self::Contact(law) => {
@@ -331,7 +332,7 @@ impl<T: Scalar> Law<T> {
     }
     pub(crate) fn real(&self) -> Law<f64> {
         match self {
-            Self::Rows(n, laws) => Law::Rows(*n, laws.map(|law| law.real())),
+            Self::Rows(laws) => Law::Rows(laws.iter().map(RowLaw::real).collect()),
             Self::Contact(law) => Law::Contact(law.real()),
         }
     }
@@ -348,10 +349,10 @@ impl Law<f64> {
     /// Computes the impulse at a velocity of the constraint; returns cost and stiffness.
     pub(crate) fn evaluate(&self, v: &[f64], impulse: &mut [f64]) -> (f64, Stiffness) {
         match self {
-            Self::Rows(n, laws) => {
+            Self::Rows(laws) => {
                 let (mut cost, mut stiffness) = (0.0, [0.0; 6]);
-                for i in 0..*n {
-                    let row = laws[i].evaluate(v[i]);
+                for (i, law) in laws.iter().enumerate() {
+                    let row = law.evaluate(v[i]);
                     cost += row.0;
                     impulse[i] = row.1;
                     stiffness[i] = row.2;

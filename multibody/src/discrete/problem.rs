@@ -7,7 +7,7 @@ use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::borrow::Cow;
@@ -18,6 +18,15 @@ use tarragon_framework::Scalar;
 pub(crate) enum Site<T: Scalar> {
     /// One row: a sum of velocities with coefficients.
     Velocities(SmallVec<[(usize, f64); 2]>),
+    /// Three rows: the velocity of body B relative to body A at a point, along directions.
+    Point {
+        /// A and B.
+        bodies: [BodyIndex; 2],
+        /// Position in W.
+        p_w: Vector3<T>,
+        /// The directions, expressed in W, as columns.
+        directions: Matrix3<T>,
+    },
     /// Rows of the velocity of a point of body B relative to a point of body A.
     Bodies {
         /// A and B.
@@ -33,7 +42,41 @@ impl<T: Scalar> Site<T> {
     pub(crate) fn num_rows(&self) -> usize {
         match self {
             Self::Velocities(_) => 1,
+            Self::Point { .. } => 3,
             Self::Bodies { rows, .. } => rows.len(),
+        }
+    }
+
+    /// Returns the bodies of the site, the points in W where the impulses of its rows act on them,
+    /// and the spatial impulse on B, expressed in W; `None` if it is not between bodies.
+    pub(crate) fn impulse(
+        &self,
+        rows: &[T; 6],
+    ) -> Option<([BodyIndex; 2], [Vector3<T>; 2], SpatialVector<T>)> {
+        match self {
+            Self::Velocities(_) => None,
+            Self::Point {
+                bodies,
+                p_w,
+                directions,
+            } => {
+                let impulse = SpatialVector {
+                    rotational: Vector3::zeros(),
+                    translational: directions * Vector3::new(rows[0], rows[1], rows[2]),
+                };
+                Some((*bodies, [*p_w; 2], impulse))
+            }
+            Self::Bodies {
+                bodies,
+                points,
+                rows: directions,
+            } => {
+                let mut impulse = SpatialVector::zero();
+                for (direction, f) in directions.iter().zip(rows) {
+                    impulse += *direction * *f;
+                }
+                Some((*bodies, *points, impulse))
+            }
         }
     }
 }
@@ -95,34 +138,11 @@ impl<T: Scalar> ConvexConstraints<T> {
         let first = self.jacobian.len();
         let blocks = frame.jacobian(site, &mut self.jacobian);
         let rows = site.num_rows();
-        let mut v = [T::zero(); 6];
-        // Row i of a block, and the velocities that it multiplies.
-        let row = |block: &JacobianBlock, i: usize| {
-            let range = frame.trees.range(block.tree as usize);
-            let start = block.start as usize + i * range.len();
-            (&self.jacobian[start..start + range.len()], range)
+        let (squares, v) = match rows {
+            1 => self.measure::<1>(frame, &blocks),
+            3 => self.measure::<3>(frame, &blocks),
+            _ => self.measure::<6>(frame, &blocks),
         };
-        // The squared norm of J diag(A)^-1 J^T.
-        let mut squares = T::zero();
-        for i in 0..rows {
-            for block in &blocks {
-                let (x, range) = row(block, i);
-                for (x, v0) in x.iter().zip(&frame.v0[range]) {
-                    v[i] += *x * *v0;
-                }
-            }
-            for j in 0..=i {
-                let mut w = T::zero();
-                for block in &blocks {
-                    let (x, range) = row(block, i);
-                    let pairs = x.iter().zip(row(block, j).0);
-                    for ((x, y), inverse) in pairs.zip(&frame.inverse_diagonal[range]) {
-                        w += *x * *y * *inverse;
-                    }
-                }
-                squares += w * w * if i == j { 1.0 } else { 2.0 };
-            }
-        }
         if squares.re() == 0.0 {
             self.jacobian.truncate(first);
             return false;
@@ -130,6 +150,42 @@ impl<T: Scalar> ConvexConstraints<T> {
         let law = settings.law(law, squares.sqrt() / rows as f64, &v[..rows]);
         self.list.push(ConvexConstraint { law, blocks });
         true
+    }
+
+    /// Returns the squared norm of `J diag(A)^-1 J^T` and the velocity at the start of the step, for
+    /// blocks with R rows.
+    #[inline]
+    fn measure<const R: usize>(
+        &self,
+        frame: &ProblemFrame<'_, T>,
+        blocks: &[JacobianBlock],
+    ) -> (T, [T; 6]) {
+        let (mut w, mut v) = ([[T::zero(); R]; R], [T::zero(); 6]);
+        for block in blocks {
+            let range = frame.trees.range(block.tree as usize);
+            let (n, start) = (range.len(), block.start as usize);
+            let rows: [&[T]; R] = std::array::from_fn(|i| &self.jacobian[start + i * n..][..n]);
+            let factors = frame.v0[range.clone()]
+                .iter()
+                .zip(&frame.inverse_diagonal[range]);
+            for (k, (v0, inverse)) in factors.enumerate() {
+                let column = rows.map(|row| row[k]);
+                for i in 0..R {
+                    v[i] += column[i] * *v0;
+                    let scaled = column[i] * *inverse;
+                    for j in 0..=i {
+                        w[i][j] += scaled * column[j];
+                    }
+                }
+            }
+        }
+        let mut squares = T::zero();
+        for i in 0..R {
+            for j in 0..=i {
+                squares += w[i][j] * w[i][j] * if i == j { 1.0 } else { 2.0 };
+            }
+        }
+        (squares, v)
     }
 }
 
@@ -173,6 +229,28 @@ impl<T: Scalar> ProblemFrame<'_, T> {
                     }
                 }
             }
+            Site::Point {
+                bodies,
+                p_w,
+                directions,
+            } => {
+                for (body, sign) in bodies.iter().zip([-1.0, 1.0]) {
+                    let Some(tree) = self.trees.of_body(*body) else {
+                        continue;
+                    };
+                    let (start, range) = (block_of(tree, values), self.trees.range(tree));
+                    let directions = directions * T::from(sign);
+                    let n = range.len();
+                    let (x, rest) = values[start..start + 3 * n].split_at_mut(n);
+                    let (y, z) = rest.split_at_mut(n);
+                    self.for_columns(*body, p_w, |k, v| {
+                        let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
+                        x[k] += rates.x;
+                        y[k] += rates.y;
+                        z[k] += rates.z;
+                    });
+                }
+            }
             Site::Bodies {
                 bodies,
                 points,
@@ -182,25 +260,43 @@ impl<T: Scalar> ProblemFrame<'_, T> {
                     let Some(tree) = self.trees.of_body(*body) else {
                         continue;
                     };
-                    let start = block_of(tree, values);
-                    let range = self.trees.range(tree);
-                    let mut body = body.index() as u32;
-                    while body != 0 {
-                        let node = &self.tree.nodes[self.tree.node_of[body as usize] as usize];
-                        let arm = p_w - self.positions.p_wb(body);
-                        for k in node.velocities().filter(|k| !self.locked[*k]) {
-                            let v = self.positions.columns[k].velocity_at(&arm);
-                            let v = v * T::from(sign);
-                            for (i, row) in rows.iter().enumerate() {
-                                values[start + i * range.len() + k - range.start] += row.dot(&v);
-                            }
+                    let (start, range) = (block_of(tree, values), self.trees.range(tree));
+                    self.for_columns(*body, p_w, |k, v| {
+                        for (i, row) in rows.iter().enumerate() {
+                            let rate = row.dot(&v) * sign;
+                            values[start + i * range.len() + k - range.start] += rate;
                         }
-                        body = node.parent;
-                    }
+                    });
                 }
             }
         }
         blocks.sort_by_key(|b| b.tree);
         blocks
+    }
+
+    /// Calls a function with every velocity that moves a body, and the spatial velocity at a point
+    /// of the body per unit of it.
+    #[inline]
+    fn for_columns(
+        &self,
+        body: BodyIndex,
+        p_w: &Vector3<T>,
+        mut f: impl FnMut(usize, SpatialVector<T>),
+    ) {
+        let mut body = body.index() as u32;
+        while body != 0 {
+            let node = &self.tree.nodes[self.tree.node_of[body as usize] as usize];
+            let arm = p_w - self.positions.p_wb(body);
+            let (range, columns) = (node.velocities(), &self.positions.columns);
+            let columns = columns[range.clone()]
+                .iter()
+                .zip(&self.locked[range.clone()]);
+            for (k, (column, locked)) in range.zip(columns) {
+                if !locked {
+                    f(k, column.velocity_at(&arm));
+                }
+            }
+            body = node.parent;
+        }
     }
 }

@@ -2,7 +2,6 @@
 //! Drake's discrete plants.
 
 use super::law::{ContactLaw, HuntCrossley, Law, RowLaw};
-use smallvec::SmallVec;
 use std::f64::consts::PI;
 use tarragon_framework::Scalar;
 
@@ -79,7 +78,7 @@ pub(crate) struct SpringRow<T> {
 pub(crate) enum SiteLaw<T: Scalar> {
     Contact(ContactParameters<T>),
     /// A spring per row.
-    Springs(SmallVec<[SpringRow<T>; 6]>),
+    Springs(Vec<SpringRow<T>>),
     /// A spring that only pushes.
     Stop(SpringRow<T>),
     /// A joint limit at a distance.
@@ -114,11 +113,7 @@ impl StepSettings {
         match site {
             SiteLaw::Contact(c) => self.contact(c, w, v[2]),
             SiteLaw::Springs(rows) => {
-                let mut laws = [self.spring(&rows[0], w); 6];
-                for (law, row) in laws.iter_mut().zip(rows).skip(1) {
-                    *law = self.spring(row, w);
-                }
-                Law::Rows(rows.len(), laws)
+                Law::Rows(rows.iter().map(|row| self.spring(row, w)).collect())
             }
             SiteLaw::Stop(row) => {
                 let law = self.spring(row, w);

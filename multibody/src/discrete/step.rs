@@ -12,8 +12,8 @@ use crate::tree::KinematicTree;
 use rayon::prelude::*;
 use tarragon_framework::Scalar;
 
-/// Number of islands from which they are solved in parallel.
-const PARALLEL_ISLANDS: usize = 8;
+/// Number of constraints that make a task worth a thread: about 20 us.
+const CONSTRAINTS_PER_TASK: usize = 64;
 
 /// The start of a step.
 pub(crate) struct StepStart<'a, T: Scalar> {
@@ -173,10 +173,12 @@ impl StepStorage {
                 _ => solved.and_then(|()| solver.factor_at_solution(&problem)),
             }
         };
-        let solved: Vec<Result<(), NewtonFailure>> = match islands.list.len() >= PARALLEL_ISLANDS {
+        let num_tasks = real.list.len() / CONSTRAINTS_PER_TASK;
+        let solved: Vec<Result<(), NewtonFailure>> = match num_tasks > 1 && islands.list.len() > 1 {
             true => {
                 let all = solvers.par_iter_mut().zip(&islands.list);
-                all.with_min_len(4).map(solve).collect()
+                let per_task = islands.list.len().div_ceil(num_tasks);
+                all.with_min_len(per_task).map(solve).collect()
             }
             false => solvers.iter_mut().zip(&islands.list).map(solve).collect(),
         };

@@ -8,7 +8,6 @@ use crate::discrete::ContactParameters;
 use crate::error::{Error, Result};
 use crate::kinematics::VelocityKinematics;
 use crate::model::BodyIndex;
-use crate::spatial::SpatialVector;
 use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::Scalar;
 use tarragon_geometry::{PenetrationAsPointPair, QueryObject, SceneGraphInspector};
@@ -58,14 +57,16 @@ impl MultibodyPlant {
         let pairs = query.compute_point_pair_penetration()?;
         let inspector = query.inspector();
         materials.update(&inspector)?;
-        let mut contact = |pair: PenetrationAsPointPair<T>| {
+        let mut contacts = Vec::with_capacity(pairs.len());
+        for pair in pairs {
             let a = materials.get(self, &inspector, pair.id_a)?;
             let b = materials.get(self, &inspector, pair.id_b)?;
-            self.point_contact(&inspector, pair, (a, b))
-        };
-        pairs.into_iter().map(&mut contact).collect()
+            contacts.push(self.point_contact(&inspector, pair, (a, b))?);
+        }
+        Ok(contacts)
     }
 
+    #[inline]
     fn point_contact<T: Scalar>(
         &self,
         inspector: &SceneGraphInspector<'_>,
@@ -187,13 +188,5 @@ impl<T: Scalar> PointContact<T> {
             slip_speed,
             point_pair: self.pair,
         }
-    }
-
-    /// Returns the directions of the contact's rows.
-    pub(super) fn rows(&self) -> [SpatialVector<T>; 3] {
-        [0, 1, 2].map(|k| SpatialVector {
-            rotational: Vector3::zeros(),
-            translational: self.r_wc.column(k).into_owned(),
-        })
     }
 }

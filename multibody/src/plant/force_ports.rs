@@ -163,7 +163,8 @@ fn no_actuators(instance: ModelInstanceIndex) -> Error {
 
 pub(super) type Motion<T> = (PositionKinematics<T>, VelocityKinematics<T>);
 /// The result of a step or of the present, with the work space of its computation.
-pub(super) type DynamicsEntry<T> = (DynamicsResult<T>, DynamicsWork);
+/// Sampled output ports share it.
+pub(super) type DynamicsEntry<T> = (Arc<DynamicsResult<T>>, DynamicsWork);
 
 /// Declarations of a plant that moves under forces, before its output ports.
 pub(super) struct DynamicsEntries<T: Scalar> {
@@ -189,21 +190,18 @@ impl<T: Scalar> DynamicsEntries<T> {
         let ports = inputs.clone();
         let dynamics = d.cache_entry(
             "dynamics",
-            (DynamicsResult::empty(), DynamicsWork::default()),
+            (Arc::new(DynamicsResult::empty()), DynamicsWork::default()),
             deps,
             move |plant, ctx, (result, work)| {
                 let (positions, velocities) = ctx.cached(motion)?;
                 let (inputs, status) = (ports.read(plant, ctx)?, ctx.param(status));
-                *result = match plant.time_step > 0.0 {
+                *result = Arc::new(match plant.time_step > 0.0 {
                     true => plant.calc_step(work, positions, velocities, &inputs, status)?,
-                    false => plant.calc_continuous(
-                        &mut work.materials,
-                        positions,
-                        velocities,
-                        &inputs,
-                        status,
-                    )?,
-                };
+                    false => {
+                        let materials = &mut work.materials;
+                        plant.calc_continuous(materials, positions, velocities, &inputs, status)?
+                    }
+                });
                 Ok(())
             },
         );
@@ -220,7 +218,7 @@ impl<T: Scalar> DynamicsEntries<T> {
         self,
         plant: &MultibodyPlant,
         d: &mut Declare<MultibodyPlant, T>,
-        memory: Option<AbstractState<DynamicsResult<T>>>,
+        memory: Option<AbstractState<Arc<DynamicsResult<T>>>>,
     ) -> PlantDynamicsPorts<T> {
         let (motion, dynamics) = (self.motion, self.dynamics);
         let source = Source {
@@ -383,13 +381,13 @@ fn copy_or_zero<T: Scalar>(values: &[T], out: &mut [T]) {
 struct Source<T: Scalar> {
     motion: CacheEntry<Motion<T>>,
     dynamics: CacheEntry<DynamicsEntry<T>>,
-    memory: Option<AbstractState<DynamicsResult<T>>>,
+    memory: Option<AbstractState<Arc<DynamicsResult<T>>>>,
 }
 
 impl<T: Scalar> Source<T> {
     fn result<'a>(&self, ctx: &LeafContext<'a, T>) -> Result<&'a DynamicsResult<T>> {
         Ok(match self.memory {
-            Some(memory) => ctx.xa(memory),
+            Some(memory) => ctx.xa(memory).as_ref(),
             None => &ctx.cached(self.dynamics)?.0,
         })
     }

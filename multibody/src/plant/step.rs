@@ -94,13 +94,13 @@ impl<T: Scalar> StepSites<T> {
     fn push_springs(&mut self, site: Site<T>, rows: Springs<T>) {
         let role = match &site {
             Site::Velocities(_) => SiteRole::Joint,
-            Site::Bodies { .. } => SiteRole::Bodies,
+            _ => SiteRole::Bodies,
         };
         self.push(role, site, SiteLaw::Springs(rows));
     }
 }
 
-type Springs<T> = SmallVec<[SpringRow<T>; 6]>;
+type Springs<T> = Vec<SpringRow<T>>;
 
 /// Returns rigid rows for deviations.
 fn rigid<T: Scalar>(deviations: &[Vector3<T>]) -> Springs<T> {
@@ -209,10 +209,10 @@ impl MultibodyPlant {
             None => vec![],
         };
         for contact in &contacts {
-            let site = Site::Bodies {
+            let site = Site::Point {
                 bodies: contact.bodies,
-                points: [contact.p_wc; 2],
-                rows: contact.rows().into_iter().collect(),
+                p_w: contact.p_wc,
+                directions: contact.r_wc,
             };
             sites.push(
                 SiteRole::Contact,
@@ -250,20 +250,12 @@ impl MultibodyPlant {
             if let SiteRole::Actuator(k) = role {
                 net_actuation[*k] = impulse[0] / settings.dt;
             }
-            let Site::Bodies {
-                bodies,
-                points,
-                rows,
-            } = site
-            else {
+            let Some((bodies, points, impulse)) = site.impulse(impulse) else {
                 continue;
             };
-            let mut force = SpatialVector::zero();
-            for (row, f) in rows.iter().zip(impulse) {
-                force += *row * (*f / settings.dt);
-            }
+            let force = impulse * T::from(1.0 / settings.dt);
             let of_contact = matches!(role, SiteRole::Contact);
-            for ((body, p), force) in bodies.iter().zip(points).zip([-force, force]) {
+            for ((body, p), force) in bodies.iter().zip(&points).zip([-force, force]) {
                 let arm = p - positions.x_wb(*body).translation.vector;
                 spatial.add_at(*body, &arm, force);
                 if of_contact {
@@ -398,7 +390,7 @@ impl MultibodyPlant {
             }
             Constraint::Distance(c) => {
                 if let Some((site, row)) = distance_site(positions, c) {
-                    sites.push_springs(site, smallvec![row]);
+                    sites.push_springs(site, vec![row]);
                 }
             }
         }

@@ -8,6 +8,7 @@ use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use nalgebra::Isometry3;
+use std::sync::Arc;
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{
     Block, ContinuousState, Declare, Dep, DiagramBuilder, DiscreteState, EventStatus, InputPort,
@@ -241,7 +242,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                 ports.discrete_state = Some(state);
                 let every_step = Trigger::every(self.time_step);
                 if self.has_sampled_output_ports() {
-                    let sampled = d.abstract_state(DynamicsResult::empty());
+                    let sampled = d.abstract_state(Arc::new(DynamicsResult::empty()));
                     memory = Some(sampled);
                     d.unrestricted_update_on(every_step, move |_, ctx, next| {
                         let (result, _) = ctx.cached(dynamics)?;
