@@ -36,7 +36,7 @@ pub mod directives {
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use discrete::DiscreteContactApproximation;
-pub use dynamics::MultibodyForces;
+pub use dynamics::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MultibodyForces};
 pub use error::{Error, ErrorKind, Result};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
 pub use model::{

@@ -6,6 +6,7 @@
 
 mod articulated_body;
 mod composite_inertia;
+mod derivatives;
 mod force_elements;
 mod forces;
 mod forward_dynamics;
@@ -14,6 +15,8 @@ mod mass_matrix;
 mod momentum;
 
 pub(crate) use articulated_body::SingularInertia;
+pub(crate) use derivatives::{BodyForces, inverse_dynamics_derivatives};
+pub use derivatives::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives};
 pub(crate) use force_elements::{ElementPower, ForceElementState};
 pub use forces::MultibodyForces;
 pub(crate) use forces::project;

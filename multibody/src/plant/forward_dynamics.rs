@@ -53,11 +53,22 @@ impl MultibodyPlant {
         let tree = &topology.tree;
         let mut forces = MultibodyForces::zero(tree.nodes.len() + 1, tree.num_velocities);
         forces.add_gravity(tree, positions, |body| self.gravity_on(body));
+        self.add_element_forces(positions, velocities, &mut forces)?;
+        Ok(forces)
+    }
+
+    /// Adds the forces of springs, dampers and bushings, without joint damping.
+    pub(super) fn add_element_forces<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        forces: &mut MultibodyForces<T>,
+    ) -> Result<()> {
         let state = self.element_state(positions, velocities)?;
         for element in &self.force_elements {
-            state.add_force(element, &mut forces);
+            state.add_force(element, forces);
         }
-        Ok(forces)
+        Ok(())
     }
 
     fn element_state<'a, T: Scalar>(
@@ -261,7 +272,7 @@ impl MultibodyPlant {
         Ok(joints.map(|(i, joint)| reaction(joint, i)).collect())
     }
 
-    fn check_forces<T: Scalar>(&self, forces: &MultibodyForces<T>) -> Result<()> {
+    pub(super) fn check_forces<T: Scalar>(&self, forces: &MultibodyForces<T>) -> Result<()> {
         check_length("body forces", forces.spatial.len(), self.bodies.len())?;
         let n = self.num_velocities();
         check_length("generalized forces", forces.generalized.len(), n)

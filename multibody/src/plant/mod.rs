@@ -18,6 +18,7 @@ mod context;
 mod continuous;
 mod defaults;
 mod dynamics;
+mod dynamics_derivatives;
 mod element_names;
 mod elements;
 mod finalize;

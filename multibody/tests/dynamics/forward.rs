@@ -36,6 +36,92 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    /// Analytic derivatives of inverse and forward dynamics agree with those of dual numbers, for
+    /// every kind of joint and with forces on bodies and joints.
+    #[test]
+    fn analytic_derivatives_match_dual_numbers(
+        q in numbers(24, 1.2),
+        v in numbers(23, 2.0),
+        vdot in numbers(23, 2.0),
+        f in numbers(6, 3.0),
+    ) {
+        prop_assume!(q[17..21].iter().map(|x| x * x).sum::<f64>() > 0.01);
+        let plant = mechanism();
+        let n = 23;
+        let p = plant.calc_position_kinematics(&q).unwrap();
+        let k = plant.calc_velocity_kinematics(&p, &v).unwrap();
+        let body_force = |i: usize| SpatialVector {
+            rotational: Vector3::new(f[0], f[1], f[2]) * (i as f64).cos(),
+            translational: Vector3::new(f[3], f[4], f[5]) * (i as f64).sin(),
+        };
+        // The same forces in both kinds of numbers.
+        fn applied<T: Scalar>(
+            plant: &MultibodyPlant,
+            f: impl Fn(usize) -> SpatialVector<f64>,
+        ) -> MultibodyForces<T> {
+            let mut forces = plant.zero_forces();
+            for (body, _) in plant.bodies() {
+                let f = f(body.index());
+                let force = SpatialVector {
+                    rotational: f.rotational.map(T::from),
+                    translational: f.translational.map(T::from),
+                };
+                forces.add_body_force(body, force);
+            }
+            forces.generalized_forces_mut()[0] = T::from(0.7);
+            forces
+        }
+        let constant = applied::<f64>(&plant, body_force);
+        let found = plant.calc_inverse_dynamics_derivatives(&p, &k, &vdot, &constant).unwrap();
+        // tau as a function of a motion along every velocity, of v and of vdot.
+        let tau = |x: &[AutoDiff]| -> Result<Vec<AutoDiff>> {
+            let at: Vec<AutoDiff> = q.iter().map(|q| AutoDiff::from(*q)).collect();
+            let p = plant.calc_position_kinematics(&at)?;
+            let moved = plant.map_velocity_to_qdot(&p, &x[..n])?;
+            let q: Vec<AutoDiff> = at.iter().zip(moved).map(|(q, m)| *q + m).collect();
+            let p = plant.calc_position_kinematics(&q)?;
+            let k = plant.calc_velocity_kinematics(&p, &x[n..2 * n])?;
+            let mut forces = plant.calc_force_elements_contribution(&p, &k)?;
+            let others = applied::<AutoDiff>(&plant, body_force);
+            for (body, _) in plant.bodies() {
+                forces.add_body_force(body, others.body_forces()[body.index()]);
+            }
+            let sums = forces.generalized_forces_mut().iter_mut();
+            sums.zip(others.generalized_forces()).for_each(|(sum, f)| *sum += *f);
+            plant.calc_inverse_dynamics_with_forces(&p, &k, &x[2 * n..], &forces)
+        };
+        let x = [vec![0.0; n], v, vdot].concat();
+        let (value, jacobian) = try_jacobian(tau, &x).unwrap();
+        close("tau", &found.tau, value.as_slice());
+        let parts = [&found.dtau_dq, &found.dtau_dv, &found.dtau_dvdot];
+        for (i, (name, part)) in ["q", "v", "vdot"].iter().zip(parts).enumerate() {
+            let expected = jacobian.columns(i * n, n);
+            let error = (part - expected).amax();
+            prop_assert!(error < 1e-11 * (1.0 + expected.amax()), "{}: {}", name, error);
+        }
+        // M dvdot = -dtau at the accelerations that need no further force.
+        let forward = plant.calc_forward_dynamics_derivatives(&p, &k, &constant).unwrap();
+        let inverse =
+            plant.calc_inverse_dynamics_derivatives(&p, &k, &forward.vdot, &constant).unwrap();
+        let m = &inverse.dtau_dvdot;
+        let eigenvalues = m.clone().symmetric_eigen().eigenvalues;
+        let tolerance = 1e-13 * eigenvalues.max() / eigenvalues.min();
+        let one = nalgebra::DMatrix::identity(n, n);
+        for (name, change, of) in [
+            ("q", &forward.dvdot_dq, -&inverse.dtau_dq),
+            ("v", &forward.dvdot_dv, -&inverse.dtau_dv),
+            ("tau", &forward.dvdot_dtau, one),
+        ] {
+            let error = (m * change - &of).amax();
+            prop_assert!(error < tolerance * (1.0 + of.amax()), "{}: {}", name, error);
+        }
+        let rest = DVector::from_vec(inverse.tau);
+        prop_assert!(rest.amax() < tolerance * (1.0 + value.amax()), "{}", rest.amax());
+    }
+}
+
 /// Derivatives by the implicit function theorem agree with central differences, in q, v and forces.
 #[test]
 fn derivatives_of_accelerations_match_differences() {
