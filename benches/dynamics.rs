@@ -4,23 +4,18 @@
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
+#[path = "support/contact_scenes.rs"]
+mod contact_scenes;
 mod support;
 
+use contact_scenes::{ARM_Q, DT, arm, boxes, clutter};
 use criterion::{Criterion, criterion_group, criterion_main};
-use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::cell::LazyCell;
 use std::hint::black_box;
-use tarragon::framework::Scalar;
 use tarragon::framework::autodiff::DIRECTIONS;
-use tarragon::geometry::{BoxShape, CoulombFriction, HalfSpace, ProximityProperties, Sphere};
-use tarragon::multibody::{
-    BodyIndex, ContactModel, DiscreteContactApproximation, MultibodyPlant, SpatialInertia,
-    add_multibody_plant_scene_graph,
-};
+use tarragon::framework::{DiagramScalar, Scalar};
+use tarragon::multibody::DiscreteContactApproximation;
 use tarragon::prelude::*;
-
-/// Time step of the script (s).
-const DT: f64 = 1e-3;
 
 /// The script's chain of `n` revolute joints in continuous time.
 fn chain(n: usize) -> MultibodyPlant {
@@ -54,178 +49,98 @@ fn time_derivatives<T: Scalar>(plant: &MultibodyPlant, q: &[T], v: &[T]) -> Vec<
     x
 }
 
-fn forward_dynamics(c: &mut Criterion) {
-    for n in [7, 30] {
-        let plant = chain(n);
-        let states = states(&plant);
-        let mut at = 0;
-        c.bench_function(&format!("I.forward_dynamics.chain{n}.double/{n}"), |b| {
-            b.iter(|| {
-                at = (at + 1) % states.len();
-                let (q, v) = &states[at];
-                black_box(time_derivatives(&plant, q, v));
-            });
-        });
-        // Every derivative of the script's, in passes of eight directions.
-        c.bench_function(&format!("I.forward_dynamics.chain{n}.AD/{n}"), |b| {
-            b.iter(|| {
-                at = (at + 1) % states.len();
-                let (q, v) = &states[at];
-                for first in (0..2 * n).step_by(DIRECTIONS) {
-                    let lift = |start: usize, x: &[f64]| -> Vec<AutoDiff> {
-                        let lifted = x.iter().enumerate().map(|(i, x)| {
-                            match (start + i).checked_sub(first) {
-                                Some(k) if k < DIRECTIONS => AutoDiff::variable(*x, k),
-                                _ => AutoDiff::constant(*x),
-                            }
-                        });
-                        lifted.collect()
-                    };
-                    black_box(time_derivatives(&plant, &lift(0, q), &lift(n, v)));
-                }
-            });
-        });
-    }
-}
-
-fn material() -> ProximityProperties {
-    ProximityProperties::new()
-        .with_friction(CoulombFriction::new(0.5, 0.5).unwrap())
-        .with_point_stiffness(1e5)
-        .and_then(|p| p.with_dissipation(10.0))
-        .and_then(|p| p.with_relaxation_time(0.02))
-        .unwrap()
-}
-
-/// A plant on the ground, and its scene.
-fn ground(approximation: DiscreteContactApproximation) -> (MultibodyPlant, SceneGraph) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(DT).unwrap(), SceneGraph::new());
-    plant
-        .set_discrete_contact_approximation(approximation)
-        .unwrap();
-    plant.set_contact_model(ContactModel::Point).unwrap();
-    plant
-        .register_as_source_for_scene_graph(&mut scene)
-        .unwrap();
-    let (world, x) = (BodyIndex::WORLD, Isometry3::identity());
-    plant
-        .register_collision_geometry(&mut scene, world, x, HalfSpace, "ground", material())
-        .unwrap();
-    (plant, scene)
-}
-
-/// Boxes that rest on four spheres each, apart or as one stack.
-fn boxes(
-    approximation: DiscreteContactApproximation,
-    n: usize,
-    stack: bool,
-) -> (MultibodyPlant, SceneGraph) {
-    let (mut plant, mut scene) = ground(approximation);
-    let size = Vector3::new(0.2, 0.2, 0.06);
-    let (pad, columns) = (0.01, (n as f64).sqrt().ceil() as usize);
-    let i = Vector3::new(
-        size.y * size.y + size.z * size.z,
-        size.x * size.x + size.z * size.z,
-        size.x * size.x + size.y * size.y,
-    ) / 12.0;
-    let m =
-        SpatialInertia::from_central(1.0, Vector3::zeros(), Matrix3::from_diagonal(&i)).unwrap();
-    for k in 0..n {
-        let name = format!("box{k}");
-        let model = plant.add_model_instance(&name).unwrap();
-        let body = plant.add_rigid_body(&name, model, m).unwrap();
-        for (j, (x, y)) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)]
-            .iter()
-            .enumerate()
-        {
-            let x_bg = Isometry3::translation(
-                x * (size.x / 2.0 - 2.0 * pad),
-                y * (size.y / 2.0 - 2.0 * pad),
-                -size.z / 2.0 + pad / 2.0,
-            );
-            let (shape, name) = (Sphere::new(pad).unwrap(), format!("pad{j}"));
-            plant
-                .register_collision_geometry(&mut scene, body, x_bg, shape, &name, material())
-                .unwrap();
-        }
-        if stack {
-            let (shape, x) = (
-                BoxShape::new(size.x, size.y, size.z).unwrap(),
-                Isometry3::identity(),
-            );
-            plant
-                .register_collision_geometry(&mut scene, body, x, shape, "box", material())
-                .unwrap();
-        }
-        let bottom = 0.005 + size.z / 2.0;
-        let x_wb = match stack {
-            true => Isometry3::translation(0.0, 0.0, bottom + k as f64 * (size.z + 0.005)),
-            false => {
-                let (x, y) = (k % columns, k / columns);
-                Isometry3::translation(0.3 * x as f64, 0.3 * y as f64, bottom)
-            }
-        };
-        plant.set_default_free_body_pose(body, x_wb).unwrap();
-    }
-    (plant, scene)
-}
-
-/// Spheres in a bin.
-fn clutter(approximation: DiscreteContactApproximation, n: usize) -> (MultibodyPlant, SceneGraph) {
-    let (mut plant, mut scene) = ground(approximation);
-    let k = if n <= 20 { 3 } else { 4 };
-    let w = 0.11 * k as f64 / 2.0 + 0.05;
-    for (i, (x, y)) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)]
+/// Returns values that are the variables `start..` of a pass whose first variable is given.
+fn lift(first: usize, start: usize, x: &[f64]) -> Vec<AutoDiff> {
+    let lifted = x
         .iter()
         .enumerate()
-    {
-        let long = 2.0 * w + 0.4;
-        let size = match *x == 0.0 {
-            true => Vector3::new(long, 0.1, 1.0),
-            false => Vector3::new(0.1, long, 1.0),
+        .map(|(i, x)| match (start + i).checked_sub(first) {
+            Some(k) if k < DIRECTIONS => AutoDiff::variable(*x, k),
+            _ => AutoDiff::constant(*x),
+        });
+    lifted.collect()
+}
+
+/// Every derivative of the script's, in passes of eight directions.
+fn dual_derivatives(plant: &MultibodyPlant, q: &[f64], v: &[f64]) {
+    for first in (0..q.len() + v.len()).step_by(DIRECTIONS) {
+        let (q, v) = (lift(first, 0, q), lift(first, q.len(), v));
+        black_box(time_derivatives(plant, &q, &v));
+    }
+}
+
+/// Every derivative of the script's, by the analytic ones.
+fn analytic_derivatives(plant: &MultibodyPlant, q: &[f64], v: &[f64]) {
+    let positions = plant.calc_position_kinematics(q).unwrap();
+    let velocities = plant.calc_velocity_kinematics(&positions, v).unwrap();
+    let forces = plant.zero_forces();
+    let found = plant.calc_forward_dynamics_derivatives(&positions, &velocities, &forces);
+    black_box(found.unwrap());
+}
+
+fn forward_dynamics(c: &mut Criterion) {
+    let humanoid = support::reference("models/mujoco/test/engine/testdata/collision_driver");
+    let humanoid = humanoid.map(|directory| {
+        let mut plant = MultibodyPlant::new(0.0).unwrap();
+        let mut parser = Parser::new(&mut plant);
+        parser.add_models(&directory.join("midphase.xml")).unwrap();
+        plant.finalize().unwrap();
+        ("humanoid27", plant)
+    });
+    let chains = [("chain7", chain(7)), ("chain30", chain(30))];
+    for (name, plant) in chains.into_iter().chain(humanoid) {
+        let states = states(&plant);
+        let n = plant.num_velocities();
+        let mut bench = |kind: &str, f: &dyn Fn(&[f64], &[f64])| {
+            let mut at = 0;
+            c.bench_function(&format!("I.forward_dynamics.{name}.{kind}/{n}"), |b| {
+                b.iter(|| {
+                    at = (at + 1) % states.len();
+                    f(&states[at].0, &states[at].1);
+                });
+            });
         };
-        let x_wg = Isometry3::translation(x * (w + 0.05), y * (w + 0.05), 0.5);
-        let (shape, name) = (
-            BoxShape::new(size.x, size.y, size.z).unwrap(),
-            format!("wall{i}"),
-        );
-        plant
-            .register_collision_geometry(
-                &mut scene,
-                BodyIndex::WORLD,
-                x_wg,
-                shape,
-                &name,
-                material(),
-            )
-            .unwrap();
+        bench("double", &|q, v| {
+            black_box(time_derivatives(&plant, q, v));
+        });
+        bench("AD", &|q, v| analytic_derivatives(&plant, q, v));
+        bench("dual", &|q, v| dual_derivatives(&plant, q, v));
     }
-    // The script's offsets are Python's random numbers; these have the same range.
-    let mut seed = 1_u32;
-    let mut offset = || {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        0.02 * (f64::from(seed >> 8) / f64::from(1 << 24)) - 0.01
+}
+
+/// A scene that is made and settled when a bench needs it.
+type Settled = (Block<MultibodyPlant>, Diagram<f64>, Context<f64>);
+
+fn settled((plant, scene): (MultibodyPlant, SceneGraph), settle: f64) -> Settled {
+    let mut b = DiagramBuilder::new();
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+    let diagram = b.build().unwrap();
+    let mut context = diagram.default_context();
+    fix_inputs(&plant, &diagram, &mut context);
+    let mut sim = Simulator::new(&diagram, context).unwrap();
+    sim.advance_to(settle).unwrap();
+    let context = sim.context().clone();
+    drop(sim);
+    (plant, diagram, context)
+}
+
+/// Gives actuators the efforts and desired states of the script, if there are any.
+fn fix_inputs<T: DiagramScalar>(
+    plant: &Block<MultibodyPlant>,
+    diagram: &Diagram<T>,
+    context: &mut Context<T>,
+) {
+    let Ok(arm) = plant.system().model_instance_by_name("arm") else {
+        return;
     };
-    let (mass, radius) = (0.2, 0.05);
-    let i = Matrix3::from_diagonal_element(0.4 * mass * radius * radius);
-    let m = SpatialInertia::from_central(mass, Vector3::zeros(), i).unwrap();
-    for i in 0..n {
-        let name = format!("ball{i}");
-        let model = plant.add_model_instance(&name).unwrap();
-        let body = plant.add_rigid_body(&name, model, m).unwrap();
-        let (shape, x) = (Sphere::new(radius).unwrap(), Isometry3::identity());
-        plant
-            .register_collision_geometry(&mut scene, body, x, shape, "c", material())
-            .unwrap();
-        let at = |i: usize| 0.11 * (i as f64 - (k as f64 - 1.0) / 2.0);
-        let x_wb = Isometry3::translation(
-            at(i % k) + offset(),
-            at((i / k) % k) + offset(),
-            0.055 + 0.11 * (i / (k * k)) as f64,
-        );
-        plant.set_default_free_body_pose(body, x_wb).unwrap();
-    }
-    (plant, scene)
+    let ports = diagram.ports(plant).unwrap();
+    let ports = ports.dynamics().unwrap();
+    let lift = |x: &[f64]| -> Vec<T> { x.iter().map(|x| T::from(*x)).collect() };
+    let efforts = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -20.0, -20.0];
+    context.fix(ports.actuation(), lift(&efforts)).unwrap();
+    let desired = [ARM_Q.as_slice(), &[0.0; 11]].concat();
+    let port = ports.desired_state_in(arm).unwrap();
+    context.fix(port, lift(&desired)).unwrap();
 }
 
 /// Measures one step at rest, as one call of `advance_to`.
@@ -235,19 +150,10 @@ fn bench_step(
     scene: impl Fn() -> (MultibodyPlant, SceneGraph),
     settle: f64,
 ) {
-    // Made and settled only if the bench is not filtered out.
-    let made = LazyCell::new(|| {
-        let (plant, scene) = scene();
-        let mut b = DiagramBuilder::new();
-        let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
-        let diagram = b.build().unwrap();
-        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
-        sim.advance_to(settle).unwrap();
-        (plant, diagram, sim.context().clone())
-    });
+    let made = LazyCell::new(|| settled(scene(), settle));
     c.bench_function(name, |bencher| {
-        let (plant, diagram, settled) = &*made;
-        let mut sim = Simulator::new(diagram, settled.clone()).unwrap();
+        let (plant, diagram, start) = &*made;
+        let mut sim = Simulator::new(diagram, start.clone()).unwrap();
         let mut steps = (settle / DT).round();
         bencher.iter(|| {
             steps += 1.0;
@@ -258,6 +164,50 @@ fn bench_step(
     });
 }
 
+/// Measures the accelerations of one step at rest, with derivatives in q and v: all of them in
+/// passes of eight directions, as Drake has them, and one such pass (`pass`).
+fn bench_step_with_derivatives(
+    c: &mut Criterion,
+    name: &str,
+    n: usize,
+    scene: impl Fn() -> (MultibodyPlant, SceneGraph),
+) {
+    let made = LazyCell::new(|| {
+        let (mut plant, scene) = scene();
+        plant.set_use_sampled_output_ports(false).unwrap();
+        let (plant, diagram, start) = settled((plant, scene), 0.5);
+        let q = plant.system().positions(&plant, &start).unwrap();
+        let v = plant.system().velocities(&plant, &start).unwrap();
+        let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+        let mut context = dual.default_context();
+        fix_inputs(&plant, &dual, &mut context);
+        (plant, dual, context, q, v)
+    });
+    for kind in ["AD", "pass"] {
+        c.bench_function(&format!("I.step.{name}.{kind}/{n}"), |bencher| {
+            let (plant, dual, context, q, v) = &*made;
+            let mut context = context.clone();
+            let ports = dual.ports(plant).unwrap();
+            let acceleration = ports.dynamics().unwrap().generalized_acceleration;
+            let directions = if kind == "AD" { q.len() + v.len() } else { 1 };
+            bencher.iter(|| {
+                for first in (0..directions).step_by(DIRECTIONS) {
+                    let (q, v) = (lift(first, 0, q), lift(first, q.len(), v));
+                    plant
+                        .system()
+                        .set_positions(&ports, &mut context, &q)
+                        .unwrap();
+                    plant
+                        .system()
+                        .set_velocities(&ports, &mut context, &v)
+                        .unwrap();
+                    black_box(context.eval(acceleration).unwrap());
+                }
+            });
+        });
+    }
+}
+
 fn steps(c: &mut Criterion) {
     for (name, approximation) in [
         ("lagged", DiscreteContactApproximation::Lagged),
@@ -265,11 +215,17 @@ fn steps(c: &mut Criterion) {
         ("sap", DiscreteContactApproximation::Sap),
     ] {
         for n in [1, 10, 100] {
-            let id = format!("I.step.boxes.{name}.double/{n}");
-            bench_step(c, &id, || boxes(approximation, n, false), 0.5);
+            let scene = || boxes(approximation, n, false);
+            bench_step(c, &format!("I.step.boxes.{name}.double/{n}"), scene, 0.5);
+            if n <= 10 {
+                bench_step_with_derivatives(c, &format!("boxes.{name}"), n, scene);
+            }
         }
         let id = format!("I.step.stack.{name}.double/10");
         bench_step(c, &id, || boxes(approximation, 10, true), 1.0);
+        let scene = || arm(approximation);
+        bench_step(c, &format!("I.step.arm_holds.{name}.double/1"), scene, 0.5);
+        bench_step_with_derivatives(c, &format!("arm_holds.{name}"), 1, scene);
         for n in [20, 50] {
             let id = format!("I.step.clutter.{name}.double/{n}");
             bench_step(c, &id, || clutter(approximation, n), 2.0);

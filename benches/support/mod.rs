@@ -20,6 +20,20 @@ pub(crate) fn scenes() -> PathBuf {
         .map_or_else(|| here.join("../shared/bench/scenes"), Into::into)
 }
 
+/// A directory of the reference set, which `TARRAGON_REFERENCE` names, or else
+/// `../shared/reference`.
+pub(crate) fn reference(name: &str) -> Option<PathBuf> {
+    let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let root = std::env::var_os("TARRAGON_REFERENCE")
+        .map_or_else(|| here.join("../shared/reference"), Into::into);
+    let path = root.join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("SKIPPED {}: not found", path.display());
+    None
+}
+
 /// A scene of the reference scripts.
 pub(crate) fn scene(name: &str) -> Option<Value> {
     let path = scenes().join(format!("{name}.json"));
