@@ -135,7 +135,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     }
     let stop = Stop::listen()?;
     let ending = playback.run(&stop);
-    // What was recorded before an error is kept, too.
+    // An error, too, leaves what was recorded before it.
     let rows = csv.as_ref().map(CsvFile::finish).transpose()?;
     if let (Some(meshcat), Some(file)) = (&meshcat, &args.record) {
         meshcat.stop_recording();

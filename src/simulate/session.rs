@@ -164,7 +164,7 @@ impl<'a> Playback<'a> {
             return Ok(());
         };
         let query = self.sim.context().eval(self.experiment.query)?;
-        page::fit_camera(meshcat, query, 2.2)
+        page::fit_camera(meshcat, query, 1.8)
     }
 
     /// Runs until the end time, the button or Ctrl-C.
@@ -176,8 +176,8 @@ impl<'a> Playback<'a> {
             if stop.is_asked() {
                 return Ok(Ending::Signal);
             }
-            let steps = self.handle_buttons()?;
-            if steps.is_stopped {
+            let requests = self.handle_buttons()?;
+            if requests.is_stopped {
                 return Ok(Ending::Button);
             }
             if self.experiment.actuation.read()? {
@@ -185,7 +185,7 @@ impl<'a> Playback<'a> {
                 self.experiment.actuation.apply(plant, context)?;
             }
             if self.is_paused {
-                for _ in 0..steps.single {
+                for _ in 0..requests.single {
                     let until = (self.time() + self.settings.step).min(self.settings.until);
                     self.sim.advance_to(until)?;
                     // Steps are shorter than the time between two frames.
@@ -215,7 +215,7 @@ impl<'a> Playback<'a> {
             true => PERIOD * rate,
             false => PERIOD,
         };
-        // Multiples of the period, so that times do not drift; a tiny period may vanish by rounding.
+        // Multiples of the period, so that times do not drift; a tiny one may vanish by rounding.
         let next = ((time / period).floor() + 1.0) * period;
         let next = if next > time {
             next
@@ -252,10 +252,10 @@ impl<'a> Playback<'a> {
     }
 
     /// Reads the buttons.
-    fn handle_buttons(&mut self) -> Result<Asked, Box<dyn Error>> {
-        let mut asked = Asked::default();
+    fn handle_buttons(&mut self) -> Result<ButtonRequests, Box<dyn Error>> {
+        let mut requests = ButtonRequests::default();
         let Some(meshcat) = self.meshcat.clone().filter(|_| self.has_buttons) else {
-            return Ok(asked);
+            return Ok(requests);
         };
         let mut clicks = [0; 4];
         for (k, button) in [PAUSE, STEP, RESET, STOP].into_iter().enumerate() {
@@ -270,13 +270,13 @@ impl<'a> Playback<'a> {
         }
         if step > 0 {
             self.is_paused = true;
-            asked.single = step;
+            requests.single = step;
         }
         if reset > 0 {
             self.reset()?;
         }
-        asked.is_stopped = stop > 0;
-        Ok(asked)
+        requests.is_stopped = stop > 0;
+        Ok(requests)
     }
 
     /// Ratio of simulated to real time, without pauses.
@@ -309,7 +309,7 @@ impl<'a> Playback<'a> {
 
 /// Requests by buttons.
 #[derive(Default)]
-struct Asked {
+struct ButtonRequests {
     /// Number of single steps.
     single: u64,
     is_stopped: bool,
