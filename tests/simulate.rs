@@ -438,8 +438,14 @@ impl Session {
     }
     /// Sends a message in one masked frame; the mask is 0.
     fn send(&mut self, message: &[u8]) {
-        assert!(message.len() < 126);
-        let mut frame = vec![0x82, 0x80 | message.len() as u8, 0, 0, 0, 0];
+        let mut frame = match message.len() {
+            short @ 0..126 => vec![0x82, 0x80 | short as u8],
+            long => {
+                let [high, low] = u16::try_from(long).unwrap().to_be_bytes();
+                vec![0x82, 0x80 | 126, high, low]
+            }
+        };
+        frame.extend([0; 4]);
         frame.extend_from_slice(message);
         self.page.write_all(&frame).unwrap();
         // The command reads its buttons a hundred times per second.
@@ -457,6 +463,20 @@ impl Session {
         message.extend_from_slice(slider.as_bytes());
         message.extend_from_slice(b"\xa5value\xcb");
         message.extend_from_slice(&value.to_be_bytes());
+        self.send(&message);
+    }
+    fn drag(&mut self, path: &str, point: [f64; 3], target: [f64; 3]) {
+        let mut message = b"\x84\xa4type\xa4drag\xa4path\xd9".to_vec();
+        message.push(path.len() as u8);
+        message.extend_from_slice(path.as_bytes());
+        for (key, numbers) in [(&b"\xa5point"[..], point), (b"\xa6target", target)] {
+            message.extend_from_slice(key);
+            message.push(0x93);
+            for x in numbers {
+                message.push(0xcb);
+                message.extend_from_slice(&x.to_be_bytes());
+            }
+        }
         self.send(&message);
     }
     /// Waits for the end; returns what was written to standard error.
@@ -512,4 +532,27 @@ fn sliders_drive_actuators() {
         "{}",
         log.last("arm7::joint1.v")
     );
+}
+
+#[test]
+fn a_dragged_body_follows_the_pointer() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.csv");
+    let options = ["--paused", "--until", "2", "--realtime-rate", "0", "--log"];
+    let options = [&options[..], &[log.to_str().unwrap()]].concat();
+    let mut session = Session::start(&model("table_top/ball.urdf"), &options);
+    // Held at its centre, which is 0.034 m above the origin of its frame.
+    let path = "/drake/proximity/ball/ball/ball/Sphere";
+    session.drag(path, [0.0; 3], [0.3, 0.2, 0.5]);
+    session.click("Pause / Continue");
+    session.end();
+    let log = Log::read(&log);
+    // The spring sags by g / (10 rad/s)^2 under the weight.
+    let sag = 9.81 / 100.0;
+    let at = ["x", "y", "z"].map(|axis| log.last(&format!("ball::ball_{axis}.q")));
+    let expected = [0.3, 0.2, 0.5 - 0.034 - sag];
+    let errors = at.iter().zip(expected).map(|(a, b)| (a - b).abs());
+    let far = errors.fold(0.0, f64::max);
+    assert!(far < 0.01, "at {at:?}, but it is pulled to {expected:?}");
+    assert!(log.last("ball::ball_vx.v").abs() < 1e-3);
 }

@@ -3,6 +3,7 @@
 use super::SimulateArgs;
 use super::actuation::Actuation;
 use super::csv::{CsvFile, CsvWriter};
+use super::drag::{DragSpring, Dragged, Pull};
 use super::driver::Driver;
 use super::ground::Ground;
 use super::scenario::Scenario;
@@ -196,6 +197,9 @@ pub(super) struct Experiment {
     pub(super) query: OutputPort<QueryObject<f64>>,
     pub(super) contacts: OutputPort<ContactResults<f64>>,
     pub(super) actuation: Actuation,
+    /// Spring by which a user drags a body.
+    pub(super) pull: InputPort<Option<Pull>>,
+    pub(super) dragged: Option<Dragged>,
 }
 
 /// Builds the diagram.
@@ -217,6 +221,7 @@ pub(super) fn wire(
         lcm_buses: Some(&buses),
         ..Default::default()
     };
+    let mut visualizers = vec![];
     // The server belongs to the command.
     let enable_meshcat_creation = false;
     let sent = VisualizationConfig {
@@ -238,7 +243,8 @@ pub(super) fn wire(
             meshcat: Some(meshcat.clone()),
             ..Default::default()
         };
-        apply_visualization_config(&shown, &mut b, on_page)?;
+        let applied = apply_visualization_config(&shown, &mut b, on_page)?;
+        visualizers.extend(applied.illustration.into_iter().chain(applied.proximity));
         if config.publish_contacts {
             let period = config.publish_period;
             show_contacts(&mut b, (&plant, &scene), meshcat, period, newtons_per_meter)?;
@@ -259,6 +265,15 @@ pub(super) fn wire(
         let csv = b.add_f64("csv", CsvWriter { file, size, period });
         b.connect(plant.state()?, *csv.ports());
     }
+    let step = match plant.system().time_step() {
+        0.0 => scenario.simulator_config.config().max_step_size,
+        step => step,
+    };
+    let dragged = sliders.map(|meshcat| Dragged::new(meshcat.clone(), visualizers, step));
+    let spring = b.add_f64("drag_spring", DragSpring);
+    b.connect(plant.body_poses, spring.poses);
+    b.connect(plant.body_spatial_velocities, spring.velocities);
+    b.connect(spring.forces, plant.dynamics()?.applied_spatial_force());
     let (query, contacts) = (scene.query, plant.dynamics()?.contact_results);
     Ok(Experiment {
         diagram: b.build()?,
@@ -266,6 +281,8 @@ pub(super) fn wire(
         query,
         contacts,
         actuation,
+        pull: spring.pull,
+        dragged,
     })
 }
 

@@ -3,6 +3,7 @@
 mod actuation;
 mod build;
 mod csv;
+mod drag;
 mod driver;
 mod ground;
 mod scenario;
@@ -139,6 +140,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     let rows = csv.as_ref().map(CsvFile::finish).transpose()?;
     if let (Some(meshcat), Some(file)) = (&meshcat, &args.record) {
         meshcat.stop_recording();
+        playback.hide_drag();
         meshcat.publish_recording();
         page::save(meshcat, file)?;
     }

@@ -129,6 +129,7 @@ impl<'a> Playback<'a> {
         self.experiment
             .actuation
             .apply(&self.experiment.plant, &mut context)?;
+        context.fix(self.experiment.pull, None)?;
         *self.sim.context_mut() = context;
         let (initialized, warnings) = collect(|| self.sim.initialize());
         initialized?;
@@ -184,6 +185,7 @@ impl<'a> Playback<'a> {
                 let (plant, context) = (&self.experiment.plant, self.sim.context_mut());
                 self.experiment.actuation.apply(plant, context)?;
             }
+            self.follow_drag()?;
             if self.is_paused {
                 for _ in 0..requests.single {
                     let until = (self.time() + self.settings.step).min(self.settings.until);
@@ -204,6 +206,26 @@ impl<'a> Playback<'a> {
             if self.is_paused {
                 std::thread::sleep(PATIENCE);
             }
+        }
+    }
+
+    /// Gives the spring by which a user drags a body to the context, and shows it.
+    fn follow_drag(&mut self) -> Result<(), Box<dyn Error>> {
+        let Some(dragged) = &mut self.experiment.dragged else {
+            return Ok(());
+        };
+        let query = self.sim.context().eval(self.experiment.query)?;
+        let plant = &self.experiment.plant;
+        if let Some(pull) = dragged.read(plant.system(), query)? {
+            self.sim.context_mut().fix(self.experiment.pull, pull)?;
+        }
+        let poses = self.sim.context().eval(plant.body_poses)?;
+        dragged.show(poses)
+    }
+    /// Removes the line of a drag, which cannot be recorded.
+    pub(super) fn hide_drag(&mut self) {
+        if let Some(dragged) = &mut self.experiment.dragged {
+            dragged.hide();
         }
     }
 
