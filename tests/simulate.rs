@@ -534,6 +534,27 @@ fn sliders_drive_actuators() {
     );
 }
 
+/// A failure pauses the simulation, and does not end what a user looks at.
+#[test]
+fn a_simulation_that_fails_can_be_reset() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("massless.urdf");
+    let text = "<robot name='r'><link name='a'><collision><geometry><sphere radius='1'/>\
+                </geometry></collision></link></robot>";
+    std::fs::write(&file, text).unwrap();
+    let mut session = Session::start(&file, &[]);
+    session.click("Reset");
+    session.click("Stop");
+    let said = session.end();
+    assert!(said.starts_with("error: ") && said.contains("'r::a' must be positive definite"));
+    assert!(
+        said.contains("paused; the button 'Reset' starts again"),
+        "{said}"
+    );
+    let output = simulate(&file, &["--until", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", self::said(&output));
+}
+
 #[test]
 fn a_dragged_body_follows_the_pointer() {
     let folder = tempfile::tempdir().unwrap();

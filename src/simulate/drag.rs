@@ -8,6 +8,8 @@ use tarragon::visualization::{Drag, Meshcat, MeshcatVisualizer};
 /// Angular frequency of the spring with the mass of everything that hangs on the body (rad/s). It
 /// sags by a decimetre under that weight.
 const FREQUENCY: f64 = 10.0;
+/// Largest force per mass of everything that hangs on the body (m/s^2), however far the pointer is.
+const MAX_ACCELERATION: f64 = 30.0;
 /// Largest product of damping and time step, per mass of the body alone, that stays stable: the
 /// force acts for a whole step, and a light body at the end of a heavy arm turns easily.
 const MAX_DAMPING: f64 = 0.2;
@@ -28,6 +30,8 @@ pub(super) struct Pull {
     target: Vector3<f64>,
     stiffness: f64,
     damping: f64,
+    /// Largest force of the spring, without the damping (N).
+    max_force: f64,
 }
 
 /// System that computes the force of a spring from the motion of the bodies.
@@ -76,18 +80,20 @@ impl Pull {
         let arm = x_wb.rotation * self.p_bobq_b;
         let position = x_wb.translation.vector + arm;
         let velocity = v_wb.velocity_at(&arm).translational;
+        let reach = self.max_force / self.stiffness;
+        let stretched = (self.target - position).cap_magnitude(reach);
         ExternallyAppliedSpatialForce {
             body: self.body,
             p_bobq_b: self.p_bobq_b,
             f_bq_w: SpatialVector {
                 rotational: Vector3::zeros(),
-                translational: (self.target - position) * self.stiffness - velocity * self.damping,
+                translational: stretched * self.stiffness - velocity * self.damping,
             },
         }
     }
 }
 
-/// What a user drags.
+/// State of the drag by a user of the page.
 pub(super) struct Dragged {
     meshcat: Meshcat,
     visualizers: Vec<Block<MeshcatVisualizer>>,
@@ -167,6 +173,7 @@ impl Dragged {
                 target: drag.target,
                 stiffness: (all * FREQUENCY * FREQUENCY)
                     .min(MAX_STIFFNESS * own / (self.step * self.step)),
+                max_force: all * MAX_ACCELERATION,
                 damping: (2.0 * all * FREQUENCY).min(MAX_DAMPING * own / self.step),
             }));
         }
@@ -287,6 +294,7 @@ mod tests {
             target: Vector3::new(1.0, 0.0, 2.0),
             stiffness: 10.0,
             damping: 3.0,
+            max_force: 20.0,
         };
         let spin = SpatialVector {
             rotational: Vector3::z(),
@@ -295,5 +303,11 @@ mod tests {
         let force = pull.force(&Isometry3::identity(), &spin).f_bq_w;
         assert_eq!(force.translational, Vector3::new(0.0, -3.0, 20.0));
         assert_eq!(force.rotational, Vector3::zeros());
+        // However far it is pulled, the force is bounded.
+        let target = Vector3::new(1.0, 0.0, 1e100);
+        let far = Pull { target, ..pull };
+        let force = far.force(&Isometry3::identity(), &SpatialVector::zero());
+        let expected = Vector3::new(0.0, 0.0, 20.0);
+        assert!((force.f_bq_w.translational - expected).norm() < 1e-12);
     }
 }

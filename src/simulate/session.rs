@@ -187,14 +187,11 @@ impl<'a> Playback<'a> {
             }
             self.follow_drag()?;
             if self.is_paused {
-                for _ in 0..requests.single {
-                    let until = (self.time() + self.settings.step).min(self.settings.until);
-                    self.sim.advance_to(until)?;
-                    // Steps are shorter than the time between two frames.
-                    self.sim.context().force_publish()?;
-                }
+                let stepped = (0..requests.single).try_for_each(|_| self.step());
+                self.survive(stepped, &status)?;
             } else if self.wait() {
-                self.advance()?;
+                let advanced = self.advance();
+                self.survive(advanced, &status)?;
             }
             if news.is_none_or(|last| last.elapsed() > NEWS) {
                 status.set_message(self.progress()?);
@@ -227,6 +224,34 @@ impl<'a> Playback<'a> {
         if let Some(dragged) = &mut self.experiment.dragged {
             dragged.hide();
         }
+    }
+
+    /// Pauses at a failure of the simulation, such as forces that are too large, if someone can
+    /// reset it; otherwise, it ends the simulation.
+    fn survive(
+        &mut self,
+        result: Result<(), Box<dyn Error>>,
+        status: &ProgressBar,
+    ) -> Result<(), Box<dyn Error>> {
+        match result {
+            Err(error) if self.has_buttons && self.settings.until.is_infinite() => {
+                status.suspend(|| {
+                    eprintln!("error: {error}\npaused; the button '{RESET}' starts again");
+                });
+                self.is_paused = true;
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    /// Advances by a single step.
+    fn step(&mut self) -> Result<(), Box<dyn Error>> {
+        let until = (self.time() + self.settings.step).min(self.settings.until);
+        self.sim.advance_to(until)?;
+        // Steps are shorter than the time between two frames.
+        self.sim.context().force_publish()?;
+        Ok(())
     }
 
     /// Advances by the time between two reads of the controls.
