@@ -522,7 +522,7 @@ fn sliders_drive_actuators() {
     let options = ["--weld", "--paused", "--until", "0.2", "--log"];
     let options = [&options[..], &[log.to_str().unwrap()]].concat();
     let mut session = Session::start(&model("arm7/arm7.urdf"), &options);
-    session.slide("joint1_motor/arm7 (N m)", 20.0);
+    session.slide("joint1_motor (N m)", 20.0);
     session.click("Pause / Continue");
     let said = session.end();
     assert!(said.starts_with("simulated 0.200 s"), "{said}");

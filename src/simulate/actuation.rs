@@ -42,7 +42,7 @@ pub(super) struct Actuation {
 impl Actuation {
     /// Creates the inputs of a finalized plant: efforts are 0 and controllers hold the default
     /// positions. With a server, each actuator gets a slider, unless its model has a driver that
-    /// leaves it without effort.
+    /// leaves it without effort. Sliders name the model if several models have actuators.
     pub(super) fn new(
         plant: &MultibodyPlant,
         scenario: &Scenario,
@@ -54,22 +54,34 @@ impl Actuation {
             desired: vec![],
             sliders: vec![],
         };
+        let mut driven = vec![];
         for model in plant.model_instance_names() {
             let instance = plant.model_instance_by_name(model)?;
+            if plant.num_actuators_in(instance)? > 0 {
+                driven.push((model, instance));
+            }
+        }
+        let has_several = driven.len() > 1;
+        for (model, instance) in driven {
             let driver = scenario.model_drivers.get(model).map(|d| &d.value);
-            actuation.add_model(plant, instance, driver != Some(&Driver::ZeroForce))?;
+            let suffix = match has_several {
+                true => format!("/{model}"),
+                false => String::new(),
+            };
+            let has_sliders = driver != Some(&Driver::ZeroForce);
+            actuation.add_model(plant, instance, has_sliders.then_some(&*suffix))?;
         }
         Ok(actuation)
     }
 
+    /// Adds the inputs of a model, and sliders if there is a suffix for their names.
     fn add_model(
         &mut self,
         plant: &MultibodyPlant,
         instance: ModelInstanceIndex,
-        has_sliders: bool,
+        suffix: Option<&str>,
     ) -> Result<(), Box<dyn Error>> {
         let q0 = plant.default_positions();
-        let model = plant.model_instance_name(instance)?;
         let actuators = plant.joint_actuator_indices_in(instance)?;
         let mut desired = vec![0.0; 2 * actuators.len()];
         let mut has_controllers = false;
@@ -102,11 +114,11 @@ impl Actuation {
                 unit = if is_linear { "N" } else { "N m" };
                 target = Target::Effort(index.index());
             }
-            if !has_sliders || range[0] >= range[1] {
+            if range[0] >= range[1] {
                 continue;
             }
-            let name = format!("{}/{model} ({unit})", actuator.name());
-            if let Some(meshcat) = &self.meshcat {
+            if let (Some(meshcat), Some(suffix)) = (&self.meshcat, suffix) {
+                let name = format!("{}{suffix} ({unit})", actuator.name());
                 let step = (range[1] - range[0]) / STEPS;
                 let shown = meshcat.add_slider(&name, range[0], range[1], step, initial)?;
                 self.sliders.push(ActuatorSlider {

@@ -28,6 +28,15 @@ const STEP: &str = "Step";
 const RESET: &str = "Reset";
 const STOP: &str = "Stop";
 
+/// Adds the buttons to a page.
+pub(super) fn add_buttons(meshcat: &Meshcat) -> Result<(), Box<dyn Error>> {
+    let keys = ["Space", "ArrowRight", "KeyR", "Escape"];
+    for (button, key) in [PAUSE, STEP, RESET, STOP].into_iter().zip(keys) {
+        meshcat.add_button(button, key)?;
+    }
+    Ok(())
+}
+
 /// Settings of the loop.
 pub(super) struct Settings {
     pub(super) simulator: SimulatorConfig,
@@ -91,17 +100,6 @@ impl<'a> Playback<'a> {
         let mut sim = Simulator::new(&experiment.diagram, context)?;
         let applied = sim.apply_config(&settings.simulator);
         applied.map_err(|e| format!("{}simulator_config: {e}", settings.place))?;
-        if has_buttons && let Some(meshcat) = &meshcat {
-            let keys = [
-                (PAUSE, "Space"),
-                (STEP, "ArrowRight"),
-                (RESET, "KeyR"),
-                (STOP, "Escape"),
-            ];
-            for (button, key) in keys {
-                meshcat.add_button(button, key)?;
-            }
-        }
         let mut playback = Self {
             is_paused: settings.starts_paused,
             experiment,
