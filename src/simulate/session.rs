@@ -84,6 +84,8 @@ pub(super) struct Playback<'a> {
     origin: (Instant, f64),
     /// Real and simulated time (s) spent so far, without pauses.
     spent: (Duration, f64),
+    /// End of the real time in `spent`.
+    counted: Instant,
 }
 
 impl<'a> Playback<'a> {
@@ -112,6 +114,7 @@ impl<'a> Playback<'a> {
             options,
             origin: (Instant::now(), 0.0),
             spent: (Duration::ZERO, 0.0),
+            counted: Instant::now(),
         };
         playback.start()?;
         Ok(playback)
@@ -168,10 +171,27 @@ impl<'a> Playback<'a> {
 
     /// Runs until the end time, the button or Ctrl-C.
     pub(super) fn run(&mut self, stop: &Stop) -> Result<Ending, Box<dyn Error>> {
+        self.counted = Instant::now();
+        let ending = self.follow(stop);
+        self.count_time();
+        ending
+    }
+
+    /// Counts the real time since the last call, without pauses.
+    fn count_time(&mut self) {
+        let now = Instant::now();
+        if !self.is_paused {
+            self.spent.0 += now - self.counted;
+        }
+        self.counted = now;
+    }
+
+    fn follow(&mut self, stop: &Stop) -> Result<Ending, Box<dyn Error>> {
         let status = ProgressBar::new_spinner();
         status.set_style(ProgressStyle::with_template("{msg}")?);
         let mut news: Option<Instant> = None;
         loop {
+            self.count_time();
             if stop.is_asked() {
                 return Ok(Ending::Signal);
             }
@@ -254,7 +274,7 @@ impl<'a> Playback<'a> {
 
     /// Advances by the time between two reads of the controls.
     fn advance(&mut self) -> Result<(), Box<dyn Error>> {
-        let (begin, time) = (Instant::now(), self.time());
+        let time = self.time();
         let rate = self.settings.realtime_rate;
         let period = match rate > 0.0 && rate < 1.0 {
             true => PERIOD * rate,
@@ -268,7 +288,6 @@ impl<'a> Playback<'a> {
             time + self.settings.step
         };
         self.sim.advance_to(next.min(self.settings.until))?;
-        self.spent.0 += begin.elapsed();
         self.spent.1 += self.time() - time;
         Ok(())
     }
@@ -290,9 +309,7 @@ impl<'a> Playback<'a> {
             return true;
         }
         let left = ahead.saturating_sub(now);
-        let slice = left.min(PATIENCE);
-        std::thread::sleep(slice);
-        self.spent.0 += slice;
+        std::thread::sleep(left.min(PATIENCE));
         left <= PATIENCE
     }
 
