@@ -153,7 +153,12 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         Ok(_) => "simulated",
         Err(_) => "failed at",
     };
-    eprintln!("{what} {time:.3} s at {rate:.2} times real time{rows}");
+    let rate = match rate.is_finite() {
+        true => format!(" at {rate:.2} times real time"),
+        // It was paused all the time.
+        false => String::new(),
+    };
+    eprintln!("{what} {time:.3} s{rate}{rows}");
     Ok(match ending? {
         Ending::Signal if until.is_finite() => ExitCode::from(INTERRUPTED),
         _ => ExitCode::SUCCESS,
