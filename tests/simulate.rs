@@ -111,6 +111,27 @@ fn a_welded_model_stays_where_it_is() {
 }
 
 #[test]
+fn joints_start_within_their_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, log) = (
+        folder.path().join("door.urdf"),
+        folder.path().join("log.csv"),
+    );
+    let text = "<robot name='r'><link name='world'/><link name='door'><inertial><mass value='1'/>\
+                <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>\
+                <joint name='hinge' type='revolute'><parent link='world'/><child link='door'/>\
+                <axis xyz='0 0 1'/><limit lower='1' upper='2' effort='1' velocity='1'/></joint>\
+                </robot>";
+    std::fs::write(&file, text).unwrap();
+    let mut command = simulate(&file, &["--until", "0.1"]);
+    let output = command.arg("--log").arg(&log).output().unwrap();
+    assert!(said(&output).starts_with("warning: joints whose default positions violate"));
+    let log = Log::read(&log);
+    assert_eq!(log.column("r::hinge.q")[0], 1.0);
+    assert!(log.last("r::hinge.v").abs() < 1e-9);
+}
+
+#[test]
 fn continuous_time_is_a_time_step_of_zero() {
     let options = ["--until", "0.3", "--no-ground", "--time-step", "0"];
     let log = log_of(&model("table_top/ball.urdf"), &options);

@@ -44,6 +44,13 @@ pub(super) fn load_model(
     if args.weld {
         plant.weld_unattached_bodies(Isometry3::identity())?;
     }
+    let moved = start_within_limits(&mut plant)?;
+    if !moved.is_empty() {
+        eprintln!(
+            "warning: joints whose default positions violate their limits start at the limits: {}",
+            moved.join(", ")
+        );
+    }
     let mut ground = None;
     if !args.no_ground {
         ground = Ground::below(&plant, &scene, args.height)?;
@@ -61,6 +68,32 @@ pub(super) fn load_model(
         scene,
         ground,
     })
+}
+
+/// Moves the default positions of joints into their limits, because a violated limit throws the
+/// model away. Returns the names of the joints.
+fn start_within_limits(plant: &mut MultibodyPlant) -> Result<Vec<String>> {
+    let mut moved = vec![];
+    for (index, joint) in plant.joints() {
+        let (lower, upper) = (joint.position_lower_limits(), joint.position_upper_limits());
+        let limits = lower.iter().zip(upper);
+        let clamp = |(q, (lower, upper)): (&f64, (&f64, &f64))| q.max(*lower).min(*upper);
+        let q: Vec<f64> = joint
+            .default_positions()
+            .iter()
+            .zip(limits)
+            .map(clamp)
+            .collect();
+        if q != joint.default_positions() {
+            moved.push((index, joint.name().to_owned(), q));
+        }
+    }
+    let mut names = vec![];
+    for (joint, name, q) in moved {
+        plant.set_default_joint_positions(joint, &q)?;
+        names.push(name);
+    }
+    Ok(names)
 }
 
 fn empty(scenario: &Scenario) -> Result<(MultibodyPlant, SceneGraph), Box<dyn Error>> {
