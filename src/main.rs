@@ -4,8 +4,10 @@ mod dynamics;
 mod inspect;
 mod json_lines;
 mod model;
+mod page;
 mod query;
 mod render;
+mod simulate;
 mod stop;
 mod sweep;
 mod view;
@@ -35,6 +37,9 @@ enum Command {
     Query(query::QueryArgs),
     /// Draws a model: colour, depth and label images, and a video of it turning.
     Render(render::RenderArgs),
+    /// Simulates a model, which falls and moves in a browser, or a scenario, an experiment in YAML
+    /// with the keys of Drake's `hardware_sim`. Ctrl-C ends it and keeps what was recorded.
+    Simulate(simulate::SimulateArgs),
     /// Moves the joints of a model through their ranges and records the positions of its bodies.
     /// Ctrl-C ends it early and keeps what was recorded.
     Sweep(sweep::SweepArgs),
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Render(args) => render::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::View(args) => view::run(&args),
     };

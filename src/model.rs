@@ -13,7 +13,7 @@ pub(crate) struct ModelArgs {
     /// Model file (.urdf, .sdf, .xml, .dmd.yaml or .obj).
     pub(crate) model: PathBuf,
     #[command(flatten)]
-    options: Options,
+    pub(crate) options: Options,
 }
 
 /// Options for reading models.
@@ -82,6 +82,23 @@ impl Options {
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
     ) -> Result<(), Box<dyn Error>> {
+        self.add(models, plant, scene_graph)?;
+        let files: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
+        let files = files.join(", ");
+        plant
+            .finalize()
+            .map_err(|e| format!("{files}: error: {e}"))?;
+        Ok(())
+    }
+
+    /// Adds the models to a plant that stays open for more. All warnings and errors go to standard
+    /// error.
+    pub(crate) fn add(
+        &self,
+        models: &[PathBuf],
+        plant: &mut MultibodyPlant,
+        scene_graph: &mut SceneGraph,
+    ) -> Result<(), Box<dyn Error>> {
         let mut parser = Parser::with_scene_graph(plant, scene_graph);
         self.configure(&mut parser)?;
         let added = models.iter().try_for_each(|model| {
@@ -99,11 +116,6 @@ impl Options {
                 n => format!("{model}: {}, nothing was loaded", count(n, "error")).into(),
             });
         }
-        let files: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
-        let files = files.join(", ");
-        plant
-            .finalize()
-            .map_err(|e| format!("{files}: error: {e}"))?;
         Ok(())
     }
 }

@@ -44,6 +44,13 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+pub(crate) fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if x >= 0.0 && f64::is_finite(x) => Ok(x),
+        _ => Err("must be a finite number of at least 0".into()),
+    }
+}
+
 /// System that outputs one record: joint positions, then body origins.
 struct Recorded {
     positions: usize,

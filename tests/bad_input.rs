@@ -83,6 +83,7 @@ fn our_own_models_load_without_diagnostics() {
     for file in [
         "arm7/arm7.urdf",
         "gripper/gripper.urdf",
+        "humanoid/humanoid.xml",
         "mobile_base/mobile_base.urdf",
         "table_top/table.urdf",
         "table_top/mug.urdf",

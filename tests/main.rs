@@ -14,6 +14,7 @@ mod primitives_recorded;
 mod query;
 mod render_command;
 mod rgbd_robot;
+mod simulate;
 #[allow(
     dead_code,
     clippy::print_stdout,

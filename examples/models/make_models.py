@@ -15,7 +15,7 @@ import sys
 
 sys.dont_write_bytecode = True  # leave no __pycache__ among the models
 
-from generator import arm, bad, hand, mobile_base, objects, scenes  # noqa: E402
+from generator import arm, bad, hand, humanoid, mobile_base, objects, scenes  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -30,6 +30,7 @@ def everything():
         "arm7": arm.files(),
         "gripper": hand.files(arm.MATERIALS),
         "mobile_base": mobile_base.files(arm.MATERIALS),
+        "humanoid": humanoid.files(),
         "table_top": objects.files(),
         "scenes": scenes.files(by_hand("table_top/scene.json"), by_hand("arm7/motion.json")),
         "bad": bad.files(),

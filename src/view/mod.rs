@@ -5,13 +5,13 @@ mod session;
 mod watch;
 
 use crate::stop::{INTERRUPTED, Stop};
-use crate::{model, sweep};
+use crate::{model, page, sweep};
 use indicatif::{ProgressBar, ProgressStyle};
 use session::Session;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tarragon::visualization::{Meshcat, MeshcatParams};
@@ -52,18 +52,11 @@ pub(crate) struct ViewArgs {
     #[arg(long, value_name = "SECONDS", value_parser = sweep::positive, allow_negative_numbers = true)]
     duration: Option<f64>,
     /// Shows the two closest parts if they are at most this far apart (m); 0 shows none.
-    #[arg(long, value_name = "METRES", default_value_t = 0.5, value_parser = not_negative, allow_negative_numbers = true)]
+    #[arg(long, value_name = "METRES", default_value_t = 0.5, value_parser = sweep::not_negative, allow_negative_numbers = true)]
     distance: f64,
     /// Does not reload the models when their files change.
     #[arg(long)]
     no_reload: bool,
-}
-
-fn not_negative(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(x) if x >= 0.0 && f64::is_finite(x) => Ok(x),
-        _ => Err("must be a finite number of at least 0".into()),
-    }
 }
 
 /// Shows the models until Ctrl-C.
@@ -85,7 +78,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, Box<dyn Error>> {
     session.fit_camera()?;
     if let Some(file) = &args.static_page {
         session.show(0.0, args)?;
-        return save(&meshcat, file).map(|()| ExitCode::SUCCESS);
+        return page::save(&meshcat, file).map(|()| ExitCode::SUCCESS);
     }
     for button in [COLLISION, VISUAL] {
         meshcat.add_button(button, "")?;
@@ -102,7 +95,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, Box<dyn Error>> {
         // Lines and labels cannot be recorded; their final state would be wrong at all other times.
         meshcat.delete(distance::PATH);
         meshcat.publish_recording();
-        save(&meshcat, file)?;
+        page::save(&meshcat, file)?;
     }
     Ok(if interrupted && args.duration.is_some() {
         ExitCode::from(INTERRUPTED)
@@ -161,19 +154,4 @@ fn follow(
             return Ok(true);
         }
     }
-}
-
-/// Writes the page as it is now; a file that cannot be written completely is removed.
-fn save(meshcat: &Meshcat, file: &Path) -> Result<(), Box<dyn Error>> {
-    let page = meshcat.static_html()?;
-    let problem = |e: std::io::Error| format!("cannot write '{}': {e}", file.display());
-    let mut temporary = sweep::temporary_beside(file).map_err(problem)?;
-    temporary.write_all(page.as_bytes()).map_err(problem)?;
-    temporary.persist(file).map_err(|e| problem(e.error))?;
-    eprintln!(
-        "wrote {} ({} kB)",
-        file.display(),
-        page.len().div_ceil(1000)
-    );
-    Ok(())
 }

@@ -2,8 +2,7 @@
 
 use super::ViewArgs;
 use super::distance::Distance;
-use crate::sweep;
-use nalgebra::Vector3;
+use crate::{page, sweep};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
@@ -15,9 +14,6 @@ use tarragon::visualization::{
     JointSliders, JointSlidersParams, JointSlidersPorts, Meshcat, VisualizationConfig,
     VisualizationConnections, apply_visualization_config,
 };
-
-/// Direction from the models to the camera, as in `tarragon render`.
-const DIRECTION: [f64; 3] = [1.0, -0.8, 0.5];
 
 /// Loaded models.
 pub(super) struct Loaded {
@@ -127,22 +123,7 @@ impl Session {
 
     /// Moves the camera so that it sees all models.
     pub(super) fn fit_camera(&mut self) -> Result<(), Box<dyn Error>> {
-        let query = self.ctx.eval(self.query)?;
-        let mut bounds = None;
-        for role in [Role::Illustration, Role::Proximity] {
-            if bounds.is_none() {
-                bounds = query.compute_scene_aabb(role)?;
-            }
-        }
-        // With nothing to see, the page's default view is as good as any.
-        if let Some(bounds) = bounds {
-            let size = bounds.half_width().norm().max(0.05);
-            let target = bounds.center();
-            let direction = Vector3::from(DIRECTION).normalize();
-            self.meshcat
-                .set_camera_pose(&(target + direction * (1.8 * size)), target)?;
-        }
-        Ok(())
+        page::fit_camera(&self.meshcat, self.ctx.eval(self.query)?, 1.8)
     }
 
     /// Shows the models at the slider positions, at a time since the start (s). Returns the text to

@@ -27,8 +27,8 @@ pub use drake_visualizer::{
     dispatch_load_message,
 };
 pub use meshcat::{
-    Gamepad, LoopMode, Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera, PageCamera,
-    PerspectiveCamera, PropertyTuple, PropertyValue, SideOfFaceToRender, SurfaceStyle,
+    Drag, Gamepad, LoopMode, Meshcat, MeshcatAnimation, MeshcatParams, OrthographicCamera,
+    PageCamera, PerspectiveCamera, PropertyTuple, PropertyValue, SideOfFaceToRender, SurfaceStyle,
     start_meshcat,
 };
 pub use meshcat_point_cloud_visualizer::{

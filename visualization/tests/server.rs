@@ -227,6 +227,42 @@ fn controls_work_both_ways() {
 }
 
 #[test]
+fn drags_last_until_they_are_dropped_or_their_page_leaves() {
+    let meshcat = server();
+    let mut page = Page::connect(&meshcat);
+    page.replay();
+    let point = |x: f64| rmpv::Value::Array(vec![x.into(), 0.into(), 1.into()]);
+    let drag = |page: &mut Page, x: f64| {
+        page.send(&[
+            ("type", "drag".into()),
+            ("path", "/drake/ball".into()),
+            ("point", point(0.5)),
+            ("target", point(x)),
+        ]);
+    };
+    drag(&mut page, 2.0);
+    wait_for("the drag arrives", || meshcat.drag().is_some());
+    let held = meshcat.drag().unwrap();
+    assert_eq!(held.path, "/drake/ball");
+    assert_eq!(held.point, Vector3::new(0.5, 0.0, 1.0));
+    assert_eq!(held.target, Vector3::new(2.0, 0.0, 1.0));
+    // The drop of another page ends nothing.
+    let mut other = Page::connect(&meshcat);
+    other.replay();
+    other.send(&[("type", "drop".into())]);
+    drag(&mut page, 3.0);
+    wait_for("the target moves", || {
+        meshcat.drag().is_some_and(|d| d.target.x == 3.0)
+    });
+    page.send(&[("type", "drop".into())]);
+    wait_for("the drag ends", || meshcat.drag().is_none());
+    drag(&mut page, 4.0);
+    wait_for("the next drag arrives", || meshcat.drag().is_some());
+    drop(page);
+    wait_for("the page left", || meshcat.drag().is_none());
+}
+
+#[test]
 fn gamepads_and_cameras_are_reported() {
     let meshcat = server();
     let mut page = Page::connect(&meshcat);

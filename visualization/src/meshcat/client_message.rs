@@ -1,5 +1,7 @@
 //! Messages from pages: untrusted bytes.
 
+use super::drag::Drag;
+use nalgebra::Vector3;
 use rmpv::Value;
 
 /// Maximum depth of nesting in a message.
@@ -37,6 +39,9 @@ pub(crate) enum ClientMessage {
         value: f64,
     },
     Gamepad(Gamepad),
+    Drag(Drag),
+    /// End of a drag.
+    Drop,
     /// Pose of the camera in three.js's world, column by column.
     CameraPose {
         matrix: Box<[f64; 16]>,
@@ -60,6 +65,12 @@ impl ClientMessage {
                 value: fields.number("value")?,
             }),
             "gamepad" => Ok(Self::Gamepad(gamepad(&fields)?)),
+            "drag" => Ok(Self::Drag(Drag {
+                path: fields.text("path")?.into(),
+                point: fields.point("point")?,
+                target: fields.point("target")?,
+            })),
+            "drop" => Ok(Self::Drop),
             "camera_pose" => {
                 let numbers = fields.numbers("camera_pose", 16)?;
                 let matrix = <[f64; 16]>::try_from(numbers);
@@ -72,7 +83,7 @@ impl ClientMessage {
                 })
             }
             other => Err(format!(
-                "the type must be button, slider, gamepad or camera_pose, got '{}'",
+                "the type must be button, slider, gamepad, drag, drop or camera_pose, got '{}'",
                 other.escape_debug().take(40).collect::<String>()
             )),
         }
@@ -113,6 +124,12 @@ impl Fields {
     }
     fn number(&self, key: &str) -> Result<f64, String> {
         number(self.get(key)?).ok_or_else(|| format!("'{key}' is not a finite number"))
+    }
+    fn point(&self, key: &str) -> Result<Vector3<f64>, String> {
+        let numbers = <[f64; 3]>::try_from(self.numbers(key, 3)?);
+        let numbers =
+            numbers.map_err(|n| format!("'{key}' must have 3 numbers, got {}", n.len()))?;
+        Ok(numbers.into())
     }
     fn numbers(&self, key: &str, max: usize) -> Result<Vec<f64>, String> {
         let array = self.get(key)?.as_array();
@@ -216,7 +233,7 @@ mod tests {
             message(&|w| {
                 w.map(1).key_str("type", "reboot");
             }),
-            "the type must be button, slider, gamepad or camera_pose, got 'reboot'"
+            "the type must be button, slider, gamepad, drag, drop or camera_pose, got 'reboot'"
         );
         assert_eq!(
             message(&|w| {

@@ -10,11 +10,12 @@ pub(crate) use shown::real_pose;
 
 use crate::Result;
 use crate::meshcat::{Meshcat, MeshcatAnimation, full_path, lock};
+use layout::places;
 use shown::Shown;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tarragon_framework::prelude::*;
-use tarragon_geometry::QueryObject;
+use tarragon_geometry::{GeometryId, QueryObject, SceneGraphInspector};
 
 /// Shows the geometry of a scene in Meshcat (Drake's `MeshcatVisualizer`).
 ///
@@ -124,6 +125,23 @@ impl MeshcatVisualizer {
     /// Returns the parameters.
     pub fn params(&self) -> &MeshcatVisualizerParams {
         &self.params
+    }
+
+    /// Returns the geometry that this visualizer shows at a path, such as that of a
+    /// [`Drag`](crate::Drag); `None` if there is none. The frame of the path is that of the
+    /// geometry.
+    ///
+    /// # Errors
+    /// Returns an error if a property of a geometry has the wrong type.
+    pub fn geometry_at(
+        &self,
+        inspector: &SceneGraphInspector<'_>,
+        path: &str,
+    ) -> Result<Option<GeometryId>> {
+        let path = full_path(path);
+        let places = places(inspector, &self.params)?;
+        let found = places.into_iter().find(|place| place.path == path);
+        Ok(found.and_then(|place| Some(place.geometry?.0)))
     }
 
     /// Deletes everything below the prefix. The next publish of a context sends it again.

@@ -62,6 +62,59 @@ fn sliders_and_buttons_reach_the_server() {
 }
 
 #[test]
+fn things_can_be_dragged() {
+    if !can_run() {
+        return;
+    }
+    let meshcat = support::server();
+    let orange = Rgba::new(1.0, 0.5, 0.0, 1.0).unwrap();
+    meshcat
+        .set_object("ball", &Sphere::new(0.5).unwrap().into(), orange)
+        .unwrap();
+    meshcat.set_transform("ball", &Isometry3::translation(0.0, 0.0, 1.0));
+    let eye = nalgebra::Vector3::new(3.0, 0.0, 1.0);
+    let target = nalgebra::Vector3::new(0.0, 0.0, 1.0);
+    meshcat.set_camera_pose(&eye, &target).unwrap();
+    let mut tab = open(&meshcat);
+    settle(&meshcat, &mut tab);
+    tab.eval("window.tarragon.renderNow()");
+    let middle = tab.eval(
+        "(() => { const r = document.getElementById('canvas').getBoundingClientRect(); \
+         return [r.x + r.width / 2, r.y + r.height / 2]; })()",
+    );
+    let [x, y] = [0, 1].map(|i| middle[i].as_f64().unwrap());
+    let alt = 1;
+    let mut mouse = |kind: &str, dx: f64, modifiers: i32| {
+        let event = json!({"type": kind, "x": x + dx, "y": y, "button": "left", "buttons": 1,
+            "clickCount": 1, "modifiers": modifiers});
+        tab.call("Input.dispatchMouseEvent", event);
+    };
+    mouse("mousePressed", 0.0, alt);
+    wait_long("the drag arrives", || meshcat.drag().is_some());
+    let held = meshcat.drag().unwrap();
+    assert_eq!(held.path, "/drake/ball");
+    // The point of the sphere nearest to the camera; it is a mesh of flat triangles.
+    assert!((held.point - nalgebra::Vector3::new(0.5, 0.0, 0.0)).norm() < 0.02);
+    assert!((held.target - nalgebra::Vector3::new(0.5, 0.0, 1.0)).norm() < 0.02);
+    // To the right of a camera that looks along -x is +y.
+    mouse("mouseMoved", 40.0, alt);
+    wait_long("the target moves", || {
+        meshcat.drag().is_some_and(|d| d.target.y > 0.05)
+    });
+    let moved = meshcat.drag().unwrap();
+    assert_eq!(moved.point, held.point);
+    assert!((moved.target.x - held.target.x).abs() < 1e-3);
+    mouse("mouseReleased", 40.0, alt);
+    wait_long("the drag ends", || meshcat.drag().is_none());
+    // Without Alt, the camera turns.
+    mouse("mousePressed", 0.0, 0);
+    mouse("mouseMoved", 40.0, 0);
+    mouse("mouseReleased", 40.0, 0);
+    assert!(meshcat.drag().is_none());
+    assert_eq!(tab.eval("window.tarragon.errors"), json!([]));
+}
+
+#[test]
 fn gamepads_and_cameras_reach_the_server() {
     if !can_run() {
         return;

@@ -8,6 +8,7 @@ import { saveImage } from "./capture";
 import { Commands } from "./commands";
 import { Connection, socketUrl } from "./connection";
 import { ControlsPanel } from "./controls_panel";
+import { Dragging } from "./drag";
 import { Environment, LOOKS } from "./environment";
 import { Gamepads } from "./gamepad";
 import { treeHook } from "./hook";
@@ -154,6 +155,7 @@ function start(): void {
   if (saved === null) {
     if (mode !== null) enableWebxr(mode);
     pads = new Gamepads(send);
+    new Dragging(canvas, tree, () => cameras.camera, send);
     connection?.open();
     return;
   }

@@ -36,6 +36,7 @@ const KEYS: [string, string][] = [
   ["drag, one finger", "rotate"],
   ["right drag, two fingers", "pan"],
   ["wheel, pinch, + and −", "zoom"],
+  ["Alt + drag", "pull a thing, if the program listens"],
   ["arrows", "pan (with Ctrl or Shift: rotate)"],
   ["F, Home", "show everything, reset the view"],
   ["H", "hide or show the panels"],

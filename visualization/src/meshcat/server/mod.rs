@@ -19,6 +19,7 @@ pub(crate) use pipe::Decoder;
 use super::asset::AssetStore;
 use super::batch::{Batch, Encoding};
 use super::client_message::{ClientMessage, Gamepad};
+use super::drag::Drag;
 use super::frame::Framed;
 use super::object::Uuids;
 use super::params::MeshcatParams;
@@ -50,8 +51,19 @@ const DOWNLOADS: usize = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     pub(crate) gamepad: Gamepad,
+    /// Last drag, and the page that sent it.
+    pub(crate) drag: Option<(u64, Drag)>,
     /// Last camera pose, and the page that sent it.
     pub(crate) camera: Option<(u64, Option<Isometry3<f64>>)>,
+}
+
+impl Inputs {
+    /// Ends the drag of a page.
+    fn release(&mut self, client: u64) {
+        if self.drag.as_ref().is_some_and(|(id, _)| *id == client) {
+            self.drag = None;
+        }
+    }
 }
 
 /// The encoded scene for new pages, which lives as long as it is being sent to one of them.
@@ -293,6 +305,7 @@ impl Shared {
         {
             inputs.camera = None;
         }
+        inputs.release(client.id);
         drop(inputs);
         self.note_progress();
     }
@@ -327,6 +340,8 @@ impl Shared {
                 }
             }
             ClientMessage::Gamepad(gamepad) => lock(&self.inputs).gamepad = gamepad,
+            ClientMessage::Drag(drag) => lock(&self.inputs).drag = Some((client.id, drag)),
+            ClientMessage::Drop => lock(&self.inputs).release(client.id),
             ClientMessage::CameraPose {
                 matrix,
                 is_perspective,

@@ -1,0 +1,413 @@
+//! From a model or a scenario to a diagram.
+
+use super::SimulateArgs;
+use super::actuation::Actuation;
+use super::csv::{CsvFile, CsvWriter};
+use super::drag::{DragSpring, Dragged, Pull};
+use super::driver::Driver;
+use super::ground::Ground;
+use super::scenario::Scenario;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use tarragon::framework::Diagram;
+use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
+use tarragon::multibody::directives::{ModelDirective, ModelDirectives, process_model_directives};
+use tarragon::multibody::{
+    ContactResults, MultibodyPlant, Parser, Severity, add_multibody_plant_scene_graph,
+    compute_default_scene_aabb,
+};
+use tarragon::prelude::*;
+use tarragon::sensors::{
+    AppliedCamera, CameraConnections, Depth32F, Label16I, Rgba8U, apply_camera_config_with,
+};
+use tarragon::visualization::{
+    ContactVisualizer, ContactVisualizerParams, Meshcat, VisualizationConfig,
+    VisualizationConnections, apply_visualization_config,
+};
+
+/// Finalized plant with its scene.
+pub(super) struct World {
+    pub(super) plant: MultibodyPlant,
+    scene: SceneGraph,
+    /// Height of an added ground (m).
+    pub(super) ground: Option<f64>,
+}
+
+/// Loads a model, puts a ground below it and finalizes the plant.
+pub(super) fn load_model(
+    args: &SimulateArgs,
+    scenario: &Scenario,
+) -> Result<World, Box<dyn Error>> {
+    let (mut plant, mut scene) = empty(scenario)?;
+    let models = std::slice::from_ref(&args.model.model);
+    args.model.options.add(models, &mut plant, &mut scene)?;
+    if args.weld {
+        plant.weld_unattached_bodies(Isometry3::identity())?;
+    }
+    let moved = start_within_limits(&mut plant)?;
+    if !moved.is_empty() {
+        eprintln!(
+            "warning: joints whose default positions violate their limits start at the limits: {}",
+            moved.join(", ")
+        );
+    }
+    let mut ground = None;
+    if !args.no_ground {
+        ground = Ground::below(&plant, &scene, args.height)?;
+    }
+    if let Some(ground) = ground {
+        ground.add(&mut plant, &mut scene)?;
+    }
+    plant.finalize()?;
+    if let Some(ground) = ground {
+        ground.lift(&mut plant)?;
+    }
+    let ground = ground.map(|ground| ground.z);
+    Ok(World {
+        plant,
+        scene,
+        ground,
+    })
+}
+
+/// Moves the default positions of joints into their limits, because a violated limit throws the
+/// model away. Returns the names of the joints.
+fn start_within_limits(plant: &mut MultibodyPlant) -> Result<Vec<String>> {
+    let mut moved = vec![];
+    for (index, joint) in plant.joints() {
+        let (lower, upper) = (joint.position_lower_limits(), joint.position_upper_limits());
+        let limits = lower.iter().zip(upper);
+        let clamp = |(q, (lower, upper)): (&f64, (&f64, &f64))| q.max(*lower).min(*upper);
+        let q: Vec<f64> = joint
+            .default_positions()
+            .iter()
+            .zip(limits)
+            .map(clamp)
+            .collect();
+        if q != joint.default_positions() {
+            moved.push((index, joint.name().to_owned(), q));
+        }
+    }
+    let mut names = vec![];
+    for (joint, name, q) in moved {
+        plant.set_default_joint_positions(joint, &q)?;
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn empty(scenario: &Scenario) -> Result<(MultibodyPlant, SceneGraph), Box<dyn Error>> {
+    let scene = SceneGraph::with_config(scenario.scene_graph_config.config()?)?;
+    Ok((MultibodyPlant::from_config(&scenario.plant_config)?, scene))
+}
+
+/// Executes the directives of a scenario, sets gains and initial positions, and finalizes the
+/// plant.
+pub(super) fn load_scenario(
+    args: &SimulateArgs,
+    scenario: &Scenario,
+) -> Result<World, Box<dyn Error>> {
+    let in_file = |e: Box<dyn Error>| format!("{}: {e}", scenario.file.display());
+    let (mut plant, mut scene) = empty(scenario).map_err(in_file)?;
+    add_directives(args, scenario, &mut plant, &mut scene)?;
+    for (model, driver) in &scenario.model_drivers {
+        let place = || format!("{}: model_drivers: {model}", scenario.at(driver));
+        set_driver(&mut plant, model, &driver.value).map_err(|e| format!("{}: {e}", place()))?;
+    }
+    plant.finalize().map_err(|e| in_file(e.into()))?;
+    for (model, positions) in &scenario.initial_position {
+        for (joint, q) in positions {
+            let place = || format!("{}: initial_position: {model}: {joint}", scenario.at(q));
+            set_position(&mut plant, model, joint, &q.value)
+                .map_err(|e| format!("{}: {e}", place()))?;
+        }
+    }
+    let cameras = scenario.cameras.values().map(|camera| &camera.value);
+    add_camera_renderers(cameras, &mut scene).map_err(|e| in_file(e.into()))?;
+    let ground = None;
+    Ok(World {
+        plant,
+        scene,
+        ground,
+    })
+}
+
+fn set_driver(plant: &mut MultibodyPlant, model: &str, driver: &Driver) -> Result<()> {
+    let instance = plant.model_instance_by_name(model)?;
+    match driver {
+        Driver::ZeroForce => Ok(()),
+        Driver::JointStiffness(gains) => {
+            let actuators = plant.joint_actuator_indices_in(instance)?;
+            for (name, gains) in gains {
+                let is_named = |i| plant.joint_actuator(i).is_ok_and(|a| a.name() == name);
+                let Some(actuator) = actuators.iter().copied().find(|i| is_named(*i)) else {
+                    let names = actuators
+                        .iter()
+                        .map(|i| Ok(plant.joint_actuator(*i)?.name()));
+                    let names: Vec<&str> = names.collect::<Result<_>>()?;
+                    return Err(tarragon::Error::not_found(format!(
+                        "gains: '{name}' must be an actuator of the model, one of [{}]",
+                        names.join(", ")
+                    )));
+                };
+                plant.set_controller_gains(actuator, *gains)?;
+            }
+            Ok(())
+        }
+        Driver::Unsupported(name) => Err(tarragon::Error::unsupported(format!(
+            "{name} is not supported; use !JointStiffnessDriver or !ZeroForceDriver"
+        ))),
+    }
+}
+
+fn set_position(plant: &mut MultibodyPlant, model: &str, joint: &str, q: &[f64]) -> Result<()> {
+    let instance = plant.model_instance_by_name(model)?;
+    let joint = plant.joint_by_name_in(joint, instance)?;
+    plant.set_default_joint_positions(joint, q)
+}
+
+/// Executes the directives; files are relative to the file of the scenario.
+fn add_directives(
+    args: &SimulateArgs,
+    scenario: &Scenario,
+    plant: &mut MultibodyPlant,
+    scene: &mut SceneGraph,
+) -> Result<(), Box<dyn Error>> {
+    let directory = std::path::absolute(scenario.directory())?;
+    let directives = scenario.directives.iter().map(|directive| {
+        let mut directive = directive.value.clone();
+        match &mut directive {
+            ModelDirective::AddModel(add) => resolve(&mut add.file, &directory),
+            ModelDirective::AddDirectives(add) => resolve(&mut add.file, &directory),
+            _ => {}
+        }
+        directive
+    });
+    let directives: Vec<ModelDirective> = directives.collect();
+    let before = (plant.clone(), scene.clone());
+    let mut parser = Parser::with_scene_graph(plant, scene);
+    args.model.configure(&mut parser)?;
+    let list = ModelDirectives {
+        directives: directives.clone(),
+    };
+    let added = process_model_directives(&list, &mut parser);
+    let has_failed = added.is_err();
+    for diagnostic in parser.diagnostics() {
+        if !has_failed || diagnostic.severity != Severity::Error {
+            eprintln!("{diagnostic}");
+        }
+    }
+    let Err(error) = added else {
+        return Ok(());
+    };
+    // Diagnostics of directives given as data have no place: the first prefix of the list that
+    // fails ends with the culprit.
+    for (i, culprit) in scenario.directives.iter().enumerate() {
+        let (mut plant, mut scene) = before.clone();
+        let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+        args.model.configure(&mut parser)?;
+        let directives = directives[..=i].to_vec();
+        if let Err(e) = process_model_directives(&ModelDirectives { directives }, &mut parser) {
+            let message = e.to_string();
+            let message = message.trim_start_matches("<directives>: error: ");
+            return Err(format!("{}: {message}", scenario.at(culprit)).into());
+        }
+    }
+    Err(error.into())
+}
+
+/// Makes a file name relative to `directory` absolute; URLs stay.
+fn resolve(file: &mut String, directory: &Path) {
+    if !file.contains("://") && Path::new(&*file).is_relative() {
+        *file = directory.join(&*file).display().to_string();
+    }
+}
+
+/// Diagram of an experiment, with what is needed to run it.
+pub(super) struct Experiment {
+    pub(super) diagram: Diagram<f64>,
+    pub(super) plant: Block<MultibodyPlant>,
+    pub(super) query: OutputPort<QueryObject<f64>>,
+    pub(super) contacts: OutputPort<ContactResults<f64>>,
+    pub(super) actuation: Actuation,
+    /// Spring by which a user drags a body.
+    pub(super) pull: InputPort<Option<Pull>>,
+    pub(super) dragged: Option<Dragged>,
+}
+
+/// Builds the diagram.
+pub(super) fn wire(
+    world: World,
+    scenario: &Scenario,
+    meshcat: Option<&Meshcat>,
+    sliders: Option<&Meshcat>,
+    csv: Option<(CsvFile, f64)>,
+    images: Option<&Path>,
+) -> Result<Experiment, Box<dyn Error>> {
+    let actuation = Actuation::new(&world.plant, scenario, sliders)?;
+    let newtons_per_meter = arrow_scale(&world)?;
+    let mut b = DiagramBuilder::new();
+    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, world.plant, world.scene)?;
+    let buses = open_buses(scenario)?;
+    let config = &scenario.visualization;
+    let on_lcm = VisualizationConnections {
+        lcm_buses: Some(&buses),
+        ..Default::default()
+    };
+    let mut visualizers = vec![];
+    // The server belongs to the command.
+    let enable_meshcat_creation = false;
+    let sent = VisualizationConfig {
+        enable_meshcat_creation,
+        ..config.clone()
+    };
+    let sent = apply_visualization_config(&sent, &mut b, on_lcm);
+    sent.map_err(|e| format!("{}visualization: {e}", scenario.prefix()))?;
+    if let Some(meshcat) = meshcat {
+        let shown = VisualizationConfig {
+            enable_meshcat_creation,
+            lcm_bus: "default".into(),
+            publish_contacts: false,
+            // Pages keep their objects after a reset.
+            delete_on_initialization_event: false,
+            ..config.clone()
+        };
+        let on_page = VisualizationConnections {
+            meshcat: Some(meshcat.clone()),
+            ..Default::default()
+        };
+        let applied = apply_visualization_config(&shown, &mut b, on_page)?;
+        visualizers.extend(applied.illustration.into_iter().chain(applied.proximity));
+        if config.publish_contacts {
+            let period = config.publish_period;
+            show_contacts(&mut b, (&plant, &scene), meshcat, period, newtons_per_meter)?;
+        }
+    }
+    for camera in scenario.cameras.values() {
+        let config = &camera.value;
+        let at = |e: tarragon::Error| format!("{}: {e}", scenario.at(camera));
+        let on = CameraConnections::new().with_lcm_buses(&buses);
+        let applied = apply_camera_config_with(config, &mut b, on).map_err(at)?;
+        let Some(folder) = images.filter(|_| applied.is_enabled()) else {
+            continue;
+        };
+        add_image_writers(&mut b, config, &applied, &folder.join(&config.name))?;
+    }
+    if let Some((file, period)) = csv {
+        let size = plant.system().num_positions() + plant.system().num_velocities();
+        let csv = b.add_f64("csv", CsvWriter { file, size, period });
+        b.connect(plant.state()?, *csv.ports());
+    }
+    let step = match plant.system().time_step() {
+        0.0 => scenario.simulator_config.config().max_step_size,
+        step => step,
+    };
+    let dragged = sliders.map(|meshcat| Dragged::new(meshcat.clone(), visualizers, step));
+    let spring = b.add_f64("drag_spring", DragSpring);
+    b.connect(plant.body_poses, spring.poses);
+    b.connect(plant.body_spatial_velocities, spring.velocities);
+    b.connect(spring.forces, plant.dynamics()?.applied_spatial_force());
+    let (query, contacts) = (scene.query, plant.dynamics()?.contact_results);
+    Ok(Experiment {
+        diagram: b.build()?,
+        plant,
+        query,
+        contacts,
+        actuation,
+        pull: spring.pull,
+        dragged,
+    })
+}
+
+/// Force per length of contact arrows (N/m): that of the weight of everything that moves is half as
+/// long as the scene is large.
+fn arrow_scale(world: &World) -> Result<f64, Box<dyn Error>> {
+    let plant = &world.plant;
+    let mut mass = 0.0;
+    for (index, body) in plant.bodies() {
+        let joint = plant.inboard_joint(index).map(|joint| plant.joint(joint));
+        if joint.transpose()?.is_some_and(|j| j.num_velocities() > 0) {
+            mass += body.spatial_inertia().mass();
+        }
+    }
+    let bounds = compute_default_scene_aabb(plant, &world.scene, Role::Proximity)?;
+    let size = bounds.map_or(1.0, |b| 2.0 * b.half_width().norm());
+    let scale = mass * plant.gravity().norm() / (0.5 * size);
+    let default = ContactVisualizerParams::default().newtons_per_meter;
+    Ok(if scale > 0.0 && scale.is_finite() {
+        scale
+    } else {
+        default
+    })
+}
+
+/// Shows contact forces as arrows.
+fn show_contacts(
+    b: &mut DiagramBuilder,
+    (plant, scene): (&Block<MultibodyPlant>, &Block<SceneGraph>),
+    meshcat: &Meshcat,
+    publish_period: f64,
+    newtons_per_meter: f64,
+) -> Result<()> {
+    let params = ContactVisualizerParams {
+        publish_period,
+        newtons_per_meter,
+        radius: 0.004,
+        delete_on_initialization_event: false,
+        ..ContactVisualizerParams::default()
+    };
+    let arrows = ContactVisualizer::add_to_builder(b, scene.query, meshcat.clone(), params)?;
+    b.connect(plant.dynamics()?.contact_results, arrows.contact_results);
+    Ok(())
+}
+
+/// Writes the images of a camera into a folder: `color_0000.png` and so on.
+fn add_image_writers(
+    b: &mut DiagramBuilder,
+    config: &CameraConfig,
+    camera: &AppliedCamera,
+    folder: &Path,
+) -> Result<(), Box<dyn Error>> {
+    let problem = |e: std::io::Error| format!("cannot write '{}': {e}", folder.display());
+    std::fs::create_dir_all(folder).map_err(problem)?;
+    // Braces in the name of the folder are no fields.
+    let escaped = folder.display().to_string();
+    let escaped = PathBuf::from(escaped.replace('{', "{{").replace('}', "}}"));
+    let format = |kind: &str| {
+        escaped
+            .join(format!("{kind}_{{count:04}}"))
+            .display()
+            .to_string()
+    };
+    let name = |kind: &str| format!("{kind}_writer_{}", config.name);
+    let (period, offset) = (camera.period, camera.offset);
+    if config.rgb {
+        let (name, format, image) = (name("color"), format("color"), camera.color_image()?);
+        ImageWriter::add_to_builder::<Rgba8U>(b, &name, image, &format, period, offset)?;
+    }
+    if config.depth {
+        let (name, format, image) = (name("depth"), format("depth"), camera.depth_image_32f()?);
+        ImageWriter::add_to_builder::<Depth32F>(b, &name, image, &format, period, offset)?;
+    }
+    if config.label {
+        let (name, format, image) = (name("label"), format("label"), camera.label_image()?);
+        ImageWriter::add_to_builder::<Label16I>(b, &name, image, &format, period, offset)?;
+    }
+    Ok(())
+}
+
+/// Opens the buses of a scenario. A scenario without the key has a default bus that discards
+/// everything.
+fn open_buses(scenario: &Scenario) -> Result<LcmBuses, Box<dyn Error>> {
+    let mut buses = LcmBuses::new();
+    let Some(params) = &scenario.lcm_buses else {
+        buses.add("default", Lcm::with_url(LcmBuses::MEMQ_NULL)?)?;
+        return Ok(buses);
+    };
+    for (name, params) in params {
+        let lcm = Lcm::new(LcmParams::clone(params));
+        let place = || format!("{}: lcm_buses: {name}", scenario.file.display());
+        buses.add(name, lcm.map_err(|e| format!("{}: {e}", place()))?)?;
+    }
+    Ok(buses)
+}

@@ -1,0 +1,101 @@
+//! A ground for models that fall.
+
+use std::error::Error;
+use tarragon::geometry::Shape;
+use tarragon::multibody::compute_default_scene_aabb;
+use tarragon::prelude::*;
+
+/// Height of the ground, and of free bodies above their default poses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ground {
+    /// Height of the ground (m).
+    pub(super) z: f64,
+    /// Distance by which free bodies are lifted (m).
+    lift: f64,
+}
+
+impl Ground {
+    /// Chooses a ground for a plant that is not finalized yet; `None` if nothing would fall onto
+    /// it: no body is free or can collide, or there is a half space already.
+    ///
+    /// A model that is free altogether starts at `height` (m) above a ground at z = 0. If something
+    /// is fixed to the world, nothing is lifted, and the ground is at the lowest point.
+    pub(super) fn below(
+        plant: &MultibodyPlant,
+        scene: &SceneGraph,
+        height: f64,
+    ) -> Result<Option<Self>, Box<dyn Error>> {
+        let inspector = scene.model_inspector();
+        let mut has_half_space = false;
+        for id in inspector.geometry_ids_with_role(Role::Proximity) {
+            has_half_space |= matches!(inspector.shape(id)?, Shape::HalfSpace(_));
+        }
+        let mut finalized = plant.clone();
+        finalized.finalize()?;
+        if has_half_space || !has_free_body(&finalized) {
+            return Ok(None);
+        }
+        let Some(bounds) = compute_default_scene_aabb(plant, scene, Role::Proximity)? else {
+            return Ok(None);
+        };
+        let lowest = bounds.lower().z;
+        let world = inspector.world_frame_id();
+        let on_world = inspector.geometries_on(world, Role::Proximity)?;
+        let is_fixed = !on_world.is_empty() || has_attached_body(&finalized)?;
+        Ok(Some(match is_fixed {
+            true => Self {
+                z: lowest,
+                lift: 0.0,
+            },
+            false => Self {
+                z: 0.0,
+                lift: height - lowest,
+            },
+        }))
+    }
+
+    /// Adds the ground as a half space, with the default contact properties of the scene.
+    pub(super) fn add(self, plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> Result<()> {
+        let pose = Isometry3::translation(0.0, 0.0, self.z);
+        let properties = ProximityProperties::new();
+        let world = BodyIndex::WORLD;
+        plant.register_collision_geometry(scene, world, pose, HalfSpace, "ground", properties)?;
+        Ok(())
+    }
+
+    /// Lifts the free bodies of a finalized plant.
+    pub(super) fn lift(self, plant: &mut MultibodyPlant) -> Result<()> {
+        if self.lift == 0.0 {
+            return Ok(());
+        }
+        let positions = plant.calc_position_kinematics(&plant.default_positions())?;
+        let mut lifted = vec![];
+        for (index, body) in plant.bodies().filter(|(i, _)| plant.is_floating_base(*i)) {
+            let mut x_wb = plant.calc_frame_pose(&positions, body.body_frame())?;
+            x_wb.translation.z += self.lift;
+            lifted.push((index, x_wb));
+        }
+        for (body, x_wb) in lifted {
+            plant.set_default_free_body_pose(body, x_wb)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a body of a finalized plant is free.
+pub(super) fn has_free_body(plant: &MultibodyPlant) -> bool {
+    plant.bodies().any(|(body, _)| plant.is_floating_base(body))
+}
+
+/// Returns whether a joint other than a floating one connects a body to the world.
+fn has_attached_body(plant: &MultibodyPlant) -> Result<bool> {
+    for (body, _) in plant.bodies() {
+        if let Some(joint) = plant.inboard_joint(body)
+            && plant.joint(joint)?.parent_body() == BodyIndex::WORLD
+            && !plant.is_floating_base(body)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

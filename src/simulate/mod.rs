@@ -1,0 +1,225 @@
+//! `tarragon simulate`: models that fall and move, in a browser or without one.
+
+mod actuation;
+mod build;
+mod csv;
+mod drag;
+mod driver;
+mod ground;
+mod scenario;
+mod session;
+
+use crate::stop::{INTERRUPTED, Stop};
+use crate::{model, page, sweep};
+use build::World;
+use csv::CsvFile;
+use scenario::Scenario;
+use session::{Ending, FRAMES_PER_SECOND, PERIOD, Playback, Settings};
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tarragon::visualization::{Meshcat, MeshcatParams};
+
+/// Arguments of `tarragon simulate`.
+#[derive(clap::Args)]
+pub(crate) struct SimulateArgs {
+    #[command(flatten)]
+    model: model::ModelArgs,
+    /// Name of the scenario in a file that maps names to scenarios.
+    #[arg(long, value_name = "NAME")]
+    scenario_name: Option<String>,
+    /// Simulated time at the end (s) [default: that of the scenario, or none].
+    #[arg(long, value_name = "SECONDS", value_parser = sweep::positive, allow_negative_numbers = true)]
+    until: Option<f64>,
+    /// Simulated seconds per second of real time; 0 runs as fast as possible [default: that of the
+    /// scenario, or 1; 0 with --no-browser].
+    #[arg(long, value_name = "RATE", value_parser = sweep::not_negative, allow_negative_numbers = true)]
+    realtime_rate: Option<f64>,
+    /// Time step (s); 0 means continuous time [default: that of the scenario, or 0.001].
+    #[arg(long, value_name = "SECONDS", value_parser = sweep::not_negative, allow_negative_numbers = true)]
+    time_step: Option<f64>,
+    /// Height at which a free model starts above the ground (m).
+    #[arg(long, value_name = "METRES", default_value_t = 0.1, value_parser = sweep::not_negative, allow_negative_numbers = true)]
+    height: f64,
+    /// Leaves out the ground; a free model then falls from its default pose.
+    #[arg(long)]
+    no_ground: bool,
+    /// Fixes the free bodies of the model to the world.
+    #[arg(long)]
+    weld: bool,
+    /// On exit, writes a page that plays back the motion.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// On exit, writes times, positions and velocities as CSV.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Rows of the log per simulated second.
+    #[arg(long, default_value_t = 100.0, value_parser = sweep::positive, allow_negative_numbers = true)]
+    rate: f64,
+    /// Writes the images of the scenario's cameras into this directory, in one folder per camera.
+    #[arg(long, value_name = "DIR")]
+    images: Option<PathBuf>,
+    /// Starts paused.
+    #[arg(long, conflicts_with = "no_browser")]
+    paused: bool,
+    /// Starts no server for a browser.
+    #[arg(long, conflicts_with_all = ["host", "port"])]
+    no_browser: bool,
+    /// Host to listen on; with `*`, others on the network can watch and move the sliders.
+    #[arg(long, default_value = "localhost")]
+    host: String,
+    /// Port to listen on; 0 chooses any free port. By default, the first free port from 7000 to
+    /// 7999.
+    #[arg(long)]
+    port: Option<u16>,
+}
+
+/// Simulates until the end time, the button `Stop` or Ctrl-C, then writes what was recorded.
+pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
+    let (scenario, world) = load(args)?;
+    let until = args.until.unwrap_or(scenario.simulation_duration);
+    if args.no_browser && until.is_infinite() {
+        return Err(
+            "--no-browser must come with --until or a scenario's simulation_duration; \
+                    otherwise nothing ends the simulation"
+                .into(),
+        );
+    }
+    let csv = match &args.log {
+        Some(path) => Some(CsvFile::create(path, &world.plant)?),
+        None => None,
+    };
+    let meshcat = start_server(args)?;
+    let keys = &scenario.simulator_config;
+    let settings = Settings {
+        simulator: keys.config(),
+        place: scenario.prefix(),
+        seed: scenario.random_seed,
+        until: until + keys.start_time.unwrap_or(0.0),
+        realtime_rate: match args.realtime_rate {
+            Some(rate) => rate,
+            None if args.no_browser => 0.0,
+            None => keys.target_realtime_rate,
+        },
+        step: match world.plant.time_step() {
+            0.0 => PERIOD,
+            step => step,
+        },
+        starts_paused: args.paused,
+    };
+    let page = meshcat.as_ref().filter(|_| !args.no_browser);
+    // Above the sliders, of which there may be many.
+    page.map_or(Ok(()), session::add_buttons)?;
+    let ground = world.ground;
+    let rows = csv.clone().map(|csv| (csv, 1.0 / args.rate));
+    let images = args.images.as_deref();
+    let experiment = build::wire(world, &scenario, meshcat.as_ref(), page, rows, images)?;
+    if let (Some(meshcat), Some(z)) = (&meshcat, ground) {
+        let grid = nalgebra::Isometry3::translation(0.0, 0.0, z);
+        meshcat.set_transform("/Grid", &grid);
+    }
+    if let (Some(meshcat), Some(_)) = (&meshcat, &args.record) {
+        meshcat.start_recording(FRAMES_PER_SECOND, true)?;
+    }
+    let (options, has_buttons) = (&args.model.options, page.is_some());
+    let mut playback = Playback::new(
+        experiment,
+        settings,
+        meshcat.clone(),
+        has_buttons,
+        csv.clone(),
+        options,
+    )?;
+    playback.fit_camera()?;
+    if let Some(meshcat) = page {
+        writeln!(std::io::stdout(), "{}", meshcat.web_url())?;
+        std::io::stdout().flush()?;
+    }
+    let stop = Stop::listen()?;
+    let ending = playback.run(&stop);
+    // An error, too, leaves what was recorded before it.
+    let rows = csv.as_ref().map(CsvFile::finish).transpose()?;
+    if let (Some(meshcat), Some(file)) = (&meshcat, &args.record) {
+        meshcat.stop_recording();
+        playback.hide_drag();
+        meshcat.publish_recording();
+        page::save(meshcat, file)?;
+    }
+    let (time, rate) = (playback.now(), playback.realtime_rate());
+    let rows = rows.map_or(String::new(), |n| format!(", {n} records"));
+    let what = match ending {
+        Ok(Ending::Signal) => "interrupted at",
+        Ok(_) => "simulated",
+        Err(_) => "failed at",
+    };
+    let rate = match rate.is_finite() {
+        true => format!(" at {rate:.2} times real time"),
+        // It was paused all the time.
+        false => String::new(),
+    };
+    eprintln!("{what} {time:.3} s{rate}{rows}");
+    Ok(match ending? {
+        Ending::Signal if until.is_finite() => ExitCode::from(INTERRUPTED),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// Loads the model or the scenario.
+fn load(args: &SimulateArgs) -> Result<(Scenario, World), Box<dyn Error>> {
+    let file = &args.model.model;
+    let is_scenario = args.scenario_name.is_some() || Scenario::is_in(file);
+    let mut scenario = match is_scenario {
+        true => Scenario::load(file, args.scenario_name.as_deref())?,
+        false => Scenario::of_model(),
+    };
+    if let Some(step) = args.time_step {
+        scenario.plant_config.time_step = step;
+    }
+    if !is_scenario {
+        if args.images.is_some() {
+            return Err(format!(
+                "--images must come with a scenario that has cameras, got the model {}",
+                file.display()
+            )
+            .into());
+        }
+        let world = build::load_model(args, &scenario)?;
+        return Ok((scenario, world));
+    }
+    for (given, option) in [(args.weld, "--weld"), (args.no_ground, "--no-ground")] {
+        if given {
+            return Err(format!(
+                "{option} must come with a model, got the scenario {}; use its directives",
+                file.display()
+            )
+            .into());
+        }
+    }
+    let world = build::load_scenario(args, &scenario)?;
+    Ok((scenario, world))
+}
+
+/// Starts a server, unless nothing is shown or recorded.
+fn start_server(args: &SimulateArgs) -> Result<Option<Meshcat>, Box<dyn Error>> {
+    if args.no_browser && args.record.is_none() {
+        return Ok(None);
+    }
+    let params = match args.no_browser {
+        true => MeshcatParams {
+            port: Some(0),
+            ..Default::default()
+        },
+        false => MeshcatParams {
+            host: args.host.clone(),
+            port: args.port,
+            ..Default::default()
+        },
+    };
+    let meshcat = Meshcat::new(params)?;
+    if args.record.is_some() {
+        // Fails early if the page cannot be made.
+        meshcat.static_html()?;
+    }
+    Ok(Some(meshcat))
+}

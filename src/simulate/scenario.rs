@@ -1,0 +1,272 @@
+//! A whole experiment as YAML, with the keys of Drake's `hardware_sim`.
+
+use super::driver::Driver;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_saphyr::{Spanned, options};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use tarragon::framework::SimulatorConfig;
+use tarragon::geometry::{DefaultProximityProperties, SceneGraphConfig};
+use tarragon::lcm::LcmParams;
+use tarragon::multibody::MultibodyPlantConfig;
+use tarragon::multibody::directives::ModelDirective;
+use tarragon::prelude::*;
+use tarragon::visualization::VisualizationConfig;
+
+/// An experiment. Missing keys have the defaults of Drake's `hardware_sim`.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Scenario {
+    /// Seed of all random values.
+    pub(super) random_seed: u64,
+    /// Simulated time (s), possibly infinite.
+    pub(super) simulation_duration: f64,
+    pub(super) simulator_config: SimulatorKeys,
+    pub(super) plant_config: MultibodyPlantConfig,
+    pub(super) scene_graph_config: SceneGraphKeys,
+    pub(super) directives: Vec<Spanned<ModelDirective>>,
+    /// Buses by name; without this key, nothing is sent.
+    pub(super) lcm_buses: Option<BTreeMap<String, LcmParams>>,
+    /// Drivers by model instance.
+    pub(super) model_drivers: BTreeMap<String, Spanned<Driver>>,
+    pub(super) cameras: BTreeMap<String, Spanned<CameraConfig>>,
+    pub(super) visualization: VisualizationConfig,
+    /// Positions by model instance and joint (rad or m).
+    pub(super) initial_position: BTreeMap<String, BTreeMap<String, Spanned<Vec<f64>>>>,
+    /// File of the scenario, for messages and relative paths.
+    #[serde(skip)]
+    pub(super) file: PathBuf,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Self {
+            random_seed: 0,
+            simulation_duration: f64::INFINITY,
+            simulator_config: SimulatorKeys::default(),
+            plant_config: MultibodyPlantConfig::default(),
+            scene_graph_config: SceneGraphKeys::default(),
+            directives: vec![],
+            lcm_buses: None,
+            model_drivers: BTreeMap::new(),
+            cameras: BTreeMap::new(),
+            visualization: VisualizationConfig::default(),
+            initial_position: BTreeMap::new(),
+            file: PathBuf::new(),
+        }
+    }
+}
+
+/// Keys of [`SimulatorConfig`], with the defaults of `hardware_sim`.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SimulatorKeys {
+    integration_scheme: String,
+    max_step_size: f64,
+    min_step_size: f64,
+    initial_step_size: Option<f64>,
+    accuracy: f64,
+    use_error_control: bool,
+    pub(super) target_realtime_rate: f64,
+    publish_every_time_step: bool,
+    pub(super) start_time: Option<f64>,
+    throw_on_minimum_step_size_violation: bool,
+}
+
+impl Default for SimulatorKeys {
+    fn default() -> Self {
+        let config = SimulatorConfig::default();
+        Self {
+            integration_scheme: config.integration_scheme,
+            max_step_size: 1e-3,
+            min_step_size: config.min_step_size,
+            initial_step_size: config.initial_step_size,
+            accuracy: 1e-2,
+            use_error_control: config.use_error_control,
+            target_realtime_rate: 1.0,
+            publish_every_time_step: config.publish_every_time_step,
+            start_time: None,
+            throw_on_minimum_step_size_violation: config.throw_on_minimum_step_size_violation,
+        }
+    }
+}
+
+impl SimulatorKeys {
+    /// Configuration of a simulator that runs as fast as possible: the session keeps the pace.
+    pub(super) fn config(&self) -> SimulatorConfig {
+        SimulatorConfig {
+            integration_scheme: self.integration_scheme.clone(),
+            max_step_size: self.max_step_size,
+            min_step_size: self.min_step_size,
+            initial_step_size: self.initial_step_size,
+            accuracy: self.accuracy,
+            use_error_control: self.use_error_control,
+            target_realtime_rate: 0.0,
+            publish_every_time_step: self.publish_every_time_step,
+            start_time: self.start_time,
+            throw_on_minimum_step_size_violation: self.throw_on_minimum_step_size_violation,
+            ..SimulatorConfig::default()
+        }
+    }
+}
+
+/// Keys of [`SceneGraphConfig`].
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SceneGraphKeys {
+    default_proximity_properties: ProximityKeys,
+}
+
+/// Keys of [`DefaultProximityProperties`]; null leaves a property without a default.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ProximityKeys {
+    compliance_type: String,
+    hydroelastic_modulus: Option<f64>,
+    resolution_hint: Option<f64>,
+    slab_thickness: Option<f64>,
+    margin: Option<f64>,
+    dynamic_friction: Option<f64>,
+    static_friction: Option<f64>,
+    hunt_crossley_dissipation: Option<f64>,
+    relaxation_time: Option<f64>,
+    point_stiffness: Option<f64>,
+}
+
+impl Default for ProximityKeys {
+    fn default() -> Self {
+        let own = DefaultProximityProperties::default();
+        Self {
+            compliance_type: "undefined".into(),
+            hydroelastic_modulus: own.hydroelastic_modulus,
+            resolution_hint: own.resolution_hint,
+            slab_thickness: own.slab_thickness,
+            margin: own.margin,
+            dynamic_friction: own.dynamic_friction,
+            static_friction: own.static_friction,
+            hunt_crossley_dissipation: own.hunt_crossley_dissipation,
+            relaxation_time: own.relaxation_time,
+            point_stiffness: own.point_stiffness,
+        }
+    }
+}
+
+impl SceneGraphKeys {
+    pub(super) fn config(&self) -> Result<SceneGraphConfig> {
+        let keys = &self.default_proximity_properties;
+        Ok(SceneGraphConfig {
+            default_proximity_properties: DefaultProximityProperties {
+                compliance_type: keys.compliance_type.parse()?,
+                hydroelastic_modulus: keys.hydroelastic_modulus,
+                resolution_hint: keys.resolution_hint,
+                slab_thickness: keys.slab_thickness,
+                margin: keys.margin,
+                dynamic_friction: keys.dynamic_friction,
+                static_friction: keys.static_friction,
+                hunt_crossley_dissipation: keys.hunt_crossley_dissipation,
+                relaxation_time: keys.relaxation_time,
+                point_stiffness: keys.point_stiffness,
+            },
+        })
+    }
+}
+
+impl Scenario {
+    /// Returns whether a file holds a scenario, not a model.
+    pub(super) fn is_in(file: &Path) -> bool {
+        let name = file.file_name().and_then(|n| n.to_str()).unwrap_or("");
+        let name = name.to_lowercase();
+        let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+        is_yaml && !name.ends_with(".dmd.yaml") && !name.ends_with(".dmd.yml")
+    }
+
+    /// Scenario for a model file: point contact, because models rarely have what contact surfaces
+    /// need.
+    pub(super) fn of_model() -> Self {
+        let mut scenario = Self::default();
+        scenario.plant_config.contact_model = "point".into();
+        scenario
+    }
+
+    /// Reads the scenario of a file, or the one with a name in a file that maps names to scenarios.
+    pub(super) fn load(file: &Path, name: Option<&str>) -> Result<Self, Box<dyn Error>> {
+        let place = file.display();
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{place}: {e}"))?;
+        let scenario = match name {
+            None => read(file, &text)?,
+            Some(name) => {
+                let mut scenarios: BTreeMap<String, Self> = read(file, &text)?;
+                let names: Vec<String> = scenarios.keys().map(|n| format!("'{n}'")).collect();
+                scenarios.remove(name).ok_or_else(|| {
+                    format!(
+                        "{place}: --scenario-name must be the name of a scenario in the file, {}, \
+                         got '{name}'",
+                        names.join(" or ")
+                    )
+                })?
+            }
+        };
+        let file = file.to_owned();
+        let scenario = Self { file, ..scenario };
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// Checks the values that no other code checks.
+    fn check(&self) -> Result<(), Box<dyn Error>> {
+        let place = self.file.display();
+        let duration = self.simulation_duration;
+        if duration.is_nan() || duration < 0.0 {
+            return Err(format!(
+                "{place}: simulation_duration must be at least 0 s, got {duration:?} s"
+            )
+            .into());
+        }
+        let rate = self.simulator_config.target_realtime_rate;
+        if !(rate >= 0.0 && rate.is_finite()) {
+            return Err(format!(
+                "{place}: simulator_config: target_realtime_rate must be positive, or 0 for as \
+                 fast as possible, got {rate:?}"
+            )
+            .into());
+        }
+        for (name, camera) in &self.cameras {
+            let checked = camera.value.validate();
+            checked.map_err(|e| format!("{}: cameras: {name}: {e}", self.at(camera)))?;
+        }
+        Ok(())
+    }
+
+    /// File, line and column of a value.
+    pub(super) fn at<V>(&self, value: &Spanned<V>) -> String {
+        let at = value.referenced;
+        format!("{}:{}:{}", self.file.display(), at.line(), at.column())
+    }
+    /// File of the scenario and a colon, to start a message; nothing for a model.
+    pub(super) fn prefix(&self) -> String {
+        match self.file.as_os_str().is_empty() {
+            true => String::new(),
+            false => format!("{}: ", self.file.display()),
+        }
+    }
+    /// Directory that file names in the directives are relative to.
+    pub(super) fn directory(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+}
+
+/// Reads YAML; errors have file, line and column.
+fn read<V: DeserializeOwned>(file: &Path, text: &str) -> Result<V, Box<dyn Error>> {
+    let options = options! { with_snippet: false };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let (line, column) = error
+            .location()
+            .map_or((0, 0), |at| (at.line(), at.column()));
+        let message = error.to_string();
+        let suffix = format!(" at line {line}, column {column}");
+        let message = message.strip_suffix(&suffix).unwrap_or(&message);
+        format!("{}:{line}:{column}: {message}", file.display()).into()
+    })
+}
