@@ -107,6 +107,8 @@ pub(crate) struct HuntCrossley<T> {
     pub(crate) n0: T,
     /// Slip speed below which contact sticks (m/s).
     pub(crate) eps: T,
+    /// Inverse of the separation speed at which the force has faded out (s/m); 0 if it does not.
+    pub(crate) fade: f64,
     /// Time step (s).
     pub(crate) dt: f64,
 }
@@ -120,7 +122,15 @@ impl<T: Scalar> HuntCrossley<T> {
             return (T::zero(), T::zero());
         }
         let slope = self.k * damping * self.dt + self.d * elastic;
-        (elastic * damping * self.dt, -slope * self.dt)
+        let (impulse, slope) = (elastic * damping * self.dt, -slope * self.dt);
+        if v.re() <= 0.0 || self.fade == 0.0 {
+            return (impulse, slope);
+        }
+        let faded = T::one() - v * self.fade;
+        match faded.re() > 0.0 {
+            true => (impulse * faded, slope * faded - impulse * self.fade),
+            false => (T::zero(), T::zero()),
+        }
     }
     /// Returns the tangential velocity as a smooth speed and a direction, which is shorter than 1
     /// at low speed.
@@ -137,9 +147,18 @@ impl HuntCrossley<f64> {
         let zero_damping = 1.0 / self.d.max(f64::MIN_POSITIVE);
         let v = v.min(zero_force.min(zero_damping));
         let change = -self.dt * self.k * v;
-        self.dt
-            * (v * (self.fe0 + change / 2.0)
-                - self.d * v * v / 2.0 * (self.fe0 + 2.0 / 3.0 * change))
+        if v <= 0.0 || self.fade == 0.0 {
+            return self.dt
+                * (v * (self.fe0 + change / 2.0)
+                    - self.d * v * v / 2.0 * (self.fe0 + 2.0 / 3.0 * change));
+        }
+        // Of (fe0 - k dt v) (1 - d v) (1 - fade v).
+        let v = v.min(1.0 / self.fade);
+        let (k, sum, product) = (self.k * self.dt, self.d + self.fade, self.d * self.fade);
+        let first = k + self.fe0 * sum;
+        let second = k * sum + self.fe0 * product;
+        let third = k * product;
+        self.dt * v * (self.fe0 - v * (first / 2.0 - v * (second / 3.0 - v * third / 4.0)))
     }
 }
 
@@ -192,6 +211,7 @@ impl<T: Scalar> ContactLaw<T> {
             fe0: law.fe0.re(),
             n0: law.n0.re(),
             eps: law.eps.re(),
+            fade: law.fade,
             dt: law.dt,
         };
         match self {
@@ -363,6 +383,59 @@ impl Law<f64> {
                 let (cost, gamma, g) = law.evaluate(&Vector3::new(v[0], v[1], v[2]));
                 impulse[..3].copy_from_slice(gamma.as_slice());
                 (cost, Stiffness::Full(g))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The impulse is the negative gradient of the cost, and the stiffness its negative Jacobian.
+    #[test]
+    fn derivatives_of_contact_laws_match_differences() {
+        let compliant = |fade: f64| HuntCrossley {
+            mu: 0.6,
+            k: 2e4,
+            d: 3.0,
+            fe0: 40.0,
+            n0: 0.03,
+            eps: 1e-2,
+            fade,
+            dt: 1e-3,
+        };
+        let laws = [
+            ContactLaw::Lagged(compliant(0.0)),
+            ContactLaw::Lagged(compliant(4.0)),
+            ContactLaw::Similar(compliant(0.0)),
+            ContactLaw::Similar(compliant(4.0)),
+            ContactLaw::Sap {
+                mu: 0.6,
+                r_tangential: 2.0,
+                r_normal: 5.0,
+                v_hat: 0.2,
+            },
+        ];
+        let velocities = [-0.3, -0.02, 0.05, 0.13, 0.24, 0.5].into_iter();
+        let velocities = velocities.flat_map(|z| {
+            [[0.0, 0.0], [0.003, -0.001], [0.4, 0.9]].map(|[x, y]| Vector3::new(x, y, z))
+        });
+        for (v, law) in velocities.flat_map(|v| laws.map(|law| (v, law))) {
+            let (_, impulse, stiffness) = law.evaluate(&v);
+            assert!((law.impulse(&v) - impulse).amax() < 1e-15);
+            let h = 1e-6;
+            for k in 0..3 {
+                let at = |h: f64| law.evaluate(&(v + Vector3::ith(k, h)));
+                let (above, below) = (at(h), at(-h));
+                let slope = (above.0 - below.0) / (2.0 * h);
+                assert!(
+                    (slope + impulse[k]).abs() < 1e-7,
+                    "{law:?} {v:?}: {slope} {impulse}"
+                );
+                let column = (above.1 - below.1) / (2.0 * h);
+                let error = (column + stiffness.column(k)).amax();
+                assert!(error < 1e-4, "{law:?} {v:?}: {error}");
             }
         }
     }

@@ -45,6 +45,10 @@ pub(crate) struct StepSettings {
     pub(crate) stiction_tolerance: f64,
     /// Near-rigid parameter of contact with [`DiscreteContactApproximation::Sap`].
     pub(crate) near_rigid: f64,
+    /// The same with the other approximations; 0 disables it.
+    pub(crate) near_rigid_hunt_crossley: f64,
+    /// Speed (m/s, rad/s) up to which contact and joint limits push apart; possibly infinite.
+    pub(crate) max_recovery_speed: f64,
 }
 
 /// Combined parameters of two geometries in contact.
@@ -101,6 +105,9 @@ pub(crate) struct ControllerParameters<T> {
 fn greater<T: Scalar>(a: T, b: T) -> T {
     if a.re() >= b.re() { a } else { b }
 }
+fn less<T: Scalar>(a: T, b: f64) -> T {
+    if a.re() <= b { a } else { T::from(b) }
+}
 
 fn near_rigid<T: Scalar>(beta: f64, w: T) -> T {
     w * (beta * beta / (4.0 * PI * PI))
@@ -144,7 +151,7 @@ impl StepSettings {
             tau: self.dt,
         };
         let law = self.spring(&row, w);
-        RowLaw::one_sided(law.r, law.v_hat)
+        RowLaw::one_sided(law.r, less(law.v_hat, self.max_recovery_speed))
     }
 
     /// Returns the law of an actuator with gains.
@@ -174,25 +181,39 @@ impl StepSettings {
         Law::Contact(match self.approximation {
             DiscreteContactApproximation::Sap => {
                 let compliance = (c.k * (c.tau + dt) * dt).recip();
+                let mut r_normal = greater(near_rigid(self.near_rigid, w), compliance);
+                let mut v_hat = c.depth / (c.tau + dt);
+                if v_hat.re() > self.max_recovery_speed {
+                    // The impulse at rest stays as it is.
+                    r_normal *= v_hat.recip() * self.max_recovery_speed;
+                    v_hat = T::from(self.max_recovery_speed);
+                }
                 ContactLaw::Sap {
                     mu: c.mu,
                     r_tangential: w * sigma,
-                    r_normal: greater(near_rigid(self.near_rigid, w), compliance),
-                    v_hat: c.depth / (c.tau + dt),
+                    r_normal,
+                    v_hat,
                 }
             }
             approximation => {
-                let fe0 = c.k * c.depth;
+                // The stiffness whose regularization 1 / (k dt^2) is that of a near-rigid contact.
+                let rigid = near_rigid(self.near_rigid_hunt_crossley, w) * (dt * dt);
+                let k = match (rigid * c.k).re() > 1.0 {
+                    true => rigid.recip(),
+                    false => c.k,
+                };
+                let fe0 = k * c.depth;
                 let damping = greater(T::one() - c.d * vn, T::zero());
                 let n0 = greater(fe0, T::zero()) * damping * dt;
                 let soft = c.mu * w * n0 * sigma;
                 let law = HuntCrossley {
                     mu: c.mu,
-                    k: c.k,
+                    k,
                     d: c.d,
                     fe0,
                     n0,
                     eps: greater(T::from(self.stiction_tolerance), soft),
+                    fade: 1.0 / self.max_recovery_speed,
                     dt,
                 };
                 match approximation {

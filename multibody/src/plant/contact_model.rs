@@ -54,6 +54,9 @@ pub(super) struct ContactSettings {
     /// Slip speed below which contact sticks (m/s).
     pub(super) stiction_tolerance: f64,
     pub(super) sap_near_rigid_threshold: f64,
+    pub(super) near_rigid_threshold: f64,
+    /// Speed (m/s, rad/s) up to which contact and joint limits push apart; possibly infinite.
+    pub(super) max_recovery_speed: f64,
     /// Depth (m) to which the heaviest body sinks into geometry without a stiffness.
     pub(super) penetration_allowance: f64,
     /// `None` means true for discrete plants.
@@ -67,6 +70,8 @@ impl Default for ContactSettings {
             approximation: DiscreteContactApproximation::default(),
             stiction_tolerance: 1e-4,
             sap_near_rigid_threshold: 1.0,
+            near_rigid_threshold: 0.0,
+            max_recovery_speed: f64::INFINITY,
             penetration_allowance: 1e-3,
             use_sampled_output_ports: None,
         }

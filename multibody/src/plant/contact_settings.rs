@@ -66,18 +66,57 @@ impl MultibodyPlant {
     /// Returns an error if the threshold is negative or not finite, or after `finalize`.
     pub fn set_sap_near_rigid_threshold(&mut self, threshold: f64) -> Result<()> {
         self.check_open_setting("the near-rigid threshold")?;
-        if !(threshold >= 0.0 && threshold.is_finite()) {
-            return Err(Error::invalid(format!(
-                "MultibodyPlant: the near-rigid threshold must be finite and at least 0, got \
-                 {threshold:?}"
-            )));
-        }
+        check_threshold(threshold)?;
         self.contact.sap_near_rigid_threshold = threshold;
         Ok(())
     }
     /// Returns the near-rigid parameter of [`DiscreteContactApproximation::Sap`].
     pub fn sap_near_rigid_threshold(&self) -> f64 {
         self.contact.sap_near_rigid_threshold
+    }
+
+    /// Sets the near-rigid parameter of [`DiscreteContactApproximation::Lagged`] and `Similar`, which
+    /// softens contact whose stiffness the time step cannot resolve, as
+    /// [`Self::set_sap_near_rigid_threshold`] does: the period of its vibration is at least this many
+    /// time steps. 0 unless it is set, as in Drake, which has no such parameter: contact is as stiff
+    /// as the geometry says.
+    ///
+    /// # Errors
+    /// Returns an error if the threshold is negative or not finite, or after `finalize`.
+    pub fn set_near_rigid_threshold(&mut self, threshold: f64) -> Result<()> {
+        self.check_open_setting("the near-rigid threshold")?;
+        check_threshold(threshold)?;
+        self.contact.near_rigid_threshold = threshold;
+        Ok(())
+    }
+    /// Returns the near-rigid parameter of [`DiscreteContactApproximation::Lagged`] and `Similar`.
+    pub fn near_rigid_threshold(&self) -> f64 {
+        self.contact.near_rigid_threshold
+    }
+
+    /// Sets the speed (m/s, or rad/s for joints) up to which contact and joint limits of a discrete
+    /// plant push apart what overlaps. Infinite unless it is set, as in Drake: geometry that starts
+    /// deep inside other geometry is thrown out within a step. The normal force of
+    /// [`DiscreteContactApproximation::Lagged`] and `Similar` fades out from separation speed 0 to
+    /// this speed; that of `Sap` is zero there, too. The force at rest is the same. Bounces are
+    /// slower than this speed, too.
+    ///
+    /// # Errors
+    /// Returns an error unless the speed is positive, or after `finalize`.
+    pub fn set_max_recovery_speed(&mut self, speed: f64) -> Result<()> {
+        self.check_open_setting("the largest recovery speed")?;
+        if speed.is_nan() || speed <= 0.0 {
+            return Err(Error::invalid(format!(
+                "MultibodyPlant: the largest recovery speed (m/s, rad/s) must be positive, got \
+                 {speed:?}"
+            )));
+        }
+        self.contact.max_recovery_speed = speed;
+        Ok(())
+    }
+    /// Returns the speed (m/s, rad/s) up to which contact and joint limits push apart.
+    pub fn max_recovery_speed(&self) -> f64 {
+        self.contact.max_recovery_speed
     }
 
     /// Sets the depth (m) to which the heaviest body sinks into the ground where geometry declares
@@ -125,6 +164,16 @@ impl MultibodyPlant {
                 "{what} cannot change: the plant is finalized; set it before `finalize`"
             ))),
         }
+    }
+}
+
+fn check_threshold(threshold: f64) -> Result<()> {
+    match threshold >= 0.0 && threshold.is_finite() {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "MultibodyPlant: the near-rigid threshold must be finite and at least 0, got \
+             {threshold:?}"
+        ))),
     }
 }
 

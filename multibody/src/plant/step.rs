@@ -130,6 +130,8 @@ impl MultibodyPlant {
             approximation: self.contact.approximation,
             stiction_tolerance: self.contact.stiction_tolerance,
             near_rigid: self.contact.sap_near_rigid_threshold,
+            near_rigid_hunt_crossley: self.contact.near_rigid_threshold,
+            max_recovery_speed: self.contact.max_recovery_speed,
         }
     }
 

@@ -6,7 +6,7 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::{CoulombFriction, HalfSpace, ProximityProperties, SceneGraph, Sphere};
 use tarragon_multibody::*;
 
-const G: f64 = 9.81;
+pub(crate) const G: f64 = 9.81;
 
 pub(crate) fn material(friction: f64, dissipation: f64) -> ProximityProperties {
     ProximityProperties::new()
@@ -22,6 +22,76 @@ fn ball_inertia(mass: f64) -> SpatialInertia {
     SpatialInertia::from_central(mass, Vector3::zeros(), i).unwrap()
 }
 
+/// Settings of a world of balls on the half space z < 0.
+pub(crate) struct BallWorld {
+    pub(crate) time_step: f64,
+    approximation: DiscreteContactApproximation,
+    friction: f64,
+    /// Stiffness of every geometry (N/m).
+    pub(crate) stiffness: f64,
+    /// Dissipation of every geometry (s/m).
+    pub(crate) dissipation: f64,
+    pub(crate) near_rigid_threshold: Option<f64>,
+    pub(crate) max_recovery_speed: Option<f64>,
+}
+
+impl BallWorld {
+    pub(crate) fn new(time_step: f64, approximation: DiscreteContactApproximation) -> Self {
+        Self {
+            time_step,
+            approximation,
+            friction: 0.5,
+            stiffness: 1e5,
+            dissipation: 10.0,
+            near_rigid_threshold: None,
+            max_recovery_speed: None,
+        }
+    }
+
+    /// Puts balls of radius 0.1 m and 1 kg into the world.
+    pub(crate) fn build(&self, centers: &[Vector3<f64>]) -> (Diagram<f64>, Block<MultibodyPlant>) {
+        let mut plant = MultibodyPlant::new(self.time_step).unwrap();
+        let mut scene = SceneGraph::new();
+        plant
+            .set_discrete_contact_approximation(self.approximation)
+            .unwrap();
+        if let Some(threshold) = self.near_rigid_threshold {
+            plant.set_near_rigid_threshold(threshold).unwrap();
+        }
+        if let Some(speed) = self.max_recovery_speed {
+            plant.set_max_recovery_speed(speed).unwrap();
+        }
+        plant.set_use_sampled_output_ports(false).unwrap();
+        plant
+            .register_as_source_for_scene_graph(&mut scene)
+            .unwrap();
+        let material = || {
+            material(self.friction, self.dissipation)
+                .with_point_stiffness(self.stiffness)
+                .unwrap()
+        };
+        let (world, x) = (BodyIndex::WORLD, Isometry3::identity());
+        plant
+            .register_collision_geometry(&mut scene, world, x, HalfSpace, "ground", material())
+            .unwrap();
+        for (i, center) in centers.iter().enumerate() {
+            let model = plant.add_model_instance(&format!("ball{i}")).unwrap();
+            let body = plant
+                .add_rigid_body("ball", model, ball_inertia(1.0))
+                .unwrap();
+            let shape = Sphere::new(0.1).unwrap();
+            plant
+                .register_collision_geometry(&mut scene, body, x, shape, "ball", material())
+                .unwrap();
+            let x_wb = Isometry3::translation(center.x, center.y, center.z);
+            plant.set_default_free_body_pose(body, x_wb).unwrap();
+        }
+        let mut b = DiagramBuilder::new();
+        let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+        (b.build().unwrap(), plant)
+    }
+}
+
 /// Balls of radius 0.1 m and 1 kg on the half space z < 0.
 fn balls(
     time_step: f64,
@@ -29,34 +99,11 @@ fn balls(
     friction: f64,
     centers: &[Vector3<f64>],
 ) -> (Diagram<f64>, Block<MultibodyPlant>) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(time_step).unwrap(), SceneGraph::new());
-    plant
-        .set_discrete_contact_approximation(approximation)
-        .unwrap();
-    plant.set_use_sampled_output_ports(false).unwrap();
-    plant
-        .register_as_source_for_scene_graph(&mut scene)
-        .unwrap();
-    let ground = material(friction, 10.0);
-    let (world, x) = (BodyIndex::WORLD, Isometry3::identity());
-    plant
-        .register_collision_geometry(&mut scene, world, x, HalfSpace, "ground", ground)
-        .unwrap();
-    for (i, center) in centers.iter().enumerate() {
-        let model = plant.add_model_instance(&format!("ball{i}")).unwrap();
-        let body = plant
-            .add_rigid_body("ball", model, ball_inertia(1.0))
-            .unwrap();
-        let (shape, own) = (Sphere::new(0.1).unwrap(), material(friction, 10.0));
-        plant
-            .register_collision_geometry(&mut scene, body, x, shape, "ball", own)
-            .unwrap();
-        let x_wb = Isometry3::translation(center.x, center.y, center.z);
-        plant.set_default_free_body_pose(body, x_wb).unwrap();
-    }
-    let mut b = DiagramBuilder::new();
-    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
-    (b.build().unwrap(), plant)
+    let world = BallWorld {
+        friction,
+        ..BallWorld::new(time_step, approximation)
+    };
+    world.build(centers)
 }
 
 pub(crate) const ALL: [DiscreteContactApproximation; 3] = [

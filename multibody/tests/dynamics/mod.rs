@@ -5,6 +5,7 @@ mod curvilinear;
 mod discrete;
 mod forward;
 mod hostile;
+mod options;
 
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};
 use proptest::prelude::*;
