@@ -25,9 +25,9 @@ pub use self::rgba::Rgba;
 pub use self::scene::{
     CollisionFilterDeclaration, CollisionFilterManager, DefaultProximityProperties,
     FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet, GeometryState, GeometryVersion,
-    PenetrationAsPointPair, QueryObject, RayHit, RayOptions, RegistrationMark, RoleProperties,
-    SceneGraph, SceneGraphConfig, SceneGraphInspector, SceneGraphPorts, SignedDistancePair,
-    SignedDistanceToPoint,
+    PenetrationAsPointPair, PenetrationManifold, QueryObject, RayHit, RayOptions, RegistrationMark,
+    RoleProperties, SceneGraph, SceneGraphConfig, SceneGraphInspector, SceneGraphPorts,
+    SignedDistancePair, SignedDistanceToPoint,
 };
 pub use self::shape::{
     Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, MassProperties, Mesh,

@@ -18,6 +18,6 @@ pub use self::model::{
 };
 pub use self::scene_graph::{SceneGraph, SceneGraphPorts};
 pub use self::snapshot::{
-    PenetrationAsPointPair, QueryObject, RayHit, RayOptions, SignedDistancePair,
-    SignedDistanceToPoint,
+    PenetrationAsPointPair, PenetrationManifold, QueryObject, RayHit, RayOptions,
+    SignedDistancePair, SignedDistanceToPoint,
 };

@@ -17,6 +17,7 @@ use tarragon_geometry::{PenetrationAsPointPair, QueryObject, SceneGraphInspector
 pub(super) struct PointContact<T: Scalar> {
     pub(super) bodies: [BodyIndex; 2],
     pub(super) pair: PenetrationAsPointPair<T>,
+    point_id: u32,
     /// Position of the contact point in W.
     pub(super) p_wc: Vector3<T>,
     /// Two tangents and the normal out of A into B, expressed in W, as columns.
@@ -54,14 +55,28 @@ impl MultibodyPlant {
         materials: &mut ContactMaterials,
         query: &QueryObject<T>,
     ) -> Result<Vec<PointContact<T>>> {
-        let pairs = query.compute_point_pair_penetration()?;
         let inspector = query.inspector();
         materials.update(&inspector)?;
-        let mut contacts = Vec::with_capacity(pairs.len());
-        for pair in pairs {
+        let mut contacts = vec![];
+        let mut push = |pair: PenetrationAsPointPair<T>, id| {
             let a = materials.get(self, &inspector, pair.id_a)?;
             let b = materials.get(self, &inspector, pair.id_b)?;
-            contacts.push(self.point_contact(&inspector, pair, (a, b))?);
+            contacts.push(self.point_contact(&inspector, (pair, id), (a, b))?);
+            Ok::<_, Error>(())
+        };
+        match self.contact.model {
+            ContactModel::PointManifold => {
+                for pair in query.compute_penetration_manifolds()? {
+                    pair.points
+                        .into_iter()
+                        .try_for_each(|(point, id)| push(point, id))?;
+                }
+            }
+            _ => {
+                for pair in query.compute_point_pair_penetration()? {
+                    push(pair, 0)?;
+                }
+            }
         }
         Ok(contacts)
     }
@@ -70,10 +85,11 @@ impl MultibodyPlant {
     fn point_contact<T: Scalar>(
         &self,
         inspector: &SceneGraphInspector<'_>,
-        pair: PenetrationAsPointPair<T>,
+        (pair, point_id): (PenetrationAsPointPair<T>, u32),
         (a, b): (ContactMaterial, ContactMaterial),
     ) -> Result<PointContact<T>> {
-        if self.contact.model != ContactModel::Point && a.is_hydroelastic && b.is_hydroelastic {
+        let points = [ContactModel::Point, ContactModel::PointManifold];
+        if !points.contains(&self.contact.model) && a.is_hydroelastic && b.is_hydroelastic {
             return Err(Error::unsupported(format!(
                 "contact between '{}' and '{}' must have a hydroelastic contact surface, which is \
                  not supported yet; call `set_contact_model(ContactModel::Point)` on the plant",
@@ -118,6 +134,7 @@ impl MultibodyPlant {
             },
             friction: (combined_friction(static_a, static_b), mu),
             pair,
+            point_id,
         })
     }
 }
@@ -187,6 +204,7 @@ impl<T: Scalar> PointContact<T> {
             separation_speed,
             slip_speed,
             point_pair: self.pair,
+            point_id: self.point_id,
         }
     }
 }

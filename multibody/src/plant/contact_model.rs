@@ -18,6 +18,13 @@ use std::str::FromStr;
 pub enum ContactModel {
     /// One compliant contact point per pair of geometries.
     Point,
+    /// Up to eight points per pair of geometries that touch along a line or a face (see
+    /// [`QueryObject::compute_penetration_manifolds`]), each with the stiffness of the pair: boxes
+    /// rest without rocking. Drake has no such model.
+    ///
+    /// [`QueryObject::compute_penetration_manifolds`]:
+    ///     tarragon_geometry::QueryObject::compute_penetration_manifolds
+    PointManifold,
     /// Contact surfaces between all pairs. Not supported yet.
     Hydroelastic,
     /// Contact surfaces between geometries that declare a hydroelastic compliance type, points
@@ -29,18 +36,20 @@ pub enum ContactModel {
 
 impl FromStr for ContactModel {
     type Err = Error;
-    /// Reads Drake's names: `point`, `hydroelastic` and `hydroelastic_with_fallback`.
+    /// Reads Drake's names, `point`, `hydroelastic` and `hydroelastic_with_fallback`, and
+    /// `point_manifold`.
     ///
     /// # Errors
     /// Returns an error for any other name.
     fn from_str(name: &str) -> Result<Self> {
         match name {
             "point" => Ok(Self::Point),
+            "point_manifold" => Ok(Self::PointManifold),
             "hydroelastic" => Ok(Self::Hydroelastic),
             "hydroelastic_with_fallback" => Ok(Self::HydroelasticWithFallback),
             other => Err(Error::invalid(format!(
-                "contact_model must be 'point', 'hydroelastic' or 'hydroelastic_with_fallback', got \
-                 '{other}'"
+                "contact_model must be 'point', 'point_manifold', 'hydroelastic' or \
+                 'hydroelastic_with_fallback', got '{other}'"
             ))),
         }
     }

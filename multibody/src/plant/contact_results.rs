@@ -22,6 +22,9 @@ pub struct PointPairContactInfo<T: Scalar> {
     pub slip_speed: T,
     /// The penetration that gives rise to the contact.
     pub point_pair: PenetrationAsPointPair<T>,
+    /// Number of the point in its pair of geometries, the same as long as the same features meet; 0
+    /// if a pair has one point ([`ContactModel::Point`](crate::ContactModel::Point)).
+    pub point_id: u32,
 }
 
 /// All contacts of a plant (Drake's `ContactResults`).

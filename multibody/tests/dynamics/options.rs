@@ -2,8 +2,9 @@
 
 use super::discrete::{ALL, BallWorld, G, material};
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use tarragon_framework::math;
 use tarragon_framework::prelude::*;
-use tarragon_geometry::{BoxShape, SceneGraph, Sphere};
+use tarragon_geometry::{BoxShape, HalfSpace, SceneGraph, Sphere};
 use tarragon_multibody::*;
 
 /// Largest absolute vertical speed of a ball in 2000 steps, and its height at the end.
@@ -185,4 +186,74 @@ fn gripped_object_creeps_no_faster_than_the_bound() {
             );
         }
     }
+}
+
+/// Boxes of 1 kg, one on the other, the lowest one on the ground.
+fn tower(model: ContactModel, count: usize, tilt: f64) -> (Diagram<f64>, Block<MultibodyPlant>) {
+    let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
+    plant.set_contact_model(model).unwrap();
+    plant
+        .register_as_source_for_scene_graph(&mut scene)
+        .unwrap();
+    let (world, x) = (BodyIndex::WORLD, Isometry3::identity());
+    let own = material(0.5, 10.0);
+    plant
+        .register_collision_geometry(&mut scene, world, x, HalfSpace, "ground", own)
+        .unwrap();
+    for i in 0..count {
+        let instance = plant.add_model_instance(&format!("box{i}")).unwrap();
+        let moments = Matrix3::from_diagonal_element(0.01 / 6.0);
+        let inertia = SpatialInertia::from_central(1.0, Vector3::zeros(), moments).unwrap();
+        let body = plant.add_rigid_body("box", instance, inertia).unwrap();
+        let (cube, own) = (BoxShape::new(0.1, 0.1, 0.1).unwrap(), material(0.5, 10.0));
+        plant
+            .register_collision_geometry(&mut scene, body, x, cube, "cube", own)
+            .unwrap();
+        let turn = math::rpy(tilt, 0.0, 0.4 * i as f64);
+        let z = 0.05 + 0.1 * i as f64;
+        let x_wb = math::pose(turn, Vector3::new(0.0, 0.0, z));
+        plant.set_default_free_body_pose(body, x_wb).unwrap();
+    }
+    let mut b = DiagramBuilder::new();
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+    (b.build().unwrap(), plant)
+}
+
+#[test]
+fn boxes_with_manifolds_rest_without_rocking() {
+    let largest = |model, count, tilt| {
+        let (diagram, plant) = tower(model, count, tilt);
+        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        sim.advance_to(2.0).unwrap();
+        let v = plant.system().velocities(&plant, sim.context()).unwrap();
+        let contacts = sim
+            .context()
+            .eval(plant.dynamics().unwrap().contact_results);
+        let contacts = contacts.unwrap().point_pairs().len();
+        (v.iter().fold(0.0_f64, |m, v| m.max(v.abs())), contacts)
+    };
+    // One point under a cube moves from corner to corner.
+    let (rocking, contacts) = largest(ContactModel::Point, 1, 0.01);
+    assert!(contacts <= 1 && rocking > 1e-3, "{rocking}");
+    for (count, tilt, expected) in [(1, 0.01, 4), (3, 0.0, 4 + 8 + 8)] {
+        let (still, contacts) = largest(ContactModel::PointManifold, count, tilt);
+        assert!(
+            contacts == expected && still < 1e-7,
+            "{count}: {still} {contacts}"
+        );
+    }
+}
+
+#[test]
+fn tilted_box_with_a_manifold_falls_on_its_face() {
+    let (diagram, plant) = tower(ContactModel::PointManifold, 1, 0.3);
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(2.0).unwrap();
+    let body = plant.system().body_by_name("box").unwrap();
+    let x_wb = &sim.context().eval(plant.body_poses).unwrap()[body.index()];
+    let up = x_wb.rotation * Vector3::z();
+    assert!((up.z - 1.0).abs() < 1e-9, "{up}");
+    // Four springs of 5e4 N/m carry it.
+    let depth = 0.05 - x_wb.translation.z;
+    assert!((depth - G / 2e5).abs() < 1e-7, "{depth}");
 }

@@ -5,6 +5,6 @@ mod kinematics;
 mod query;
 
 pub use self::query::{
-    PenetrationAsPointPair, QueryObject, RayHit, RayOptions, SignedDistancePair,
-    SignedDistanceToPoint,
+    PenetrationAsPointPair, PenetrationManifold, QueryObject, RayHit, RayOptions,
+    SignedDistancePair, SignedDistanceToPoint,
 };

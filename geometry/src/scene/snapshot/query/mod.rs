@@ -9,4 +9,6 @@ mod results;
 
 pub use self::query_object::QueryObject;
 pub use self::rays::{RayHit, RayOptions};
-pub use self::results::{PenetrationAsPointPair, SignedDistancePair, SignedDistanceToPoint};
+pub use self::results::{
+    PenetrationAsPointPair, PenetrationManifold, SignedDistancePair, SignedDistanceToPoint,
+};

@@ -1,9 +1,9 @@
 //! Distances and penetrations of pairs.
 
-use super::{PenetrationAsPointPair, QueryObject, SignedDistancePair};
+use super::{PenetrationAsPointPair, PenetrationManifold, QueryObject, SignedDistancePair};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
-use crate::proximity::{self, PairAnswer, PairDistance, WitnessPair};
+use crate::proximity::{self, Manifold, PairAnswer, PairDistance, WitnessPair};
 use crate::scene::snapshot::broadphase::{Candidates, unpack};
 use tarragon_framework::Scalar;
 
@@ -87,19 +87,70 @@ impl<T: Scalar> QueryObject<T> {
     /// # Errors
     /// Returns an error if a pair whose bounding boxes overlap has unsupported shapes.
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
-        let overlap = |(a, b): (usize, usize)| {
-            let found: Option<PairDistance<T>> = self.pair((a, b), 0.0)?;
-            let found = found.filter(|f| f.distance.re() < 0.0);
-            Ok(found.map(|found| PenetrationAsPointPair {
-                id_a: self.state.geometries[a].id,
-                id_b: self.state.geometries[b].id,
-                depth: -found.distance,
-                nhat_ba_w: found.nhat_ba_w,
-                p_wca: found.p_wca,
-                p_wcb: found.p_wcb,
-            }))
+        let overlap = |pair| {
+            Ok(self
+                .overlap(pair)?
+                .map(|found| self.penetration(pair, &found)))
         };
         self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
+    }
+
+    /// Returns all candidate pairs that overlap, by (A, B), with several points where they touch
+    /// along a line or a face: boxes on each other, and boxes, capsules and cylinders on half
+    /// spaces. A pair has at most eight points, all with the normal of its deepest overlap; other
+    /// pairs have one point, that of [`Self::compute_point_pair_penetration`].
+    ///
+    /// # Errors
+    /// Returns an error in the cases of [`Self::compute_point_pair_penetration`].
+    pub fn compute_penetration_manifolds(&self) -> Result<Vec<PenetrationManifold<T>>> {
+        let overlap = |pair: (usize, usize)| {
+            let Some(found) = self.overlap(pair)? else {
+                return Ok(None);
+            };
+            let deepest = self.penetration(pair, &found);
+            let points = self.manifold(pair, &found).into_iter().map(|point| {
+                let pair = PenetrationAsPointPair {
+                    depth: point.depth,
+                    p_wca: point.p_wca,
+                    p_wcb: point.p_wcb,
+                    ..deepest
+                };
+                (pair, point.id)
+            });
+            let mut points: Vec<_> = points.collect();
+            if points.is_empty() {
+                points.push((deepest, 0));
+            }
+            Ok(Some(PenetrationManifold { points }))
+        };
+        self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
+    }
+
+    #[inline]
+    fn overlap(&self, pair: (usize, usize)) -> Result<Option<PairDistance<T>>> {
+        let found: Option<PairDistance<T>> = self.pair(pair, 0.0)?;
+        Ok(found.filter(|f| f.distance.re() < 0.0))
+    }
+
+    #[inline]
+    fn penetration(
+        &self,
+        (a, b): (usize, usize),
+        found: &PairDistance<T>,
+    ) -> PenetrationAsPointPair<T> {
+        PenetrationAsPointPair {
+            id_a: self.state.geometries[a].id,
+            id_b: self.state.geometries[b].id,
+            depth: -found.distance,
+            nhat_ba_w: found.nhat_ba_w,
+            p_wca: found.p_wca,
+            p_wcb: found.p_wcb,
+        }
+    }
+
+    fn manifold(&self, (a, b): (usize, usize), found: &PairDistance<T>) -> Manifold<T> {
+        let of = |i: usize| (&self.state.geometries[i].shape, self.kinematics.x_wg(i));
+        proximity::contact_manifold(of(a), of(b), found)
     }
 
     /// Returns true if any two candidates overlap. Stops at the first pair that does.

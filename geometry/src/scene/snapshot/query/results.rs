@@ -43,6 +43,38 @@ pub struct PenetrationAsPointPair<T: Scalar> {
     pub p_wcb: Vector3<T>,
 }
 
+/// Two overlapping geometries with all points where they touch along a line or a face.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let frame = scene.register_frame(source, GeometryFrame::new("block"))?;
+/// let cube = BoxShape::new(1.0, 1.0, 1.0)?;
+/// let block = GeometryInstance::new(Isometry3::identity(), cube, "block")?;
+/// scene.register_geometry(source, frame, block.with_proximity(ProximityProperties::new()))?;
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
+/// scene.register_anchored_geometry(source, floor.with_proximity(ProximityProperties::new()))?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let mut ctx = b.build()?.default_context();
+/// let poses = FramePoseVector::from_iter([(frame, Isometry3::translation(0.0, 0.0, 0.25))]);
+/// ctx.fix(scene.source_pose_port(source)?, poses)?;
+/// let query = ctx.eval(scene.query)?;
+/// let pairs: Vec<PenetrationManifold<f64>> = query.compute_penetration_manifolds()?;
+/// assert_eq!(pairs[0].points.len(), 4); // the lower corners
+/// assert!(pairs[0].points.iter().all(|(point, _)| point.depth == 0.25));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PenetrationManifold<T: Scalar> {
+    /// The points, at least one, each with a number that stays the same as long as the same
+    /// features of the two shapes meet there.
+    pub points: Vec<(PenetrationAsPointPair<T>, u32)>,
+}
+
 /// Signed distance between two geometries (Drake's `SignedDistancePair`).
 ///
 /// ```
