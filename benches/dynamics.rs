@@ -83,7 +83,7 @@ fn forward_dynamics(c: &mut Criterion) {
     let humanoid = humanoid.map(|directory| {
         let mut plant = MultibodyPlant::new(0.0).unwrap();
         let mut parser = Parser::new(&mut plant);
-        parser.add_models(&directory.join("midphase.xml")).unwrap();
+        parser.add_models(directory.join("midphase.xml")).unwrap();
         plant.finalize().unwrap();
         ("humanoid27", plant)
     });

@@ -182,7 +182,7 @@ pub(crate) fn arm(approximation: DiscreteContactApproximation) -> (MultibodyPlan
             .unwrap();
         let axis = [Vector3::z(), Vector3::y()][i % 2];
         let offset = if i == 0 { 0.0 } else { 0.3 };
-        x_w *= up(offset) * UnitQuaternion::from_scaled_axis(axis * angle);
+        x_w *= up(offset) * math::rotation_exp(&(axis * angle));
         let joint = Joint::revolute(format!("j{i}"), previous, body, axis).unwrap();
         let joint = joint
             .with_pose_on_parent(up(offset))

@@ -2,7 +2,8 @@
 //!
 //! `law` and `regularization` turn physical parameters into convex costs, `problem` collects
 //! constraints with their Jacobians, `islands` splits the problem, `newton` solves the parts with
-//! `cholesky` and the products of `blocks`, and `step` goes from forces to velocities and their derivatives.
+//! `cholesky` and the products of `blocks`, and `step` goes from forces to velocities and their
+//! derivatives.
 //!
 //! Source: A. Castro, F. Permenter, X. Han, "An Unconstrained Convex Formulation of Compliant
 //! Contact", IEEE Transactions on Robotics, 2022.

@@ -38,6 +38,16 @@ pub(crate) enum Site<T: Scalar> {
     },
 }
 
+/// A spatial impulse between two bodies.
+pub(crate) struct SiteImpulse<T: Scalar> {
+    /// A and B.
+    pub(crate) bodies: [BodyIndex; 2],
+    /// Points in W where it acts on them.
+    pub(crate) points: [Vector3<T>; 2],
+    /// The impulse on B, expressed in W.
+    pub(crate) on_b: SpatialVector<T>,
+}
+
 impl<T: Scalar> Site<T> {
     pub(crate) fn num_rows(&self) -> usize {
         match self {
@@ -47,12 +57,8 @@ impl<T: Scalar> Site<T> {
         }
     }
 
-    /// Returns the bodies of the site, the points in W where the impulses of its rows act on them,
-    /// and the spatial impulse on B, expressed in W; `None` if it is not between bodies.
-    pub(crate) fn impulse(
-        &self,
-        rows: &[T; 6],
-    ) -> Option<([BodyIndex; 2], [Vector3<T>; 2], SpatialVector<T>)> {
+    /// Returns what impulses of the rows do to the bodies; `None` if there are no bodies.
+    pub(crate) fn impulse(&self, rows: &[T; 6]) -> Option<SiteImpulse<T>> {
         match self {
             Self::Velocities(_) => None,
             Self::Point {
@@ -64,7 +70,11 @@ impl<T: Scalar> Site<T> {
                     rotational: Vector3::zeros(),
                     translational: directions * Vector3::new(rows[0], rows[1], rows[2]),
                 };
-                Some((*bodies, [*p_w; 2], impulse))
+                Some(SiteImpulse {
+                    bodies: *bodies,
+                    points: [*p_w; 2],
+                    on_b: impulse,
+                })
             }
             Self::Bodies {
                 bodies,
@@ -75,7 +85,11 @@ impl<T: Scalar> Site<T> {
                 for (direction, f) in directions.iter().zip(rows) {
                     impulse += *direction * *f;
                 }
-                Some((*bodies, *points, impulse))
+                Some(SiteImpulse {
+                    bodies: *bodies,
+                    points: *points,
+                    on_b: impulse,
+                })
             }
         }
     }
@@ -152,8 +166,8 @@ impl<T: Scalar> ConvexConstraints<T> {
         true
     }
 
-    /// Returns the squared norm of `J diag(A)^-1 J^T` and the velocity at the start of the step, for
-    /// blocks with R rows.
+    /// Returns the squared norm of `J diag(A)^-1 J^T` and the velocity at the start of the step,
+    /// for blocks with R rows.
     #[inline]
     fn measure<const R: usize>(
         &self,
@@ -180,9 +194,9 @@ impl<T: Scalar> ConvexConstraints<T> {
             }
         }
         let mut squares = T::zero();
-        for i in 0..R {
-            for j in 0..=i {
-                squares += w[i][j] * w[i][j] * if i == j { 1.0 } else { 2.0 };
+        for (i, row) in w.iter().enumerate() {
+            for (j, x) in row.iter().enumerate().take(i + 1) {
+                squares += *x * *x * if i == j { 1.0 } else { 2.0 };
             }
         }
         (squares, v)

@@ -77,7 +77,7 @@ pub(crate) struct SpringRow<T> {
     pub(crate) tau: f64,
 }
 
-/// What acts at a site.
+/// Law of what acts at a site, by its physical parameters.
 #[derive(Clone, Debug)]
 pub(crate) enum SiteLaw<T: Scalar> {
     Contact(ContactParameters<T>),

@@ -211,12 +211,11 @@ pub(crate) fn inverse_dynamics_derivatives(
                 (node, k),
                 moved,
                 &axes,
-                &[second.clone()],
-                &[first.clone()],
+                [second.clone(), first.clone()],
             );
         }
         for k in first.clone() {
-            d.own(tree, (node, k), moved, &axes, &[first.clone()], &[]);
+            d.own(tree, (node, k), moved, &axes, [first.clone(), 0..0]);
         }
         for k in node.velocities() {
             d.tau[k] += node.reflected * vdot[k];
@@ -290,15 +289,14 @@ impl Moved {
 
 impl InverseDynamicsDerivatives {
     /// Fills in the force along velocity k of a joint, and its mixed derivatives with the
-    /// velocities of its own group, of the groups inboard of it in the joint, and of inboard joints.
+    /// velocities of its own group, of the group inboard of it in the joint, and of inboard joints.
     fn own(
         &mut self,
         tree: &KinematicTree,
         (node, k): (&MobilizedBody, usize),
         moved: &Moved,
         axes: &[Axis],
-        own: &[Range<usize>],
-        inboard: &[Range<usize>],
+        [own, inboard]: [Range<usize>; 2],
     ) {
         let axis = &axes[k];
         let column = &axis.column;
@@ -314,7 +312,7 @@ impl InverseDynamicsDerivatives {
         let of_spin = moved.spin.tr_mul(w) + moved.momentum.cross(u) * 2.0;
         let of_lever = moved.lever.tr_mul(w) + moved.pull.cross(u);
         let of_motion = moved.inertia.momentum(column);
-        for m in own.iter().cloned().flatten() {
+        for m in own {
             // Axes of a group do not turn with each other.
             let other = &axes[m].column;
             self.dtau_dq[(m, k)] = other.dot(&with_q);
@@ -333,11 +331,7 @@ impl InverseDynamicsDerivatives {
             let m_mk = of_motion.dot(&other.column);
             (self.dtau_dvdot[(m, k)], self.dtau_dvdot[(k, m)]) = (m_mk, m_mk);
         };
-        inboard
-            .iter()
-            .cloned()
-            .flatten()
-            .for_each(&mut with_inboard);
+        inboard.for_each(&mut with_inboard);
         let mut at = node;
         while at.parent != 0 {
             at = &tree.nodes[tree.node_of[at.parent as usize] as usize];

@@ -35,7 +35,7 @@ pub struct MultibodyPlantConfig {
     pub penetration_allowance: f64,
     /// See [`MultibodyPlant::set_stiction_tolerance`].
     pub stiction_tolerance: f64,
-    /// `point`, `hydroelastic` or `hydroelastic_with_fallback`, or `point_manifold`, which Drake does
+    /// `point`, `hydroelastic`, `hydroelastic_with_fallback`, or `point_manifold`, which Drake does
     /// not know; see [`MultibodyPlant::set_contact_model`].
     pub contact_model: String,
     /// `lagged`, `similar` or `sap`; empty means `lagged`.

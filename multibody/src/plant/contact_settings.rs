@@ -75,11 +75,11 @@ impl MultibodyPlant {
         self.contact.sap_near_rigid_threshold
     }
 
-    /// Sets the near-rigid parameter of [`DiscreteContactApproximation::Lagged`] and `Similar`, which
+    /// Sets the near-rigid parameter of [`DiscreteContactApproximation::Lagged`] and `Similar`. It
     /// softens contact whose stiffness the time step cannot resolve, as
-    /// [`Self::set_sap_near_rigid_threshold`] does: the period of its vibration is at least this many
-    /// time steps. 0 unless it is set, as in Drake, which has no such parameter: contact is as stiff
-    /// as the geometry says.
+    /// [`Self::set_sap_near_rigid_threshold`] does: the period of its vibration is at least this
+    /// many time steps. 0 unless it is set, as in Drake, which has no such parameter: contact is as
+    /// stiff as the geometry says.
     ///
     /// # Errors
     /// Returns an error if the threshold is negative or not finite, or after `finalize`.

@@ -18,8 +18,8 @@ impl MultibodyPlant {
     /// spatial forces keep their value in W while the bodies move.
     ///
     /// The cost of the derivatives is that of a few products per pair of a joint and one inboard of
-    /// it, far less than that of inverse dynamics in [`AutoDiff`]. Force elements other than gravity
-    /// and joint damping are differentiated by [`AutoDiff`].
+    /// it, far less than that of inverse dynamics in [`AutoDiff`]. Force elements other than
+    /// gravity and joint damping are differentiated by [`AutoDiff`].
     ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another

@@ -252,12 +252,17 @@ impl MultibodyPlant {
             if let SiteRole::Actuator(k) = role {
                 net_actuation[*k] = impulse[0] / settings.dt;
             }
-            let Some((bodies, points, impulse)) = site.impulse(impulse) else {
+            let Some(impulse) = site.impulse(impulse) else {
                 continue;
             };
-            let force = impulse * T::from(1.0 / settings.dt);
+            let force = impulse.on_b * T::from(1.0 / settings.dt);
             let of_contact = matches!(role, SiteRole::Contact);
-            for ((body, p), force) in bodies.iter().zip(&points).zip([-force, force]) {
+            for ((body, p), force) in impulse
+                .bodies
+                .iter()
+                .zip(&impulse.points)
+                .zip([-force, force])
+            {
                 let arm = p - positions.x_wb(*body).translation.vector;
                 spatial.add_at(*body, &arm, force);
                 if of_contact {

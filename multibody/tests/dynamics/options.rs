@@ -155,8 +155,8 @@ fn gripper(
 }
 
 /// Friction is regularized, so a held object creeps at the speed where regularized friction carries
-/// its load: `s r / sqrt(1 - r^2)` for a load of r times the limit of friction and a smoothing speed
-/// s, the larger one of the stiction tolerance and 1e-3 mu w n0.
+/// its load: `s r / sqrt(1 - r^2)` for a load of r times the limit of friction and a smoothing
+/// speed s, the larger one of the stiction tolerance and 1e-3 mu w n0.
 #[test]
 fn gripped_object_creeps_no_faster_than_the_bound() {
     for approximation in &ALL[..2] {

@@ -12,7 +12,8 @@ use tarragon_framework::Scalar;
 /// For concentric spheres, the normal from B to A is the x axis of B's frame if (A, B) is the
 /// canonical order (the smaller sphere first), and minus the x axis of A's frame otherwise, so
 /// swapping the spheres swaps the witnesses here too.
-// Without inlining, the result passes through memory, and a pair takes one and a half times as long.
+// Without inlining, the result passes through memory, and a pair takes one and a half times as
+// long.
 #[inline(always)]
 pub(in crate::proximity) fn sphere_sphere_distance<T: Scalar>(
     a: &Sphere,
