@@ -118,10 +118,12 @@ pub(crate) struct ConvexConstraints<T> {
 }
 
 impl<T: Scalar> ConvexConstraints<T> {
-    pub(crate) fn new() -> Self {
+    /// Creates an empty problem with room for some constraints.
+    pub(crate) fn with_capacity(count: usize) -> Self {
         Self {
-            list: vec![],
-            jacobian: vec![],
+            list: Vec::with_capacity(count),
+            // Three rows for two free bodies.
+            jacobian: Vec::with_capacity(36 * count),
         }
     }
 

@@ -218,7 +218,7 @@ impl StepStorage {
         sites: &[(Site<T>, SiteLaw<T>)],
     ) -> (ConvexConstraints<T>, Vec<bool>) {
         let dt = start.settings.dt;
-        let mut constraints = ConvexConstraints::new();
+        let mut constraints = ConvexConstraints::with_capacity(sites.len());
         if sites.is_empty() {
             return (constraints, vec![]);
         }

@@ -5,7 +5,8 @@
 //! bodies without mass at the same place. Thus there is one kind of elimination.
 
 use super::composite_inertia::CompositeInertia;
-use crate::kinematics::PositionKinematics;
+use super::forces::MultibodyForces;
+use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
@@ -105,6 +106,26 @@ impl ArticulatedInertia {
     }
 }
 
+/// A body with the bodies outboard of it.
+#[derive(Clone, Copy)]
+struct Articulated {
+    inertia: ArticulatedInertia,
+    /// Sums of the moments and of the forces per unit of acceleration that were eliminated.
+    noise: (f64, f64),
+    /// Force of the inboard joint.
+    force: SpatialVector<f64>,
+}
+
+impl Articulated {
+    fn zero() -> Self {
+        Self {
+            inertia: ArticulatedInertia::zero(),
+            noise: (0.0, 0.0),
+            force: SpatialVector::zero(),
+        }
+    }
+}
+
 /// The articulated-body factorization of the mass matrix at some positions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArticulatedBodies {
@@ -115,28 +136,41 @@ pub(crate) struct ArticulatedBodies {
 }
 
 impl ArticulatedBodies {
-    /// Factors the mass matrix at new positions.
+    /// Factors the mass matrix at new positions; returns the accelerations that forces cause.
     pub(crate) fn update(
         &mut self,
         tree: &KinematicTree,
         positions: &PositionKinematics<f64>,
-    ) -> Result<(), SingularInertia> {
+        velocities: &VelocityKinematics<f64>,
+        forces: &MultibodyForces<f64>,
+    ) -> Result<Vec<f64>, SingularInertia> {
         let n = tree.num_velocities;
         self.forces.clear();
         self.forces.resize(n, SpatialVector::zero());
         self.inverse_pivots.clear();
         self.inverse_pivots.resize(n, 0.0);
-        let mut bodies = vec![(ArticulatedInertia::zero(), 0.0, 0.0); tree.nodes.len() + 1];
+        // Accelerations at vdot = 0, then those at the solution.
+        let mut accelerations = vec![];
+        spatial_accelerations(tree, positions, velocities, None, &mut accelerations);
+        let mut bodies = vec![Articulated::zero(); tree.nodes.len() + 1];
+        let mut vdot = vec![0.0; n];
         for node in tree.nodes.iter().rev() {
             let body = node.body as usize;
-            let (mut inertia, mut noise, mut noise_translational) = bodies[body];
-            inertia.add_body(&CompositeInertia::of(&node.inertia, &positions.r_wb[body]));
+            let Articulated {
+                mut inertia,
+                mut noise,
+                mut force,
+            } = bodies[body];
+            let own = CompositeInertia::of(&node.inertia, &positions.r_wb[body]);
+            force += own.force(&accelerations[body], &velocities.v_wb[body].rotational);
+            force -= forces.spatial[body];
+            inertia.add_body(&own);
             for k in node.velocities().rev() {
                 let column = &positions.columns[k];
-                let force = inertia.times(column);
-                let pivot = column.dot(&force) + node.reflected;
-                let rounding = noise * column.rotational.norm_squared()
-                    + noise_translational * column.translational.norm_squared();
+                let along = inertia.times(column);
+                let pivot = column.dot(&along) + node.reflected;
+                let rounding = noise.0 * column.rotational.norm_squared()
+                    + noise.1 * column.translational.norm_squared();
                 if pivot.is_nan() || pivot <= PIVOT_TOLERANCE * rounding {
                     return Err(SingularInertia {
                         body: BodyIndex::new(body),
@@ -144,22 +178,29 @@ impl ArticulatedBodies {
                         pivot,
                     });
                 }
-                let (rotational, translational) = inertia.scale();
-                noise += rotational;
-                noise_translational += translational;
-                inertia.eliminate(&force, 1.0 / pivot);
-                self.forces[k] = force;
-                self.inverse_pivots[k] = 1.0 / pivot;
+                let inverse_pivot = 1.0 / pivot;
+                vdot[k] = (forces.generalized[k] - column.dot(&force)) * inverse_pivot;
+                force += along * vdot[k];
+                self.forces[k] = along;
+                self.inverse_pivots[k] = inverse_pivot;
+                if node.parent != 0 || k != node.velocities().start {
+                    let (rotational, translational) = inertia.scale();
+                    noise.0 += rotational;
+                    noise.1 += translational;
+                    inertia.eliminate(&along, inverse_pivot);
+                }
             }
             if node.parent != 0 {
                 let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
                 let parent = &mut bodies[node.parent as usize];
-                parent.0.add_outboard(&inertia, &r);
-                parent.1 += noise + noise_translational * r.norm_squared();
-                parent.2 += noise_translational;
+                parent.inertia.add_outboard(&inertia, &r);
+                parent.noise.0 += noise.0 + noise.1 * r.norm_squared();
+                parent.noise.1 += noise.1;
+                parent.force += force.force_at(&-r);
             }
         }
-        Ok(())
+        self.spread(tree, positions, &mut vdot, &mut accelerations);
+        Ok(vdot)
     }
 
     /// Replaces b by the solution of `M x = b`.
@@ -184,6 +225,18 @@ impl ArticulatedBodies {
                 scratch[node.parent as usize] += force;
             }
         }
+        self.spread(tree, positions, b, scratch);
+    }
+
+    /// Completes a solution from the root outwards: subtracts what the motion of the inboard bodies
+    /// contributes.
+    fn spread<T: Scalar>(
+        &self,
+        tree: &KinematicTree,
+        positions: &PositionKinematics<f64>,
+        b: &mut [T],
+        scratch: &mut [SpatialVector<T>],
+    ) {
         for node in &tree.nodes {
             let mut a = SpatialVector::zero();
             if node.parent != 0 {

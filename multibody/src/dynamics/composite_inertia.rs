@@ -76,6 +76,15 @@ impl<T: Scalar> CompositeInertia<T> {
             xz * w.x + yz * w.y + zz * w.z,
         )
     }
+    /// Computes the force that the acceleration of the point and the angular velocity of the body
+    /// take.
+    pub(super) fn force(&self, a: &SpatialVector<T>, w: &Vector3<T>) -> SpatialVector<T> {
+        self.momentum(a)
+            + SpatialVector {
+                rotational: w.cross(&self.turn(w)),
+                translational: w.cross(&w.cross(&self.moment)),
+            }
+    }
     /// Returns the rotational inertia about the point.
     pub(super) fn rotational(&self) -> Matrix3<T> {
         let [xx, yy, zz, xy, xz, yz] = self.i;

@@ -21,19 +21,8 @@ pub(crate) fn forward_dynamics<T: Scalar>(
 ) -> Result<Vec<T>, SingularInertia> {
     let real = positions.real();
     let mut factored = ArticulatedBodies::default();
-    factored.update(tree, &real)?;
-    let mut vdot = {
-        let (velocities, forces) = (velocities.real(), forces.real());
-        let bias = inverse_dynamics(tree, &real, &velocities, None, Some(&forces.spatial));
-        let mut b: Vec<f64> = forces
-            .generalized
-            .iter()
-            .zip(bias)
-            .map(|(t, c)| t - c)
-            .collect();
-        factored.solve(tree, &real, &mut b, &mut vec![]);
-        b.into_iter().map(T::from).collect::<Vec<T>>()
-    };
+    let values = factored.update(tree, &real, &velocities.real(), &forces.real())?;
+    let mut vdot: Vec<T> = values.into_iter().map(T::from).collect();
     for _ in 0..T::NDERIV {
         let applied = Some(&*forces.spatial);
         let needed = inverse_dynamics(tree, positions, velocities, Some(&vdot), applied);

@@ -45,13 +45,7 @@ pub(crate) fn transmitted_forces<T: Scalar>(
         let body = node.body as usize;
         let (a, w) = (forces[body], velocities.v_wb[body].rotational);
         let m = CompositeInertia::of(&node.inertia, &positions.r_wb[body]);
-        let spin = w.cross(&m.turn(&w));
-        let pull = w.cross(&w.cross(&m.moment));
-        forces[body] = m.momentum(&a)
-            + SpatialVector {
-                rotational: spin,
-                translational: pull,
-            };
+        forces[body] = m.force(&a, &w);
         if let Some(applied) = applied {
             forces[body] -= applied[body];
         }

@@ -210,6 +210,8 @@ impl MultibodyPlant {
             Some(query) => self.point_contacts(&mut work.materials, query)?,
             None => vec![],
         };
+        sites.list.reserve(contacts.len());
+        sites.roles.reserve(contacts.len());
         for contact in &contacts {
             let site = Site::Point {
                 bodies: contact.bodies,
