@@ -215,14 +215,14 @@ fn steps(c: &mut Criterion) {
         ("sap", DiscreteContactApproximation::Sap),
     ] {
         for n in [1, 10, 100] {
-            let scene = || boxes(approximation, n, false);
+            let scene = || boxes(approximation, n, 1);
             bench_step(c, &format!("I.step.boxes.{name}.double/{n}"), scene, 0.5);
             if n <= 10 {
                 bench_step_with_derivatives(c, &format!("boxes.{name}"), n, scene);
             }
         }
         let id = format!("I.step.stack.{name}.double/10");
-        bench_step(c, &id, || boxes(approximation, 10, true), 1.0);
+        bench_step(c, &id, || boxes(approximation, 10, 10), 1.0);
         let scene = || arm(approximation);
         bench_step(c, &format!("I.step.arm_holds.{name}.double/1"), scene, 0.5);
         bench_step_with_derivatives(c, &format!("arm_holds.{name}"), 1, scene);
@@ -233,5 +233,26 @@ fn steps(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, forward_dynamics, steps);
+/// A hundred stacks of ten boxes on one thread and on all of rayon's pool.
+fn islands(c: &mut Criterion) {
+    let made = LazyCell::new(|| {
+        let scene = boxes(DiscreteContactApproximation::Lagged, 1000, 10);
+        settled(scene, 0.1)
+    });
+    for (name, threads) in [("one_thread", 1), ("parallel", 0)] {
+        c.bench_function(&format!("I.step.islands.{name}/1000"), |bencher| {
+            let (_, diagram, start) = &*made;
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().unwrap();
+            let mut sim = Simulator::new(diagram, start.clone()).unwrap();
+            let mut steps = (0.1 / DT).round();
+            bencher.iter(|| {
+                steps += 1.0;
+                pool.install(|| sim.advance_to(steps * DT)).unwrap();
+            });
+        });
+    }
+}
+
+criterion_group!(benches, forward_dynamics, steps, islands);
 criterion_main!(benches);

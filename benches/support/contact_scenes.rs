@@ -42,15 +42,15 @@ fn ground(approximation: DiscreteContactApproximation) -> (MultibodyPlant, Scene
     (plant, scene)
 }
 
-/// Boxes that rest on four spheres each, apart or as one stack.
+/// Boxes that rest on four spheres each, in stacks of some height.
 pub(crate) fn boxes(
     approximation: DiscreteContactApproximation,
     n: usize,
-    stack: bool,
+    height: usize,
 ) -> (MultibodyPlant, SceneGraph) {
     let (mut plant, mut scene) = ground(approximation);
     let size = Vector3::new(0.2, 0.2, 0.06);
-    let (pad, columns) = (0.01, (n as f64).sqrt().ceil() as usize);
+    let (pad, columns) = (0.01, ((n / height) as f64).sqrt().ceil() as usize);
     let i = Vector3::new(
         size.y * size.y + size.z * size.z,
         size.x * size.x + size.z * size.z,
@@ -76,7 +76,7 @@ pub(crate) fn boxes(
                 .register_collision_geometry(&mut scene, body, x_bg, shape, &name, material(0.5))
                 .unwrap();
         }
-        if stack {
+        if height > 1 {
             let (shape, x) = (
                 BoxShape::new(size.x, size.y, size.z).unwrap(),
                 Isometry3::identity(),
@@ -86,13 +86,12 @@ pub(crate) fn boxes(
                 .unwrap();
         }
         let bottom = 0.005 + size.z / 2.0;
-        let x_wb = match stack {
-            true => Isometry3::translation(0.0, 0.0, bottom + k as f64 * (size.z + 0.005)),
-            false => {
-                let (x, y) = (k % columns, k / columns);
-                Isometry3::translation(0.3 * x as f64, 0.3 * y as f64, bottom)
-            }
-        };
+        let (stack, level) = (k / height, k % height);
+        let x_wb = Isometry3::translation(
+            0.3 * (stack % columns) as f64,
+            0.3 * (stack / columns) as f64,
+            bottom + level as f64 * (size.z + 0.005),
+        );
         plant.set_default_free_body_pose(body, x_wb).unwrap();
     }
     (plant, scene)

@@ -127,6 +127,18 @@ impl<T: Scalar> ConvexConstraints<T> {
         }
     }
 
+    /// Adds the constraints of another part of the problem after these.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let shift = self.jacobian.len() as u32;
+        for constraint in &mut other.list {
+            for block in &mut constraint.blocks {
+                block.start += shift;
+            }
+        }
+        self.list.append(&mut other.list);
+        self.jacobian.append(&mut other.jacobian);
+    }
+
     /// Returns the same without derivatives.
     pub(crate) fn real(&self) -> Cow<'_, ConvexConstraints<f64>> {
         if let Some(real) = (self as &dyn Any).downcast_ref() {

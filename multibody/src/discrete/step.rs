@@ -218,9 +218,8 @@ impl StepStorage {
         sites: &[(Site<T>, SiteLaw<T>)],
     ) -> (ConvexConstraints<T>, Vec<bool>) {
         let dt = start.settings.dt;
-        let mut constraints = ConvexConstraints::with_capacity(sites.len());
         if sites.is_empty() {
-            return (constraints, vec![]);
+            return (ConvexConstraints::with_capacity(0), vec![]);
         }
         let inverse_diagonal: Vec<T> = match T::NDERIV {
             0 => {
@@ -241,10 +240,21 @@ impl StepStorage {
             inverse_diagonal: &inverse_diagonal,
             locked: start.locked,
         };
-        let used = sites
-            .iter()
-            .map(|(site, law)| constraints.add(&frame, &start.settings, site, law))
-            .collect();
+        let part = |sites: &[(Site<T>, SiteLaw<T>)]| {
+            let mut part = ConvexConstraints::with_capacity(sites.len());
+            let add = |(site, law): &(_, _)| part.add(&frame, &start.settings, site, law);
+            let used: Vec<bool> = sites.iter().map(add).collect();
+            (part, used)
+        };
+        if sites.len() < 2 * CONSTRAINTS_PER_TASK {
+            return part(sites);
+        }
+        let parts: Vec<_> = sites.par_chunks(CONSTRAINTS_PER_TASK).map(part).collect();
+        let (mut constraints, mut used) = (ConvexConstraints::with_capacity(sites.len()), vec![]);
+        for (part, part_used) in parts {
+            constraints.append(part);
+            used.extend(part_used);
+        }
         (constraints, used)
     }
 

@@ -309,6 +309,60 @@ fn constraints_to_the_world_hold_and_can_be_switched_off() {
     );
 }
 
+/// A rope over a pulley: a tendon whose length is the sum of two heights (Atwood's machine).
+#[test]
+fn tendon_pulls_two_masses_alike() {
+    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let model = ModelInstanceIndex::DEFAULT;
+    let masses = [1.0, 2.0];
+    let joints = masses.map(|mass| {
+        let name = format!("mass{mass}");
+        let body = plant
+            .add_rigid_body(&name, model, ball_inertia(mass))
+            .unwrap();
+        let joint = Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::z()).unwrap();
+        plant.add_joint(joint).unwrap()
+    });
+    let stiffness = 1e5;
+    plant
+        .add_tendon_constraint(TendonConstraint {
+            joints: joints.to_vec(),
+            coefficients: vec![1.0, 1.0],
+            offset: 0.0,
+            lower: 0.0,
+            upper: f64::INFINITY,
+            stiffness,
+            damping: 500.0,
+        })
+        .unwrap();
+    plant.finalize().unwrap();
+    let mut b = DiagramBuilder::new();
+    let plant = b.add("plant", plant);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(0.3).unwrap();
+    let q = plant.system().positions(&plant, sim.context()).unwrap();
+    let v = plant.system().velocities(&plant, sim.context()).unwrap();
+    let tension = 2.0 * G * masses[0] * masses[1] / (masses[0] + masses[1]);
+    let stretch = -(q[0] + q[1]);
+    assert!((stretch - tension / stiffness).abs() < 1e-9, "{stretch}");
+    let accelerations = sim
+        .context()
+        .eval(plant.dynamics().unwrap().generalized_acceleration);
+    let accelerations = accelerations.unwrap();
+    let expected = G * (masses[1] - masses[0]) / (masses[0] + masses[1]);
+    assert!(
+        (accelerations[0] - expected).abs() < 1e-6,
+        "{accelerations:?}"
+    );
+    assert!(
+        (accelerations[1] + expected).abs() < 1e-6,
+        "{accelerations:?}"
+    );
+    // It was slack for an instant only.
+    assert!((v[0] - expected * 0.3).abs() < 2e-2, "{v:?}");
+}
+
 #[test]
 fn locked_joints_stay_and_errors_name_the_place() {
     let mut plant = MultibodyPlant::new(1e-3).unwrap();
