@@ -58,15 +58,7 @@ impl MultibodyPlant {
         for (sum, f) in forces.spatial.iter_mut().zip(&contact_forces.spatial) {
             *sum += *f;
         }
-        let damping = self.damping_vector();
-        for ((f, d), v) in forces
-            .generalized
-            .iter_mut()
-            .zip(damping)
-            .zip(&velocities.v)
-        {
-            *f -= *v * d;
-        }
+        self.add_joint_damping(velocities, &mut forces);
         let vdot = self.calc_forward_dynamics(positions, velocities, &forces)?;
         Ok(DynamicsResult {
             x: [&*positions.q, &velocities.v].concat(),

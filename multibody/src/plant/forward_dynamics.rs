@@ -93,6 +93,18 @@ impl MultibodyPlant {
         damping
     }
 
+    /// Adds the forces of joint damping.
+    pub(super) fn add_joint_damping<T: Scalar>(
+        &self,
+        velocities: &VelocityKinematics<T>,
+        forces: &mut MultibodyForces<T>,
+    ) {
+        let joints = self.damping_vector().into_iter().zip(&velocities.v);
+        for (f, (damping, v)) in forces.generalized.iter_mut().zip(joints) {
+            *f -= *v * damping;
+        }
+    }
+
     /// Computes the forces of gravity, springs, dampers, bushings and joint damping (Drake's
     /// `CalcForceElementsContribution`).
     ///
@@ -106,15 +118,7 @@ impl MultibodyPlant {
         let tree = self.tree_of("calc_force_elements_contribution", positions)?;
         velocities.check(tree)?;
         let mut forces = self.spring_and_gravity_forces(positions, velocities)?;
-        let damping = self.damping_vector();
-        for ((f, d), v) in forces
-            .generalized
-            .iter_mut()
-            .zip(damping)
-            .zip(&velocities.v)
-        {
-            *f -= *v * d;
-        }
+        self.add_joint_damping(velocities, &mut forces);
         Ok(forces)
     }
 
