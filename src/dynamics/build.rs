@@ -428,7 +428,7 @@ impl Builder<'_> {
                     config,
                 }
             }
-            _ => unreachable!("`apply` passes only force elements"),
+            _ => return Err("the build step must be a force element".into()),
         })
     }
 }

@@ -6,6 +6,7 @@
 mod allocations;
 mod browser;
 mod captured;
+mod client_messages;
 mod convergence;
 #[path = "../../framework/tests/counting_allocator/mod.rs"]
 mod counting_allocator;
