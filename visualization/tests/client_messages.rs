@@ -1,4 +1,4 @@
-//! What pages send to the server: controls, drags, gamepads and cameras.
+//! Tests of the messages of pages: controls, drags, gamepads and cameras.
 
 use crate::support::{Page, field, is, outline, server, wait_for};
 use nalgebra::Vector3;
