@@ -237,8 +237,15 @@ fn solve_backward<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
     }
 }
 
-/// Factors a dense matrix into its lower triangle; returns false if it is not positive definite.
-fn factor_dense(n: usize, a: &mut [f64]) -> bool {
+/// Replaces b by the solution of `L L^T x = b`.
+pub(super) fn solve_dense<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+    solve_forward(n, l, b);
+    solve_backward(n, l, b);
+}
+
+/// Factors a dense matrix into its lower triangle, with the inverses of the diagonal; returns false
+/// if it is not positive definite.
+pub(super) fn factor_dense(n: usize, a: &mut [f64]) -> bool {
     #[inline(always)]
     fn factor(n: usize, a: &mut [f64]) -> bool {
         for j in 0..n {

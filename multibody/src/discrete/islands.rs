@@ -17,69 +17,103 @@ pub(crate) struct ProblemIsland {
 /// The islands of a problem.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProblemIslands {
-    /// Sorted by their lowest tree. Trees without constraints are in none.
-    pub(crate) list: Vec<ProblemIsland>,
+    /// Islands, and others of earlier problems after them.
+    storage: Vec<ProblemIsland>,
+    len: usize,
     /// Place of each tree in its island.
     pub(crate) local: Vec<u32>,
+    /// A tree of the same island for each tree, itself for one of them.
+    parent: Vec<u32>,
+    constrained: Vec<bool>,
+    /// Island of the trees that are their own parents.
+    island_of: Vec<u32>,
 }
 
+const NONE: u32 = u32::MAX;
+
 impl ProblemIslands {
-    pub(crate) fn new(trees: &Trees, constraints: &ConvexConstraints<f64>) -> Self {
+    /// Returns the islands, sorted by their lowest tree. Trees without constraints are in none.
+    pub(crate) fn list(&self) -> &[ProblemIsland] {
+        &self.storage[..self.len]
+    }
+
+    /// Finds the islands of other constraints.
+    pub(crate) fn update(&mut self, trees: &Trees, constraints: &ConvexConstraints<f64>) {
         let n = trees.len();
-        let mut parent: Vec<usize> = (0..n).collect();
-        fn root(parent: &mut [usize], mut x: usize) -> usize {
-            while parent[x] != x {
-                parent[x] = parent[parent[x]];
-                x = parent[x];
-            }
-            x
-        }
-        let mut constrained = vec![false; n];
+        self.parent.clear();
+        self.parent.extend(0..n as u32);
+        self.constrained.clear();
+        self.constrained.resize(n, false);
+        self.local.resize(n, 0);
+        self.island_of.clear();
+        self.island_of.resize(n, NONE);
+        self.len = 0;
         for constraint in &constraints.list {
-            let first = constraint.blocks.first().map_or(0, |b| b.tree as usize);
+            let Some(first) = constraint.blocks.first() else {
+                continue;
+            };
             for block in &constraint.blocks {
-                constrained[block.tree as usize] = true;
-                let (a, b) = (
-                    root(&mut parent, first),
-                    root(&mut parent, block.tree as usize),
-                );
+                self.constrained[block.tree as usize] = true;
+                let (a, b) = (self.root(first.tree), self.root(block.tree));
                 // The lowest tree stands for the set, so that the order of islands is theirs.
-                parent[a.max(b)] = a.min(b);
+                self.parent[a.max(b) as usize] = a.min(b);
             }
         }
-        let mut islands = Self {
-            list: vec![],
-            local: vec![0; n],
-        };
-        let mut island_of = vec![usize::MAX; n];
-        for tree in (0..n).filter(|tree| constrained[*tree]) {
-            let r = root(&mut parent, tree);
-            if island_of[r] == usize::MAX {
-                island_of[r] = islands.list.len();
-                islands.list.push(ProblemIsland::default());
+        for tree in 0..n {
+            if !self.constrained[tree] {
+                continue;
             }
-            let island = &mut islands.list[island_of[r]];
-            islands.local[tree] = island.trees.len() as u32;
+            let root = self.root(tree as u32) as usize;
+            if self.island_of[root] == NONE {
+                self.island_of[root] = self.len as u32;
+                self.begin_island();
+            }
+            let island = &mut self.storage[self.island_of[root] as usize];
+            self.local[tree] = island.trees.len() as u32;
             island.trees.push(tree);
         }
         for (k, constraint) in constraints.list.iter().enumerate() {
             let Some(first) = constraint.blocks.first() else {
                 continue;
             };
-            let r = root(&mut parent, first.tree as usize);
-            let island = &mut islands.list[island_of[r]];
+            let root = self.root(first.tree) as usize;
+            let island = &mut self.storage[self.island_of[root] as usize];
             island.constraints.push(k);
             for (i, a) in constraint.blocks.iter().enumerate() {
                 for b in &constraint.blocks[i + 1..] {
-                    let local = |tree: u32| islands.local[tree as usize];
+                    let local = |tree: u32| self.local[tree as usize];
                     island.edges.push((local(a.tree), local(b.tree)));
                 }
             }
         }
-        for island in &mut islands.list {
+        for island in &mut self.storage[..self.len] {
             island.edges.sort_unstable();
             island.edges.dedup();
         }
-        islands
+    }
+
+    fn root(&mut self, mut tree: u32) -> u32 {
+        loop {
+            let parent = self.parent[tree as usize];
+            if parent == tree {
+                return tree;
+            }
+            let above = self.parent[parent as usize];
+            self.parent[tree as usize] = above;
+            tree = above;
+        }
+    }
+
+    /// Adds an empty island.
+    fn begin_island(&mut self) {
+        match self.storage.get_mut(self.len) {
+            Some(island) => {
+                island.trees.clear();
+                island.constraints.clear();
+                island.edges.clear();
+            }
+            None => self.storage.push(ProblemIsland::default()),
+        }
+        self.len += 1;
     }
 }

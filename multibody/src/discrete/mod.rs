@@ -1,9 +1,9 @@
 //! Discrete steps: a convex problem whose solution is the velocity at the end of the step.
 //!
 //! `law` and `regularization` turn physical parameters into convex costs, `problem` collects
-//! constraints with their Jacobians, `islands` splits the problem, `newton` solves the parts with
-//! `cholesky` and the products of `blocks`, and `step` goes from forces to velocities and their
-//! derivatives.
+//! constraints with their Jacobians, `momentum` computes its quadratic part, `islands` splits the
+//! problem, `newton` solves the parts with `cholesky` and the products of `blocks`, and `step` goes
+//! from forces to velocities and their derivatives.
 //!
 //! Source: A. Castro, F. Permenter, X. Han, "An Unconstrained Convex Formulation of Compliant
 //! Contact", IEEE Transactions on Robotics, 2022.
@@ -12,16 +12,19 @@ mod blocks;
 mod cholesky;
 mod islands;
 mod law;
+mod momentum;
 mod newton;
 mod problem;
 mod regularization;
 mod step;
+mod step_start;
 mod trees;
 
-pub(crate) use problem::Site;
+pub(crate) use problem::{ContactSite, Site};
 pub use regularization::DiscreteContactApproximation;
 pub(crate) use regularization::{
     ContactParameters, ControllerParameters, SiteLaw, SpringRow, StepSettings,
 };
-pub(crate) use step::{StepEnd, StepFailure, StepFailureKind, StepStart, StepStorage};
+pub(crate) use step::{StepEnd, StepStorage};
+pub(crate) use step_start::{StepFailure, StepFailureKind, StepStart};
 pub(crate) use trees::Trees;

@@ -4,8 +4,10 @@ use super::blocks;
 use super::cholesky::BlockCholesky;
 use super::islands::ProblemIsland;
 use super::law::Stiffness;
+use super::momentum::Momentum;
 use super::problem::{ConvexConstraint, ConvexConstraints};
 use super::trees::Trees;
+use tarragon_framework::Scalar;
 
 /// Most iterations for one island. Sensible scenes need about ten, and the hardest of random ones,
 /// with mass ratios of 1e6 in the ground, some hundreds.
@@ -18,25 +20,6 @@ const LINE_SEARCH_TOLERANCE: f64 = 1e-3;
 const RELATIVE_TOLERANCE: f64 = 1e-8;
 /// The same without reference (N s, scaled by the square root of the inertia).
 const ABSOLUTE_TOLERANCE: f64 = 1e-14;
-
-/// The quadratic part of the problem, by tree.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Momentum {
-    /// Blocks of A row by row, one after the other.
-    pub(crate) a: Vec<f64>,
-    /// Where the block of each tree starts.
-    pub(crate) starts: Vec<usize>,
-    /// Inverse of the diagonal of A.
-    pub(crate) inverse_diagonal: Vec<f64>,
-    pub(crate) v0: Vec<f64>,
-    pub(crate) v_star: Vec<f64>,
-}
-
-impl Momentum {
-    fn block(&self, tree: usize, n: usize) -> &[f64] {
-        &self.a[self.starts[tree]..self.starts[tree] + n * n]
-    }
-}
 
 /// Why an island has no solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +36,8 @@ pub(crate) struct IslandSolver {
     /// Velocities of the island, tree after tree.
     pub(crate) v: Vec<f64>,
     pub(crate) iterations: usize,
+    /// Why there is no solution.
+    pub(crate) failure: Option<NewtonFailure>,
     pub(crate) hessian: BlockCholesky,
     /// First velocity of each tree in `v`.
     starts: Vec<usize>,
@@ -193,7 +178,7 @@ impl IslandSolver {
             let (n, start) = (p.size(local), starts[local]);
             let out = &mut out[start..start + n];
             out.fill(0.0);
-            let a = p.momentum.block(*tree, n);
+            let a = p.momentum.block(*tree);
             blocks::add_times(a, &x[start..start + n], out);
         }
     }
@@ -272,8 +257,7 @@ impl IslandSolver {
         self.hessian.clear();
         for (local, tree) in p.island.trees.iter().enumerate() {
             let block = self.hessian.diagonal_mut(local);
-            let n = p.size(local);
-            block.copy_from_slice(p.momentum.block(*tree, n));
+            block.copy_from_slice(p.momentum.block(*tree));
         }
         let (mut first, mut product) = (0, std::mem::take(&mut self.product));
         for (k, constraint) in p.list().enumerate() {
@@ -384,12 +368,14 @@ impl IslandSolver {
         alpha
     }
 
-    /// Adds the velocities of the island to those of the plant.
-    pub(crate) fn scatter(&self, p: &IslandProblem<'_>, all: &mut [f64]) {
+    /// Replaces the velocities of the island among those of the plant.
+    pub(crate) fn scatter<T: Scalar>(&self, p: &IslandProblem<'_>, all: &mut [T]) {
         for (local, tree) in p.island.trees.iter().enumerate() {
             let range = p.trees.range(*tree);
             let start = self.starts[local];
-            all[range.clone()].copy_from_slice(&self.v[start..start + range.len()]);
+            for (v, own) in all[range].iter_mut().zip(&self.v[start..]) {
+                *v = T::from(*own);
+            }
         }
     }
 

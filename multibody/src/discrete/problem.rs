@@ -1,7 +1,7 @@
 //! The convex problem of one discrete step: `v = argmin 1/2 |v - v*|_A^2 + sum_c l_c(J_c v)`.
 
 use super::law::Law;
-use super::regularization::{SiteLaw, StepSettings};
+use super::regularization::{ContactParameters, SiteLaw, StepSettings};
 use super::trees::Trees;
 use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
@@ -13,20 +13,24 @@ use std::any::Any;
 use std::borrow::Cow;
 use tarragon_framework::Scalar;
 
-/// Velocities that the rows of a constraint measure.
+/// A contact at a point: three rows, the velocity of body B relative to body A there, along
+/// directions.
+#[derive(Clone, Debug)]
+pub(crate) struct ContactSite<T: Scalar> {
+    /// A and B.
+    pub(crate) bodies: [BodyIndex; 2],
+    /// Position of the contact point in W.
+    pub(crate) p_wc: Vector3<T>,
+    /// Two tangents and the normal out of A into B, expressed in W, as columns.
+    pub(crate) r_wc: Matrix3<T>,
+    pub(crate) parameters: ContactParameters<T>,
+}
+
+/// Velocities that the rows of another constraint measure.
 #[derive(Clone, Debug)]
 pub(crate) enum Site<T: Scalar> {
     /// One row: a sum of velocities with coefficients.
     Velocities(SmallVec<[(usize, f64); 2]>),
-    /// Three rows: the velocity of body B relative to body A at a point, along directions.
-    Point {
-        /// A and B.
-        bodies: [BodyIndex; 2],
-        /// Position in W.
-        p_w: Vector3<T>,
-        /// The directions, expressed in W, as columns.
-        directions: Matrix3<T>,
-    },
     /// Rows of the velocity of a point of body B relative to a point of body A.
     Bodies {
         /// A and B.
@@ -52,7 +56,6 @@ impl<T: Scalar> Site<T> {
     pub(crate) fn num_rows(&self) -> usize {
         match self {
             Self::Velocities(_) => 1,
-            Self::Point { .. } => 3,
             Self::Bodies { rows, .. } => rows.len(),
         }
     }
@@ -61,21 +64,6 @@ impl<T: Scalar> Site<T> {
     pub(crate) fn impulse(&self, rows: &[T; 6]) -> Option<SiteImpulse<T>> {
         match self {
             Self::Velocities(_) => None,
-            Self::Point {
-                bodies,
-                p_w,
-                directions,
-            } => {
-                let impulse = SpatialVector {
-                    rotational: Vector3::zeros(),
-                    translational: directions * Vector3::new(rows[0], rows[1], rows[2]),
-                };
-                Some(SiteImpulse {
-                    bodies: *bodies,
-                    points: [*p_w; 2],
-                    on_b: impulse,
-                })
-            }
             Self::Bodies {
                 bodies,
                 points,
@@ -118,13 +106,18 @@ pub(crate) struct ConvexConstraints<T> {
 }
 
 impl<T: Scalar> ConvexConstraints<T> {
-    /// Creates an empty problem with room for some constraints.
-    pub(crate) fn with_capacity(count: usize) -> Self {
+    /// Creates a problem without constraints.
+    pub(crate) fn empty() -> Self {
         Self {
-            list: Vec::with_capacity(count),
-            // Three rows for two free bodies.
-            jacobian: Vec::with_capacity(36 * count),
+            list: vec![],
+            jacobian: vec![],
         }
+    }
+
+    /// Removes all constraints.
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.jacobian.clear();
     }
 
     /// Adds the constraints of another part of the problem after these.
@@ -154,6 +147,26 @@ impl<T: Scalar> ConvexConstraints<T> {
         })
     }
 
+    /// Adds a contact. One between bodies that do not move is left out; returns whether it was
+    /// added.
+    pub(crate) fn add_contact(
+        &mut self,
+        frame: &ProblemFrame<'_, T>,
+        settings: &StepSettings,
+        site: &ContactSite<T>,
+    ) -> bool {
+        let first = self.jacobian.len();
+        let blocks = frame.contact_jacobian(site, &mut self.jacobian);
+        let (squares, v) = self.measure::<3>(frame, &blocks);
+        if squares.re() == 0.0 {
+            self.jacobian.truncate(first);
+            return false;
+        }
+        let law = settings.contact(&site.parameters, squares.sqrt() / 3.0, v[2]);
+        self.list.push(ConvexConstraint { law, blocks });
+        true
+    }
+
     /// Adds a constraint at a site. A site that does not move is left out; returns whether the
     /// constraint was added.
     pub(crate) fn add(
@@ -166,7 +179,7 @@ impl<T: Scalar> ConvexConstraints<T> {
         let first = self.jacobian.len();
         let blocks = frame.jacobian(site, &mut self.jacobian);
         let rows = site.num_rows();
-        let (squares, v) = match rows {
+        let (squares, _) = match rows {
             1 => self.measure::<1>(frame, &blocks),
             3 => self.measure::<3>(frame, &blocks),
             _ => self.measure::<6>(frame, &blocks),
@@ -175,7 +188,7 @@ impl<T: Scalar> ConvexConstraints<T> {
             self.jacobian.truncate(first);
             return false;
         }
-        let law = settings.law(law, squares.sqrt() / rows as f64, &v[..rows]);
+        let law = settings.law(law, squares.sqrt() / rows as f64);
         self.list.push(ConvexConstraint { law, blocks });
         true
     }
@@ -217,6 +230,25 @@ impl<T: Scalar> ConvexConstraints<T> {
     }
 }
 
+/// Returns where the values of a tree's block start, which is added with zeros if need be.
+fn block_of<T: Scalar>(
+    blocks: &mut SmallVec<[JacobianBlock; 2]>,
+    tree: usize,
+    len: usize,
+    values: &mut Vec<T>,
+) -> usize {
+    if let Some(known) = blocks.iter().find(|b| b.tree as usize == tree) {
+        return known.start as usize;
+    }
+    let start = values.len();
+    values.resize(start + len, T::zero());
+    blocks.push(JacobianBlock {
+        tree: tree as u32,
+        start: start as u32,
+    });
+    start
+}
+
 /// Kinematics and inertia from which the constraints of a problem are derived.
 pub(crate) struct ProblemFrame<'a, T: Scalar> {
     pub(crate) tree: &'a KinematicTree,
@@ -231,52 +263,69 @@ pub(crate) struct ProblemFrame<'a, T: Scalar> {
 }
 
 impl<T: Scalar> ProblemFrame<'_, T> {
+    /// Appends the values of a contact's Jacobian; columns of locked velocities are 0.
+    fn contact_jacobian(
+        &self,
+        site: &ContactSite<T>,
+        values: &mut Vec<T>,
+    ) -> SmallVec<[JacobianBlock; 2]> {
+        let mut blocks: SmallVec<[JacobianBlock; 2]> = SmallVec::new();
+        for (body, sign) in site.bodies.iter().zip([-1.0, 1.0]) {
+            let Some(tree) = self.trees.of_body(*body) else {
+                continue;
+            };
+            let range = self.trees.range(tree);
+            let (start, n) = (
+                block_of(&mut blocks, tree, 3 * range.len(), values),
+                range.len(),
+            );
+            let values = &mut values[start..start + 3 * n];
+            let directions = site.r_wc * T::from(sign);
+            if self.trees.is_free_body(tree) {
+                if self.locked[range.start] {
+                    continue;
+                }
+                let arm = site.p_wc - self.positions.p_wb(body.index() as u32);
+                for (row, direction) in values.chunks_exact_mut(6).zip(directions.column_iter()) {
+                    let moment = arm.cross(&direction);
+                    row[..3].copy_from_slice(moment.as_slice());
+                    row[3..].copy_from_slice(direction.as_slice());
+                }
+                continue;
+            }
+            let (x, rest) = values.split_at_mut(n);
+            let (y, z) = rest.split_at_mut(n);
+            self.for_columns(*body, &site.p_wc, |k, v| {
+                let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
+                x[k] += rates.x;
+                y[k] += rates.y;
+                z[k] += rates.z;
+            });
+        }
+        blocks.sort_by_key(|b| b.tree);
+        blocks
+    }
+
     /// Appends the values of a site's Jacobian; columns of locked velocities are 0.
     fn jacobian(&self, site: &Site<T>, values: &mut Vec<T>) -> SmallVec<[JacobianBlock; 2]> {
         let mut blocks: SmallVec<[JacobianBlock; 2]> = SmallVec::new();
         let rows = site.num_rows();
-        let mut block_of = |tree: usize, values: &mut Vec<T>| {
-            let known = blocks.iter().find(|b| b.tree as usize == tree);
-            let start = known.map_or(values.len(), |b| b.start as usize);
-            if start == values.len() {
-                values.resize(start + rows * self.trees.range(tree).len(), T::zero());
-                blocks.push(JacobianBlock {
-                    tree: tree as u32,
-                    start: start as u32,
-                });
-            }
-            start
+        let mut block = |tree: usize, values: &mut Vec<T>| {
+            block_of(
+                &mut blocks,
+                tree,
+                rows * self.trees.range(tree).len(),
+                values,
+            )
         };
         match site {
             Site::Velocities(terms) => {
                 for (k, coefficient) in terms {
                     let tree = self.trees.of_velocity(*k);
-                    let start = block_of(tree, values);
+                    let start = block(tree, values);
                     if !self.locked[*k] {
                         values[start + k - self.trees.range(tree).start] += T::from(*coefficient);
                     }
-                }
-            }
-            Site::Point {
-                bodies,
-                p_w,
-                directions,
-            } => {
-                for (body, sign) in bodies.iter().zip([-1.0, 1.0]) {
-                    let Some(tree) = self.trees.of_body(*body) else {
-                        continue;
-                    };
-                    let (start, range) = (block_of(tree, values), self.trees.range(tree));
-                    let directions = directions * T::from(sign);
-                    let n = range.len();
-                    let (x, rest) = values[start..start + 3 * n].split_at_mut(n);
-                    let (y, z) = rest.split_at_mut(n);
-                    self.for_columns(*body, p_w, |k, v| {
-                        let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
-                        x[k] += rates.x;
-                        y[k] += rates.y;
-                        z[k] += rates.z;
-                    });
                 }
             }
             Site::Bodies {
@@ -288,7 +337,7 @@ impl<T: Scalar> ProblemFrame<'_, T> {
                     let Some(tree) = self.trees.of_body(*body) else {
                         continue;
                     };
-                    let (start, range) = (block_of(tree, values), self.trees.range(tree));
+                    let (start, range) = (block(tree, values), self.trees.range(tree));
                     self.for_columns(*body, p_w, |k, v| {
                         for (i, row) in rows.iter().enumerate() {
                             let rate = row.dot(&v) * sign;

@@ -77,10 +77,9 @@ pub(crate) struct SpringRow<T> {
     pub(crate) tau: f64,
 }
 
-/// Law of what acts at a site, by its physical parameters.
+/// Law of what acts at a site other than a contact, by its physical parameters.
 #[derive(Clone, Debug)]
 pub(crate) enum SiteLaw<T: Scalar> {
-    Contact(ContactParameters<T>),
     /// A spring per row.
     Springs(Vec<SpringRow<T>>),
     /// A spring that only pushes.
@@ -114,11 +113,9 @@ fn near_rigid<T: Scalar>(beta: f64, w: T) -> T {
 }
 
 impl StepSettings {
-    /// Returns the law of a constraint, given the size w of `J diag(A)^-1 J^T` per row and its
-    /// velocity at the start of the step.
-    pub(crate) fn law<T: Scalar>(&self, site: &SiteLaw<T>, w: T, v: &[T]) -> Law<T> {
+    /// Returns the law of a constraint, given the size w of `J diag(A)^-1 J^T` per row.
+    pub(crate) fn law<T: Scalar>(&self, site: &SiteLaw<T>, w: T) -> Law<T> {
         match site {
-            SiteLaw::Contact(c) => self.contact(c, w, v[2]),
             SiteLaw::Springs(rows) => {
                 Law::Rows(rows.iter().map(|row| self.spring(row, w)).collect())
             }
@@ -174,8 +171,9 @@ impl StepSettings {
         }
     }
 
-    /// Returns the law of a contact; `vn` is its normal velocity at the start of the step.
-    fn contact<T: Scalar>(&self, c: &ContactParameters<T>, w: T, vn: T) -> Law<T> {
+    /// Returns the law of a contact, given the size w of `J diag(A)^-1 J^T` per row; `vn` is its
+    /// normal velocity at the start of the step.
+    pub(crate) fn contact<T: Scalar>(&self, c: &ContactParameters<T>, w: T, vn: T) -> Law<T> {
         let dt = self.dt;
         let sigma = FRICTION_REGULARIZATION;
         Law::Contact(match self.approximation {

@@ -8,6 +8,9 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trees {
     ranges: Vec<Range<usize>>,
+    nodes: Vec<Range<usize>>,
+    /// Whether it is one body that moves freely.
+    free: Vec<bool>,
     of_velocity: Vec<u32>,
     /// Per body; `None` if it cannot move.
     of_body: Vec<Option<u32>>,
@@ -17,21 +20,27 @@ impl Trees {
     pub(crate) fn new(tree: &KinematicTree) -> Self {
         let mut trees = Self {
             ranges: vec![],
+            nodes: vec![],
+            free: vec![],
             of_velocity: vec![],
             of_body: vec![None; tree.nodes.len() + 1],
         };
-        // Tree order is depth first, so the velocities of a tree follow each other.
-        for node in &tree.nodes {
+        // Tree order is depth first, so nodes and velocities of a tree follow each other.
+        for (k, node) in tree.nodes.iter().enumerate() {
             let velocities = node.velocities();
             let inboard = trees.of_body[node.parent as usize];
             let own = match inboard {
                 None if velocities.is_empty() => None,
                 None => {
                     trees.ranges.push(velocities.clone());
+                    trees.nodes.push(k..k + 1);
+                    trees.free.push(node.is_free_body());
                     Some(trees.ranges.len() as u32 - 1)
                 }
                 Some(inboard) => {
                     trees.ranges[inboard as usize].end = velocities.end;
+                    trees.nodes[inboard as usize].end = k + 1;
+                    trees.free[inboard as usize] = false;
                     Some(inboard)
                 }
             };
@@ -51,6 +60,15 @@ impl Trees {
     }
     pub(crate) fn ranges(&self) -> &[Range<usize>] {
         &self.ranges
+    }
+    /// Returns the nodes of a tree, parents before children.
+    pub(crate) fn nodes(&self, tree: usize) -> Range<usize> {
+        self.nodes[tree].clone()
+    }
+    /// Returns true if a tree is one body whose velocities are its angular velocity and the velocity
+    /// of its origin, both in W.
+    pub(crate) fn is_free_body(&self, tree: usize) -> bool {
+        self.free[tree]
     }
     pub(crate) fn of_velocity(&self, velocity: usize) -> usize {
         self.of_velocity[velocity] as usize

@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::Scalar;
 
 /// Mass properties about a point, expressed in W. The mass has no derivative.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct CompositeInertia<T: Scalar> {
     pub(super) mass: f64,
     /// Mass times the position of the centre of mass from the point.

@@ -13,39 +13,28 @@ pub(crate) fn mass_matrix<T: Scalar>(
 ) -> DMatrix<T> {
     let n = tree.num_velocities;
     let mut m = DMatrix::zeros(n, n);
-    calc_mass_matrix(tree, positions, |i, j, value| {
-        (m[(i, j)], m[(j, i)]) = (value, value);
-    });
-    m
-}
-
-/// Computes the elements of M(q) on and above the diagonal that are not zero because their joints
-/// are in different branches; passes row, column and value.
-pub(crate) fn calc_mass_matrix<T: Scalar>(
-    tree: &KinematicTree,
-    positions: &PositionKinematics<T>,
-    mut element: impl FnMut(usize, usize, T),
-) {
+    let mut set = |i: usize, j: usize, value| (m[(i, j)], m[(j, i)]) = (value, value);
     let composites = composites(tree, positions);
     for (node, composite) in tree.nodes.iter().zip(&composites) {
         for j in node.velocities() {
             let column = &positions.columns[j];
             let mut momentum = composite.momentum(column);
             for i in node.velocities().take_while(|i| *i < j) {
-                element(i, j, positions.columns[i].dot(&momentum));
+                set(i, j, positions.columns[i].dot(&momentum));
             }
-            element(j, j, column.dot(&momentum) + node.reflected);
+            set(j, j, column.dot(&momentum) + node.reflected);
             let mut at = node;
             while at.parent != 0 {
                 let r = positions.p_wb(at.body) - positions.p_wb(at.parent);
                 momentum = momentum.force_at(&-r);
                 at = &tree.nodes[tree.node_of[at.parent as usize] as usize];
                 for i in at.velocities() {
-                    element(i, j, positions.columns[i].dot(&momentum));
+                    set(i, j, positions.columns[i].dot(&momentum));
                 }
             }
         }
     }
+    m
 }
 
 /// Computes the diagonal of M(q).

@@ -13,6 +13,7 @@ mod forward_dynamics;
 mod inverse_dynamics;
 mod mass_matrix;
 mod momentum;
+mod tree_dynamics;
 
 pub(crate) use articulated_body::SingularInertia;
 pub(crate) use derivatives::{BodyForces, inverse_dynamics_derivatives};
@@ -22,7 +23,8 @@ pub use forces::MultibodyForces;
 pub(crate) use forces::project;
 pub(crate) use forward_dynamics::{forward_dynamics, reaction_forces};
 pub(crate) use inverse_dynamics::inverse_dynamics;
-pub(crate) use mass_matrix::{calc_mass_matrix, mass_matrix, mass_matrix_diagonal};
+pub(crate) use mass_matrix::{mass_matrix, mass_matrix_diagonal};
 pub(crate) use momentum::{
     center_of_mass_jacobian, first_moment, first_moment_of, kinetic_energy, spatial_momentum,
 };
+pub(crate) use tree_dynamics::{BodyWork, ForcedMotion};

@@ -14,4 +14,4 @@ pub use position::PositionKinematics;
 pub(crate) use position::calc_body_poses;
 pub(crate) use position_rates::{SingularPitch, qdot_to_velocity, velocity_to_qdot};
 pub use velocity::VelocityKinematics;
-pub(crate) use velocity::spatial_accelerations;
+pub(crate) use velocity::{acceleration_across, spatial_accelerations};

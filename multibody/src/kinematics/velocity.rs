@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::BodyIndex;
 use crate::model::checks::check_length;
 use crate::spatial::SpatialVector;
-use crate::tree::KinematicTree;
+use crate::tree::{KinematicTree, MobilizedBody};
 use std::any::Any;
 use std::borrow::Cow;
 use tarragon_framework::Scalar;
@@ -106,38 +106,50 @@ pub(crate) fn spatial_accelerations<T: Scalar>(
     vdot: Option<&[T]>,
     out: &mut Vec<SpatialVector<T>>,
 ) {
-    let v = &velocities.v;
     out.clear();
     out.resize(tree.nodes.len() + 1, SpatialVector::zero());
     for node in &tree.nodes {
-        let (parent, body) = (node.parent as usize, node.body as usize);
-        let joint = AcrossJoint::new(node, &positions.x_wb, &positions.r_wb);
-        let p_pb = &joint.p_pb;
-        let (w_p, a_p) = (velocities.v_wb[parent].rotational, out[parent]);
-        // Velocity relative to the inboard body.
-        let mut v_pb = SpatialVector::zero();
-        for k in node.velocities() {
-            v_pb += positions.columns[k] * v[k];
-        }
-        let w = v_pb.rotational;
-        let arm = joint.arm();
-        let mut a = SpatialVector {
-            rotational: a_p.rotational + w_p.cross(&w),
-            translational: a_p.translational
-                + a_p.rotational.cross(p_pb)
-                + w_p.cross(&(w_p.cross(p_pb)))
-                + w_p.cross(&v_pb.translational) * T::from(2.0)
-                + w.cross(&w.cross(&arm)),
-        };
-        let q = &positions.q[node.positions()];
-        if let Some(bias) = joint.bias(q, &v[node.velocities()]) {
-            a += bias.velocity_at(&arm);
-        }
+        let inboard = out[node.parent as usize];
+        let mut a = acceleration_across(node, positions, velocities, &inboard);
         if let Some(vdot) = vdot {
             for k in node.velocities() {
                 a += positions.columns[k] * vdot[k];
             }
         }
-        out[body] = a;
+        out[node.body as usize] = a;
     }
+}
+
+/// Computes `A_WB` of a body from that of its inboard body, where the time derivatives of the
+/// velocities of the joint between them are 0.
+#[inline]
+pub(crate) fn acceleration_across<T: Scalar>(
+    node: &MobilizedBody,
+    positions: &PositionKinematics<T>,
+    velocities: &VelocityKinematics<T>,
+    inboard: &SpatialVector<T>,
+) -> SpatialVector<T> {
+    let v = &velocities.v[node.velocities()];
+    let joint = AcrossJoint::new(node, &positions.x_wb, &positions.r_wb);
+    let p_pb = &joint.p_pb;
+    let w_p = velocities.v_wb[node.parent as usize].rotational;
+    // Velocity relative to the inboard body.
+    let mut v_pb = SpatialVector::zero();
+    for (column, v) in positions.columns[node.velocities()].iter().zip(v) {
+        v_pb += *column * *v;
+    }
+    let w = v_pb.rotational;
+    let arm = joint.arm();
+    let mut a = SpatialVector {
+        rotational: inboard.rotational + w_p.cross(&w),
+        translational: inboard.translational
+            + inboard.rotational.cross(p_pb)
+            + w_p.cross(&(w_p.cross(p_pb)))
+            + w_p.cross(&v_pb.translational) * T::from(2.0)
+            + w.cross(&w.cross(&arm)),
+    };
+    if let Some(bias) = joint.bias(&positions.q[node.positions()], v) {
+        a += bias.velocity_at(&arm);
+    }
+    a
 }

@@ -4,7 +4,7 @@ use super::contact_materials::{ContactMaterial, ContactMaterials};
 use super::contact_model::ContactModel;
 use super::contact_results::PointPairContactInfo;
 use super::multibody_plant::MultibodyPlant;
-use crate::discrete::ContactParameters;
+use crate::discrete::{ContactParameters, ContactSite};
 use crate::error::{Error, Result};
 use crate::kinematics::VelocityKinematics;
 use crate::model::BodyIndex;
@@ -12,19 +12,33 @@ use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::Scalar;
 use tarragon_geometry::{PenetrationAsPointPair, QueryObject, SceneGraphInspector};
 
-/// A contact at a point, before its force is known.
+/// Contacts at points, before their forces are known.
 #[derive(Clone, Debug)]
-pub(super) struct PointContact<T: Scalar> {
-    pub(super) bodies: [BodyIndex; 2],
-    pub(super) pair: PenetrationAsPointPair<T>,
+pub(super) struct PointContacts<T: Scalar> {
+    pub(super) sites: Vec<ContactSite<T>>,
+    pub(super) pairs: Vec<ContactPair<T>>,
+}
+
+/// The pair of geometries from which a contact comes.
+#[derive(Clone, Debug)]
+pub(super) struct ContactPair<T: Scalar> {
+    pair: PenetrationAsPointPair<T>,
     point_id: u32,
-    /// Position of the contact point in W.
-    pub(super) p_wc: Vector3<T>,
-    /// Two tangents and the normal out of A into B, expressed in W, as columns.
-    pub(super) r_wc: Matrix3<T>,
-    pub(super) parameters: ContactParameters<T>,
     /// Static and dynamic friction.
     friction: (f64, f64),
+}
+
+impl<T: Scalar> PointContacts<T> {
+    pub(super) fn empty() -> Self {
+        Self {
+            sites: vec![],
+            pairs: vec![],
+        }
+    }
+    pub(super) fn clear(&mut self) {
+        self.sites.clear();
+        self.pairs.clear();
+    }
 }
 
 /// Returns a frame whose z axis is a unit vector, as columns.
@@ -49,19 +63,26 @@ fn combined_friction(a: f64, b: f64) -> f64 {
 }
 
 impl MultibodyPlant {
-    /// Returns all contacts between the geometries of a scene.
-    pub(super) fn point_contacts<T: Scalar>(
+    /// Finds all contacts between the geometries of a scene.
+    pub(super) fn update_point_contacts<T: Scalar>(
         &self,
+        contacts: &mut PointContacts<T>,
         materials: &mut ContactMaterials,
         query: &QueryObject<T>,
-    ) -> Result<Vec<PointContact<T>>> {
+    ) -> Result<()> {
         let inspector = query.inspector();
         materials.update(&inspector)?;
-        let mut contacts = vec![];
+        contacts.clear();
         let mut push = |pair: PenetrationAsPointPair<T>, id| {
             let a = materials.get(self, &inspector, pair.id_a)?;
             let b = materials.get(self, &inspector, pair.id_b)?;
-            contacts.push(self.point_contact(&inspector, (pair, id), (a, b))?);
+            let (site, friction) = self.contact_site(&inspector, &pair, (a, b))?;
+            contacts.sites.push(site);
+            contacts.pairs.push(ContactPair {
+                pair,
+                point_id: id,
+                friction,
+            });
             Ok::<_, Error>(())
         };
         match self.contact.model {
@@ -78,16 +99,17 @@ impl MultibodyPlant {
                 }
             }
         }
-        Ok(contacts)
+        Ok(())
     }
 
+    /// Returns where a contact acts, and its static and dynamic friction.
     #[inline]
-    fn point_contact<T: Scalar>(
+    fn contact_site<T: Scalar>(
         &self,
         inspector: &SceneGraphInspector<'_>,
-        (pair, point_id): (PenetrationAsPointPair<T>, u32),
+        pair: &PenetrationAsPointPair<T>,
         (a, b): (ContactMaterial, ContactMaterial),
-    ) -> Result<PointContact<T>> {
+    ) -> Result<(ContactSite<T>, (f64, f64))> {
         let points = [ContactModel::Point, ContactModel::PointManifold];
         if !points.contains(&self.contact.model) && a.is_hydroelastic && b.is_hydroelastic {
             return Err(Error::unsupported(format!(
@@ -121,7 +143,7 @@ impl MultibodyPlant {
         let (static_b, dynamic_b) = (b.friction.static_friction(), b.friction.dynamic_friction());
         let mu = combined_friction(dynamic_a, dynamic_b);
         let p_wc = pair.p_wca * T::from(share_b) + pair.p_wcb * T::from(1.0 - share_b);
-        Ok(PointContact {
+        let site = ContactSite {
             bodies: [a.body, b.body],
             p_wc,
             r_wc: frame_along(&-pair.nhat_ba_w),
@@ -132,10 +154,8 @@ impl MultibodyPlant {
                 mu: T::from(mu),
                 depth: pair.depth,
             },
-            friction: (combined_friction(static_a, static_b), mu),
-            pair,
-            point_id,
-        })
+        };
+        Ok((site, (combined_friction(static_a, static_b), mu)))
     }
 }
 
@@ -145,7 +165,7 @@ fn smooth_step<T: Scalar>(x: T) -> T {
     cube * (x * (x * 6.0 - 15.0) + 10.0)
 }
 
-impl<T: Scalar> PointContact<T> {
+impl<T: Scalar> ContactPair<T> {
     /// Returns the coefficient of friction at a slip speed divided by the stiction tolerance.
     fn stribeck_friction(&self, s: T) -> T {
         let (stiction, sliding) = self.friction;
@@ -159,18 +179,19 @@ impl<T: Scalar> PointContact<T> {
     /// Computes force and speeds of a contact in continuous time, as a function of the state alone.
     /// The contact point is midway between the witness points, as in Drake.
     pub(super) fn continuous(
-        mut self,
+        &self,
+        site: &ContactSite<T>,
         x_wb: &[nalgebra::Isometry3<T>],
         velocities: &VelocityKinematics<T>,
         stiction_tolerance: f64,
     ) -> PointPairContactInfo<T> {
-        self.p_wc = (self.pair.p_wca + self.pair.p_wcb) * T::from(0.5);
+        let p_wc = (self.pair.p_wca + self.pair.p_wcb) * T::from(0.5);
         let at = |body: BodyIndex| {
-            let arm = self.p_wc - x_wb[body.index()].translation.vector;
+            let arm = p_wc - x_wb[body.index()].translation.vector;
             velocities.v_wb(body).velocity_at(&arm).translational
         };
-        let v_c = self.r_wc.tr_mul(&(at(self.bodies[1]) - at(self.bodies[0])));
-        let c = &self.parameters;
+        let v_c = site.r_wc.tr_mul(&(at(site.bodies[1]) - at(site.bodies[0])));
+        let c = &site.parameters;
         let damping = T::one() - c.d * v_c.z;
         let normal = match damping.re() > 0.0 {
             true => c.k * c.depth * damping,
@@ -186,24 +207,27 @@ impl<T: Scalar> PointContact<T> {
             false => (T::zero(), T::zero()),
         };
         let force = Vector3::new(friction * v_c.x, friction * v_c.y, normal);
-        self.with_force(force, v_c.z, slip)
+        let mut contact = self.with_force(site, site.r_wc * force, v_c.z, slip);
+        contact.contact_point = p_wc;
+        contact
     }
 
-    /// Returns the contact with its force, expressed in the contact's frame, and its speeds.
+    /// Returns the contact with its force, expressed in W, and its speeds.
     pub(super) fn with_force(
-        self,
-        force: Vector3<T>,
+        &self,
+        site: &ContactSite<T>,
+        contact_force: Vector3<T>,
         separation_speed: T,
         slip_speed: T,
     ) -> PointPairContactInfo<T> {
         PointPairContactInfo {
-            body_a: self.bodies[0],
-            body_b: self.bodies[1],
-            contact_force: self.r_wc * force,
-            contact_point: self.p_wc,
+            body_a: site.bodies[0],
+            body_b: site.bodies[1],
+            contact_force,
+            contact_point: site.p_wc,
             separation_speed,
             slip_speed,
-            point_pair: self.pair,
+            point_pair: self.pair.clone(),
             point_id: self.point_id,
         }
     }

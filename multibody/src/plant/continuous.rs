@@ -1,5 +1,6 @@
 //! Accelerations of a plant in continuous time.
 
+use super::contact::PointContacts;
 use super::contact_materials::ContactMaterials;
 use super::contact_results::ContactResults;
 use super::inputs::ForceInputs;
@@ -41,9 +42,11 @@ impl MultibodyPlant {
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
         let mut point_pairs = vec![];
         if let Some(query) = inputs.query {
-            for contact in self.point_contacts(materials, query)? {
+            let mut contacts = PointContacts::empty();
+            self.update_point_contacts(&mut contacts, materials, query)?;
+            for (site, pair) in contacts.sites.iter().zip(&contacts.pairs) {
                 let tolerance = self.contact.stiction_tolerance;
-                let contact = contact.continuous(&positions.x_wb, velocities, tolerance);
+                let contact = pair.continuous(site, &positions.x_wb, velocities, tolerance);
                 let on_b = SpatialVector {
                     rotational: Vector3::zeros(),
                     translational: contact.contact_force,

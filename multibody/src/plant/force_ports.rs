@@ -164,7 +164,7 @@ fn no_actuators(instance: ModelInstanceIndex) -> Error {
 pub(super) type Motion<T> = (PositionKinematics<T>, VelocityKinematics<T>);
 /// The result of a step or of the present, with the work space of its computation.
 /// Sampled output ports share it.
-pub(super) type DynamicsEntry<T> = (Arc<DynamicsResult<T>>, DynamicsWork);
+pub(super) type DynamicsEntry<T> = (Arc<DynamicsResult<T>>, DynamicsWork<T>);
 
 /// Declarations of a plant that moves under forces, before its output ports.
 pub(super) struct DynamicsEntries<T: Scalar> {
@@ -190,18 +190,22 @@ impl<T: Scalar> DynamicsEntries<T> {
         let ports = inputs.clone();
         let dynamics = d.cache_entry(
             "dynamics",
-            (Arc::new(DynamicsResult::empty()), DynamicsWork::default()),
+            (Arc::new(DynamicsResult::empty()), DynamicsWork::new()),
             deps,
             move |plant, ctx, (result, work)| {
                 let (positions, velocities) = ctx.cached(motion)?;
                 let (inputs, status) = (ports.read(plant, ctx)?, ctx.param(status));
-                *result = Arc::new(match plant.time_step > 0.0 {
-                    true => plant.calc_step(work, positions, velocities, &inputs, status)?,
-                    false => {
-                        let materials = &mut work.materials;
-                        plant.calc_continuous(materials, positions, velocities, &inputs, status)?
-                    }
-                });
+                if plant.time_step == 0.0 {
+                    let materials = &mut work.materials;
+                    let found =
+                        plant.calc_continuous(materials, positions, velocities, &inputs, status)?;
+                    *result = Arc::new(found);
+                    return Ok(());
+                }
+                let mut next = work.spare_result();
+                let out = Arc::make_mut(&mut next);
+                plant.calc_step(work, positions, velocities, &inputs, status, out)?;
+                work.retire(std::mem::replace(result, next));
                 Ok(())
             },
         );

@@ -1,7 +1,8 @@
 //! The discrete step of a plant: its forces and constraints, and what the step results in.
 
+use super::contact::PointContacts;
 use super::contact_materials::ContactMaterials;
-use super::contact_results::{ContactResults, PointPairContactInfo};
+use super::contact_results::ContactResults;
 use super::inputs::ForceInputs;
 use super::multibody_plant::MultibodyPlant;
 use crate::discrete::{
@@ -18,6 +19,7 @@ use crate::spatial::SpatialVector;
 use crate::tree::mobilizer::lift;
 use nalgebra::{Isometry3, Vector3};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 use tarragon_framework::{Scalar, math};
 
 /// Locks and activity of constraints, which a context may change.
@@ -63,15 +65,46 @@ impl<T: Scalar> DynamicsResult<T> {
 }
 
 /// Work space of dynamics, kept from one computation to the next.
-#[derive(Clone, Debug, Default)]
-pub(super) struct DynamicsWork {
-    pub(super) step: StepStorage,
+#[derive(Clone, Debug)]
+pub(super) struct DynamicsWork<T: Scalar> {
     pub(super) materials: ContactMaterials,
+    step: StepStorage<T>,
+    contacts: PointContacts<T>,
+    sites: StepSites<T>,
+    /// An older result, whose place is free as soon as nothing else refers to it.
+    retired: Option<Arc<DynamicsResult<T>>>,
 }
 
-/// Origin of a constraint of the step.
+impl<T: Scalar> DynamicsWork<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            materials: ContactMaterials::default(),
+            step: StepStorage::new(),
+            contacts: PointContacts::empty(),
+            sites: StepSites {
+                list: vec![],
+                roles: vec![],
+            },
+            retired: None,
+        }
+    }
+
+    /// Returns a result to be overwritten.
+    pub(super) fn spare_result(&mut self) -> Arc<DynamicsResult<T>> {
+        let retired = self.retired.take();
+        let unique = retired.filter(|result| Arc::strong_count(result) == 1);
+        unique.unwrap_or_else(|| Arc::new(DynamicsResult::empty()))
+    }
+
+    /// Keeps the place of a result that is no longer the present one.
+    pub(super) fn retire(&mut self, result: Arc<DynamicsResult<T>>) {
+        self.retired = Some(result);
+    }
+}
+
+/// Origin of a constraint of the step that is not a contact.
+#[derive(Clone, Copy, Debug)]
 enum SiteRole {
-    Contact,
     Actuator(usize),
     /// A force between two bodies.
     Bodies,
@@ -79,13 +112,18 @@ enum SiteRole {
     Joint,
 }
 
-/// The constraints of a step, while they are collected.
+/// The constraints of a step but contacts, while they are collected.
+#[derive(Clone, Debug)]
 struct StepSites<T: Scalar> {
     list: Vec<(Site<T>, SiteLaw<T>)>,
     roles: Vec<SiteRole>,
 }
 
 impl<T: Scalar> StepSites<T> {
+    fn clear(&mut self) {
+        self.list.clear();
+        self.roles.clear();
+    }
     fn push(&mut self, role: SiteRole, site: Site<T>, law: SiteLaw<T>) {
         self.roles.push(role);
         self.list.push((site, law));
@@ -94,13 +132,72 @@ impl<T: Scalar> StepSites<T> {
     fn push_springs(&mut self, site: Site<T>, rows: Springs<T>) {
         let role = match &site {
             Site::Velocities(_) => SiteRole::Joint,
-            _ => SiteRole::Bodies,
+            Site::Bodies { .. } => SiteRole::Bodies,
         };
         self.push(role, site, SiteLaw::Springs(rows));
     }
 }
 
 type Springs<T> = Vec<SpringRow<T>>;
+
+impl<T: Scalar> DynamicsResult<T> {
+    /// Adds contacts and their forces at the end of a step.
+    fn add_contacts(
+        &mut self,
+        positions: &PositionKinematics<T>,
+        contacts: &PointContacts<T>,
+        end: &StepEnd<T>,
+        dt: f64,
+    ) {
+        let point_pairs = &mut self.contacts.point_pairs;
+        point_pairs.clear();
+        let ends = end.impulses.iter().zip(&end.constraint_v);
+        let all = contacts.sites.iter().zip(&contacts.pairs).zip(ends);
+        for ((site, pair), (impulse, v)) in all {
+            let impulse = Vector3::new(impulse[0], impulse[1], impulse[2]);
+            let force = site.r_wc * (impulse * T::from(1.0 / dt));
+            for (body, force) in site.bodies.iter().zip([-force, force]) {
+                let arm = site.p_wc - positions.x_wb(*body).translation.vector;
+                let force = SpatialVector {
+                    rotational: arm.cross(&force),
+                    translational: force,
+                };
+                self.spatial[body.index()] += force;
+                self.contact_forces[body.index()] += force;
+            }
+            let slip = v[0] * v[0] + v[1] * v[1];
+            let slip = match slip.re() > 0.0 {
+                true => slip.sqrt(),
+                false => T::zero(),
+            };
+            point_pairs.push(pair.with_force(site, force, v[2], slip));
+        }
+    }
+
+    /// Adds the forces of other constraints at the end of a step.
+    fn add_sites(
+        &mut self,
+        positions: &PositionKinematics<T>,
+        sites: &StepSites<T>,
+        impulses: &[[T; 6]],
+        dt: f64,
+    ) {
+        for ((role, (site, _)), impulse) in sites.roles.iter().zip(&sites.list).zip(impulses) {
+            if let SiteRole::Actuator(k) = role {
+                self.net_actuation[*k] = impulse[0] / dt;
+            }
+            let Some(impulse) = site.impulse(impulse) else {
+                continue;
+            };
+            let force = impulse.on_b * T::from(1.0 / dt);
+            let ends = impulse.bodies.iter().zip(&impulse.points);
+            for ((body, p), force) in ends.zip([-force, force]) {
+                let arm = p - positions.x_wb(*body).translation.vector;
+                self.spatial[body.index()] += force.force_at(&-arm);
+            }
+        }
+    }
+}
 
 /// Returns rigid rows for deviations.
 fn rigid<T: Scalar>(deviations: &[Vector3<T>]) -> Springs<T> {
@@ -169,12 +266,13 @@ impl MultibodyPlant {
     /// Computes one discrete step.
     pub(super) fn calc_step<T: Scalar>(
         &self,
-        work: &mut DynamicsWork,
+        work: &mut DynamicsWork<T>,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         inputs: &ForceInputs<'_, T>,
         status: &ConstraintStatus,
-    ) -> Result<DynamicsResult<T>> {
+        out: &mut DynamicsResult<T>,
+    ) -> Result<()> {
         let topology = self.finalized("the discrete step")?;
         let (tree, settings) = (&topology.tree, self.step_settings());
         let trees = &self.trees;
@@ -187,7 +285,7 @@ impl MultibodyPlant {
             let desired = inputs.desired[k]?;
             (!joint_locked(actuator.joint)).then_some((gains, desired))
         };
-        let (forces, mut net_actuation) =
+        let (forces, net_actuation) =
             self.explicit_forces(positions, velocities, inputs, |k| controlled(k).is_some())?;
         let damping = self.damping_vector();
         let start = StepStart {
@@ -201,30 +299,15 @@ impl MultibodyPlant {
             settings,
         };
         let fail = |failure| self.step_error(trees, &failure);
-        let v_star = work.step.free_motion(&start).map_err(fail)?.to_vec();
-        let mut sites = StepSites {
-            list: vec![],
-            roles: vec![],
-        };
-        let contacts = match inputs.query {
-            Some(query) => self.point_contacts(&mut work.materials, query)?,
-            None => vec![],
-        };
-        sites.list.reserve(contacts.len());
-        sites.roles.reserve(contacts.len());
-        for contact in &contacts {
-            let site = Site::Point {
-                bodies: contact.bodies,
-                p_w: contact.p_wc,
-                directions: contact.r_wc,
-            };
-            sites.push(
-                SiteRole::Contact,
-                site,
-                SiteLaw::Contact(contact.parameters),
-            );
+        let v_star = work.step.free_motion(&start).map_err(fail)?;
+        let contacts = &mut work.contacts;
+        match inputs.query {
+            Some(query) => self.update_point_contacts(contacts, &mut work.materials, query)?,
+            None => contacts.clear(),
         }
-        self.add_limits(&mut sites, positions, velocities, &v_star, &locked)?;
+        let sites = &mut work.sites;
+        sites.clear();
+        self.add_limits(sites, positions, velocities, v_star, &locked)?;
         for (k, actuator) in self.actuators.iter().enumerate() {
             let Some((gains, (qd, vd))) = controlled(k) else {
                 continue;
@@ -242,81 +325,50 @@ impl MultibodyPlant {
         }
         for (i, constraint) in self.constraints.iter().enumerate() {
             if !status.inactive.get(i).copied().unwrap_or(false) {
-                self.add_constraint(&mut sites, positions, constraint)?;
+                self.add_constraint(sites, positions, constraint)?;
             }
         }
-        let end = work.step.finish(&start, &sites.list).map_err(fail)?;
+        let end = work.step.finish(&start, &contacts.sites, &sites.list);
+        let end = end.map_err(fail)?;
 
-        let mut spatial = forces;
-        let mut contact_forces = MultibodyForces::zero(tree.nodes.len() + 1, 0);
-        let all = sites.roles.iter().zip(&sites.list).zip(&end.impulses);
-        for ((role, (site, _)), impulse) in all {
-            if let SiteRole::Actuator(k) = role {
-                net_actuation[*k] = impulse[0] / settings.dt;
-            }
-            let Some(impulse) = site.impulse(impulse) else {
-                continue;
-            };
-            let force = impulse.on_b * T::from(1.0 / settings.dt);
-            let of_contact = matches!(role, SiteRole::Contact);
-            for ((body, p), force) in impulse
-                .bodies
-                .iter()
-                .zip(&impulse.points)
-                .zip([-force, force])
-            {
-                let arm = p - positions.x_wb(*body).translation.vector;
-                spatial.add_at(*body, &arm, force);
-                if of_contact {
-                    contact_forces.add_at(*body, &arm, force);
-                }
-            }
-        }
-        let results = contacts
-            .into_iter()
-            .zip(&end.impulses)
-            .zip(&end.constraint_v);
-        let point_pairs: Vec<PointPairContactInfo<T>> = results
-            .map(|((contact, impulse), v)| {
-                let force = Vector3::new(impulse[0], impulse[1], impulse[2]) / T::from(settings.dt);
-                let slip = v[0] * v[0] + v[1] * v[1];
-                let slip = match slip.re() > 0.0 {
-                    true => slip.sqrt(),
-                    false => T::zero(),
-                };
-                contact.with_force(force, v[2], slip)
-            })
-            .collect();
-        let vdot = self.step_acceleration(&end, velocities, &locked);
-        let mut next = positions.q.clone();
+        out.net_actuation = net_actuation;
+        out.spatial.clone_from(&forces.spatial);
+        out.contact_forces.clear();
+        out.contact_forces
+            .resize(tree.nodes.len() + 1, SpatialVector::zero());
+        out.add_contacts(positions, contacts, end, settings.dt);
+        out.add_sites(
+            positions,
+            sites,
+            &end.impulses[contacts.sites.len()..],
+            settings.dt,
+        );
+        out.x.clear();
+        out.x.extend_from_slice(&positions.q);
+        out.x.extend_from_slice(&velocities.v);
+        self.update_acceleration(end, velocities, &locked, &mut out.vdot);
         let qdot = self.map_velocity_to_qdot(positions, &end.v)?;
-        for (q, rate) in next.iter_mut().zip(qdot) {
-            *q += rate * settings.dt;
-        }
-        next.extend_from_slice(&end.v);
-        Ok(DynamicsResult {
-            x: [&*positions.q, &velocities.v].concat(),
-            vdot,
-            next,
-            net_actuation,
-            spatial: spatial.spatial,
-            contact_forces: contact_forces.spatial,
-            contacts: ContactResults { point_pairs },
-        })
+        let next = positions.q.iter().zip(qdot);
+        out.next.clear();
+        out.next
+            .extend(next.map(|(q, rate)| *q + rate * settings.dt));
+        out.next.extend_from_slice(&end.v);
+        Ok(())
     }
 
-    fn step_acceleration<T: Scalar>(
+    fn update_acceleration<T: Scalar>(
         &self,
         end: &StepEnd<T>,
         velocities: &VelocityKinematics<T>,
         locked: &[bool],
-    ) -> Vec<T> {
+        vdot: &mut Vec<T>,
+    ) {
         let ends = end.v.iter().zip(&velocities.v).zip(locked);
-        ends.map(|((v1, v0), locked)| match locked {
+        vdot.clear();
+        vdot.extend(ends.map(|((v1, v0), locked)| match locked {
             true => T::zero(),
             false => (*v1 - *v0) / self.time_step,
-        })
-        .collect()
+        }));
     }
 
     /// Adds the limits that joints may reach in this step.

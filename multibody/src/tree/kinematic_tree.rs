@@ -4,7 +4,7 @@ use super::inboard_joint::InboardJoint;
 use super::mobilizer::Mobilizer;
 use crate::model::{BodyIndex, JointKind, RigidBody};
 use crate::spatial::SpatialInertia;
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 
 /// A body with the joint that connects it to its inboard body.
 #[derive(Clone, Debug)]
@@ -29,6 +29,14 @@ impl MobilizedBody {
     pub(crate) fn velocities(&self) -> std::ops::Range<usize> {
         let start = self.v_start as usize;
         start..start + self.kind.num_velocities()
+    }
+    /// Returns true if the velocities are the body's angular velocity and the velocity of Bo, both
+    /// in W.
+    pub(crate) fn is_free_body(&self) -> bool {
+        self.parent == 0
+            && self.kind == JointKind::QuaternionFloating
+            && self.x_pf.rotation == UnitQuaternion::identity()
+            && self.x_bm.translation.vector == Vector3::zeros()
     }
     pub(crate) fn positions(&self) -> std::ops::Range<usize> {
         let start = self.q_start as usize;

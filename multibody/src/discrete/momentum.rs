@@ -1,0 +1,227 @@
+//! The quadratic part of the problem: the inertia of the trees, and the velocities that forces
+//! alone lead to.
+
+use super::cholesky::{factor_dense, solve_dense};
+use super::step_start::{StepFailure, StepFailureKind, StepStart};
+use super::trees::Trees;
+use crate::dynamics::{BodyWork, ForcedMotion};
+use tarragon_framework::Scalar;
+
+/// Number of velocities that make a task worth a thread: about 20 us.
+const VELOCITIES_PER_TASK: usize = 600;
+
+/// `A = M + dt D` by tree, and velocities.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Momentum {
+    /// Blocks of A row by row, one after the other.
+    a: Vec<f64>,
+    /// Their Cholesky factors, at the same places.
+    factors: Vec<f64>,
+    /// Where the block of each tree starts, and the end of the last.
+    starts: Vec<usize>,
+    /// Inverse of the diagonal of A.
+    pub(crate) inverse_diagonal: Vec<f64>,
+    /// Velocities at the start of the step.
+    pub(crate) v0: Vec<f64>,
+    /// Velocities at its end if there were no constraints.
+    pub(crate) v_star: Vec<f64>,
+    bodies: Vec<BodyWork>,
+}
+
+/// Some trees that follow each other, with the places of their results.
+struct MomentumPart<'a> {
+    /// The first tree and the end.
+    trees: (usize, usize),
+    a: &'a mut [f64],
+    factors: &'a mut [f64],
+    inverse_diagonal: &'a mut [f64],
+    v0: &'a mut [f64],
+    v_star: &'a mut [f64],
+    bodies: &'a mut [BodyWork],
+}
+
+/// What the computation of all parts reads.
+struct FreeMotion<'a> {
+    motion: ForcedMotion<'a>,
+    trees: &'a Trees,
+    /// Where the blocks of A start.
+    starts: &'a [usize],
+    generalized: &'a [f64],
+    damping: &'a [f64],
+    locked: &'a [bool],
+    dt: f64,
+}
+
+impl Momentum {
+    /// Returns the block of A of a tree.
+    pub(crate) fn block(&self, tree: usize) -> &[f64] {
+        &self.a[self.starts[tree]..self.starts[tree + 1]]
+    }
+
+    /// Replaces b by the solution of `A x = b` for the velocities of a tree.
+    pub(crate) fn solve<T: Scalar>(&self, tree: usize, b: &mut [T]) {
+        let factor = &self.factors[self.starts[tree]..self.starts[tree + 1]];
+        solve_dense(b.len(), factor, b);
+    }
+
+    /// Computes everything at the start of a step.
+    pub(crate) fn update<T: Scalar>(
+        &mut self,
+        start: &StepStart<'_, T>,
+    ) -> Result<(), StepFailure> {
+        let (positions, velocities) = (start.positions.real(), start.velocities.real());
+        let (forces, trees) = (start.forces.real(), start.trees);
+        self.starts.clear();
+        let mut size = 0;
+        self.starts.push(0);
+        for range in trees.ranges() {
+            size += range.len() * range.len();
+            self.starts.push(size);
+        }
+        self.a.resize(size, 0.0);
+        self.factors.resize(size, 0.0);
+        let n = start.tree.num_velocities;
+        self.inverse_diagonal.resize(n, 0.0);
+        self.v_star.resize(n, 0.0);
+        self.v0.clone_from(&velocities.v);
+        self.bodies.resize(start.tree.nodes.len(), BodyWork::zero());
+        if trees.len() == 0 {
+            return Ok(());
+        }
+        let first = trees.nodes(0).start;
+        let free = FreeMotion {
+            motion: ForcedMotion {
+                tree: start.tree,
+                positions: &positions,
+                velocities: &velocities,
+                applied: &forces.spatial,
+            },
+            trees,
+            starts: &self.starts,
+            generalized: &forces.generalized,
+            damping: start.damping,
+            locked: start.locked,
+            dt: start.settings.dt,
+        };
+        free.calc(MomentumPart {
+            trees: (0, trees.len()),
+            a: &mut self.a,
+            factors: &mut self.factors,
+            inverse_diagonal: &mut self.inverse_diagonal,
+            v0: &mut self.v0,
+            v_star: &mut self.v_star,
+            bodies: &mut self.bodies[first..],
+        })
+    }
+}
+
+impl FreeMotion<'_> {
+    /// Computes a part, on several threads if it is large.
+    fn calc(&self, part: MomentumPart<'_>) -> Result<(), StepFailure> {
+        let (first, end) = part.trees;
+        let large = part.v_star.len() >= 2 * VELOCITIES_PER_TASK && end - first > 1;
+        if large && rayon::current_num_threads() > 1 {
+            let (left, right) = self.split(part, first.midpoint(end));
+            let (left, right) = rayon::join(|| self.calc(left), || self.calc(right));
+            return left.and(right);
+        }
+        let (block0, v0, node0) = self.offsets(first);
+        for tree in first..end {
+            let (range, nodes) = (self.trees.range(tree), self.trees.nodes(tree));
+            let block = self.starts[tree] - block0..self.starts[tree + 1] - block0;
+            let own = range.start - v0..range.end - v0;
+            let solved = self.calc_tree(MomentumPart {
+                trees: (tree, tree + 1),
+                a: &mut part.a[block.clone()],
+                factors: &mut part.factors[block],
+                inverse_diagonal: &mut part.inverse_diagonal[own.clone()],
+                v0: &mut part.v0[own.clone()],
+                v_star: &mut part.v_star[own],
+                bodies: &mut part.bodies[nodes.start - node0..nodes.end - node0],
+            });
+            if let Err(why) = solved {
+                let trees = vec![tree];
+                return Err(StepFailure { why, trees });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns where block, velocities and nodes of a tree start.
+    fn offsets(&self, tree: usize) -> (usize, usize, usize) {
+        let (range, nodes) = (self.trees.range(tree), self.trees.nodes(tree));
+        (self.starts[tree], range.start, nodes.start)
+    }
+
+    /// Splits a part before a tree.
+    fn split<'a>(
+        &self,
+        part: MomentumPart<'a>,
+        tree: usize,
+    ) -> (MomentumPart<'a>, MomentumPart<'a>) {
+        let (first, end) = part.trees;
+        let (from, to) = (self.offsets(first), self.offsets(tree));
+        let (block, v, node) = (to.0 - from.0, to.1 - from.1, to.2 - from.2);
+        let a = part.a.split_at_mut(block);
+        let factors = part.factors.split_at_mut(block);
+        let inverse_diagonal = part.inverse_diagonal.split_at_mut(v);
+        let v0 = part.v0.split_at_mut(v);
+        let v_star = part.v_star.split_at_mut(v);
+        let bodies = part.bodies.split_at_mut(node);
+        let left = MomentumPart {
+            trees: (first, tree),
+            a: a.0,
+            factors: factors.0,
+            inverse_diagonal: inverse_diagonal.0,
+            v0: v0.0,
+            v_star: v_star.0,
+            bodies: bodies.0,
+        };
+        let right = MomentumPart {
+            trees: (tree, end),
+            a: a.1,
+            factors: factors.1,
+            inverse_diagonal: inverse_diagonal.1,
+            v0: v0.1,
+            v_star: v_star.1,
+            bodies: bodies.1,
+        };
+        (left, right)
+    }
+
+    fn calc_tree(&self, part: MomentumPart<'_>) -> Result<(), StepFailureKind> {
+        let tree = part.trees.0;
+        let (range, dt) = (self.trees.range(tree), self.dt);
+        let (n, change) = (range.len(), part.v_star);
+        let nodes = self.trees.nodes(tree);
+        self.motion.calc_tree(nodes, part.bodies, part.a, change);
+        let locked = &self.locked[range.clone()];
+        for (i, k) in range.enumerate() {
+            let diagonal = i * n + i;
+            if locked[i] {
+                for j in 0..n {
+                    (part.a[i * n + j], part.a[j * n + i]) = (0.0, 0.0);
+                }
+                part.a[diagonal] = 1.0;
+                (part.v0[i], change[i]) = (0.0, 0.0);
+            } else {
+                part.a[diagonal] += dt * self.damping[k];
+                let force = self.generalized[k] - change[i] - self.damping[k] * part.v0[i];
+                change[i] = dt * force;
+            }
+            part.inverse_diagonal[i] = 1.0 / part.a[diagonal];
+        }
+        part.factors.copy_from_slice(part.a);
+        if !factor_dense(n, part.factors) {
+            return Err(match part.a.iter().all(|x| x.is_finite()) {
+                true => StepFailureKind::SingularInertia,
+                false => StepFailureKind::NotFinite,
+            });
+        }
+        solve_dense(n, part.factors, change);
+        for (v, v0) in change.iter_mut().zip(part.v0) {
+            *v += *v0;
+        }
+        Ok(())
+    }
+}
