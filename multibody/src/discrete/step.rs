@@ -6,7 +6,9 @@ use super::newton::{IslandProblem, IslandSolver, Momentum, NewtonFailure};
 use super::problem::{ConvexConstraints, ProblemFrame, Site};
 use super::regularization::{SiteLaw, StepSettings};
 use super::trees::Trees;
-use crate::dynamics::{MultibodyForces, calc_mass_matrix, inverse_dynamics, mass_matrix_diagonal};
+use crate::dynamics::{
+    Inertias, MultibodyForces, calc_mass_matrix, inverse_dynamics, mass_matrix_diagonal,
+};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::tree::KinematicTree;
 use rayon::prelude::*;
@@ -19,12 +21,13 @@ const CONSTRAINTS_PER_TASK: usize = 64;
 pub(crate) struct StepStart<'a, T: Scalar> {
     pub(crate) tree: &'a KinematicTree,
     pub(crate) trees: &'a Trees,
+    pub(crate) inertias: &'a Inertias<T>,
     pub(crate) positions: &'a PositionKinematics<T>,
     pub(crate) velocities: &'a VelocityKinematics<T>,
     /// All forces at the start of the step but joint damping and constraints.
     pub(crate) forces: &'a MultibodyForces<T>,
     /// Joint damping, by velocity.
-    pub(crate) damping: &'a [f64],
+    pub(crate) damping: &'a [T],
     /// Velocities that are held at 0.
     pub(crate) locked: &'a [bool],
     pub(crate) settings: StepSettings,
@@ -77,7 +80,7 @@ impl StepStorage {
         start: &StepStart<'_, T>,
     ) -> Result<&[f64], StepFailure> {
         let (positions, velocities) = (start.positions.real(), start.velocities.real());
-        let forces = start.forces.real();
+        let (forces, inertias) = (start.forces.real(), start.inertias.real());
         let (tree, trees, dt) = (start.tree, start.trees, start.settings.dt);
         let momentum = &mut self.momentum;
         momentum.starts.clear();
@@ -88,7 +91,7 @@ impl StepStorage {
         }
         momentum.a.clear();
         momentum.a.resize(size, 0.0);
-        calc_mass_matrix(tree, &positions, |i, j, value| {
+        calc_mass_matrix(tree, &inertias, &positions, |i, j, value| {
             if start.locked[i] || start.locked[j] {
                 return;
             }
@@ -104,16 +107,17 @@ impl StepStorage {
                 let diagonal = &mut block[i * n + i];
                 match start.locked[k] {
                     true => *diagonal = 1.0,
-                    false => *diagonal += dt * start.damping[k],
+                    false => *diagonal += dt * start.damping[k].re(),
                 }
                 momentum.inverse_diagonal.push(1.0 / *diagonal);
             }
         }
         momentum.v0.clone_from(&velocities.v);
-        let needed = inverse_dynamics(tree, &positions, &velocities, None, Some(&forces.spatial));
+        let applied = Some(&*forces.spatial);
+        let needed = inverse_dynamics(tree, &inertias, &positions, &velocities, None, applied);
         momentum.v_star.clear();
         for (k, (have, need)) in forces.generalized.iter().zip(needed).enumerate() {
-            let force = have - need - start.damping[k] * momentum.v0[k];
+            let force = have - need - start.damping[k].re() * momentum.v0[k];
             momentum.v_star.push(dt * force);
             if start.locked[k] {
                 momentum.v0[k] = 0.0;
@@ -227,9 +231,9 @@ impl StepStorage {
                 known.map(|x| T::from(*x)).collect()
             }
             _ => {
-                let diagonal = mass_matrix_diagonal(start.tree, start.positions);
+                let diagonal = mass_matrix_diagonal(start.tree, start.inertias, start.positions);
                 let diagonal = diagonal.into_iter().zip(start.damping);
-                diagonal.map(|(m, d)| (m + dt * d).recip()).collect()
+                diagonal.map(|(m, d)| (m + *d * dt).recip()).collect()
             }
         };
         let frame = ProblemFrame {
@@ -278,8 +282,9 @@ impl StepStorage {
             .map(|(k, (v, v0))| held(k, (*v - *v0) / dt))
             .collect();
         let applied = Some(&*start.forces.spatial);
+        let (tree, inertias) = (start.tree, start.inertias);
         let (positions, velocities) = (start.positions, start.velocities);
-        let needed = inverse_dynamics(start.tree, positions, velocities, Some(&vdot), applied);
+        let needed = inverse_dynamics(tree, inertias, positions, velocities, Some(&vdot), applied);
         let forces = start.forces.generalized.iter().zip(needed);
         let mut missing: Vec<T> = forces
             .enumerate()

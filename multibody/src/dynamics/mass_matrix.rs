@@ -1,6 +1,7 @@
 //! The mass matrix, by composite rigid bodies.
 
 use super::composite_inertia::composites;
+use super::inertias::Inertias;
 use crate::kinematics::PositionKinematics;
 use crate::tree::KinematicTree;
 use nalgebra::DMatrix;
@@ -9,11 +10,12 @@ use tarragon_framework::Scalar;
 /// Computes M(q), with the reflected inertia of rotors on the diagonal.
 pub(crate) fn mass_matrix<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
 ) -> DMatrix<T> {
     let n = tree.num_velocities;
     let mut m = DMatrix::zeros(n, n);
-    calc_mass_matrix(tree, positions, |i, j, value| {
+    calc_mass_matrix(tree, inertias, positions, |i, j, value| {
         (m[(i, j)], m[(j, i)]) = (value, value);
     });
     m
@@ -23,10 +25,11 @@ pub(crate) fn mass_matrix<T: Scalar>(
 /// are in different branches; passes row, column and value.
 pub(crate) fn calc_mass_matrix<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
     mut element: impl FnMut(usize, usize, T),
 ) {
-    let composites = composites(tree, positions);
+    let composites = composites(tree, inertias, positions);
     for (node, composite) in tree.nodes.iter().zip(&composites) {
         for j in node.velocities() {
             let column = &positions.columns[j];
@@ -34,7 +37,7 @@ pub(crate) fn calc_mass_matrix<T: Scalar>(
             for i in node.velocities().take_while(|i| *i < j) {
                 element(i, j, positions.columns[i].dot(&momentum));
             }
-            element(j, j, column.dot(&momentum) + node.reflected);
+            element(j, j, column.dot(&momentum) + inertias.reflected(node));
             let mut at = node;
             while at.parent != 0 {
                 let r = positions.p_wb(at.body) - positions.p_wb(at.parent);
@@ -51,14 +54,15 @@ pub(crate) fn calc_mass_matrix<T: Scalar>(
 /// Computes the diagonal of M(q).
 pub(crate) fn mass_matrix_diagonal<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
 ) -> Vec<T> {
-    let composites = composites(tree, positions);
+    let composites = composites(tree, inertias, positions);
     let mut diagonal = Vec::with_capacity(tree.num_velocities);
     for (node, composite) in tree.nodes.iter().zip(&composites) {
         for k in node.velocities() {
             let column = &positions.columns[k];
-            diagonal.push(column.dot(&composite.momentum(column)) + node.reflected);
+            diagonal.push(column.dot(&composite.momentum(column)) + inertias.reflected(node));
         }
     }
     diagonal

@@ -3,6 +3,7 @@
 use super::contact_materials::{ContactMaterial, ContactMaterials};
 use super::contact_model::ContactModel;
 use super::contact_results::PointPairContactInfo;
+use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
 use crate::discrete::ContactParameters;
 use crate::error::{Error, Result};
@@ -24,7 +25,7 @@ pub(super) struct PointContact<T: Scalar> {
     pub(super) r_wc: Matrix3<T>,
     pub(super) parameters: ContactParameters<T>,
     /// Static and dynamic friction.
-    friction: (f64, f64),
+    friction: (T, T),
 }
 
 /// Returns a frame whose z axis is a unit vector, as columns.
@@ -39,12 +40,17 @@ fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
     Matrix3::from_columns(&[x, z.cross(&x), *z])
 }
 
+/// Returns true if the value is infinite, whatever the derivatives are.
+fn is_infinite<T: Scalar>(x: T) -> bool {
+    x.re().is_infinite()
+}
+
 /// Returns the harmonic mean of two coefficients of friction.
-fn combined_friction(a: f64, b: f64) -> f64 {
-    if a + b > 0.0 {
-        2.0 * a * b / (a + b)
+fn combined_friction<T: Scalar>(a: T, b: T) -> T {
+    if (a + b).re() > 0.0 {
+        a * 2.0 * b / (a + b)
     } else {
-        0.0
+        T::zero()
     }
 }
 
@@ -54,13 +60,17 @@ impl MultibodyPlant {
         &self,
         materials: &mut ContactMaterials,
         query: &QueryObject<T>,
+        parameters: &ModelParameters<T>,
     ) -> Result<Vec<PointContact<T>>> {
         let inspector = query.inspector();
         materials.update(&inspector)?;
         let mut contacts = vec![];
         let mut push = |pair: PenetrationAsPointPair<T>, id| {
-            let a = materials.get(self, &inspector, pair.id_a)?;
-            let b = materials.get(self, &inspector, pair.id_b)?;
+            let mut material = |id| {
+                let registered = materials.get(self, &inspector, id)?;
+                registered.with(parameters, id)
+            };
+            let (a, b) = (material(pair.id_a)?, material(pair.id_b)?);
             contacts.push(self.point_contact(&inspector, (pair, id), (a, b))?);
             Ok::<_, Error>(())
         };
@@ -86,7 +96,7 @@ impl MultibodyPlant {
         &self,
         inspector: &SceneGraphInspector<'_>,
         (pair, point_id): (PenetrationAsPointPair<T>, u32),
-        (a, b): (ContactMaterial, ContactMaterial),
+        (a, b): (ContactMaterial<T>, ContactMaterial<T>),
     ) -> Result<PointContact<T>> {
         let points = [ContactModel::Point, ContactModel::PointManifold];
         if !points.contains(&self.contact.model) && a.is_hydroelastic && b.is_hydroelastic {
@@ -98,7 +108,7 @@ impl MultibodyPlant {
             )));
         }
         // How much of the deformation is that of B.
-        let (k, share_b) = match (a.stiffness.is_infinite(), b.stiffness.is_infinite()) {
+        let (k, share_b) = match (is_infinite(a.stiffness), is_infinite(b.stiffness)) {
             (true, true) => {
                 return Err(Error::unsupported(format!(
                     "contact between '{}' and '{}': the point_contact_stiffness of at least one \
@@ -107,32 +117,30 @@ impl MultibodyPlant {
                     inspector.name(pair.id_b)?
                 )));
             }
-            (true, false) => (b.stiffness, 1.0),
-            (false, true) => (a.stiffness, 0.0),
+            (true, false) => (b.stiffness, T::one()),
+            (false, true) => (a.stiffness, T::zero()),
             (false, false) => {
                 let sum = a.stiffness + b.stiffness;
                 // Divides first, because the product of large numbers is infinite.
                 (a.stiffness * (b.stiffness / sum), a.stiffness / sum)
             }
         };
-        let d = (1.0 - share_b) * a.dissipation + share_b * b.dissipation;
+        let d = (T::one() - share_b) * a.dissipation + share_b * b.dissipation;
         let tau = a.relaxation_time + b.relaxation_time;
-        let (static_a, dynamic_a) = (a.friction.static_friction(), a.friction.dynamic_friction());
-        let (static_b, dynamic_b) = (b.friction.static_friction(), b.friction.dynamic_friction());
-        let mu = combined_friction(dynamic_a, dynamic_b);
-        let p_wc = pair.p_wca * T::from(share_b) + pair.p_wcb * T::from(1.0 - share_b);
+        let mu = combined_friction(a.dynamic_friction, b.dynamic_friction);
+        let p_wc = pair.p_wca * share_b + pair.p_wcb * (T::one() - share_b);
         Ok(PointContact {
             bodies: [a.body, b.body],
             p_wc,
             r_wc: frame_along(&-pair.nhat_ba_w),
             parameters: ContactParameters {
-                k: T::from(k),
-                d: T::from(d),
-                tau: T::from(tau),
-                mu: T::from(mu),
+                k,
+                d,
+                tau,
+                mu,
                 depth: pair.depth,
             },
-            friction: (combined_friction(static_a, static_b), mu),
+            friction: (combined_friction(a.static_friction, b.static_friction), mu),
             pair,
             point_id,
         })
@@ -152,7 +160,7 @@ impl<T: Scalar> PointContact<T> {
         match s.re() {
             x if x < 1.0 => smooth_step(s) * stiction,
             x if x < 3.0 => smooth_step((s - 1.0) * 0.5) * (sliding - stiction) + stiction,
-            _ => T::from(sliding),
+            _ => sliding,
         }
     }
 

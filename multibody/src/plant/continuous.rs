@@ -2,7 +2,9 @@
 
 use super::contact_materials::ContactMaterials;
 use super::contact_results::ContactResults;
+use super::forward_dynamics::add_damping;
 use super::inputs::ForceInputs;
+use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
 use super::step::{ConstraintStatus, DynamicsResult};
 use crate::dynamics::MultibodyForces;
@@ -10,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
+use std::sync::Arc;
 use tarragon_framework::Scalar;
 
 impl MultibodyPlant {
@@ -21,6 +24,7 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         inputs: &ForceInputs<'_, T>,
         status: &ConstraintStatus,
+        parameters: &Arc<ModelParameters<T>>,
     ) -> Result<DynamicsResult<T>> {
         if status.locked.contains(&true) {
             return Err(Error::unsupported(
@@ -37,11 +41,11 @@ impl MultibodyPlant {
             )));
         }
         let (mut forces, net_actuation) =
-            self.explicit_forces(positions, velocities, inputs, |_| false)?;
+            self.explicit_forces(positions, velocities, inputs, parameters, |_| false)?;
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
         let mut point_pairs = vec![];
         if let Some(query) = inputs.query {
-            for contact in self.point_contacts(materials, query)? {
+            for contact in self.point_contacts(materials, query, parameters)? {
                 let tolerance = self.contact.stiction_tolerance;
                 let contact = contact.continuous(&positions.x_wb, velocities, tolerance);
                 let on_b = SpatialVector {
@@ -58,8 +62,8 @@ impl MultibodyPlant {
         for (sum, f) in forces.spatial.iter_mut().zip(&contact_forces.spatial) {
             *sum += *f;
         }
-        self.add_joint_damping(velocities, &mut forces);
-        let vdot = self.calc_forward_dynamics(positions, velocities, &forces)?;
+        add_damping(&parameters.damping, velocities, &mut forces);
+        let vdot = self.forward_dynamics(&parameters.inertias, positions, velocities, &forces)?;
         Ok(DynamicsResult {
             x: [&*positions.q, &velocities.v].concat(),
             vdot,
@@ -68,6 +72,7 @@ impl MultibodyPlant {
             spatial: forces.spatial,
             contact_forces: contact_forces.spatial,
             contacts: ContactResults { point_pairs },
+            parameters: parameters.clone(),
         })
     }
 }

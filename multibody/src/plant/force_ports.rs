@@ -2,6 +2,7 @@
 
 use super::contact_results::ContactResults;
 use super::inputs::{ExternallyAppliedSpatialForce, ForcePorts};
+use super::model_parameters::{ModelParameters, ParameterHandles, ParameterReader};
 use super::multibody_plant::MultibodyPlant;
 use super::step::{ConstraintStatus, DynamicsResult, DynamicsWork};
 use crate::dynamics;
@@ -54,6 +55,7 @@ pub struct PlantDynamicsPorts<T: Scalar> {
     pub contact_results: OutputPort<ContactResults<T>>,
     instances: Arc<[InstancePorts<T>]>,
     pub(super) status: Param<ConstraintStatus>,
+    pub(super) parameters: ParameterHandles<T>,
 }
 
 /// Output ports of one model instance.
@@ -170,6 +172,7 @@ pub(super) type DynamicsEntry<T> = (Arc<DynamicsResult<T>>, DynamicsWork);
 pub(super) struct DynamicsEntries<T: Scalar> {
     inputs: Arc<ForcePorts<T>>,
     status: Param<ConstraintStatus>,
+    parameters: ParameterHandles<T>,
     motion: CacheEntry<Motion<T>>,
     pub(super) dynamics: CacheEntry<DynamicsEntry<T>>,
 }
@@ -185,8 +188,23 @@ impl<T: Scalar> DynamicsEntries<T> {
             locked: vec![false; plant.joints.len()],
             inactive: vec![false; plant.constraints.len()],
         });
+        let parameters = ParameterHandles::declare(plant, d);
+        let resolved = d.cache_entry(
+            "parameters",
+            Arc::new(ModelParameters::empty()),
+            (parameters.values, parameters.layout),
+            move |plant, ctx, out| {
+                let reader = ParameterReader {
+                    plant,
+                    layout: ctx.param(parameters.layout),
+                    values: ctx.param(parameters.values).as_slice(),
+                };
+                *out = Arc::new(reader.all());
+                Ok(())
+            },
+        );
         let mut deps = inputs.deps();
-        deps.extend([Dep::from(motion), status.into()]);
+        deps.extend([Dep::from(motion), status.into(), resolved.into()]);
         let ports = inputs.clone();
         let dynamics = d.cache_entry(
             "dynamics",
@@ -195,11 +213,12 @@ impl<T: Scalar> DynamicsEntries<T> {
             move |plant, ctx, (result, work)| {
                 let (positions, velocities) = ctx.cached(motion)?;
                 let (inputs, status) = (ports.read(plant, ctx)?, ctx.param(status));
+                let all = ctx.cached(resolved)?;
                 *result = Arc::new(match plant.time_step > 0.0 {
-                    true => plant.calc_step(work, positions, velocities, &inputs, status)?,
+                    true => plant.calc_step(work, positions, velocities, &inputs, status, all)?,
                     false => {
-                        let materials = &mut work.materials;
-                        plant.calc_continuous(materials, positions, velocities, &inputs, status)?
+                        let work = &mut work.materials;
+                        plant.calc_continuous(work, positions, velocities, &inputs, status, all)?
                     }
                 });
                 Ok(())
@@ -208,6 +227,7 @@ impl<T: Scalar> DynamicsEntries<T> {
         Self {
             inputs,
             status,
+            parameters,
             motion,
             dynamics,
         }
@@ -262,7 +282,8 @@ impl<T: Scalar> DynamicsEntries<T> {
                 out.fill(SpatialVector::zero());
                 source.with_motion(plant, ctx, |result, (positions, velocities)| {
                     let (vdot, spatial) = (&result.vdot, &result.spatial);
-                    *out = plant.reaction_forces(positions, velocities, vdot, spatial)?;
+                    let inertias = &result.parameters.inertias;
+                    *out = plant.reaction_forces(inertias, positions, velocities, vdot, spatial)?;
                     Ok(())
                 })
             },
@@ -289,6 +310,7 @@ impl<T: Scalar> DynamicsEntries<T> {
             reaction_forces,
             contact_results,
             status: self.status,
+            parameters: self.parameters,
         }
     }
 }

@@ -32,7 +32,9 @@ mod instances;
 mod kinematics;
 mod lookup;
 mod mark;
+mod model_parameters;
 mod multibody_plant;
+mod parameters;
 mod settings;
 mod step;
 mod system;
@@ -43,6 +45,7 @@ pub use contact_results::{ContactResults, PointPairContactInfo};
 pub use force_ports::PlantDynamicsPorts;
 pub use inputs::ExternallyAppliedSpatialForce;
 pub(crate) use mark::PlantMark;
+pub use model_parameters::ContactMaterialOverride;
 pub use multibody_plant::{MultibodyPlant, PositionSource};
 pub use system::{
     MultibodyPlantPorts, add_multibody_plant_scene_graph, compute_default_scene_aabb,

@@ -3,6 +3,7 @@
 use super::contact_materials::ContactMaterials;
 use super::contact_results::{ContactResults, PointPairContactInfo};
 use super::inputs::ForceInputs;
+use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
 use crate::discrete::{
     ControllerParameters, Site, SiteLaw, SpringRow, StepEnd, StepFailure, StepFailureKind,
@@ -18,6 +19,7 @@ use crate::spatial::SpatialVector;
 use crate::tree::mobilizer::lift;
 use nalgebra::{Isometry3, Vector3};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 use tarragon_framework::{Scalar, math};
 
 /// Locks and activity of constraints, which a context may change.
@@ -46,6 +48,8 @@ pub(super) struct DynamicsResult<T: Scalar> {
     pub(super) spatial: Vec<SpatialVector<T>>,
     pub(super) contact_forces: Vec<SpatialVector<T>>,
     pub(super) contacts: ContactResults<T>,
+    /// The parameters that all of this was computed with.
+    pub(super) parameters: Arc<ModelParameters<T>>,
 }
 
 impl<T: Scalar> DynamicsResult<T> {
@@ -58,6 +62,7 @@ impl<T: Scalar> DynamicsResult<T> {
             spatial: vec![],
             contact_forces: vec![],
             contacts: ContactResults::default(),
+            parameters: Arc::new(ModelParameters::empty()),
         }
     }
 }
@@ -142,9 +147,10 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         inputs: &ForceInputs<'_, T>,
+        parameters: &ModelParameters<T>,
         implicit: impl Fn(usize) -> bool,
     ) -> Result<(MultibodyForces<T>, Vec<T>)> {
-        let mut forces = self.spring_and_gravity_forces(positions, velocities)?;
+        let mut forces = self.spring_and_gravity_forces(positions, velocities, parameters)?;
         let topology = self.finalized("forces")?;
         let mut net_actuation = vec![T::zero(); self.actuators.len()];
         for (k, actuator) in self.actuators.iter().enumerate() {
@@ -174,6 +180,7 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         inputs: &ForceInputs<'_, T>,
         status: &ConstraintStatus,
+        parameters: &Arc<ModelParameters<T>>,
     ) -> Result<DynamicsResult<T>> {
         let topology = self.finalized("the discrete step")?;
         let (tree, settings) = (&topology.tree, self.step_settings());
@@ -187,16 +194,17 @@ impl MultibodyPlant {
             let desired = inputs.desired[k]?;
             (!joint_locked(actuator.joint)).then_some((gains, desired))
         };
+        let implicit = |k| controlled(k).is_some();
         let (forces, mut net_actuation) =
-            self.explicit_forces(positions, velocities, inputs, |k| controlled(k).is_some())?;
-        let damping = self.damping_vector();
+            self.explicit_forces(positions, velocities, inputs, parameters, implicit)?;
         let start = StepStart {
             tree,
             trees,
+            inertias: &parameters.inertias,
             positions,
             velocities,
             forces: &forces,
-            damping: &damping,
+            damping: &parameters.damping,
             locked: &locked,
             settings,
         };
@@ -207,7 +215,7 @@ impl MultibodyPlant {
             roles: vec![],
         };
         let contacts = match inputs.query {
-            Some(query) => self.point_contacts(&mut work.materials, query)?,
+            Some(query) => self.point_contacts(&mut work.materials, query, parameters)?,
             None => vec![],
         };
         sites.list.reserve(contacts.len());
@@ -302,6 +310,7 @@ impl MultibodyPlant {
             spatial: spatial.spatial,
             contact_forces: contact_forces.spatial,
             contacts: ContactResults { point_pairs },
+            parameters: parameters.clone(),
         })
     }
 
