@@ -49,9 +49,9 @@ pub use model::{
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::Parser;
 pub use plant::{
-    ContactMaterialOverride, ContactModel, ContactResults, ExternallyAppliedSpatialForce,
-    MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts,
-    PointPairContactInfo, PositionSource, add_multibody_plant_scene_graph,
+    BushingConstants, ContactMaterialOverride, ContactModel, ContactResults,
+    ExternallyAppliedSpatialForce, MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts,
+    PlantDynamicsPorts, PointPairContactInfo, PositionSource, add_multibody_plant_scene_graph,
     compute_default_scene_aabb,
 };
 pub use spatial::{SpatialInertia, SpatialVector};

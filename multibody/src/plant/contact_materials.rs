@@ -1,8 +1,7 @@
 //! Contact properties of the geometry of a plant.
 
-use super::model_parameters::{ContactMaterialOverride, ModelParameters};
+use super::model_parameters::{ContactMaterialOverride, ModelParameters, check_friction};
 use super::multibody_plant::MultibodyPlant;
-use super::parameters::check_friction;
 use crate::error::{Error, Result};
 use crate::model::BodyIndex;
 use foldhash::fast::FixedState;

@@ -72,6 +72,23 @@ impl<T: Copy> ContactMaterialOverride<T> {
     }
 }
 
+/// Checks coefficients of static and dynamic friction against each other.
+pub(super) fn check_friction<T: Scalar>(
+    place: impl Fn() -> String,
+    static_friction: T,
+    dynamic_friction: T,
+) -> Result<()> {
+    let (mu_s, mu_d) = (static_friction.re(), dynamic_friction.re());
+    match mu_s >= mu_d {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "{}: static friction must be at least dynamic friction, got {mu_s:?} and {mu_d:?}; set \
+             both",
+            place()
+        ))),
+    }
+}
+
 /// Mass properties of a body as a context stores them. The unit inertia stays when the mass
 /// changes, even to 0 and back.
 #[derive(Clone, Copy, Debug)]

@@ -1,19 +1,16 @@
-//! Masses, damping, motors, stiffness and contact materials in a context, with derivatives.
+//! Masses, damping and motors in a context, with derivatives.
 //!
 //! A context starts with the values of the model. The functions of the plant that take kinematics
 //! instead of a context, such as [`MultibodyPlant::calc_mass_matrix`], use the model's values.
 
-use super::model_parameters::{
-    ContactMaterialOverride, ParameterLayout, ParameterOwner, ParameterReader, StoredInertia,
-};
+use super::model_parameters::{ParameterLayout, ParameterOwner, ParameterReader, StoredInertia};
 use super::multibody_plant::MultibodyPlant;
 use super::system::MultibodyPlantPorts;
 use crate::error::{Error, Result};
-use crate::model::{BodyIndex, ForceElement, JointActuatorIndex, JointIndex};
+use crate::model::{BodyIndex, JointActuatorIndex, JointIndex};
 use crate::spatial::SpatialInertia;
 use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::{Context, Scalar};
-use tarragon_geometry::GeometryId;
 
 impl MultibodyPlant {
     /// Sets the mass (kg) of a body in a context (Drake's `RigidBody::SetMass`). Centre of mass and
@@ -53,7 +50,7 @@ impl MultibodyPlant {
         mass: T,
     ) -> Result<()> {
         self.check_moving(body)?;
-        self.check_amount(|| self.body_label(body), "mass (kg)", mass)?;
+        check_amount(|| self.body_label(body), "mass (kg)", mass)?;
         let now = self.reader(ports, context)?.inertia(body);
         let now = now.ok_or_else(|| self.no_unit_inertia(body))?;
         let numbers = StoredInertia { mass, ..now }.numbers();
@@ -153,7 +150,7 @@ impl MultibodyPlant {
         }
         for x in damping {
             let label = || format!("joint '{}'", self.joints[joint.index()].name());
-            self.check_amount(label, "damping (N m s/rad or N s/m)", *x)?;
+            check_amount(label, "damping (N m s/rad or N s/m)", *x)?;
         }
         self.store(ports, context, ParameterOwner::Joint(joint), damping)
     }
@@ -191,7 +188,7 @@ impl MultibodyPlant {
     ) -> Result<()> {
         self.joint_actuator(actuator)?;
         let label = || self.actuator_label(actuator);
-        self.check_amount(label, "rotor inertia (kg m^2 or kg)", rotor_inertia)?;
+        check_amount(label, "rotor inertia (kg m^2 or kg)", rotor_inertia)?;
         let [_, gear] = self.reader(ports, context)?.rotor(actuator.index());
         let owner = ParameterOwner::Actuator(actuator.index());
         self.store(ports, context, owner, &[rotor_inertia, gear])
@@ -248,108 +245,6 @@ impl MultibodyPlant {
         let [_, gear] = self.reader(ports, context)?.rotor(actuator.index());
         Ok(gear)
     }
-
-    /// Sets the stiffness (N m/rad or N/m) of a spring in a context (Drake's
-    /// `RevoluteSpring::SetStiffness` and `PrismaticSpring::SetStiffness`, and the same for a
-    /// `LinearSpringDamper`); `element` is its index in [`Self::force_elements`].
-    ///
-    /// # Errors
-    /// Returns an error if the element is unknown or not a spring, the stiffness is negative or not
-    /// finite, unless the plant has [`PositionSource::State`](crate::PositionSource::State), or if
-    /// ports or context belong to another plant or diagram. Nothing changes in that case.
-    pub fn set_spring_stiffness<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &mut Context<T>,
-        element: usize,
-        stiffness: T,
-    ) -> Result<()> {
-        let spring = self.check_spring(element)?;
-        let label = || format!("{} {element}", spring.type_name());
-        self.check_amount(label, "stiffness (N m/rad or N/m)", stiffness)?;
-        let mut constants = self.reader(ports, context)?.element(element);
-        constants[0] = stiffness;
-        let owner = ParameterOwner::Element(element);
-        self.store(ports, context, owner, &constants)
-    }
-
-    /// Returns the stiffness (N m/rad or N/m) of a spring in a context (Drake's
-    /// `RevoluteSpring::GetStiffness` and `PrismaticSpring::GetStiffness`).
-    ///
-    /// # Errors
-    /// Returns an error if the element is unknown or not a spring, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn spring_stiffness<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        element: usize,
-    ) -> Result<T> {
-        self.check_spring(element)?;
-        Ok(self.reader(ports, context)?.element(element)[0])
-    }
-
-    /// Sets what a context has in place of the contact properties of a geometry of the plant.
-    /// Properties without a value are again those of the scene.
-    ///
-    /// # Errors
-    /// Returns an error if the geometry is no collision geometry of the plant, a value is negative
-    /// or not finite, the stiffness is 0, static friction is less than dynamic friction, unless the
-    /// plant has [`PositionSource::State`](crate::PositionSource::State), or if ports or context
-    /// belong to another plant or diagram. Nothing changes in that case. If only one of the
-    /// coefficients of friction is given, contact is an error where it does not fit the other one,
-    /// which is in the scene.
-    pub fn set_contact_material<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &mut Context<T>,
-        geometry: GeometryId,
-        material: ContactMaterialOverride<T>,
-    ) -> Result<()> {
-        self.check_collision_geometry(geometry)?;
-        let names = [
-            "static friction",
-            "dynamic friction",
-            "stiffness (N/m)",
-            "dissipation (s/m)",
-            "relaxation time (s)",
-        ];
-        let label = || format!("contact material of geometry {geometry}");
-        for (name, value) in names.into_iter().zip(material.fields()) {
-            if let Some(value) = value {
-                self.check_amount(label, name, value)?;
-            }
-        }
-        if material.stiffness.is_some_and(|k| k.re() == 0.0) {
-            return Err(Error::invalid(format!(
-                "{}: the stiffness must be positive, got 0.0 N/m",
-                label()
-            )));
-        }
-        if let (Some(mu_s), Some(mu_d)) = (material.static_friction, material.dynamic_friction) {
-            check_friction(label, mu_s, mu_d)?;
-        }
-        self.change_parameters(ports, context, |layout, values| {
-            layout.set_material(values, geometry, &material);
-        })
-    }
-
-    /// Returns what a context has in place of the contact properties of a geometry of the plant.
-    ///
-    /// # Errors
-    /// Returns an error if the geometry is no collision geometry of the plant, unless the plant has
-    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
-    /// another plant or diagram.
-    pub fn contact_material<T: Scalar>(
-        &self,
-        ports: &MultibodyPlantPorts<T>,
-        context: &Context<T>,
-        geometry: GeometryId,
-    ) -> Result<ContactMaterialOverride<T>> {
-        self.check_collision_geometry(geometry)?;
-        Ok(self.reader(ports, context)?.material(geometry))
-    }
 }
 
 /// Checks that the value of a number is finite and accepted.
@@ -374,28 +269,12 @@ fn check_number<T: Scalar>(
     }
 }
 
-/// Checks coefficients of static and dynamic friction against each other.
-pub(super) fn check_friction<T: Scalar>(
-    place: impl Fn() -> String,
-    static_friction: T,
-    dynamic_friction: T,
-) -> Result<()> {
-    let (mu_s, mu_d) = (static_friction.re(), dynamic_friction.re());
-    match mu_s >= mu_d {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
-            "{}: static friction must be at least dynamic friction, got {mu_s:?} and {mu_d:?}; set \
-             both",
-            place()
-        ))),
-    }
+/// Checks that the value of a number is finite and at least 0.
+pub(super) fn check_amount<T: Scalar>(place: impl Fn() -> String, what: &str, x: T) -> Result<()> {
+    check_number(place, what, x, |x| x >= 0.0)
 }
 
 impl MultibodyPlant {
-    fn check_amount<T: Scalar>(&self, place: impl Fn() -> String, what: &str, x: T) -> Result<()> {
-        check_number(place, what, x, |x| x >= 0.0)
-    }
-
     fn check_moving(&self, body: BodyIndex) -> Result<()> {
         self.body(body)?;
         match body {
@@ -423,37 +302,8 @@ impl MultibodyPlant {
         ))
     }
 
-    fn check_spring(&self, element: usize) -> Result<&ForceElement> {
-        let n = self.force_elements.len();
-        match self.force_elements.get(element) {
-            None => Err(Error::not_found(format!(
-                "the force element index must be below {n}, got {element}"
-            ))),
-            Some(
-                spring @ (ForceElement::RevoluteSpring { .. }
-                | ForceElement::PrismaticSpring { .. }
-                | ForceElement::LinearSpringDamper { .. }),
-            ) => Ok(spring),
-            Some(other) => Err(Error::invalid(format!(
-                "force element {element}: it must be a spring, got a {}",
-                other.type_name()
-            ))),
-        }
-    }
-
-    fn check_collision_geometry(&self, geometry: GeometryId) -> Result<()> {
-        let lists = self.registration.iter().flat_map(|r| &r.collisions);
-        match lists.flatten().any(|id| *id == geometry) {
-            true => Ok(()),
-            false => Err(Error::not_found(format!(
-                "geometry {geometry}: it must be a collision geometry of the plant; pass an id of \
-                 `collision_geometries`"
-            ))),
-        }
-    }
-
     /// Returns a reader of the parameters in a context, after a check that they are of this plant.
-    fn reader<'a, T: Scalar>(
+    pub(super) fn reader<'a, T: Scalar>(
         &'a self,
         ports: &MultibodyPlantPorts<T>,
         context: &'a Context<T>,
@@ -471,7 +321,7 @@ impl MultibodyPlant {
         })
     }
 
-    fn store<T: Scalar>(
+    pub(super) fn store<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,
@@ -483,7 +333,7 @@ impl MultibodyPlant {
         })
     }
 
-    fn change_parameters<T: Scalar>(
+    pub(super) fn change_parameters<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
         context: &mut Context<T>,

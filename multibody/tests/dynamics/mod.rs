@@ -6,6 +6,7 @@ mod discrete;
 mod forward;
 mod hostile;
 mod options;
+mod parameters;
 
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};
 use proptest::prelude::*;
