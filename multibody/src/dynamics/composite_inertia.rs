@@ -96,9 +96,9 @@ impl<T: Scalar> CompositeInertia<T> {
 }
 
 /// Returns the entries xx, yy, zz, xy, xz and yz of `R I R^T`, computed for these only.
-fn rotated<T: Scalar, C: Copy>(i: &Matrix3<C>, r_wb: &Matrix3<T>) -> [T; 6]
+fn rotated<T, C: Copy>(i: &Matrix3<C>, r_wb: &Matrix3<T>) -> [T; 6]
 where
-    T: Mul<C, Output = T>,
+    T: Scalar + Mul<C, Output = T>,
 {
     let rows: [[T; 3]; 3] = std::array::from_fn(|k| {
         let (x, y, z) = (r_wb[(k, 0)], r_wb[(k, 1)], r_wb[(k, 2)]);

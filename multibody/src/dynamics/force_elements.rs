@@ -270,8 +270,8 @@ impl<T: Scalar> ForceElementState<'_, T> {
         }
     }
 
-    /// Returns energy and power of an element, which is given with its index. The potential energy of a bushing is 0 by
-    /// definition, because its forces have none in general.
+    /// Returns energy and power of an element, which is given with its index. The potential energy
+    /// of a bushing is 0 by definition, because its forces have none in general.
     pub(crate) fn power(&self, (index, element): (usize, &ForceElement)) -> ElementPower<T> {
         let spring = |stiffness: T, x: T, rate: T| ElementPower {
             energy: x * x * (stiffness * 0.5),

@@ -138,8 +138,8 @@ impl ForceElement {
             Self::LinearBushingRollPitchYaw { .. } => "LinearBushingRollPitchYaw",
         }
     }
-    /// Returns the constants that a context may change: stiffness, then damping; for a bushing those
-    /// of torque before those of force. Hinges have none.
+    /// Returns the constants that a context may change: stiffness, then damping; for a bushing
+    /// those of torque before those of force. Hinges have none.
     pub(crate) fn constants(&self) -> Vec<f64> {
         match self {
             Self::RevoluteSpring { stiffness, .. } | Self::PrismaticSpring { stiffness, .. } => {

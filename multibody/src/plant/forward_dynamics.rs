@@ -74,8 +74,8 @@ impl MultibodyPlant {
         Ok(forces)
     }
 
-    /// Adds the forces of springs, dampers and bushings, without joint damping; `constants` take the
-    /// place of those of the model.
+    /// Adds the forces of springs, dampers and bushings, without joint damping; `constants` take
+    /// the place of those of the model.
     pub(super) fn add_element_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,

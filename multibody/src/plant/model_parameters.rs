@@ -1,8 +1,8 @@
 //! Parameters of the model that a context holds in place of the model's values, and their storage
 //! in the context.
 //!
-//! All numbers are in one vector over the scalar of the context; a layout, the same for all scalars,
-//! tells where those of an element are. Thus the framework converts both to other scalars.
+//! All numbers are in one vector over the scalar of the context; a layout, the same for all
+//! scalars, tells where those of an element are. Thus the framework converts both to other scalars.
 
 use super::multibody_plant::MultibodyPlant;
 use crate::dynamics::{BodyInertia, Inertias};

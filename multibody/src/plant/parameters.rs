@@ -128,6 +128,33 @@ impl MultibodyPlant {
         )
     }
 
+    /// Returns mass (kg), centre of mass `p_BoBcm_B` (m) and rotational inertia about the centre of
+    /// mass `I_BBcm_B` (kg m^2) of a body in a context (Drake's
+    /// `RigidBody::CalcSpatialInertiaInBodyFrame`).
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::mass`].
+    pub fn spatial_inertia<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &Context<T>,
+        body: BodyIndex,
+    ) -> Result<(T, Vector3<T>, Matrix3<T>)> {
+        let model = self.body(body)?.spatial_inertia();
+        Ok(match self.reader(ports, context)?.inertia(body) {
+            Some(m) => {
+                let p = m.p_bobcm_b;
+                let shift = Matrix3::from_diagonal_element(p.dot(&p)) - p * p.transpose();
+                (m.mass, p, (m.unit_matrix() - shift) * m.mass)
+            }
+            None => (
+                T::from(model.mass()),
+                model.center_of_mass().map(T::from),
+                model.rotational_inertia().map(T::from),
+            ),
+        })
+    }
+
     /// Sets the damping of a joint by velocity (N m s/rad or N s/m) in a context (Drake's
     /// `Joint::SetDampingVector`).
     ///

@@ -296,7 +296,7 @@ fn arm(time_step: f64) -> (Diagram<f64>, Block<MultibodyPlant>) {
         let body = plant
             .add_rigid_body(&format!("link{k}"), model, super::inertia(k))
             .unwrap();
-        let joint = Joint::revolute(&format!("joint{k}"), parent, body, axis)
+        let joint = Joint::revolute(format!("joint{k}"), parent, body, axis)
             .unwrap()
             .with_pose_on_parent(Isometry3::translation(0.0, 0.1, -0.4));
         let joint = plant.add_joint(joint).unwrap();
@@ -443,6 +443,12 @@ fn what_is_set_is_read_again() {
     let x = 6.0 * 0.2;
     let set = [x, x * 2.0, x * 3.0, 1.2, 0.4, 0.02, 20.0, 5.0, 9.0];
     assert_eq!(read(&context), set);
+
+    let (mass, com, i) = plant.spatial_inertia(&block, &context, link).unwrap();
+    assert_eq!((mass, com), (1.2, Vector3::new(0.12, -0.05, 0.08)));
+    let expected = Matrix3::new(0.11, 0.01, 0.01, 0.01, 0.12, 0.01, 0.01, 0.01, 0.13);
+    // The shift to Bo and back rounds numbers of size 0.1.
+    assert!((i - expected).amax() < 1e-16 * 4.0, "{i}");
 
     // Mass 0 and back: centre of mass and unit inertia stay.
     let before = results(&block, &context).unwrap();
