@@ -49,9 +49,10 @@ pub use model::{
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::Parser;
 pub use plant::{
-    ContactModel, ContactResults, ExternallyAppliedSpatialForce, MultibodyPlant,
-    MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts, PointPairContactInfo,
-    PositionSource, add_multibody_plant_scene_graph, compute_default_scene_aabb,
+    BushingConstants, ContactMaterialOverride, ContactModel, ContactResults,
+    ExternallyAppliedSpatialForce, MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts,
+    PlantDynamicsPorts, PointPairContactInfo, PositionSource, SleepSettings,
+    add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

@@ -35,12 +35,26 @@
 //! | `port.FixValue(context, value)` | [`Context::fix`] |
 //! | `system.SetX(context, value)` | [`Context::param_mut`] |
 //! | `system.GetMyContextFromRoot(context)` | nothing: handles work with the whole context |
+//! | `body.SetMass(context, mass)` | [`MultibodyPlant::set_mass`] |
+//! | `body.SetSpatialInertiaInBodyFrame(context, M)` | [`MultibodyPlant::set_spatial_inertia`] |
+//! | `joint.SetDampingVector(context, damping)` | [`MultibodyPlant::set_damping_vector`] |
+//! | `actuator.SetRotorInertia(context, inertia)` | [`MultibodyPlant::set_rotor_inertia`] |
+//! | `actuator.SetGearRatio(context, ratio)` | [`MultibodyPlant::set_gear_ratio`] |
+//! | `spring.SetStiffness(context, stiffness)` | [`MultibodyPlant::set_spring_stiffness`] |
+//! | `bushing.SetForceStiffnessConstants(context, k)` | [`set_bushing_constants`][bushing] |
 //!
 //! [`DiagramBuilder::add`]: crate::framework::DiagramBuilder::add
 //! [`DiagramBuilder::connect`]: crate::framework::DiagramBuilder::connect
 //! [`Context::eval`]: crate::framework::Context::eval
 //! [`Context::fix`]: crate::framework::Context::fix
 //! [`Context::param_mut`]: crate::framework::Context::param_mut
+//! [`MultibodyPlant::set_mass`]: crate::multibody::MultibodyPlant::set_mass
+//! [`MultibodyPlant::set_spatial_inertia`]: crate::multibody::MultibodyPlant::set_spatial_inertia
+//! [`MultibodyPlant::set_damping_vector`]: crate::multibody::MultibodyPlant::set_damping_vector
+//! [`MultibodyPlant::set_rotor_inertia`]: crate::multibody::MultibodyPlant::set_rotor_inertia
+//! [`MultibodyPlant::set_gear_ratio`]: crate::multibody::MultibodyPlant::set_gear_ratio
+//! [`MultibodyPlant::set_spring_stiffness`]: crate::multibody::MultibodyPlant::set_spring_stiffness
+//! [bushing]: crate::multibody::MultibodyPlant::set_bushing_constants
 //!
 //! ```
 //! use tarragon::framework::primitives::Gain;

@@ -40,15 +40,16 @@ struct MomentumPart<'a> {
     bodies: &'a mut [BodyWork],
 }
 
-/// What the computation of all parts reads.
-struct FreeMotion<'a> {
+/// Inputs of the computation of all parts.
+struct FreeMotion<'a, T> {
     motion: ForcedMotion<'a>,
     trees: &'a Trees,
     /// Where the blocks of A start.
     starts: &'a [usize],
     generalized: &'a [f64],
-    damping: &'a [f64],
+    damping: &'a [T],
     locked: &'a [bool],
+    asleep: &'a [bool],
     dt: f64,
 }
 
@@ -70,7 +71,8 @@ impl Momentum {
         start: &StepStart<'_, T>,
     ) -> Result<(), StepFailure> {
         let (positions, velocities) = (start.positions.real(), start.velocities.real());
-        let (forces, trees) = (start.forces.real(), start.trees);
+        let (forces, inertias) = (start.forces.real(), start.inertias.real());
+        let trees = start.trees;
         self.starts.clear();
         let mut size = 0;
         self.starts.push(0);
@@ -92,6 +94,7 @@ impl Momentum {
         let free = FreeMotion {
             motion: ForcedMotion {
                 tree: start.tree,
+                inertias: &inertias,
                 positions: &positions,
                 velocities: &velocities,
                 applied: &forces.spatial,
@@ -101,6 +104,7 @@ impl Momentum {
             generalized: &forces.generalized,
             damping: start.damping,
             locked: start.locked,
+            asleep: start.asleep,
             dt: start.settings.dt,
         };
         free.calc(MomentumPart {
@@ -115,7 +119,7 @@ impl Momentum {
     }
 }
 
-impl FreeMotion<'_> {
+impl<T: Scalar> FreeMotion<'_, T> {
     /// Computes a part, on several threads if it is large.
     fn calc(&self, part: MomentumPart<'_>) -> Result<(), StepFailure> {
         let (first, end) = part.trees;
@@ -193,6 +197,12 @@ impl FreeMotion<'_> {
         let tree = part.trees.0;
         let (range, dt) = (self.trees.range(tree), self.dt);
         let (n, change) = (range.len(), part.v_star);
+        if self.asleep.get(tree).copied().unwrap_or(false) {
+            part.v0.fill(0.0);
+            change.fill(0.0);
+            part.inverse_diagonal.fill(0.0);
+            return Ok(());
+        }
         let nodes = self.trees.nodes(tree);
         self.motion.calc_tree(nodes, part.bodies, part.a, change);
         let locked = &self.locked[range.clone()];
@@ -205,8 +215,8 @@ impl FreeMotion<'_> {
                 part.a[diagonal] = 1.0;
                 (part.v0[i], change[i]) = (0.0, 0.0);
             } else {
-                part.a[diagonal] += dt * self.damping[k];
-                let force = self.generalized[k] - change[i] - self.damping[k] * part.v0[i];
+                part.a[diagonal] += dt * self.damping[k].re();
+                let force = self.generalized[k] - change[i] - self.damping[k].re() * part.v0[i];
                 change[i] = dt * force;
             }
             part.inverse_diagonal[i] = 1.0 / part.a[diagonal];

@@ -142,10 +142,10 @@ impl<T: Scalar> StepStorage<T> {
                 self.inverse_diagonal.extend(known.map(|x| T::from(*x)));
             }
             _ => {
-                let diagonal = mass_matrix_diagonal(start.tree, start.positions);
+                let diagonal = mass_matrix_diagonal(start.tree, start.inertias, start.positions);
                 let diagonal = diagonal.into_iter().zip(start.damping);
                 self.inverse_diagonal
-                    .extend(diagonal.map(|(m, d)| (m + dt * d).recip()));
+                    .extend(diagonal.map(|(m, d)| (m + *d * dt).recip()));
             }
         }
         let frame = ProblemFrame {
@@ -193,8 +193,9 @@ impl<T: Scalar> StepStorage<T> {
             .map(|(k, (v, v0))| held(k, (*v - *v0) / dt))
             .collect();
         let applied = Some(&*start.forces.spatial);
+        let (tree, inertias) = (start.tree, start.inertias);
         let (positions, velocities) = (start.positions, start.velocities);
-        let needed = inverse_dynamics(start.tree, positions, velocities, Some(&vdot), applied);
+        let needed = inverse_dynamics(tree, inertias, positions, velocities, Some(&vdot), applied);
         let forces = start.forces.generalized.iter().zip(needed);
         let mut missing: Vec<T> = forces
             .enumerate()
@@ -230,7 +231,7 @@ impl<T: Scalar> StepStorage<T> {
             }
         }
         for (tree, range) in start.trees.ranges().iter().enumerate() {
-            if !constrained[tree] {
+            if !constrained[tree] && !start.is_asleep(tree) {
                 let correction = &mut missing[range.clone()];
                 self.momentum.solve(tree, correction);
                 for (v, x) in end.v[range.clone()].iter_mut().zip(correction) {

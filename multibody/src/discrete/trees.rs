@@ -65,8 +65,8 @@ impl Trees {
     pub(crate) fn nodes(&self, tree: usize) -> Range<usize> {
         self.nodes[tree].clone()
     }
-    /// Returns true if a tree is one body whose velocities are its angular velocity and the velocity
-    /// of its origin, both in W.
+    /// Returns true if a tree is one body whose velocities are its angular velocity and that of its
+    /// origin, both in W.
     pub(crate) fn is_free_body(&self, tree: usize) -> bool {
         self.free[tree]
     }

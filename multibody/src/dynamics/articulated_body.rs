@@ -6,6 +6,7 @@
 
 use super::composite_inertia::CompositeInertia;
 use super::forces::MultibodyForces;
+use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
@@ -140,6 +141,7 @@ impl ArticulatedBodies {
     pub(crate) fn update(
         &mut self,
         tree: &KinematicTree,
+        inertias: &Inertias<f64>,
         positions: &PositionKinematics<f64>,
         velocities: &VelocityKinematics<f64>,
         forces: &MultibodyForces<f64>,
@@ -161,14 +163,14 @@ impl ArticulatedBodies {
                 mut noise,
                 mut force,
             } = bodies[body];
-            let own = CompositeInertia::of(&node.inertia, &positions.r_wb[body]);
+            let own = CompositeInertia::of(inertias, node, positions);
             force += own.force(&accelerations[body], &velocities.v_wb[body].rotational);
             force -= forces.spatial[body];
             inertia.add_body(&own);
             for k in node.velocities().rev() {
                 let column = &positions.columns[k];
                 let along = inertia.times(column);
-                let pivot = column.dot(&along) + node.reflected;
+                let pivot = column.dot(&along) + inertias.reflected(node);
                 let rounding = noise.0 * column.rotational.norm_squared()
                     + noise.1 * column.translational.norm_squared();
                 if pivot.is_nan() || pivot <= PIVOT_TOLERANCE * rounding {

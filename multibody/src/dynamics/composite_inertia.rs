@@ -1,15 +1,17 @@
 //! Mass properties of bodies that move as one.
 
+use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, turned};
-use crate::spatial::{SpatialInertia, SpatialVector};
+use crate::spatial::SpatialVector;
 use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::{Matrix3, Vector3};
+use std::ops::Mul;
 use tarragon_framework::Scalar;
 
-/// Mass properties about a point, expressed in W. The mass has no derivative.
+/// Mass properties about a point, expressed in W.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompositeInertia<T: Scalar> {
-    pub(super) mass: f64,
+    pub(super) mass: T,
     /// Mass times the position of the centre of mass from the point.
     pub(super) moment: Vector3<T>,
     /// Rotational inertia: xx, yy, zz, xy, xz, yz.
@@ -19,37 +21,31 @@ pub(super) struct CompositeInertia<T: Scalar> {
 impl<T: Scalar> CompositeInertia<T> {
     pub(super) fn zero() -> Self {
         Self {
-            mass: 0.0,
+            mass: T::zero(),
             moment: Vector3::zeros(),
             i: [T::zero(); 6],
         }
     }
-    /// Returns the mass properties of one body about Bo; `r_wb` is its rotation.
-    pub(super) fn of(m: &SpatialInertia, r_wb: &Matrix3<T>) -> Self {
-        let i = m.rotational_inertia();
-        // R I R^T, computed for its six independent entries only.
-        let rows: [Vector3<T>; 3] = std::array::from_fn(|k| {
-            let row = |j: usize| {
-                r_wb[(k, 0)] * i[(0, j)] + r_wb[(k, 1)] * i[(1, j)] + r_wb[(k, 2)] * i[(2, j)]
-            };
-            Vector3::new(row(0), row(1), row(2))
-        });
-        let at = |a: usize, b: usize| {
-            let row = &rows[a];
-            row.x * r_wb[(b, 0)] + row.y * r_wb[(b, 1)] + row.z * r_wb[(b, 2)]
+    /// Returns the mass properties of a node's body about Bo.
+    pub(super) fn of(
+        inertias: &Inertias<T>,
+        node: &MobilizedBody,
+        positions: &PositionKinematics<T>,
+    ) -> Self {
+        let (mass, moment) = mass_and_moment(inertias, node, positions);
+        let r_wb = &positions.r_wb[node.body as usize];
+        let i = match inertias.body(node) {
+            Some(m) => rotated(&m.rotational, r_wb),
+            None => rotated(&node.inertia.rotational_inertia(), r_wb),
         };
-        Self {
-            mass: m.mass(),
-            moment: turned(r_wb, &(m.center_of_mass() * m.mass())),
-            i: [at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)],
-        }
+        Self { mass, moment, i }
     }
     /// Adds other mass properties; `r` is the position of their point from this one.
     pub(super) fn add(&mut self, other: &Self, r: &Vector3<T>) {
         let m = other.mass;
         let c = &other.moment;
         // Parallel-axis shift of the other inertia to this point.
-        let s = r * T::from(m) + c * T::from(2.0);
+        let s = r * m + c * T::from(2.0);
         let along = r.dot(&s);
         let product = |a: usize, b: usize| r[a] * c[b] + r[b] * c[a] + r[a] * r[b] * m;
         let square = |a: usize| along - product(a, a);
@@ -64,7 +60,7 @@ impl<T: Scalar> CompositeInertia<T> {
         for ((sum, i), shift) in self.i.iter_mut().zip(other.i).zip(shifted) {
             *sum += i + shift;
         }
-        self.moment += c + r * T::from(m);
+        self.moment += c + r * m;
         self.mass += m;
     }
     /// Multiplies the rotational inertia by a vector.
@@ -94,7 +90,42 @@ impl<T: Scalar> CompositeInertia<T> {
     pub(super) fn momentum(&self, v: &SpatialVector<T>) -> SpatialVector<T> {
         SpatialVector {
             rotational: self.turn(&v.rotational) + self.moment.cross(&v.translational),
-            translational: v.translational * T::from(self.mass) + v.rotational.cross(&self.moment),
+            translational: v.translational * self.mass + v.rotational.cross(&self.moment),
+        }
+    }
+}
+
+/// Returns the entries xx, yy, zz, xy, xz and yz of `R I R^T`, computed for these only.
+fn rotated<T, C: Copy>(i: &Matrix3<C>, r_wb: &Matrix3<T>) -> [T; 6]
+where
+    T: Scalar + Mul<C, Output = T>,
+{
+    let rows: [[T; 3]; 3] = std::array::from_fn(|k| {
+        let (x, y, z) = (r_wb[(k, 0)], r_wb[(k, 1)], r_wb[(k, 2)]);
+        std::array::from_fn(|j| x * i[(0, j)] + y * i[(1, j)] + z * i[(2, j)])
+    });
+    let at = |a: usize, b: usize| dot(&rows[a], [r_wb[(b, 0)], r_wb[(b, 1)], r_wb[(b, 2)]]);
+    [at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)]
+}
+
+fn dot<T: Scalar>(a: &[T; 3], b: [T; 3]) -> T {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// Returns the mass of a node's body, and the mass times the position of the centre of mass from
+/// Bo, expressed in W.
+pub(super) fn mass_and_moment<T: Scalar>(
+    inertias: &Inertias<T>,
+    node: &MobilizedBody,
+    positions: &PositionKinematics<T>,
+) -> (T, Vector3<T>) {
+    let r_wb = &positions.r_wb[node.body as usize];
+    match inertias.body(node) {
+        Some(m) => (m.mass, r_wb * m.moment),
+        None => {
+            let m = &node.inertia;
+            let moment = turned(r_wb, &(m.center_of_mass() * m.mass()));
+            (T::from(m.mass()), moment)
         }
     }
 }
@@ -103,11 +134,10 @@ impl<T: Scalar> CompositeInertia<T> {
 /// outboard of it.
 pub(super) fn composites<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
 ) -> Vec<CompositeInertia<T>> {
-    let of = |node: &MobilizedBody| {
-        CompositeInertia::of(&node.inertia, &positions.r_wb[node.body as usize])
-    };
+    let of = |node: &MobilizedBody| CompositeInertia::of(inertias, node, positions);
     let mut all: Vec<CompositeInertia<T>> = tree.nodes.iter().map(of).collect();
     for (i, node) in tree.nodes.iter().enumerate().rev() {
         if node.parent != 0 {

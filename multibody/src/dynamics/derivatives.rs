@@ -7,6 +7,7 @@
 //! group are fixed in the frame that the groups before it move.
 
 use super::composite_inertia::CompositeInertia;
+use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, JointKind};
 use crate::spatial::SpatialVector;
@@ -235,7 +236,7 @@ impl Moved {
         gravity: Vector3<f64>,
         f_bo: &SpatialVector<f64>,
     ) -> Self {
-        let about_bo = CompositeInertia::of(&node.inertia, &positions.r_wb[node.body as usize]);
+        let about_bo = CompositeInertia::of(&Inertias::of_model(), node, positions);
         let mut inertia = CompositeInertia::zero();
         inertia.add(&about_bo, p);
         let momentum = inertia.momentum(&v);

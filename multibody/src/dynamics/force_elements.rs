@@ -15,6 +15,9 @@ pub(crate) struct ForceElementState<'a, T: Scalar> {
     pub(crate) frames: &'a [FixedOffsetFrame],
     pub(crate) positions: &'a PositionKinematics<T>,
     pub(crate) velocities: &'a VelocityKinematics<T>,
+    /// Constants that take the place of the model's, by element, in the order of
+    /// [`ForceElement::constants`]. Elements beyond the end and those without any have the model's.
+    pub(crate) constants: &'a [Vec<T>],
 }
 
 /// Energy stored in a force element, and the power of its forces.
@@ -98,11 +101,23 @@ struct Bushing<T: Scalar> {
     xyz_rates: Vector3<T>,
 }
 
-fn scaled<T: Scalar>(constants: &Vector3<f64>, x: &Vector3<T>) -> Vector3<T> {
-    Vector3::from_fn(|i, _| x[i] * constants[i])
-}
-
 impl<T: Scalar> ForceElementState<'_, T> {
+    /// Returns a constant of an element; `model` is its value in the model.
+    fn constant(&self, element: usize, index: usize, model: f64) -> T {
+        let other = self.constants.get(element).and_then(|c| c.get(index));
+        other.copied().unwrap_or_else(|| T::from(model))
+    }
+
+    /// Multiplies a vector by three constants of an element, the first of which is at `index`.
+    fn scaled(
+        &self,
+        (element, index): (usize, usize),
+        model: &Vector3<f64>,
+        x: &Vector3<T>,
+    ) -> Vector3<T> {
+        Vector3::from_fn(|i, _| x[i] * self.constant(element, index + i, model[i]))
+    }
+
     /// Returns position and velocity of a joint with one degree of freedom.
     fn joint(&self, joint: JointIndex) -> (usize, T, T) {
         let (q, v) = self.topology.starts[joint.index()];
@@ -178,8 +193,12 @@ impl<T: Scalar> ForceElementState<'_, T> {
         }
     }
 
-    /// Adds the forces of an element.
-    pub(crate) fn add_force(&self, element: &ForceElement, forces: &mut MultibodyForces<T>) {
+    /// Adds the forces of an element, which is given with its index.
+    pub(crate) fn add_force(
+        &self,
+        (index, element): (usize, &ForceElement),
+        forces: &mut MultibodyForces<T>,
+    ) {
         match element {
             ForceElement::RevoluteSpring {
                 joint,
@@ -192,7 +211,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
             } => {
                 let (k, q, _) = self.joint(*joint);
-                forces.generalized[k] += (-q + *nominal) * *stiffness;
+                forces.generalized[k] += (-q + *nominal) * self.constant(index, 0, *stiffness);
             }
             ForceElement::DoorHinge { joint, config } => {
                 let (k, q, v) = self.joint(*joint);
@@ -210,7 +229,11 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 let Some(s) = self.stretched((*body_a, p_ap), (*body_b, p_bq)) else {
                     return; // The line between the points has no direction.
                 };
-                let tension = (s.length - *free_length) * *stiffness + s.rate * *damping;
+                let (k, d) = (
+                    self.constant(index, 0, *stiffness),
+                    self.constant(index, 1, *damping),
+                );
+                let tension = (s.length - *free_length) * k + s.rate * d;
                 let pull = SpatialVector {
                     rotational: Vector3::zeros(),
                     translational: s.direction * tension,
@@ -228,11 +251,13 @@ impl<T: Scalar> ForceElementState<'_, T> {
             } => {
                 let (a, c) = (&self.frames[frame_a.index()], &self.frames[frame_c.index()]);
                 let b = self.bushing(a, c);
-                let m = scaled(torque_stiffness, &b.angles) + scaled(torque_damping, &b.rates);
+                let m = self.scaled((index, 0), torque_stiffness, &b.angles)
+                    + self.scaled((index, 3), torque_damping, &b.rates);
                 let ((sp, cp), (sy, cy)) = (b.angles.y.sin_cos(), b.angles.z.sin_cos());
                 let along = (m.x + sp * m.z) / cp;
                 let torque_a = Vector3::new(cy * along - sy * m.y, sy * along + cy * m.y, m.z);
-                let force_b = scaled(force_stiffness, &b.xyz) + scaled(force_damping, &b.xyz_rates);
+                let force_b = self.scaled((index, 6), force_stiffness, &b.xyz)
+                    + self.scaled((index, 9), force_damping, &b.xyz_rates);
                 let on_c = SpatialVector {
                     rotational: -(b.r_wa * torque_a),
                     translational: -(b.r_wb * force_b),
@@ -245,11 +270,11 @@ impl<T: Scalar> ForceElementState<'_, T> {
         }
     }
 
-    /// Returns energy and power of an element. The potential energy of a bushing is 0 by
-    /// definition, because its forces have none in general.
-    pub(crate) fn power(&self, element: &ForceElement) -> ElementPower<T> {
-        let spring = |stiffness: f64, x: T, rate: T| ElementPower {
-            energy: x * x * (0.5 * stiffness),
+    /// Returns energy and power of an element, which is given with its index. The potential energy
+    /// of a bushing is 0 by definition, because its forces have none in general.
+    pub(crate) fn power(&self, (index, element): (usize, &ForceElement)) -> ElementPower<T> {
+        let spring = |stiffness: T, x: T, rate: T| ElementPower {
+            energy: x * x * (stiffness * 0.5),
             conservative: -x * rate * stiffness,
             non_conservative: T::zero(),
         };
@@ -265,7 +290,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
             } => {
                 let (_, q, v) = self.joint(*joint);
-                spring(*stiffness, q - *nominal, v)
+                spring(self.constant(index, 0, *stiffness), q - *nominal, v)
             }
             ForceElement::DoorHinge { joint, config } => {
                 let (_, q, v) = self.joint(*joint);
@@ -283,23 +308,26 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 free_length,
                 stiffness,
                 damping,
-            } => match self.stretched((*body_a, p_ap), (*body_b, p_bq)) {
-                Some(s) => ElementPower {
-                    non_conservative: -s.rate * s.rate * *damping,
-                    ..spring(*stiffness, s.length - *free_length, s.rate)
-                },
-                None => spring(*stiffness, T::from(-*free_length), T::zero()),
-            },
+            } => {
+                let k = self.constant(index, 0, *stiffness);
+                match self.stretched((*body_a, p_ap), (*body_b, p_bq)) {
+                    Some(s) => ElementPower {
+                        non_conservative: -s.rate * s.rate * self.constant(index, 1, *damping),
+                        ..spring(k, s.length - *free_length, s.rate)
+                    },
+                    None => spring(k, T::from(-*free_length), T::zero()),
+                }
+            }
             ForceElement::LinearBushingRollPitchYaw { .. } => ElementPower {
                 energy: T::zero(),
                 conservative: T::zero(),
-                non_conservative: self.bushing_power(element),
+                non_conservative: self.bushing_power((index, element)),
             },
         }
     }
 
     /// Returns the power of a bushing's forces on its bodies.
-    fn bushing_power(&self, element: &ForceElement) -> T {
+    fn bushing_power(&self, element: (usize, &ForceElement)) -> T {
         let n = self.positions.x_wb.len();
         let mut forces = MultibodyForces::zero(n, self.velocities.v.len());
         self.add_force(element, &mut forces);

@@ -1,5 +1,7 @@
 //! Forces on the bodies and joints of a plant.
 
+use super::composite_inertia::mass_and_moment;
+use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, turned};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
@@ -81,20 +83,17 @@ impl<T: Scalar> MultibodyForces<T> {
     pub(crate) fn add_gravity(
         &mut self,
         tree: &KinematicTree,
+        inertias: &Inertias<T>,
         positions: &PositionKinematics<T>,
         gravity: impl Fn(BodyIndex) -> Vector3<f64>,
     ) {
         for node in &tree.nodes {
             let body = node.body as usize;
             let g = turned(&Matrix3::identity(), &gravity(BodyIndex::new(body)));
-            let mass = node.inertia.mass();
-            let moment = turned(
-                &positions.r_wb[body],
-                &(node.inertia.center_of_mass() * mass),
-            );
+            let (mass, moment) = mass_and_moment(inertias, node, positions);
             self.spatial[body] += SpatialVector {
                 rotational: moment.cross(&g),
-                translational: g * T::from(mass),
+                translational: g * mass,
             };
         }
     }

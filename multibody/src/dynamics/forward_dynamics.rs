@@ -2,6 +2,7 @@
 
 use super::articulated_body::{ArticulatedBodies, SingularInertia};
 use super::forces::MultibodyForces;
+use super::inertias::Inertias;
 use super::inverse_dynamics::{inverse_dynamics, transmitted_forces};
 use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations};
 use crate::spatial::SpatialVector;
@@ -15,17 +16,19 @@ use tarragon_framework::Scalar;
 /// mass matrix never has derivatives. Each such step is exact in one order of derivatives more.
 pub(crate) fn forward_dynamics<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
     forces: &MultibodyForces<T>,
 ) -> Result<Vec<T>, SingularInertia> {
     let real = positions.real();
     let mut factored = ArticulatedBodies::default();
-    let values = factored.update(tree, &real, &velocities.real(), &forces.real())?;
+    let (real_v, real_forces) = (velocities.real(), forces.real());
+    let values = factored.update(tree, &inertias.real(), &real, &real_v, &real_forces)?;
     let mut vdot: Vec<T> = values.into_iter().map(T::from).collect();
     for _ in 0..T::NDERIV {
         let applied = Some(&*forces.spatial);
-        let needed = inverse_dynamics(tree, positions, velocities, Some(&vdot), applied);
+        let needed = inverse_dynamics(tree, inertias, positions, velocities, Some(&vdot), applied);
         let missing = forces.generalized.iter().zip(needed);
         let mut missing: Vec<T> = missing.map(|(have, need)| *have - need).collect();
         factored.solve(tree, &real, &mut missing, &mut vec![]);
@@ -40,6 +43,7 @@ pub(crate) fn forward_dynamics<T: Scalar>(
 /// origin and expressed in W.
 pub(crate) fn reaction_forces<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
     vdot: &[T],
@@ -47,6 +51,7 @@ pub(crate) fn reaction_forces<T: Scalar>(
 ) -> Vec<SpatialVector<T>> {
     let mut forces = vec![];
     spatial_accelerations(tree, positions, velocities, Some(vdot), &mut forces);
-    transmitted_forces(tree, positions, velocities, Some(applied), &mut forces);
+    let applied = Some(applied);
+    transmitted_forces(tree, inertias, positions, velocities, applied, &mut forces);
     forces
 }

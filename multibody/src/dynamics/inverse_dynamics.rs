@@ -1,6 +1,7 @@
 //! Forces from motion: the recursive Newton-Euler algorithm.
 
 use super::composite_inertia::CompositeInertia;
+use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations};
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
@@ -10,6 +11,7 @@ use tarragon_framework::Scalar;
 /// forces `applied` to the bodies; `vdot` is 0 if it is not given.
 pub(crate) fn inverse_dynamics<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
     vdot: Option<&[T]>,
@@ -18,14 +20,14 @@ pub(crate) fn inverse_dynamics<T: Scalar>(
     let mut accelerations = vec![];
     spatial_accelerations(tree, positions, velocities, vdot, &mut accelerations);
     let mut forces = accelerations;
-    transmitted_forces(tree, positions, velocities, applied, &mut forces);
+    transmitted_forces(tree, inertias, positions, velocities, applied, &mut forces);
     let mut tau = vec![T::zero(); tree.num_velocities];
     for node in &tree.nodes {
         let force = &forces[node.body as usize];
         for k in node.velocities() {
             tau[k] = positions.columns[k].dot(force);
             if let Some(vdot) = vdot {
-                tau[k] += vdot[k] * T::from(node.reflected);
+                tau[k] += vdot[k] * inertias.reflected(node);
             }
         }
     }
@@ -36,6 +38,7 @@ pub(crate) fn inverse_dynamics<T: Scalar>(
 /// joints transmit to them, about the origins of the bodies and expressed in W.
 pub(crate) fn transmitted_forces<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
     applied: Option<&[SpatialVector<T>]>,
@@ -44,7 +47,7 @@ pub(crate) fn transmitted_forces<T: Scalar>(
     for node in &tree.nodes {
         let body = node.body as usize;
         let (a, w) = (forces[body], velocities.v_wb[body].rotational);
-        let m = CompositeInertia::of(&node.inertia, &positions.r_wb[body]);
+        let m = CompositeInertia::of(inertias, node, positions);
         forces[body] = m.force(&a, &w);
         if let Some(applied) = applied {
             forces[body] -= applied[body];

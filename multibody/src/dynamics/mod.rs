@@ -10,6 +10,7 @@ mod derivatives;
 mod force_elements;
 mod forces;
 mod forward_dynamics;
+mod inertias;
 mod inverse_dynamics;
 mod mass_matrix;
 mod momentum;
@@ -22,6 +23,7 @@ pub(crate) use force_elements::{ElementPower, ForceElementState};
 pub use forces::MultibodyForces;
 pub(crate) use forces::project;
 pub(crate) use forward_dynamics::{forward_dynamics, reaction_forces};
+pub(crate) use inertias::{BodyInertia, Inertias};
 pub(crate) use inverse_dynamics::inverse_dynamics;
 pub(crate) use mass_matrix::{mass_matrix, mass_matrix_diagonal};
 pub(crate) use momentum::{

@@ -1,6 +1,7 @@
 //! First mass moment, momentum and kinetic energy of all bodies.
 
-use super::composite_inertia::{CompositeInertia, composites};
+use super::composite_inertia::{CompositeInertia, composites, mass_and_moment};
+use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
@@ -14,9 +15,9 @@ pub(crate) fn first_moment<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
 ) -> Vector3<T> {
-    let mut whole = CompositeInertia::zero();
+    let (mut whole, inertias) = (CompositeInertia::zero(), Inertias::of_model());
     for node in &tree.nodes {
-        let m = CompositeInertia::of(&node.inertia, &positions.r_wb[node.body as usize]);
+        let m = CompositeInertia::of(&inertias, node, positions);
         whole.add(&m, positions.p_wb(node.body));
     }
     whole.moment
@@ -31,8 +32,8 @@ pub(crate) fn first_moment_of<T: Scalar>(
     let Some(node) = tree.node(body) else {
         return Vector3::zeros();
     };
-    let m = CompositeInertia::of(&node.inertia, &positions.r_wb[body.index()]);
-    m.moment + positions.p_wb(node.body) * T::from(m.mass)
+    let (mass, moment) = mass_and_moment(&Inertias::of_model(), node, positions);
+    moment + positions.p_wb(node.body) * mass
 }
 
 /// Computes the Jacobian of the velocity of the centre of mass of all bodies, whose mass is `total`
@@ -43,7 +44,7 @@ pub(crate) fn center_of_mass_jacobian<T: Scalar>(
     total: f64,
 ) -> Matrix3xX<T> {
     let mut jacobian = Matrix3xX::zeros(tree.num_velocities);
-    let composites = composites(tree, positions);
+    let composites = composites(tree, &Inertias::of_model(), positions);
     for (node, composite) in tree.nodes.iter().zip(&composites) {
         for k in node.velocities() {
             let momentum = composite.momentum(&positions.columns[k]).translational;
@@ -60,10 +61,10 @@ pub(crate) fn spatial_momentum<T: Scalar>(
     velocities: &VelocityKinematics<T>,
     p_wop_w: &Vector3<T>,
 ) -> SpatialVector<T> {
-    let mut sum = SpatialVector::zero();
+    let (mut sum, inertias) = (SpatialVector::zero(), Inertias::of_model());
     for node in &tree.nodes {
         let body = node.body as usize;
-        let m = CompositeInertia::of(&node.inertia, &positions.r_wb[body]);
+        let m = CompositeInertia::of(&inertias, node, positions);
         let momentum = m.momentum(&velocities.v_wb[body]);
         sum += momentum.force_at(&(p_wop_w - positions.p_wb(node.body)));
     }
@@ -76,10 +77,10 @@ pub(crate) fn kinetic_energy<T: Scalar>(
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
 ) -> T {
-    let mut twice = T::zero();
+    let (mut twice, inertias) = (T::zero(), Inertias::of_model());
     for node in &tree.nodes {
         let body = node.body as usize;
-        let m = CompositeInertia::of(&node.inertia, &positions.r_wb[body]);
+        let m = CompositeInertia::of(&inertias, node, positions);
         let v = &velocities.v_wb[body];
         twice += v.dot(&m.momentum(v));
         for k in node.velocities() {

@@ -1,13 +1,15 @@
 //! Mass matrix and bias forces of one tree of the plant, in one sweep over its bodies.
 
 use super::composite_inertia::CompositeInertia;
+use super::inertias::Inertias;
+use super::mass_matrix::calc_columns;
 use crate::kinematics::{PositionKinematics, VelocityKinematics, acceleration_across};
 use crate::spatial::SpatialVector;
 use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::Vector3;
 use std::ops::Range;
 
-/// What the sweep knows of one body.
+/// Values of one body during the sweep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BodyWork {
     /// Of the body and all bodies outboard of it.
@@ -31,6 +33,7 @@ impl BodyWork {
 #[derive(Clone, Copy)]
 pub(crate) struct ForcedMotion<'a> {
     pub(crate) tree: &'a KinematicTree,
+    pub(crate) inertias: &'a Inertias<f64>,
     pub(crate) positions: &'a PositionKinematics<f64>,
     pub(crate) velocities: &'a VelocityKinematics<f64>,
     /// By body, about Bo and expressed in W.
@@ -68,7 +71,7 @@ impl ForcedMotion<'_> {
                 self.velocities,
                 &base.unwrap_or_else(SpatialVector::zero),
             );
-            let own = CompositeInertia::of(&node.inertia, &self.positions.r_wb[body]);
+            let own = CompositeInertia::of(self.inertias, node, self.positions);
             let needed = own.force(&a, &self.velocities.v_wb[body].rotational);
             work[i] = BodyWork {
                 composite: own,
@@ -83,28 +86,14 @@ impl ForcedMotion<'_> {
                 composite, force, ..
             } = work[i];
             for k in node.velocities() {
-                let column = &self.positions.columns[k];
-                let j = k - v_start;
-                bias[j] = column.dot(&force);
-                let mut momentum = composite.momentum(column);
-                let mut set = |k: usize, value: f64| {
-                    let i = k - v_start;
-                    (mass_matrix[i * n + j], mass_matrix[j * n + i]) = (value, value);
-                };
-                for k in node.velocities().take_while(|other| *other < k) {
-                    set(k, self.positions.columns[k].dot(&momentum));
-                }
-                set(k, column.dot(&momentum) + node.reflected);
-                let (mut at, mut parent) = (node, inboard(node));
-                while let Some(inner) = parent {
-                    momentum = momentum.force_at(&-self.arm(at));
-                    at = &all[first + inner];
-                    for k in at.velocities() {
-                        set(k, self.positions.columns[k].dot(&momentum));
-                    }
-                    parent = inboard(at);
-                }
+                bias[k - v_start] = self.positions.columns[k].dot(&force);
             }
+            let mut set = |i: usize, j: usize, value: f64| {
+                let (i, j) = (i - v_start, j - v_start);
+                (mass_matrix[i * n + j], mass_matrix[j * n + i]) = (value, value);
+            };
+            let own = (node, &composite);
+            calc_columns(self.tree, self.inertias, self.positions, own, &mut set);
             if let Some(parent) = inboard(node) {
                 let r = self.arm(node);
                 work[parent].force += force.force_at(&-r);
@@ -121,7 +110,7 @@ impl ForcedMotion<'_> {
     /// Does the same for a body whose velocities are its angular velocity and the velocity of Bo.
     fn calc_free_body(&self, node: &MobilizedBody, mass_matrix: &mut [f64], bias: &mut [f64]) {
         let body = node.body as usize;
-        let own = CompositeInertia::of(&node.inertia, &self.positions.r_wb[body]);
+        let own = CompositeInertia::of(self.inertias, node, self.positions);
         let w = &self.velocities.v_wb[body].rotational;
         let force = own.force(&SpatialVector::zero(), w) - self.applied[body];
         bias[..3].copy_from_slice(force.rotational.as_slice());
@@ -136,7 +125,7 @@ impl ForcedMotion<'_> {
             }
         }
         for k in 0..6 {
-            mass_matrix[k * 6 + k] += node.reflected;
+            mass_matrix[k * 6 + k] += self.inertias.reflected(node);
         }
     }
 }

@@ -138,6 +138,20 @@ impl ForceElement {
             Self::LinearBushingRollPitchYaw { .. } => "LinearBushingRollPitchYaw",
         }
     }
+    /// Returns the constants that a context may change: stiffness, then damping; for a bushing
+    /// those of torque before those of force. Hinges have none.
+    pub(crate) fn constants(&self) -> Vec<f64> {
+        match self {
+            Self::RevoluteSpring { stiffness, .. } | Self::PrismaticSpring { stiffness, .. } => {
+                vec![*stiffness]
+            }
+            Self::LinearSpringDamper {
+                stiffness, damping, ..
+            } => vec![*stiffness, *damping],
+            Self::DoorHinge { .. } => vec![],
+            Self::LinearBushingRollPitchYaw { .. } => self.numbers().0,
+        }
+    }
     /// Returns the parameters that must not be negative, then those that need only be finite.
     pub(crate) fn numbers(&self) -> (Vec<f64>, Vec<f64>) {
         match self {

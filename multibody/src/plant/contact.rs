@@ -3,14 +3,16 @@
 use super::contact_materials::{ContactMaterial, ContactMaterials};
 use super::contact_model::ContactModel;
 use super::contact_results::PointPairContactInfo;
+use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
+use super::sleep_state::Sleepers;
 use crate::discrete::{ContactParameters, ContactSite};
 use crate::error::{Error, Result};
 use crate::kinematics::VelocityKinematics;
 use crate::model::BodyIndex;
 use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::Scalar;
-use tarragon_geometry::{PenetrationAsPointPair, QueryObject, SceneGraphInspector};
+use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, SceneGraphInspector};
 
 /// Contacts at points, before their forces are known.
 #[derive(Clone, Debug)]
@@ -25,7 +27,7 @@ pub(super) struct ContactPair<T: Scalar> {
     pair: PenetrationAsPointPair<T>,
     point_id: u32,
     /// Static and dynamic friction.
-    friction: (f64, f64),
+    friction: (T, T),
 }
 
 impl<T: Scalar> PointContacts<T> {
@@ -53,12 +55,17 @@ fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
     Matrix3::from_columns(&[x, z.cross(&x), *z])
 }
 
+/// Returns true if the value is infinite, whatever the derivatives are.
+fn is_infinite<T: Scalar>(x: T) -> bool {
+    x.re().is_infinite()
+}
+
 /// Returns the harmonic mean of two coefficients of friction.
-fn combined_friction(a: f64, b: f64) -> f64 {
-    if a + b > 0.0 {
-        2.0 * a * b / (a + b)
+fn combined_friction<T: Scalar>(a: T, b: T) -> T {
+    if (a + b).re() > 0.0 {
+        a * 2.0 * b / (a + b)
     } else {
-        0.0
+        T::zero()
     }
 }
 
@@ -69,13 +76,34 @@ impl MultibodyPlant {
         contacts: &mut PointContacts<T>,
         materials: &mut ContactMaterials,
         query: &QueryObject<T>,
+        parameters: &ModelParameters<T>,
+        sleepers: &Sleepers,
     ) -> Result<()> {
         let inspector = query.inspector();
         materials.update(&inspector)?;
         contacts.clear();
+        // Contacts among sleepers and what does not move are known.
+        let moves = |id: GeometryId| match materials.body_of(id) {
+            Some(body) => self
+                .trees
+                .of_body(body)
+                .is_some_and(|t| !sleepers.is_asleep(t)),
+            None => true,
+        };
+        let wanted = |a, b| !sleepers.any() || moves(a) || moves(b);
+        let (mut pairs, mut manifolds) = (vec![], vec![]);
+        match self.contact.model {
+            ContactModel::PointManifold => {
+                manifolds = query.compute_penetration_manifolds_where(wanted)?;
+            }
+            _ => pairs = query.compute_point_pair_penetration_where(wanted)?,
+        }
         let mut push = |pair: PenetrationAsPointPair<T>, id| {
-            let a = materials.get(self, &inspector, pair.id_a)?;
-            let b = materials.get(self, &inspector, pair.id_b)?;
+            let mut material = |id| {
+                let registered = materials.get(self, &inspector, id)?;
+                registered.with(parameters, id)
+            };
+            let (a, b) = (material(pair.id_a)?, material(pair.id_b)?);
             let (site, friction) = self.contact_site(&inspector, &pair, (a, b))?;
             contacts.sites.push(site);
             contacts.pairs.push(ContactPair {
@@ -85,19 +113,11 @@ impl MultibodyPlant {
             });
             Ok::<_, Error>(())
         };
-        match self.contact.model {
-            ContactModel::PointManifold => {
-                for pair in query.compute_penetration_manifolds()? {
-                    pair.points
-                        .into_iter()
-                        .try_for_each(|(point, id)| push(point, id))?;
-                }
-            }
-            _ => {
-                for pair in query.compute_point_pair_penetration()? {
-                    push(pair, 0)?;
-                }
-            }
+        for pair in pairs {
+            push(pair, 0)?;
+        }
+        for (point, id) in manifolds.into_iter().flat_map(|pair| pair.points) {
+            push(point, id)?;
         }
         Ok(())
     }
@@ -108,8 +128,8 @@ impl MultibodyPlant {
         &self,
         inspector: &SceneGraphInspector<'_>,
         pair: &PenetrationAsPointPair<T>,
-        (a, b): (ContactMaterial, ContactMaterial),
-    ) -> Result<(ContactSite<T>, (f64, f64))> {
+        (a, b): (ContactMaterial<T>, ContactMaterial<T>),
+    ) -> Result<(ContactSite<T>, (T, T))> {
         let points = [ContactModel::Point, ContactModel::PointManifold];
         if !points.contains(&self.contact.model) && a.is_hydroelastic && b.is_hydroelastic {
             return Err(Error::unsupported(format!(
@@ -120,7 +140,7 @@ impl MultibodyPlant {
             )));
         }
         // How much of the deformation is that of B.
-        let (k, share_b) = match (a.stiffness.is_infinite(), b.stiffness.is_infinite()) {
+        let (k, share_b) = match (is_infinite(a.stiffness), is_infinite(b.stiffness)) {
             (true, true) => {
                 return Err(Error::unsupported(format!(
                     "contact between '{}' and '{}': the point_contact_stiffness of at least one \
@@ -129,33 +149,32 @@ impl MultibodyPlant {
                     inspector.name(pair.id_b)?
                 )));
             }
-            (true, false) => (b.stiffness, 1.0),
-            (false, true) => (a.stiffness, 0.0),
+            (true, false) => (b.stiffness, T::one()),
+            (false, true) => (a.stiffness, T::zero()),
             (false, false) => {
                 let sum = a.stiffness + b.stiffness;
                 // Divides first, because the product of large numbers is infinite.
                 (a.stiffness * (b.stiffness / sum), a.stiffness / sum)
             }
         };
-        let d = (1.0 - share_b) * a.dissipation + share_b * b.dissipation;
+        let d = (T::one() - share_b) * a.dissipation + share_b * b.dissipation;
         let tau = a.relaxation_time + b.relaxation_time;
-        let (static_a, dynamic_a) = (a.friction.static_friction(), a.friction.dynamic_friction());
-        let (static_b, dynamic_b) = (b.friction.static_friction(), b.friction.dynamic_friction());
-        let mu = combined_friction(dynamic_a, dynamic_b);
-        let p_wc = pair.p_wca * T::from(share_b) + pair.p_wcb * T::from(1.0 - share_b);
+        let mu = combined_friction(a.dynamic_friction, b.dynamic_friction);
+        let p_wc = pair.p_wca * share_b + pair.p_wcb * (T::one() - share_b);
         let site = ContactSite {
             bodies: [a.body, b.body],
             p_wc,
             r_wc: frame_along(&-pair.nhat_ba_w),
             parameters: ContactParameters {
-                k: T::from(k),
-                d: T::from(d),
-                tau: T::from(tau),
-                mu: T::from(mu),
+                k,
+                d,
+                tau,
+                mu,
                 depth: pair.depth,
             },
         };
-        Ok((site, (combined_friction(static_a, static_b), mu)))
+        let stiction = combined_friction(a.static_friction, b.static_friction);
+        Ok((site, (stiction, mu)))
     }
 }
 
@@ -172,7 +191,7 @@ impl<T: Scalar> ContactPair<T> {
         match s.re() {
             x if x < 1.0 => smooth_step(s) * stiction,
             x if x < 3.0 => smooth_step((s - 1.0) * 0.5) * (sliding - stiction) + stiction,
-            _ => T::from(sliding),
+            _ => sliding,
         }
     }
 

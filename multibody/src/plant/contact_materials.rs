@@ -1,11 +1,13 @@
 //! Contact properties of the geometry of a plant.
 
+use super::model_parameters::{ContactMaterialOverride, ModelParameters, check_friction};
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
 use crate::model::BodyIndex;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use tarragon_framework::Scalar;
 use tarragon_geometry::{
     CoulombFriction, GeometryId, GeometryVersion, HydroelasticType, Role, SceneGraphInspector,
 };
@@ -15,14 +17,15 @@ const DEFAULT_RELAXATION_TIME: f64 = 0.1;
 
 /// Contact properties of one geometry.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ContactMaterial {
+pub(super) struct ContactMaterial<T> {
     pub(super) body: BodyIndex,
     /// Stiffness (N/m), possibly infinite.
-    pub(super) stiffness: f64,
+    pub(super) stiffness: T,
     /// Hunt and Crossley's dissipation (s/m).
-    pub(super) dissipation: f64,
-    pub(super) relaxation_time: f64,
-    pub(super) friction: CoulombFriction,
+    pub(super) dissipation: T,
+    pub(super) relaxation_time: T,
+    pub(super) static_friction: T,
+    pub(super) dynamic_friction: T,
     /// Whether it takes part in contact surfaces.
     pub(super) is_hydroelastic: bool,
 }
@@ -31,7 +34,7 @@ pub(super) struct ContactMaterial {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactMaterials {
     version: Option<GeometryVersion>,
-    known: HashMap<GeometryId, ContactMaterial, FixedState>,
+    known: HashMap<GeometryId, ContactMaterial<f64>, FixedState>,
 }
 
 impl ContactMaterials {
@@ -49,25 +52,65 @@ impl ContactMaterials {
         Ok(())
     }
 
+    /// Returns the body of a geometry that has touched another.
+    pub(super) fn body_of(&self, id: GeometryId) -> Option<BodyIndex> {
+        Some(self.known.get(&id)?.body)
+    }
+
     pub(super) fn get(
         &mut self,
         plant: &MultibodyPlant,
         inspector: &SceneGraphInspector<'_>,
         id: GeometryId,
-    ) -> Result<ContactMaterial> {
+    ) -> Result<ContactMaterial<f64>> {
         Ok(match self.known.entry(id) {
             Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => *unknown.insert(plant.contact_material(inspector, id)?),
+            Entry::Vacant(unknown) => *unknown.insert(plant.registered_material(inspector, id)?),
         })
     }
 }
 
+impl ContactMaterial<f64> {
+    /// Returns the properties of a geometry with those of a context in their place.
+    pub(super) fn with<T: Scalar>(
+        &self,
+        parameters: &ModelParameters<T>,
+        id: GeometryId,
+    ) -> Result<ContactMaterial<T>> {
+        let own = match parameters.materials.is_empty() {
+            true => None,
+            false => parameters.materials.get(&id),
+        };
+        let own = own.copied().unwrap_or_else(ContactMaterialOverride::none);
+        let all = ContactMaterial {
+            body: self.body,
+            stiffness: own.stiffness.unwrap_or_else(|| T::from(self.stiffness)),
+            dissipation: own.dissipation.unwrap_or_else(|| T::from(self.dissipation)),
+            relaxation_time: own
+                .relaxation_time
+                .unwrap_or_else(|| T::from(self.relaxation_time)),
+            static_friction: own
+                .static_friction
+                .unwrap_or_else(|| T::from(self.static_friction)),
+            dynamic_friction: own
+                .dynamic_friction
+                .unwrap_or_else(|| T::from(self.dynamic_friction)),
+            is_hydroelastic: self.is_hydroelastic,
+        };
+        if own.static_friction.is_some() != own.dynamic_friction.is_some() {
+            let place = || format!("contact material of geometry {id}");
+            check_friction(place, all.static_friction, all.dynamic_friction)?;
+        }
+        Ok(all)
+    }
+}
+
 impl MultibodyPlant {
-    fn contact_material(
+    fn registered_material(
         &self,
         inspector: &SceneGraphInspector<'_>,
         id: GeometryId,
-    ) -> Result<ContactMaterial> {
+    ) -> Result<ContactMaterial<f64>> {
         let frame = inspector.frame_id(id)?;
         let body = self.body_from_frame_id(frame).ok_or_else(|| {
             Error::unsupported(format!(
@@ -90,6 +133,7 @@ impl MultibodyPlant {
         let friction = properties.try_get::<CoulombFriction>("material", "coulomb_friction")?;
         let compliance =
             properties.try_get::<HydroelasticType>("hydroelastic", "compliance_type")?;
+        let friction = *friction.ok_or_else(|| missing("coulomb_friction"))?;
         let estimated = self.estimated_compliance();
         Ok(ContactMaterial {
             body,
@@ -102,7 +146,8 @@ impl MultibodyPlant {
             relaxation_time: number("relaxation_time")?
                 .copied()
                 .unwrap_or(DEFAULT_RELAXATION_TIME),
-            friction: *friction.ok_or_else(|| missing("coulomb_friction"))?,
+            static_friction: friction.static_friction(),
+            dynamic_friction: friction.dynamic_friction(),
             is_hydroelastic: compliance.is_some_and(|c| *c != HydroelasticType::Undefined),
         })
     }

@@ -70,6 +70,34 @@ pub(super) struct ContactSettings {
     pub(super) penetration_allowance: f64,
     /// `None` means true for discrete plants.
     pub(super) use_sampled_output_ports: Option<bool>,
+    /// `None` means that bodies never sleep.
+    pub(super) sleep: Option<SleepSettings>,
+}
+
+/// When bodies of a discrete plant fall asleep; see
+/// [`MultibodyPlant::set_sleep_settings`](crate::MultibodyPlant::set_sleep_settings).
+///
+/// ```
+/// use tarragon_multibody::SleepSettings;
+/// let settings = SleepSettings { time: 1.0, ..Default::default() };
+/// assert_eq!(settings.speed, 1e-3);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SleepSettings {
+    /// Absolute value of velocities (m/s, rad/s) up to which a body is at rest.
+    pub speed: f64,
+    /// How long (s) bodies are at rest before they fall asleep.
+    pub time: f64,
+}
+
+impl Default for SleepSettings {
+    /// 1 mm/s and 1 mrad/s for half a second.
+    fn default() -> Self {
+        Self {
+            speed: 1e-3,
+            time: 0.5,
+        }
+    }
 }
 
 impl Default for ContactSettings {
@@ -83,6 +111,7 @@ impl Default for ContactSettings {
             max_recovery_speed: f64::INFINITY,
             penetration_allowance: 1e-3,
             use_sampled_output_ports: None,
+            sleep: None,
         }
     }
 }

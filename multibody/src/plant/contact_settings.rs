@@ -1,6 +1,6 @@
 //! Settings of contact and of the discrete step.
 
-use super::contact_model::ContactModel;
+use super::contact_model::{ContactModel, SleepSettings};
 use super::multibody_plant::MultibodyPlant;
 use crate::discrete::DiscreteContactApproximation;
 use crate::error::{Error, Result};
@@ -155,6 +155,42 @@ impl MultibodyPlant {
     pub fn has_sampled_output_ports(&self) -> bool {
         let sampled = self.contact.use_sampled_output_ports;
         sampled.unwrap_or(self.time_step > 0.0) && self.time_step > 0.0
+    }
+
+    /// Lets bodies of a discrete plant fall asleep, or keeps them awake (`None`, the default and
+    /// what Drake does). Bodies at rest that touch each other or that constraints or springs
+    /// connect fall asleep together: their velocities become 0, their forces stay as they are, and
+    /// steps no longer spend time on them. They wake as soon as an input that acts on them, their
+    /// state, a parameter or the geometry of the scene changes, or something awake touches them. A
+    /// body that always moves more slowly than the settings say falls asleep, too.
+    ///
+    /// ```
+    /// use tarragon_multibody::{MultibodyPlant, SleepSettings};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// plant.set_sleep_settings(Some(SleepSettings::default()))?;
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error unless speed and time are positive and finite, if the time step is 0, or
+    /// after `finalize`.
+    pub fn set_sleep_settings(&mut self, settings: Option<SleepSettings>) -> Result<()> {
+        self.check_open_setting("the sleep settings")?;
+        if let Some(settings) = settings {
+            check_positive("the speed of sleep (m/s, rad/s)", settings.speed)?;
+            check_positive("the time of rest before sleep (s)", settings.time)?;
+            if self.time_step == 0.0 {
+                return Err(Error::unsupported(
+                    "MultibodyPlant: bodies fall asleep only with a positive time step, got time                      step 0",
+                ));
+            }
+        }
+        self.contact.sleep = settings;
+        Ok(())
+    }
+    /// Returns when bodies fall asleep; `None` if they never do.
+    pub fn sleep_settings(&self) -> Option<SleepSettings> {
+        self.contact.sleep
     }
 
     fn check_open_setting(&self, what: &str) -> Result<()> {

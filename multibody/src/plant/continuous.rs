@@ -3,12 +3,13 @@
 use super::contact::PointContacts;
 use super::contact_materials::ContactMaterials;
 use super::contact_results::ContactResults;
-use super::inputs::ForceInputs;
+use super::dynamics_result::DynamicsResult;
+use super::forward_dynamics::add_damping;
+use super::inputs::StepInputs;
 use super::multibody_plant::MultibodyPlant;
-use super::step::{ConstraintStatus, DynamicsResult};
+use super::sleep_state::{SleepState, Sleepers};
 use crate::dynamics::MultibodyForces;
 use crate::error::{Error, Result};
-use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
@@ -18,11 +19,15 @@ impl MultibodyPlant {
     pub(super) fn calc_continuous<T: Scalar>(
         &self,
         materials: &mut ContactMaterials,
-        positions: &PositionKinematics<T>,
-        velocities: &VelocityKinematics<T>,
-        inputs: &ForceInputs<'_, T>,
-        status: &ConstraintStatus,
+        step: &StepInputs<'_, T>,
     ) -> Result<DynamicsResult<T>> {
+        let StepInputs {
+            positions,
+            velocities,
+            inputs,
+            status,
+            parameters,
+        } = *step;
         if status.locked.contains(&true) {
             return Err(Error::unsupported(
                 "MultibodyPlant: joints can be locked only with a positive time step, got time step \
@@ -37,13 +42,12 @@ impl MultibodyPlant {
                 self.constraints.len()
             )));
         }
-        let (mut forces, net_actuation) =
-            self.explicit_forces(positions, velocities, inputs, |_| false)?;
+        let (mut forces, net_actuation) = self.explicit_forces(step, |_| false)?;
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
         let mut point_pairs = vec![];
         if let Some(query) = inputs.query {
-            let mut contacts = PointContacts::empty();
-            self.update_point_contacts(&mut contacts, materials, query)?;
+            let (mut contacts, awake) = (PointContacts::empty(), Sleepers::default());
+            self.update_point_contacts(&mut contacts, materials, query, parameters, &awake)?;
             for (site, pair) in contacts.sites.iter().zip(&contacts.pairs) {
                 let tolerance = self.contact.stiction_tolerance;
                 let contact = pair.continuous(site, &positions.x_wb, velocities, tolerance);
@@ -61,8 +65,8 @@ impl MultibodyPlant {
         for (sum, f) in forces.spatial.iter_mut().zip(&contact_forces.spatial) {
             *sum += *f;
         }
-        self.add_joint_damping(velocities, &mut forces);
-        let vdot = self.calc_forward_dynamics(positions, velocities, &forces)?;
+        add_damping(&parameters.damping, velocities, &mut forces);
+        let vdot = self.forward_dynamics(&parameters.inertias, positions, velocities, &forces)?;
         Ok(DynamicsResult {
             x: [&*positions.q, &velocities.v].concat(),
             vdot,
@@ -71,6 +75,8 @@ impl MultibodyPlant {
             spatial: forces.spatial,
             contact_forces: contact_forces.spatial,
             contacts: ContactResults { point_pairs },
+            parameters: parameters.clone(),
+            sleep: SleepState::default(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Mass matrix, forces, momentum and energy of a plant.
 
 use super::multibody_plant::MultibodyPlant;
-use crate::dynamics;
+use crate::dynamics::{self, Inertias};
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::spatial::SpatialVector;
@@ -21,7 +21,11 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
     ) -> Result<DMatrix<T>> {
         let tree = self.tree_of("calc_mass_matrix", positions)?;
-        Ok(dynamics::mass_matrix(tree, positions))
+        Ok(dynamics::mass_matrix(
+            tree,
+            &Inertias::of_model(),
+            positions,
+        ))
     }
 
     /// Computes the generalized forces of gravity (N, N m), in the order of v: `tau_g(q)` of `M(q)
@@ -35,7 +39,8 @@ impl MultibodyPlant {
     ) -> Result<Vec<T>> {
         let tree = self.tree_of("calc_gravity_generalized_forces", positions)?;
         let mut weights = self.zero_forces();
-        weights.add_gravity(tree, positions, |body| self.gravity_on(body));
+        let model = Inertias::of_model();
+        weights.add_gravity(tree, &model, positions, |body| self.gravity_on(body));
         Ok(dynamics::project(tree, positions, &weights.spatial))
     }
 
@@ -59,6 +64,7 @@ impl MultibodyPlant {
         velocities.check(tree)?;
         Ok(dynamics::inverse_dynamics(
             tree,
+            &Inertias::of_model(),
             positions,
             velocities,
             Some(vdot),
@@ -79,7 +85,12 @@ impl MultibodyPlant {
         let tree = self.tree_of("calc_bias_term", positions)?;
         velocities.check(tree)?;
         Ok(dynamics::inverse_dynamics(
-            tree, positions, velocities, None, None,
+            tree,
+            &Inertias::of_model(),
+            positions,
+            velocities,
+            None,
+            None,
         ))
     }
 

@@ -43,7 +43,7 @@ impl MultibodyPlant {
         };
         let mut derivatives =
             dynamics::inverse_dynamics_derivatives(tree, positions, velocities, vdot, &forces);
-        for (k, damping) in self.damping_vector().into_iter().enumerate() {
+        for (k, damping) in self.model_damping().into_iter().enumerate() {
             derivatives.tau[k] += damping * velocities.v[k] - applied.generalized[k];
             derivatives.dtau_dv[(k, k)] += damping;
         }
@@ -130,7 +130,7 @@ impl MultibodyPlant {
             let positions = self.calc_position_kinematics(&q)?;
             let velocities = self.calc_velocity_kinematics(&positions, &v)?;
             let mut forces = self.zero_forces();
-            self.add_element_forces(&positions, &velocities, &mut forces)?;
+            self.add_element_forces(&positions, &velocities, &[], &mut forces)?;
             let tau = dynamics::project(tree, &positions, &forces.spatial);
             for (i, (a, b)) in tau.iter().zip(&forces.generalized).enumerate() {
                 let tau = *a + *b;

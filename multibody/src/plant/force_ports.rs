@@ -1,9 +1,11 @@
 //! Ports of a plant that moves under forces.
 
 use super::contact_results::ContactResults;
-use super::inputs::{ExternallyAppliedSpatialForce, ForcePorts};
+use super::dynamics_result::DynamicsResult;
+use super::inputs::{ConstraintStatus, ExternallyAppliedSpatialForce, ForcePorts, StepInputs};
+use super::model_parameters::{ModelParameters, ParameterHandles, ParameterReader};
 use super::multibody_plant::MultibodyPlant;
-use super::step::{ConstraintStatus, DynamicsResult, DynamicsWork};
+use super::step::DynamicsWork;
 use crate::dynamics;
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
@@ -54,6 +56,7 @@ pub struct PlantDynamicsPorts<T: Scalar> {
     pub contact_results: OutputPort<ContactResults<T>>,
     instances: Arc<[InstancePorts<T>]>,
     pub(super) status: Param<ConstraintStatus>,
+    pub(super) parameters: ParameterHandles<T>,
 }
 
 /// Output ports of one model instance.
@@ -170,6 +173,7 @@ pub(super) type DynamicsEntry<T> = (Arc<DynamicsResult<T>>, DynamicsWork<T>);
 pub(super) struct DynamicsEntries<T: Scalar> {
     inputs: Arc<ForcePorts<T>>,
     status: Param<ConstraintStatus>,
+    parameters: ParameterHandles<T>,
     motion: CacheEntry<Motion<T>>,
     pub(super) dynamics: CacheEntry<DynamicsEntry<T>>,
 }
@@ -179,14 +183,33 @@ impl<T: Scalar> DynamicsEntries<T> {
         plant: &MultibodyPlant,
         d: &mut Declare<MultibodyPlant, T>,
         motion: CacheEntry<Motion<T>>,
+        memory: Option<AbstractState<Arc<DynamicsResult<T>>>>,
     ) -> Self {
         let inputs = Arc::new(ForcePorts::declare(plant, d));
         let status = d.param(ConstraintStatus {
             locked: vec![false; plant.joints.len()],
             inactive: vec![false; plant.constraints.len()],
         });
+        let parameters = ParameterHandles::declare(plant, d);
+        let resolved = d.cache_entry(
+            "parameters",
+            Arc::new(ModelParameters::empty()),
+            (parameters.values, parameters.layout),
+            move |plant, ctx, out| {
+                let reader = ParameterReader {
+                    plant,
+                    layout: ctx.param(parameters.layout),
+                    values: ctx.param(parameters.values).as_slice(),
+                };
+                *out = Arc::new(reader.all());
+                Ok(())
+            },
+        );
         let mut deps = inputs.deps();
-        deps.extend([Dep::from(motion), status.into()]);
+        deps.extend([Dep::from(motion), status.into(), resolved.into()]);
+        // The result of the last step tells who sleeps.
+        let memory = memory.filter(|_| plant.sleep_settings().is_some());
+        deps.extend(memory.map(Dep::from));
         let ports = inputs.clone();
         let dynamics = d.cache_entry(
             "dynamics",
@@ -194,17 +217,20 @@ impl<T: Scalar> DynamicsEntries<T> {
             deps,
             move |plant, ctx, (result, work)| {
                 let (positions, velocities) = ctx.cached(motion)?;
-                let (inputs, status) = (ports.read(plant, ctx)?, ctx.param(status));
+                let step = StepInputs {
+                    positions,
+                    velocities,
+                    inputs: &ports.read(plant, ctx)?,
+                    status: ctx.param(status),
+                    parameters: ctx.cached(resolved)?,
+                };
                 if plant.time_step == 0.0 {
-                    let materials = &mut work.materials;
-                    let found =
-                        plant.calc_continuous(materials, positions, velocities, &inputs, status)?;
-                    *result = Arc::new(found);
+                    *result = Arc::new(plant.calc_continuous(&mut work.materials, &step)?);
                     return Ok(());
                 }
                 let mut next = work.spare_result();
-                let out = Arc::make_mut(&mut next);
-                plant.calc_step(work, positions, velocities, &inputs, status, out)?;
+                let last = memory.map(|memory| ctx.xa(memory).as_ref());
+                plant.calc_step(work, &step, last, Arc::make_mut(&mut next))?;
                 work.retire(std::mem::replace(result, next));
                 Ok(())
             },
@@ -212,6 +238,7 @@ impl<T: Scalar> DynamicsEntries<T> {
         Self {
             inputs,
             status,
+            parameters,
             motion,
             dynamics,
         }
@@ -266,7 +293,8 @@ impl<T: Scalar> DynamicsEntries<T> {
                 out.fill(SpatialVector::zero());
                 source.with_motion(plant, ctx, |result, (positions, velocities)| {
                     let (vdot, spatial) = (&result.vdot, &result.spatial);
-                    *out = plant.reaction_forces(positions, velocities, vdot, spatial)?;
+                    let inertias = &result.parameters.inertias;
+                    *out = plant.reaction_forces(inertias, positions, velocities, vdot, spatial)?;
                     Ok(())
                 })
             },
@@ -293,6 +321,7 @@ impl<T: Scalar> DynamicsEntries<T> {
             reaction_forces,
             contact_results,
             status: self.status,
+            parameters: self.parameters,
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Forces on a plant and the accelerations that they cause.
 
+use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
-use crate::dynamics::{self, ElementPower, ForceElementState, MultibodyForces, SingularInertia};
+use crate::dynamics::{
+    self, ElementPower, ForceElementState, Inertias, MultibodyForces, SingularInertia,
+};
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::checks::check_length;
@@ -10,6 +13,18 @@ use crate::spatial::SpatialVector;
 use crate::tree::CoordinateKind;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
+
+/// Adds the forces of joint damping, given by velocity.
+pub(super) fn add_damping<T: Scalar>(
+    damping: &[T],
+    velocities: &VelocityKinematics<T>,
+    forces: &mut MultibodyForces<T>,
+) {
+    let joints = damping.iter().zip(&velocities.v);
+    for (f, (damping, v)) in forces.generalized.iter_mut().zip(joints) {
+        *f -= *v * *damping;
+    }
+}
 
 impl MultibodyPlant {
     /// Turns gravity on or off for the bodies of a model instance; it is on by default (Drake's
@@ -48,24 +63,28 @@ impl MultibodyPlant {
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
+        parameters: &ModelParameters<T>,
     ) -> Result<MultibodyForces<T>> {
         let topology = self.finalized("forces")?;
         let tree = &topology.tree;
         let mut forces = MultibodyForces::zero(tree.nodes.len() + 1, tree.num_velocities);
-        forces.add_gravity(tree, positions, |body| self.gravity_on(body));
-        self.add_element_forces(positions, velocities, &mut forces)?;
+        let inertias = &parameters.inertias;
+        forces.add_gravity(tree, inertias, positions, |body| self.gravity_on(body));
+        self.add_element_forces(positions, velocities, &parameters.elements, &mut forces)?;
         Ok(forces)
     }
 
-    /// Adds the forces of springs, dampers and bushings, without joint damping.
+    /// Adds the forces of springs, dampers and bushings, without joint damping; `constants` take
+    /// the place of those of the model.
     pub(super) fn add_element_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
+        constants: &[Vec<T>],
         forces: &mut MultibodyForces<T>,
     ) -> Result<()> {
-        let state = self.element_state(positions, velocities)?;
-        for element in &self.force_elements {
+        let state = self.element_state(positions, velocities, constants)?;
+        for element in self.force_elements.iter().enumerate() {
             state.add_force(element, forces);
         }
         Ok(())
@@ -75,34 +94,24 @@ impl MultibodyPlant {
         &'a self,
         positions: &'a PositionKinematics<T>,
         velocities: &'a VelocityKinematics<T>,
+        constants: &'a [Vec<T>],
     ) -> Result<ForceElementState<'a, T>> {
         Ok(ForceElementState {
             topology: self.finalized("forces of elements")?,
             frames: &self.frames,
             positions,
             velocities,
+            constants,
         })
     }
 
-    /// Returns the joint damping by velocity (N m s/rad or N s/m).
-    pub(super) fn damping_vector(&self) -> Vec<f64> {
+    /// Returns the joint damping of the model by velocity (N m s/rad or N s/m).
+    pub(super) fn model_damping(&self) -> Vec<f64> {
         let mut damping = Vec::with_capacity(self.num_velocities());
         for joint in self.topology.iter().flat_map(|t| &t.order) {
             damping.extend_from_slice(&self.joints[joint.index()].damping);
         }
         damping
-    }
-
-    /// Adds the forces of joint damping.
-    pub(super) fn add_joint_damping<T: Scalar>(
-        &self,
-        velocities: &VelocityKinematics<T>,
-        forces: &mut MultibodyForces<T>,
-    ) {
-        let joints = self.damping_vector().into_iter().zip(&velocities.v);
-        for (f, (damping, v)) in forces.generalized.iter_mut().zip(joints) {
-            *f -= *v * damping;
-        }
     }
 
     /// Computes the forces of gravity, springs, dampers, bushings and joint damping (Drake's
@@ -117,8 +126,10 @@ impl MultibodyPlant {
     ) -> Result<MultibodyForces<T>> {
         let tree = self.tree_of("calc_force_elements_contribution", positions)?;
         velocities.check(tree)?;
-        let mut forces = self.spring_and_gravity_forces(positions, velocities)?;
-        self.add_joint_damping(velocities, &mut forces);
+        let model = ModelParameters::empty();
+        let mut forces = self.spring_and_gravity_forces(positions, velocities, &model)?;
+        let damping: Vec<T> = self.model_damping().into_iter().map(T::from).collect();
+        add_damping(&damping, velocities, &mut forces);
         Ok(forces)
     }
 
@@ -157,7 +168,20 @@ impl MultibodyPlant {
         let tree = self.tree_of("calc_forward_dynamics", positions)?;
         velocities.check(tree)?;
         self.check_forces(forces)?;
-        let vdot = dynamics::forward_dynamics(tree, positions, velocities, forces);
+        self.forward_dynamics(&Inertias::of_model(), positions, velocities, forces)
+    }
+
+    /// Computes the accelerations that forces on bodies with other inertias cause; the caller has
+    /// checked all arguments.
+    pub(super) fn forward_dynamics<T: Scalar>(
+        &self,
+        inertias: &Inertias<T>,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        forces: &MultibodyForces<T>,
+    ) -> Result<Vec<T>> {
+        let tree = self.tree_of("forward dynamics", positions)?;
+        let vdot = dynamics::forward_dynamics(tree, inertias, positions, velocities, forces);
         vdot.map_err(|at| self.singular_inertia(&at))
     }
 
@@ -181,8 +205,10 @@ impl MultibodyPlant {
         self.check_forces(forces)?;
         self.finalized(asked)?
             .check(CoordinateKind::Accelerations, vdot)?;
-        let applied = Some(&*forces.spatial);
-        let mut tau = dynamics::inverse_dynamics(tree, positions, velocities, Some(vdot), applied);
+        let (model, applied) = (Inertias::of_model(), Some(&*forces.spatial));
+        let vdot = Some(vdot);
+        let mut tau =
+            dynamics::inverse_dynamics(tree, &model, positions, velocities, vdot, applied);
         for (tau, f) in tau.iter_mut().zip(&forces.generalized) {
             *tau -= *f;
         }
@@ -200,8 +226,9 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<Vec<ElementPower<T>>> {
-        let state = self.element_state(positions, velocities)?;
-        Ok(self.force_elements.iter().map(|e| state.power(e)).collect())
+        let state = self.element_state(positions, velocities, &[])?;
+        let elements = self.force_elements.iter().enumerate();
+        Ok(elements.map(|e| state.power(e)).collect())
     }
 
     /// Computes the power (W) of gravity and of springs: the rate at which the potential energy
@@ -217,7 +244,8 @@ impl MultibodyPlant {
         let tree = self.tree_of("calc_conservative_power", positions)?;
         velocities.check(tree)?;
         let mut weights = self.zero_forces();
-        weights.add_gravity(tree, positions, |body| self.gravity_on(body));
+        let model = Inertias::of_model();
+        weights.add_gravity(tree, &model, positions, |body| self.gravity_on(body));
         let powers = weights.spatial.iter().zip(&velocities.v_wb);
         let gravity = powers.fold(T::zero(), |sum, (f, v)| sum + f.dot(v));
         let elements = self.element_powers(positions, velocities)?;
@@ -245,6 +273,7 @@ impl MultibodyPlant {
     /// origin of the joint's frame on the child, and force, `F_CJc_Jc`, expressed in that frame.
     pub(super) fn reaction_forces<T: Scalar>(
         &self,
+        inertias: &Inertias<T>,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         vdot: &[T],
@@ -252,7 +281,8 @@ impl MultibodyPlant {
     ) -> Result<Vec<SpatialVector<T>>> {
         let topology = self.finalized("reaction forces")?;
         let tree = &topology.tree;
-        let on_body = dynamics::reaction_forces(tree, positions, velocities, vdot, spatial);
+        let on_body =
+            dynamics::reaction_forces(tree, inertias, positions, velocities, vdot, spatial);
         let reaction = |joint: &crate::model::Joint, index: usize| {
             let child = joint.child;
             let forward = topology.inboard[child.index()].map(|j| j.index()) == Some(index);

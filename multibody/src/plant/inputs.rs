@@ -1,10 +1,13 @@
 //! Values of the input ports of a plant.
 
+use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, ModelInstanceIndex};
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
+use std::sync::Arc;
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::{Declare, Dep, InputPort, LeafContext};
 use tarragon_geometry::QueryObject;
@@ -53,6 +56,25 @@ pub(super) struct ForceInputs<'a, T: Scalar> {
     pub(super) desired: Vec<Option<(T, T)>>,
     pub(super) generalized_force: &'a [T],
     pub(super) spatial_force: &'a [ExternallyAppliedSpatialForce<T>],
+}
+
+/// Locks and activity of constraints, which a context may change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ConstraintStatus {
+    /// By joint.
+    pub(super) locked: Vec<bool>,
+    /// By constraint.
+    pub(super) inactive: Vec<bool>,
+}
+
+/// State, inputs and parameters of a step, or of the accelerations at a moment.
+#[derive(Clone, Copy)]
+pub(super) struct StepInputs<'a, T: Scalar> {
+    pub(super) positions: &'a PositionKinematics<T>,
+    pub(super) velocities: &'a VelocityKinematics<T>,
+    pub(super) inputs: &'a ForceInputs<'a, T>,
+    pub(super) status: &'a ConstraintStatus,
+    pub(super) parameters: &'a Arc<ModelParameters<T>>,
 }
 
 impl<T: Scalar> ForcePorts<T> {

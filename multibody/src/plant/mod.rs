@@ -19,10 +19,12 @@ mod continuous;
 mod defaults;
 mod dynamics;
 mod dynamics_derivatives;
+mod dynamics_result;
 mod element_names;
 mod elements;
 mod finalize;
 mod force_elements;
+mod force_parameters;
 mod force_ports;
 mod forward_dynamics;
 mod geometry;
@@ -32,17 +34,24 @@ mod instances;
 mod kinematics;
 mod lookup;
 mod mark;
+mod model_parameters;
 mod multibody_plant;
+mod parameters;
 mod settings;
+mod sleep;
+mod sleep_state;
 mod step;
+mod step_sites;
 mod system;
 
 pub use config::MultibodyPlantConfig;
-pub use contact_model::ContactModel;
+pub use contact_model::{ContactModel, SleepSettings};
 pub use contact_results::{ContactResults, PointPairContactInfo};
+pub use force_parameters::BushingConstants;
 pub use force_ports::PlantDynamicsPorts;
 pub use inputs::ExternallyAppliedSpatialForce;
 pub(crate) use mark::PlantMark;
+pub use model_parameters::ContactMaterialOverride;
 pub use multibody_plant::{MultibodyPlant, PositionSource};
 pub use system::{
     MultibodyPlantPorts, add_multibody_plant_scene_graph, compute_default_scene_aabb,

@@ -1,8 +1,8 @@
 //! The plant as a system, and its wiring to a SceneGraph.
 
+use super::dynamics_result::DynamicsResult;
 use super::force_ports::{DynamicsEntries, PlantDynamicsPorts};
 use super::multibody_plant::{MultibodyPlant, PositionSource};
-use super::step::DynamicsResult;
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
@@ -234,16 +234,15 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             ports.position = Some(port);
             return ports;
         }
-        let entries = DynamicsEntries::declare(self, d, motion);
+        let has_memory = self.has_sampled_output_ports() || self.sleep_settings().is_some();
+        let memory = has_memory.then(|| d.abstract_state(Arc::new(DynamicsResult::empty())));
+        let entries = DynamicsEntries::declare(self, d, motion, memory);
         let dynamics = entries.dynamics;
-        let mut memory = None;
         match source {
             CoordinateSource::Discrete(state) => {
                 ports.discrete_state = Some(state);
                 let every_step = Trigger::every(self.time_step);
-                if self.has_sampled_output_ports() {
-                    let sampled = d.abstract_state(Arc::new(DynamicsResult::empty()));
-                    memory = Some(sampled);
+                if let Some(sampled) = memory {
                     d.unrestricted_update_on(every_step, move |_, ctx, next| {
                         let (result, _) = ctx.cached(dynamics)?;
                         next.xd_mut(state).copy_from_slice(&result.next);
@@ -286,7 +285,8 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                 );
             }
         }
-        ports.dynamics = Some(entries.outputs(self, d, memory));
+        let sampled = memory.filter(|_| self.has_sampled_output_ports());
+        ports.dynamics = Some(entries.outputs(self, d, sampled));
         ports
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct BallWorld {
     pub(crate) dissipation: f64,
     pub(crate) near_rigid_threshold: Option<f64>,
     pub(crate) max_recovery_speed: Option<f64>,
+    pub(crate) sleep: Option<SleepSettings>,
 }
 
 impl BallWorld {
@@ -45,6 +46,7 @@ impl BallWorld {
             dissipation: 10.0,
             near_rigid_threshold: None,
             max_recovery_speed: None,
+            sleep: None,
         }
     }
 
@@ -61,6 +63,7 @@ impl BallWorld {
         if let Some(speed) = self.max_recovery_speed {
             plant.set_max_recovery_speed(speed).unwrap();
         }
+        plant.set_sleep_settings(self.sleep).unwrap();
         plant.set_use_sampled_output_ports(false).unwrap();
         plant
             .register_as_source_for_scene_graph(&mut scene)

@@ -6,6 +6,8 @@ mod discrete;
 mod forward;
 mod hostile;
 mod options;
+mod parameters;
+mod sleep;
 
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};
 use proptest::prelude::*;

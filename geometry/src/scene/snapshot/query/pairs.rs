@@ -87,7 +87,22 @@ impl<T: Scalar> QueryObject<T> {
     /// # Errors
     /// Returns an error if a pair whose bounding boxes overlap has unsupported shapes.
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
+        self.compute_point_pair_penetration_where(|_, _| true)
+    }
+
+    /// Does the same as [`Self::compute_point_pair_penetration`] for the pairs (A, B) that are
+    /// `wanted`; others cost no more than the test of their bounding boxes.
+    ///
+    /// # Errors
+    /// Returns an error if a wanted pair whose bounding boxes overlap has unsupported shapes.
+    pub fn compute_point_pair_penetration_where(
+        &self,
+        wanted: impl Fn(GeometryId, GeometryId) -> bool + Sync,
+    ) -> Result<Vec<PenetrationAsPointPair<T>>> {
         let overlap = |pair| {
+            if !self.is_wanted(pair, &wanted) {
+                return Ok(None);
+            }
             Ok(self
                 .overlap(pair)?
                 .map(|found| self.penetration(pair, &found)))
@@ -103,7 +118,22 @@ impl<T: Scalar> QueryObject<T> {
     /// # Errors
     /// Returns an error in the cases of [`Self::compute_point_pair_penetration`].
     pub fn compute_penetration_manifolds(&self) -> Result<Vec<PenetrationManifold<T>>> {
+        self.compute_penetration_manifolds_where(|_, _| true)
+    }
+
+    /// Does the same as [`Self::compute_penetration_manifolds`] for the pairs (A, B) that are
+    /// `wanted`; others cost no more than the test of their bounding boxes.
+    ///
+    /// # Errors
+    /// Returns an error if a wanted pair whose bounding boxes overlap has unsupported shapes.
+    pub fn compute_penetration_manifolds_where(
+        &self,
+        wanted: impl Fn(GeometryId, GeometryId) -> bool + Sync,
+    ) -> Result<Vec<PenetrationManifold<T>>> {
         let overlap = |pair: (usize, usize)| {
+            if !self.is_wanted(pair, &wanted) {
+                return Ok(None);
+            }
             let Some(found) = self.overlap(pair)? else {
                 return Ok(None);
             };
@@ -124,6 +154,16 @@ impl<T: Scalar> QueryObject<T> {
             Ok(Some(PenetrationManifold { points }))
         };
         self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
+    }
+
+    #[inline]
+    fn is_wanted(
+        &self,
+        (a, b): (usize, usize),
+        wanted: &impl Fn(GeometryId, GeometryId) -> bool,
+    ) -> bool {
+        let id = |i: usize| self.state.geometries[i].id;
+        wanted(id(a), id(b))
     }
 
     #[inline]

@@ -1,0 +1,68 @@
+//! Mass properties and reflected inertias that take the place of the model's.
+
+use crate::tree::MobilizedBody;
+use nalgebra::{Matrix3, Vector3};
+use std::any::Any;
+use std::borrow::Cow;
+use tarragon_framework::Scalar;
+
+/// Mass properties of a body about Bo, expressed in B.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyInertia<T: Scalar> {
+    /// Mass (kg).
+    pub(crate) mass: T,
+    /// Mass times the position of the centre of mass (kg m).
+    pub(crate) moment: Vector3<T>,
+    /// Rotational inertia (kg m^2).
+    pub(crate) rotational: Matrix3<T>,
+}
+
+/// Mass properties and reflected inertias that take the place of the model's. Where there are none,
+/// those of the tree hold; they are numbers without derivatives, so they cost nothing extra.
+#[derive(Clone, Debug)]
+pub(crate) struct Inertias<T: Scalar> {
+    /// By body; empty if all are those of the model.
+    pub(crate) bodies: Vec<Option<BodyInertia<T>>>,
+    /// Reflected inertia of the motors of the inboard joint, by body; empty if all are those of the
+    /// model.
+    pub(crate) reflected: Vec<Option<T>>,
+}
+
+impl<T: Scalar> Inertias<T> {
+    /// Returns the inertias of the model.
+    pub(crate) fn of_model() -> Self {
+        Self {
+            bodies: vec![],
+            reflected: vec![],
+        }
+    }
+
+    /// Returns the mass properties of a node's body if they are not those of the model.
+    pub(crate) fn body(&self, node: &MobilizedBody) -> Option<&BodyInertia<T>> {
+        self.bodies.get(node.body as usize)?.as_ref()
+    }
+
+    /// Returns the reflected inertia of the motors of a node's joint.
+    pub(crate) fn reflected(&self, node: &MobilizedBody) -> T {
+        match self.reflected.get(node.body as usize) {
+            Some(Some(reflected)) => *reflected,
+            _ => T::from(node.reflected),
+        }
+    }
+
+    /// Returns the same without derivatives.
+    pub(crate) fn real(&self) -> Cow<'_, Inertias<f64>> {
+        if let Some(real) = (self as &dyn Any).downcast_ref() {
+            return Cow::Borrowed(real);
+        }
+        let real = |m: &BodyInertia<T>| BodyInertia {
+            mass: m.mass.re(),
+            moment: m.moment.map(|x| x.re()),
+            rotational: m.rotational.map(|x| x.re()),
+        };
+        Cow::Owned(Inertias {
+            bodies: self.bodies.iter().map(|m| m.as_ref().map(real)).collect(),
+            reflected: self.reflected.iter().map(|x| x.map(|x| x.re())).collect(),
+        })
+    }
+}
