@@ -14,7 +14,8 @@ use tarragon_framework::{Context, Scalar};
 
 impl MultibodyPlant {
     /// Sets the mass (kg) of a body in a context (Drake's `RigidBody::SetMass`). Centre of mass and
-    /// unit inertia stay, so the rotational inertia grows with the mass.
+    /// unit inertia stay, so the rotational inertia grows with the mass. A body without mass and
+    /// rotational inertia in the model becomes a point mass.
     ///
     /// ```
     /// use nalgebra::{Matrix3, Vector3};

@@ -468,6 +468,32 @@ fn what_is_set_is_read_again() {
     }
 }
 
+/// Sampled ports report the step that led to the present state, with the mass of that step.
+#[test]
+fn sampled_outputs_keep_the_parameters_of_their_step() {
+    let mut plant = MultibodyPlant::new(1e-2).unwrap();
+    let model = ModelInstanceIndex::DEFAULT;
+    let bob = plant
+        .add_rigid_body("bob", model, super::inertia(1))
+        .unwrap();
+    let hinge = Joint::revolute("hinge", BodyIndex::WORLD, bob, Vector3::y()).unwrap();
+    plant.add_joint(hinge).unwrap();
+    plant.finalize().unwrap();
+    let mut b = DiagramBuilder::new();
+    let plant = b.add("plant", plant);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(0.1).unwrap();
+    let before = results(&plant, sim.context()).unwrap();
+    let context = sim.context_mut();
+    plant.system().set_mass(&plant, context, bob, 20.0).unwrap();
+    assert_eq!(results(&plant, sim.context()).unwrap(), before);
+    sim.advance_to(0.11).unwrap();
+    // After the acceleration and the moment: the force along z.
+    let after = results(&plant, sim.context()).unwrap();
+    assert!(after[6].abs() > 10.0 * before[6].abs(), "{after:?}");
+}
+
 /// Properties that are set back to those of the scene have them in every bit.
 #[test]
 fn contact_material_falls_back_to_the_scene() {
