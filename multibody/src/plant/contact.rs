@@ -83,14 +83,12 @@ impl MultibodyPlant {
         materials.update(&inspector)?;
         contacts.clear();
         // Contacts among sleepers and what does not move are known.
-        let moves = |id: GeometryId| match materials.body_of(id) {
-            Some(body) => self
-                .trees
-                .of_body(body)
-                .is_some_and(|t| !sleepers.is_asleep(t)),
-            None => true,
+        let moves = |body: BodyIndex| match self.trees.of_body(body) {
+            Some(tree) => !sleepers.is_asleep(tree),
+            None => false,
         };
-        let wanted = |a, b| !sleepers.any() || moves(a) || moves(b);
+        let may_move = |id: GeometryId| materials.body_of(id).is_none_or(moves);
+        let wanted = |a, b| !sleepers.any() || may_move(a) || may_move(b);
         let (mut pairs, mut manifolds) = (vec![], vec![]);
         match self.contact.model {
             ContactModel::PointManifold => {
@@ -104,6 +102,9 @@ impl MultibodyPlant {
                 registered.with(parameters, id)
             };
             let (a, b) = (material(pair.id_a)?, material(pair.id_b)?);
+            if sleepers.any() && !moves(a.body) && !moves(b.body) {
+                return Ok(());
+            }
             let (site, friction) = self.contact_site(&inspector, &pair, (a, b))?;
             contacts.sites.push(site);
             contacts.pairs.push(ContactPair {

@@ -1,10 +1,10 @@
-//! Who sleeps, as a part of the state of a plant.
+//! Sleep, as a part of the state of a plant.
 
 use super::inputs::ConstraintStatus;
 use crate::spatial::SpatialVector;
 use tarragon_geometry::GeometryVersion;
 
-/// Who sleeps, and what was so at the last step. Empty before the first step.
+/// Sleep at the end of a step, and the inputs of that step. Empty before the first step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SleepState {
     /// By tree: the number of steps at rest.

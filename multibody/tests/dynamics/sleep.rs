@@ -167,6 +167,22 @@ fn whatever_changes_wakes() {
     }
 }
 
+/// What a step remembers of the scene is lost with the cache; who sleeps is part of the state.
+#[test]
+fn sleep_survives_the_loss_of_the_cache() {
+    let (diagram, plant) = sleepy(ALL[0]).build(&[Vector3::new(0.0, 0.0, REST)]);
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(1.0).unwrap();
+    let mut fresh = diagram.default_context();
+    fresh.set_time_state_and_parameters_from(sim.context()).unwrap();
+    let mut sim = Simulator::new(&diagram, fresh).unwrap();
+    sim.advance_to(1.1).unwrap();
+    assert_eq!(velocity(&plant, sim.context(), 0), [0.0; 6]);
+    let ports = plant.dynamics().unwrap();
+    let contacts = sim.context().eval(ports.contact_results).unwrap();
+    assert_eq!(contacts.point_pairs().len(), 1);
+}
+
 /// Two sliders that a spring connects: the heavy one moves too little to count as awake.
 #[test]
 fn springs_keep_what_they_connect_awake() {
