@@ -1,7 +1,6 @@
 //! Cholesky factorization of a symmetric matrix of blocks, one row and column of blocks per tree
 //! (T. Davis, "Direct Methods for Sparse Linear Systems", 2006).
 
-use std::collections::BTreeSet;
 use tarragon_framework::Scalar;
 
 /// A symmetric positive definite matrix of blocks, and its Cholesky factor in the same place.
@@ -19,6 +18,8 @@ pub(crate) struct BlockCholesky {
     /// Stored blocks: row in the order of elimination, and where its values start.
     blocks: Vec<(u32, u32)>,
     values: Vec<f64>,
+    /// Work space of the symbolic part.
+    graph: Vec<u64>,
 }
 
 /// A column of blocks, in the order of elimination.
@@ -43,52 +44,39 @@ impl BlockCholesky {
         sizes.clone_into(&mut self.sizes);
         edges.clone_into(&mut self.edges);
         let n = sizes.len();
-        let mut neighbours: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
-        for (i, j) in edges {
-            neighbours[*i as usize].insert(*j as usize);
-            neighbours[*j as usize].insert(*i as usize);
-        }
-        let mut starts = Vec::with_capacity(n);
-        let mut total = 0;
-        for size in sizes {
-            starts.push(total as u32);
-            total += size;
-        }
-        // Minimum degree: eliminate the block with the fewest neighbours, which become neighbours
-        // of each other.
-        let mut open: BTreeSet<(usize, usize)> = (0..n).map(|i| (neighbours[i].len(), i)).collect();
+        let order = minimum_degree(n, edges, &mut self.graph);
+        let words = n.div_ceil(64);
         self.position.clear();
         self.position.resize(n, 0);
+        for (k, i) in order.iter().enumerate() {
+            self.position[*i as usize] = k as u32;
+        }
         self.columns.clear();
-        let mut patterns = vec![];
-        while let Some((_, i)) = open.pop_first() {
-            self.position[i] = self.columns.len() as u32;
-            self.columns.push(Column {
-                size: sizes[i] as u32,
-                start: starts[i],
-                first: 0,
-                end: 0,
-            });
-            let around: Vec<usize> = std::mem::take(&mut neighbours[i]).into_iter().collect();
-            for a in &around {
-                open.remove(&(neighbours[*a].len(), *a));
-                neighbours[*a].remove(&i);
-                neighbours[*a].extend(around.iter().filter(|b| *b != a));
-                open.insert((neighbours[*a].len(), *a));
-            }
-            patterns.push(around);
+        let mut total = 0;
+        self.columns.extend(order.iter().map(|i| Column {
+            size: sizes[*i as usize] as u32,
+            start: 0,
+            first: 0,
+            end: 0,
+        }));
+        for (i, size) in sizes.iter().enumerate() {
+            self.columns[self.position[i] as usize].start = total;
+            total += *size as u32;
         }
         self.blocks.clear();
         let mut offset = 0;
-        for (k, around) in patterns.iter().enumerate() {
+        for (k, i) in order.iter().enumerate() {
             let size = self.columns[k].size;
-            let mut rows: Vec<u32> = around.iter().map(|i| self.position[*i]).collect();
-            rows.sort_unstable();
-            self.columns[k].first = self.blocks.len() as u32;
-            for row in std::iter::once(k as u32).chain(rows) {
-                self.blocks.push((row, offset));
-                offset += self.columns[row as usize].size * size;
+            let first = self.blocks.len();
+            self.blocks.push((k as u32, 0));
+            let around = elements(&self.graph[*i as usize * words..][..words]);
+            self.blocks.extend(around.map(|i| (self.position[i], 0)));
+            self.blocks[first + 1..].sort_unstable();
+            for (row, start) in &mut self.blocks[first..] {
+                *start = offset;
+                offset += self.columns[*row as usize].size * size;
             }
+            self.columns[k].first = first as u32;
             self.columns[k].end = self.blocks.len() as u32;
         }
         self.values.clear();
@@ -199,6 +187,59 @@ impl BlockCholesky {
             solve_backward(n, l, &mut b[start..start + n]);
         }
     }
+}
+
+/// Orders the vertices of a graph by minimum degree: eliminates the one with the fewest neighbours,
+/// the lowest of several, which makes its neighbours neighbours of each other. `graph` receives the
+/// neighbours of each vertex when it is eliminated, as bits of `n.div_ceil(64)` words.
+fn minimum_degree(n: usize, edges: &[(u32, u32)], graph: &mut Vec<u64>) -> Vec<u32> {
+    let words = n.div_ceil(64);
+    graph.clear();
+    graph.resize(n * words, 0);
+    let mut set = |i: u32, j: u32| graph[i as usize * words + j as usize / 64] |= 1 << (j % 64);
+    for (i, j) in edges {
+        set(*i, *j);
+        set(*j, *i);
+    }
+    let count = |row: &[u64]| row.iter().map(|word| word.count_ones()).sum::<u32>();
+    let mut degrees: Vec<u32> = (0..n)
+        .map(|i| count(&graph[i * words..][..words]))
+        .collect();
+    let mut own = vec![0; words];
+    let mut order = Vec::with_capacity(n);
+    for _ in 0..n {
+        // Eliminated vertices have the largest number.
+        let least = degrees
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, degree)| **degree);
+        let i = least.map_or(0, |(i, _)| i);
+        order.push(i as u32);
+        degrees[i] = u32::MAX;
+        own.copy_from_slice(&graph[i * words..][..words]);
+        for a in elements(&own) {
+            let row = &mut graph[a * words..][..words];
+            for (word, other) in row.iter_mut().zip(&own) {
+                *word |= other;
+            }
+            row[a / 64] &= !(1 << (a % 64));
+            row[i / 64] &= !(1 << (i % 64));
+            degrees[a] = count(row);
+        }
+    }
+    order
+}
+
+/// Returns the elements of a set of bits, ascending.
+fn elements(set: &[u64]) -> impl Iterator<Item = usize> {
+    set.iter().enumerate().flat_map(|(k, word)| {
+        let mut rest = *word;
+        std::iter::from_fn(move || {
+            let bit = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(64 * k + bit)
+        })
+    })
 }
 
 /// Replaces b by the solution of `L x = b`.

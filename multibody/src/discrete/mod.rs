@@ -2,14 +2,16 @@
 //!
 //! `law` and `regularization` turn physical parameters into convex costs, `problem` collects
 //! constraints with their Jacobians, `momentum` computes its quadratic part, `islands` splits the
-//! problem, `newton` solves the parts with `cholesky` and the products of `blocks`, and `step` goes
-//! from forces to velocities and their derivatives.
+//! problem, `newton` solves the parts with `hessian`, factored by `cholesky` or, if large, by
+//! `supernodal`, and the products of `blocks`, and `step` goes from forces to velocities and their
+//! derivatives.
 //!
 //! Source: A. Castro, F. Permenter, X. Han, "An Unconstrained Convex Formulation of Compliant
 //! Contact", IEEE Transactions on Robotics, 2022.
 
 mod blocks;
 mod cholesky;
+mod hessian;
 mod islands;
 mod law;
 mod momentum;
@@ -18,6 +20,8 @@ mod problem;
 mod regularization;
 mod step;
 mod step_start;
+#[cfg(feature = "sparse-cholesky")]
+mod supernodal;
 mod trees;
 
 pub(crate) use problem::{ContactSite, Site};

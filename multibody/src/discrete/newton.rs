@@ -1,7 +1,7 @@
 //! Newton's method on the convex problem of an island, with exact line search.
 
 use super::blocks;
-use super::cholesky::BlockCholesky;
+use super::hessian::Hessian;
 use super::islands::ProblemIsland;
 use super::law::Stiffness;
 use super::momentum::Momentum;
@@ -38,7 +38,7 @@ pub(crate) struct IslandSolver {
     pub(crate) iterations: usize,
     /// Why there is no solution.
     pub(crate) failure: Option<NewtonFailure>,
-    pub(crate) hessian: BlockCholesky,
+    pub(crate) hessian: Hessian,
     /// First velocity of each tree in `v`.
     starts: Vec<usize>,
     gradient: Vec<f64>,
@@ -80,6 +80,8 @@ pub(crate) struct IslandProblem<'a> {
     pub(crate) island: &'a ProblemIsland,
     /// Position of each tree in its island.
     pub(crate) local: &'a [u32],
+    /// Whether derivatives are computed at the solution.
+    pub(crate) with_derivatives: bool,
 }
 
 impl<'a> IslandProblem<'a> {
@@ -169,7 +171,8 @@ impl IslandSolver {
             self.v
                 .extend_from_slice(&p.momentum.v0[p.trees.range(*tree)]);
         }
-        self.hessian.analyze(&self.sizes, &p.island.edges);
+        let edges = &p.island.edges;
+        self.hessian.analyze(&self.sizes, edges, p.with_derivatives);
     }
 
     /// Multiplies the velocities of the island by A.

@@ -84,6 +84,7 @@ impl<T: Scalar> StepStorage<T> {
             constraints: &constraints,
             island,
             local: &self.islands.local,
+            with_derivatives: T::NDERIV > 0,
         };
         let solve = |(solver, island): (&mut IslandSolver, _)| {
             let problem = problem(island);
@@ -221,7 +222,7 @@ impl<T: Scalar> StepStorage<T> {
         for (solver, island) in self.solvers.iter().zip(self.islands.list()) {
             let ranges = || island.trees.iter().map(|tree| start.trees.range(*tree));
             let mut local: Vec<T> = ranges().flat_map(|r| missing[r].to_vec()).collect();
-            solver.hessian.solve(&mut local);
+            solver.hessian.solve_with_derivatives(&mut local);
             let mut corrections = local.into_iter();
             for (tree, range) in island.trees.iter().zip(ranges()) {
                 constrained[*tree] = true;

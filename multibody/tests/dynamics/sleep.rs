@@ -174,7 +174,9 @@ fn sleep_survives_the_loss_of_the_cache() {
     let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
     sim.advance_to(1.0).unwrap();
     let mut fresh = diagram.default_context();
-    fresh.set_time_state_and_parameters_from(sim.context()).unwrap();
+    fresh
+        .set_time_state_and_parameters_from(sim.context())
+        .unwrap();
     let mut sim = Simulator::new(&diagram, fresh).unwrap();
     sim.advance_to(1.1).unwrap();
     assert_eq!(velocity(&plant, sim.context(), 0), [0.0; 6]);
