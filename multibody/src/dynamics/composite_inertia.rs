@@ -27,6 +27,7 @@ impl<T: Scalar> CompositeInertia<T> {
         }
     }
     /// Returns the mass properties of a node's body about Bo.
+    #[inline]
     pub(super) fn of(
         inertias: &Inertias<T>,
         node: &MobilizedBody,
@@ -96,6 +97,7 @@ impl<T: Scalar> CompositeInertia<T> {
 }
 
 /// Returns the entries xx, yy, zz, xy, xz and yz of `R I R^T`, computed for these only.
+#[inline]
 fn rotated<T, C: Copy>(i: &Matrix3<C>, r_wb: &Matrix3<T>) -> [T; 6]
 where
     T: Scalar + Mul<C, Output = T>,
@@ -108,12 +110,14 @@ where
     [at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)]
 }
 
+#[inline]
 fn dot<T: Scalar>(a: &[T; 3], b: [T; 3]) -> T {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// Returns the mass of a node's body, and the mass times the position of the centre of mass from
 /// Bo, expressed in W.
+#[inline]
 pub(super) fn mass_and_moment<T: Scalar>(
     inertias: &Inertias<T>,
     node: &MobilizedBody,

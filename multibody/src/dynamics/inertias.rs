@@ -38,11 +38,13 @@ impl<T: Scalar> Inertias<T> {
     }
 
     /// Returns the mass properties of a node's body if they are not those of the model.
+    #[inline]
     pub(crate) fn body(&self, node: &MobilizedBody) -> Option<&BodyInertia<T>> {
         self.bodies.get(node.body as usize)?.as_ref()
     }
 
     /// Returns the reflected inertia of the motors of a node's joint.
+    #[inline]
     pub(crate) fn reflected(&self, node: &MobilizedBody) -> T {
         match self.reflected.get(node.body as usize) {
             Some(Some(reflected)) => *reflected,

@@ -234,8 +234,11 @@ impl MultibodyPlant {
         gear_ratio: T,
     ) -> Result<()> {
         self.joint_actuator(actuator)?;
-        let label = || self.actuator_label(actuator);
-        check_number(label, "gear ratio", gear_ratio, |_| true)?;
+        let ratio = gear_ratio.re();
+        if !ratio.is_finite() {
+            let why = format!("the gear ratio must be finite, got {ratio:?}");
+            return Err(self.actuator_error(actuator, &why));
+        }
         let [rotor, _] = self.reader(ports, context)?.rotor(actuator.index());
         let owner = ParameterOwner::Actuator(actuator.index());
         self.store(ports, context, owner, &[rotor, gear_ratio])
@@ -275,31 +278,16 @@ impl MultibodyPlant {
     }
 }
 
-/// Checks that the value of a number is finite and accepted.
-fn check_number<T: Scalar>(
-    place: impl Fn() -> String,
-    what: &str,
-    x: T,
-    accepted: impl Fn(f64) -> bool,
-) -> Result<()> {
-    let x = x.re();
-    match x.is_finite() && accepted(x) {
-        true => Ok(()),
-        false => Err(Error::invalid(format!(
-            "{}: the {what} must be finite{}, got {x:?}",
-            place(),
-            if accepted(-1.0) {
-                ""
-            } else {
-                " and at least 0"
-            }
-        ))),
-    }
-}
-
 /// Checks that the value of a number is finite and at least 0.
 pub(super) fn check_amount<T: Scalar>(place: impl Fn() -> String, what: &str, x: T) -> Result<()> {
-    check_number(place, what, x, |x| x >= 0.0)
+    let x = x.re();
+    match x >= 0.0 && x.is_finite() {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "{}: the {what} must be finite and at least 0, got {x:?}",
+            place()
+        ))),
+    }
 }
 
 impl MultibodyPlant {

@@ -1,9 +1,10 @@
 //! Masses, damping, motors, stiffness and contact materials in a context: closed forms, central
 //! differences, plants built with the same values, and errors.
 
+mod errors;
+
 use super::discrete::{ALL, G, material};
 use nalgebra::{Isometry3, Matrix3, Vector3};
-use tarragon_framework::ErrorKind;
 use tarragon_framework::autodiff::try_jacobian;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{CoulombFriction, GeometryId, HalfSpace, SceneGraph, Sphere};
@@ -524,88 +525,4 @@ fn contact_material_falls_back_to_the_scene() {
         "{error}"
     );
     assert!(error.contains("got 0.5 and 0.6"), "{error}");
-}
-
-#[test]
-fn invalid_values_and_foreign_elements_change_nothing() {
-    let slider = Slider::new(1e-3, ALL[0], &SLIDER);
-    let (plant, mut context) = (slider.plant.system(), slider.diagram.default_context());
-    let ports = &*slider.plant;
-    slider.start(ports, &mut context, 0.5).unwrap();
-    let before = results(ports, &context).unwrap();
-    let c = &mut context;
-    let (other_diagram, other) = arm(1e-3);
-    let (foreign_body, foreign_joint) = {
-        let plant = other.system();
-        (
-            plant.body_by_name("free").unwrap(),
-            plant.joint_by_name("free").unwrap(),
-        )
-    };
-    let (p0, unit) = (Vector3::zeros(), Matrix3::identity());
-    let skew = Matrix3::new(1.0, 0.1, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0, 1.0);
-    let foreign_geometry = {
-        let other = Slider::new(1e-3, ALL[0], &SLIDER);
-        other.ball
-    };
-    let material = |change: fn(&mut ContactMaterialOverride<f64>)| {
-        let mut own = ContactMaterialOverride::default();
-        change(&mut own);
-        own
-    };
-    let mut errors = vec![];
-    for mass in [-1.0, f64::NAN, f64::INFINITY] {
-        errors.push(plant.set_mass(ports, c, slider.block, mass));
-        errors.push(plant.set_spatial_inertia(ports, c, slider.block, mass, p0, unit));
-        errors.push(plant.set_damping_vector(ports, c, slider.rail, &[mass]));
-        errors.push(plant.set_rotor_inertia(ports, c, slider.motor, mass));
-        errors.push(plant.set_spring_stiffness(ports, c, 0, mass));
-    }
-    errors.push(plant.set_gear_ratio(ports, c, slider.motor, f64::NAN));
-    errors.push(plant.set_mass(ports, c, BodyIndex::WORLD, 1.0));
-    errors.push(plant.set_mass(ports, c, foreign_body, 1.0));
-    errors.push(plant.set_spatial_inertia(ports, c, slider.block, 0.0, p0, unit));
-    errors.push(plant.set_spatial_inertia(ports, c, slider.block, 1.0, p0, skew));
-    errors.push(plant.set_spatial_inertia(ports, c, slider.block, 1.0, p0, -unit));
-    errors.push(plant.set_damping_vector(ports, c, slider.rail, &[]));
-    errors.push(plant.set_damping_vector(ports, c, foreign_joint, &[1.0]));
-    errors.push(plant.set_spring_stiffness(ports, c, 1, 1.0));
-    let which = BushingConstants::ForceDamping;
-    errors.push(plant.set_bushing_constants(ports, c, 0, which, p0));
-    for own in [
-        material(|m| m.static_friction = Some(-0.1)),
-        material(|m| m.dynamic_friction = Some(f64::NAN)),
-        material(|m| m.stiffness = Some(0.0)),
-        material(|m| m.stiffness = Some(-1.0)),
-        material(|m| m.dissipation = Some(-1.0)),
-        material(|m| m.relaxation_time = Some(f64::INFINITY)),
-        material(|m| (m.static_friction, m.dynamic_friction) = (Some(0.1), Some(0.2))),
-    ] {
-        errors.push(plant.set_contact_material(ports, c, slider.ball, own));
-    }
-    let own = ContactMaterialOverride::default();
-    errors.push(plant.set_contact_material(ports, c, foreign_geometry, own));
-    for (i, error) in errors.into_iter().enumerate() {
-        assert!(error.is_err(), "{i}");
-    }
-    // Ports and context of another plant.
-    let mut elsewhere = other_diagram.default_context();
-    let error = plant.set_mass(&other, &mut elsewhere, slider.block, 1.0);
-    assert!(
-        error
-            .unwrap_err()
-            .to_string()
-            .contains("pass the ports of this plant")
-    );
-    assert!(
-        plant
-            .set_mass(ports, &mut elsewhere, slider.block, 1.0)
-            .is_err()
-    );
-    assert_eq!(results(ports, c).unwrap(), before);
-
-    let error = plant.set_mass(ports, c, slider.block, -1.0).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-    let expected = "block': the mass (kg) must be finite and at least 0, got -1.0";
-    assert!(error.to_string().contains(expected), "{error}");
 }
