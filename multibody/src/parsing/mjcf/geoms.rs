@@ -15,9 +15,16 @@ use tarragon_geometry::{
     PerceptionProperties, ProximityProperties, Rgba, Shape, Sphere, calc_mass_properties,
 };
 
-const IGNORED: [(&str, &str); 4] = [
+const OWN_CONTACT: &str = "the plant's contact model has its own stiffness and dissipation";
+const IGNORED: [(&str, &str); 10] = [
     ("fluidcoef", "no medium is simulated"),
     ("fluidshape", "no medium is simulated"),
+    ("gap", "forces act wherever geoms overlap"),
+    ("margin", "forces act only where geoms overlap"),
+    ("priority", "contacts combine the properties of both geoms"),
+    ("solimp", OWN_CONTACT),
+    ("solmix", "contacts combine the properties of both geoms"),
+    ("solref", OWN_CONTACT),
     ("shellinertia", "geoms are solid"),
     ("user", "user data is not supported"),
 ];

@@ -44,6 +44,7 @@ mod joints;
 mod msh;
 mod sections;
 mod tree;
+mod vocabulary;
 
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::Diagnostic;
@@ -63,7 +64,10 @@ const IGNORED: [(&str, &str); 7] = [
     ("extension", "plugins are not supported"),
     ("sensor", "sensors are not part of models"),
     ("statistic", "there is no visualizer that could use it"),
-    ("tendon", "tendons are not supported"),
+    (
+        "tendon",
+        "tendons are not supported; their springs, dampers and limits do not act",
+    ),
     ("visual", "there is no visualizer that could use it"),
     ("flex", "deformable bodies are not supported"),
 ];
@@ -118,6 +122,7 @@ fn add_model(
     };
     let instance = target.add_model_instance(naming.scope, name);
     let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;
+    vocabulary::check(tree, root);
     compiler::read_options(root, target.plant);
     let compiler = CompilerOptions::read(root);
     let defaults = DefaultClasses::read(root);

@@ -14,10 +14,9 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
 use tarragon_framework::math;
 
-const IGNORED: [&str; 5] = [
+const IGNORED: [&str; 4] = [
     "gearbox_ratio",
     "gearbox_reference_body",
-    "thread_pitch",
     "physics",
     "sensor",
 ];
@@ -39,6 +38,16 @@ const TYPES: [&str; 9] = [
     "screw",
     "universal",
 ];
+
+/// Children of a joint that describe its actuator.
+const OF_THE_ACTUATOR: [&str; 3] = [
+    "drake:rotor_inertia",
+    "drake:gear_ratio",
+    "drake:controller_gains",
+];
+
+/// Limits from this on stand for no limit, as in the format's library.
+const NO_LIMIT: f64 = 1e16;
 
 /// Maximum cosine of the angle between perpendicular axes.
 const PERPENDICULAR: f64 = 1e-14;
@@ -79,13 +88,26 @@ impl SdfBuilder<'_, '_> {
             );
             return Err(report.error(element, message));
         }
+        if let Some(pitch) = element.child("drake:screw_thread_pitch") {
+            let message = "<drake:screw_thread_pitch> is ignored: SDFormat has \
+                           <screw_thread_pitch>";
+            report.warning(pitch, message);
+        }
+        if let Some(pitch) = element.child("thread_pitch")
+            && (kind != "screw" || element.child("screw_thread_pitch").is_some())
+        {
+            report.ignored(pitch, "joint");
+        }
         let ends = self.ends(node, element, scope)?;
         let (parent, child) = (ends.parent, ends.child);
         if kind == "universal" {
             return self.universal(node, element, scope, &ends);
         }
         let joint = match kind {
-            "fixed" => Ok(Joint::weld(name, parent, child, Isometry3::identity())),
+            "fixed" => {
+                self.ignore_actuator(element);
+                Ok(Joint::weld(name, parent, child, Isometry3::identity()))
+            }
             "ball" => return self.ball(node, element, scope, &ends),
             kind => {
                 if let Some(second) = element.child("axis2") {
@@ -182,6 +204,17 @@ impl SdfBuilder<'_, '_> {
         let index = self.add_joint(node, element, joint, ends)?;
         if axis.effort != 0.0 {
             self.actuator(index, element, axis.effort)?;
+        } else {
+            self.ignore_actuator(element);
+        }
+        match kind {
+            "screw" => self.ignore_limits(element, kind, axis),
+            "continuous" if axis.lower.abs() < NO_LIMIT || axis.upper.abs() < NO_LIMIT => {
+                let message = "<lower> and <upper> are ignored: continuous joints have no \
+                               position limits";
+                self.report.warning_grouped(element, message);
+            }
+            _ => {}
         }
         if axis.spring_stiffness != 0.0 && kind != "screw" {
             let spring = match kind {
@@ -241,6 +274,7 @@ impl SdfBuilder<'_, '_> {
             self.warn_of_effort(element, axis.effort);
             joint = joint.and_then(|j: Joint| j.with_damping(axis.damping));
         }
+        self.ignore_actuator(element);
         self.add_joint(node, element, joint, ends).map(|_| ())
     }
 
@@ -276,6 +310,10 @@ impl SdfBuilder<'_, '_> {
                 second.effort
             },
         );
+        self.ignore_actuator(element);
+        for axis in [&first, &second] {
+            self.ignore_limits(element, "universal", axis);
+        }
         let r_ji = math::rotation_from_matrix(&Matrix3::from_columns(&[x, y, x.cross(&y)]));
         let x_ji = math::pose(r_ji, Vector3::zeros());
         let joint = Joint::universal(name, ends.parent, ends.child)
@@ -286,6 +324,31 @@ impl SdfBuilder<'_, '_> {
         let index = added.map_err(|e| self.report.error(element, e))?;
         self.joints.insert(node, index);
         Ok(())
+    }
+
+    /// Warns about properties of an actuator, for a joint that gets none.
+    fn ignore_actuator(&self, element: &Element) {
+        for child in OF_THE_ACTUATOR.iter().filter_map(|tag| element.child(tag)) {
+            let message = format!("<{}> is ignored: the joint gets no actuator", child.tag);
+            self.report.warning_grouped(child, message);
+        }
+    }
+
+    /// Warns about limits and springs of a joint type that has none in Drake.
+    fn ignore_limits(&self, element: &Element, kind: &str, axis: &JointAxis) {
+        let limits = [axis.lower, axis.upper, axis.velocity, axis.acceleration];
+        let limited = limits.iter().any(|limit| limit.abs() < NO_LIMIT);
+        for (what, given) in [
+            ("limits", limited),
+            ("spring", axis.spring_stiffness != 0.0),
+        ] {
+            if given {
+                let message = format!(
+                    "{what} of a {kind} joint: ignored, because Drake's {kind} joints have none"
+                );
+                self.report.warning_grouped(element, message);
+            }
+        }
     }
 
     fn warn_of_effort(&self, element: &Element, effort: f64) {
@@ -349,7 +412,8 @@ impl SdfBuilder<'_, '_> {
         }
         let limit = axis.child("limit");
         if let Some(limit) = limit {
-            report.check_children(limit, &["dissipation"], &["acceleration"]);
+            let ignored = ["dissipation", "stiffness"];
+            report.check_children(limit, &ignored, &["acceleration"]);
         }
         let limited = |tag: &str| limit.and_then(|l| l.number(tag));
         let not_negative = |x: Option<f64>| x.filter(|x| *x >= 0.0 || x.is_nan());
@@ -361,6 +425,11 @@ impl SdfBuilder<'_, '_> {
             Some(limit) => report.optional_number(limit, "drake:acceleration")?,
             None => None,
         };
+        let friction = axis.descendant(&["dynamics", "friction"]);
+        if let Some(friction) = friction.filter(|f| f.text.parse() != Ok(0.0)) {
+            let message = "<friction> in <dynamics> is ignored: joints have no dry friction";
+            report.warning_grouped(friction, message);
+        }
         let dynamics = |tag: &str| axis.descendant(&["dynamics"]).and_then(|d| d.number(tag));
         let found = JointAxis {
             direction: xyz.into(),

@@ -15,6 +15,7 @@ mod element;
 mod frames;
 mod geometry;
 mod graph_builder;
+mod ignored;
 mod include;
 mod interface;
 mod joint;

@@ -88,7 +88,7 @@ impl UrdfBuilder<'_, '_> {
         for tag in ["safety_controller", "calibration"] {
             if let Some(child) = self.reader.child(node, tag) {
                 self.reader
-                    .warning(child, format!("<{tag}> is not supported and is ignored"));
+                    .warning_grouped(child, format!("<{tag}> is not supported and is ignored"));
             }
         }
         let joint = self.make_joint(node, kind, &name, parent, child, x_pf)?;
@@ -156,6 +156,7 @@ impl UrdfBuilder<'_, '_> {
                 let joint = joint
                     .with_pose_on_parent(x_pf * turn)
                     .with_pose_on_child(turn);
+                self.ignore_limits(node, kind);
                 return self.with_damping(node, joint);
             }
             _ => self.check(axis_at, Joint::revolute(name, parent, child, axis))?,
@@ -167,8 +168,19 @@ impl UrdfBuilder<'_, '_> {
             let limits = self.read_limits(node)?;
             let at = self.reader.child(node, "limit").unwrap_or(node);
             joint = self.check(at, limits.apply(joint))?;
+        } else {
+            self.ignore_limits(node, kind);
         }
         self.with_damping(node, joint)
+    }
+
+    /// Warns about the limits of a joint type that has none in Drake.
+    fn ignore_limits(&self, node: Node<'_, '_>, kind: &str) {
+        if let Some(limit) = self.reader.child(node, "limit") {
+            let message =
+                format!("<limit> is ignored: joints of type {kind} have no limits, as in Drake");
+            self.reader.warning_grouped(limit, message);
+        }
     }
 
     /// Reads the path of a curvilinear joint.
