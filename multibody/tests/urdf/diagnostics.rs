@@ -1,5 +1,5 @@
-//! Whatever URDF says and the plant does not do is a diagnostic, element by element; what acts gives
-//! no diagnostic.
+//! Whatever URDF says and the plant does not do is a diagnostic, element by element; what acts
+//! gives no diagnostic.
 
 use super::*;
 use tarragon_geometry::CoulombFriction;
@@ -80,6 +80,8 @@ fn parts_of_joints_act_or_are_reported() {
     }
     typed("joint", "planar", "<limit lower='-1' upper='1'/>", "", "").says("of type planar");
     typed("joint", "floating", "", "", "").says("link 'b' stays a free body");
+    typed("joint", "floating", "<origin xyz='1 0 0'/>", "", "")
+        .says("whose default pose is not the <origin>");
     let r = robot(
         "<dynamics damping='2' friction='0'/>
          <limit lower='-1' upper='2' velocity='3' effort='0' drake:acceleration='4'/>",
@@ -176,6 +178,10 @@ fn other_elements_are_reported() {
             "<collision><geometry><sphere radius='1'/></geometry><drake:proximity_properties>
              <drake:mu_dynmic value='1'/></drake:proximity_properties></collision>",
             "<drake:mu_dynmic> in <drake:proximity_properties> is ignored",
+        ),
+        (
+            "<collision><geometry><sphere radius='1'/><box size='1 1 1'/></geometry></collision>",
+            "only the first shape of <geometry> is used",
         ),
         (
             "<collision><origin xyz='0 0 0' rpy_deg='1'/><geometry><sphere radius='1'/></geometry>

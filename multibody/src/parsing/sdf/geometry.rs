@@ -146,6 +146,14 @@ impl SdfBuilder<'_, '_> {
         let Some(element) = found.iter().find_map(|tag| geometry.child(tag)) else {
             return Ok(None);
         };
+        let is_other = |e: &&Element| found.contains(&e.tag.as_str()) && !std::ptr::eq(*e, element);
+        if let Some(other) = geometry.children.iter().find(is_other) {
+            let message = format!(
+                "<{}> in <geometry> is ignored: <{}> is used, because a geometry has one shape",
+                other.tag, element.tag
+            );
+            self.report.warning_grouped(other, message);
+        }
         let radius = |default| self.size(element, "radius", default);
         let shape = match element.tag.as_str() {
             "box" => {

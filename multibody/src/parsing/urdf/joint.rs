@@ -78,8 +78,12 @@ impl UrdfBuilder<'_, '_> {
                 .reader
                 .child(node, "child")
                 .and_then(|c| c.attribute("link"));
+            let placed = match x_pf == Isometry3::identity() {
+                true => "",
+                false => ", whose default pose is not the <origin>",
+            };
             let message = format!(
-                "joint '{name}' of type floating is ignored: link '{}' stays a free body",
+                "joint '{name}' of type floating is ignored: link '{}' stays a free body{placed}",
                 child.unwrap_or_default()
             );
             self.reader.warning(node, message);
