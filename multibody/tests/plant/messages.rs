@@ -79,11 +79,14 @@ fn joints_with_the_same_name_are_distinguished_in_every_message() {
 
 #[test]
 fn the_error_of_linearizing_sampled_outputs_names_the_cure() {
+    use nalgebra::Matrix3;
     use tarragon_framework::DiagramBuilder;
     use tarragon_framework::analysis::{is_equilibrium, linearize};
     let diagram = |sampled: bool| {
         let mut p = MultibodyPlant::new(0.001).unwrap();
-        let a = add_body(&mut p, "a");
+        let instance = p.add_model_instance("m").unwrap();
+        let round = SpatialInertia::from_central(1.0, Vector3::zeros(), Matrix3::identity());
+        let a = p.add_rigid_body("a", instance, round.unwrap()).unwrap();
         let joint = Joint::revolute("j", BodyIndex::WORLD, a, Vector3::z()).unwrap();
         p.add_joint(joint).unwrap();
         p.set_use_sampled_output_ports(sampled).unwrap();

@@ -308,6 +308,12 @@ fn parts_of_links_act_or_are_reported() {
             "<cone> in <geometry> is not supported and is ignored: the geometry is left out",
         ),
         (
+            "<collision name='c'><geometry><sphere><radius>1</radius></sphere><box><size>1 1 1</size>
+             </box></geometry></collision>"
+                .into(),
+            "<sphere> in <geometry> is ignored: <box> is used, because a geometry has one shape",
+        ),
+        (
             "<sensor name='s' type='imu'/>".into(),
             "sensor 's' of type 'imu' is not supported",
         ),

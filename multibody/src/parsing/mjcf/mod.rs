@@ -16,6 +16,9 @@
 //! * `frame`, `replicate`, `composite`, `flexcomp`, `attach`, tendons, sensors and height fields
 //!   are left out, and so are bodies inside a `frame`.
 //!
+//! Everything else that a file asks for is left out with a warning, once per file and text;
+//! `docs/guide/models.md` has the list.
+//!
 //! This parser accepts the following, which Drake refuses:
 //!
 //! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,

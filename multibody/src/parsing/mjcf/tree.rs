@@ -259,7 +259,8 @@ impl<'a> ElementRef<'a> {
     }
     /// Warns that the element has no meaning for the plant; `why` is the reason.
     pub(super) fn ignored(&self, why: &str) {
-        self.warning(format!("<{}> is ignored: {why}", self.tag()));
+        let message = format!("<{}> is ignored: {why}", self.tag());
+        self.log.warn_grouped(self.element().place, message);
     }
 
     /// Reads the numbers of an attribute, none of them NaN; `None` if the attribute is absent.

@@ -7,6 +7,7 @@
 //! built (`model`, `interface`, `frames`); and the plant is filled (`builder` and the modules that
 //! it calls).
 
+mod axis;
 mod builder;
 mod contact;
 mod document;

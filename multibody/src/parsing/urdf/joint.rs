@@ -239,9 +239,9 @@ impl UrdfBuilder<'_, '_> {
             .number(dynamics, "friction")?
             .is_some_and(|f| f != 0.0)
         {
-            let name = joint.name();
-            let message = format!("joint '{name}': friction is not supported and is ignored");
-            self.reader.warning(dynamics, message);
+            let message =
+                "attribute 'friction' of <dynamics> is ignored: joints have no dry friction";
+            self.reader.warning_grouped(dynamics, message);
         }
         if *joint.kind() == JointKind::Planar {
             let damping = self
