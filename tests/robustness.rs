@@ -6,6 +6,12 @@
 //! With `TARRAGON_SOAK_SECONDS`, models are simulated for 1 s instead of 0.1 s, and the pile for
 //! that many seconds instead of 1 s.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, and says what it has counted and skipped"
+)]
+
 use crate::support::{find, read_json};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
