@@ -11,7 +11,6 @@
 
 use std::path::Path;
 use tarragon::framework::math;
-use tarragon::multibody::ContactModel;
 use tarragon::prelude::*;
 
 /// A model of one body with a mass of 1 kg, from the shape as URDF has it.

@@ -9,9 +9,7 @@
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
-use tarragon::framework::primitives::{
-    PidController, TrajectorySource, VectorLogSink, log_vector_output,
-};
+use tarragon::framework::primitives::{PidController, VectorLogSink, log_vector_output};
 use tarragon::framework::trajectories::PiecewisePolynomial;
 use tarragon::prelude::*;
 

@@ -12,11 +12,8 @@
 
 use nalgebra::{DMatrix, DVector};
 use std::path::Path;
-use tarragon::framework::primitives::TrajectorySource;
 use tarragon::framework::trajectories::PiecewisePolynomial;
-use tarragon::multibody::{
-    ContactModel, FixedOffsetFrame, ModelInstanceIndex, MultibodyPlantPorts, PdControllerGains,
-};
+use tarragon::multibody::{ModelInstanceIndex, MultibodyPlantPorts};
 use tarragon::prelude::*;
 use tarragon::sensors::save_image;
 

@@ -12,7 +12,6 @@
 
 use nalgebra::DVector;
 use tarragon::framework::DiagramScalar;
-use tarragon::multibody::ContactModel;
 use tarragon::prelude::*;
 
 /// Time of flight (s), start and target in the plane x, z (m).

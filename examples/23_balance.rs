@@ -13,7 +13,7 @@
 use nalgebra::{DMatrix, DVector};
 use tarragon::framework::analysis::linearize;
 use tarragon::framework::primitives::AffineSystem;
-use tarragon::multibody::{ContactModel, Joint};
+use tarragon::multibody::Joint;
 use tarragon::prelude::*;
 
 /// A trunk of 8 kg whose centre of mass is 0.35 m above the axle.

@@ -21,7 +21,6 @@ use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tarragon::framework::primitives::TrajectorySource;
 use tarragon::framework::trajectories::PiecewisePolynomial;
 use tarragon::geometry::Aabb;
 use tarragon::geometry::render::look_at_box;

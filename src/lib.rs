@@ -63,6 +63,7 @@ pub mod prelude {
     pub use tarragon_framework::autodiff::{gradient, jacobian, try_gradient, try_jacobian};
     pub use tarragon_framework::math;
     pub use tarragon_framework::prelude::*;
+    pub use tarragon_framework::primitives::TrajectorySource;
     pub use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams, look_at};
     pub use tarragon_geometry::{
         BoxShape, Capsule, Convex, CoulombFriction, Cylinder, Ellipsoid, FrameId, FramePoseVector,
@@ -71,8 +72,8 @@ pub mod prelude {
         SceneGraph, Shape, SourceId, Sphere,
     };
     pub use tarragon_multibody::{
-        BodyIndex, FrameIndex, JacobianWrt, MultibodyPlant, PackageMap, Parser, PositionSource,
-        add_multibody_plant_scene_graph,
+        BodyIndex, ContactModel, FixedOffsetFrame, FrameIndex, JacobianWrt, MultibodyPlant,
+        PackageMap, Parser, PdControllerGains, PositionSource, add_multibody_plant_scene_graph,
     };
     pub use tarragon_sensors::{
         CameraConfig, CameraInfo, DepthRenderCamera, ImageIo, ImageWriter, RgbdSensor,

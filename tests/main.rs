@@ -14,6 +14,7 @@ mod primitives_recorded;
 mod query;
 mod render_command;
 mod rgbd_robot;
+mod robustness;
 mod simulate;
 #[allow(
     dead_code,

@@ -1,5 +1,6 @@
 //! Diagnostics: warnings and errors of the parsers, with their places in the files.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Severity of a diagnostic.
@@ -80,6 +81,49 @@ impl fmt::Display for Diagnostic {
             write!(f, "{file}: {severity}: {message}")
         } else {
             write!(f, "{file}:{line}:{column}: {severity}: {message}")
+        }
+    }
+}
+
+/// Warnings that may be repeated: the first one of a file with a text is reported, and the others
+/// are counted in it.
+#[derive(Debug, Default)]
+pub(crate) struct WarningGroups {
+    groups: BTreeMap<(String, String), WarningGroup>,
+}
+
+/// Warnings of one file with the same text.
+#[derive(Debug)]
+struct WarningGroup {
+    /// Index of the first one in the list of diagnostics.
+    first: usize,
+    places: BTreeSet<(u32, u32)>,
+}
+
+impl WarningGroups {
+    /// Adds a warning to the list if it is the first with its text, else to the count.
+    pub(crate) fn add(&mut self, warning: Diagnostic, list: &mut Vec<Diagnostic>) {
+        let place = (warning.line, warning.column);
+        let key = (warning.file.clone(), warning.message.clone());
+        let group = self.groups.entry(key).or_insert_with(|| {
+            list.push(warning);
+            WarningGroup {
+                first: list.len() - 1,
+                places: BTreeSet::new(),
+            }
+        });
+        group.places.insert(place);
+    }
+
+    /// Writes the counts into the warnings of the list, and starts anew.
+    pub(crate) fn finish(&mut self, list: &mut [Diagnostic]) {
+        for group in std::mem::take(&mut self.groups).into_values() {
+            let others = group.places.len() - 1;
+            if others > 0 {
+                let places = if others == 1 { "place" } else { "places" };
+                let more = format!(" (and at {others} more {places} of this file)");
+                list[group.first].message.push_str(&more);
+            }
         }
     }
 }

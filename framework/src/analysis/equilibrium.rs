@@ -153,6 +153,10 @@ fn updating_sets<T: Scalar>(context: &Context<T>) -> impl Iterator<Item = u32> {
     periodic.chain([PER_STEP])
 }
 
+/// Cure of the most common abstract state.
+pub(super) const AVOID_SAMPLED_PORTS: &str = "if it is a discrete MultibodyPlant, call \
+                                              `set_use_sampled_output_ports(false)`";
+
 fn refuse_abstract<T: Scalar>(context: &Context<T>) -> Result<()> {
     let plan = &context.plan;
     let update = updating_sets(context)
@@ -163,7 +167,7 @@ fn refuse_abstract<T: Scalar>(context: &Context<T>) -> Result<()> {
         None => Ok(()),
         Some((leaf, what)) => Err(Error::unsupported(format!(
             "equilibrium: system '{}' has {what}, which cannot be checked; only continuous state and \
-             discrete updates can",
+             discrete updates can; {AVOID_SAMPLED_PORTS}",
             leaf.path
         ))),
     }

@@ -1,6 +1,6 @@
 //! First-order approximation of a diagram around a context, by dual numbers.
 
-use super::equilibrium::check_equilibrium;
+use super::equilibrium::{AVOID_SAMPLED_PORTS, check_equilibrium};
 use crate::autodiff::try_jacobian;
 use crate::{AutoDiff, Context, Diagram, Error, InputPort, OutputPort, Result};
 use nalgebra::{DMatrix, DVector};
@@ -177,7 +177,10 @@ fn kind(context: &Context<f64>) -> Result<Kind> {
         )))
     };
     if let Some(leaf) = plan.leaves.iter().find(|leaf| !leaf.xa0.is_empty()) {
-        return fail(format!("system '{}' has abstract state", leaf.path));
+        return fail(format!(
+            "system '{}' has abstract state, which has no derivatives; {AVOID_SAMPLED_PORTS}",
+            leaf.path
+        ));
     }
     if context.data.xd.is_empty() {
         return Ok(Kind::Continuous);

@@ -1,6 +1,6 @@
 //! XML with positions: elements as the file spells them, numbers, and diagnostics about both.
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
 use crate::document::numbers::ParsedNumbers;
 pub(crate) use crate::document::prepared_xml::PreparedXml;
 use crate::document::prepared_xml::name_length;
@@ -78,6 +78,7 @@ pub(crate) struct XmlReader<'a> {
     /// Line start, offset and column of the last lookup.
     last: Cell<(usize, usize, usize)>,
     diagnostics: RefCell<Vec<Diagnostic>>,
+    grouped: RefCell<WarningGroups>,
     /// Offsets of attributes that already have a warning about their numbers.
     told: RefCell<BTreeSet<usize>>,
 }
@@ -92,6 +93,7 @@ impl<'a> XmlReader<'a> {
             lines: std::iter::once(0).chain(after_breaks).collect(),
             last: Cell::default(),
             diagnostics: RefCell::default(),
+            grouped: RefCell::default(),
             told: RefCell::default(),
         };
         for (start, declaration) in &prepared.declarations {
@@ -106,7 +108,9 @@ impl<'a> XmlReader<'a> {
 
     /// Takes the diagnostics reported since the last call.
     pub(crate) fn take_diagnostics(&self) -> Vec<Diagnostic> {
-        self.diagnostics.take()
+        let mut diagnostics = self.diagnostics.take();
+        self.grouped.borrow_mut().finish(&mut diagnostics);
+        diagnostics
     }
 
     /// Returns the name of an element as the file spells it, with its prefix.
@@ -178,14 +182,18 @@ impl<'a> XmlReader<'a> {
     }
 
     fn report(&self, severity: Severity, offset: usize, message: impl Display) {
+        let diagnostic = self.diagnostic(severity, offset, message);
+        self.diagnostics.borrow_mut().push(diagnostic);
+    }
+    fn diagnostic(&self, severity: Severity, offset: usize, message: impl Display) -> Diagnostic {
         let (line, column) = self.position(offset);
-        self.diagnostics.borrow_mut().push(Diagnostic {
+        Diagnostic {
             severity,
             file: self.file.into(),
             line,
             column,
             message: message.to_string(),
-        });
+        }
     }
     /// Reports an error at an element.
     pub(crate) fn error(&self, node: Node<'_, '_>, message: impl Display) -> Reported {
@@ -215,6 +223,12 @@ impl<'a> XmlReader<'a> {
     pub(crate) fn failed(&self) -> bool {
         let diagnostics = self.diagnostics.borrow();
         diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+    /// Reports a warning at an element, once for all places of the file with the same warning.
+    pub(crate) fn warning_grouped(&self, node: Node<'_, '_>, message: impl Display) {
+        let warning = self.diagnostic(Severity::Warning, node.range().start, message);
+        let mut grouped = self.grouped.borrow_mut();
+        grouped.add(warning, &mut self.diagnostics.borrow_mut());
     }
 
     /// Returns the value of a required attribute, which must not be blank.

@@ -15,6 +15,7 @@ mod parser;
 mod sdf;
 mod target;
 mod urdf;
+mod vocabulary;
 
 pub use directives::{
     AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddModelInstance, AddWeld,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const ARM: &str = "<body name='a'><joint name='j' armature='2'/><geom size='1' name='ga'/></body>
+const ARM: &str = "<body name='a'><joint name='j'/><geom size='1' name='ga'/></body>
   <body name='b' pos='0 0 3'><joint name='k' type='slide' ref='1'/><geom size='1' name='gb'/>
     <body name='c' pos='9 0 0'><joint name='l' type='ball'/><geom size='1' name='gc'/></body></body>
   <body name='d' pos='5 0 0'><freejoint/><geom size='1' contype='0' conaffinity='0' name='gd'/></body>";
@@ -36,7 +36,10 @@ fn motors_are_added_before_servos() {
 #[test]
 fn gears_and_armature_become_rotor_parameters() {
     let rotor = |gear: &str| {
-        let m = driven(&format!("<motor joint='j' gear='{gear}'/>"));
+        let m = world_and(
+            &ARM.replace("name='j'", "name='j' armature='2'"),
+            &format!("<actuator><motor joint='j' gear='{gear}'/></actuator>"),
+        );
         let motor = &m.plant.actuators()[0];
         (motor.default_rotor_inertia(), motor.default_gear_ratio())
     };
@@ -147,11 +150,8 @@ fn excluded_bodies_do_not_collide() {
 #[test]
 fn contact_pairs_are_checked() {
     let pair = |attributes: &str| arm(&format!("<contact><pair {attributes}/></contact>"));
-    assert!(
-        pair("geom1='ga' geom2='gb' margin='1' solref='1 1'")
-            .warnings()
-            .is_empty()
-    );
+    let unchanged = pair("geom1='ga' geom2='gb' margin='0' gap='0'");
+    assert!(unchanged.warnings().is_empty());
     pair("geom1='ga' geom2='gb' condim='1'").warns(&["'condim' of <pair>"]);
     pair("geom1='ga'").warns(&["<pair> without"]);
     pair("geom1='ga' geom2='gd'").warns(&["no geom 'gd' with collision geometry"]);

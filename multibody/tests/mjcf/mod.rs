@@ -4,6 +4,7 @@
 
 mod annotations;
 mod compiler;
+mod diagnostics;
 mod drives;
 mod files;
 mod geoms;

@@ -76,3 +76,39 @@ fn joints_with_the_same_name_are_distinguished_in_every_message() {
         assert!(!e.contains("'elbow'") && !e.contains("'motor'"), "{e}");
     }
 }
+
+#[test]
+fn the_error_of_linearizing_sampled_outputs_names_the_cure() {
+    use nalgebra::Matrix3;
+    use tarragon_framework::DiagramBuilder;
+    use tarragon_framework::analysis::{is_equilibrium, linearize};
+    let diagram = |sampled: bool| {
+        let mut p = MultibodyPlant::new(0.001).unwrap();
+        let instance = p.add_model_instance("m").unwrap();
+        let round = SpatialInertia::from_central(1.0, Vector3::zeros(), Matrix3::identity());
+        let a = p.add_rigid_body("a", instance, round.unwrap()).unwrap();
+        let joint = Joint::revolute("j", BodyIndex::WORLD, a, Vector3::z()).unwrap();
+        p.add_joint(joint).unwrap();
+        p.set_use_sampled_output_ports(sampled).unwrap();
+        p.finalize().unwrap();
+        let mut b = DiagramBuilder::new();
+        b.add("plant", p);
+        b.build().unwrap()
+    };
+    let sampled = diagram(true);
+    let context = sampled.default_context();
+    let linear = linearize(&sampled, &context, None, None, 1e-6).map(|_| ());
+    let still = is_equilibrium(&sampled, &context, 1e-6).map(|_| ());
+    for e in [linear, still] {
+        let e = e.unwrap_err().to_string();
+        assert!(
+            e.contains("'plant' has") && e.contains("call `set_use_sampled_output_ports(false)`"),
+            "{e}"
+        );
+    }
+    let live = diagram(false);
+    let context = live.default_context();
+    let result = linearize(&live, &context, None, None, 1e-6);
+    // The joint is about the vertical, so that the body may rest anywhere.
+    assert!(result.is_ok(), "{:?}", result.map(|_| ()));
+}

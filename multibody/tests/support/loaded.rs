@@ -25,3 +25,35 @@ pub(crate) fn load_with(
         result,
     }
 }
+
+impl Loaded {
+    /// Checks that there is one diagnostic, a warning with a place whose text contains `text`.
+    #[track_caller]
+    pub(crate) fn says(&self, text: &str) {
+        let said: Vec<String> = self.diagnostics.iter().map(|d| d.to_string()).collect();
+        let [
+            Diagnostic {
+                severity,
+                line,
+                column,
+                message,
+                ..
+            },
+        ] = &*self.diagnostics
+        else {
+            panic!("there must be one diagnostic with '{text}', got {said:#?}");
+        };
+        assert_eq!(*severity, Severity::Warning, "{said:?}");
+        assert!(*line > 0 && *column > 0, "{said:?}");
+        assert!(message.contains(text), "'{text}' is not in: {message}");
+    }
+    /// Checks that there is no diagnostic.
+    #[track_caller]
+    pub(crate) fn says_nothing(&self) {
+        let said: Vec<String> = self.diagnostics.iter().map(|d| d.to_string()).collect();
+        assert!(
+            said.is_empty(),
+            "there must be no diagnostic, got {said:#?}"
+        );
+    }
+}

@@ -6,7 +6,23 @@ use crate::document::xml::Parsed;
 use crate::model::PdControllerGains;
 
 const NOT_A_JOINT: &str = "actuators drive joints only";
-const IGNORED: [(&str, &str); 10] = [
+const NO_STATES: &str = "actuators have no states";
+const EFFORT_IS_INPUT: &str = "the input of an actuator is its effort";
+const IGNORED: [(&str, &str); 24] = [
+    ("actdim", NO_STATES),
+    ("actearly", NO_STATES),
+    ("actlimited", NO_STATES),
+    ("actrange", NO_STATES),
+    ("biasprm", EFFORT_IS_INPUT),
+    ("biastype", EFFORT_IS_INPUT),
+    ("body", NOT_A_JOINT),
+    ("delay", "actuators have no delay"),
+    ("dynprm", NO_STATES),
+    ("dyntype", NO_STATES),
+    ("gainprm", EFFORT_IS_INPUT),
+    ("gaintype", EFFORT_IS_INPUT),
+    ("interp", "actuators have no delay"),
+    ("nsample", "actuators have no delay"),
     ("cranklength", NOT_A_JOINT),
     ("cranksite", NOT_A_JOINT),
     ("group", "actuators are not drawn"),
@@ -22,7 +38,7 @@ const IGNORED_IN_POSITION: [(&str, &str); 4] = [
     ("dampratio", "it depends on the configuration"),
     ("inheritrange", "set points are not limited"),
     ("kv", "Drake's name for the damping gain is 'kd'"),
-    ("timeconst", "actuators have no states"),
+    ("timeconst", NO_STATES),
 ];
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
@@ -39,6 +55,33 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         for node in actuators().flat_map(|a| a.children()) {
             if !matches!(node.tag(), "motor" | "position") {
                 node.ignored("only <motor> and <position> become actuators");
+            }
+        }
+        self.check_armatures();
+    }
+
+    /// Warns about armatures that do not act exactly once: the plant knows reflected inertia as a
+    /// property of motors only.
+    fn check_armatures(&self) {
+        let motors = self.target.plant.actuators();
+        for (joint, (armature, node)) in &self.armatures {
+            if *armature == 0.0 {
+                continue;
+            }
+            match motors.iter().filter(|m| m.joint() == *joint).count() {
+                0 => node.warning_grouped(
+                    "armature",
+                    "attribute 'armature' of <joint> is ignored: reflected inertia belongs to \
+                     motors, and the joint has none",
+                ),
+                1 => {}
+                n => node.warning_grouped(
+                    "armature",
+                    format!(
+                        "attribute 'armature' of <joint> acts {n} times, because each motor of the \
+                         joint reflects it"
+                    ),
+                ),
             }
         }
     }
@@ -59,7 +102,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let force = self.effort(node, &name, "forcelimited", "forcerange")?;
         let gear = match node.numbers("gear")?.as_deref() {
             None => 1.0,
-            Some([gear] | [gear, _, _, _, _, _]) => *gear,
+            Some(all @ ([gear] | [gear, _, _, _, _, _])) => {
+                check_gear(node, all);
+                *gear
+            }
             Some(other) => {
                 let message = format!(
                     "actuator '{name}': 'gear' must have 1 or 6 numbers, got {}; the first one is \
@@ -74,7 +120,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let plant = &mut self.target.plant;
         let actuator = plant.add_joint_actuator(&name, joint, control.min(force));
         let actuator = actuator.map_err(|e| node.error(e))?;
-        let armature = self.armatures.get(&joint).copied().unwrap_or(0.0);
+        let armature = self
+            .armatures
+            .get(&joint)
+            .map_or(0.0, |(armature, _)| *armature);
         let rotor = match gear * gear {
             square if square > 0.0 => armature / square,
             _ => 0.0,
@@ -83,6 +132,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         set.map_err(|e| node.error_at("gear", e))?;
         if node.tag() == "position" {
             node.ignore_attributes(&IGNORED_IN_POSITION);
+            if control.is_finite() {
+                node.warning_grouped(
+                    "ctrlrange",
+                    "'ctrlrange' of <position> limits the effort and not the set point, as in \
+                     Drake; give the limit of the effort as 'forcerange'",
+                );
+            }
             let p = node.number("kp")?.unwrap_or(1.0);
             let d = node.number("kd")?.unwrap_or(0.0);
             if (p, d) != (0.0, 0.0) {
@@ -116,4 +172,24 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
         Ok(effort)
     }
+}
+
+/// Warns about what a gear asks for: it only relates the armature to the inertia of a rotor.
+fn check_gear(node: ElementRef<'_>, gear: &[f64]) {
+    if gear.iter().skip(1).any(|x| *x != 0.0) {
+        node.warning_grouped(
+            "gear",
+            "numbers 2 to 6 of 'gear' are ignored: actuators drive joints with one degree of \
+             freedom",
+        );
+    }
+    if gear.first() == Some(&1.0) {
+        return;
+    }
+    let what = match node.tag() {
+        "position" => "the gains act on the position of the joint",
+        _ => "the input and its limits are efforts at the joint",
+    };
+    let message = format!("'gear' of <{}> does not scale efforts: {what}", node.tag());
+    node.warning_grouped("gear", message);
 }

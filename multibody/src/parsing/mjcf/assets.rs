@@ -14,7 +14,9 @@ use tarragon_geometry::{
 };
 
 /// Attributes of `<mesh>` without a meaning for the plant, with the reasons.
-const IGNORED_IN_MESH: [(&str, &str); 6] = [
+const IGNORED_IN_MESH: [(&str, &str); 8] = [
+    ("face", "meshes are read from files only"),
+    ("params", "meshes are read from files only"),
     ("maxhullvert", "convex hulls are exact"),
     ("refpos", "vertices are used as they are in the file"),
     ("refquat", "vertices are used as they are in the file"),

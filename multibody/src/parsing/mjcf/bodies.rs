@@ -10,9 +10,10 @@ use crate::spatial::{SpatialInertia, rotational_inertia};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::math;
 
-const IGNORED: [(&str, &str); 3] = [
+const IGNORED: [(&str, &str); 4] = [
     ("gravcomp", "gravity compensation is not supported"),
     ("mocap", "bodies move only by their joints"),
+    ("sleep", "bodies never sleep"),
     ("user", "user data is not supported"),
 ];
 

@@ -1,6 +1,7 @@
 //! State of adding one document to a plant.
 
 use super::sections::GlobalSections;
+use super::tree::ElementRef;
 use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
 use crate::parsing::target::ParseTarget;
 use nalgebra::Isometry3;
@@ -28,8 +29,8 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) joints: BTreeMap<&'d str, JointIndex>,
     /// Bodies of the geoms that have collision geometry, by the names of the geoms.
     pub(super) collision_bodies: BTreeMap<String, BodyIndex>,
-    /// Armature of each joint: inertia that is added along the joint.
-    pub(super) armatures: BTreeMap<JointIndex, f64>,
+    /// Armature of each joint, which is inertia that is added along the joint, and its element.
+    pub(super) armatures: BTreeMap<JointIndex, (f64, ElementRef<'d>)>,
     /// Blocks of `qpos`, in order.
     pub(super) coordinates: Vec<QposBlock>,
     pub(super) num_cameras: usize,

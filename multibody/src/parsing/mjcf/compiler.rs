@@ -1,6 +1,7 @@
 //! `<compiler>` and `<option>`: settings that apply to the whole file.
 
 use super::tree::ElementRef;
+use super::vocabulary;
 use crate::document::xml::Parsed;
 use crate::plant::MultibodyPlant;
 use nalgebra::{Isometry3, Quaternion, Unit, UnitQuaternion, Vector3};
@@ -22,9 +23,19 @@ const IGNORED: [(&str, &str); 11] = [
     ("exactmeshinertia", "mesh inertia is always exact"),
 ];
 
-/// Attributes of `<option>` that are ignored with a warning, with the reasons. All others but
-/// `gravity` concern solvers and are ignored silently.
-const IGNORED_OPTIONS: [(&str, &str); 8] = [
+const OWN_SOLVER: &str = "the plant has its own solver";
+const OWN_PAIRS: &str = "contact properties are those of the two geoms";
+/// Attributes of `<option>` that are ignored with a warning, with the reasons. The others, but for
+/// `gravity`, set iterations and tolerances of MuJoCo's algorithms and are ignored silently.
+const IGNORED_OPTIONS: [(&str, &str); 16] = [
+    ("collision", "collision filters select the pairs"),
+    ("impratio", OWN_SOLVER),
+    ("noslip_iterations", OWN_SOLVER),
+    ("o_friction", OWN_PAIRS),
+    ("o_margin", OWN_PAIRS),
+    ("o_solimp", OWN_PAIRS),
+    ("o_solref", OWN_PAIRS),
+    ("solver", OWN_SOLVER),
     (
         "actuatorgroupdisable",
         "groups of actuators are not supported",
@@ -86,6 +97,12 @@ impl CompilerOptions {
 
     fn update(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
+        for child in node.children() {
+            child.ignored(match child.tag() {
+                "lengthrange" => "actuators have no lengths",
+                _ => "the element is unknown",
+            });
+        }
         self.degrees = match node.text("angle").map(str::trim) {
             Some("degree") => true,
             Some("radian") => false,
@@ -266,7 +283,10 @@ pub(super) fn read_options(root: ElementRef<'_>, plant: &mut MultibodyPlant) {
             node.error_at("gravity", error);
         }
         for child in node.children() {
-            child.ignored("the plant has no such options");
+            match child.tag() {
+                "flag" => vocabulary::check_flags(child),
+                _ => child.ignored("the element is unknown"),
+            }
         }
     }
 }

@@ -6,14 +6,21 @@ use crate::document::xml::Parsed;
 use crate::model::BodyIndex;
 
 /// Attributes of `<pair>` that are ignored, with the reasons.
-const IGNORED_IN_PAIR: [(&str, &str); 2] = [
-    ("condim", "contact properties are those of the two geoms"),
-    ("friction", "contact properties are those of the two geoms"),
+const IGNORED_IN_PAIR: [(&str, &str); 7] = [
+    ("condim", OF_THE_GEOMS),
+    ("friction", OF_THE_GEOMS),
+    ("gap", OF_THE_GEOMS),
+    ("margin", OF_THE_GEOMS),
+    ("solimp", OF_THE_GEOMS),
+    ("solref", OF_THE_GEOMS),
+    ("solreffriction", OF_THE_GEOMS),
 ];
+const OF_THE_GEOMS: &str = "contact properties are those of the two geoms";
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_contact(&mut self, root: ElementRef<'d>) {
         for node in root.children_named("contact").flat_map(|c| c.children()) {
+            let node = self.document.defaults.apply(node, None);
             // Errors were reported.
             let _ = match node.tag() {
                 "exclude" => self.add_exclude(node),

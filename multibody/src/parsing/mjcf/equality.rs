@@ -10,7 +10,10 @@ use crate::model::{BallConstraint, BodyIndex, EqualityKind, ModelEquality, WeldC
 use nalgebra::Vector3;
 use tarragon_framework::math;
 
-const IGNORED_IN_CONNECT: [(&str, &str); 1] = [("active", "constraints are always on")];
+const RIGID: &str = "constraints of the plant are as stiff as its time step allows";
+const IGNORED_IN_CONNECT: [(&str, &str); 2] = [("solimp", RIGID), ("solref", RIGID)];
+const ALWAYS_ON: [(&str, &str); 1] =
+    [("active", "constraints are on until a context disables them")];
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_equalities(&mut self, root: ElementRef<'d>) {
@@ -39,6 +42,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     fn add_connect(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED_IN_CONNECT);
+        if node.text("active").is_some_and(|a| a.trim() == "false") {
+            node.ignore_attributes(&ALWAYS_ON);
+        }
         let Some(body1) = node.own_text("body1") else {
             if node.own_text("site1").is_some() && node.own_text("site2").is_some() {
                 node.ignored("constraints between sites are not supported");

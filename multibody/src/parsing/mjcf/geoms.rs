@@ -15,9 +15,16 @@ use tarragon_geometry::{
     PerceptionProperties, ProximityProperties, Rgba, Shape, Sphere, calc_mass_properties,
 };
 
-const IGNORED: [(&str, &str); 4] = [
+const OWN_CONTACT: &str = "the plant's contact model has its own stiffness and dissipation";
+const IGNORED: [(&str, &str); 10] = [
     ("fluidcoef", "no medium is simulated"),
     ("fluidshape", "no medium is simulated"),
+    ("gap", "forces act wherever geoms overlap"),
+    ("margin", "forces act only where geoms overlap"),
+    ("priority", "contacts combine the properties of both geoms"),
+    ("solimp", OWN_CONTACT),
+    ("solmix", "contacts combine the properties of both geoms"),
+    ("solref", OWN_CONTACT),
     ("shellinertia", "geoms are solid"),
     ("user", "user data is not supported"),
 ];
@@ -96,17 +103,16 @@ impl GlobalSections {
                 None => "conaffinity",
             };
             let message = format!(
-                "geom '{name}': contype={contype:?} and conaffinity={conaffinity:?} are ignored: \
-                 the geom is tested against all others"
+                "contype={contype:?} and conaffinity={conaffinity:?} are ignored: the geom is tested \
+                 against all others"
             );
-            node.warning_at(at, message);
+            node.warning_grouped(at, message);
         }
         if let Some(condim) = node.number("condim")?.filter(|c| *c != 3.0) {
-            let message =
-                format!("geom '{name}': condim={condim:?} is ignored: contacts have condim=3");
-            node.warning_at("condim", message);
+            let message = format!("condim={condim:?} is ignored: contacts have condim=3");
+            node.warning_grouped("condim", message);
         }
-        let friction = self.read_friction(node, &name)?;
+        let friction = read_friction(node)?;
         let rgba = match (read_rgba(node)?, node.text("material")) {
             (Some(rgba), _) => Some(rgba),
             (None, Some(material)) => self.assets.materials.get(material).copied().flatten(),
@@ -135,19 +141,6 @@ impl GlobalSections {
             friction,
             solid,
         }))
-    }
-
-    fn read_friction(&self, node: ElementRef<'_>, name: &str) -> Parsed<CoulombFriction> {
-        let numbers = node.numbers("friction")?.unwrap_or_default();
-        if numbers.len() > 1 {
-            let message = format!(
-                "geom '{name}': torsional and rolling friction are ignored: only sliding friction \
-                 is supported"
-            );
-            node.warning_at("friction", message);
-        }
-        let mu = numbers.first().copied().unwrap_or(1.0);
-        CoulombFriction::new(mu, mu).map_err(|e| node.error_at("friction", e))
     }
 
     /// Reads the shape and its pose; `None` if the geom is left out.
@@ -324,6 +317,18 @@ impl GlobalSections {
             inertia: (inertia + inertia.transpose()) * 0.5,
         }))
     }
+}
+
+/// Reads the sliding friction of a geom.
+fn read_friction(node: ElementRef<'_>) -> Parsed<CoulombFriction> {
+    let numbers = node.numbers("friction")?.unwrap_or_default();
+    if numbers.len() > 1 {
+        let message = "torsional and rolling friction are ignored: only sliding friction is \
+                       supported";
+        node.warning_grouped("friction", message);
+    }
+    let mu = numbers.first().copied().unwrap_or(1.0);
+    CoulombFriction::new(mu, mu).map_err(|e| node.error_at("friction", e))
 }
 
 impl Geom<'_> {

@@ -9,15 +9,23 @@ use nalgebra::{Isometry3, Unit, Vector3};
 use std::f64::consts::TAU;
 use tarragon_framework::math;
 
-const IGNORED: [(&str, &str); 9] = [
+const OWN_LIMITS: &str = "joint limits of the plant are as stiff as its time step allows";
+const NO_DRY_FRICTION: &str = "joints have no dry friction";
+const NO_SPRINGS: &str = "joints have no springs";
+const IGNORED: [(&str, &str); 14] = [
     ("actuatorfrclimited", "efforts are limited by actuators"),
     ("actuatorfrcrange", "efforts are limited by actuators"),
     ("actuatorgravcomp", "gravity compensation is not supported"),
-    ("frictionloss", "joints have no dry friction"),
+    ("frictionloss", NO_DRY_FRICTION),
     ("group", "joints are not drawn"),
-    ("springdamper", "joints have no springs"),
-    ("springref", "joints have no springs"),
-    ("stiffness", "joints have no springs"),
+    ("margin", "joint limits act where they are violated"),
+    ("solimpfriction", NO_DRY_FRICTION),
+    ("solimplimit", OWN_LIMITS),
+    ("solreffriction", NO_DRY_FRICTION),
+    ("solreflimit", OWN_LIMITS),
+    ("springdamper", NO_SPRINGS),
+    ("springref", NO_SPRINGS),
+    ("stiffness", NO_SPRINGS),
     ("user", "user data is not supported"),
 ];
 
@@ -76,8 +84,14 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn check_free(&self, node: ElementRef<'_>) {
         if node.tag() == "joint" {
             node.ignore_attributes(&IGNORED);
-            if let Ok(Some(_)) = node.number("damping") {
-                node.ignore_attributes(&[("damping", "free joints have none")]);
+            for (name, why) in [
+                ("damping", "free joints have none"),
+                ("armature", "free joints have none"),
+                ("range", "free joints have no limits"),
+            ] {
+                if node.text(name).is_some() {
+                    node.ignore_attributes(&[(name, why)]);
+                }
             }
         }
     }
@@ -165,7 +179,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             .with_damping(damping)
             .map_err(|e| node.error_at("damping", e))?;
         if kind == "ball" {
-            node.ignore_attributes(&[("range", "ball joints have no limits")]);
+            node.ignore_attributes(&[
+                ("range", "ball joints have no limits"),
+                ("ref", "ball joints have no reference"),
+            ]);
         } else {
             if let Some([lower, upper]) = self.limits(node, "limited", "range")? {
                 let (lower, upper) = (scale(lower), scale(upper));
@@ -188,7 +205,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         if let Some(name) = node.name() {
             self.joints.insert(name, index);
         }
-        self.armatures.insert(index, armature);
+        self.armatures.insert(index, (armature, node));
         self.coordinates.push(match kind {
             "ball" => QposBlock::Ball(index),
             _ => QposBlock::Single(index),

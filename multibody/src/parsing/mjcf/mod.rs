@@ -16,6 +16,9 @@
 //! * `frame`, `replicate`, `composite`, `flexcomp`, `attach`, tendons, sensors and height fields
 //!   are left out, and so are bodies inside a `frame`.
 //!
+//! Everything else that a file asks for is left out with a warning, once per file and text;
+//! `docs/guide/models.md` has the list.
+//!
 //! This parser accepts the following, which Drake refuses:
 //!
 //! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,
@@ -44,6 +47,7 @@ mod joints;
 mod msh;
 mod sections;
 mod tree;
+mod vocabulary;
 
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::Diagnostic;
@@ -63,7 +67,10 @@ const IGNORED: [(&str, &str); 7] = [
     ("extension", "plugins are not supported"),
     ("sensor", "sensors are not part of models"),
     ("statistic", "there is no visualizer that could use it"),
-    ("tendon", "tendons are not supported"),
+    (
+        "tendon",
+        "tendons are not supported; their springs, dampers and limits do not act",
+    ),
     ("visual", "there is no visualizer that could use it"),
     ("flex", "deformable bodies are not supported"),
 ];
@@ -118,6 +125,7 @@ fn add_model(
     };
     let instance = target.add_model_instance(naming.scope, name);
     let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;
+    vocabulary::check(tree, root);
     compiler::read_options(root, target.plant);
     let compiler = CompilerOptions::read(root);
     let defaults = DefaultClasses::read(root);

@@ -1,6 +1,6 @@
 //! An MJCF document: the elements of all its files in one tree, and the diagnostics about them.
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
 use crate::document::numbers::ParsedNumbers;
 use crate::document::xml::{Parsed, Reported, count, exactly, parse_numbers};
 use std::cell::RefCell;
@@ -20,6 +20,14 @@ pub(super) struct Attribute {
     pub(super) name: String,
     pub(super) value: String,
     pub(super) place: FilePosition,
+}
+
+impl Attribute {
+    fn asks_for_nothing(&self) -> bool {
+        let numbers = parse_numbers(&self.name, &self.value);
+        NOTHING_IF_ZERO.contains(&&*self.name)
+            && numbers.is_ok_and(|n| n.numbers.iter().all(|x| *x == 0.0))
+    }
 }
 
 #[derive(Debug)]
@@ -46,6 +54,7 @@ pub(super) struct DiagnosticLog {
     diagnostics: RefCell<Vec<Diagnostic>>,
     /// Places that already have a warning.
     told: RefCell<BTreeSet<(usize, u32, u32)>>,
+    grouped: RefCell<WarningGroups>,
 }
 
 impl DiagnosticLog {
@@ -71,10 +80,40 @@ impl DiagnosticLog {
             self.report(Severity::Warning, place, message);
         }
     }
+    /// Reports a warning once for all places of a file with the same warning.
+    fn warn_grouped(&self, place: FilePosition, message: String) {
+        let warning = Diagnostic {
+            severity: Severity::Warning,
+            file: self.files[place.file].clone(),
+            line: place.line,
+            column: place.column,
+            message,
+        };
+        let mut grouped = self.grouped.borrow_mut();
+        grouped.add(warning, &mut self.diagnostics.borrow_mut());
+    }
     pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.diagnostics.into_inner()
+        let mut diagnostics = self.diagnostics.into_inner();
+        self.grouped.into_inner().finish(&mut diagnostics);
+        diagnostics
     }
 }
+
+/// Attributes whose value 0 asks for nothing, so that it needs no warning.
+const NOTHING_IF_ZERO: [&str; 12] = [
+    "density",
+    "frictionloss",
+    "gap",
+    "gravcomp",
+    "margin",
+    "noslip_iterations",
+    "priority",
+    "springdamper",
+    "springref",
+    "stiffness",
+    "viscosity",
+    "wind",
+];
 
 /// The attributes that give an orientation; an element has at most one of them.
 pub(super) const ORIENTATIONS: [&str; 5] = ["quat", "axisangle", "euler", "xyaxes", "zaxis"];
@@ -114,6 +153,14 @@ impl<'a> ElementRef<'a> {
             log,
             index: 0,
             defaults: &[],
+        }
+    }
+    /// Returns another element of the tree by its index.
+    pub(super) fn at(self, index: usize) -> Self {
+        Self {
+            index,
+            defaults: &[],
+            ..self
         }
     }
     pub(super) fn with_defaults(self, defaults: &'a [Attribute]) -> Self {
@@ -196,17 +243,24 @@ impl<'a> ElementRef<'a> {
     /// Warns about attributes without a meaning for the plant; the list holds their names and the
     /// reasons.
     pub(super) fn ignore_attributes(&self, ignored: &[(&str, &str)]) {
-        for attribute in self.attributes() {
+        for attribute in self.attributes().filter(|a| !a.asks_for_nothing()) {
             if let Some((name, why)) = ignored.iter().find(|(name, _)| *name == attribute.name) {
                 let tag = self.tag();
                 let message = format!("attribute '{name}' of <{tag}> is ignored: {why}");
-                self.log.report(Severity::Warning, attribute.place, message);
+                self.log.warn_grouped(attribute.place, message);
             }
         }
     }
+    /// Reports a warning about an attribute, or about the element if the attribute is absent, once
+    /// for all elements of the file with the same warning.
+    pub(super) fn warning_grouped(&self, name: &str, message: impl Display) {
+        let place = self.find(name).map_or(self.element().place, |a| a.place);
+        self.log.warn_grouped(place, message.to_string());
+    }
     /// Warns that the element has no meaning for the plant; `why` is the reason.
     pub(super) fn ignored(&self, why: &str) {
-        self.warning(format!("<{}> is ignored: {why}", self.tag()));
+        let message = format!("<{}> is ignored: {why}", self.tag());
+        self.log.warn_grouped(self.element().place, message);
     }
 
     /// Reads the numbers of an attribute, none of them NaN; `None` if the attribute is absent.

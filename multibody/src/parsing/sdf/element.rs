@@ -2,7 +2,7 @@
 //! among those of another.
 
 use super::pose::Pose;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
 use crate::document::numbers::ParsedNumbers;
 use crate::document::xml::{Parsed, Reported};
 use crate::parsing::convex_pieces::CONVEX_PIECES;
@@ -29,6 +29,18 @@ pub(super) struct SourceLocation {
     pub(super) source: Rc<SourceFile>,
     /// Line and column, from 1.
     pub(super) at: (u32, u32),
+}
+
+impl SourceLocation {
+    fn diagnostic(&self, severity: Severity, message: impl Display) -> Diagnostic {
+        Diagnostic {
+            severity,
+            file: self.source.name.clone(),
+            line: self.at.0,
+            column: self.at.1,
+            message: message.to_string(),
+        }
+    }
 }
 
 /// An element with its attributes, its text and its children.
@@ -230,6 +242,7 @@ fn scaled(q: [f64; 4]) -> [f64; 4] {
 #[derive(Default)]
 pub(super) struct Report {
     diagnostics: RefCell<Vec<Diagnostic>>,
+    grouped: RefCell<WarningGroups>,
 }
 
 impl Report {
@@ -240,13 +253,7 @@ impl Report {
         self.diagnostics.borrow_mut().extend(diagnostics);
     }
     fn report(&self, severity: Severity, place: &SourceLocation, message: impl Display) {
-        self.push(Diagnostic {
-            severity,
-            file: place.source.name.clone(),
-            line: place.at.0,
-            column: place.at.1,
-            message: message.to_string(),
-        });
+        self.push(place.diagnostic(severity, message));
     }
     pub(super) fn error(&self, element: &Element, message: impl Display) -> Reported {
         self.error_at(&element.place, message)
@@ -258,13 +265,21 @@ impl Report {
     pub(super) fn warning(&self, element: &Element, message: impl Display) {
         self.report(Severity::Warning, &element.place, message);
     }
+    /// Reports a warning once for all places of a file with the same warning.
+    pub(super) fn warning_grouped(&self, element: &Element, message: impl Display) {
+        let warning = element.place.diagnostic(Severity::Warning, message);
+        let mut grouped = self.grouped.borrow_mut();
+        grouped.add(warning, &mut self.diagnostics.borrow_mut());
+    }
     pub(super) fn num_errors(&self) -> usize {
         let diagnostics = self.diagnostics.borrow();
         let errors = diagnostics.iter();
         errors.filter(|d| d.severity == Severity::Error).count()
     }
     pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.diagnostics.into_inner()
+        let mut diagnostics = self.diagnostics.into_inner();
+        self.grouped.into_inner().finish(&mut diagnostics);
+        diagnostics
     }
 
     /// Returns a required attribute, which must not be blank.
@@ -374,8 +389,7 @@ impl Report {
             } else if name == CONVEX_PIECES && tag == "drake:proximity_properties" {
                 // An element of our own.
             } else if name.contains(':') || ignored.contains(&name) {
-                let message = format!("<{name}> in <{tag}> is not supported and is ignored");
-                self.warning(child, message);
+                self.ignored(child, tag);
             }
         }
     }

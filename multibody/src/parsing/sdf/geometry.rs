@@ -27,7 +27,7 @@ const DRAKE_IN_VISUAL: [&str; 3] = [
     "illustration_properties",
     "perception_properties",
 ];
-const IGNORED_IN_COLLISION: [&str; 3] = ["max_contacts", "density", "auto_inertia_params"];
+const IGNORED_IN_COLLISION: [&str; 2] = ["max_contacts", "auto_inertia_params"];
 const IGNORED_IN_GEOMETRY: [&str; 4] = ["cone", "heightmap", "image", "polyline"];
 
 /// A shape and its pose in the frame of its `<geometry>`.
@@ -111,6 +111,7 @@ impl SdfBuilder<'_, '_> {
             return Ok(());
         };
         let properties = self.proximity_properties(element)?;
+        report.check_surface(element);
         let x_bg = self.pose_on_link(link, element, current)?.isometry() * x;
         self.target
             .register_collision(body, x_bg, shape, element.name(), properties)
@@ -145,6 +146,14 @@ impl SdfBuilder<'_, '_> {
         let Some(element) = found.iter().find_map(|tag| geometry.child(tag)) else {
             return Ok(None);
         };
+        let is_other = |e: &&Element| found.contains(&e.tag.as_str()) && !std::ptr::eq(*e, element);
+        if let Some(other) = geometry.children.iter().find(is_other) {
+            let message = format!(
+                "<{}> in <geometry> is ignored: <{}> is used, because a geometry has one shape",
+                other.tag, element.tag
+            );
+            self.report.warning_grouped(other, message);
+        }
         let radius = |default| self.size(element, "radius", default);
         let shape = match element.tag.as_str() {
             "box" => {
@@ -236,7 +245,11 @@ impl SdfBuilder<'_, '_> {
 
     fn mesh(&self, element: &Element) -> Parsed<Option<Shape>> {
         let report = self.report;
-        report.check_children(element, &[], &["declare_convex"]);
+        report.check_children(
+            element,
+            &["submesh", "convex_decomposition"],
+            &["declare_convex"],
+        );
         let uri = report.required_text(element, "uri")?;
         let scale = Vector3::from(element.vector::<3>("scale").unwrap_or([1.0; 3]));
         let directory = element.place.source.directory.as_deref();

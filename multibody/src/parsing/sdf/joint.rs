@@ -1,5 +1,6 @@
 //! Joints with their limits, actuators, springs and couplings.
 
+use super::axis::{JointAxis, NO_LIMIT};
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::{FrameGraph, NodeId, ScopeId};
@@ -14,10 +15,9 @@ use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
 use tarragon_framework::math;
 
-const IGNORED: [&str; 5] = [
+const IGNORED: [&str; 4] = [
     "gearbox_ratio",
     "gearbox_reference_body",
-    "thread_pitch",
     "physics",
     "sensor",
 ];
@@ -40,23 +40,15 @@ const TYPES: [&str; 9] = [
     "universal",
 ];
 
+/// Children of a joint that describe its actuator.
+const OF_THE_ACTUATOR: [&str; 3] = [
+    "drake:rotor_inertia",
+    "drake:gear_ratio",
+    "drake:controller_gains",
+];
+
 /// Maximum cosine of the angle between perpendicular axes.
 const PERPENDICULAR: f64 = 1e-14;
-
-/// Content of an `<axis>`.
-struct JointAxis {
-    /// In the joint frame.
-    direction: Vector3<f64>,
-    lower: f64,
-    upper: f64,
-    velocity: f64,
-    acceleration: f64,
-    /// Infinite if the file sets no limit; 0 means that there is no motor.
-    effort: f64,
-    damping: f64,
-    spring_reference: f64,
-    spring_stiffness: f64,
-}
 
 /// Bodies that a joint connects, and the poses of the joint in their frames.
 struct JointEnds {
@@ -79,13 +71,26 @@ impl SdfBuilder<'_, '_> {
             );
             return Err(report.error(element, message));
         }
+        if let Some(pitch) = element.child("drake:screw_thread_pitch") {
+            let message = "<drake:screw_thread_pitch> is ignored: SDFormat has \
+                           <screw_thread_pitch>";
+            report.warning(pitch, message);
+        }
+        if let Some(pitch) = element.child("thread_pitch")
+            && (kind != "screw" || element.child("screw_thread_pitch").is_some())
+        {
+            report.ignored(pitch, "joint");
+        }
         let ends = self.ends(node, element, scope)?;
         let (parent, child) = (ends.parent, ends.child);
         if kind == "universal" {
             return self.universal(node, element, scope, &ends);
         }
         let joint = match kind {
-            "fixed" => Ok(Joint::weld(name, parent, child, Isometry3::identity())),
+            "fixed" => {
+                self.ignore_actuator(element);
+                Ok(Joint::weld(name, parent, child, Isometry3::identity()))
+            }
             "ball" => return self.ball(node, element, scope, &ends),
             kind => {
                 if let Some(second) = element.child("axis2") {
@@ -182,6 +187,17 @@ impl SdfBuilder<'_, '_> {
         let index = self.add_joint(node, element, joint, ends)?;
         if axis.effort != 0.0 {
             self.actuator(index, element, axis.effort)?;
+        } else {
+            self.ignore_actuator(element);
+        }
+        match kind {
+            "screw" => self.ignore_limits(element, kind, axis),
+            "continuous" if axis.lower.abs() < NO_LIMIT || axis.upper.abs() < NO_LIMIT => {
+                let message = "<lower> and <upper> are ignored: continuous joints have no \
+                               position limits";
+                self.report.warning_grouped(element, message);
+            }
+            _ => {}
         }
         if axis.spring_stiffness != 0.0 && kind != "screw" {
             let spring = match kind {
@@ -241,6 +257,7 @@ impl SdfBuilder<'_, '_> {
             self.warn_of_effort(element, axis.effort);
             joint = joint.and_then(|j: Joint| j.with_damping(axis.damping));
         }
+        self.ignore_actuator(element);
         self.add_joint(node, element, joint, ends).map(|_| ())
     }
 
@@ -276,6 +293,10 @@ impl SdfBuilder<'_, '_> {
                 second.effort
             },
         );
+        self.ignore_actuator(element);
+        for axis in [&first, &second] {
+            self.ignore_limits(element, "universal", axis);
+        }
         let r_ji = math::rotation_from_matrix(&Matrix3::from_columns(&[x, y, x.cross(&y)]));
         let x_ji = math::pose(r_ji, Vector3::zeros());
         let joint = Joint::universal(name, ends.parent, ends.child)
@@ -288,6 +309,14 @@ impl SdfBuilder<'_, '_> {
         Ok(())
     }
 
+    /// Warns about properties of an actuator, for a joint that gets none.
+    fn ignore_actuator(&self, element: &Element) {
+        for child in OF_THE_ACTUATOR.iter().filter_map(|tag| element.child(tag)) {
+            let message = format!("<{}> is ignored: the joint gets no actuator", child.tag);
+            self.report.warning_grouped(child, message);
+        }
+    }
+
     fn warn_of_effort(&self, element: &Element, effort: f64) {
         if effort != 0.0 {
             let message = format!(
@@ -296,93 +325,6 @@ impl SdfBuilder<'_, '_> {
                 element.name()
             );
             self.report.warning(element, message);
-        }
-    }
-
-    fn required_axis(
-        &self,
-        node: NodeId,
-        element: &Element,
-        tag: &str,
-        scope: ScopeId,
-    ) -> Parsed<JointAxis> {
-        self.axis(node, element, tag, scope)?.ok_or_else(|| {
-            let message = format!("joint '{}' has no <{tag}>", element.name());
-            self.report.error(element, message)
-        })
-    }
-
-    fn axis(
-        &self,
-        node: NodeId,
-        element: &Element,
-        tag: &str,
-        scope: ScopeId,
-    ) -> Parsed<Option<JointAxis>> {
-        let report = self.report;
-        let Some(axis) = element.child(tag) else {
-            return Ok(None);
-        };
-        let name = element.name();
-        let xyz = axis.vector::<3>("xyz").unwrap_or([0.0, 0.0, 1.0]);
-        let length = Vector3::from(xyz).norm();
-        if !(length > 0.0 && length.is_finite()) {
-            let message =
-                format!("joint '{name}': <{tag}> must be finite and not zero, got {xyz:?}");
-            return Err(report.error(axis, message));
-        }
-        let expressed_in = axis.child("xyz").and_then(|e| e.filled("expressed_in"));
-        let xyz = match expressed_in {
-            None => xyz,
-            Some(frame) => {
-                let what = format!("expressed_in of joint '{name}'");
-                let frame = self.find(scope, frame, &what, axis)?;
-                self.graph.relative(node, frame, scope).rotate(xyz)
-            }
-        };
-        if let Some(mimic) = axis.child("mimic") {
-            let message = format!(
-                "joint '{name}': <mimic> of an axis is ignored, as in Drake; use <drake:mimic> in \
-                 the joint"
-            );
-            report.warning(mimic, message);
-        }
-        let limit = axis.child("limit");
-        if let Some(limit) = limit {
-            report.check_children(limit, &["dissipation"], &["acceleration"]);
-        }
-        let limited = |tag: &str| limit.and_then(|l| l.number(tag));
-        let not_negative = |x: Option<f64>| x.filter(|x| *x >= 0.0 || x.is_nan());
-        let (lower, upper) = (
-            limited("lower").unwrap_or(f64::NEG_INFINITY),
-            limited("upper").unwrap_or(f64::INFINITY),
-        );
-        let acceleration = match limit {
-            Some(limit) => report.optional_number(limit, "drake:acceleration")?,
-            None => None,
-        };
-        let dynamics = |tag: &str| axis.descendant(&["dynamics"]).and_then(|d| d.number(tag));
-        let found = JointAxis {
-            direction: xyz.into(),
-            lower,
-            upper,
-            velocity: not_negative(limited("velocity")).unwrap_or(f64::INFINITY),
-            acceleration: acceleration.unwrap_or(f64::INFINITY),
-            effort: not_negative(limited("effort")).unwrap_or(f64::INFINITY),
-            damping: dynamics("damping").unwrap_or(0.0),
-            spring_reference: dynamics("spring_reference").unwrap_or(0.0),
-            spring_stiffness: dynamics("spring_stiffness").unwrap_or(0.0),
-        };
-        let wrong = [
-            ("damping", found.damping),
-            ("acceleration", found.acceleration),
-        ];
-        match wrong.into_iter().find(|(_, x)| *x < 0.0) {
-            Some((what, x)) => {
-                let message = format!("joint '{name}': the {what} must be at least 0, got {x:?}");
-                Err(report.error(axis, message))
-            }
-            None => Ok(Some(found)),
         }
     }
 
@@ -472,21 +414,5 @@ impl SdfBuilder<'_, '_> {
             let message = format!("<{}> in model '{}': {error}", element.tag, current.name);
             self.report.error(element, message)
         })
-    }
-}
-
-impl JointAxis {
-    fn limit(&self, joint: Joint, kind: &str) -> Result<Joint> {
-        if kind == "screw" {
-            return Ok(joint);
-        }
-        // A continuous joint has no position limits.
-        let joint = match kind {
-            "continuous" => joint,
-            _ => joint.with_position_limits(vec![self.lower], vec![self.upper])?,
-        };
-        joint
-            .with_velocity_limits(vec![-self.velocity], vec![self.velocity])?
-            .with_acceleration_limits(vec![-self.acceleration], vec![self.acceleration])
     }
 }

@@ -45,7 +45,11 @@ impl SdfBuilder<'_, '_> {
         }
         for (tag, usual) in [("gravity", true), ("kinematic", false)] {
             if element.flag(tag, usual) != usual {
-                let message = format!("<{tag}> is {}, which is ignored", !usual);
+                let instead = match tag {
+                    "gravity" => "gravity acts on all bodies; see `set_gravity_enabled`",
+                    _ => "the link moves by its joints and forces",
+                };
+                let message = format!("<{tag}> is {}, which is ignored: {instead}", !usual);
                 report.warning(element, message);
             }
         }
@@ -97,6 +101,8 @@ impl SdfBuilder<'_, '_> {
         let Some(inertial) = link.child("inertial") else {
             return default().map_err(|e| self.report.error(link, e));
         };
+        let ignored = ["fluid_added_mass", "auto_inertia_params"];
+        self.report.check_children(inertial, &ignored, &[]);
         if truth(inertial.filled("auto").unwrap_or("false")) == Some(true) {
             return self.inertia_of_shapes(node, link, inertial, current);
         }

@@ -7,6 +7,7 @@
 //! built (`model`, `interface`, `frames`); and the plant is filled (`builder` and the modules that
 //! it calls).
 
+mod axis;
 mod builder;
 mod contact;
 mod document;
@@ -15,6 +16,7 @@ mod element;
 mod frames;
 mod geometry;
 mod graph_builder;
+mod ignored;
 mod include;
 mod interface;
 mod joint;

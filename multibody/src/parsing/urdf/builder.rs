@@ -34,6 +34,7 @@ pub(super) struct UrdfBuilder<'a, 't> {
 
 impl UrdfBuilder<'_, '_> {
     pub(super) fn read(&mut self, root: Node<'_, '_>) {
+        self.check_vocabulary(root);
         // An error leaves out its element only; the other elements are still read, so that one run
         // reports all errors.
         if self.target.has_scene() {
@@ -51,8 +52,8 @@ impl UrdfBuilder<'_, '_> {
         for node in &joints {
             let _ = self.read_joint(*node);
         }
-        for node in joints {
-            let _ = self.read_mimic(node);
+        for node in &joints {
+            let _ = self.read_mimic(*node);
         }
         let mut joint_nodes = HashMap::new();
         for node in self.reader.children(root, "joint") {

@@ -12,6 +12,18 @@ use tarragon_geometry::{
     PerceptionProperties, Shape, Sphere,
 };
 
+/// Shapes of a `<geometry>`.
+const SHAPES: [&str; 8] = [
+    "box",
+    "sphere",
+    "cylinder",
+    "capsule",
+    "drake:capsule",
+    "ellipsoid",
+    "drake:ellipsoid",
+    "mesh",
+];
+
 /// Allocator of names that are unique on a link within a role.
 #[derive(Default)]
 pub(super) struct GeometryNames {
@@ -141,6 +153,12 @@ impl UrdfBuilder<'_, '_> {
 
     fn read_shape(&self, geometry: Node<'_, '_>) -> Parsed<Option<Shape>> {
         let number = |node, attribute| self.reader.required_number(node, attribute);
+        let shapes = self.reader.elements(geometry);
+        let mut shapes = shapes.filter(|node| SHAPES.contains(&self.reader.tag(*node)));
+        if let Some(second) = shapes.nth(1) {
+            let message = "only the first shape of <geometry> is used; this one is ignored";
+            self.reader.warning_grouped(second, message);
+        }
         for node in self.reader.elements(geometry) {
             let shape: tarragon_geometry::Result<Shape> = match self.reader.tag(node) {
                 "box" => {

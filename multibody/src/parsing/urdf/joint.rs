@@ -78,8 +78,12 @@ impl UrdfBuilder<'_, '_> {
                 .reader
                 .child(node, "child")
                 .and_then(|c| c.attribute("link"));
+            let placed = match x_pf == Isometry3::identity() {
+                true => "",
+                false => ", whose default pose is not the <origin>",
+            };
             let message = format!(
-                "joint '{name}' of type floating is ignored: link '{}' stays a free body",
+                "joint '{name}' of type floating is ignored: link '{}' stays a free body{placed}",
                 child.unwrap_or_default()
             );
             self.reader.warning(node, message);
@@ -88,7 +92,7 @@ impl UrdfBuilder<'_, '_> {
         for tag in ["safety_controller", "calibration"] {
             if let Some(child) = self.reader.child(node, tag) {
                 self.reader
-                    .warning(child, format!("<{tag}> is not supported and is ignored"));
+                    .warning_grouped(child, format!("<{tag}> is not supported and is ignored"));
             }
         }
         let joint = self.make_joint(node, kind, &name, parent, child, x_pf)?;
@@ -156,6 +160,7 @@ impl UrdfBuilder<'_, '_> {
                 let joint = joint
                     .with_pose_on_parent(x_pf * turn)
                     .with_pose_on_child(turn);
+                self.ignore_limits(node, kind);
                 return self.with_damping(node, joint);
             }
             _ => self.check(axis_at, Joint::revolute(name, parent, child, axis))?,
@@ -167,8 +172,19 @@ impl UrdfBuilder<'_, '_> {
             let limits = self.read_limits(node)?;
             let at = self.reader.child(node, "limit").unwrap_or(node);
             joint = self.check(at, limits.apply(joint))?;
+        } else {
+            self.ignore_limits(node, kind);
         }
         self.with_damping(node, joint)
+    }
+
+    /// Warns about the limits of a joint type that has none in Drake.
+    fn ignore_limits(&self, node: Node<'_, '_>, kind: &str) {
+        if let Some(limit) = self.reader.child(node, "limit") {
+            let message =
+                format!("<limit> is ignored: joints of type {kind} have no limits, as in Drake");
+            self.reader.warning_grouped(limit, message);
+        }
     }
 
     /// Reads the path of a curvilinear joint.
@@ -223,9 +239,9 @@ impl UrdfBuilder<'_, '_> {
             .number(dynamics, "friction")?
             .is_some_and(|f| f != 0.0)
         {
-            let name = joint.name();
-            let message = format!("joint '{name}': friction is not supported and is ignored");
-            self.reader.warning(dynamics, message);
+            let message =
+                "attribute 'friction' of <dynamics> is ignored: joints have no dry friction";
+            self.reader.warning_grouped(dynamics, message);
         }
         if *joint.kind() == JointKind::Planar {
             let damping = self

@@ -12,6 +12,7 @@ mod joint;
 mod link;
 mod material;
 mod transmission;
+mod vocabulary;
 
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::{Diagnostic, Severity};

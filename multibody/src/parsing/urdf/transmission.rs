@@ -28,6 +28,7 @@ impl UrdfBuilder<'_, '_> {
             self.reader.warning(node, message);
             return Ok(());
         }
+        self.check_transmission(node);
         let part = |tag: &str| {
             let child = self.reader.child(node, tag);
             child.ok_or_else(|| {

@@ -1,0 +1,67 @@
+//! Warnings about attributes and children that MJCF does not have: MuJoCo refuses them, and a
+//! misspelt name must not change a model silently.
+
+use super::tree::{ElementRef, ElementTree};
+use crate::parsing::vocabulary::FormatVocabulary;
+use std::sync::OnceLock;
+
+/// Flags of `<option>` that change the dynamics, their defaults, and what the plant does.
+const FLAGS: [(&str, &str, &str); 13] = [
+    ("constraint", "enable", "all constraints act"),
+    ("equality", "enable", "equality constraints act"),
+    ("frictionloss", "enable", "joints have no dry friction"),
+    ("limit", "enable", "joint limits act"),
+    ("contact", "enable", "contacts act"),
+    ("passive", "enable", "damping acts"),
+    ("spring", "enable", "joints have no springs"),
+    ("damper", "enable", "damping acts"),
+    (
+        "gravity",
+        "enable",
+        "gravity acts; set the attribute 'gravity' of <option> to 0",
+    ),
+    ("clampctrl", "enable", "efforts are limited"),
+    (
+        "filterparent",
+        "enable",
+        "bodies connected by a joint are not tested against each other",
+    ),
+    ("actuation", "enable", "actuators act"),
+    (
+        "override",
+        "disable",
+        "contact properties are those of the two geoms",
+    ),
+];
+
+/// Warns about everything in a document that is not MJCF, except in sections that are left out.
+pub(super) fn check(tree: &ElementTree, root: ElementRef<'_>) {
+    static VOCABULARY: OnceLock<FormatVocabulary> = OnceLock::new();
+    let table = include_str!("vocabulary.txt");
+    let vocabulary = VOCABULARY.get_or_init(|| FormatVocabulary::read(table));
+    for parent in (0..tree.elements.len()).map(|index| root.at(index)) {
+        for node in parent.children() {
+            let Some(known) = vocabulary.element(parent.tag(), node.tag()) else {
+                continue;
+            };
+            for attribute in node.own().iter().filter(|a| !known.has_attribute(&a.name)) {
+                node.ignore_attributes(&[(&attribute.name, "MJCF has no such attribute")]);
+            }
+            for child in node.children().filter(|c| !known.has_child(c.tag())) {
+                child.ignored(match child.tag() {
+                    "plugin" => "plugins are not supported",
+                    _ => "the element is unknown",
+                });
+            }
+        }
+    }
+}
+
+/// Warns about flags of `<option>` that ask for other dynamics than those of the plant.
+pub(super) fn check_flags(node: ElementRef<'_>) {
+    for (name, usual, instead) in FLAGS {
+        if node.text(name).is_some_and(|value| value.trim() != usual) {
+            node.ignore_attributes(&[(name, instead)]);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Warnings about elements and attributes that URDF does not have, and about those that ask for
+//! dynamics that the plant does not have.
+
+use super::builder::UrdfBuilder;
+use crate::parsing::vocabulary::FormatVocabulary;
+use roxmltree::Node;
+use std::sync::OnceLock;
+
+/// Elements of other programs with a meaning for dynamics: parents, names, and what the plant does
+/// instead.
+const FOREIGN_ELEMENTS: [(&str, &str, &str); 2] = [
+    (
+        "link",
+        "contact",
+        "the contact properties of PyBullet are not read; use <drake:proximity_properties> in \
+         <collision>",
+    ),
+    ("robot", "sensor", "sensors are not part of models"),
+];
+/// Attributes of other programs with a meaning for dynamics: elements, names, and what the plant
+/// does instead.
+const FOREIGN_ATTRIBUTES: [(&str, &str, &str); 3] = [
+    (
+        "dynamics",
+        "spring_stiffness",
+        "joints of URDF have no springs",
+    ),
+    (
+        "dynamics",
+        "spring_reference",
+        "joints of URDF have no springs",
+    ),
+    (
+        "dynamics",
+        "rotor_inertia",
+        "use <drake:rotor_inertia> in the actuator of a <transmission>",
+    ),
+];
+/// Children of `<gazebo>` without a meaning for dynamics.
+const APPEARANCE: [&str; 7] = [
+    "material",
+    "visual",
+    "sensor",
+    "disableFixedJointLumping",
+    "preserveFixedJoint",
+    "provideFeedback",
+    "laserRetro",
+];
+
+impl UrdfBuilder<'_, '_> {
+    /// Warns about everything in a robot that is not URDF, once per name.
+    pub(super) fn check_vocabulary(&self, root: Node<'_, '_>) {
+        static VOCABULARY: OnceLock<FormatVocabulary> = OnceLock::new();
+        let table = include_str!("vocabulary.txt");
+        let vocabulary = VOCABULARY.get_or_init(|| FormatVocabulary::read(table));
+        let reader = self.reader;
+        let mut waiting = vec![("", root)];
+        while let Some((around, node)) = waiting.pop() {
+            let tag = reader.tag(node);
+            let Some(known) = vocabulary.element(around, tag) else {
+                continue;
+            };
+            // Prefixed attributes are foreign to URDF.
+            let own = node.attributes().filter(|a| a.namespace().is_none());
+            for name in own
+                .map(|a| a.name())
+                .filter(|name| !known.has_attribute(name))
+            {
+                let found = FOREIGN_ATTRIBUTES
+                    .iter()
+                    .find(|(t, n, _)| (*t, *n) == (tag, name));
+                let why = found.map_or("URDF has no such attribute", |(.., why)| why);
+                reader.warning_grouped(
+                    node,
+                    format!("attribute '{name}' of <{tag}> is ignored: {why}"),
+                );
+            }
+            let first = waiting.len();
+            for child in reader.elements(node) {
+                let name = reader.tag(child);
+                if known.has_child(name) {
+                    waiting.push((tag, child));
+                    continue;
+                }
+                let found = FOREIGN_ELEMENTS
+                    .iter()
+                    .find(|(t, n, _)| (*t, *n) == (tag, name));
+                let why = found.map_or("URDF has no such element", |(.., why)| why);
+                reader.warning_grouped(child, format!("<{name}> in <{tag}> is ignored: {why}"));
+            }
+            waiting[first..].reverse();
+        }
+        for gazebo in reader.children(root, "gazebo") {
+            let children = reader
+                .elements(gazebo)
+                .map(|child| (child, reader.tag(child)));
+            for (child, name) in children.filter(|(_, name)| !APPEARANCE.contains(name)) {
+                let why = "extensions of Gazebo are not read";
+                reader.warning_grouped(child, format!("<{name}> in <gazebo> is ignored: {why}"));
+            }
+        }
+    }
+
+    /// Warns about parts of a transmission that do not act.
+    pub(super) fn check_transmission(&self, transmission: Node<'_, '_>) {
+        let reader = self.reader;
+        for tag in ["joint", "actuator"] {
+            if let [_, second, ..] = *reader.children(transmission, tag) {
+                let message = format!(
+                    "<{tag}> in <transmission> is ignored: only the first one becomes an actuator"
+                );
+                reader.warning_grouped(second, message);
+            }
+        }
+        let inside = reader.elements(transmission);
+        let inside = inside.filter(|n| matches!(reader.tag(*n), "joint" | "actuator"));
+        for around in std::iter::once(transmission).chain(inside) {
+            for node in reader.elements(around) {
+                let tag = reader.tag(node);
+                let text = node.text().unwrap_or_default().trim();
+                let one = text.parse().is_ok_and(|x: f64| x == 1.0);
+                let why = match tag {
+                    "mechanicalReduction" if !one => {
+                        "the input of an actuator is the effort at the joint; <drake:gear_ratio> \
+                         sets the ratio of the rotor"
+                    }
+                    "motorTorqueConstant" if !one => {
+                        "the input of an actuator is the effort at the joint"
+                    }
+                    _ => continue,
+                };
+                reader.warning_grouped(node, format!("<{tag}> is ignored: {why}"));
+            }
+        }
+    }
+}
