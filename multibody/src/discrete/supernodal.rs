@@ -11,8 +11,8 @@ pub(super) struct SupernodalCholesky {
     /// Pattern for which the symbolic part was computed.
     sizes: Vec<usize>,
     edges: Vec<(u32, u32)>,
-    /// Values of the blocks on the diagonal, then of those of the edges `(i, j)` with the rows of i,
-    /// each row by row.
+    /// Values of the blocks on the diagonal, then of those of the edges `(i, j)`, which have the
+    /// rows of i, each row by row.
     blocks: Vec<f64>,
     diagonal_starts: Vec<usize>,
     edge_starts: Vec<usize>,
