@@ -370,7 +370,9 @@ mod tests {
             prop_assume!(found.distance < 0.0);
             prop_assert!(points.len() <= 8);
             for point in &points {
-                prop_assert!(point.depth <= -found.distance + 1e-12);
+                // The deepest overlap may be along the normal of two edges, which is that of the
+                // face but for an angle whose cosine is within 1e-9 of 1.
+                prop_assert!(point.depth <= -found.distance + 1e-9, "{}", point.depth);
                 for (half, x_w, p_w) in [(0.3, x_wa, point.p_wca), (0.5, x_wb, point.p_wcb)] {
                     let q = x_w.inverse_transform_vector(&(p_w - x_w.translation.vector));
                     prop_assert!(q.amax() <= half + 1e-12, "{q}");
