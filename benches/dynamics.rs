@@ -14,7 +14,9 @@ use std::cell::LazyCell;
 use std::hint::black_box;
 use tarragon::framework::autodiff::DIRECTIONS;
 use tarragon::framework::{DiagramScalar, Scalar};
-use tarragon::multibody::DiscreteContactApproximation;
+use tarragon::multibody::{
+    DiscreteContactApproximation, PositionKinematics, SleepSettings, VelocityKinematics,
+};
 use tarragon::prelude::*;
 
 /// The script's chain of `n` revolute joints in continuous time.
@@ -38,13 +40,29 @@ fn states(plant: &MultibodyPlant) -> Vec<(Vec<f64>, Vec<f64>)> {
     (0..4).map(state).collect()
 }
 
-/// New positions and velocities, then their time derivatives: what `CalcTimeDerivatives` does.
-fn time_derivatives<T: Scalar>(plant: &MultibodyPlant, q: &[T], v: &[T]) -> Vec<T> {
+/// Kinematics whose storage is kept, as in a context.
+type Kinematics<T> = (PositionKinematics<T>, VelocityKinematics<T>);
+
+fn kinematics<T: Scalar>(plant: &MultibodyPlant, q: &[T], v: &[T]) -> Kinematics<T> {
     let positions = plant.calc_position_kinematics(q).unwrap();
     let velocities = plant.calc_velocity_kinematics(&positions, v).unwrap();
-    let forces = plant.calc_force_elements_contribution(&positions, &velocities);
-    let vdot = plant.calc_forward_dynamics(&positions, &velocities, &forces.unwrap());
-    let mut x = plant.map_velocity_to_qdot(&positions, v).unwrap();
+    (positions, velocities)
+}
+
+/// New positions and velocities, then their time derivatives: what `CalcTimeDerivatives` does.
+fn time_derivatives<T: Scalar>(
+    plant: &MultibodyPlant,
+    (positions, velocities): &mut Kinematics<T>,
+    q: &[T],
+    v: &[T],
+) -> Vec<T> {
+    plant.update_position_kinematics(positions, q).unwrap();
+    plant
+        .update_velocity_kinematics(velocities, positions, v)
+        .unwrap();
+    let forces = plant.calc_force_elements_contribution(positions, velocities);
+    let vdot = plant.calc_forward_dynamics(positions, velocities, &forces.unwrap());
+    let mut x = plant.map_velocity_to_qdot(positions, v).unwrap();
     x.extend(vdot.unwrap());
     x
 }
@@ -62,19 +80,26 @@ fn lift(first: usize, start: usize, x: &[f64]) -> Vec<AutoDiff> {
 }
 
 /// Every derivative of the script's, in passes of eight directions.
-fn dual_derivatives(plant: &MultibodyPlant, q: &[f64], v: &[f64]) {
+fn dual_derivatives(plant: &MultibodyPlant, kept: &mut Kinematics<AutoDiff>, q: &[f64], v: &[f64]) {
     for first in (0..q.len() + v.len()).step_by(DIRECTIONS) {
         let (q, v) = (lift(first, 0, q), lift(first, q.len(), v));
-        black_box(time_derivatives(plant, &q, &v));
+        black_box(time_derivatives(plant, kept, &q, &v));
     }
 }
 
 /// Every derivative of the script's, by the analytic ones.
-fn analytic_derivatives(plant: &MultibodyPlant, q: &[f64], v: &[f64]) {
-    let positions = plant.calc_position_kinematics(q).unwrap();
-    let velocities = plant.calc_velocity_kinematics(&positions, v).unwrap();
+fn analytic_derivatives(
+    plant: &MultibodyPlant,
+    (positions, velocities): &mut Kinematics<f64>,
+    q: &[f64],
+    v: &[f64],
+) {
+    plant.update_position_kinematics(positions, q).unwrap();
+    plant
+        .update_velocity_kinematics(velocities, positions, v)
+        .unwrap();
     let forces = plant.zero_forces();
-    let found = plant.calc_forward_dynamics_derivatives(&positions, &velocities, &forces);
+    let found = plant.calc_forward_dynamics_derivatives(positions, velocities, &forces);
     black_box(found.unwrap());
 }
 
@@ -91,7 +116,7 @@ fn forward_dynamics(c: &mut Criterion) {
     for (name, plant) in chains.into_iter().chain(humanoid) {
         let states = states(&plant);
         let n = plant.num_velocities();
-        let mut bench = |kind: &str, f: &dyn Fn(&[f64], &[f64])| {
+        let mut bench = |kind: &str, f: &mut dyn FnMut(&[f64], &[f64])| {
             let mut at = 0;
             c.bench_function(&format!("I.forward_dynamics.{name}.{kind}/{n}"), |b| {
                 b.iter(|| {
@@ -100,11 +125,19 @@ fn forward_dynamics(c: &mut Criterion) {
                 });
             });
         };
-        bench("double", &|q, v| {
-            black_box(time_derivatives(&plant, q, v));
+        let (q0, v0) = &states[0];
+        let mut kept = kinematics(&plant, q0, v0);
+        bench("double", &mut |q, v| {
+            black_box(time_derivatives(&plant, &mut kept, q, v));
         });
-        bench("AD", &|q, v| analytic_derivatives(&plant, q, v));
-        bench("dual", &|q, v| dual_derivatives(&plant, q, v));
+        bench("AD", &mut |q, v| {
+            analytic_derivatives(&plant, &mut kept, q, v)
+        });
+        let constant = |x: &[f64]| lift(usize::MAX, 0, x);
+        let mut kept = kinematics(&plant, &constant(q0), &constant(v0));
+        bench("dual", &mut |q, v| {
+            dual_derivatives(&plant, &mut kept, q, v)
+        });
     }
 }
 
@@ -233,6 +266,17 @@ fn steps(c: &mut Criterion) {
     }
 }
 
+/// Boxes that sleep.
+fn asleep(c: &mut Criterion) {
+    let scene = || {
+        let (mut plant, scene) = boxes(DiscreteContactApproximation::Lagged, 100, 1);
+        let settings = Some(SleepSettings::default());
+        plant.set_sleep_settings(settings).unwrap();
+        (plant, scene)
+    };
+    bench_step(c, "I.step.asleep.double/100", scene, 1.0);
+}
+
 /// A hundred stacks of ten boxes on one thread and on all of rayon's pool.
 fn islands(c: &mut Criterion) {
     let made = LazyCell::new(|| {
@@ -254,5 +298,5 @@ fn islands(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, forward_dynamics, steps, islands);
+criterion_group!(benches, forward_dynamics, steps, asleep, islands);
 criterion_main!(benches);

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod allocations;
+#[path = "../../framework/tests/counting_allocator/mod.rs"]
+mod counting_allocator;
 mod directives;
 mod dynamics;
 mod hostile;

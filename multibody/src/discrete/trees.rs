@@ -34,7 +34,7 @@ impl Trees {
                 None => {
                     trees.ranges.push(velocities.clone());
                     trees.nodes.push(k..k + 1);
-                    trees.free.push(node.is_free_body());
+                    trees.free.push(node.is_free);
                     Some(trees.ranges.len() as u32 - 1)
                 }
                 Some(inboard) => {

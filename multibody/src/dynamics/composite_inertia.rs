@@ -82,6 +82,11 @@ impl<T: Scalar> CompositeInertia<T> {
                 translational: w.cross(&w.cross(&self.moment)),
             }
     }
+    /// Returns the diagonal of the matrix that maps a spatial velocity of the point to the momentum.
+    pub(super) fn diagonal(&self) -> [T; 6] {
+        let [xx, yy, zz, ..] = self.i;
+        [xx, yy, zz, self.mass, self.mass, self.mass]
+    }
     /// Returns the rotational inertia about the point.
     pub(super) fn rotational(&self) -> Matrix3<T> {
         let [xx, yy, zz, xy, xz, yz] = self.i;

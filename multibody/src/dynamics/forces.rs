@@ -45,6 +45,13 @@ impl<T: Scalar> MultibodyForces<T> {
             spatial: vec![SpatialVector::zero(); num_bodies],
         }
     }
+    /// Sets all forces to zero, for a plant of some size.
+    pub(crate) fn reset(&mut self, num_bodies: usize, num_velocities: usize) {
+        self.generalized.clear();
+        self.generalized.resize(num_velocities, T::zero());
+        self.spatial.clear();
+        self.spatial.resize(num_bodies, SpatialVector::zero());
+    }
     /// Returns the same without derivatives.
     pub(crate) fn real(&self) -> Cow<'_, MultibodyForces<f64>> {
         if let Some(real) = (self as &dyn Any).downcast_ref() {

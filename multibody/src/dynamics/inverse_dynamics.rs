@@ -24,6 +24,18 @@ pub(crate) fn inverse_dynamics<T: Scalar>(
     let mut tau = vec![T::zero(); tree.num_velocities];
     for node in &tree.nodes {
         let force = &forces[node.body as usize];
+        if node.is_free {
+            let own = &mut tau[node.velocities()];
+            own[..3].copy_from_slice(force.rotational.as_slice());
+            own[3..].copy_from_slice(force.translational.as_slice());
+            if let Some(vdot) = vdot {
+                let reflected = inertias.reflected(node);
+                for (tau, vdot) in own.iter_mut().zip(&vdot[node.velocities()]) {
+                    *tau += *vdot * reflected;
+                }
+            }
+            continue;
+        }
         for k in node.velocities() {
             tau[k] = positions.columns[k].dot(force);
             if let Some(vdot) = vdot {

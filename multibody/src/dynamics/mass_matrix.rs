@@ -62,6 +62,11 @@ pub(crate) fn mass_matrix_diagonal<T: Scalar>(
     let composites = composites(tree, inertias, positions);
     let mut diagonal = Vec::with_capacity(tree.num_velocities);
     for (node, composite) in tree.nodes.iter().zip(&composites) {
+        if node.is_free {
+            let reflected = inertias.reflected(node);
+            diagonal.extend(composite.diagonal().map(|m| m + reflected));
+            continue;
+        }
         for k in node.velocities() {
             let column = &positions.columns[k];
             diagonal.push(column.dot(&composite.momentum(column)) + inertias.reflected(node));

@@ -53,7 +53,7 @@ impl ForcedMotion<'_> {
     ) {
         let all = &self.tree.nodes;
         if let [node] = &all[nodes.clone()] {
-            if node.is_free_body() {
+            if node.is_free {
                 return self.calc_free_body(node, mass_matrix, bias);
             }
         }

@@ -111,6 +111,10 @@ impl<T: Scalar> PositionKinematics<T> {
         self.r_wb.extend(self.x_wb.iter().map(matrix));
         self.columns.clear();
         for node in &tree.nodes {
+            if node.is_free {
+                self.columns.extend(SpatialVector::basis());
+                continue;
+            }
             let joint = AcrossJoint::new(node, &self.x_wb, &self.r_wb);
             joint.push_columns(&q[node.positions()], &mut self.columns);
         }

@@ -17,22 +17,24 @@ pub(crate) struct SingularPitch {
     pub(crate) pitch: f64,
 }
 
-/// Computes `qdot = N(q) v`.
+/// Computes `qdot = N(q) v`, in place of what `qdot` holds.
 pub(crate) fn velocity_to_qdot<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
     v: &[T],
-) -> Result<Vec<T>, SingularPitch> {
-    let mut qdot = Vec::with_capacity(tree.num_positions);
+    qdot: &mut Vec<T>,
+) -> Result<(), SingularPitch> {
+    qdot.clear();
+    qdot.reserve(tree.num_positions);
     for node in &tree.nodes {
         let q = &positions.q[node.positions()];
-        let mapped = push_qdot(&node.kind, q, &v[node.velocities()], &mut qdot);
+        let mapped = push_qdot(&node.kind, q, &v[node.velocities()], qdot);
         mapped.map_err(|pitch| SingularPitch {
             body: BodyIndex::new(node.body as usize),
             pitch,
         })?;
     }
-    Ok(qdot)
+    Ok(())
 }
 
 /// Computes `v = N+(q) qdot`.

@@ -88,6 +88,10 @@ impl<T: Scalar> VelocityKinematics<T> {
         self.v_wb
             .resize(tree.nodes.len() + 1, SpatialVector::zero());
         for node in &tree.nodes {
+            if node.is_free {
+                self.v_wb[node.body as usize] = SpatialVector::from_slice(&v[node.velocities()]);
+                continue;
+            }
             let p_pb = positions.p_wb(node.body) - positions.p_wb(node.parent);
             let mut v_wb = self.v_wb[node.parent as usize].velocity_at(&p_pb);
             for k in node.velocities() {
@@ -109,6 +113,12 @@ pub(crate) fn spatial_accelerations<T: Scalar>(
     out.clear();
     out.resize(tree.nodes.len() + 1, SpatialVector::zero());
     for node in &tree.nodes {
+        if node.is_free {
+            if let Some(vdot) = vdot {
+                out[node.body as usize] = SpatialVector::from_slice(&vdot[node.velocities()]);
+            }
+            continue;
+        }
         let inboard = out[node.parent as usize];
         let mut a = acceleration_across(node, positions, velocities, &inboard);
         if let Some(vdot) = vdot {

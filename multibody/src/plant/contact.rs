@@ -97,20 +97,25 @@ impl MultibodyPlant {
             _ => pairs = query.compute_point_pair_penetration_where(wanted)?,
         }
         let mut push = |pair: PenetrationAsPointPair<T>, id| {
-            let mut material = |id| {
-                let registered = materials.get(self, &inspector, id)?;
-                registered.with(parameters, id)
-            };
-            let (a, b) = (material(pair.id_a)?, material(pair.id_b)?);
-            if sleepers.any() && !moves(a.body) && !moves(b.body) {
+            let ids = [pair.id_a, pair.id_b];
+            let a = materials.get(self, &inspector, pair.id_a)?;
+            let b = materials.get(self, &inspector, pair.id_b)?;
+            let bodies = [a.body, b.body];
+            if sleepers.any() && !bodies.into_iter().any(moves) {
                 return Ok(());
             }
-            let (site, friction) = self.contact_site(&inspector, &pair, (a, b))?;
-            contacts.sites.push(site);
+            let combined = match parameters.materials.is_empty() {
+                true => self.combined_material(&inspector, ids, [a, b])?.lift(),
+                false => {
+                    let own = [a.with(parameters, ids[0])?, b.with(parameters, ids[1])?];
+                    self.combined_material(&inspector, ids, own)?
+                }
+            };
+            contacts.sites.push(combined.site(bodies, &pair));
             contacts.pairs.push(ContactPair {
                 pair,
                 point_id: id,
-                friction,
+                friction: (combined.stiction, combined.mu),
             });
             Ok::<_, Error>(())
         };
@@ -123,31 +128,30 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Returns where a contact acts, and its static and dynamic friction.
+    /// Combines the properties of two geometries in contact.
     #[inline]
-    fn contact_site<T: Scalar>(
+    fn combined_material<T: Scalar>(
         &self,
         inspector: &SceneGraphInspector<'_>,
-        pair: &PenetrationAsPointPair<T>,
-        (a, b): (ContactMaterial<T>, ContactMaterial<T>),
-    ) -> Result<(ContactSite<T>, (T, T))> {
+        [id_a, id_b]: [GeometryId; 2],
+        [a, b]: [ContactMaterial<T>; 2],
+    ) -> Result<CombinedMaterial<T>> {
         let points = [ContactModel::Point, ContactModel::PointManifold];
         if !points.contains(&self.contact.model) && a.is_hydroelastic && b.is_hydroelastic {
             return Err(Error::unsupported(format!(
                 "contact between '{}' and '{}' must have a hydroelastic contact surface, which is \
                  not supported yet; call `set_contact_model(ContactModel::Point)` on the plant",
-                inspector.name(pair.id_a)?,
-                inspector.name(pair.id_b)?
+                inspector.name(id_a)?,
+                inspector.name(id_b)?
             )));
         }
-        // How much of the deformation is that of B.
         let (k, share_b) = match (is_infinite(a.stiffness), is_infinite(b.stiffness)) {
             (true, true) => {
                 return Err(Error::unsupported(format!(
                     "contact between '{}' and '{}': the point_contact_stiffness of at least one \
                      must be finite, got two infinite ones",
-                    inspector.name(pair.id_a)?,
-                    inspector.name(pair.id_b)?
+                    inspector.name(id_a)?,
+                    inspector.name(id_b)?
                 )));
             }
             (true, false) => (b.stiffness, T::one()),
@@ -158,24 +162,61 @@ impl MultibodyPlant {
                 (a.stiffness * (b.stiffness / sum), a.stiffness / sum)
             }
         };
-        let d = (T::one() - share_b) * a.dissipation + share_b * b.dissipation;
-        let tau = a.relaxation_time + b.relaxation_time;
-        let mu = combined_friction(a.dynamic_friction, b.dynamic_friction);
-        let p_wc = pair.p_wca * share_b + pair.p_wcb * (T::one() - share_b);
-        let site = ContactSite {
-            bodies: [a.body, b.body],
-            p_wc,
+        Ok(CombinedMaterial {
+            k,
+            share_b,
+            d: (T::one() - share_b) * a.dissipation + share_b * b.dissipation,
+            tau: a.relaxation_time + b.relaxation_time,
+            mu: combined_friction(a.dynamic_friction, b.dynamic_friction),
+            stiction: combined_friction(a.static_friction, b.static_friction),
+        })
+    }
+}
+
+/// Combined properties of two geometries in contact.
+#[derive(Clone, Copy)]
+struct CombinedMaterial<T> {
+    /// Stiffness (N/m).
+    k: T,
+    /// How much of the deformation is that of B.
+    share_b: T,
+    /// Hunt and Crossley's dissipation (s/m).
+    d: T,
+    /// Relaxation time (s).
+    tau: T,
+    /// Coefficients of dynamic and of static friction.
+    mu: T,
+    stiction: T,
+}
+
+impl CombinedMaterial<f64> {
+    /// Returns the same without derivatives, in another scalar.
+    fn lift<T: Scalar>(&self) -> CombinedMaterial<T> {
+        CombinedMaterial {
+            k: T::from(self.k),
+            share_b: T::from(self.share_b),
+            d: T::from(self.d),
+            tau: T::from(self.tau),
+            mu: T::from(self.mu),
+            stiction: T::from(self.stiction),
+        }
+    }
+}
+
+impl<T: Scalar> CombinedMaterial<T> {
+    fn site(&self, bodies: [BodyIndex; 2], pair: &PenetrationAsPointPair<T>) -> ContactSite<T> {
+        ContactSite {
+            bodies,
+            p_wc: pair.p_wca * self.share_b + pair.p_wcb * (T::one() - self.share_b),
             r_wc: frame_along(&-pair.nhat_ba_w),
             parameters: ContactParameters {
-                k,
-                d,
-                tau,
-                mu,
+                k: self.k,
+                d: self.d,
+                tau: self.tau,
+                mu: self.mu,
                 depth: pair.depth,
             },
-        };
-        let stiction = combined_friction(a.static_friction, b.static_friction);
-        Ok((site, (stiction, mu)))
+        }
     }
 }
 

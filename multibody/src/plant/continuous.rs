@@ -42,7 +42,8 @@ impl MultibodyPlant {
                 self.constraints.len()
             )));
         }
-        let (mut forces, net_actuation) = self.explicit_forces(step, |_| false)?;
+        let (mut forces, mut net_actuation) = (MultibodyForces::zero(0, 0), vec![]);
+        self.explicit_forces(step, |_| false, &mut forces, &mut net_actuation)?;
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
         let mut point_pairs = vec![];
         if let Some(query) = inputs.query {

@@ -58,20 +58,21 @@ impl MultibodyPlant {
         }
     }
 
-    /// Computes the forces of gravity, springs, dampers and bushings, without joint damping.
+    /// Computes the forces of gravity, springs, dampers and bushings, without joint damping, in
+    /// place of what `forces` holds.
     pub(super) fn spring_and_gravity_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
         parameters: &ModelParameters<T>,
-    ) -> Result<MultibodyForces<T>> {
+        forces: &mut MultibodyForces<T>,
+    ) -> Result<()> {
         let topology = self.finalized("forces")?;
         let tree = &topology.tree;
-        let mut forces = MultibodyForces::zero(tree.nodes.len() + 1, tree.num_velocities);
+        forces.reset(tree.nodes.len() + 1, tree.num_velocities);
         let inertias = &parameters.inertias;
         forces.add_gravity(tree, inertias, positions, |body| self.gravity_on(body));
-        self.add_element_forces(positions, velocities, &parameters.elements, &mut forces)?;
-        Ok(forces)
+        self.add_element_forces(positions, velocities, &parameters.elements, forces)
     }
 
     /// Adds the forces of springs, dampers and bushings, without joint damping; `constants` take
@@ -127,9 +128,14 @@ impl MultibodyPlant {
         let tree = self.tree_of("calc_force_elements_contribution", positions)?;
         velocities.check(tree)?;
         let model = ModelParameters::empty();
-        let mut forces = self.spring_and_gravity_forces(positions, velocities, &model)?;
-        let damping: Vec<T> = self.model_damping().into_iter().map(T::from).collect();
-        add_damping(&damping, velocities, &mut forces);
+        let mut forces = MultibodyForces::zero(0, 0);
+        self.spring_and_gravity_forces(positions, velocities, &model, &mut forces)?;
+        let joints = self.topology.iter().flat_map(|t| &t.order);
+        let damping = joints.flat_map(|joint| &self.joints[joint.index()].damping);
+        let all = forces.generalized.iter_mut().zip(damping);
+        for ((f, damping), v) in all.zip(&velocities.v) {
+            *f -= *v * *damping;
+        }
         Ok(forces)
     }
 

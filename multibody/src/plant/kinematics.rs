@@ -184,11 +184,23 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         v: &[T],
     ) -> Result<Vec<T>> {
+        let mut qdot = vec![];
+        self.update_qdot(positions, v, &mut qdot)?;
+        Ok(qdot)
+    }
+
+    /// Does the same in place.
+    pub(super) fn update_qdot<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        v: &[T],
+        qdot: &mut Vec<T>,
+    ) -> Result<()> {
         let asked = "map_velocity_to_qdot";
         let tree = self.tree_of(asked, positions)?;
         let topology = self.finalized(asked)?;
         topology.check(CoordinateKind::Velocities, v)?;
-        kinematics::velocity_to_qdot(tree, positions, v).map_err(|at| self.singular(&at))
+        kinematics::velocity_to_qdot(tree, positions, v, qdot).map_err(|at| self.singular(&at))
     }
 
     /// Computes `v = N+(q) qdot`; the component of a quaternion's derivative that changes its

@@ -27,6 +27,10 @@ pub(super) struct DynamicsWork<T: Scalar> {
     step: StepStorage<T>,
     contacts: PointContacts<T>,
     sites: StepSites<T>,
+    forces: MultibodyForces<T>,
+    /// By velocity.
+    locked: Vec<bool>,
+    qdot: Vec<T>,
     /// An older result, whose place is free as soon as nothing else refers to it.
     retired: Option<Arc<DynamicsResult<T>>>,
 }
@@ -38,6 +42,9 @@ impl<T: Scalar> DynamicsWork<T> {
             step: StepStorage::new(),
             contacts: PointContacts::empty(),
             sites: StepSites::empty(),
+            forces: MultibodyForces::zero(0, 0),
+            locked: vec![],
+            qdot: vec![],
             retired: None,
         }
     }
@@ -127,13 +134,16 @@ impl MultibodyPlant {
         }
     }
 
-    /// Returns the forces at a state but for contact, joint damping, and actuators with gains that
-    /// have a desired state, and the part of the net actuation in it.
+    /// Computes the forces at a state but for contact, joint damping, and actuators with gains that
+    /// have a desired state, and the part of the net actuation in it, in place of what `forces` and
+    /// `net_actuation` hold.
     pub(super) fn explicit_forces<T: Scalar>(
         &self,
         step: &StepInputs<'_, T>,
         implicit: impl Fn(usize) -> bool,
-    ) -> Result<(MultibodyForces<T>, Vec<T>)> {
+        forces: &mut MultibodyForces<T>,
+        net_actuation: &mut Vec<T>,
+    ) -> Result<()> {
         let StepInputs {
             positions,
             velocities,
@@ -141,9 +151,10 @@ impl MultibodyPlant {
             parameters,
             ..
         } = *step;
-        let mut forces = self.spring_and_gravity_forces(positions, velocities, parameters)?;
+        self.spring_and_gravity_forces(positions, velocities, parameters, forces)?;
         let topology = self.finalized("forces")?;
-        let mut net_actuation = vec![T::zero(); self.actuators.len()];
+        net_actuation.clear();
+        net_actuation.resize(self.actuators.len(), T::zero());
         for (k, actuator) in self.actuators.iter().enumerate() {
             if implicit(k) {
                 continue;
@@ -160,7 +171,7 @@ impl MultibodyPlant {
                 crate::kinematics::turned(&positions.r_wb[force.body.index()], &force.p_bobq_b);
             forces.add_at(force.body, &arm, force.f_bq_w);
         }
-        Ok((forces, net_actuation))
+        Ok(())
     }
 
     /// Computes one discrete step. If bodies may sleep, `last` is the result of the step before,
@@ -182,7 +193,8 @@ impl MultibodyPlant {
         let topology = self.finalized("the discrete step")?;
         let (tree, settings) = (&topology.tree, self.step_settings());
         let trees = &self.trees;
-        let locked = self.locked_velocities(status)?;
+        let locked = &mut work.locked;
+        self.update_locked(status, locked)?;
         let joint_locked =
             |joint: JointIndex| status.locked.get(joint.index()).copied().unwrap_or(false);
         let mut sleepers = match last {
@@ -207,16 +219,18 @@ impl MultibodyPlant {
             let desired = inputs.desired[k]?;
             (!joint_locked(actuator.joint)).then_some((gains, desired))
         };
-        let (forces, net_actuation) = self.explicit_forces(step, |k| controlled(k).is_some())?;
+        let forces = &mut work.forces;
+        let implicit = |k| controlled(k).is_some();
+        self.explicit_forces(step, implicit, forces, &mut out.net_actuation)?;
         let start = StepStart {
             tree,
             trees,
             inertias: &parameters.inertias,
             positions,
             velocities,
-            forces: &forces,
+            forces,
             damping: &parameters.damping,
-            locked: &locked,
+            locked,
             asleep: sleepers.asleep(),
             settings,
         };
@@ -253,7 +267,6 @@ impl MultibodyPlant {
         let end = work.step.finish(&start, &contacts.sites, sites.list());
         let end = end.map_err(fail)?;
 
-        out.net_actuation = net_actuation;
         out.spatial.clone_from(&forces.spatial);
         out.contact_forces.clear();
         out.contact_forces
@@ -264,12 +277,12 @@ impl MultibodyPlant {
         out.x.clear();
         out.x.extend_from_slice(&positions.q);
         out.x.extend_from_slice(&velocities.v);
-        self.update_acceleration(end, velocities, &locked, &mut out.vdot);
-        let qdot = self.map_velocity_to_qdot(positions, &end.v)?;
-        let next = positions.q.iter().zip(qdot);
+        self.update_acceleration(end, velocities, locked, &mut out.vdot);
+        self.update_qdot(positions, &end.v, &mut work.qdot)?;
+        let next = positions.q.iter().zip(&work.qdot);
         out.next.clear();
         out.next
-            .extend(next.map(|(q, rate)| *q + rate * settings.dt));
+            .extend(next.map(|(q, rate)| *q + *rate * settings.dt));
         out.next.extend_from_slice(&end.v);
         out.parameters.clone_from(parameters);
         if let Some(last) = last {
@@ -293,16 +306,17 @@ impl MultibodyPlant {
         }));
     }
 
-    /// Returns which velocities are locked.
-    pub(super) fn locked_velocities(&self, status: &ConstraintStatus) -> Result<Vec<bool>> {
+    /// Finds which velocities are locked.
+    fn update_locked(&self, status: &ConstraintStatus, locked: &mut Vec<bool>) -> Result<()> {
         let topology = self.finalized("locked joints")?;
-        let mut locked = vec![false; topology.num_velocities];
+        locked.clear();
+        locked.resize(topology.num_velocities, false);
         for ((joint, (_, v)), is) in self.joints.iter().zip(&topology.starts).zip(&status.locked) {
             if *is {
                 locked[*v..*v + joint.num_velocities()].fill(true);
             }
         }
-        Ok(locked)
+        Ok(())
     }
 
     #[cold]

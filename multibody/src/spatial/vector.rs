@@ -31,6 +31,24 @@ impl<T: Scalar> SpatialVector<T> {
             translational: Vector3::zeros(),
         }
     }
+    /// Creates a vector from its rotational and its translational components.
+    ///
+    /// # Panics
+    /// Panics unless there are six.
+    pub(crate) fn from_slice(x: &[T]) -> Self {
+        Self {
+            rotational: Vector3::from_column_slice(&x[..3]),
+            translational: Vector3::from_column_slice(&x[3..6]),
+        }
+    }
+    /// Returns the six vectors with one component 1.
+    pub(crate) fn basis() -> [Self; 6] {
+        std::array::from_fn(|k| {
+            let mut x = [T::zero(); 6];
+            x[k] = T::one();
+            Self::from_slice(&x)
+        })
+    }
     /// Returns the same without derivatives.
     pub(crate) fn real(&self) -> SpatialVector<f64> {
         SpatialVector {

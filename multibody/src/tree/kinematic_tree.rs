@@ -22,6 +22,9 @@ pub(crate) struct MobilizedBody {
     pub(crate) inertia: SpatialInertia,
     /// Reflected inertia of the joint's motors.
     pub(crate) reflected: f64,
+    /// Whether the inboard body is the world and the velocities are the body's angular velocity and
+    /// the velocity of Bo, both in W. This makes many products superfluous.
+    pub(crate) is_free: bool,
 }
 
 impl MobilizedBody {
@@ -29,14 +32,6 @@ impl MobilizedBody {
     pub(crate) fn velocities(&self) -> std::ops::Range<usize> {
         let start = self.v_start as usize;
         start..start + self.kind.num_velocities()
-    }
-    /// Returns true if the velocities are the body's angular velocity and the velocity of Bo, both
-    /// in W.
-    pub(crate) fn is_free_body(&self) -> bool {
-        self.parent == 0
-            && self.kind == JointKind::QuaternionFloating
-            && self.x_pf.rotation == UnitQuaternion::identity()
-            && self.x_bm.translation.vector == Vector3::zeros()
     }
     pub(crate) fn positions(&self) -> std::ops::Range<usize> {
         let start = self.q_start as usize;
@@ -82,6 +77,10 @@ impl KinematicTree {
             x_bm: joint.x_bm,
             inertia: self.inertias[body],
             reflected,
+            is_free: joint.parent.index() == 0
+                && joint.kind == JointKind::QuaternionFloating
+                && joint.x_pf.rotation == UnitQuaternion::identity()
+                && joint.x_bm.translation.vector == Vector3::zeros(),
         });
         self.num_positions += joint.kind.num_positions();
         self.num_velocities += joint.kind.num_velocities();

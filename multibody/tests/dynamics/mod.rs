@@ -2,7 +2,7 @@
 //! time derivatives.
 
 mod curvilinear;
-mod discrete;
+pub(crate) mod discrete;
 mod forward;
 mod hostile;
 mod options;
