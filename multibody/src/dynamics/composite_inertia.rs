@@ -82,7 +82,7 @@ impl<T: Scalar> CompositeInertia<T> {
                 translational: w.cross(&w.cross(&self.moment)),
             }
     }
-    /// Returns the diagonal of the matrix that maps a spatial velocity of the point to the momentum.
+    /// Returns the diagonal of the map from a spatial velocity of the point to the momentum.
     pub(super) fn diagonal(&self) -> [T; 6] {
         let [xx, yy, zz, ..] = self.i;
         [xx, yy, zz, self.mass, self.mass, self.mass]
