@@ -26,6 +26,7 @@
 //! | `cli` | the `tarragon` command; switches on `visualization` |
 //! | `convex-decomposition` | meshes that collide as the union of convex pieces |
 //! | `remote-https` | packages from `https://` URLs; without it, only `http://` and `file://` |
+//! | `sparse-cholesky` | a faster solver of contact among more than about 150 bodies |
 //! | `visualization` | the module `visualization`; without it, no server and no page are built |
 //!
 //! ```

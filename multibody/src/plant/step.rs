@@ -17,8 +17,12 @@ use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, JointIndex};
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
+use rayon::prelude::*;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
+
+/// Number of contacts whose results are worth a second thread: about 50 us.
+const MANY_CONTACTS: usize = 1000;
 
 /// Work space of dynamics, kept from one computation to the next.
 #[derive(Clone, Debug)]
@@ -71,15 +75,28 @@ impl<T: Scalar> DynamicsResult<T> {
         end: &StepEnd<T>,
         dt: f64,
     ) {
-        let point_pairs = &mut self.contacts.point_pairs;
-        point_pairs.clear();
-        let ends = end.impulses.iter().zip(&end.constraint_v);
-        let all = contacts.sites.iter().zip(&contacts.pairs).zip(ends);
-        for ((site, pair), (impulse, v)) in all {
+        let info = |k: usize| {
+            let (site, pair) = (&contacts.sites[k], &contacts.pairs[k]);
+            let (impulse, v) = (&end.impulses[k], &end.constraint_v[k]);
             let impulse = Vector3::new(impulse[0], impulse[1], impulse[2]);
             let force = site.r_wc * (impulse * T::from(1.0 / dt));
-            for (body, force) in site.bodies.iter().zip([-force, force]) {
-                let arm = site.p_wc - positions.x_wb(*body).translation.vector;
+            let slip = v[0] * v[0] + v[1] * v[1];
+            let slip = match slip.re() > 0.0 {
+                true => slip.sqrt(),
+                false => T::zero(),
+            };
+            pair.with_force(site, force, v[2], slip)
+        };
+        let (point_pairs, all) = (&mut self.contacts.point_pairs, 0..contacts.sites.len());
+        point_pairs.clear();
+        match all.len() >= MANY_CONTACTS && rayon::current_num_threads() > 1 {
+            true => point_pairs.par_extend(all.into_par_iter().map(info)),
+            false => point_pairs.extend(all.map(info)),
+        }
+        for contact in point_pairs {
+            let force = contact.contact_force;
+            for (body, force) in [(contact.body_a, -force), (contact.body_b, force)] {
+                let arm = contact.contact_point - positions.x_wb(body).translation.vector;
                 let force = SpatialVector {
                     rotational: arm.cross(&force),
                     translational: force,
@@ -87,12 +104,6 @@ impl<T: Scalar> DynamicsResult<T> {
                 self.spatial[body.index()] += force;
                 self.contact_forces[body.index()] += force;
             }
-            let slip = v[0] * v[0] + v[1] * v[1];
-            let slip = match slip.re() > 0.0 {
-                true => slip.sqrt(),
-                false => T::zero(),
-            };
-            point_pairs.push(pair.with_force(site, force, v[2], slip));
         }
     }
 
