@@ -167,7 +167,7 @@ fn whatever_changes_wakes() {
     }
 }
 
-/// What a step remembers of the scene is lost with the cache; who sleeps is part of the state.
+/// A step's memory of the scene is lost with the cache; sleep is a part of the state.
 #[test]
 fn sleep_survives_the_loss_of_the_cache() {
     let (diagram, plant) = sleepy(ALL[0]).build(&[Vector3::new(0.0, 0.0, REST)]);
