@@ -1,8 +1,9 @@
 //! Computation of missing vertex normals.
 
 use super::RenderMesh;
+use foldhash::fast::RandomState;
 use nalgebra::Vector3;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// Rule for which triangles share a normal at a common vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +53,15 @@ pub(super) fn add_missing(mesh: &mut RenderMesh, triangles: &[(usize, Smoothing)
             *at += 1;
         }
     }
+    // Each triangle's normal, weighted by its angle at each corner.
+    let weighted: Vec<[Vector3<f64>; 3]> = triangles
+        .iter()
+        .zip(&unit)
+        .map(|(&(t, _), unit)| std::array::from_fn(|k| unit * corner_angle(mesh, t, k)))
+        .collect();
     // Equal normals at a vertex are stored once.
-    let mut known: BTreeMap<(u32, [u64; 3]), u32> = BTreeMap::new();
+    let mut known: HashMap<(u32, [u64; 3]), u32, RandomState> = HashMap::default();
+    known.reserve(mesh.positions.len());
     for (i, &(t, smoothing)) in triangles.iter().enumerate() {
         for k in 0..3 {
             let v = mesh.triangles[t][k];
@@ -65,7 +73,7 @@ pub(super) fn add_missing(mesh: &mut RenderMesh, triangles: &[(usize, Smoothing)
                 &[]
             };
             for &(j, corner) in others {
-                let (other, other_smoothing) = triangles[j as usize];
+                let other_smoothing = triangles[j as usize].1;
                 let together = j as usize == i
                     || smoothing == other_smoothing
                         && match smoothing {
@@ -74,7 +82,7 @@ pub(super) fn add_missing(mesh: &mut RenderMesh, triangles: &[(usize, Smoothing)
                             Smoothing::Auto => unit[i].dot(&unit[j as usize]) >= COS_FEATURE,
                         };
                 if together {
-                    sum += unit[j as usize] * corner_angle(mesh, other, corner as usize);
+                    sum += weighted[j as usize][corner as usize];
                 }
             }
             let n = sum.try_normalize(1e-12).unwrap_or(unit[i]);

@@ -52,10 +52,10 @@ impl ForcedMotion<'_> {
         bias: &mut [f64],
     ) {
         let all = &self.tree.nodes;
-        if let [node] = &all[nodes.clone()] {
-            if node.is_free {
-                return self.calc_free_body(node, mass_matrix, bias);
-            }
+        if let [node] = &all[nodes.clone()]
+            && node.is_free
+        {
+            return self.calc_free_body(node, mass_matrix, bias);
         }
         let (first, n) = (nodes.start, bias.len());
         let inboard = |node: &MobilizedBody| match node.parent {

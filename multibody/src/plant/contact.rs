@@ -288,7 +288,7 @@ impl<T: Scalar> ContactPair<T> {
             contact_point: site.p_wc,
             separation_speed,
             slip_speed,
-            point_pair: self.pair.clone(),
+            point_pair: self.pair,
             point_id: self.point_id,
         }
     }

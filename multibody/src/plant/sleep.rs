@@ -70,10 +70,9 @@ impl MultibodyPlant {
                         .iter()
                         .zip(&step.velocities.v[nv])
                         .all(is_same);
-                if let Some(tree) = trees.of_body(BodyIndex::new(node.body as usize)) {
-                    if !is_same {
-                        sleepers.wake(tree);
-                    }
+                let tree = trees.of_body(BodyIndex::new(node.body as usize));
+                if let (Some(tree), false) = (tree, is_same) {
+                    sleepers.wake(tree);
                 }
             }
         }

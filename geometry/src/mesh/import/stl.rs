@@ -4,6 +4,7 @@ use super::lines::for_each_line;
 use crate::error::{Error, Result, parse_error};
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::{MaterialGroup, RenderMesh};
+use foldhash::fast::RandomState;
 use nalgebra::Point3;
 use std::collections::HashMap;
 use std::path::Path;
@@ -115,7 +116,7 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
 #[derive(Default)]
 struct Surface {
     mesh: RenderMesh,
-    known: HashMap<[u64; 3], u32>,
+    known: HashMap<[u64; 3], u32, RandomState>,
 }
 
 impl Surface {
