@@ -88,7 +88,8 @@ impl MultibodyPlant {
             None => false,
         };
         let may_move = |id: GeometryId| materials.body_of(id).is_none_or(moves);
-        let wanted = |a, b| !sleepers.any() || may_move(a) || may_move(b);
+        let any_sleep = sleepers.any();
+        let wanted = |a, b| !any_sleep || may_move(a) || may_move(b);
         let (mut pairs, mut manifolds) = (vec![], vec![]);
         match self.contact.model {
             ContactModel::PointManifold => {
@@ -101,7 +102,7 @@ impl MultibodyPlant {
             let a = materials.get(self, &inspector, pair.id_a)?;
             let b = materials.get(self, &inspector, pair.id_b)?;
             let bodies = [a.body, b.body];
-            if sleepers.any() && !bodies.into_iter().any(moves) {
+            if any_sleep && !bodies.into_iter().any(moves) {
                 return Ok(());
             }
             let combined = match parameters.materials.is_empty() {

@@ -163,7 +163,13 @@ impl MultibodyPlant {
             let next = &out.next[q + range.start..q + range.end];
             let at_rest = next.iter().all(|v| v.re().abs() <= settings.speed);
             let steps = &mut state.rest_steps[tree];
-            *steps = if at_rest { steps.saturating_add(1) } else { 0 };
+            // Woken trees rest anew: a small force needs time to move them.
+            let slept = last.sleep.asleep_with.get(tree).copied().flatten();
+            let woken = slept.is_some() && !sleepers.is_asleep(tree);
+            *steps = match at_rest && !woken {
+                true => steps.saturating_add(1),
+                false => 0,
+            };
         }
         let needed = (settings.time / self.time_step).ceil();
         let rested = |steps: u32| f64::from(steps) >= needed;

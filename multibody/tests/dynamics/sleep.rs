@@ -185,6 +185,21 @@ fn sleep_survives_the_loss_of_the_cache() {
     assert_eq!(contacts.point_pairs().len(), 1);
 }
 
+/// After a step, the ball is still slower than what counts as rest.
+#[test]
+fn a_small_force_wakes_a_ball_for_good() {
+    let (diagram, plant) = sleepy(ALL[0]).build(&[Vector3::new(0.0, 0.0, REST)]);
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(1.0).unwrap();
+    let port = plant.dynamics().unwrap().applied_generalized_force();
+    let push = vec![0.0, 0.0, 0.0, 0.1, 0.0, 0.0];
+    sim.context_mut().fix(port, push).unwrap();
+    sim.advance_to(2.0).unwrap();
+    // A solid ball rolls with 5/7 of the acceleration of one that slides.
+    let v = velocity(&plant, sim.context(), 0)[3];
+    assert!((v - 0.1 * 5.0 / 7.0).abs() < 1e-3, "{v}");
+}
+
 /// Two sliders that a spring connects: the heavy one moves too little to count as awake.
 #[test]
 fn springs_keep_what_they_connect_awake() {
