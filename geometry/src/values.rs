@@ -1,7 +1,7 @@
 //! Conversion of vectors and poses between plain values and scalars with derivatives.
 
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
-use tarragon_framework::Scalar;
+use tarragon_framework::{Scalar, is_constant};
 
 /// Converts a vector of constants to the scalar `T`.
 #[inline]
@@ -22,6 +22,22 @@ pub(crate) fn values_of_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
         value_of(&x.translation.vector).into(),
         UnitQuaternion::new_unchecked(x.rotation.coords.map(|q| q.re()).into()),
     )
+}
+
+/// Converts a pose without derivatives to the scalar `T`.
+#[inline]
+pub(crate) fn lift_pose<T: Scalar>(x: &Isometry3<f64>) -> Isometry3<T> {
+    Isometry3::from_parts(
+        lift(&x.translation.vector).into(),
+        UnitQuaternion::new_unchecked(x.rotation.coords.map(T::from).into()),
+    )
+}
+
+/// Returns true if a pose certainly has no derivatives.
+#[inline]
+pub(crate) fn is_constant_pose<T: Scalar>(x: &Isometry3<T>) -> bool {
+    let (p, q) = (&x.translation.vector, &x.rotation.coords);
+    p.iter().all(is_constant) && q.iter().all(is_constant)
 }
 
 /// Re-expresses in A a constant vector that is expressed in B.

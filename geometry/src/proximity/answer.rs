@@ -1,6 +1,7 @@
 //! Results of a pair query, with the witnesses in the frames that the caller needs.
 
 use super::core_distance::CoreDistance;
+use crate::values::lift;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::Scalar;
 
@@ -46,6 +47,10 @@ impl<T: Scalar> PairDistance<T> {
 
 /// A [`PairDistance`], or the same result with its witnesses in other frames.
 pub(crate) trait PairAnswer<T: Scalar>: Sized {
+    /// The same without derivatives.
+    type Real: PairAnswer<f64>;
+    /// Creates the result from one without derivatives.
+    fn lift(real: Self::Real) -> Self;
     /// Creates the result from the witnesses on the surfaces and the normal from A to B, all in A.
     /// `p_ab` is the position of B in A.
     fn in_a(
@@ -64,6 +69,15 @@ pub(crate) trait PairAnswer<T: Scalar>: Sized {
 }
 
 impl<T: Scalar> PairAnswer<T> for PairDistance<T> {
+    type Real = PairDistance<f64>;
+    fn lift(real: PairDistance<f64>) -> Self {
+        Self {
+            distance: T::from(real.distance),
+            nhat_ba_w: lift(&real.nhat_ba_w),
+            p_wca: lift(&real.p_wca),
+            p_wcb: lift(&real.p_wcb),
+        }
+    }
     #[inline]
     fn in_a(
         surfaces: CoreDistance<T>,
@@ -104,6 +118,15 @@ pub(crate) struct WitnessPair<T: Scalar> {
 }
 
 impl<T: Scalar> PairAnswer<T> for WitnessPair<T> {
+    type Real = WitnessPair<f64>;
+    fn lift(real: WitnessPair<f64>) -> Self {
+        Self {
+            distance: T::from(real.distance),
+            nhat_ba_w: lift(&real.nhat_ba_w),
+            p_aca: lift(&real.p_aca),
+            p_bcb: lift(&real.p_bcb),
+        }
+    }
     #[inline]
     fn in_a(
         surfaces: CoreDistance<T>,

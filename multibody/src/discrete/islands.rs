@@ -37,8 +37,13 @@ impl ProblemIslands {
         &self.storage[..self.len]
     }
 
+    /// Returns true if a constraint acts on a tree.
+    pub(crate) fn is_constrained(&self, tree: usize) -> bool {
+        self.constrained[tree]
+    }
+
     /// Finds the islands of other constraints.
-    pub(crate) fn update(&mut self, trees: &Trees, constraints: &ConvexConstraints<f64>) {
+    pub(crate) fn update(&mut self, trees: &Trees, constraints: &ConvexConstraints) {
         let n = trees.len();
         self.parent.clear();
         self.parent.extend(0..n as u32);

@@ -52,12 +52,12 @@ impl<T: Scalar> RowLaw<T> {
         }
     }
 
-    pub(crate) fn real(&self) -> RowLaw<f64> {
+    pub(crate) fn map<S>(&self, f: impl Fn(&T) -> S) -> RowLaw<S> {
         RowLaw {
-            r: self.r.re(),
-            v_hat: self.v_hat.re(),
-            lower: self.lower.re(),
-            upper: self.upper.re(),
+            r: f(&self.r),
+            v_hat: f(&self.v_hat),
+            lower: f(&self.lower),
+            upper: f(&self.upper),
         }
     }
 }
@@ -203,14 +203,14 @@ impl<T: Scalar> ContactLaw<T> {
         }
     }
 
-    pub(crate) fn real(&self) -> ContactLaw<f64> {
-        let real = |law: &HuntCrossley<T>| HuntCrossley {
-            mu: law.mu.re(),
-            k: law.k.re(),
-            d: law.d.re(),
-            fe0: law.fe0.re(),
-            n0: law.n0.re(),
-            eps: law.eps.re(),
+    pub(crate) fn map<S>(&self, f: impl Fn(&T) -> S) -> ContactLaw<S> {
+        let map = |law: &HuntCrossley<T>| HuntCrossley {
+            mu: f(&law.mu),
+            k: f(&law.k),
+            d: f(&law.d),
+            fe0: f(&law.fe0),
+            n0: f(&law.n0),
+            eps: f(&law.eps),
             fade: law.fade,
             dt: law.dt,
         };
@@ -221,13 +221,13 @@ impl<T: Scalar> ContactLaw<T> {
                 r_normal,
                 v_hat,
             } => ContactLaw::Sap {
-                mu: mu.re(),
-                r_tangential: r_tangential.re(),
-                r_normal: r_normal.re(),
-                v_hat: v_hat.re(),
+                mu: f(mu),
+                r_tangential: f(r_tangential),
+                r_normal: f(r_normal),
+                v_hat: f(v_hat),
             },
-            Self::Lagged(law) => ContactLaw::Lagged(real(law)),
-            Self::Similar(law) => ContactLaw::Similar(real(law)),
+            Self::Lagged(law) => ContactLaw::Lagged(map(law)),
+            Self::Similar(law) => ContactLaw::Similar(map(law)),
         }
     }
 }
@@ -350,10 +350,32 @@ impl<T: Scalar> Law<T> {
             }
         }
     }
-    pub(crate) fn real(&self) -> Law<f64> {
+    /// Returns the same law in another scalar.
+    pub(crate) fn map<S>(&self, f: impl Fn(&T) -> S) -> Law<S> {
         match self {
-            Self::Rows(laws) => Law::Rows(laws.iter().map(RowLaw::real).collect()),
-            Self::Contact(law) => Law::Contact(law.real()),
+            Self::Rows(laws) => Law::Rows(laws.iter().map(|law| law.map(&f)).collect()),
+            Self::Contact(law) => Law::Contact(law.map(f)),
+        }
+    }
+}
+
+/// Velocity and impulse (N s, N m s) of a constraint at the end of a step, by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConstraintEnd<T> {
+    pub(crate) v: [T; 6],
+    pub(crate) impulse: [T; 6],
+}
+
+impl ConstraintEnd<f64> {
+    pub(crate) const ZERO: Self = Self {
+        v: [0.0; 6],
+        impulse: [0.0; 6],
+    };
+    /// Returns the same in another scalar.
+    pub(crate) fn lift<T: Scalar>(&self) -> ConstraintEnd<T> {
+        ConstraintEnd {
+            v: self.v.map(T::from),
+            impulse: self.impulse.map(T::from),
         }
     }
 }

@@ -13,22 +13,27 @@ mod blocks;
 mod cholesky;
 mod hessian;
 mod islands;
+mod jacobian;
 mod law;
 mod momentum;
 mod newton;
+mod optional_list;
 mod problem;
 mod regularization;
+mod site;
 mod step;
+mod step_constraints;
 mod step_start;
 #[cfg(feature = "sparse-cholesky")]
 mod supernodal;
 mod trees;
 
-pub(crate) use problem::{ContactSite, Site};
+pub(crate) use law::ConstraintEnd;
 pub use regularization::DiscreteContactApproximation;
 pub(crate) use regularization::{
     ContactParameters, ControllerParameters, SiteLaw, SpringRow, StepSettings,
 };
+pub(crate) use site::{ContactSite, ContactSites, Site};
 pub(crate) use step::{StepEnd, StepStorage};
 pub(crate) use step_start::{StepFailure, StepFailureKind, StepStart};
 pub(crate) use trees::Trees;

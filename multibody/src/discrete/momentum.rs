@@ -95,8 +95,8 @@ impl Momentum {
             motion: ForcedMotion {
                 tree: start.tree,
                 inertias: &inertias,
-                positions: &positions,
-                velocities: &velocities,
+                positions,
+                velocities,
                 applied: &forces.spatial,
             },
             trees,

@@ -3,7 +3,7 @@
 use super::blocks;
 use super::hessian::Hessian;
 use super::islands::ProblemIsland;
-use super::law::Stiffness;
+use super::law::{ConstraintEnd, Stiffness};
 use super::momentum::Momentum;
 use super::problem::{ConvexConstraint, ConvexConstraints};
 use super::trees::Trees;
@@ -76,7 +76,7 @@ struct LocalBlock {
 pub(crate) struct IslandProblem<'a> {
     pub(crate) trees: &'a Trees,
     pub(crate) momentum: &'a Momentum,
-    pub(crate) constraints: &'a ConvexConstraints<f64>,
+    pub(crate) constraints: &'a ConvexConstraints,
     pub(crate) island: &'a ProblemIsland,
     /// Position of each tree in its island.
     pub(crate) local: &'a [u32],
@@ -88,7 +88,7 @@ impl<'a> IslandProblem<'a> {
     fn size(&self, local: usize) -> usize {
         self.trees.range(self.island.trees[local]).len()
     }
-    fn list(&self) -> impl ExactSizeIterator<Item = &'a ConvexConstraint<f64>> + use<'a> {
+    fn list(&self) -> impl ExactSizeIterator<Item = &'a ConvexConstraint> + use<'a> {
         let list = &self.constraints.list;
         self.island.constraints.iter().map(|c| &list[*c])
     }
@@ -379,6 +379,15 @@ impl IslandSolver {
             for (v, own) in all[range].iter_mut().zip(&self.v[start..]) {
                 *v = T::from(*own);
             }
+        }
+    }
+
+    /// Returns velocity and impulse of a constraint of the island at the solution.
+    pub(crate) fn end_of(&self, constraint: usize) -> ConstraintEnd<f64> {
+        let six = |list: &[f64]| std::array::from_fn(|i| list[6 * constraint + i]);
+        ConstraintEnd {
+            v: six(&self.constraint_v),
+            impulse: six(&self.impulses),
         }
     }
 

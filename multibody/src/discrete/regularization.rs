@@ -2,8 +2,10 @@
 //! Drake's discrete plants.
 
 use super::law::{ContactLaw, HuntCrossley, Law, RowLaw};
+use std::any::Any;
+use std::borrow::Cow;
 use std::f64::consts::PI;
-use tarragon_framework::Scalar;
+use tarragon_framework::{Scalar, is_constant};
 
 /// Near-rigid parameter of constraints other than contact.
 const NEAR_RIGID: f64 = 0.1;
@@ -66,6 +68,19 @@ pub(crate) struct ContactParameters<T> {
     pub(crate) depth: T,
 }
 
+impl ContactParameters<f64> {
+    /// Returns the same without derivatives, in another scalar.
+    pub(super) fn lift<T: Scalar>(&self) -> ContactParameters<T> {
+        ContactParameters {
+            k: T::from(self.k),
+            d: T::from(self.d),
+            tau: T::from(self.tau),
+            mu: T::from(self.mu),
+            depth: T::from(self.depth),
+        }
+    }
+}
+
 /// A spring with damping: one row of a constraint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpringRow<T> {
@@ -87,6 +102,43 @@ pub(crate) enum SiteLaw<T: Scalar> {
     /// A joint limit at a distance.
     Limit(T),
     Controller(ControllerParameters<T>),
+}
+
+impl<T: Scalar> SiteLaw<T> {
+    /// Returns the same without derivatives.
+    pub(super) fn real(&self) -> Cow<'_, SiteLaw<f64>> {
+        if let Some(real) = (self as &dyn Any).downcast_ref() {
+            return Cow::Borrowed(real);
+        }
+        let real = |row: &SpringRow<T>| SpringRow {
+            g: row.g.re(),
+            k: row.k,
+            tau: row.tau,
+        };
+        Cow::Owned(match self {
+            Self::Springs(rows) => SiteLaw::Springs(rows.iter().map(real).collect()),
+            Self::Stop(row) => SiteLaw::Stop(real(row)),
+            Self::Limit(g) => SiteLaw::Limit(g.re()),
+            Self::Controller(c) => SiteLaw::Controller(ControllerParameters {
+                gains: c.gains,
+                error: c.error.re(),
+                desired_velocity: c.desired_velocity.re(),
+                feed_forward: c.feed_forward.re(),
+                effort_limit: c.effort_limit,
+            }),
+        })
+    }
+    /// Returns true if nothing in it has derivatives, certainly.
+    pub(super) fn is_constant(&self) -> bool {
+        match self {
+            Self::Springs(rows) => rows.iter().all(|row| is_constant(&row.g)),
+            Self::Stop(row) => is_constant(&row.g),
+            Self::Limit(g) => is_constant(g),
+            Self::Controller(c) => [c.error, c.desired_velocity, c.feed_forward]
+                .iter()
+                .all(is_constant),
+        }
+    }
 }
 
 /// Parameters of an actuator with gains.
@@ -112,9 +164,26 @@ fn near_rigid<T: Scalar>(beta: f64, w: T) -> T {
     w * (beta * beta / (4.0 * PI * PI))
 }
 
+/// Size w of `J diag(A)^-1 J^T` per row. Its derivatives take long to compute, and few laws depend
+/// on them.
+pub(crate) struct InverseInertia<'a, T> {
+    pub(crate) real: f64,
+    /// Computes it with derivatives.
+    pub(crate) differentiate: &'a dyn Fn() -> T,
+}
+
+impl<T: Scalar> InverseInertia<'_, T> {
+    fn value(&self) -> T {
+        match T::NDERIV {
+            0 => T::from(self.real),
+            _ => (self.differentiate)(),
+        }
+    }
+}
+
 impl StepSettings {
-    /// Returns the law of a constraint, given the size w of `J diag(A)^-1 J^T` per row.
-    pub(crate) fn law<T: Scalar>(&self, site: &SiteLaw<T>, w: T) -> Law<T> {
+    /// Returns the law of a constraint.
+    pub(crate) fn law<T: Scalar>(&self, site: &SiteLaw<T>, w: &InverseInertia<'_, T>) -> Law<T> {
         match site {
             SiteLaw::Springs(rows) => {
                 Law::Rows(rows.iter().map(|row| self.spring(row, w)).collect())
@@ -129,19 +198,18 @@ impl StepSettings {
     }
 
     /// Returns regularization and unforced velocity of a constraint's row.
-    fn spring<T: Scalar>(&self, row: &SpringRow<T>, w: T) -> RowLaw<T> {
+    fn spring<T: Scalar>(&self, row: &SpringRow<T>, w: &InverseInertia<'_, T>) -> RowLaw<T> {
         let dt = self.dt;
         let compliance = 1.0 / (dt * (dt + row.tau) * row.k);
-        let rigid = near_rigid(NEAR_RIGID, w);
-        let (r, tau) = match compliance < rigid.re() {
-            true => (rigid, dt),
+        let (r, tau) = match compliance < near_rigid(NEAR_RIGID, w.real) {
+            true => (near_rigid(NEAR_RIGID, w.value()), dt),
             false => (T::from(compliance), row.tau),
         };
         RowLaw::two_sided(r, -row.g / (dt + tau))
     }
 
     /// Returns the law of a joint limit at a distance g.
-    fn limit<T: Scalar>(&self, g: T, w: T) -> RowLaw<T> {
+    fn limit<T: Scalar>(&self, g: T, w: &InverseInertia<'_, T>) -> RowLaw<T> {
         let row = SpringRow {
             g,
             k: LIMIT_STIFFNESS,
@@ -152,14 +220,20 @@ impl StepSettings {
     }
 
     /// Returns the law of an actuator with gains.
-    fn controller<T: Scalar>(&self, c: &ControllerParameters<T>, w: T) -> RowLaw<T> {
+    fn controller<T: Scalar>(
+        &self,
+        c: &ControllerParameters<T>,
+        w: &InverseInertia<'_, T>,
+    ) -> RowLaw<T> {
         let (p, d) = c.gains;
         let dt = self.dt;
         let compliance = 1.0 / (dt * (dt * p + d));
-        let rigid = near_rigid(NEAR_RIGID, w);
         // Gains too large for the inertia are both reduced.
-        let (r, scale) = match compliance < rigid.re() {
-            true => (rigid, T::from(compliance) / rigid),
+        let (r, scale) = match compliance < near_rigid(NEAR_RIGID, w.real) {
+            true => {
+                let rigid = near_rigid(NEAR_RIGID, w.value());
+                (rigid, T::from(compliance) / rigid)
+            }
             false => (T::from(compliance), T::one()),
         };
         let effort = (c.error * p + c.desired_velocity * d) * scale + c.feed_forward;
@@ -171,13 +245,18 @@ impl StepSettings {
         }
     }
 
-    /// Returns the law of a contact, given the size w of `J diag(A)^-1 J^T` per row; `vn` is its
-    /// normal velocity at the start of the step.
-    pub(crate) fn contact<T: Scalar>(&self, c: &ContactParameters<T>, w: T, vn: T) -> Law<T> {
+    /// Returns the law of a contact; `vn` is its normal velocity at the start of the step.
+    pub(crate) fn contact<T: Scalar>(
+        &self,
+        c: &ContactParameters<T>,
+        w: &InverseInertia<'_, T>,
+        vn: T,
+    ) -> Law<T> {
         let dt = self.dt;
         let sigma = FRICTION_REGULARIZATION;
         Law::Contact(match self.approximation {
             DiscreteContactApproximation::Sap => {
+                let w = w.value();
                 let compliance = (c.k * (c.tau + dt) * dt).recip();
                 let mut r_normal = greater(near_rigid(self.near_rigid, w), compliance);
                 let mut v_hat = c.depth / (c.tau + dt);
@@ -195,22 +274,26 @@ impl StepSettings {
             }
             approximation => {
                 // The stiffness whose regularization 1 / (k dt^2) is that of a near-rigid contact.
-                let rigid = near_rigid(self.near_rigid_hunt_crossley, w) * (dt * dt);
-                let k = match (rigid * c.k).re() > 1.0 {
-                    true => rigid.recip(),
+                let scale = self.near_rigid_hunt_crossley;
+                let k = match near_rigid(scale, w.real) * (dt * dt) * c.k.re() > 1.0 {
+                    true => (near_rigid(scale, w.value()) * (dt * dt)).recip(),
                     false => c.k,
                 };
                 let fe0 = k * c.depth;
                 let damping = greater(T::one() - c.d * vn, T::zero());
                 let n0 = greater(fe0, T::zero()) * damping * dt;
-                let soft = c.mu * w * n0 * sigma;
+                let slow = self.stiction_tolerance;
+                let eps = match c.mu.re() * w.real * n0.re() * sigma > slow {
+                    true => c.mu * w.value() * n0 * sigma,
+                    false => T::from(slow),
+                };
                 let law = HuntCrossley {
                     mu: c.mu,
                     k,
                     d: c.d,
                     fe0,
                     n0,
-                    eps: greater(T::from(self.stiction_tolerance), soft),
+                    eps,
                     fade: 1.0 / self.max_recovery_speed,
                     dt,
                 };

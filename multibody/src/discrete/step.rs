@@ -1,15 +1,20 @@
 //! One discrete step: from the state and the forces at its start to the velocities at its end.
 
 use super::islands::{ProblemIsland, ProblemIslands};
+use super::law::ConstraintEnd;
 use super::momentum::Momentum;
 use super::newton::{IslandProblem, IslandSolver, NewtonFailure};
-use super::problem::{ContactSite, ConvexConstraints, ProblemFrame, Site};
+
+use super::optional_list::OptionalList;
 use super::regularization::SiteLaw;
+use super::site::{ContactSites, Site};
+use super::step_constraints::{StepConstraints, StepFrame};
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::trees::Trees;
-use crate::dynamics::{inverse_dynamics, mass_matrix_diagonal};
+use crate::dynamics::GivenMotion;
+use crate::spatial::SpatialVector;
 use rayon::prelude::*;
-use tarragon_framework::Scalar;
+use tarragon_framework::{Scalar, is_constant};
 
 /// Number of constraints that make a task worth a thread: about 20 us.
 const CONSTRAINTS_PER_TASK: usize = 64;
@@ -21,8 +26,9 @@ pub(crate) struct StepStorage<T: Scalar> {
     momentum: Momentum,
     solvers: Vec<IslandSolver>,
     islands: ProblemIslands,
-    constraints: ConvexConstraints<T>,
-    inverse_diagonal: Vec<T>,
+    constraints: StepConstraints<T>,
+    /// By tree: whether nothing about it certainly has derivatives.
+    constant_trees: Vec<bool>,
     end: StepEnd<T>,
 }
 
@@ -31,12 +37,22 @@ pub(crate) struct StepStorage<T: Scalar> {
 pub(crate) struct StepEnd<T> {
     /// Velocities at the end.
     pub(crate) v: Vec<T>,
-    /// Impulses (N s, N m s) of the constraints.
-    pub(crate) impulses: Vec<[T; 6]>,
-    /// Velocities of the constraints at the end.
-    pub(crate) constraint_v: Vec<[T; 6]>,
+    /// All constraints without derivatives.
+    pub(crate) real: Vec<ConstraintEnd<f64>>,
+    /// Those with derivatives.
+    pub(crate) derived: OptionalList<ConstraintEnd<T>>,
     /// Whether something that moves is at the constraints; impulses are 0 elsewhere.
     used: Vec<bool>,
+    /// Of those where it is, the index of each.
+    places: Vec<usize>,
+}
+
+impl<T: Scalar> StepEnd<T> {
+    /// Returns the end of a constraint.
+    pub(crate) fn constraint(&self, k: usize) -> ConstraintEnd<T> {
+        let derived = self.derived.get(k).copied();
+        derived.unwrap_or_else(|| self.real[k].lift())
+    }
 }
 
 impl<T: Scalar> StepStorage<T> {
@@ -45,13 +61,14 @@ impl<T: Scalar> StepStorage<T> {
             momentum: Momentum::default(),
             solvers: vec![],
             islands: ProblemIslands::default(),
-            constraints: ConvexConstraints::empty(),
-            inverse_diagonal: vec![],
+            constraints: StepConstraints::empty(),
+            constant_trees: vec![],
             end: StepEnd {
                 v: vec![],
-                impulses: vec![],
-                constraint_v: vec![],
+                real: vec![],
+                derived: OptionalList::empty(),
                 used: vec![],
+                places: vec![],
             },
         }
     }
@@ -66,12 +83,13 @@ impl<T: Scalar> StepStorage<T> {
     pub(crate) fn finish(
         &mut self,
         start: &StepStart<'_, T>,
-        contacts: &[ContactSite<T>],
+        contacts: &ContactSites<T>,
         sites: &[(Site<T>, SiteLaw<T>)],
     ) -> Result<&StepEnd<T>, StepFailure> {
+        self.update_constant_trees(start);
         self.update_constraints(start, contacts, sites);
-        let constraints = self.constraints.real();
-        self.islands.update(start.trees, &constraints);
+        let constraints = &self.constraints.real;
+        self.islands.update(start.trees, constraints);
         let islands = self.islands.list();
         if self.solvers.len() < islands.len() {
             self.solvers
@@ -81,17 +99,21 @@ impl<T: Scalar> StepStorage<T> {
         let problem = |island| IslandProblem {
             trees: start.trees,
             momentum: &self.momentum,
-            constraints: &constraints,
+            constraints,
             island,
             local: &self.islands.local,
             with_derivatives: T::NDERIV > 0,
         };
+        let constant = Constant {
+            trees: &self.constant_trees,
+            constraints: &self.constraints,
+        };
         let solve = |(solver, island): (&mut IslandSolver, _)| {
             let problem = problem(island);
             let solved = solver.solve(&problem);
-            let factored = match T::NDERIV {
-                0 => solved,
-                _ => solved.and_then(|()| solver.factor_at_solution(&problem)),
+            let factored = match constant.has(island) {
+                true => solved,
+                false => solved.and_then(|()| solver.factor_at_solution(&problem)),
             };
             solver.failure = factored.err();
         };
@@ -114,126 +136,140 @@ impl<T: Scalar> StepStorage<T> {
         for (solver, island) in solvers.iter().zip(islands) {
             solver.scatter(&problem(island), &mut end.v);
         }
-        drop(constraints);
         for _ in 0..T::NDERIV {
             self.differentiate(start);
         }
-        self.end.update_constraints(start.trees, &self.constraints);
+        self.update_impulses(start.trees);
         Ok(&self.end)
+    }
+
+    /// Finds the trees about which nothing has derivatives.
+    fn update_constant_trees(&mut self, start: &StepStart<'_, T>) {
+        let constant = &mut self.constant_trees;
+        constant.clear();
+        if T::NDERIV == 0 {
+            constant.resize(start.trees.len(), true);
+            return;
+        }
+        let inertias = start.inertias.is_constant();
+        let (generalized, spatial) = (&start.forces.generalized, &start.forces.spatial);
+        let is_constant_body = |body: u32| {
+            let force = &spatial[body as usize];
+            start.velocities.is_constant(body) && force.is_constant()
+        };
+        constant.extend((0..start.trees.len()).map(|tree| {
+            let range = start.trees.range(tree);
+            let nodes = &start.tree.nodes[start.trees.nodes(tree)];
+            inertias
+                && nodes.iter().all(|node| is_constant_body(node.body))
+                && generalized[range.clone()].iter().all(is_constant)
+                && start.damping[range].iter().all(is_constant)
+        }));
     }
 
     /// Finds the constraints that can act.
     fn update_constraints(
         &mut self,
         start: &StepStart<'_, T>,
-        contacts: &[ContactSite<T>],
+        contacts: &ContactSites<T>,
         sites: &[(Site<T>, SiteLaw<T>)],
     ) {
-        let dt = start.settings.dt;
         self.constraints.clear();
         let used = &mut self.end.used;
         used.clear();
-        if contacts.is_empty() && sites.is_empty() {
+        let num_contacts = contacts.real.len();
+        if num_contacts == 0 && sites.is_empty() {
             return;
         }
-        self.inverse_diagonal.clear();
-        match T::NDERIV {
-            0 => {
-                let known = self.momentum.inverse_diagonal.iter();
-                self.inverse_diagonal.extend(known.map(|x| T::from(*x)));
-            }
-            _ => {
-                let diagonal = mass_matrix_diagonal(start.tree, start.inertias, start.positions);
-                let diagonal = diagonal.into_iter().zip(start.damping);
-                self.inverse_diagonal
-                    .extend(diagonal.map(|(m, d)| (m + *d * dt).recip()));
-            }
-        }
-        let frame = ProblemFrame {
-            tree: start.tree,
-            trees: start.trees,
-            positions: start.positions,
-            v0: &start.velocities.v,
-            inverse_diagonal: &self.inverse_diagonal,
-            locked: start.locked,
+        let inverse_diagonal = &self.momentum.inverse_diagonal;
+        let frame = StepFrame::new(start, inverse_diagonal, &self.constant_trees);
+        let add = |constraints: &mut StepConstraints<T>, k| {
+            constraints.add_contact(&frame, &contacts.real[k], contacts.derived.get(k))
         };
-        let settings = &start.settings;
-        if tasks_for(contacts.len()) > 1 {
-            let part = |contacts: &[ContactSite<T>]| {
-                let mut part = ConvexConstraints::empty();
-                let add = |contact| part.add_contact(&frame, settings, contact);
-                let used: Vec<bool> = contacts.iter().map(add).collect();
+        if tasks_for(num_contacts) > 1 {
+            let part = |first: usize| {
+                let mut part = StepConstraints::empty();
+                let end = num_contacts.min(first + CONSTRAINTS_PER_TASK);
+                let used: Vec<bool> = (first..end).map(|k| add(&mut part, k)).collect();
                 (part, used)
             };
-            let chunks = contacts.par_chunks(CONSTRAINTS_PER_TASK);
-            let parts: Vec<_> = chunks.map(part).collect();
+            let starts = (0..num_contacts).into_par_iter();
+            let parts: Vec<_> = starts.step_by(CONSTRAINTS_PER_TASK).map(part).collect();
             for (part, part_used) in parts {
                 self.constraints.append(part);
                 used.extend(part_used);
             }
         } else {
-            let add = |contact| self.constraints.add_contact(&frame, settings, contact);
-            used.extend(contacts.iter().map(add));
+            used.extend((0..num_contacts).map(|k| add(&mut self.constraints, k)));
         }
-        let add = |(site, law): &(_, _)| self.constraints.add(&frame, settings, site, law);
+        let add = |(site, law): &(_, _)| self.constraints.add(&frame, site, law);
         used.extend(sites.iter().map(add));
     }
 
     /// Corrects the velocities by one step of Newton's method whose residual has derivatives and
-    /// whose Hessian has none: the implicit function theorem at the optimum.
+    /// whose Hessian has none: the implicit function theorem at the optimum. What has no
+    /// derivatives is left out of the residual, whose value counts as 0.
     fn differentiate(&mut self, start: &StepStart<'_, T>) {
         let (constraints, end) = (&self.constraints, &mut self.end);
         let dt = start.settings.dt;
-        let v0 = &start.velocities.v;
         let held = |k: usize, x: T| if start.locked[k] { T::zero() } else { x };
-        let vdot: Vec<T> = end
-            .v
-            .iter()
-            .zip(v0)
-            .enumerate()
-            .map(|(k, (v, v0))| held(k, (*v - *v0) / dt))
-            .collect();
-        let applied = Some(&*start.forces.spatial);
-        let (tree, inertias) = (start.tree, start.inertias);
-        let (positions, velocities) = (start.positions, start.velocities);
-        let needed = inverse_dynamics(tree, inertias, positions, velocities, Some(&vdot), applied);
-        let forces = start.forces.generalized.iter().zip(needed);
-        let mut missing: Vec<T> = forces
-            .enumerate()
-            .map(|(k, (have, need))| held(k, (*have - need - end.v[k] * start.damping[k]) * dt))
-            .collect();
-        for constraint in &constraints.list {
-            let (mut v, mut impulse) = ([T::zero(); 6], [T::zero(); 6]);
-            constraint_velocity(start.trees, constraints, constraint, &end.v, &mut v);
-            constraint.law.impulse(&v, &mut impulse);
-            for block in &constraint.blocks {
-                let range = start.trees.range(block.tree as usize);
-                let n = range.len();
-                let values = &constraints.jacobian[block.start as usize..];
-                let rows = values.chunks_exact(n).zip(&impulse);
-                for (row, f) in rows.take(constraint.law.num_rows()) {
-                    for (sum, x) in missing[range.clone()].iter_mut().zip(row) {
-                        *sum += *x * *f;
-                    }
-                }
+        let mut missing = vec![T::zero(); end.v.len()];
+        let mut vdot = vec![T::zero(); end.v.len()];
+        let mut forces = vec![SpatialVector::zero(); start.tree.nodes.len() + 1];
+        for (tree, range) in start.trees.ranges().iter().enumerate() {
+            if self.constant_trees[tree] || start.is_asleep(tree) {
+                continue;
+            }
+            for k in range.clone() {
+                vdot[k] = held(k, (end.v[k] - start.velocities.v[k]) / dt);
+            }
+            let motion = GivenMotion {
+                inertias: start.inertias,
+                positions: start.positions,
+                velocities: start.velocities,
+                vdot: Some(&vdot),
+                applied: Some(&start.forces.spatial),
+            };
+            let nodes = &start.tree.nodes[start.trees.nodes(tree)];
+            motion.calc_forces(nodes, &mut forces, &mut missing);
+            for k in range.clone() {
+                let have = start.forces.generalized[k] - end.v[k] * start.damping[k];
+                missing[k] = held(k, (have - missing[k]) * dt);
             }
         }
-        let mut constrained = vec![false; start.trees.len()];
+        let constant = Constant {
+            trees: &self.constant_trees,
+            constraints,
+        };
         for (solver, island) in self.solvers.iter().zip(self.islands.list()) {
+            if constant.has(island) {
+                continue;
+            }
+            for constraint in &island.constraints {
+                let now = constraints.evaluate(start.trees, *constraint, &end.v);
+                constraints.add_impulse(start.trees, *constraint, &now.impulse, &mut missing);
+            }
             let ranges = || island.trees.iter().map(|tree| start.trees.range(*tree));
-            let mut local: Vec<T> = ranges().flat_map(|r| missing[r].to_vec()).collect();
+            let derivatives = |x: &T| *x - x.re();
+            let mut local: Vec<T> = vec![];
+            for range in ranges() {
+                local.extend(missing[range].iter().map(derivatives));
+            }
             solver.hessian.solve_with_derivatives(&mut local);
             let mut corrections = local.into_iter();
-            for (tree, range) in island.trees.iter().zip(ranges()) {
-                constrained[*tree] = true;
+            for range in ranges() {
                 for (v, x) in end.v[range].iter_mut().zip(&mut corrections) {
                     *v += x;
                 }
             }
         }
         for (tree, range) in start.trees.ranges().iter().enumerate() {
-            if !constrained[tree] && !start.is_asleep(tree) {
+            let skipped = self.constant_trees[tree] || start.is_asleep(tree);
+            if !skipped && !self.islands.is_constrained(tree) {
                 let correction = &mut missing[range.clone()];
+                for x in &mut *correction {
+                    *x -= x.re();
+                }
                 self.momentum.solve(tree, correction);
                 for (v, x) in end.v[range.clone()].iter_mut().zip(correction) {
                     *v += *x;
@@ -241,44 +277,49 @@ impl<T: Scalar> StepStorage<T> {
             }
         }
     }
-}
 
-/// Computes the velocity of a constraint.
-fn constraint_velocity<T: Scalar>(
-    trees: &Trees,
-    constraints: &ConvexConstraints<T>,
-    constraint: &super::problem::ConvexConstraint<T>,
-    v: &[T],
-    out: &mut [T; 6],
-) {
-    for block in &constraint.blocks {
-        let range = trees.range(block.tree as usize);
-        let n = range.len();
-        let values = &constraints.jacobian[block.start as usize..];
-        let rows = values.chunks_exact(n).zip(out.iter_mut());
-        for (row, out) in rows.take(constraint.law.num_rows()) {
-            for (x, v) in row.iter().zip(&v[range.clone()]) {
-                *out += *x * *v;
+    /// Computes velocities and impulses of the constraints at the end.
+    fn update_impulses(&mut self, trees: &Trees) {
+        let (constraints, end) = (&self.constraints, &mut self.end);
+        let n = end.used.len();
+        end.real.clear();
+        end.real.resize(n, ConstraintEnd::ZERO);
+        end.derived.reset(n);
+        end.places.clear();
+        let places = (0..n).filter(|place| end.used[*place]);
+        end.places.extend(places);
+        let constant = Constant {
+            trees: &self.constant_trees,
+            constraints,
+        };
+        for (solver, island) in self.solvers.iter().zip(self.islands.list()) {
+            let is_constant = constant.has(island);
+            for (i, constraint) in island.constraints.iter().enumerate() {
+                let place = end.places[*constraint];
+                end.real[place] = solver.end_of(i);
+                if !is_constant {
+                    let derived = constraints.evaluate(trees, *constraint, &end.v);
+                    end.derived.set(place, derived);
+                }
             }
         }
     }
 }
 
-impl<T: Scalar> StepEnd<T> {
-    /// Computes velocities and impulses of the constraints.
-    fn update_constraints(&mut self, trees: &Trees, constraints: &ConvexConstraints<T>) {
-        self.impulses.clear();
-        self.constraint_v.clear();
-        let mut list = constraints.list.iter();
-        for used in &self.used {
-            let (mut v, mut impulse) = ([T::zero(); 6], [T::zero(); 6]);
-            if let Some(constraint) = used.then(|| list.next()).flatten() {
-                constraint_velocity(trees, constraints, constraint, &self.v, &mut v);
-                constraint.law.impulse(&v, &mut impulse);
-            }
-            self.constraint_v.push(v);
-            self.impulses.push(impulse);
-        }
+/// What certainly has no derivatives.
+struct Constant<'a, T: Scalar> {
+    /// By tree.
+    trees: &'a [bool],
+    constraints: &'a StepConstraints<T>,
+}
+
+impl<T: Scalar> Constant<'_, T> {
+    /// Returns true if nothing in an island has derivatives.
+    fn has(&self, island: &ProblemIsland) -> bool {
+        let constraints = self.constraints;
+        T::NDERIV == 0
+            || (island.trees.iter().all(|tree| self.trees[*tree])
+                && !(island.constraints.iter()).any(|k| constraints.is_derived(*k)))
     }
 }
 

@@ -328,7 +328,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
 
     /// Returns the power of a bushing's forces on its bodies.
     fn bushing_power(&self, element: (usize, &ForceElement)) -> T {
-        let n = self.positions.x_wb.len();
+        let n = self.positions.body_poses().len();
         let mut forces = MultibodyForces::zero(n, self.velocities.v.len());
         self.add_force(element, &mut forces);
         let power = forces.spatial.iter().zip(&self.velocities.v_wb);

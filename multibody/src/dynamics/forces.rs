@@ -2,11 +2,11 @@
 
 use super::composite_inertia::mass_and_moment;
 use super::inertias::Inertias;
-use crate::kinematics::{PositionKinematics, turned};
+use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
-use crate::tree::KinematicTree;
-use nalgebra::{Matrix3, Vector3};
+use crate::tree::{KinematicTree, MobilizedBody};
+use nalgebra::Vector3;
 use std::any::Any;
 use std::borrow::Cow;
 use tarragon_framework::Scalar;
@@ -96,13 +96,35 @@ impl<T: Scalar> MultibodyForces<T> {
     ) {
         for node in &tree.nodes {
             let body = node.body as usize;
-            let g = turned(&Matrix3::identity(), &gravity(BodyIndex::new(body)));
-            let (mass, moment) = mass_and_moment(inertias, node, positions);
-            self.spatial[body] += SpatialVector {
-                rotational: moment.cross(&g),
-                translational: g * mass,
+            let g = gravity(BodyIndex::new(body));
+            let is_model = inertias.body(node).is_none();
+            self.spatial[body] += match is_model && positions.lacks_derivatives(node.body) {
+                true => {
+                    let weight = weight(&Inertias::of_model(), node, positions.real(), &g);
+                    SpatialVector::lift(&weight)
+                }
+                false => weight(inertias, node, positions, &g),
             };
         }
+    }
+}
+
+/// Returns the weight of a body about Bo, expressed in W.
+#[inline(always)]
+fn weight<T: Scalar>(
+    inertias: &Inertias<T>,
+    node: &MobilizedBody,
+    positions: &PositionKinematics<T>,
+    g: &Vector3<f64>,
+) -> SpatialVector<T> {
+    let (mass, m) = mass_and_moment(inertias, node, positions);
+    SpatialVector {
+        rotational: Vector3::new(
+            m.y * g.z - m.z * g.y,
+            m.z * g.x - m.x * g.z,
+            m.x * g.y - m.y * g.x,
+        ),
+        translational: g.map(|g| mass * g),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::articulated_body::{ArticulatedBodies, SingularInertia};
 use super::forces::MultibodyForces;
 use super::inertias::Inertias;
-use super::inverse_dynamics::{inverse_dynamics, transmitted_forces};
+use super::inverse_dynamics::{GivenMotion, inverse_dynamics};
 use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations};
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
@@ -24,14 +24,14 @@ pub(crate) fn forward_dynamics<T: Scalar>(
     let real = positions.real();
     let mut factored = ArticulatedBodies::default();
     let (real_v, real_forces) = (velocities.real(), forces.real());
-    let values = factored.update(tree, &inertias.real(), &real, &real_v, &real_forces)?;
+    let values = factored.update(tree, &inertias.real(), real, real_v, &real_forces)?;
     let mut vdot: Vec<T> = values.into_iter().map(T::from).collect();
     for _ in 0..T::NDERIV {
         let applied = Some(&*forces.spatial);
         let needed = inverse_dynamics(tree, inertias, positions, velocities, Some(&vdot), applied);
         let missing = forces.generalized.iter().zip(needed);
         let mut missing: Vec<T> = missing.map(|(have, need)| *have - need).collect();
-        factored.solve(tree, &real, &mut missing, &mut vec![]);
+        factored.solve(tree, real, &mut missing, &mut vec![]);
         for (x, correction) in vdot.iter_mut().zip(missing) {
             *x += correction;
         }
@@ -51,7 +51,13 @@ pub(crate) fn reaction_forces<T: Scalar>(
 ) -> Vec<SpatialVector<T>> {
     let mut forces = vec![];
     spatial_accelerations(tree, positions, velocities, Some(vdot), &mut forces);
-    let applied = Some(applied);
-    transmitted_forces(tree, inertias, positions, velocities, applied, &mut forces);
+    let motion = GivenMotion {
+        inertias,
+        positions,
+        velocities,
+        vdot: Some(vdot),
+        applied: Some(applied),
+    };
+    motion.transmit(&tree.nodes, &mut forces);
     forces
 }

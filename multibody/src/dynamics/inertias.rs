@@ -4,7 +4,7 @@ use crate::tree::MobilizedBody;
 use nalgebra::{Matrix3, Vector3};
 use std::any::Any;
 use std::borrow::Cow;
-use tarragon_framework::Scalar;
+use tarragon_framework::{Scalar, is_constant};
 
 /// Mass properties of a body about Bo, expressed in B.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,16 @@ impl<T: Scalar> Inertias<T> {
             Some(Some(reflected)) => *reflected,
             _ => T::from(node.reflected),
         }
+    }
+
+    /// Returns true if nothing in it has derivatives, certainly.
+    pub(crate) fn is_constant(&self) -> bool {
+        let is_constant_body = |m: &BodyInertia<T>| {
+            let numbers = m.moment.iter().chain(m.rotational.iter());
+            numbers.chain([&m.mass]).all(is_constant)
+        };
+        self.bodies.iter().flatten().all(is_constant_body)
+            && self.reflected.iter().flatten().all(is_constant)
     }
 
     /// Returns the same without derivatives.

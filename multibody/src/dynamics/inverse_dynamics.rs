@@ -2,10 +2,22 @@
 
 use super::composite_inertia::CompositeInertia;
 use super::inertias::Inertias;
-use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations};
+use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations_of};
 use crate::spatial::SpatialVector;
-use crate::tree::KinematicTree;
+use crate::tree::{KinematicTree, MobilizedBody};
 use tarragon_framework::Scalar;
+
+/// Motion of a plant whose forces are asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct GivenMotion<'a, T: Scalar> {
+    pub(crate) inertias: &'a Inertias<T>,
+    pub(crate) positions: &'a PositionKinematics<T>,
+    pub(crate) velocities: &'a VelocityKinematics<T>,
+    /// Time derivatives of the velocities; 0 if they are not given.
+    pub(crate) vdot: Option<&'a [T]>,
+    /// Forces on the bodies, which count as if they were needed less; 0 if they are not given.
+    pub(crate) applied: Option<&'a [SpatialVector<T>]>,
+}
 
 /// Computes `tau = M(q) vdot + C(q, v) v`, with the reflected inertia of rotors, less the effect of
 /// forces `applied` to the bodies; `vdot` is 0 if it is not given.
@@ -17,59 +29,77 @@ pub(crate) fn inverse_dynamics<T: Scalar>(
     vdot: Option<&[T]>,
     applied: Option<&[SpatialVector<T>]>,
 ) -> Vec<T> {
-    let mut accelerations = vec![];
-    spatial_accelerations(tree, positions, velocities, vdot, &mut accelerations);
-    let mut forces = accelerations;
-    transmitted_forces(tree, inertias, positions, velocities, applied, &mut forces);
+    let motion = GivenMotion {
+        inertias,
+        positions,
+        velocities,
+        vdot,
+        applied,
+    };
+    let mut forces = vec![SpatialVector::zero(); tree.nodes.len() + 1];
     let mut tau = vec![T::zero(); tree.num_velocities];
-    for node in &tree.nodes {
-        let force = &forces[node.body as usize];
-        if node.is_free {
-            let own = &mut tau[node.velocities()];
-            own[..3].copy_from_slice(force.rotational.as_slice());
-            own[3..].copy_from_slice(force.translational.as_slice());
-            if let Some(vdot) = vdot {
-                let reflected = inertias.reflected(node);
-                for (tau, vdot) in own.iter_mut().zip(&vdot[node.velocities()]) {
-                    *tau += *vdot * reflected;
-                }
-            }
-            continue;
-        }
-        for k in node.velocities() {
-            tau[k] = positions.columns[k].dot(force);
-            if let Some(vdot) = vdot {
-                tau[k] += vdot[k] * inertias.reflected(node);
-            }
-        }
-    }
+    motion.calc_forces(&tree.nodes, &mut forces, &mut tau);
     tau
 }
 
-/// Turns the spatial accelerations of all bodies, in place, into the forces that their inboard
-/// joints transmit to them, about the origins of the bodies and expressed in W.
-pub(crate) fn transmitted_forces<T: Scalar>(
-    tree: &KinematicTree,
-    inertias: &Inertias<T>,
-    positions: &PositionKinematics<T>,
-    velocities: &VelocityKinematics<T>,
-    applied: Option<&[SpatialVector<T>]>,
-    forces: &mut [SpatialVector<T>],
-) {
-    for node in &tree.nodes {
-        let body = node.body as usize;
-        let (a, w) = (forces[body], velocities.v_wb[body].rotational);
-        let m = CompositeInertia::of(inertias, node, positions);
-        forces[body] = m.force(&a, &w);
-        if let Some(applied) = applied {
-            forces[body] -= applied[body];
+impl<T: Scalar> GivenMotion<'_, T> {
+    /// Computes the elements of tau that belong to the nodes of a tree, or of all trees. `forces`,
+    /// by body, is work space.
+    pub(crate) fn calc_forces(
+        &self,
+        nodes: &[MobilizedBody],
+        forces: &mut [SpatialVector<T>],
+        tau: &mut [T],
+    ) {
+        let Some(base) = nodes.first() else {
+            return;
+        };
+        let (positions, velocities, vdot) = (self.positions, self.velocities, self.vdot);
+        // What a tree is fixed to does not move.
+        forces[base.parent as usize] = SpatialVector::zero();
+        spatial_accelerations_of(nodes, positions, velocities, vdot, forces);
+        self.transmit(nodes, forces);
+        for node in nodes {
+            let force = &forces[node.body as usize];
+            if node.is_free {
+                let own = &mut tau[node.velocities()];
+                own[..3].copy_from_slice(force.rotational.as_slice());
+                own[3..].copy_from_slice(force.translational.as_slice());
+                if let Some(vdot) = vdot {
+                    let reflected = self.inertias.reflected(node);
+                    for (tau, vdot) in own.iter_mut().zip(&vdot[node.velocities()]) {
+                        *tau += *vdot * reflected;
+                    }
+                }
+                continue;
+            }
+            for k in node.velocities() {
+                tau[k] = positions.columns[k].dot(force);
+                if let Some(vdot) = vdot {
+                    tau[k] += vdot[k] * self.inertias.reflected(node);
+                }
+            }
         }
     }
-    for node in tree.nodes.iter().rev() {
-        if node.parent != 0 {
-            let force = forces[node.body as usize];
-            let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
-            forces[node.parent as usize] += force.force_at(&-r);
+
+    /// Turns the spatial accelerations of bodies, in place, into the forces that their inboard
+    /// joints transmit to them, about the origins of the bodies and expressed in W.
+    pub(super) fn transmit(&self, nodes: &[MobilizedBody], forces: &mut [SpatialVector<T>]) {
+        for node in nodes {
+            let body = node.body as usize;
+            let (a, w) = (forces[body], self.velocities.v_wb[body].rotational);
+            let m = CompositeInertia::of(self.inertias, node, self.positions);
+            forces[body] = m.force(&a, &w);
+            if let Some(applied) = self.applied {
+                forces[body] -= applied[body];
+            }
+        }
+        for node in nodes.iter().rev() {
+            if node.parent != 0 {
+                let force = forces[node.body as usize];
+                let r = self.positions.p_wb(node.body) - self.positions.p_wb(node.parent);
+                forces[node.parent as usize] += force.force_at(&-r);
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ pub use forces::MultibodyForces;
 pub(crate) use forces::project;
 pub(crate) use forward_dynamics::{forward_dynamics, reaction_forces};
 pub(crate) use inertias::{BodyInertia, Inertias};
-pub(crate) use inverse_dynamics::inverse_dynamics;
+pub(crate) use inverse_dynamics::{GivenMotion, inverse_dynamics};
 pub(crate) use mass_matrix::{mass_matrix, mass_matrix_diagonal};
 pub(crate) use momentum::{
     center_of_mass_jacobian, first_moment, first_moment_of, kinetic_energy, spatial_momentum,

@@ -67,10 +67,10 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    /// Adds the columns of the joint's Jacobian: for each velocity, `V_PB` of Bo, expressed in W,
+    /// Computes the columns of the joint's Jacobian: for each velocity, `V_PB` of Bo, expressed in W,
     /// at velocity 1.
     #[inline]
-    pub(crate) fn push_columns(&self, q: &[T], columns: &mut Vec<SpatialVector<T>>) {
+    pub(crate) fn calc_columns(&self, q: &[T], columns: &mut [SpatialVector<T>]) {
         let centered =
             self.body.x_bm.translation.vector == Vector3::zeros() && !self.is_reversed_path();
         let p = self.arm();
@@ -88,11 +88,11 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         let axis = |k: usize| self.axis(&Vector3::ith(k, 1.0));
         match &self.body.kind {
             JointKind::Weld { .. } => {}
-            JointKind::Revolute { axis } => columns.push(turning(self.axis(axis))),
-            JointKind::Prismatic { axis } => columns.push(sliding(self.axis(axis))),
+            JointKind::Revolute { axis } => columns[0] = turning(self.axis(axis)),
+            JointKind::Prismatic { axis } => columns[0] = sliding(self.axis(axis)),
             JointKind::Screw { axis, pitch } => {
                 let axis = self.axis(axis);
-                columns.push(turning(axis) + sliding(axis * T::from(pitch / TAU)));
+                columns[0] = turning(axis) + sliding(axis * T::from(pitch / TAU));
             }
             JointKind::Curvilinear { path } => {
                 // In a reversed joint, B carries the path and moves backwards relative to P.
@@ -100,21 +100,21 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
                 let rate = path.turning_rate(q[0]);
                 let tangent = self.path_axis(&Vector3::x()) * T::from(sign);
                 let normal = self.path_axis(&Vector3::z()) * T::from(sign * rate);
-                columns.push(turning(normal) + sliding(tangent));
+                columns[0] = turning(normal) + sliding(tangent);
             }
             JointKind::Universal => {
                 let (s, c) = q[0].sin_cos();
-                columns.push(turning(axis(0)));
-                columns.push(turning(axis(1) * c + axis(2) * s));
+                columns[0] = turning(axis(0));
+                columns[1] = turning(axis(1) * c + axis(2) * s);
             }
-            JointKind::BallRpy => columns.extend((0..3).map(|k| turning(axis(k)))),
+            JointKind::BallRpy => (0..3).for_each(|k| columns[k] = turning(axis(k))),
             JointKind::Planar => {
-                columns.extend((0..2).map(|k| sliding(axis(k))));
-                columns.push(turning(axis(2)));
+                (0..2).for_each(|k| columns[k] = sliding(axis(k)));
+                columns[2] = turning(axis(2));
             }
             JointKind::RpyFloating | JointKind::QuaternionFloating => {
-                columns.extend((0..3).map(|k| turning(axis(k))));
-                columns.extend((0..3).map(|k| sliding(axis(k))));
+                (0..3).for_each(|k| columns[k] = turning(axis(k)));
+                (0..3).for_each(|k| columns[3 + k] = sliding(axis(k)));
             }
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn jacobian_spatial_velocity<T: Scalar>(
     let p = b.pose_in_body() * nalgebra::Point3::from(*p_bobp_b);
     let (r_wb, p_wb) = (
         &positions.r_wb[b.body().index()],
-        &positions.x_wb[b.body().index()].translation.vector,
+        &positions.x_wb(b.body()).translation.vector,
     );
     let p_wbp = p_wb + turned(r_wb, &p.coords);
     let mut jacobian = Matrix6xX::zeros(tree.num_velocities);

@@ -7,10 +7,10 @@ use crate::model::{BodyIndex, FixedOffsetFrame};
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
 use crate::tree::mobilizer::lift;
-use nalgebra::{Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::any::Any;
-use std::borrow::Cow;
-use tarragon_framework::{Scalar, math};
+use std::sync::LazyLock;
+use tarragon_framework::{Scalar, is_constant};
 
 /// Kinematics that depend only on the positions q: poses of bodies, and the axes about and along
 /// which joints move them. Velocities, Jacobians, mass matrix, forces and energies are computed
@@ -38,12 +38,16 @@ use tarragon_framework::{Scalar, math};
 #[derive(Clone, Debug)]
 pub struct PositionKinematics<T: Scalar> {
     pub(crate) q: Vec<T>,
-    /// `X_WB` by body.
-    pub(crate) x_wb: Vec<Isometry3<T>>,
+    poses: BodyPoses<T>,
     pub(crate) r_wb: Vec<Matrix3<T>>,
     /// Per velocity: the spatial velocity of the outboard body B in the inboard one, at Bo and
     /// expressed in W, at velocity 1.
     pub(crate) columns: Vec<SpatialVector<T>>,
+    /// By velocity, whether it is the first of a body that moves freely. The columns of such a body
+    /// never change.
+    free: Vec<bool>,
+    /// The same without derivatives, if there can be any.
+    real: Option<Box<PositionKinematics<f64>>>,
 }
 
 impl<T: Scalar> PositionKinematics<T> {
@@ -51,22 +55,18 @@ impl<T: Scalar> PositionKinematics<T> {
     pub(crate) fn empty() -> Self {
         Self {
             q: vec![],
-            x_wb: vec![],
+            poses: BodyPoses::empty(),
             r_wb: vec![],
             columns: vec![],
+            free: vec![],
+            real: None,
         }
     }
     /// Returns the same without derivatives.
-    pub(crate) fn real(&self) -> Cow<'_, PositionKinematics<f64>> {
-        if let Some(real) = (self as &dyn Any).downcast_ref() {
-            return Cow::Borrowed(real);
-        }
-        Cow::Owned(PositionKinematics {
-            q: self.q.iter().map(|x| x.re()).collect(),
-            x_wb: self.x_wb.iter().map(real_pose).collect(),
-            r_wb: self.r_wb.iter().map(|r| r.map(|x| x.re())).collect(),
-            columns: self.columns.iter().map(SpatialVector::real).collect(),
-        })
+    pub(crate) fn real(&self) -> &PositionKinematics<f64> {
+        static EMPTY: LazyLock<PositionKinematics<f64>> = LazyLock::new(PositionKinematics::empty);
+        let real = (self as &dyn Any).downcast_ref().or(self.real.as_deref());
+        real.unwrap_or(&EMPTY)
     }
     /// Returns the positions q.
     pub fn positions(&self) -> &[T] {
@@ -74,14 +74,18 @@ impl<T: Scalar> PositionKinematics<T> {
     }
     /// Returns the poses `X_WB` by [`BodyIndex`].
     pub fn body_poses(&self) -> &[Isometry3<T>] {
-        &self.x_wb
+        &self.poses.x_wb
     }
     /// Returns `X_WB` of a body of the plant.
     pub fn x_wb(&self, body: BodyIndex) -> &Isometry3<T> {
-        &self.x_wb[body.index()]
+        &self.poses.x_wb[body.index()]
     }
     pub(crate) fn p_wb(&self, body: u32) -> &Vector3<T> {
-        &self.x_wb[body as usize].translation.vector
+        &self.poses.x_wb[body as usize].translation.vector
+    }
+    /// Returns true if the pose of a body certainly has no derivatives.
+    pub(crate) fn is_constant(&self, body: u32) -> bool {
+        self.poses.is_constant(body)
     }
 
     /// Returns the pose `X_WF` of a frame of the plant.
@@ -89,10 +93,16 @@ impl<T: Scalar> PositionKinematics<T> {
         self.x_wb(frame.body()) * lift(frame.pose_in_body())
     }
 
+    /// Returns true if there can be derivatives, but the pose of a body certainly has none.
+    #[inline]
+    pub(crate) fn lacks_derivatives(&self, body: u32) -> bool {
+        T::NDERIV > 0 && self.is_constant(body)
+    }
+
     /// Checks that the positions belong to a tree of this size.
     pub(crate) fn check(&self, tree: &KinematicTree) -> Result<()> {
         check_length("positions", self.q.len(), tree.num_positions)?;
-        check_length("bodies", self.x_wb.len(), tree.nodes.len() + 1)?;
+        check_length("bodies", self.poses.x_wb.len(), tree.nodes.len() + 1)?;
         check_length("joint axes", self.columns.len(), tree.num_velocities)
     }
 
@@ -103,31 +113,173 @@ impl<T: Scalar> PositionKinematics<T> {
         q: &[T],
         body_name: impl Fn(usize) -> String,
     ) -> Result<()> {
-        calc_body_poses(tree, q, &mut self.x_wb, body_name)?;
+        self.poses.update(tree, q, body_name)?;
+        self.update_axes(tree, q);
+        Ok(())
+    }
+
+    /// Does the same where the poses of the bodies are known.
+    pub(crate) fn update_from_poses(
+        &mut self,
+        tree: &KinematicTree,
+        q: &[T],
+        poses: &BodyPoses<T>,
+    ) {
+        self.poses.clone_from(poses);
+        self.update_axes(tree, q);
+    }
+
+    /// Computes all but the poses of the bodies.
+    fn update_axes(&mut self, tree: &KinematicTree, q: &[T]) {
         self.q.clear();
         self.q.extend_from_slice(q);
+        if T::NDERIV > 0 {
+            let real = self
+                .real
+                .get_or_insert_with(|| Box::new(PositionKinematics::empty()));
+            real.q.clear();
+            real.q.extend(q.iter().map(|x| x.re()));
+            real.poses.x_wb.clone_from(&self.poses.real);
+            real.calc_axes(tree, None);
+        }
+        let real = self.real.take();
+        self.calc_axes(tree, real.as_deref());
+        self.real = real;
+    }
+
+    /// Computes rotations and axes; those without derivatives are copied from `real`, if given.
+    fn calc_axes(&mut self, tree: &KinematicTree, real: Option<&PositionKinematics<f64>>) {
         self.r_wb.clear();
+        let x_wb = &self.poses.x_wb;
         let matrix = |x: &Isometry3<T>| x.rotation.to_rotation_matrix().into_inner();
-        self.r_wb.extend(self.x_wb.iter().map(matrix));
-        self.columns.clear();
+        let constant = |body: usize| real.filter(|_| self.poses.is_constant(body as u32));
+        match real {
+            None => self.r_wb.extend(x_wb.iter().map(matrix)),
+            Some(_) => {
+                self.r_wb.extend(
+                    x_wb.iter()
+                        .enumerate()
+                        .map(|(body, x)| match constant(body) {
+                            Some(real) => real.r_wb[body].map(T::from),
+                            None => matrix(x),
+                        }),
+                )
+            }
+        }
+        self.columns
+            .resize(tree.num_velocities, SpatialVector::zero());
+        self.free.resize(tree.num_velocities, false);
         for node in &tree.nodes {
-            if node.is_free {
-                self.columns.extend(SpatialVector::basis());
+            let own = node.velocities();
+            let columns = &mut self.columns[own.clone()];
+            if own.is_empty() {
                 continue;
             }
-            let joint = AcrossJoint::new(node, &self.x_wb, &self.r_wb);
-            joint.push_columns(&q[node.positions()], &mut self.columns);
+            let known = std::mem::replace(&mut self.free[own.start], node.is_free);
+            self.free[own.start + 1..own.end].fill(false);
+            if node.is_free {
+                if !known {
+                    columns.copy_from_slice(&SpatialVector::basis());
+                }
+                continue;
+            }
+            if T::NDERIV > 0
+                && let Some(real) = constant(node.body as usize)
+            {
+                for (column, real) in columns.iter_mut().zip(&real.columns[own]) {
+                    *column = SpatialVector::lift(real);
+                }
+                continue;
+            }
+            let joint = AcrossJoint::new(node, x_wb, &self.r_wb);
+            joint.calc_columns(&self.q[node.positions()], columns);
         }
-        Ok(())
     }
 }
 
-fn real_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
-    let rotation = Quaternion::from(x.rotation.coords.map(|x| x.re()));
-    math::pose(
-        UnitQuaternion::new_unchecked(rotation),
-        x.translation.vector.map(|x| x.re()),
-    )
+/// Poses of all bodies, of which those without derivatives are known.
+#[derive(Debug)]
+pub(crate) struct BodyPoses<T: Scalar> {
+    /// `X_WB` by body.
+    pub(crate) x_wb: Vec<Isometry3<T>>,
+    /// The same without derivatives, and whether there are certainly none; both are empty if there
+    /// cannot be any.
+    real: Vec<Isometry3<f64>>,
+    constant: Vec<bool>,
+}
+
+impl<T: Scalar> Clone for BodyPoses<T> {
+    fn clone(&self) -> Self {
+        Self {
+            x_wb: self.x_wb.clone(),
+            real: self.real.clone(),
+            constant: self.constant.clone(),
+        }
+    }
+    fn clone_from(&mut self, other: &Self) {
+        self.x_wb.clone_from(&other.x_wb);
+        self.real.clone_from(&other.real);
+        self.constant.clone_from(&other.constant);
+    }
+}
+
+impl<T: Scalar> BodyPoses<T> {
+    pub(crate) fn empty() -> Self {
+        Self {
+            x_wb: vec![],
+            real: vec![],
+            constant: vec![],
+        }
+    }
+
+    fn is_constant(&self, body: u32) -> bool {
+        T::NDERIV == 0 || self.constant[body as usize]
+    }
+
+    /// Computes the poses at positions that the caller has checked.
+    #[inline]
+    pub(crate) fn update(
+        &mut self,
+        tree: &KinematicTree,
+        q: &[T],
+        body_name: impl Fn(usize) -> String,
+    ) -> Result<()> {
+        if T::NDERIV == 0 {
+            return calc_body_poses(tree, q, &mut self.x_wb, body_name);
+        }
+        let n = tree.nodes.len() + 1;
+        self.x_wb.clear();
+        self.x_wb.resize(n, Isometry3::identity());
+        self.real.clear();
+        self.real.resize(n, Isometry3::identity());
+        self.constant.clear();
+        self.constant.resize(n, true);
+        for node in &tree.nodes {
+            let (body, own) = (node.body as usize, &q[node.positions()]);
+            let parent = node.parent as usize;
+            let mut values = [0.0; 7];
+            for (value, q) in values.iter_mut().zip(own) {
+                *value = q.re();
+            }
+            let fail = || no_rotation(&body_name(body), own);
+            let x_pb = node.mobilizer.relative_pose(&values).ok_or_else(fail)?;
+            self.real[body] = match parent {
+                0 => x_pb,
+                _ => self.real[parent] * x_pb,
+            };
+            self.constant[body] = self.constant[parent] && own.iter().all(is_constant);
+            if self.constant[body] {
+                self.x_wb[body] = lift(&self.real[body]);
+                continue;
+            }
+            let x_pb = node.mobilizer.relative_pose(own).ok_or_else(fail)?;
+            self.x_wb[body] = match parent {
+                0 => x_pb,
+                _ => self.x_wb[parent] * x_pb,
+            };
+        }
+        Ok(())
+    }
 }
 
 /// Computes the poses of all bodies in the world, the world itself first, at positions that the

@@ -8,8 +8,8 @@ use crate::model::checks::check_length;
 use crate::spatial::SpatialVector;
 use crate::tree::{KinematicTree, MobilizedBody};
 use std::any::Any;
-use std::borrow::Cow;
-use tarragon_framework::Scalar;
+use std::sync::LazyLock;
+use tarragon_framework::{Scalar, is_constant};
 
 /// Spatial velocities of all bodies at given positions and velocities.
 ///
@@ -29,6 +29,10 @@ use tarragon_framework::Scalar;
 pub struct VelocityKinematics<T: Scalar> {
     pub(crate) v: Vec<T>,
     pub(crate) v_wb: Vec<SpatialVector<T>>,
+    /// The same without derivatives, and by body whether there are certainly none, if there can be
+    /// any.
+    real: Option<Box<VelocityKinematics<f64>>>,
+    constant: Vec<bool>,
 }
 
 impl<T: Scalar> VelocityKinematics<T> {
@@ -37,6 +41,8 @@ impl<T: Scalar> VelocityKinematics<T> {
         Self {
             v: vec![],
             v_wb: vec![],
+            real: None,
+            constant: vec![],
         }
     }
     /// Returns the kinematics of a tree at rest.
@@ -44,17 +50,19 @@ impl<T: Scalar> VelocityKinematics<T> {
         Self {
             v: vec![T::zero(); tree.num_velocities],
             v_wb: vec![SpatialVector::zero(); tree.nodes.len() + 1],
+            real: (T::NDERIV > 0).then(|| Box::new(VelocityKinematics::at_rest(tree))),
+            constant: vec![true; tree.nodes.len() + 1],
         }
     }
     /// Returns the same without derivatives.
-    pub(crate) fn real(&self) -> Cow<'_, VelocityKinematics<f64>> {
-        if let Some(real) = (self as &dyn Any).downcast_ref() {
-            return Cow::Borrowed(real);
-        }
-        Cow::Owned(VelocityKinematics {
-            v: self.v.iter().map(|x| x.re()).collect(),
-            v_wb: self.v_wb.iter().map(SpatialVector::real).collect(),
-        })
+    pub(crate) fn real(&self) -> &VelocityKinematics<f64> {
+        static EMPTY: LazyLock<VelocityKinematics<f64>> = LazyLock::new(VelocityKinematics::empty);
+        let real = (self as &dyn Any).downcast_ref().or(self.real.as_deref());
+        real.unwrap_or(&EMPTY)
+    }
+    /// Returns true if pose and velocity of a body certainly have no derivatives.
+    pub(crate) fn is_constant(&self, body: u32) -> bool {
+        T::NDERIV == 0 || self.constant[body as usize]
     }
     /// Returns the velocities v.
     pub fn velocities(&self) -> &[T] {
@@ -84,12 +92,40 @@ impl<T: Scalar> VelocityKinematics<T> {
     ) {
         self.v.clear();
         self.v.extend_from_slice(v);
+        if T::NDERIV > 0 {
+            let real = self
+                .real
+                .get_or_insert_with(|| Box::new(VelocityKinematics::empty()));
+            real.v.clear();
+            real.v.extend(v.iter().map(|x| x.re()));
+            real.calc(tree, positions.real());
+            self.constant.clear();
+            self.constant.resize(tree.nodes.len() + 1, true);
+        }
+        self.calc(tree, positions);
+    }
+
+    /// Computes the spatial velocities.
+    fn calc(&mut self, tree: &KinematicTree, positions: &PositionKinematics<T>) {
+        let v = &self.v;
         self.v_wb.clear();
         self.v_wb
             .resize(tree.nodes.len() + 1, SpatialVector::zero());
         for node in &tree.nodes {
+            let body = node.body as usize;
+            if T::NDERIV > 0
+                && let Some(real) = &self.real
+            {
+                self.constant[body] = self.constant[node.parent as usize]
+                    && positions.is_constant(node.body)
+                    && v[node.velocities()].iter().all(is_constant);
+                if self.constant[body] {
+                    self.v_wb[body] = SpatialVector::lift(&real.v_wb[body]);
+                    continue;
+                }
+            }
             if node.is_free {
-                self.v_wb[node.body as usize] = SpatialVector::from_slice(&v[node.velocities()]);
+                self.v_wb[body] = SpatialVector::from_slice(&v[node.velocities()]);
                 continue;
             }
             let p_pb = positions.p_wb(node.body) - positions.p_wb(node.parent);
@@ -97,7 +133,7 @@ impl<T: Scalar> VelocityKinematics<T> {
             for k in node.velocities() {
                 v_wb += positions.columns[k] * v[k];
             }
-            self.v_wb[node.body as usize] = v_wb;
+            self.v_wb[body] = v_wb;
         }
     }
 }
@@ -112,11 +148,25 @@ pub(crate) fn spatial_accelerations<T: Scalar>(
 ) {
     out.clear();
     out.resize(tree.nodes.len() + 1, SpatialVector::zero());
-    for node in &tree.nodes {
+    spatial_accelerations_of(&tree.nodes, positions, velocities, vdot, out);
+}
+
+/// Does the same for some nodes, parents before children. The accelerations of bodies outboard of
+/// which they are must be known.
+pub(crate) fn spatial_accelerations_of<T: Scalar>(
+    nodes: &[MobilizedBody],
+    positions: &PositionKinematics<T>,
+    velocities: &VelocityKinematics<T>,
+    vdot: Option<&[T]>,
+    out: &mut [SpatialVector<T>],
+) {
+    for node in nodes {
+        let body = node.body as usize;
         if node.is_free {
-            if let Some(vdot) = vdot {
-                out[node.body as usize] = SpatialVector::from_slice(&vdot[node.velocities()]);
-            }
+            out[body] = match vdot {
+                Some(vdot) => SpatialVector::from_slice(&vdot[node.velocities()]),
+                None => SpatialVector::zero(),
+            };
             continue;
         }
         let inboard = out[node.parent as usize];
@@ -126,7 +176,7 @@ pub(crate) fn spatial_accelerations<T: Scalar>(
                 a += positions.columns[k] * vdot[k];
             }
         }
-        out[node.body as usize] = a;
+        out[body] = a;
     }
 }
 
@@ -140,7 +190,7 @@ pub(crate) fn acceleration_across<T: Scalar>(
     inboard: &SpatialVector<T>,
 ) -> SpatialVector<T> {
     let v = &velocities.v[node.velocities()];
-    let joint = AcrossJoint::new(node, &positions.x_wb, &positions.r_wb);
+    let joint = AcrossJoint::new(node, positions.body_poses(), &positions.r_wb);
     let p_pb = &joint.p_pb;
     let w_p = velocities.v_wb[node.parent as usize].rotational;
     // Velocity relative to the inboard body.

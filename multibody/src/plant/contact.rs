@@ -6,26 +6,30 @@ use super::contact_results::PointPairContactInfo;
 use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
 use super::sleep_state::Sleepers;
-use crate::discrete::{ContactParameters, ContactSite};
+use crate::discrete::{ContactParameters, ContactSite, ContactSites};
 use crate::error::{Error, Result};
 use crate::kinematics::VelocityKinematics;
 use crate::model::BodyIndex;
 use nalgebra::{Matrix3, Vector3};
-use tarragon_framework::Scalar;
+use std::any::Any;
+use std::borrow::Cow;
+use tarragon_framework::{Scalar, is_constant};
 use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, SceneGraphInspector};
 
 /// Contacts at points, before their forces are known.
 #[derive(Clone, Debug)]
 pub(super) struct PointContacts<T: Scalar> {
-    pub(super) sites: Vec<ContactSite<T>>,
-    pub(super) pairs: Vec<ContactPair<T>>,
+    pub(super) sites: ContactSites<T>,
+    pub(super) contacts: Vec<PointContact<T>>,
+    /// All pairs of geometries that overlap.
+    pub(super) pairs: Vec<PenetrationAsPointPair<T>>,
 }
 
 /// The pair of geometries from which a contact comes.
 #[derive(Clone, Debug)]
-pub(super) struct ContactPair<T: Scalar> {
-    pair: PenetrationAsPointPair<T>,
-    point_id: u32,
+pub(super) struct PointContact<T: Scalar> {
+    pub(super) pair: usize,
+    pub(super) point_id: u32,
     /// Static and dynamic friction.
     friction: (T, T),
 }
@@ -33,12 +37,14 @@ pub(super) struct ContactPair<T: Scalar> {
 impl<T: Scalar> PointContacts<T> {
     pub(super) fn empty() -> Self {
         Self {
-            sites: vec![],
+            sites: ContactSites::empty(),
+            contacts: vec![],
             pairs: vec![],
         }
     }
     pub(super) fn clear(&mut self) {
         self.sites.clear();
+        self.contacts.clear();
         self.pairs.clear();
     }
 }
@@ -90,41 +96,50 @@ impl MultibodyPlant {
         let may_move = |id: GeometryId| materials.body_of(id).is_none_or(moves);
         let any_sleep = sleepers.any();
         let wanted = |a, b| !any_sleep || may_move(a) || may_move(b);
-        let (mut pairs, mut manifolds) = (vec![], vec![]);
-        match self.contact.model {
+        let mut point_ids = vec![];
+        contacts.pairs = match self.contact.model {
             ContactModel::PointManifold => {
-                manifolds = query.compute_penetration_manifolds_where(wanted)?;
+                let manifolds = query.compute_penetration_manifolds_where(wanted)?;
+                let points = manifolds.into_iter().flat_map(|pair| pair.points);
+                let points = points.map(|(point, id)| {
+                    point_ids.push(id);
+                    point
+                });
+                points.collect()
             }
-            _ => pairs = query.compute_point_pair_penetration_where(wanted)?,
-        }
-        let mut push = |pair: PenetrationAsPointPair<T>, id| {
+            _ => query.compute_point_pair_penetration_where(wanted)?,
+        };
+        for (k, pair) in contacts.pairs.iter().enumerate() {
             let ids = [pair.id_a, pair.id_b];
             let a = materials.get(self, &inspector, pair.id_a)?;
             let b = materials.get(self, &inspector, pair.id_b)?;
             let bodies = [a.body, b.body];
             if any_sleep && !bodies.into_iter().any(moves) {
-                return Ok(());
+                continue;
             }
-            let combined = match parameters.materials.is_empty() {
-                true => self.combined_material(&inspector, ids, [a, b])?.lift(),
+            let (real, combined) = match parameters.materials.is_empty() {
+                true => {
+                    let real = self.combined_material(&inspector, ids, [a, b])?;
+                    (real, real.lift())
+                }
                 false => {
                     let own = [a.with(parameters, ids[0])?, b.with(parameters, ids[1])?];
-                    self.combined_material(&inspector, ids, own)?
+                    let combined = self.combined_material(&inspector, ids, own)?;
+                    (combined.real(), combined)
                 }
             };
-            contacts.sites.push(combined.site(bodies, &pair));
-            contacts.pairs.push(ContactPair {
-                pair,
-                point_id: id,
+            let sites = &mut contacts.sites;
+            sites.real.push(real.site(bodies, &real_pair(pair)));
+            if T::NDERIV > 0 {
+                let constant = combined.is_constant() && is_constant_pair(pair);
+                let site = || combined.site(bodies, pair);
+                sites.derived.push((!constant).then(site));
+            }
+            contacts.contacts.push(PointContact {
+                pair: k,
+                point_id: point_ids.get(k).copied().unwrap_or(0),
                 friction: (combined.stiction, combined.mu),
             });
-            Ok::<_, Error>(())
-        };
-        for pair in pairs {
-            push(pair, 0)?;
-        }
-        for (point, id) in manifolds.into_iter().flat_map(|pair| pair.points) {
-            push(point, id)?;
         }
         Ok(())
     }
@@ -190,6 +205,34 @@ struct CombinedMaterial<T> {
     stiction: T,
 }
 
+impl<T: Scalar> CombinedMaterial<T> {
+    fn numbers(&self) -> [T; 6] {
+        [
+            self.k,
+            self.share_b,
+            self.d,
+            self.tau,
+            self.mu,
+            self.stiction,
+        ]
+    }
+    fn is_constant(&self) -> bool {
+        self.numbers().iter().all(is_constant)
+    }
+    /// Returns the same without derivatives.
+    fn real(&self) -> CombinedMaterial<f64> {
+        let [k, share_b, d, tau, mu, stiction] = self.numbers().map(|x| x.re());
+        CombinedMaterial {
+            k,
+            share_b,
+            d,
+            tau,
+            mu,
+            stiction,
+        }
+    }
+}
+
 impl CombinedMaterial<f64> {
     /// Returns the same without derivatives, in another scalar.
     fn lift<T: Scalar>(&self) -> CombinedMaterial<T> {
@@ -221,13 +264,36 @@ impl<T: Scalar> CombinedMaterial<T> {
     }
 }
 
+/// Returns a pair without derivatives.
+fn real_pair<T: Scalar>(pair: &PenetrationAsPointPair<T>) -> Cow<'_, PenetrationAsPointPair<f64>> {
+    if let Some(real) = (pair as &dyn Any).downcast_ref() {
+        return Cow::Borrowed(real);
+    }
+    let real = |x: &Vector3<T>| x.map(|x| x.re());
+    Cow::Owned(PenetrationAsPointPair {
+        id_a: pair.id_a,
+        id_b: pair.id_b,
+        depth: pair.depth.re(),
+        nhat_ba_w: real(&pair.nhat_ba_w),
+        p_wca: real(&pair.p_wca),
+        p_wcb: real(&pair.p_wcb),
+    })
+}
+
+/// Returns true if a pair certainly has no derivatives.
+fn is_constant_pair<T: Scalar>(pair: &PenetrationAsPointPair<T>) -> bool {
+    let vectors = [&pair.nhat_ba_w, &pair.p_wca, &pair.p_wcb];
+    let mut numbers = vectors.into_iter().flat_map(|x| x.iter());
+    is_constant(&pair.depth) && numbers.all(is_constant)
+}
+
 /// Drake's quintic step from 0 to 1.
 fn smooth_step<T: Scalar>(x: T) -> T {
     let cube = x * x * x;
     cube * (x * (x * 6.0 - 15.0) + 10.0)
 }
 
-impl<T: Scalar> ContactPair<T> {
+impl<T: Scalar> PointContact<T> {
     /// Returns the coefficient of friction at a slip speed divided by the stiction tolerance.
     fn stribeck_friction(&self, s: T) -> T {
         let (stiction, sliding) = self.friction;
@@ -243,11 +309,12 @@ impl<T: Scalar> ContactPair<T> {
     pub(super) fn continuous(
         &self,
         site: &ContactSite<T>,
+        pair: &PenetrationAsPointPair<T>,
         x_wb: &[nalgebra::Isometry3<T>],
         velocities: &VelocityKinematics<T>,
         stiction_tolerance: f64,
     ) -> PointPairContactInfo<T> {
-        let p_wc = (self.pair.p_wca + self.pair.p_wcb) * T::from(0.5);
+        let p_wc = (pair.p_wca + pair.p_wcb) * T::from(0.5);
         let at = |body: BodyIndex| {
             let arm = p_wc - x_wb[body.index()].translation.vector;
             velocities.v_wb(body).velocity_at(&arm).translational
@@ -269,27 +336,14 @@ impl<T: Scalar> ContactPair<T> {
             false => (T::zero(), T::zero()),
         };
         let force = Vector3::new(friction * v_c.x, friction * v_c.y, normal);
-        let mut contact = self.with_force(site, site.r_wc * force, v_c.z, slip);
-        contact.contact_point = p_wc;
-        contact
-    }
-
-    /// Returns the contact with its force, expressed in W, and its speeds.
-    pub(super) fn with_force(
-        &self,
-        site: &ContactSite<T>,
-        contact_force: Vector3<T>,
-        separation_speed: T,
-        slip_speed: T,
-    ) -> PointPairContactInfo<T> {
         PointPairContactInfo {
             body_a: site.bodies[0],
             body_b: site.bodies[1],
-            contact_force,
-            contact_point: site.p_wc,
-            separation_speed,
-            slip_speed,
-            point_pair: self.pair,
+            contact_force: site.r_wc * force,
+            contact_point: p_wc,
+            separation_speed: v_c.z,
+            slip_speed: slip,
+            point_pair: *pair,
             point_id: self.point_id,
         }
     }

@@ -49,9 +49,11 @@ impl MultibodyPlant {
         if let Some(query) = inputs.query {
             let (mut contacts, awake) = (PointContacts::empty(), Sleepers::default());
             self.update_point_contacts(&mut contacts, materials, query, parameters, &awake)?;
-            for (site, pair) in contacts.sites.iter().zip(&contacts.pairs) {
-                let tolerance = self.contact.stiction_tolerance;
-                let contact = pair.continuous(site, &positions.x_wb, velocities, tolerance);
+            let tolerance = self.contact.stiction_tolerance;
+            for (k, contact) in contacts.contacts.iter().enumerate() {
+                let (site, pair) = (contacts.sites.get(k), &contacts.pairs[contact.pair]);
+                let x_wb = positions.body_poses();
+                let contact = contact.continuous(&site, pair, x_wb, velocities, tolerance);
                 let on_b = SpatialVector {
                     rotational: Vector3::zeros(),
                     translational: contact.contact_force,

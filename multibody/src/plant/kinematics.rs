@@ -3,7 +3,7 @@
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
 use crate::kinematics::{
-    self, JacobianWrt, PositionKinematics, SingularPitch, VelocityKinematics,
+    self, BodyPoses, JacobianWrt, PositionKinematics, SingularPitch, VelocityKinematics,
     jacobian_spatial_velocity,
 };
 use crate::model::{BodyIndex, FrameIndex};
@@ -52,6 +52,18 @@ impl MultibodyPlant {
         topology.check(CoordinateKind::Positions, q)?;
         let name = |body| self.scoped_body_name(BodyIndex::new(body));
         positions.update(&topology.tree, q, name)
+    }
+
+    /// Computes the poses of all bodies, in place of others.
+    pub(super) fn update_body_poses<T: Scalar>(
+        &self,
+        poses: &mut BodyPoses<T>,
+        q: &[T],
+    ) -> Result<()> {
+        let topology = self.finalized("calc_body_poses")?;
+        topology.check(CoordinateKind::Positions, q)?;
+        let name = |body| self.scoped_body_name(BodyIndex::new(body));
+        poses.update(&topology.tree, q, name)
     }
 
     /// Computes the spatial velocities of all bodies.

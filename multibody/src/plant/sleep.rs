@@ -122,7 +122,7 @@ impl MultibodyPlant {
         contacts: &PointContacts<T>,
     ) -> bool {
         let mut woken = false;
-        for site in &contacts.sites {
+        for site in &contacts.sites.real {
             if let [Some(a), Some(b)] = site.bodies.map(|body| self.trees.of_body(body)) {
                 match (sleepers.is_asleep(a), sleepers.is_asleep(b)) {
                     (true, false) => woken |= sleepers.wake(a),

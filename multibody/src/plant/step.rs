@@ -2,21 +2,22 @@
 
 use super::contact::PointContacts;
 use super::contact_materials::ContactMaterials;
+use super::contact_results::PointPairContactInfo;
 use super::dynamics_result::DynamicsResult;
 use super::inputs::{ConstraintStatus, StepInputs};
 use super::multibody_plant::MultibodyPlant;
 use super::sleep_state::Sleepers;
 use super::step_sites::{SiteRole, StepSites};
 use crate::discrete::{
-    ControllerParameters, StepEnd, StepFailure, StepFailureKind, StepSettings, StepStart,
-    StepStorage, Trees,
+    ConstraintEnd, ControllerParameters, StepEnd, StepFailure, StepFailureKind, StepSettings,
+    StepStart, StepStorage, Trees,
 };
 use crate::dynamics::MultibodyForces;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, JointIndex};
 use crate::spatial::SpatialVector;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use rayon::prelude::*;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
@@ -66,6 +67,23 @@ impl<T: Scalar> DynamicsWork<T> {
     }
 }
 
+/// Returns the force on body B, expressed in W.
+#[inline]
+fn contact_force<T: Scalar>(r_wc: &Matrix3<T>, end: &ConstraintEnd<T>, dt: f64) -> Vector3<T> {
+    let [x, y, z, ..] = end.impulse;
+    r_wc * (Vector3::new(x, y, z) * T::from(1.0 / dt))
+}
+
+/// Returns the slip speed of a contact.
+#[inline]
+fn slip_speed<T: Scalar>(end: &ConstraintEnd<T>) -> T {
+    let squared = end.v[0] * end.v[0] + end.v[1] * end.v[1];
+    match squared.re() > 0.0 {
+        true => squared.sqrt(),
+        false => T::zero(),
+    }
+}
+
 impl<T: Scalar> DynamicsResult<T> {
     /// Adds contacts and their forces at the end of a step.
     fn add_contacts(
@@ -75,19 +93,37 @@ impl<T: Scalar> DynamicsResult<T> {
         end: &StepEnd<T>,
         dt: f64,
     ) {
-        let info = |k: usize| {
-            let (site, pair) = (&contacts.sites[k], &contacts.pairs[k]);
-            let (impulse, v) = (&end.impulses[k], &end.constraint_v[k]);
-            let impulse = Vector3::new(impulse[0], impulse[1], impulse[2]);
-            let force = site.r_wc * (impulse * T::from(1.0 / dt));
-            let slip = v[0] * v[0] + v[1] * v[1];
-            let slip = match slip.re() > 0.0 {
-                true => slip.sqrt(),
-                false => T::zero(),
-            };
-            pair.with_force(site, force, v[2], slip)
+        let is_constant = |k: usize| {
+            T::NDERIV > 0 && contacts.sites.derived.get(k).is_none() && end.derived.get(k).is_none()
         };
-        let (point_pairs, all) = (&mut self.contacts.point_pairs, 0..contacts.sites.len());
+        let info = |k: usize| {
+            let (contact, real) = (&contacts.contacts[k], &contacts.sites.real[k]);
+            let (force, p_wc, slip, separation) = match is_constant(k) {
+                true => {
+                    let force = contact_force(&real.r_wc, &end.real[k], dt);
+                    let slip = T::from(slip_speed(&end.real[k]));
+                    let separation = T::from(end.real[k].v[2]);
+                    (force.map(T::from), real.p_wc.map(T::from), slip, separation)
+                }
+                false => {
+                    let (site, end) = (contacts.sites.get(k), end.constraint(k));
+                    let force = contact_force(&site.r_wc, &end, dt);
+                    (force, site.p_wc, slip_speed(&end), end.v[2])
+                }
+            };
+            PointPairContactInfo {
+                body_a: real.bodies[0],
+                body_b: real.bodies[1],
+                contact_force: force,
+                contact_point: p_wc,
+                separation_speed: separation,
+                slip_speed: slip,
+                point_pair: contacts.pairs[contact.pair],
+                point_id: contact.point_id,
+            }
+        };
+        let all = 0..contacts.contacts.len();
+        let point_pairs = &mut self.contacts.point_pairs;
         point_pairs.clear();
         match all.len() >= MANY_CONTACTS && rayon::current_num_threads() > 1 {
             true => point_pairs.par_extend(all.into_par_iter().map(info)),
@@ -107,15 +143,16 @@ impl<T: Scalar> DynamicsResult<T> {
         }
     }
 
-    /// Adds the forces of other constraints at the end of a step.
+    /// Adds the forces of other constraints at the end of a step, which come after the contacts.
     fn add_sites(
         &mut self,
         positions: &PositionKinematics<T>,
         sites: &StepSites<T>,
-        impulses: &[[T; 6]],
+        (end, num_contacts): (&StepEnd<T>, usize),
         dt: f64,
     ) {
-        for ((role, site), impulse) in sites.iter().zip(impulses) {
+        for (k, (role, site)) in sites.iter().enumerate() {
+            let impulse = &end.constraint(num_contacts + k).impulse;
             if let SiteRole::Actuator(k) = role {
                 self.net_actuation[k] = impulse[0] / dt;
             }
@@ -283,8 +320,8 @@ impl MultibodyPlant {
         out.contact_forces
             .resize(tree.nodes.len() + 1, SpatialVector::zero());
         out.add_contacts(positions, contacts, end, settings.dt);
-        let impulses = &end.impulses[contacts.sites.len()..];
-        out.add_sites(positions, sites, impulses, settings.dt);
+        let num_contacts = contacts.contacts.len();
+        out.add_sites(positions, sites, (end, num_contacts), settings.dt);
         out.x.clear();
         out.x.extend_from_slice(&positions.q);
         out.x.extend_from_slice(&velocities.v);

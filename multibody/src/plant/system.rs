@@ -4,7 +4,7 @@ use super::dynamics_result::DynamicsResult;
 use super::force_ports::{DynamicsEntries, PlantDynamicsPorts};
 use super::multibody_plant::{MultibodyPlant, PositionSource};
 use crate::error::{Error, Result};
-use crate::kinematics::{PositionKinematics, VelocityKinematics};
+use crate::kinematics::{BodyPoses, PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use nalgebra::Isometry3;
@@ -159,12 +159,12 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         };
         let kinematics = d.cache_entry(
             "position_kinematics",
-            vec![Isometry3::identity(); self.num_bodies()],
+            BodyPoses::empty(),
             source.dep(),
             move |plant, ctx, poses| {
                 let q = source.read(ctx)?;
                 let nq = plant.num_positions().min(q.len());
-                plant.calc_body_poses(&q[..nq], poses)
+                plant.update_body_poses(poses, &q[..nq])
             },
         );
         let body_poses = d.output(
@@ -172,14 +172,14 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             vec![Isometry3::identity(); self.num_bodies()],
             kinematics,
             move |_, ctx, poses: &mut Vec<Isometry3<T>>| {
-                poses.clone_from(ctx.cached(kinematics)?);
+                poses.clone_from(&ctx.cached(kinematics)?.x_wb);
                 Ok(())
             },
         );
         let motion = d.cache_entry(
             "velocity_kinematics",
             (PositionKinematics::empty(), VelocityKinematics::empty()),
-            (source.dep(), velocity),
+            (source.dep(), kinematics, velocity),
             move |plant, ctx, (positions, velocities)| {
                 let x = source.read(ctx)?;
                 // An input of the wrong length is rejected below.
@@ -188,7 +188,8 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                     Some(port) => ctx.eval(port)?,
                     None => v,
                 };
-                plant.update_position_kinematics(positions, q)?;
+                let topology = plant.finalized("velocities")?;
+                positions.update_from_poses(&topology.tree, q, ctx.cached(kinematics)?);
                 plant.update_velocity_kinematics(velocities, positions, v)
             },
         );
@@ -213,7 +214,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                 FramePoseVector::with_capacity(frames.len()),
                 kinematics,
                 move |_, ctx, poses| {
-                    let x_wb = ctx.cached(kinematics)?;
+                    let x_wb = &ctx.cached(kinematics)?.x_wb;
                     poses.assign(frames.iter().map(|(body, frame)| (*frame, x_wb[*body])));
                     Ok(())
                 },

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
-use tarragon_framework::Scalar;
+use tarragon_framework::{Scalar, is_constant};
 
 /// A spatial velocity V (rad/s, m/s), acceleration A (rad/s^2, m/s^2), momentum L (N m s, N s) or
 /// force F (N m, N): a rotational and a translational part, both expressed in one frame. The
@@ -43,11 +43,24 @@ impl<T: Scalar> SpatialVector<T> {
     }
     /// Returns the six vectors with one component 1.
     pub(crate) fn basis() -> [Self; 6] {
-        std::array::from_fn(|k| {
-            let mut x = [T::zero(); 6];
-            x[k] = T::one();
-            Self::from_slice(&x)
-        })
+        let mut all = [Self::zero(); 6];
+        for k in 0..3 {
+            all[k].rotational[k] = T::one();
+            all[3 + k].translational[k] = T::one();
+        }
+        all
+    }
+    /// Returns true if it certainly has no derivatives.
+    pub(crate) fn is_constant(&self) -> bool {
+        let numbers = self.rotational.iter().chain(self.translational.iter());
+        numbers.into_iter().all(is_constant)
+    }
+    /// Returns a vector without derivatives.
+    pub(crate) fn lift(x: &SpatialVector<f64>) -> Self {
+        Self {
+            rotational: x.rotational.map(T::from),
+            translational: x.translational.map(T::from),
+        }
     }
     /// Returns the same without derivatives.
     pub(crate) fn real(&self) -> SpatialVector<f64> {

@@ -6,6 +6,7 @@ use crate::ids::FrameId;
 use crate::properties::Role;
 use crate::scene::instance::FramePoseVector;
 use crate::scene::model::{GeometryState, RegisteredSource, WORLD};
+use crate::values::{is_constant_pose, lift_pose, values_of_pose};
 use nalgebra::Isometry3;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,9 +17,11 @@ pub(crate) struct Kinematics<T: Scalar> {
     /// `X_WF` by frame number, then `X_WG` of the geometries that are not at the origin of their
     /// frame.
     poses: Vec<Isometry3<T>>,
+    /// Whether the same poses certainly have no derivatives; empty if there cannot be any.
+    constant: Vec<bool>,
     /// `X_PF` of the frames that are not on the world.
     x_pf: Vec<Isometry3<T>>,
-    plan: Arc<PoseLayout<T>>,
+    plan: Arc<PoseLayout>,
     tree: OnceLock<DynamicTree>,
     /// The previous tree, which can be updated.
     spare: Mutex<Option<DynamicTree>>,
@@ -32,7 +35,7 @@ pub(crate) struct Kinematics<T: Scalar> {
 }
 
 /// The data of a scene that an update needs, in dense arrays.
-struct PoseLayout<T: Scalar> {
+struct PoseLayout {
     /// Frames by source.
     sources: Vec<Vec<FrameSlot>>,
     /// Index of `X_PF` by frame number; `OF_WORLD` where `X_PF` is `X_WF`.
@@ -41,7 +44,7 @@ struct PoseLayout<T: Scalar> {
     /// Index of the pose by geometry number.
     pose_of: Vec<u32>,
     /// Frame number and `X_FG` of the geometries that have a pose of their own.
-    offsets: Vec<(u32, Isometry3<T>)>,
+    offsets: Vec<(u32, Isometry3<f64>)>,
     /// Bounds of the geometries with the illustration and the perception role.
     bounds: [OnceLock<RoleBounds>; 2],
 }
@@ -55,7 +58,7 @@ struct FrameSlot {
 
 const OF_WORLD: u32 = u32::MAX;
 
-impl<T: Scalar> PoseLayout<T> {
+impl PoseLayout {
     fn new(state: &GeometryState) -> Self {
         let frames = state.frames.len() as u32;
         let frame = |number: &usize| FrameSlot {
@@ -81,7 +84,7 @@ impl<T: Scalar> PoseLayout<T> {
             pose_of.push(if g.x_fg == identity {
                 g.frame as u32
             } else {
-                offsets.push((g.frame as u32, g.x_fg.cast::<T>()));
+                offsets.push((g.frame as u32, g.x_fg));
                 frames + offsets.len() as u32 - 1
             });
         }
@@ -101,6 +104,7 @@ impl<T: Scalar> Kinematics<T> {
     pub(crate) fn new(state: &GeometryState) -> Self {
         Self {
             poses: vec![],
+            constant: vec![],
             x_pf: vec![],
             plan: Arc::new(PoseLayout::new(state)),
             tree: OnceLock::new(),
@@ -126,6 +130,10 @@ impl<T: Scalar> Kinematics<T> {
         }
         let poses = state.frames.len() + self.plan.offsets.len();
         self.poses.resize(poses, Isometry3::identity());
+        if T::NDERIV > 0 {
+            self.constant.clear();
+            self.constant.resize(poses, true);
+        }
         self.x_pf
             .resize(self.plan.num_nested, Isometry3::identity());
     }
@@ -157,12 +165,15 @@ impl<T: Scalar> Kinematics<T> {
             if !is_finite(x_pf) {
                 return Err(not_finite(state, source, frame, x_pf));
             }
-            let number = frame.number as usize;
-            self.poses[number] = if frame.parent as usize == WORLD {
+            let (number, parent) = (frame.number as usize, frame.parent as usize);
+            if T::NDERIV > 0 {
+                self.constant[number] = self.constant[parent] && is_constant_pose(x_pf);
+            }
+            self.poses[number] = if parent == WORLD {
                 *x_pf
             } else {
                 self.x_pf[self.plan.nested[number] as usize] = *x_pf;
-                self.poses[frame.parent as usize] * x_pf
+                self.poses[parent] * x_pf
             };
         }
         Ok(())
@@ -173,7 +184,14 @@ impl<T: Scalar> Kinematics<T> {
     pub(crate) fn finish(&mut self, state: &GeometryState) {
         let num_frames = self.plan.nested.len();
         for (i, (frame, x_fg)) in self.plan.offsets.iter().enumerate() {
-            self.poses[num_frames + i] = self.poses[*frame as usize] * x_fg;
+            let x_wf = &self.poses[*frame as usize];
+            self.poses[num_frames + i] = match self.constant.get(*frame as usize) {
+                Some(true) => lift_pose(&(values_of_pose(x_wf) * x_fg)),
+                _ => x_wf * lift_pose::<T>(x_fg),
+            };
+            if T::NDERIV > 0 {
+                self.constant[num_frames + i] = self.constant[*frame as usize];
+            }
         }
         if std::mem::take(self.asked.get_mut()) {
             self.current_tree(state).refresh_lists(state);
@@ -185,6 +203,7 @@ impl<T: Scalar> Kinematics<T> {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         Self {
             poses: Vec::with_capacity(self.poses.len()),
+            constant: vec![],
             x_pf: Vec::with_capacity(self.x_pf.len()),
             plan: self.plan.clone(),
             tree: OnceLock::new(),
@@ -211,6 +230,13 @@ impl<T: Scalar> Kinematics<T> {
     #[inline]
     pub(crate) fn x_wg(&self, geometry: usize) -> &Isometry3<T> {
         &self.poses[self.plan.pose_of[geometry] as usize]
+    }
+
+    /// Returns true if there can be derivatives, but the pose of a geometry, given by its number,
+    /// certainly has none.
+    #[inline]
+    pub(crate) fn lacks_derivatives(&self, geometry: usize) -> bool {
+        T::NDERIV > 0 && self.constant[self.plan.pose_of[geometry] as usize]
     }
 
     /// Returns the tree of the illustration or perception role.

@@ -5,6 +5,8 @@ use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::proximity::{self, Manifold, PairAnswer, PairDistance, WitnessPair};
 use crate::scene::snapshot::broadphase::{Candidates, unpack};
+use crate::values::values_of_pose;
+use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
@@ -43,13 +45,40 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     #[inline]
-    fn pair<A: PairAnswer<T>>(
+    fn pair<A: PairAnswer<T>>(&self, pair: (usize, usize), max_distance: f64) -> Result<Option<A>> {
+        match self.lacks_derivatives(pair) {
+            true => Ok(self.real_pair(pair, max_distance)?.map(A::lift)),
+            false => {
+                let x_wg = |i: usize| self.kinematics.x_wg(i);
+                self.pair_at(pair, (x_wg(pair.0), x_wg(pair.1)), max_distance)
+            }
+        }
+    }
+
+    /// Returns true if there can be derivatives, but a pair certainly has none.
+    #[inline]
+    fn lacks_derivatives(&self, (a, b): (usize, usize)) -> bool {
+        self.kinematics.lacks_derivatives(a) && self.kinematics.lacks_derivatives(b)
+    }
+
+    /// Does the same as [`Self::pair`] without derivatives.
+    fn real_pair<A: PairAnswer<f64>>(
+        &self,
+        pair: (usize, usize),
+        max_distance: f64,
+    ) -> Result<Option<A>> {
+        let x_wg = |i: usize| values_of_pose(self.kinematics.x_wg(i));
+        self.pair_at(pair, (&x_wg(pair.0), &x_wg(pair.1)), max_distance)
+    }
+
+    #[inline]
+    fn pair_at<S: Scalar, A: PairAnswer<S>>(
         &self,
         (a, b): (usize, usize),
+        (xa, xb): (&Isometry3<S>, &Isometry3<S>),
         max_distance: f64,
     ) -> Result<Option<A>> {
         let (ga, gb) = (&self.state.geometries[a], &self.state.geometries[b]);
-        let (xa, xb) = (self.kinematics.x_wg(a), self.kinematics.x_wg(b));
         let (a, b) = (ga.form.body(&ga.shape), gb.form.body(&gb.shape));
         let found = proximity::closest_of(a, xa, b, xb, max_distance);
         found.map_err(|e| e.at(format!("geometries '{}' and '{}'", ga.name, gb.name)))
@@ -103,9 +132,14 @@ impl<T: Scalar> QueryObject<T> {
             if !self.is_wanted(pair, &wanted) {
                 return Ok(None);
             }
+            if self.lacks_derivatives(pair) {
+                let found: Option<PairDistance<f64>> = self.real_pair(pair, 0.0)?;
+                let found = found.filter(|f| f.distance < 0.0);
+                return Ok(found.map(|found| self.penetration(pair, &found, T::from)));
+            }
             Ok(self
                 .overlap(pair)?
-                .map(|found| self.penetration(pair, &found)))
+                .map(|found| self.penetration(pair, &found, |x| x)))
         };
         self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
     }
@@ -137,7 +171,7 @@ impl<T: Scalar> QueryObject<T> {
             let Some(found) = self.overlap(pair)? else {
                 return Ok(None);
             };
-            let deepest = self.penetration(pair, &found);
+            let deepest = self.penetration(pair, &found, |x| x);
             let points = self.manifold(pair, &found).into_iter().map(|point| {
                 let pair = PenetrationAsPointPair {
                     depth: point.depth,
@@ -173,18 +207,19 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     #[inline]
-    fn penetration(
+    fn penetration<S: Scalar>(
         &self,
         (a, b): (usize, usize),
-        found: &PairDistance<T>,
+        found: &PairDistance<S>,
+        convert: impl Fn(S) -> T,
     ) -> PenetrationAsPointPair<T> {
         PenetrationAsPointPair {
             id_a: self.state.geometries[a].id,
             id_b: self.state.geometries[b].id,
-            depth: -found.distance,
-            nhat_ba_w: found.nhat_ba_w,
-            p_wca: found.p_wca,
-            p_wcb: found.p_wcb,
+            depth: convert(-found.distance),
+            nhat_ba_w: found.nhat_ba_w.map(&convert),
+            p_wca: found.p_wca.map(&convert),
+            p_wcb: found.p_wcb.map(&convert),
         }
     }
 

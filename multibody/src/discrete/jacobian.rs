@@ -1,0 +1,180 @@
+//! Jacobians of constraints.
+
+use super::site::{ContactSite, Site};
+use super::step_start::StepStart;
+use super::trees::Trees;
+use crate::kinematics::PositionKinematics;
+use crate::model::BodyIndex;
+use crate::spatial::SpatialVector;
+use crate::tree::KinematicTree;
+use nalgebra::Vector3;
+use smallvec::SmallVec;
+use tarragon_framework::Scalar;
+
+/// The columns of a constraint's Jacobian that belong to one tree, row by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JacobianBlock {
+    pub(crate) tree: u32,
+    /// Where its values start.
+    pub(crate) start: u32,
+}
+
+/// Blocks of the Jacobian of a constraint, sorted by their trees.
+pub(crate) type JacobianBlocks = SmallVec<[JacobianBlock; 2]>;
+
+/// Kinematics from which Jacobians are computed.
+pub(crate) struct JacobianFrame<'a, T: Scalar> {
+    tree: &'a KinematicTree,
+    pub(super) trees: &'a Trees,
+    positions: &'a PositionKinematics<T>,
+    /// Velocities that are held at 0.
+    locked: &'a [bool],
+}
+
+impl<'a, T: Scalar> JacobianFrame<'a, T> {
+    /// Creates the frame of a step with its positions, whose scalar may be another.
+    pub(super) fn new<S: Scalar>(
+        start: &StepStart<'a, S>,
+        positions: &'a PositionKinematics<T>,
+    ) -> Self {
+        Self {
+            tree: start.tree,
+            trees: start.trees,
+            positions,
+            locked: start.locked,
+        }
+    }
+
+    /// Appends the values of a contact's Jacobian; columns of locked velocities are 0.
+    pub(super) fn contact_jacobian(
+        &self,
+        site: &ContactSite<T>,
+        values: &mut Vec<T>,
+    ) -> JacobianBlocks {
+        let mut blocks: JacobianBlocks = SmallVec::new();
+        for (body, sign) in site.bodies.iter().zip([-1.0, 1.0]) {
+            let Some(tree) = self.trees.of_body(*body) else {
+                continue;
+            };
+            let range = self.trees.range(tree);
+            let (start, n) = (
+                block_of(&mut blocks, tree, 3 * range.len(), values),
+                range.len(),
+            );
+            let values = &mut values[start..start + 3 * n];
+            let directions = site.r_wc * T::from(sign);
+            if self.trees.is_free_body(tree) {
+                if self.locked[range.start] {
+                    continue;
+                }
+                let arm = site.p_wc - self.positions.p_wb(body.index() as u32);
+                for (row, direction) in values.chunks_exact_mut(6).zip(directions.column_iter()) {
+                    let moment = arm.cross(&direction);
+                    row[..3].copy_from_slice(moment.as_slice());
+                    row[3..].copy_from_slice(direction.as_slice());
+                }
+                continue;
+            }
+            let (x, rest) = values.split_at_mut(n);
+            let (y, z) = rest.split_at_mut(n);
+            self.for_columns(*body, &site.p_wc, |k, v| {
+                let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
+                x[k] += rates.x;
+                y[k] += rates.y;
+                z[k] += rates.z;
+            });
+        }
+        blocks.sort_by_key(|b| b.tree);
+        blocks
+    }
+
+    /// Appends the values of a site's Jacobian; columns of locked velocities are 0.
+    pub(super) fn jacobian(&self, site: &Site<T>, values: &mut Vec<T>) -> JacobianBlocks {
+        let mut blocks: JacobianBlocks = SmallVec::new();
+        let rows = site.num_rows();
+        let mut block = |tree: usize, values: &mut Vec<T>| {
+            block_of(
+                &mut blocks,
+                tree,
+                rows * self.trees.range(tree).len(),
+                values,
+            )
+        };
+        match site {
+            Site::Velocities(terms) => {
+                for (k, coefficient) in terms {
+                    let tree = self.trees.of_velocity(*k);
+                    let start = block(tree, values);
+                    if !self.locked[*k] {
+                        values[start + k - self.trees.range(tree).start] += T::from(*coefficient);
+                    }
+                }
+            }
+            Site::Bodies {
+                bodies,
+                points,
+                rows,
+            } => {
+                for ((body, p_w), sign) in bodies.iter().zip(points).zip([-1.0, 1.0]) {
+                    let Some(tree) = self.trees.of_body(*body) else {
+                        continue;
+                    };
+                    let (start, range) = (block(tree, values), self.trees.range(tree));
+                    self.for_columns(*body, p_w, |k, v| {
+                        for (i, row) in rows.iter().enumerate() {
+                            let rate = row.dot(&v) * sign;
+                            values[start + i * range.len() + k - range.start] += rate;
+                        }
+                    });
+                }
+            }
+        }
+        blocks.sort_by_key(|b| b.tree);
+        blocks
+    }
+
+    /// Calls a function with every velocity that moves a body, and the spatial velocity at a point
+    /// of the body per unit of it.
+    #[inline]
+    fn for_columns(
+        &self,
+        body: BodyIndex,
+        p_w: &Vector3<T>,
+        mut f: impl FnMut(usize, SpatialVector<T>),
+    ) {
+        let mut body = body.index() as u32;
+        while body != 0 {
+            let node = &self.tree.nodes[self.tree.node_of[body as usize] as usize];
+            let arm = p_w - self.positions.p_wb(body);
+            let (range, columns) = (node.velocities(), &self.positions.columns);
+            let columns = columns[range.clone()]
+                .iter()
+                .zip(&self.locked[range.clone()]);
+            for (k, (column, locked)) in range.zip(columns) {
+                if !locked {
+                    f(k, column.velocity_at(&arm));
+                }
+            }
+            body = node.parent;
+        }
+    }
+}
+
+/// Returns where the values of a tree's block start, which is added with zeros if need be.
+fn block_of<T: Scalar>(
+    blocks: &mut JacobianBlocks,
+    tree: usize,
+    len: usize,
+    values: &mut Vec<T>,
+) -> usize {
+    if let Some(known) = blocks.iter().find(|b| b.tree as usize == tree) {
+        return known.start as usize;
+    }
+    let start = values.len();
+    values.resize(start + len, T::zero());
+    blocks.push(JacobianBlock {
+        tree: tree as u32,
+        start: start as u32,
+    });
+    start
+}

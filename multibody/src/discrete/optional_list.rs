@@ -1,0 +1,72 @@
+//! Lists of large elements most of which are missing.
+
+/// A list of optional elements that takes no space for the missing ones.
+#[derive(Clone, Debug)]
+pub(crate) struct OptionalList<E> {
+    /// Where each element is, or `MISSING`.
+    places: Vec<u32>,
+    present: Vec<E>,
+}
+
+const MISSING: u32 = u32::MAX;
+
+impl<E> OptionalList<E> {
+    pub(crate) fn empty() -> Self {
+        Self {
+            places: vec![],
+            present: vec![],
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.places.clear();
+        self.present.clear();
+    }
+
+    /// Clears the list and makes it one of missing elements.
+    pub(crate) fn reset(&mut self, len: usize) {
+        self.clear();
+        self.places.resize(len, MISSING);
+    }
+
+    pub(crate) fn push(&mut self, element: Option<E>) {
+        match element {
+            Some(element) => {
+                self.places.push(self.present.len() as u32);
+                self.present.push(element);
+            }
+            None => self.places.push(MISSING),
+        }
+    }
+
+    /// Sets an element that is missing.
+    pub(crate) fn set(&mut self, index: usize, element: E) {
+        self.places[index] = self.present.len() as u32;
+        self.present.push(element);
+    }
+
+    /// Returns an element, or `None` if it is missing or beyond the end.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&E> {
+        self.present.get(*self.places.get(index)? as usize)
+    }
+
+    /// Returns the elements that are present.
+    pub(crate) fn present_mut(&mut self) -> &mut [E] {
+        &mut self.present
+    }
+
+    /// Adds the elements of another list after these.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let shift = self.present.len() as u32;
+        let moved = |place: u32| {
+            if place == MISSING {
+                MISSING
+            } else {
+                place + shift
+            }
+        };
+        self.places.extend(other.places.into_iter().map(moved));
+        self.present.append(&mut other.present);
+    }
+}

@@ -1,0 +1,142 @@
+//! Where constraints act: contacts at points, and other sites.
+
+use super::optional_list::OptionalList;
+use super::regularization::ContactParameters;
+use crate::model::BodyIndex;
+use crate::spatial::SpatialVector;
+use nalgebra::{Matrix3, Vector3};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::borrow::Cow;
+use tarragon_framework::Scalar;
+
+/// A contact at a point: three rows, the velocity of body B relative to body A there, along
+/// directions.
+#[derive(Clone, Debug)]
+pub(crate) struct ContactSite<T: Scalar> {
+    /// A and B.
+    pub(crate) bodies: [BodyIndex; 2],
+    /// Position of the contact point in W.
+    pub(crate) p_wc: Vector3<T>,
+    /// Two tangents and the normal out of A into B, expressed in W, as columns.
+    pub(crate) r_wc: Matrix3<T>,
+    pub(crate) parameters: ContactParameters<T>,
+}
+
+impl<T: Scalar> ContactSite<T> {
+    /// Returns a site without derivatives.
+    pub(super) fn lift(real: &ContactSite<f64>) -> Self {
+        Self {
+            bodies: real.bodies,
+            p_wc: real.p_wc.map(T::from),
+            r_wc: real.r_wc.map(T::from),
+            parameters: real.parameters.lift(),
+        }
+    }
+}
+
+/// All contacts of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct ContactSites<T: Scalar> {
+    /// All of them without derivatives.
+    pub(crate) real: Vec<ContactSite<f64>>,
+    /// Those with derivatives.
+    pub(crate) derived: OptionalList<ContactSite<T>>,
+}
+
+impl<T: Scalar> ContactSites<T> {
+    pub(crate) fn empty() -> Self {
+        Self {
+            real: vec![],
+            derived: OptionalList::empty(),
+        }
+    }
+    pub(crate) fn clear(&mut self) {
+        self.real.clear();
+        self.derived.clear();
+    }
+    /// Returns a contact.
+    pub(crate) fn get(&self, k: usize) -> Cow<'_, ContactSite<T>> {
+        let real = &self.real[k];
+        let same_scalar = (real as &dyn Any).downcast_ref();
+        match self.derived.get(k).or(same_scalar) {
+            Some(site) => Cow::Borrowed(site),
+            None => Cow::Owned(ContactSite::lift(real)),
+        }
+    }
+}
+
+/// Velocities that the rows of another constraint measure.
+#[derive(Clone, Debug)]
+pub(crate) enum Site<T: Scalar> {
+    /// One row: a sum of velocities with coefficients.
+    Velocities(SmallVec<[(usize, f64); 2]>),
+    /// Rows of the velocity of a point of body B relative to a point of body A.
+    Bodies {
+        /// A and B.
+        bodies: [BodyIndex; 2],
+        /// Positions of the points in W.
+        points: [Vector3<T>; 2],
+        /// Directions of the rows, expressed in W.
+        rows: SmallVec<[SpatialVector<T>; 3]>,
+    },
+}
+
+/// A spatial impulse between two bodies.
+pub(crate) struct SiteImpulse<T: Scalar> {
+    /// A and B.
+    pub(crate) bodies: [BodyIndex; 2],
+    /// Points in W where it acts on them.
+    pub(crate) points: [Vector3<T>; 2],
+    /// The impulse on B, expressed in W.
+    pub(crate) on_b: SpatialVector<T>,
+}
+
+impl<T: Scalar> Site<T> {
+    /// Returns the same without derivatives.
+    pub(super) fn real(&self) -> Cow<'_, Site<f64>> {
+        if let Some(real) = (self as &dyn Any).downcast_ref() {
+            return Cow::Borrowed(real);
+        }
+        Cow::Owned(match self {
+            Self::Velocities(terms) => Site::Velocities(terms.clone()),
+            Self::Bodies {
+                bodies,
+                points,
+                rows,
+            } => Site::Bodies {
+                bodies: *bodies,
+                points: points.map(|p| p.map(|x| x.re())),
+                rows: rows.iter().map(SpatialVector::real).collect(),
+            },
+        })
+    }
+    pub(crate) fn num_rows(&self) -> usize {
+        match self {
+            Self::Velocities(_) => 1,
+            Self::Bodies { rows, .. } => rows.len(),
+        }
+    }
+
+    /// Returns what impulses of the rows do to the bodies; `None` if there are no bodies.
+    pub(crate) fn impulse(&self, rows: &[T; 6]) -> Option<SiteImpulse<T>> {
+        match self {
+            Self::Velocities(_) => None,
+            Self::Bodies {
+                bodies,
+                points,
+                rows: directions,
+            } => {
+                let mut impulse = SpatialVector::zero();
+                for (direction, f) in directions.iter().zip(rows) {
+                    impulse += *direction * *f;
+                }
+                Some(SiteImpulse {
+                    bodies: *bodies,
+                    points: *points,
+                    on_b: impulse,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The constraints of a step, with those of their parts that have derivatives.
+
+use super::jacobian::{JacobianBlocks, JacobianFrame};
+use super::law::{ConstraintEnd, Law};
+use super::optional_list::OptionalList;
+use super::problem::{ConvexConstraints, ProblemFrame, inverse_inertia};
+use super::regularization::{InverseInertia, SiteLaw};
+use super::site::{ContactSite, Site};
+use super::step_start::StepStart;
+use super::trees::Trees;
+use crate::dynamics::mass_matrix_diagonal;
+use crate::model::BodyIndex;
+use std::any::Any;
+use std::ops::Mul;
+use std::sync::OnceLock;
+use tarragon_framework::Scalar;
+
+/// The constraints of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct StepConstraints<T: Scalar> {
+    /// All constraints without derivatives.
+    pub(crate) real: ConvexConstraints,
+    /// What has derivatives.
+    derived: OptionalList<DerivedConstraint<T>>,
+    /// Values of the Jacobians that have derivatives.
+    jacobian: Vec<T>,
+}
+
+/// A constraint with derivatives.
+#[derive(Clone, Debug)]
+struct DerivedConstraint<T: Scalar> {
+    law: Law<T>,
+    /// Blocks of the Jacobian; `None` if it has no derivatives.
+    blocks: Option<JacobianBlocks>,
+}
+
+/// Kinematics and inertia from which the constraints of a step are derived.
+pub(crate) struct StepFrame<'a, T: Scalar> {
+    start: &'a StepStart<'a, T>,
+    real: ProblemFrame<'a>,
+    /// By tree: whether nothing about it has derivatives.
+    constant_trees: &'a [bool],
+    /// Inverse of the diagonal of A with derivatives, if it was needed.
+    inverse_diagonal: OnceLock<Vec<T>>,
+}
+
+impl<'a, T: Scalar> StepFrame<'a, T> {
+    /// Creates the frame of a step; `inverse_diagonal` is that of A.
+    pub(crate) fn new(
+        start: &'a StepStart<'a, T>,
+        inverse_diagonal: &'a [f64],
+        constant_trees: &'a [bool],
+    ) -> Self {
+        let positions = start.positions.real();
+        let real = ProblemFrame {
+            kinematics: JacobianFrame::new(start, positions),
+            v0: &start.velocities.real().v,
+            inverse_diagonal,
+            settings: &start.settings,
+        };
+        Self {
+            start,
+            real,
+            constant_trees,
+            inverse_diagonal: OnceLock::new(),
+        }
+    }
+
+    fn inverse_diagonal(&self) -> &[T] {
+        self.inverse_diagonal.get_or_init(|| {
+            let start = self.start;
+            let diagonal = mass_matrix_diagonal(start.tree, start.inertias, start.positions);
+            let diagonal = diagonal.into_iter().zip(start.damping);
+            let inverse = diagonal.map(|(m, d)| (m + *d * start.settings.dt).recip());
+            inverse.collect()
+        })
+    }
+
+    fn are_constant(&self, blocks: &JacobianBlocks) -> bool {
+        let is_constant = |tree: u32| self.constant_trees[tree as usize];
+        blocks.iter().all(|block| is_constant(block.tree))
+    }
+}
+
+impl<T: Scalar> StepConstraints<T> {
+    /// Creates a step without constraints.
+    pub(crate) fn empty() -> Self {
+        Self {
+            real: ConvexConstraints::default(),
+            derived: OptionalList::empty(),
+            jacobian: vec![],
+        }
+    }
+
+    /// Removes all constraints.
+    pub(crate) fn clear(&mut self) {
+        self.real.clear();
+        self.derived.clear();
+        self.jacobian.clear();
+    }
+
+    /// Adds the constraints of another part of the step after these.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        let shift = self.jacobian.len() as u32;
+        let derived = other.derived.present_mut().iter_mut();
+        for block in derived.filter_map(|d| d.blocks.as_mut()).flatten() {
+            block.start += shift;
+        }
+        self.real.append(other.real);
+        self.derived.append(other.derived);
+        self.jacobian.append(&mut other.jacobian);
+    }
+
+    /// Adds a contact; `site` is the same with derivatives, if it has any. One between bodies that
+    /// do not move is left out; returns whether it was added.
+    pub(crate) fn add_contact(
+        &mut self,
+        frame: &StepFrame<'_, T>,
+        real: &ContactSite<f64>,
+        site: Option<&ContactSite<T>>,
+    ) -> bool {
+        let added = self.real.add_contact(&frame.real, real);
+        if T::NDERIV > 0 && added {
+            let start = frame.start;
+            let is_placed = |body: &BodyIndex| start.positions.is_constant(body.index() as u32);
+            let placed = site.is_none() && real.bodies.iter().all(is_placed);
+            let lifted = || ContactSite::lift(real);
+            let derived = self.derive::<3>(
+                frame,
+                (site.is_none(), placed),
+                |values| {
+                    let frame = JacobianFrame::new(start, start.positions);
+                    frame.contact_jacobian(site.unwrap_or(&lifted()), values)
+                },
+                |w, v0| match site {
+                    Some(site) => start.settings.contact(&site.parameters, w, v0[2]),
+                    None => start.settings.contact(&real.parameters.lift(), w, v0[2]),
+                },
+            );
+            self.derived.push(derived);
+        }
+        added
+    }
+
+    /// Adds a constraint at a site. A site that does not move is left out; returns whether the
+    /// constraint was added.
+    pub(crate) fn add(
+        &mut self,
+        frame: &StepFrame<'_, T>,
+        site: &Site<T>,
+        law: &SiteLaw<T>,
+    ) -> bool {
+        let added = self.real.add(&frame.real, &site.real(), &law.real());
+        if T::NDERIV > 0 && added {
+            let start = frame.start;
+            let known = (law.is_constant(), matches!(site, Site::Velocities(_)));
+            let jacobian =
+                |values: &mut _| JacobianFrame::new(start, start.positions).jacobian(site, values);
+            let law = |w: &InverseInertia<'_, T>, _: &[T; 6]| start.settings.law(law, w);
+            let derived = match site.num_rows() {
+                1 => self.derive::<1>(frame, known, jacobian, law),
+                3 => self.derive::<3>(frame, known, jacobian, law),
+                _ => self.derive::<6>(frame, known, jacobian, law),
+            };
+            self.derived.push(derived);
+        }
+        added
+    }
+
+    /// Computes what has derivatives in the last constraint, which has R rows. The flags tell that
+    /// the parameters of its law and that its Jacobian have none; the law is a function of the
+    /// velocity at the start of the step, too.
+    fn derive<const R: usize>(
+        &mut self,
+        frame: &StepFrame<'_, T>,
+        (is_constant, has_constant_jacobian): (bool, bool),
+        jacobian: impl FnOnce(&mut Vec<T>) -> JacobianBlocks,
+        law: impl FnOnce(&InverseInertia<'_, T>, &[T; 6]) -> Law<T>,
+    ) -> Option<DerivedConstraint<T>> {
+        let index = self.real.list.len() - 1;
+        let constraint = &self.real.list[index];
+        if is_constant && frame.are_constant(&constraint.blocks) {
+            return None;
+        }
+        let blocks = (!has_constant_jacobian).then(|| jacobian(&mut self.jacobian));
+        let (trees, real) = (frame.start.trees, &self.real.jacobian);
+        let differentiate = || {
+            let diagonal = frame.inverse_diagonal();
+            match &blocks {
+                Some(blocks) => inverse_inertia::<T, R>(trees, &self.jacobian, blocks, diagonal),
+                None => {
+                    let lifted: Vec<T> = real.iter().map(|x| T::from(*x)).collect();
+                    inverse_inertia::<T, R>(trees, &lifted, &constraint.blocks, diagonal)
+                }
+            }
+        };
+        let diagonal = frame.real.inverse_diagonal;
+        let w = InverseInertia {
+            real: inverse_inertia::<f64, R>(trees, real, &constraint.blocks, diagonal),
+            differentiate: &differentiate,
+        };
+        let mut v0 = [T::zero(); 6];
+        let v = &frame.start.velocities.v;
+        match &blocks {
+            Some(blocks) => add_velocities(trees, blocks, &self.jacobian, v, &mut v0[..R]),
+            None => add_velocities(trees, &constraint.blocks, real, v, &mut v0[..R]),
+        }
+        let law = law(&w, &v0);
+        Some(DerivedConstraint { law, blocks })
+    }
+
+    /// Returns true if a constraint has derivatives.
+    pub(crate) fn is_derived(&self, constraint: usize) -> bool {
+        self.derived.get(constraint).is_some()
+    }
+
+    /// Computes velocity and impulse of a constraint from the velocities of the plant.
+    pub(crate) fn evaluate(&self, trees: &Trees, constraint: usize, v: &[T]) -> ConstraintEnd<T> {
+        let real = &self.real.list[constraint];
+        let rows = real.law.num_rows();
+        let mut end = ConstraintEnd {
+            v: [T::zero(); 6],
+            impulse: [T::zero(); 6],
+        };
+        match self.derived_blocks(constraint) {
+            Some(blocks) => add_velocities(trees, blocks, &self.jacobian, v, &mut end.v[..rows]),
+            None => {
+                let values = &self.real.jacobian;
+                add_velocities(trees, &real.blocks, values, v, &mut end.v[..rows]);
+            }
+        }
+        let same_scalar = (&real.law as &dyn Any).downcast_ref::<Law<T>>();
+        match (self.derived.get(constraint), same_scalar) {
+            (Some(derived), _) => derived.law.impulse(&end.v, &mut end.impulse),
+            (_, Some(law)) => law.impulse(&end.v, &mut end.impulse),
+            _ => (real.law.map(|x| T::from(*x))).impulse(&end.v, &mut end.impulse),
+        }
+        end
+    }
+
+    fn derived_blocks(&self, constraint: usize) -> Option<&JacobianBlocks> {
+        let derived = self.derived.get(constraint)?;
+        derived.blocks.as_ref()
+    }
+
+    /// Adds the generalized impulses of a constraint.
+    pub(crate) fn add_impulse(
+        &self,
+        trees: &Trees,
+        constraint: usize,
+        impulse: &[T; 6],
+        sum: &mut [T],
+    ) {
+        let real = &self.real.list[constraint];
+        let impulse = &impulse[..real.law.num_rows()];
+        match self.derived_blocks(constraint) {
+            Some(blocks) => add_impulses(trees, blocks, &self.jacobian, impulse, sum),
+            None => add_impulses(trees, &real.blocks, &self.real.jacobian, impulse, sum),
+        }
+    }
+}
+
+/// Adds the product of a Jacobian and the velocities of the plant.
+#[inline]
+fn add_velocities<T, C>(
+    trees: &Trees,
+    blocks: &JacobianBlocks,
+    jacobian: &[C],
+    v: &[T],
+    out: &mut [T],
+) where
+    T: Scalar + Mul<C, Output = T>,
+    C: Copy,
+{
+    for block in blocks {
+        let range = trees.range(block.tree as usize);
+        let (n, values) = (range.len(), &jacobian[block.start as usize..]);
+        let v = &v[range];
+        let rows = values.chunks_exact(n).zip(&mut *out);
+        for (row, out) in rows {
+            for (x, v) in row.iter().zip(v) {
+                *out += *v * *x;
+            }
+        }
+    }
+}
+
+/// Adds the product of a transposed Jacobian and the impulses of its rows.
+#[inline]
+fn add_impulses<T, C>(
+    trees: &Trees,
+    blocks: &JacobianBlocks,
+    jacobian: &[C],
+    impulse: &[T],
+    sum: &mut [T],
+) where
+    T: Scalar + Mul<C, Output = T>,
+    C: Copy,
+{
+    for block in blocks {
+        let range = trees.range(block.tree as usize);
+        let (n, values) = (range.len(), &jacobian[block.start as usize..]);
+        let own = &mut sum[range];
+        for (row, f) in values.chunks_exact(n).zip(impulse) {
+            for (sum, x) in own.iter_mut().zip(row) {
+                *sum += *f * *x;
+            }
+        }
+    }
+}
