@@ -3,6 +3,7 @@
 
 mod curvilinear;
 pub(crate) mod discrete;
+mod few_variables;
 mod forward;
 mod hostile;
 mod options;

@@ -1,0 +1,186 @@
+//! Derivatives in few variables, which leave out whatever does not depend on them, against those in
+//! all variables at once.
+
+use super::discrete::{ALL, material};
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use tarragon_framework::autodiff::DIRECTIONS;
+use tarragon_framework::prelude::*;
+use tarragon_framework::{AutoDiff, DiagramScalar};
+use tarragon_geometry::{BoxShape, HalfSpace, SceneGraph, Shape, Sphere};
+use tarragon_multibody::*;
+
+/// Balls in a row on the ground that touch, a box alone, an arm that leans on a ball with a joint at
+/// its limit and a motor with gains, and two bodies held together.
+fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<MultibodyPlant>) {
+    let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
+    plant
+        .set_discrete_contact_approximation(approximation)
+        .unwrap();
+    plant.set_use_sampled_output_ports(false).unwrap();
+    plant
+        .register_as_source_for_scene_graph(&mut scene)
+        .unwrap();
+    let model = ModelInstanceIndex::DEFAULT;
+    let inertia = SpatialInertia::from_central(1.0, Vector3::zeros(), Matrix3::identity() * 0.004);
+    let inertia = inertia.unwrap();
+    let world = BodyIndex::WORLD;
+    let (ball, cube) = (Sphere::new(0.1).unwrap(), BoxShape::new(0.2, 0.2, 0.2));
+    let (ball, cube) = (Shape::from(ball), Shape::from(cube.unwrap()));
+    let x = Isometry3::identity();
+    plant
+        .register_collision_geometry(
+            &mut scene,
+            world,
+            x,
+            HalfSpace,
+            "ground",
+            material(0.5, 5.0),
+        )
+        .unwrap();
+    let mut add = |name: &str, shape: Option<&Shape>, at: Option<[f64; 3]>| {
+        let body = plant.add_rigid_body(name, model, inertia).unwrap();
+        if let Some(shape) = shape {
+            plant
+                .register_collision_geometry(
+                    &mut scene,
+                    body,
+                    x,
+                    shape.clone(),
+                    name,
+                    material(0.4, 3.0),
+                )
+                .unwrap();
+        }
+        if let Some([x, y, z]) = at {
+            let x_wb = Isometry3::translation(x, y, z);
+            plant.set_default_free_body_pose(body, x_wb).unwrap();
+        }
+        body
+    };
+    for (i, x) in [0.0, 0.1995, 0.399].into_iter().enumerate() {
+        add(&format!("ball{i}"), Some(&ball), Some([x, 0.0, 0.0995]));
+    }
+    add("box", Some(&cube), Some([2.0, 0.0, 0.0998]));
+    let held = [
+        add("held0", None, Some([0.0, 2.0, 1.0])),
+        add("held1", None, Some([0.3, 2.0, 1.0])),
+    ];
+    let links = [add("link0", None, None), add("link1", Some(&ball), None)];
+    plant
+        .add_ball_constraint(BallConstraint {
+            body_a: held[0],
+            p_ap: Vector3::new(0.15, 0.0, 0.0),
+            body_b: held[1],
+            p_bq: Some(Vector3::new(-0.15, 0.0, 0.001)),
+        })
+        .unwrap();
+    let shoulder = Joint::revolute("shoulder", world, links[0], Vector3::y()).unwrap();
+    let shoulder = shoulder
+        .with_pose_on_parent(Isometry3::translation(0.399, 0.0, 0.5985))
+        .with_position_limits(vec![-0.0005], vec![1.0])
+        .unwrap();
+    plant.add_joint(shoulder).unwrap();
+    let elbow = Joint::prismatic("elbow", links[0], links[1], -Vector3::z())
+        .unwrap()
+        .with_pose_on_parent(Isometry3::translation(0.0, 0.0, -0.2995));
+    let elbow = plant.add_joint(elbow).unwrap();
+    let motor = plant
+        .add_joint_actuator("motor", elbow, f64::INFINITY)
+        .unwrap();
+    let gains = PdControllerGains { p: 300.0, d: 20.0 };
+    plant.set_controller_gains(motor, gains).unwrap();
+    let mut b = DiagramBuilder::new();
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+    (b.build().unwrap(), plant)
+}
+
+/// Returns accelerations, efforts and contact forces at a state.
+fn results<T: DiagramScalar>(
+    diagram: &Diagram<T>,
+    plant: &Block<MultibodyPlant>,
+    x: &[T],
+) -> Vec<T> {
+    let ports = diagram.ports(plant).unwrap();
+    let dynamics = ports.dynamics().unwrap();
+    let mut context = diagram.default_context();
+    let model = plant
+        .system()
+        .model_instance_by_name("DefaultModelInstance");
+    let desired = dynamics.desired_state_in(model.unwrap()).unwrap();
+    context
+        .fix(desired, vec![T::from(0.01), T::from(-0.1)])
+        .unwrap();
+    let (q, v) = x.split_at(plant.system().num_positions());
+    plant
+        .system()
+        .set_positions(&ports, &mut context, q)
+        .unwrap();
+    plant
+        .system()
+        .set_velocities(&ports, &mut context, v)
+        .unwrap();
+    let mut all = context
+        .eval(dynamics.generalized_acceleration)
+        .unwrap()
+        .clone();
+    all.extend(context.eval(dynamics.net_actuation).unwrap());
+    let contacts = context.eval(dynamics.contact_results).unwrap();
+    for contact in contacts.point_pairs() {
+        all.extend(contact.contact_force.iter());
+        all.extend(contact.contact_point.iter());
+        all.extend([contact.slip_speed, contact.separation_speed]);
+    }
+    assert_eq!(contacts.point_pairs().len(), 7);
+    all
+}
+
+#[test]
+fn derivatives_in_few_variables_equal_those_in_all() {
+    for approximation in ALL {
+        let (diagram, plant) = scene(approximation);
+        let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+        let context = diagram.default_context();
+        let mut x = plant.system().positions(&plant, &context).unwrap();
+        let nq = x.len();
+        x.resize(nq + plant.system().num_velocities(), 0.0);
+        let wave = |i: usize, k: usize| ((3 * i + 7 * k) as f64).sin();
+        x[nq..]
+            .iter_mut()
+            .enumerate()
+            .for_each(|(i, v)| *v = 0.05 * wave(i, 1));
+        let values = results(&diagram, &plant, &x);
+        let constant =
+            |x: &[f64]| -> Vec<AutoDiff> { x.iter().copied().map(AutoDiff::from).collect() };
+        // In all variables at once, in some directions each.
+        let mut all = constant(&x);
+        for (i, x) in all.iter_mut().enumerate() {
+            x.eps = std::array::from_fn(|k| wave(i, k));
+        }
+        let expected = results(&dual, &plant, &all);
+        let mut found = vec![[0.0; DIRECTIONS]; values.len()];
+        for i in 0..x.len() {
+            let mut one = constant(&x);
+            one[i].eps[0] = 1.0;
+            for (k, y) in results(&dual, &plant, &one).iter().enumerate() {
+                // Sums in other orders: stiffness magnifies the rounding of velocities.
+                let error = (y.re - values[k]).abs();
+                assert!(
+                    error <= 1e-11 * (1.0 + y.re.abs()),
+                    "{approximation:?} {i} {k}: {error}"
+                );
+                for (j, sum) in found[k].iter_mut().enumerate() {
+                    *sum += y.eps[0] * wave(i, j);
+                }
+            }
+        }
+        for (k, (y, found)) in expected.iter().zip(&found).enumerate() {
+            for (e, f) in y.eps.iter().zip(found) {
+                // Slopes of stiff contact reach 1e8 per unit of position.
+                assert!(
+                    (e - f).abs() < 1e-6 + 1e-9 * e.abs(),
+                    "{approximation:?} {k}: {e} {f}"
+                );
+            }
+        }
+    }
+}
