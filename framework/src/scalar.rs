@@ -23,9 +23,9 @@ pub trait Scalar: RealField + DualNum<Primitive = f64> + Copy + Send + Sync + 's
 
 impl<T> Scalar for T where T: RealField + DualNum<Primitive = f64> + Copy + Send + Sync + 'static {}
 
-/// Returns true if a number certainly has no derivatives but zero: always for `f64`, and for an
-/// [`AutoDiff`] without any. Computations use it to leave out what does not depend on the variables.
-/// For other dual numbers it is always false.
+/// Returns true if all derivatives of a number certainly are zero: always for `f64`, and for an
+/// [`AutoDiff`] whose derivatives are. For other dual numbers it is false. Computations use it to
+/// leave out parts that do not depend on the variables.
 ///
 /// ```
 /// use tarragon_framework::{AutoDiff, is_constant};

@@ -33,6 +33,19 @@ pub(crate) fn lift_pose<T: Scalar>(x: &Isometry3<f64>) -> Isometry3<T> {
     )
 }
 
+/// Does the same in place, which avoids a copy of many derivatives.
+#[inline]
+pub(crate) fn lift_pose_into<T: Scalar>(x: &Isometry3<f64>, out: &mut Isometry3<T>) {
+    let position = out.translation.vector.iter_mut();
+    for (out, x) in position.zip(&x.translation.vector) {
+        *out = T::from(*x);
+    }
+    let rotation = out.rotation.as_mut_unchecked().coords.iter_mut();
+    for (out, x) in rotation.zip(&x.rotation.coords) {
+        *out = T::from(*x);
+    }
+}
+
 /// Returns true if a pose certainly has no derivatives.
 #[inline]
 pub(crate) fn is_constant_pose<T: Scalar>(x: &Isometry3<T>) -> bool {

@@ -1,10 +1,14 @@
 //! Discrete steps: a convex problem whose solution is the velocity at the end of the step.
 //!
-//! `law` and `regularization` turn physical parameters into convex costs, `problem` collects
-//! constraints with their Jacobians, `momentum` computes its quadratic part, `islands` splits the
-//! problem, `newton` solves the parts with `hessian`, factored by `cholesky` or, if large, by
-//! `supernodal`, and the products of `blocks`, and `step` goes from forces to velocities and their
-//! derivatives.
+//! `law` and `regularization` turn physical parameters into convex costs, `problem` collects the
+//! constraints at each `site` with their Jacobians (`jacobian`), `momentum` computes its quadratic
+//! part, `islands` splits the problem, `newton` solves the parts with `hessian`, factored by
+//! `cholesky` or, if large, by `supernodal`, and the products of `blocks`, and `step` goes from
+//! forces to velocities.
+//!
+//! All of that is without derivatives, which follow from the implicit function theorem:
+//! `step_constraints` finds those of the constraints, and `kept_problem` tells whether the problem
+//! was solved before, as it is in all but the first pass of many directions.
 //!
 //! Source: A. Castro, F. Permenter, X. Han, "An Unconstrained Convex Formulation of Compliant
 //! Contact", IEEE Transactions on Robotics, 2022.
@@ -14,6 +18,7 @@ mod cholesky;
 mod hessian;
 mod islands;
 mod jacobian;
+mod kept_problem;
 mod law;
 mod momentum;
 mod newton;

@@ -36,6 +36,8 @@ pub(crate) struct IslandSolver {
     /// Velocities of the island, tree after tree.
     pub(crate) v: Vec<f64>,
     pub(crate) iterations: usize,
+    /// Whether the Hessian was factored at the solution.
+    is_factored: bool,
     /// Why there is no solution.
     pub(crate) failure: Option<NewtonFailure>,
     pub(crate) hessian: Hessian,
@@ -105,6 +107,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 impl IslandSolver {
     /// Solves the problem of an island, from the velocities at the start of the step.
     pub(crate) fn solve(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
+        self.is_factored = false;
         self.start(p);
         let mut cost = self.evaluate(p);
         for iterations in 0..=MAX_ITERATIONS {
@@ -372,11 +375,11 @@ impl IslandSolver {
     }
 
     /// Replaces the velocities of the island among those of the plant.
-    pub(crate) fn scatter<T: Scalar>(&self, p: &IslandProblem<'_>, all: &mut [T]) {
-        for (local, tree) in p.island.trees.iter().enumerate() {
-            let range = p.trees.range(*tree);
+    pub(crate) fn scatter<T: Scalar>(&self, trees: &Trees, island: &ProblemIsland, all: &mut [T]) {
+        for (local, tree) in island.trees.iter().enumerate() {
             let start = self.starts[local];
-            for (v, own) in all[range].iter_mut().zip(&self.v[start..]) {
+            let own = all[trees.range(*tree)].iter_mut();
+            for (v, own) in own.zip(&self.v[start..]) {
                 *v = T::from(*own);
             }
         }
@@ -391,14 +394,16 @@ impl IslandSolver {
         }
     }
 
-    /// Evaluates and factors the Hessian at the solution, for derivatives.
+    /// Factors the Hessian at the solution, for derivatives, unless it was.
     pub(crate) fn factor_at_solution(
         &mut self,
         p: &IslandProblem<'_>,
     ) -> Result<(), NewtonFailure> {
-        self.evaluate(p);
-        self.assemble(p);
-        match self.hessian.factor() {
+        if !self.is_factored {
+            self.assemble(p);
+            self.is_factored = self.hessian.factor();
+        }
+        match self.is_factored {
             true => Ok(()),
             false => Err(NewtonFailure::NotPositiveDefinite),
         }

@@ -50,23 +50,4 @@ impl<E> OptionalList<E> {
     pub(crate) fn get(&self, index: usize) -> Option<&E> {
         self.present.get(*self.places.get(index)? as usize)
     }
-
-    /// Returns the elements that are present.
-    pub(crate) fn present_mut(&mut self) -> &mut [E] {
-        &mut self.present
-    }
-
-    /// Adds the elements of another list after these.
-    pub(crate) fn append(&mut self, mut other: Self) {
-        let shift = self.present.len() as u32;
-        let moved = |place: u32| {
-            if place == MISSING {
-                MISSING
-            } else {
-                place + shift
-            }
-        };
-        self.places.extend(other.places.into_iter().map(moved));
-        self.present.append(&mut other.present);
-    }
 }

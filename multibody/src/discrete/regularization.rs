@@ -38,7 +38,7 @@ pub enum DiscreteContactApproximation {
 }
 
 /// Settings of the discrete step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StepSettings {
     /// Time step (s).
     pub(crate) dt: f64,
@@ -82,7 +82,7 @@ impl ContactParameters<f64> {
 }
 
 /// A spring with damping: one row of a constraint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SpringRow<T> {
     /// Deviation at the start of the step.
     pub(crate) g: T,
@@ -93,7 +93,7 @@ pub(crate) struct SpringRow<T> {
 }
 
 /// Law of what acts at a site other than a contact, by its physical parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SiteLaw<T: Scalar> {
     /// A spring per row.
     Springs(Vec<SpringRow<T>>),
@@ -142,7 +142,7 @@ impl<T: Scalar> SiteLaw<T> {
 }
 
 /// Parameters of an actuator with gains.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ControllerParameters<T> {
     /// Proportional and derivative gain.
     pub(crate) gains: (f64, f64),

@@ -12,7 +12,7 @@ use tarragon_framework::Scalar;
 
 /// A contact at a point: three rows, the velocity of body B relative to body A there, along
 /// directions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ContactSite<T: Scalar> {
     /// A and B.
     pub(crate) bodies: [BodyIndex; 2],
@@ -67,7 +67,7 @@ impl<T: Scalar> ContactSites<T> {
 }
 
 /// Velocities that the rows of another constraint measure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Site<T: Scalar> {
     /// One row: a sum of velocities with coefficients.
     Velocities(SmallVec<[(usize, f64); 2]>),

@@ -1,13 +1,16 @@
 //! One discrete step: from the state and the forces at its start to the velocities at its end.
 
 use super::islands::{ProblemIsland, ProblemIslands};
+use super::jacobian::JacobianFrame;
+use super::kept_problem::KeptProblem;
 use super::law::ConstraintEnd;
 use super::momentum::Momentum;
 use super::newton::{IslandProblem, IslandSolver, NewtonFailure};
 
 use super::optional_list::OptionalList;
+use super::problem::{ConvexConstraints, ProblemFrame};
 use super::regularization::SiteLaw;
-use super::site::{ContactSites, Site};
+use super::site::{ContactSite, ContactSites, Site};
 use super::step_constraints::{StepConstraints, StepFrame};
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::trees::Trees;
@@ -29,6 +32,7 @@ pub(crate) struct StepStorage<T: Scalar> {
     constraints: StepConstraints<T>,
     /// By tree: whether nothing about it certainly has derivatives.
     constant_trees: Vec<bool>,
+    kept: KeptProblem,
     end: StepEnd<T>,
 }
 
@@ -63,6 +67,7 @@ impl<T: Scalar> StepStorage<T> {
             islands: ProblemIslands::default(),
             constraints: StepConstraints::empty(),
             constant_trees: vec![],
+            kept: KeptProblem::default(),
             end: StepEnd {
                 v: vec![],
                 real: vec![],
@@ -75,7 +80,10 @@ impl<T: Scalar> StepStorage<T> {
 
     /// Computes the velocities `v*` that the step would end with if there were no constraints.
     pub(crate) fn free_motion(&mut self, start: &StepStart<'_, T>) -> Result<&[f64], StepFailure> {
-        self.momentum.update(start)?;
+        if T::NDERIV == 0 || !self.kept.begin(start) {
+            let updated = self.momentum.update(start);
+            updated.inspect_err(|_| self.kept.forget())?;
+        }
         Ok(&self.momentum.v_star)
     }
 
@@ -86,55 +94,46 @@ impl<T: Scalar> StepStorage<T> {
         contacts: &ContactSites<T>,
         sites: &[(Site<T>, SiteLaw<T>)],
     ) -> Result<&StepEnd<T>, StepFailure> {
-        self.update_constant_trees(start);
-        self.update_constraints(start, contacts, sites);
-        let constraints = &self.constraints.real;
-        self.islands.update(start.trees, constraints);
-        let islands = self.islands.list();
-        if self.solvers.len() < islands.len() {
-            self.solvers
-                .resize_with(islands.len(), IslandSolver::default);
-        }
-        let solvers = &mut self.solvers[..islands.len()];
-        let problem = |island| IslandProblem {
-            trees: start.trees,
-            momentum: &self.momentum,
-            constraints,
-            island,
-            local: &self.islands.local,
-            with_derivatives: T::NDERIV > 0,
-        };
-        let constant = Constant {
-            trees: &self.constant_trees,
-            constraints: &self.constraints,
-        };
-        let solve = |(solver, island): (&mut IslandSolver, _)| {
-            let problem = problem(island);
-            let solved = solver.solve(&problem);
-            let factored = match constant.has(island) {
-                true => solved,
-                false => solved.and_then(|()| solver.factor_at_solution(&problem)),
+        if T::NDERIV == 0 || !self.kept.is_known(&contacts.real, sites) {
+            self.update_constraints(start, &contacts.real, sites);
+            self.islands.update(start.trees, &self.constraints.real);
+            let islands = SolvedIslands {
+                trees: start.trees,
+                momentum: &self.momentum,
+                constraints: &self.constraints.real,
+                islands: &self.islands,
+                solvers: &mut self.solvers,
+                with_derivatives: T::NDERIV > 0,
             };
-            solver.failure = factored.err();
-        };
-        let num_tasks = tasks_for(constraints.list.len());
-        match num_tasks > 1 && islands.len() > 1 {
-            true => {
-                let all = solvers.par_iter_mut().zip(islands);
-                let per_task = islands.len().div_ceil(num_tasks);
-                all.with_min_len(per_task).for_each(solve);
-            }
-            false => solvers.iter_mut().zip(islands).for_each(solve),
+            islands.for_each(IslandSolver::solve)?;
+            self.kept.set_solved();
         }
-        if let Some(failure) = failure(solvers, islands) {
-            return Err(failure);
+        if T::NDERIV > 0 {
+            self.update_constant_trees(start);
+            self.derive_constraints(start, contacts, sites);
+            let (trees, constraints) = (&self.constant_trees, &self.constraints);
+            let constant = Constant { trees, constraints };
+            let islands = SolvedIslands {
+                trees: start.trees,
+                momentum: &self.momentum,
+                constraints: &constraints.real,
+                islands: &self.islands,
+                solvers: &mut self.solvers,
+                with_derivatives: true,
+            };
+            islands.for_each(|solver, problem| match constant.has(problem.island) {
+                true => Ok(()),
+                false => solver.factor_at_solution(problem),
+            })?;
         }
+        let islands = self.islands.list();
+        let solvers = &mut self.solvers[..islands.len()];
         let end = &mut self.end;
         end.v.clear();
         end.v
             .extend(self.momentum.v_star.iter().map(|v| T::from(*v)));
         for (solver, island) in solvers.iter().zip(islands) {
-            solver.scatter(&problem(island), &mut end.v);
+            solver.scatter(start.trees, island, &mut end.v);
         }
         for _ in 0..T::NDERIV {
             self.differentiate(start);
@@ -167,43 +166,68 @@ impl<T: Scalar> StepStorage<T> {
         }));
     }
 
-    /// Finds the constraints that can act.
+    /// Finds the constraints that can act, without derivatives.
     fn update_constraints(
+        &mut self,
+        start: &StepStart<'_, T>,
+        contacts: &[ContactSite<f64>],
+        sites: &[(Site<T>, SiteLaw<T>)],
+    ) {
+        let (constraints, end) = (&mut self.constraints.real, &mut self.end);
+        constraints.clear();
+        end.used.clear();
+        let frame = ProblemFrame {
+            kinematics: JacobianFrame::new(start, start.positions.real()),
+            v0: &start.velocities.real().v,
+            inverse_diagonal: &self.momentum.inverse_diagonal,
+            settings: &start.settings,
+        };
+        if tasks_for(contacts.len()) > 1 {
+            let part = |contacts: &[ContactSite<f64>]| {
+                let mut part = ConvexConstraints::default();
+                let add = |contact| part.add_contact(&frame, contact);
+                let used: Vec<bool> = contacts.iter().map(add).collect();
+                (part, used)
+            };
+            let chunks = contacts.par_chunks(CONSTRAINTS_PER_TASK);
+            let parts: Vec<_> = chunks.map(part).collect();
+            for (part, part_used) in parts {
+                constraints.append(part);
+                end.used.extend(part_used);
+            }
+        } else {
+            let add = |contact| constraints.add_contact(&frame, contact);
+            end.used.extend(contacts.iter().map(add));
+        }
+        let add = |(site, law): &(Site<T>, SiteLaw<T>)| {
+            constraints.add(&frame, &site.real(), &law.real())
+        };
+        end.used.extend(sites.iter().map(add));
+        end.places.clear();
+        let places = (0..end.used.len()).filter(|place| end.used[*place]);
+        end.places.extend(places);
+    }
+
+    /// Finds what of the constraints has derivatives.
+    fn derive_constraints(
         &mut self,
         start: &StepStart<'_, T>,
         contacts: &ContactSites<T>,
         sites: &[(Site<T>, SiteLaw<T>)],
     ) {
-        self.constraints.clear();
-        let used = &mut self.end.used;
-        used.clear();
-        let num_contacts = contacts.real.len();
-        if num_contacts == 0 && sites.is_empty() {
-            return;
-        }
+        let (constraints, num_contacts) = (&mut self.constraints, contacts.real.len());
+        constraints.clear_derived();
         let inverse_diagonal = &self.momentum.inverse_diagonal;
         let frame = StepFrame::new(start, inverse_diagonal, &self.constant_trees);
-        let add = |constraints: &mut StepConstraints<T>, k| {
-            constraints.add_contact(&frame, &contacts.real[k], contacts.derived.get(k))
-        };
-        if tasks_for(num_contacts) > 1 {
-            let part = |first: usize| {
-                let mut part = StepConstraints::empty();
-                let end = num_contacts.min(first + CONSTRAINTS_PER_TASK);
-                let used: Vec<bool> = (first..end).map(|k| add(&mut part, k)).collect();
-                (part, used)
-            };
-            let starts = (0..num_contacts).into_par_iter();
-            let parts: Vec<_> = starts.step_by(CONSTRAINTS_PER_TASK).map(part).collect();
-            for (part, part_used) in parts {
-                self.constraints.append(part);
-                used.extend(part_used);
+        for (k, place) in self.end.places.iter().enumerate() {
+            match place.checked_sub(num_contacts) {
+                Some(site) => constraints.derive_site(&frame, k, &sites[site]),
+                None => {
+                    let derived = contacts.derived.get(*place);
+                    constraints.derive_contact(&frame, k, &contacts.real[*place], derived);
+                }
             }
-        } else {
-            used.extend((0..num_contacts).map(|k| add(&mut self.constraints, k)));
         }
-        let add = |(site, law): &(_, _)| self.constraints.add(&frame, site, law);
-        used.extend(sites.iter().map(add));
     }
 
     /// Corrects the velocities by one step of Newton's method whose residual has derivatives and
@@ -285,9 +309,6 @@ impl<T: Scalar> StepStorage<T> {
         end.real.clear();
         end.real.resize(n, ConstraintEnd::ZERO);
         end.derived.reset(n);
-        end.places.clear();
-        let places = (0..n).filter(|place| end.used[*place]);
-        end.places.extend(places);
         let constant = Constant {
             trees: &self.constant_trees,
             constraints,
@@ -306,7 +327,53 @@ impl<T: Scalar> StepStorage<T> {
     }
 }
 
-/// What certainly has no derivatives.
+/// All islands of a problem with their solvers.
+struct SolvedIslands<'a> {
+    trees: &'a Trees,
+    momentum: &'a Momentum,
+    constraints: &'a ConvexConstraints,
+    islands: &'a ProblemIslands,
+    solvers: &'a mut Vec<IslandSolver>,
+    with_derivatives: bool,
+}
+
+impl SolvedIslands<'_> {
+    /// Calls a function for every island, on several threads if there is much to do.
+    fn for_each(
+        self,
+        f: impl Fn(&mut IslandSolver, &IslandProblem<'_>) -> Result<(), NewtonFailure> + Sync,
+    ) -> Result<(), StepFailure> {
+        let islands = self.islands.list();
+        if self.solvers.len() < islands.len() {
+            self.solvers
+                .resize_with(islands.len(), IslandSolver::default);
+        }
+        let solvers = &mut self.solvers[..islands.len()];
+        let call = |(solver, island): (&mut IslandSolver, _)| {
+            let problem = IslandProblem {
+                trees: self.trees,
+                momentum: self.momentum,
+                constraints: self.constraints,
+                island,
+                local: &self.islands.local,
+                with_derivatives: self.with_derivatives,
+            };
+            solver.failure = f(solver, &problem).err();
+        };
+        let num_tasks = tasks_for(self.constraints.list.len());
+        match num_tasks > 1 && islands.len() > 1 {
+            true => {
+                let all = solvers.par_iter_mut().zip(islands);
+                let per_task = islands.len().div_ceil(num_tasks);
+                all.with_min_len(per_task).for_each(call);
+            }
+            false => solvers.iter_mut().zip(islands).for_each(call),
+        }
+        failure(solvers, islands).map_or(Ok(()), Err)
+    }
+}
+
+/// The parts of a problem that certainly have no derivatives.
 struct Constant<'a, T: Scalar> {
     /// By tree.
     trees: &'a [bool],

@@ -3,7 +3,7 @@
 use super::jacobian::{JacobianBlocks, JacobianFrame};
 use super::law::{ConstraintEnd, Law};
 use super::optional_list::OptionalList;
-use super::problem::{ConvexConstraints, ProblemFrame, inverse_inertia};
+use super::problem::{ConvexConstraints, inverse_inertia};
 use super::regularization::{InverseInertia, SiteLaw};
 use super::site::{ContactSite, Site};
 use super::step_start::StepStart;
@@ -11,16 +11,16 @@ use super::trees::Trees;
 use crate::dynamics::mass_matrix_diagonal;
 use crate::model::BodyIndex;
 use std::any::Any;
-use std::ops::Mul;
+use std::ops::{AddAssign, Mul};
 use std::sync::OnceLock;
-use tarragon_framework::Scalar;
+use tarragon_framework::{Scalar, is_constant};
 
 /// The constraints of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct StepConstraints<T: Scalar> {
     /// All constraints without derivatives.
     pub(crate) real: ConvexConstraints,
-    /// What has derivatives.
+    /// The parts that have derivatives.
     derived: OptionalList<DerivedConstraint<T>>,
     /// Values of the Jacobians that have derivatives.
     jacobian: Vec<T>,
@@ -37,11 +37,12 @@ struct DerivedConstraint<T: Scalar> {
 /// Kinematics and inertia from which the constraints of a step are derived.
 pub(crate) struct StepFrame<'a, T: Scalar> {
     start: &'a StepStart<'a, T>,
-    real: ProblemFrame<'a>,
+    /// Inverse of the diagonal of A.
+    inverse_diagonal: &'a [f64],
     /// By tree: whether nothing about it has derivatives.
     constant_trees: &'a [bool],
-    /// Inverse of the diagonal of A with derivatives, if it was needed.
-    inverse_diagonal: OnceLock<Vec<T>>,
+    /// The same with derivatives, if it was needed.
+    derived_diagonal: OnceLock<Vec<T>>,
 }
 
 impl<'a, T: Scalar> StepFrame<'a, T> {
@@ -51,23 +52,16 @@ impl<'a, T: Scalar> StepFrame<'a, T> {
         inverse_diagonal: &'a [f64],
         constant_trees: &'a [bool],
     ) -> Self {
-        let positions = start.positions.real();
-        let real = ProblemFrame {
-            kinematics: JacobianFrame::new(start, positions),
-            v0: &start.velocities.real().v,
-            inverse_diagonal,
-            settings: &start.settings,
-        };
         Self {
             start,
-            real,
+            inverse_diagonal,
             constant_trees,
-            inverse_diagonal: OnceLock::new(),
+            derived_diagonal: OnceLock::new(),
         }
     }
 
-    fn inverse_diagonal(&self) -> &[T] {
-        self.inverse_diagonal.get_or_init(|| {
+    fn derived_diagonal(&self) -> &[T] {
+        self.derived_diagonal.get_or_init(|| {
             let start = self.start;
             let diagonal = mass_matrix_diagonal(start.tree, start.inertias, start.positions);
             let diagonal = diagonal.into_iter().zip(start.damping);
@@ -92,100 +86,80 @@ impl<T: Scalar> StepConstraints<T> {
         }
     }
 
-    /// Removes all constraints.
-    pub(crate) fn clear(&mut self) {
-        self.real.clear();
+    /// Forgets derivatives.
+    pub(crate) fn clear_derived(&mut self) {
         self.derived.clear();
         self.jacobian.clear();
     }
 
-    /// Adds the constraints of another part of the step after these.
-    pub(crate) fn append(&mut self, mut other: Self) {
-        let shift = self.jacobian.len() as u32;
-        let derived = other.derived.present_mut().iter_mut();
-        for block in derived.filter_map(|d| d.blocks.as_mut()).flatten() {
-            block.start += shift;
-        }
-        self.real.append(other.real);
-        self.derived.append(other.derived);
-        self.jacobian.append(&mut other.jacobian);
-    }
-
-    /// Adds a contact; `site` is the same with derivatives, if it has any. One between bodies that
-    /// do not move is left out; returns whether it was added.
-    pub(crate) fn add_contact(
+    /// Finds what has derivatives in constraint `k`, which is a contact; `site` is the contact with
+    /// derivatives, if it has any. Constraints must come in order.
+    pub(crate) fn derive_contact(
         &mut self,
         frame: &StepFrame<'_, T>,
+        k: usize,
         real: &ContactSite<f64>,
         site: Option<&ContactSite<T>>,
-    ) -> bool {
-        let added = self.real.add_contact(&frame.real, real);
-        if T::NDERIV > 0 && added {
-            let start = frame.start;
-            let is_placed = |body: &BodyIndex| start.positions.is_constant(body.index() as u32);
-            let placed = site.is_none() && real.bodies.iter().all(is_placed);
-            let lifted = || ContactSite::lift(real);
-            let derived = self.derive::<3>(
-                frame,
-                (site.is_none(), placed),
-                |values| {
-                    let frame = JacobianFrame::new(start, start.positions);
-                    frame.contact_jacobian(site.unwrap_or(&lifted()), values)
-                },
-                |w, v0| match site {
-                    Some(site) => start.settings.contact(&site.parameters, w, v0[2]),
-                    None => start.settings.contact(&real.parameters.lift(), w, v0[2]),
-                },
-            );
-            self.derived.push(derived);
-        }
-        added
+    ) {
+        let start = frame.start;
+        let is_placed = |body: &BodyIndex| start.positions.is_constant(body.index() as u32);
+        let placed = site.is_none() && real.bodies.iter().all(is_placed);
+        let lifted = || ContactSite::lift(real);
+        let derived = self.derive::<3>(
+            frame,
+            k,
+            (site.is_none(), placed),
+            |values| {
+                let frame = JacobianFrame::new(start, start.positions);
+                frame.contact_jacobian(site.unwrap_or(&lifted()), values)
+            },
+            |w, v0| match site {
+                Some(site) => start.settings.contact(&site.parameters, w, v0[2]),
+                None => start.settings.contact(&real.parameters.lift(), w, v0[2]),
+            },
+        );
+        self.derived.push(derived);
     }
 
-    /// Adds a constraint at a site. A site that does not move is left out; returns whether the
-    /// constraint was added.
-    pub(crate) fn add(
+    /// Finds what has derivatives in constraint `k`, which is at another site.
+    pub(crate) fn derive_site(
         &mut self,
         frame: &StepFrame<'_, T>,
-        site: &Site<T>,
-        law: &SiteLaw<T>,
-    ) -> bool {
-        let added = self.real.add(&frame.real, &site.real(), &law.real());
-        if T::NDERIV > 0 && added {
-            let start = frame.start;
-            let known = (law.is_constant(), matches!(site, Site::Velocities(_)));
-            let jacobian =
-                |values: &mut _| JacobianFrame::new(start, start.positions).jacobian(site, values);
-            let law = |w: &InverseInertia<'_, T>, _: &[T; 6]| start.settings.law(law, w);
-            let derived = match site.num_rows() {
-                1 => self.derive::<1>(frame, known, jacobian, law),
-                3 => self.derive::<3>(frame, known, jacobian, law),
-                _ => self.derive::<6>(frame, known, jacobian, law),
-            };
-            self.derived.push(derived);
-        }
-        added
+        k: usize,
+        (site, law): &(Site<T>, SiteLaw<T>),
+    ) {
+        let start = frame.start;
+        let known = (law.is_constant(), matches!(site, Site::Velocities(_)));
+        let jacobian =
+            |values: &mut _| JacobianFrame::new(start, start.positions).jacobian(site, values);
+        let law = |w: &InverseInertia<'_, T>, _: &[T; 6]| start.settings.law(law, w);
+        let derived = match site.num_rows() {
+            1 => self.derive::<1>(frame, k, known, jacobian, law),
+            3 => self.derive::<3>(frame, k, known, jacobian, law),
+            _ => self.derive::<6>(frame, k, known, jacobian, law),
+        };
+        self.derived.push(derived);
     }
 
-    /// Computes what has derivatives in the last constraint, which has R rows. The flags tell that
+    /// Computes what has derivatives in constraint `k`, which has R rows. The flags tell that
     /// the parameters of its law and that its Jacobian have none; the law is a function of the
     /// velocity at the start of the step, too.
     fn derive<const R: usize>(
         &mut self,
         frame: &StepFrame<'_, T>,
+        k: usize,
         (is_constant, has_constant_jacobian): (bool, bool),
         jacobian: impl FnOnce(&mut Vec<T>) -> JacobianBlocks,
         law: impl FnOnce(&InverseInertia<'_, T>, &[T; 6]) -> Law<T>,
     ) -> Option<DerivedConstraint<T>> {
-        let index = self.real.list.len() - 1;
-        let constraint = &self.real.list[index];
+        let constraint = &self.real.list[k];
         if is_constant && frame.are_constant(&constraint.blocks) {
             return None;
         }
         let blocks = (!has_constant_jacobian).then(|| jacobian(&mut self.jacobian));
         let (trees, real) = (frame.start.trees, &self.real.jacobian);
         let differentiate = || {
-            let diagonal = frame.inverse_diagonal();
+            let diagonal = frame.derived_diagonal();
             match &blocks {
                 Some(blocks) => inverse_inertia::<T, R>(trees, &self.jacobian, blocks, diagonal),
                 None => {
@@ -194,7 +168,7 @@ impl<T: Scalar> StepConstraints<T> {
                 }
             }
         };
-        let diagonal = frame.real.inverse_diagonal;
+        let diagonal = frame.inverse_diagonal;
         let w = InverseInertia {
             real: inverse_inertia::<f64, R>(trees, real, &constraint.blocks, diagonal),
             differentiate: &differentiate,
@@ -269,17 +243,29 @@ fn add_velocities<T, C>(
     v: &[T],
     out: &mut [T],
 ) where
-    T: Scalar + Mul<C, Output = T>,
-    C: Copy,
+    T: Scalar + Mul<C, Output = T> + AddAssign<C>,
+    C: Copy + Mul<f64, Output = C>,
 {
     for block in blocks {
         let range = trees.range(block.tree as usize);
         let (n, values) = (range.len(), &jacobian[block.start as usize..]);
         let v = &v[range];
         let rows = values.chunks_exact(n).zip(&mut *out);
-        for (row, out) in rows {
-            for (x, v) in row.iter().zip(v) {
-                *out += *v * *x;
+        // At first, velocities have no derivatives.
+        match T::NDERIV > 0 && v.iter().all(is_constant) {
+            true => {
+                for (row, out) in rows {
+                    for (x, v) in row.iter().zip(v) {
+                        *out += *x * v.re();
+                    }
+                }
+            }
+            false => {
+                for (row, out) in rows {
+                    for (x, v) in row.iter().zip(v) {
+                        *out += *v * *x;
+                    }
+                }
             }
         }
     }

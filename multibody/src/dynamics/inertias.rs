@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use tarragon_framework::{Scalar, is_constant};
 
 /// Mass properties of a body about Bo, expressed in B.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BodyInertia<T: Scalar> {
     /// Mass (kg).
     pub(crate) mass: T,
@@ -19,7 +19,7 @@ pub(crate) struct BodyInertia<T: Scalar> {
 
 /// Mass properties and reflected inertias that take the place of the model's. Where there are none,
 /// those of the tree hold; they are numbers without derivatives, so they cost nothing extra.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Inertias<T: Scalar> {
     /// By body; empty if all are those of the model.
     pub(crate) bodies: Vec<Option<BodyInertia<T>>>,

@@ -55,7 +55,7 @@ impl<T: Scalar> GivenMotion<'_, T> {
             return;
         };
         let (positions, velocities, vdot) = (self.positions, self.velocities, self.vdot);
-        // What a tree is fixed to does not move.
+        // The bodies that trees are fixed to do not move.
         forces[base.parent as usize] = SpatialVector::zero();
         spatial_accelerations_of(nodes, positions, velocities, vdot, forces);
         self.transmit(nodes, forces);

@@ -67,8 +67,8 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    /// Computes the columns of the joint's Jacobian: for each velocity, `V_PB` of Bo, expressed in W,
-    /// at velocity 1.
+    /// Computes the columns of the joint's Jacobian: for each velocity, `V_PB` of Bo, expressed in
+    /// W, at velocity 1.
     #[inline]
     pub(crate) fn calc_columns(&self, q: &[T], columns: &mut [SpatialVector<T>]) {
         let centered =

@@ -139,7 +139,8 @@ impl<T: Scalar> PositionKinematics<T> {
                 .get_or_insert_with(|| Box::new(PositionKinematics::empty()));
             real.q.clear();
             real.q.extend(q.iter().map(|x| x.re()));
-            real.poses.x_wb.clone_from(&self.poses.real);
+            real.poses.x_wb.clear();
+            real.poses.x_wb.extend_from_slice(&self.poses.real);
             real.calc_axes(tree, None);
         }
         let real = self.real.take();
@@ -217,8 +218,11 @@ impl<T: Scalar> Clone for BodyPoses<T> {
         }
     }
     fn clone_from(&mut self, other: &Self) {
-        self.x_wb.clone_from(&other.x_wb);
-        self.real.clone_from(&other.real);
+        // Copies in one piece.
+        self.x_wb.clear();
+        self.x_wb.extend_from_slice(&other.x_wb);
+        self.real.clear();
+        self.real.extend_from_slice(&other.real);
         self.constant.clone_from(&other.constant);
     }
 }

@@ -20,18 +20,18 @@ use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, SceneGr
 #[derive(Clone, Debug)]
 pub(super) struct PointContacts<T: Scalar> {
     pub(super) sites: ContactSites<T>,
-    pub(super) contacts: Vec<PointContact<T>>,
+    pub(super) contacts: Vec<PointContact>,
+    /// Coefficients of static and dynamic friction, by contact; only for continuous time.
+    friction: Vec<(T, T)>,
     /// All pairs of geometries that overlap.
     pub(super) pairs: Vec<PenetrationAsPointPair<T>>,
 }
 
 /// The pair of geometries from which a contact comes.
-#[derive(Clone, Debug)]
-pub(super) struct PointContact<T: Scalar> {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PointContact {
     pub(super) pair: usize,
     pub(super) point_id: u32,
-    /// Static and dynamic friction.
-    friction: (T, T),
 }
 
 impl<T: Scalar> PointContacts<T> {
@@ -39,12 +39,14 @@ impl<T: Scalar> PointContacts<T> {
         Self {
             sites: ContactSites::empty(),
             contacts: vec![],
+            friction: vec![],
             pairs: vec![],
         }
     }
     pub(super) fn clear(&mut self) {
         self.sites.clear();
         self.contacts.clear();
+        self.friction.clear();
         self.pairs.clear();
     }
 }
@@ -117,29 +119,31 @@ impl MultibodyPlant {
             if any_sleep && !bodies.into_iter().any(moves) {
                 continue;
             }
-            let (real, combined) = match parameters.materials.is_empty() {
-                true => {
-                    let real = self.combined_material(&inspector, ids, [a, b])?;
-                    (real, real.lift())
-                }
+            let (real, derived) = match parameters.materials.is_empty() {
+                true => (self.combined_material(&inspector, ids, [a, b])?, None),
                 false => {
                     let own = [a.with(parameters, ids[0])?, b.with(parameters, ids[1])?];
                     let combined = self.combined_material(&inspector, ids, own)?;
-                    (combined.real(), combined)
+                    let constant = T::NDERIV == 0 || combined.is_constant();
+                    (combined.real(), (!constant).then_some(combined))
                 }
             };
+            let combined = || derived.unwrap_or_else(|| real.lift());
             let sites = &mut contacts.sites;
             sites.real.push(real.site(bodies, &real_pair(pair)));
             if T::NDERIV > 0 {
-                let constant = combined.is_constant() && is_constant_pair(pair);
-                let site = || combined.site(bodies, pair);
+                let constant = derived.is_none() && is_constant_pair(pair);
+                let site = || combined().site(bodies, pair);
                 sites.derived.push((!constant).then(site));
             }
             contacts.contacts.push(PointContact {
                 pair: k,
                 point_id: point_ids.get(k).copied().unwrap_or(0),
-                friction: (combined.stiction, combined.mu),
             });
+            if self.time_step == 0.0 {
+                let combined = combined();
+                contacts.friction.push((combined.stiction, combined.mu));
+            }
         }
         Ok(())
     }
@@ -293,27 +297,27 @@ fn smooth_step<T: Scalar>(x: T) -> T {
     cube * (x * (x * 6.0 - 15.0) + 10.0)
 }
 
-impl<T: Scalar> PointContact<T> {
-    /// Returns the coefficient of friction at a slip speed divided by the stiction tolerance.
-    fn stribeck_friction(&self, s: T) -> T {
-        let (stiction, sliding) = self.friction;
-        match s.re() {
-            x if x < 1.0 => smooth_step(s) * stiction,
-            x if x < 3.0 => smooth_step((s - 1.0) * 0.5) * (sliding - stiction) + stiction,
-            _ => sliding,
-        }
+/// Returns the coefficient of friction at a slip speed divided by the stiction tolerance.
+fn stribeck_friction<T: Scalar>((stiction, sliding): (T, T), s: T) -> T {
+    match s.re() {
+        x if x < 1.0 => smooth_step(s) * stiction,
+        x if x < 3.0 => smooth_step((s - 1.0) * 0.5) * (sliding - stiction) + stiction,
+        _ => sliding,
     }
+}
 
+impl<T: Scalar> PointContacts<T> {
     /// Computes force and speeds of a contact in continuous time, as a function of the state alone.
     /// The contact point is midway between the witness points, as in Drake.
     pub(super) fn continuous(
         &self,
-        site: &ContactSite<T>,
-        pair: &PenetrationAsPointPair<T>,
+        k: usize,
         x_wb: &[nalgebra::Isometry3<T>],
         velocities: &VelocityKinematics<T>,
         stiction_tolerance: f64,
     ) -> PointPairContactInfo<T> {
+        let (contact, site) = (&self.contacts[k], self.sites.get(k));
+        let pair = &self.pairs[contact.pair];
         let p_wc = (pair.p_wca + pair.p_wcb) * T::from(0.5);
         let at = |body: BodyIndex| {
             let arm = p_wc - x_wb[body.index()].translation.vector;
@@ -330,7 +334,7 @@ impl<T: Scalar> PointContact<T> {
         let (slip, friction) = match slip_squared.re() > 0.0 {
             true => {
                 let slip = slip_squared.sqrt();
-                let mu = self.stribeck_friction(slip / stiction_tolerance);
+                let mu = stribeck_friction(self.friction[k], slip / stiction_tolerance);
                 (slip, -mu * normal / slip)
             }
             false => (T::zero(), T::zero()),
@@ -344,7 +348,7 @@ impl<T: Scalar> PointContact<T> {
             separation_speed: v_c.z,
             slip_speed: slip,
             point_pair: *pair,
-            point_id: self.point_id,
+            point_id: contact.point_id,
         }
     }
 }

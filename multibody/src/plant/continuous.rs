@@ -50,10 +50,9 @@ impl MultibodyPlant {
             let (mut contacts, awake) = (PointContacts::empty(), Sleepers::default());
             self.update_point_contacts(&mut contacts, materials, query, parameters, &awake)?;
             let tolerance = self.contact.stiction_tolerance;
-            for (k, contact) in contacts.contacts.iter().enumerate() {
-                let (site, pair) = (contacts.sites.get(k), &contacts.pairs[contact.pair]);
+            for k in 0..contacts.contacts.len() {
                 let x_wb = positions.body_poses();
-                let contact = contact.continuous(&site, pair, x_wb, velocities, tolerance);
+                let contact = contacts.continuous(k, x_wb, velocities, tolerance);
                 let on_b = SpatialVector {
                     rotational: Vector3::zeros(),
                     translational: contact.contact_force,

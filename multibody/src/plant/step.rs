@@ -74,6 +74,21 @@ fn contact_force<T: Scalar>(r_wc: &Matrix3<T>, end: &ConstraintEnd<T>, dt: f64) 
     r_wc * (Vector3::new(x, y, z) * T::from(1.0 / dt))
 }
 
+/// Returns a force at a point in W as one about the origin of a body, expressed in W.
+#[inline]
+fn about_origin<T: Scalar>(
+    positions: &PositionKinematics<T>,
+    body: BodyIndex,
+    p: &Vector3<T>,
+    force: Vector3<T>,
+) -> SpatialVector<T> {
+    let arm = p - positions.x_wb(body).translation.vector;
+    SpatialVector {
+        rotational: arm.cross(&force),
+        translational: force,
+    }
+}
+
 /// Returns the slip speed of a contact.
 #[inline]
 fn slip_speed<T: Scalar>(end: &ConstraintEnd<T>) -> T {
@@ -129,16 +144,27 @@ impl<T: Scalar> DynamicsResult<T> {
             true => point_pairs.par_extend(all.into_par_iter().map(info)),
             false => point_pairs.extend(all.map(info)),
         }
-        for contact in point_pairs {
-            let force = contact.contact_force;
-            for (body, force) in [(contact.body_a, -force), (contact.body_b, force)] {
-                let arm = contact.contact_point - positions.x_wb(body).translation.vector;
-                let force = SpatialVector {
-                    rotational: arm.cross(&force),
-                    translational: force,
-                };
-                self.spatial[body.index()] += force;
-                self.contact_forces[body.index()] += force;
+        // By body: the sum of the forces without derivatives, if there can be any.
+        let num_bodies = self.spatial.len();
+        let mut constant = vec![SpatialVector::zero(); num_bodies.min(T::NDERIV * num_bodies)];
+        for (k, contact) in point_pairs.iter().enumerate() {
+            for (body, sign) in [(contact.body_a, -1.0), (contact.body_b, 1.0)] {
+                let place = body.index();
+                if is_constant(k) && positions.lacks_derivatives(place as u32) {
+                    let site = &contacts.sites.real[k];
+                    let force = contact_force(&site.r_wc, &end.real[k], dt) * sign;
+                    constant[place] += about_origin(positions.real(), body, &site.p_wc, force);
+                    continue;
+                }
+                let force = contact.contact_force * T::from(sign);
+                let force = about_origin(positions, body, &contact.contact_point, force);
+                self.spatial[place] += force;
+                self.contact_forces[place] += force;
+            }
+        }
+        for sums in [&mut self.spatial, &mut self.contact_forces] {
+            for (sum, force) in sums.iter_mut().zip(&constant) {
+                sum.add_real(force);
             }
         }
     }

@@ -50,6 +50,16 @@ impl<T: Scalar> SpatialVector<T> {
         }
         all
     }
+    /// Adds a vector without derivatives.
+    pub(crate) fn add_real(&mut self, x: &SpatialVector<f64>) {
+        let sums = self
+            .rotational
+            .iter_mut()
+            .chain(self.translational.iter_mut());
+        for (sum, x) in sums.zip(x.rotational.iter().chain(&x.translational)) {
+            *sum += *x;
+        }
+    }
     /// Returns true if it certainly has no derivatives.
     pub(crate) fn is_constant(&self) -> bool {
         let numbers = self.rotational.iter().chain(self.translational.iter());

@@ -9,8 +9,8 @@ use tarragon_framework::{AutoDiff, DiagramScalar};
 use tarragon_geometry::{BoxShape, HalfSpace, SceneGraph, Shape, Sphere};
 use tarragon_multibody::*;
 
-/// Balls in a row on the ground that touch, a box alone, an arm that leans on a ball with a joint at
-/// its limit and a motor with gains, and two bodies held together.
+/// Balls in a row on the ground that touch, a box alone, an arm that leans on a ball with a joint
+/// at its limit and a motor with gains, and two bodies held together.
 fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<MultibodyPlant>) {
     let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
     plant

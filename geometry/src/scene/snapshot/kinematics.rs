@@ -6,7 +6,7 @@ use crate::ids::FrameId;
 use crate::properties::Role;
 use crate::scene::instance::FramePoseVector;
 use crate::scene::model::{GeometryState, RegisteredSource, WORLD};
-use crate::values::{is_constant_pose, lift_pose, values_of_pose};
+use crate::values::{is_constant_pose, lift_pose, lift_pose_into, values_of_pose};
 use nalgebra::Isometry3;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -185,12 +185,14 @@ impl<T: Scalar> Kinematics<T> {
         let num_frames = self.plan.nested.len();
         for (i, (frame, x_fg)) in self.plan.offsets.iter().enumerate() {
             let x_wf = &self.poses[*frame as usize];
-            self.poses[num_frames + i] = match self.constant.get(*frame as usize) {
-                Some(true) => lift_pose(&(values_of_pose(x_wf) * x_fg)),
-                _ => x_wf * lift_pose::<T>(x_fg),
-            };
+            if self.lacks_derivatives_at(*frame as usize) {
+                let x_wg = values_of_pose(x_wf) * x_fg;
+                lift_pose_into(&x_wg, &mut self.poses[num_frames + i]);
+                continue;
+            }
+            self.poses[num_frames + i] = x_wf * lift_pose::<T>(x_fg);
             if T::NDERIV > 0 {
-                self.constant[num_frames + i] = self.constant[*frame as usize];
+                self.constant[num_frames + i] = false;
             }
         }
         if std::mem::take(self.asked.get_mut()) {
@@ -236,7 +238,11 @@ impl<T: Scalar> Kinematics<T> {
     /// certainly has none.
     #[inline]
     pub(crate) fn lacks_derivatives(&self, geometry: usize) -> bool {
-        T::NDERIV > 0 && self.constant[self.plan.pose_of[geometry] as usize]
+        self.lacks_derivatives_at(self.plan.pose_of[geometry] as usize)
+    }
+    #[inline]
+    fn lacks_derivatives_at(&self, pose: usize) -> bool {
+        T::NDERIV > 0 && self.constant[pose]
     }
 
     /// Returns the tree of the illustration or perception role.
