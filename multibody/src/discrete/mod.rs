@@ -34,6 +34,7 @@ mod supernodal;
 mod trees;
 
 pub(crate) use law::ConstraintEnd;
+pub(crate) use optional_list::OptionalList;
 pub use regularization::DiscreteContactApproximation;
 pub(crate) use regularization::{
     ContactParameters, ControllerParameters, SiteLaw, SpringRow, StepSettings,

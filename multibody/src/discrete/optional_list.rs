@@ -1,7 +1,7 @@
 //! Lists of large elements most of which are missing.
 
 /// A list of optional elements that takes no space for the missing ones.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct OptionalList<E> {
     /// Where each element is, or `MISSING`.
     places: Vec<u32>,
@@ -9,6 +9,19 @@ pub(crate) struct OptionalList<E> {
 }
 
 const MISSING: u32 = u32::MAX;
+
+impl<E: Clone> Clone for OptionalList<E> {
+    fn clone(&self) -> Self {
+        Self {
+            places: self.places.clone(),
+            present: self.present.clone(),
+        }
+    }
+    fn clone_from(&mut self, other: &Self) {
+        self.places.clone_from(&other.places);
+        self.present.clone_from(&other.present);
+    }
+}
 
 impl<E> OptionalList<E> {
     pub(crate) fn empty() -> Self {

@@ -2,8 +2,8 @@
 
 use super::contact::PointContacts;
 use super::contact_materials::ContactMaterials;
-use super::contact_results::ContactResults;
 use super::dynamics_result::DynamicsResult;
+use super::ended_contacts::EndedContacts;
 use super::forward_dynamics::add_damping;
 use super::inputs::StepInputs;
 use super::multibody_plant::MultibodyPlant;
@@ -45,7 +45,7 @@ impl MultibodyPlant {
         let (mut forces, mut net_actuation) = (MultibodyForces::zero(0, 0), vec![]);
         self.explicit_forces(step, |_| false, &mut forces, &mut net_actuation)?;
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
-        let mut point_pairs = vec![];
+        let mut ended = EndedContacts::empty();
         if let Some(query) = inputs.query {
             let (mut contacts, awake) = (PointContacts::empty(), Sleepers::default());
             self.update_point_contacts(&mut contacts, materials, query, parameters, &awake)?;
@@ -61,7 +61,7 @@ impl MultibodyPlant {
                     let arm = contact.contact_point - positions.x_wb(body).translation.vector;
                     contact_forces.add_at(body, &arm, force);
                 }
-                point_pairs.push(contact);
+                ended.known.push(contact);
             }
         }
         for (sum, f) in forces.spatial.iter_mut().zip(&contact_forces.spatial) {
@@ -76,7 +76,7 @@ impl MultibodyPlant {
             net_actuation,
             spatial: forces.spatial,
             contact_forces: contact_forces.spatial,
-            contacts: ContactResults { point_pairs },
+            contacts: ended,
             parameters: parameters.clone(),
             sleep: SleepState::default(),
         })

@@ -1,6 +1,6 @@
 //! Result of the dynamics of a plant: of a step, or of a moment.
 
-use super::contact_results::ContactResults;
+use super::ended_contacts::EndedContacts;
 use super::model_parameters::ModelParameters;
 use super::sleep_state::SleepState;
 use crate::spatial::SpatialVector;
@@ -23,7 +23,7 @@ pub(super) struct DynamicsResult<T: Scalar> {
     /// bodies and expressed in W.
     pub(super) spatial: Vec<SpatialVector<T>>,
     pub(super) contact_forces: Vec<SpatialVector<T>>,
-    pub(super) contacts: ContactResults<T>,
+    pub(super) contacts: EndedContacts<T>,
     /// The parameters that all of this was computed with.
     pub(super) parameters: Arc<ModelParameters<T>>,
     pub(super) sleep: SleepState,
@@ -38,7 +38,7 @@ impl<T: Scalar> DynamicsResult<T> {
             net_actuation: vec![],
             spatial: vec![],
             contact_forces: vec![],
-            contacts: ContactResults::default(),
+            contacts: EndedContacts::empty(),
             parameters: Arc::new(ModelParameters::empty()),
             sleep: SleepState::default(),
         }

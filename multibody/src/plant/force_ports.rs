@@ -304,7 +304,7 @@ impl<T: Scalar> DynamicsEntries<T> {
             ContactResults::default(),
             &deps,
             move |_, ctx, out: &mut ContactResults<T>| {
-                out.clone_from(&source.result(ctx)?.contacts);
+                source.result(ctx)?.contacts.update_results(out);
                 Ok(())
             },
         );

@@ -22,6 +22,7 @@ mod dynamics_derivatives;
 mod dynamics_result;
 mod element_names;
 mod elements;
+mod ended_contacts;
 mod finalize;
 mod force_elements;
 mod force_parameters;

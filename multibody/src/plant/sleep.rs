@@ -1,7 +1,6 @@
 //! Sleep: islands of bodies at rest, which steps leave as they are until something changes.
 
 use super::contact::PointContacts;
-use super::contact_results::PointPairContactInfo;
 use super::dynamics_result::DynamicsResult;
 use super::inputs::StepInputs;
 use super::multibody_plant::MultibodyPlant;
@@ -177,8 +176,7 @@ impl MultibodyPlant {
             return;
         }
         let mut sets = TreeSets((0..trees.len() as u32).collect());
-        for contact in &out.contacts.point_pairs {
-            let bodies = [contact.body_a, contact.body_b];
+        for bodies in out.contacts.bodies() {
             if let [Some(a), Some(b)] = bodies.map(|body| trees.of_body(body)) {
                 sets.join(a, b);
             }
@@ -219,12 +217,7 @@ impl MultibodyPlant {
                 out.net_actuation[k] = last.net_actuation[k];
             }
         }
-        let kept = last.contacts.point_pairs.iter();
-        let kept = kept.filter(|pair| is_asleep(pair.body_a) || is_asleep(pair.body_b));
-        let pairs = &mut out.contacts.point_pairs;
-        pairs.extend(kept.cloned());
-        let order = |pair: &PointPairContactInfo<T>| (pair.point_pair.id_a, pair.point_pair.id_b);
-        pairs.sort_by_key(order);
+        out.contacts.known.extend(last.contacts.among(is_asleep));
     }
 
     /// Returns the tree of a joint; `None` without velocities.

@@ -2,28 +2,22 @@
 
 use super::contact::PointContacts;
 use super::contact_materials::ContactMaterials;
-use super::contact_results::PointPairContactInfo;
 use super::dynamics_result::DynamicsResult;
 use super::inputs::{ConstraintStatus, StepInputs};
 use super::multibody_plant::MultibodyPlant;
 use super::sleep_state::Sleepers;
 use super::step_sites::{SiteRole, StepSites};
 use crate::discrete::{
-    ConstraintEnd, ControllerParameters, StepEnd, StepFailure, StepFailureKind, StepSettings,
-    StepStart, StepStorage, Trees,
+    ControllerParameters, StepEnd, StepFailure, StepFailureKind, StepSettings, StepStart,
+    StepStorage, Trees,
 };
 use crate::dynamics::MultibodyForces;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, JointIndex};
 use crate::spatial::SpatialVector;
-use nalgebra::{Matrix3, Vector3};
-use rayon::prelude::*;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
-
-/// Number of contacts whose results are worth a second thread: about 50 us.
-const MANY_CONTACTS: usize = 1000;
 
 /// Work space of dynamics, kept from one computation to the next.
 #[derive(Clone, Debug)]
@@ -67,108 +61,7 @@ impl<T: Scalar> DynamicsWork<T> {
     }
 }
 
-/// Returns the force on body B, expressed in W.
-#[inline]
-fn contact_force<T: Scalar>(r_wc: &Matrix3<T>, end: &ConstraintEnd<T>, dt: f64) -> Vector3<T> {
-    let [x, y, z, ..] = end.impulse;
-    r_wc * (Vector3::new(x, y, z) * T::from(1.0 / dt))
-}
-
-/// Returns a force at a point in W as one about the origin of a body, expressed in W.
-#[inline]
-fn about_origin<T: Scalar>(
-    positions: &PositionKinematics<T>,
-    body: BodyIndex,
-    p: &Vector3<T>,
-    force: Vector3<T>,
-) -> SpatialVector<T> {
-    let arm = p - positions.x_wb(body).translation.vector;
-    SpatialVector {
-        rotational: arm.cross(&force),
-        translational: force,
-    }
-}
-
-/// Returns the slip speed of a contact.
-#[inline]
-fn slip_speed<T: Scalar>(end: &ConstraintEnd<T>) -> T {
-    let squared = end.v[0] * end.v[0] + end.v[1] * end.v[1];
-    match squared.re() > 0.0 {
-        true => squared.sqrt(),
-        false => T::zero(),
-    }
-}
-
 impl<T: Scalar> DynamicsResult<T> {
-    /// Adds contacts and their forces at the end of a step.
-    fn add_contacts(
-        &mut self,
-        positions: &PositionKinematics<T>,
-        contacts: &PointContacts<T>,
-        end: &StepEnd<T>,
-        dt: f64,
-    ) {
-        let is_constant = |k: usize| {
-            T::NDERIV > 0 && contacts.sites.derived.get(k).is_none() && end.derived.get(k).is_none()
-        };
-        let info = |k: usize| {
-            let (contact, real) = (&contacts.contacts[k], &contacts.sites.real[k]);
-            let (force, p_wc, slip, separation) = match is_constant(k) {
-                true => {
-                    let force = contact_force(&real.r_wc, &end.real[k], dt);
-                    let slip = T::from(slip_speed(&end.real[k]));
-                    let separation = T::from(end.real[k].v[2]);
-                    (force.map(T::from), real.p_wc.map(T::from), slip, separation)
-                }
-                false => {
-                    let (site, end) = (contacts.sites.get(k), end.constraint(k));
-                    let force = contact_force(&site.r_wc, &end, dt);
-                    (force, site.p_wc, slip_speed(&end), end.v[2])
-                }
-            };
-            PointPairContactInfo {
-                body_a: real.bodies[0],
-                body_b: real.bodies[1],
-                contact_force: force,
-                contact_point: p_wc,
-                separation_speed: separation,
-                slip_speed: slip,
-                point_pair: contacts.pairs[contact.pair],
-                point_id: contact.point_id,
-            }
-        };
-        let all = 0..contacts.contacts.len();
-        let point_pairs = &mut self.contacts.point_pairs;
-        point_pairs.clear();
-        match all.len() >= MANY_CONTACTS && rayon::current_num_threads() > 1 {
-            true => point_pairs.par_extend(all.into_par_iter().map(info)),
-            false => point_pairs.extend(all.map(info)),
-        }
-        // By body: the sum of the forces without derivatives, if there can be any.
-        let num_bodies = self.spatial.len();
-        let mut constant = vec![SpatialVector::zero(); num_bodies.min(T::NDERIV * num_bodies)];
-        for (k, contact) in point_pairs.iter().enumerate() {
-            for (body, sign) in [(contact.body_a, -1.0), (contact.body_b, 1.0)] {
-                let place = body.index();
-                if is_constant(k) && positions.lacks_derivatives(place as u32) {
-                    let site = &contacts.sites.real[k];
-                    let force = contact_force(&site.r_wc, &end.real[k], dt) * sign;
-                    constant[place] += about_origin(positions.real(), body, &site.p_wc, force);
-                    continue;
-                }
-                let force = contact.contact_force * T::from(sign);
-                let force = about_origin(positions, body, &contact.contact_point, force);
-                self.spatial[place] += force;
-                self.contact_forces[place] += force;
-            }
-        }
-        for sums in [&mut self.spatial, &mut self.contact_forces] {
-            for (sum, force) in sums.iter_mut().zip(&constant) {
-                sum.add_real(force);
-            }
-        }
-    }
-
     /// Adds the forces of other constraints at the end of a step, which come after the contacts.
     fn add_sites(
         &mut self,
@@ -345,8 +238,10 @@ impl MultibodyPlant {
         out.contact_forces.clear();
         out.contact_forces
             .resize(tree.nodes.len() + 1, SpatialVector::zero());
-        out.add_contacts(positions, contacts, end, settings.dt);
         let num_contacts = contacts.contacts.len();
+        out.contacts.take(contacts, end, settings.dt);
+        let sums = [&mut *out.spatial, &mut out.contact_forces];
+        out.contacts.add_forces(positions, sums);
         out.add_sites(positions, sites, (end, num_contacts), settings.dt);
         out.x.clear();
         out.x.extend_from_slice(&positions.q);

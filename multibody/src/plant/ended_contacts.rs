@@ -1,0 +1,209 @@
+//! Contacts at the end of a step, whose results are made when they are asked for.
+
+use super::contact::PointContacts;
+use super::contact_results::{ContactResults, PointPairContactInfo};
+use crate::discrete::{ConstraintEnd, OptionalList, StepEnd};
+use crate::kinematics::PositionKinematics;
+use crate::model::BodyIndex;
+use crate::spatial::SpatialVector;
+use nalgebra::{Matrix3, Vector3};
+use rayon::prelude::*;
+use std::ops::Mul;
+use tarragon_framework::Scalar;
+
+/// Number of contacts whose results are worth a second thread: about 50 us.
+const MANY_CONTACTS: usize = 1000;
+
+/// Contacts of a step with their velocities and impulses, and others whose results are known.
+#[derive(Clone, Debug)]
+pub(super) struct EndedContacts<T: Scalar> {
+    contacts: PointContacts<T>,
+    /// By contact.
+    real: Vec<ConstraintEnd<f64>>,
+    /// Those with derivatives.
+    derived: OptionalList<ConstraintEnd<T>>,
+    /// Time step (s).
+    dt: f64,
+    /// Contacts among sleepers, or those of continuous time.
+    pub(super) known: Vec<PointPairContactInfo<T>>,
+}
+
+/// Returns the force on body B, expressed in W.
+#[inline]
+fn contact_force<T, C>(r_wc: &Matrix3<C>, end: &ConstraintEnd<T>, dt: f64) -> Vector3<T>
+where
+    T: Scalar + Mul<C, Output = T>,
+    C: Copy,
+{
+    let [x, y, z] = [0, 1, 2].map(|i| end.impulse[i] * (1.0 / dt));
+    Vector3::from_fn(|i, _| x * r_wc[(i, 0)] + y * r_wc[(i, 1)] + z * r_wc[(i, 2)])
+}
+
+/// Returns a force at a point in W as one about the origin of a body, expressed in W.
+#[inline]
+fn about_origin<T: Scalar>(
+    positions: &PositionKinematics<T>,
+    body: BodyIndex,
+    p: &Vector3<T>,
+    force: Vector3<T>,
+) -> SpatialVector<T> {
+    let arm = p - positions.x_wb(body).translation.vector;
+    SpatialVector {
+        rotational: arm.cross(&force),
+        translational: force,
+    }
+}
+
+/// Returns the slip speed of a contact.
+#[inline]
+fn slip_speed<T: Scalar>(end: &ConstraintEnd<T>) -> T {
+    let squared = end.v[0] * end.v[0] + end.v[1] * end.v[1];
+    match squared.re() > 0.0 {
+        true => squared.sqrt(),
+        false => T::zero(),
+    }
+}
+
+impl<T: Scalar> EndedContacts<T> {
+    pub(super) fn empty() -> Self {
+        Self {
+            contacts: PointContacts::empty(),
+            real: vec![],
+            derived: OptionalList::empty(),
+            dt: 1.0,
+            known: vec![],
+        }
+    }
+
+    /// Takes over the contacts of a step of length `dt`, in exchange for the present ones.
+    pub(super) fn take(&mut self, contacts: &mut PointContacts<T>, end: &StepEnd<T>, dt: f64) {
+        std::mem::swap(&mut self.contacts, contacts);
+        self.real.clear();
+        let num_contacts = self.contacts.contacts.len();
+        self.real.extend_from_slice(&end.real[..num_contacts]);
+        self.derived.clone_from(&end.derived);
+        self.dt = dt;
+        self.known.clear();
+    }
+
+    /// Returns true if there can be derivatives, but a contact certainly has none.
+    fn lacks_derivatives(&self, k: usize) -> bool {
+        T::NDERIV > 0
+            && self.contacts.sites.derived.get(k).is_none()
+            && self.derived.get(k).is_none()
+    }
+
+    /// Returns how a contact ended.
+    fn end(&self, k: usize) -> ConstraintEnd<T> {
+        let derived = self.derived.get(k).copied();
+        derived.unwrap_or_else(|| self.real[k].lift())
+    }
+
+    /// Returns the point of a contact and the force on body B there, in W.
+    fn force(&self, k: usize) -> (Vector3<T>, Vector3<T>) {
+        let lifted;
+        let end = match self.derived.get(k) {
+            Some(end) => end,
+            None => {
+                lifted = self.real[k].lift();
+                &lifted
+            }
+        };
+        match self.contacts.sites.derived.get(k) {
+            Some(site) => (site.p_wc, contact_force(&site.r_wc, end, self.dt)),
+            None => {
+                let real = &self.contacts.sites.real[k];
+                let force = contact_force(&real.r_wc, end, self.dt);
+                (real.p_wc.map(T::from), force)
+            }
+        }
+    }
+
+    /// Adds the forces of contact to the sums by body, about the origins of the bodies and
+    /// expressed in W.
+    pub(super) fn add_forces(
+        &self,
+        positions: &PositionKinematics<T>,
+        sums: [&mut [SpatialVector<T>]; 2],
+    ) {
+        let [all, contact_forces] = sums;
+        // By body: the sum of the forces without derivatives, if there can be any.
+        let num_real = if T::NDERIV > 0 { all.len() } else { 0 };
+        let mut real = vec![SpatialVector::zero(); num_real];
+        for k in 0..self.real.len() {
+            let bodies = self.contacts.sites.real[k].bodies;
+            let lacks = |body: BodyIndex| positions.lacks_derivatives(body.index() as u32);
+            if self.lacks_derivatives(k) && bodies.into_iter().all(lacks) {
+                let site = &self.contacts.sites.real[k];
+                let force = contact_force(&site.r_wc, &self.real[k], self.dt);
+                for (body, force) in bodies.into_iter().zip([-force, force]) {
+                    let force = about_origin(positions.real(), body, &site.p_wc, force);
+                    real[body.index()] += force;
+                }
+                continue;
+            }
+            let (p_wc, force) = self.force(k);
+            for (body, force) in bodies.into_iter().zip([-force, force]) {
+                let force = about_origin(positions, body, &p_wc, force);
+                all[body.index()] += force;
+                contact_forces[body.index()] += force;
+            }
+        }
+        for sums in [all, contact_forces] {
+            for (sum, force) in sums.iter_mut().zip(&real) {
+                sum.add_real(force);
+            }
+        }
+    }
+
+    /// Returns the result of a contact of the step.
+    fn info(&self, k: usize) -> PointPairContactInfo<T> {
+        let (contact, real) = (&self.contacts.contacts[k], &self.contacts.sites.real[k]);
+        let ((contact_point, contact_force), end) = (self.force(k), self.end(k));
+        PointPairContactInfo {
+            body_a: real.bodies[0],
+            body_b: real.bodies[1],
+            contact_force,
+            contact_point,
+            separation_speed: end.v[2],
+            slip_speed: slip_speed(&end),
+            point_pair: self.contacts.pairs[contact.pair],
+            point_id: contact.point_id,
+        }
+    }
+
+    /// Returns the bodies of all contacts.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = [BodyIndex; 2]> {
+        let known = self.known.iter().map(|pair| [pair.body_a, pair.body_b]);
+        let sites = self.contacts.sites.real.iter();
+        sites.map(|site| site.bodies).chain(known)
+    }
+
+    /// Returns the results of the contacts that have a body with some property.
+    pub(super) fn among(
+        &self,
+        has: impl Fn(BodyIndex) -> bool,
+    ) -> impl Iterator<Item = PointPairContactInfo<T>> {
+        let wanted = move |bodies: [BodyIndex; 2]| bodies.into_iter().any(&has);
+        let all = self.bodies().enumerate();
+        let wanted = all.filter(move |(_, bodies)| wanted(*bodies));
+        wanted.map(|(k, _)| match k.checked_sub(self.real.len()) {
+            Some(known) => self.known[known].clone(),
+            None => self.info(k),
+        })
+    }
+
+    /// Replaces results by those of all contacts, in the order of their geometries.
+    pub(super) fn update_results(&self, out: &mut ContactResults<T>) {
+        let (pairs, all) = (&mut out.point_pairs, 0..self.real.len());
+        pairs.clear();
+        match all.len() >= MANY_CONTACTS && rayon::current_num_threads() > 1 {
+            true => pairs.par_extend(all.into_par_iter().map(|k| self.info(k))),
+            false => pairs.extend(all.map(|k| self.info(k))),
+        }
+        if !self.known.is_empty() {
+            pairs.extend_from_slice(&self.known);
+            pairs.sort_by_key(|pair| (pair.point_pair.id_a, pair.point_pair.id_b));
+        }
+    }
+}
