@@ -94,38 +94,35 @@ impl<T: Scalar> StepStorage<T> {
         contacts: &ContactSites<T>,
         sites: &[(Site<T>, SiteLaw<T>)],
     ) -> Result<&StepEnd<T>, StepFailure> {
-        if T::NDERIV == 0 || !self.kept.is_known(&contacts.real, sites) {
+        let is_known = T::NDERIV > 0 && self.kept.is_known(&contacts.real, sites);
+        if !is_known {
             self.update_constraints(start, &contacts.real, sites);
             self.islands.update(start.trees, &self.constraints.real);
-            let islands = SolvedIslands {
-                trees: start.trees,
-                momentum: &self.momentum,
-                constraints: &self.constraints.real,
-                islands: &self.islands,
-                solvers: &mut self.solvers,
-                with_derivatives: T::NDERIV > 0,
-            };
-            islands.for_each(IslandSolver::solve)?;
-            self.kept.set_solved();
         }
         if T::NDERIV > 0 {
             self.update_constant_trees(start);
             self.derive_constraints(start, contacts, sites);
-            let (trees, constraints) = (&self.constant_trees, &self.constraints);
-            let constant = Constant { trees, constraints };
-            let islands = SolvedIslands {
-                trees: start.trees,
-                momentum: &self.momentum,
-                constraints: &constraints.real,
-                islands: &self.islands,
-                solvers: &mut self.solvers,
-                with_derivatives: true,
-            };
-            islands.for_each(|solver, problem| match constant.has(problem.island) {
+        }
+        let (trees, constraints) = (&self.constant_trees, &self.constraints);
+        let constant = Constant { trees, constraints };
+        let islands = SolvedIslands {
+            trees: start.trees,
+            momentum: &self.momentum,
+            constraints: &constraints.real,
+            islands: &self.islands,
+            solvers: &mut self.solvers,
+            with_derivatives: T::NDERIV > 0,
+        };
+        islands.for_each(|solver, problem| {
+            if !is_known {
+                solver.solve(problem)?;
+            }
+            match constant.has(problem.island) {
                 true => Ok(()),
                 false => solver.factor_at_solution(problem),
-            })?;
-        }
+            }
+        })?;
+        self.kept.set_solved();
         let islands = self.islands.list();
         let solvers = &mut self.solvers[..islands.len()];
         let end = &mut self.end;
@@ -146,10 +143,6 @@ impl<T: Scalar> StepStorage<T> {
     fn update_constant_trees(&mut self, start: &StepStart<'_, T>) {
         let constant = &mut self.constant_trees;
         constant.clear();
-        if T::NDERIV == 0 {
-            constant.resize(start.trees.len(), true);
-            return;
-        }
         let inertias = start.inertias.is_constant();
         let (generalized, spatial) = (&start.forces.generalized, &start.forces.spatial);
         let is_constant_body = |body: u32| {
