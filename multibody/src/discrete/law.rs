@@ -366,11 +366,16 @@ pub(crate) struct ConstraintEnd<T> {
     pub(crate) impulse: [T; 6],
 }
 
+impl<T: Scalar> ConstraintEnd<T> {
+    pub(crate) fn zero() -> Self {
+        Self {
+            v: [T::zero(); 6],
+            impulse: [T::zero(); 6],
+        }
+    }
+}
+
 impl ConstraintEnd<f64> {
-    pub(crate) const ZERO: Self = Self {
-        v: [0.0; 6],
-        impulse: [0.0; 6],
-    };
     /// Returns the same in another scalar.
     pub(crate) fn lift<T: Scalar>(&self) -> ConstraintEnd<T> {
         ConstraintEnd {

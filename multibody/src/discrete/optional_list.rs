@@ -1,7 +1,7 @@
 //! Lists of large elements most of which are missing.
 
 /// A list of optional elements that takes no space for the missing ones.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct OptionalList<E> {
     /// Where each element is, or `MISSING`.
     places: Vec<u32>,
@@ -9,19 +9,6 @@ pub(crate) struct OptionalList<E> {
 }
 
 const MISSING: u32 = u32::MAX;
-
-impl<E: Clone> Clone for OptionalList<E> {
-    fn clone(&self) -> Self {
-        Self {
-            places: self.places.clone(),
-            present: self.present.clone(),
-        }
-    }
-    fn clone_from(&mut self, other: &Self) {
-        self.places.clone_from(&other.places);
-        self.present.clone_from(&other.present);
-    }
-}
 
 impl<E> OptionalList<E> {
     pub(crate) fn empty() -> Self {
@@ -52,10 +39,12 @@ impl<E> OptionalList<E> {
         }
     }
 
-    /// Sets an element that is missing.
-    pub(crate) fn set(&mut self, index: usize, element: E) {
-        self.places[index] = self.present.len() as u32;
-        self.present.push(element);
+    /// Adds an element that is missing, to be changed in place.
+    pub(crate) fn insert_with(&mut self, index: usize, make: impl Fn() -> E) -> &mut E {
+        let place = self.present.len();
+        self.places[index] = place as u32;
+        self.present.resize_with(place + 1, make);
+        &mut self.present[place]
     }
 
     /// Returns an element, or `None` if it is missing or beyond the end.

@@ -119,7 +119,7 @@ impl<T: Scalar> Site<T> {
     }
 
     /// Returns what impulses of the rows do to the bodies; `None` if there are no bodies.
-    pub(crate) fn impulse(&self, rows: &[T; 6]) -> Option<SiteImpulse<T>> {
+    pub(crate) fn impulse(&self, row: impl Fn(usize) -> T) -> Option<SiteImpulse<T>> {
         match self {
             Self::Velocities(_) => None,
             Self::Bodies {
@@ -128,8 +128,8 @@ impl<T: Scalar> Site<T> {
                 rows: directions,
             } => {
                 let mut impulse = SpatialVector::zero();
-                for (direction, f) in directions.iter().zip(rows) {
-                    impulse += *direction * *f;
+                for (k, direction) in directions.iter().enumerate() {
+                    impulse += *direction * row(k);
                 }
                 Some(SiteImpulse {
                     bodies: *bodies,

@@ -52,10 +52,10 @@ pub(crate) struct StepEnd<T> {
 }
 
 impl<T: Scalar> StepEnd<T> {
-    /// Returns the end of a constraint.
-    pub(crate) fn constraint(&self, k: usize) -> ConstraintEnd<T> {
-        let derived = self.derived.get(k).copied();
-        derived.unwrap_or_else(|| self.real[k].lift())
+    /// Returns an impulse of a constraint.
+    pub(crate) fn impulse(&self, k: usize, row: usize) -> T {
+        let derived = self.derived.get(k).map(|end| end.impulse[row]);
+        derived.unwrap_or_else(|| T::from(self.real[k].impulse[row]))
     }
 }
 
@@ -93,7 +93,7 @@ impl<T: Scalar> StepStorage<T> {
         start: &StepStart<'_, T>,
         contacts: &ContactSites<T>,
         sites: &[(Site<T>, SiteLaw<T>)],
-    ) -> Result<&StepEnd<T>, StepFailure> {
+    ) -> Result<&mut StepEnd<T>, StepFailure> {
         let is_known = T::NDERIV > 0 && self.kept.is_known(&contacts.real, sites);
         if !is_known {
             self.update_constraints(start, &contacts.real, sites);
@@ -136,7 +136,7 @@ impl<T: Scalar> StepStorage<T> {
             self.differentiate(start);
         }
         self.update_impulses(start.trees);
-        Ok(&self.end)
+        Ok(&mut self.end)
     }
 
     /// Finds the trees about which nothing has derivatives.
@@ -258,12 +258,13 @@ impl<T: Scalar> StepStorage<T> {
             trees: &self.constant_trees,
             constraints,
         };
+        let mut now = ConstraintEnd::zero();
         for (solver, island) in self.solvers.iter().zip(self.islands.list()) {
             if constant.has(island) {
                 continue;
             }
             for constraint in &island.constraints {
-                let now = constraints.evaluate(start.trees, *constraint, &end.v);
+                constraints.evaluate(start.trees, *constraint, &end.v, &mut now);
                 constraints.add_impulse(start.trees, *constraint, &now.impulse, &mut missing);
             }
             let ranges = || island.trees.iter().map(|tree| start.trees.range(*tree));
@@ -300,7 +301,7 @@ impl<T: Scalar> StepStorage<T> {
         let (constraints, end) = (&self.constraints, &mut self.end);
         let n = end.used.len();
         end.real.clear();
-        end.real.resize(n, ConstraintEnd::ZERO);
+        end.real.resize(n, ConstraintEnd::zero());
         end.derived.reset(n);
         let constant = Constant {
             trees: &self.constant_trees,
@@ -312,8 +313,8 @@ impl<T: Scalar> StepStorage<T> {
                 let place = end.places[*constraint];
                 end.real[place] = solver.end_of(i);
                 if !is_constant {
-                    let derived = constraints.evaluate(trees, *constraint, &end.v);
-                    end.derived.set(place, derived);
+                    let derived = end.derived.insert_with(place, ConstraintEnd::zero);
+                    constraints.evaluate(trees, *constraint, &end.v, derived);
                 }
             }
         }

@@ -189,13 +189,16 @@ impl<T: Scalar> StepConstraints<T> {
     }
 
     /// Computes velocity and impulse of a constraint from the velocities of the plant.
-    pub(crate) fn evaluate(&self, trees: &Trees, constraint: usize, v: &[T]) -> ConstraintEnd<T> {
+    pub(crate) fn evaluate(
+        &self,
+        trees: &Trees,
+        constraint: usize,
+        v: &[T],
+        end: &mut ConstraintEnd<T>,
+    ) {
         let real = &self.real.list[constraint];
         let rows = real.law.num_rows();
-        let mut end = ConstraintEnd {
-            v: [T::zero(); 6],
-            impulse: [T::zero(); 6],
-        };
+        end.v[..rows].fill(T::zero());
         match self.derived_blocks(constraint) {
             Some(blocks) => add_velocities(trees, blocks, &self.jacobian, v, &mut end.v[..rows]),
             None => {
@@ -209,7 +212,6 @@ impl<T: Scalar> StepConstraints<T> {
             (_, Some(law)) => law.impulse(&end.v, &mut end.impulse),
             _ => (real.law.map(|x| T::from(*x))).impulse(&end.v, &mut end.impulse),
         }
-        end
     }
 
     fn derived_blocks(&self, constraint: usize) -> Option<&JacobianBlocks> {

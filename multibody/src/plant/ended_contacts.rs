@@ -75,13 +75,14 @@ impl<T: Scalar> EndedContacts<T> {
         }
     }
 
-    /// Takes over the contacts of a step of length `dt`, in exchange for the present ones.
-    pub(super) fn take(&mut self, contacts: &mut PointContacts<T>, end: &StepEnd<T>, dt: f64) {
+    /// Takes over the contacts of a step of length `dt` and their impulses, in exchange for the
+    /// present ones.
+    pub(super) fn take(&mut self, contacts: &mut PointContacts<T>, end: &mut StepEnd<T>, dt: f64) {
         std::mem::swap(&mut self.contacts, contacts);
+        std::mem::swap(&mut self.derived, &mut end.derived);
         self.real.clear();
         let num_contacts = self.contacts.contacts.len();
         self.real.extend_from_slice(&end.real[..num_contacts]);
-        self.derived.clone_from(&end.derived);
         self.dt = dt;
         self.known.clear();
     }

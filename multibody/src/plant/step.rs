@@ -71,9 +71,9 @@ impl<T: Scalar> DynamicsResult<T> {
         dt: f64,
     ) {
         for (k, (role, site)) in sites.iter().enumerate() {
-            let impulse = &end.constraint(num_contacts + k).impulse;
+            let impulse = |row| end.impulse(num_contacts + k, row);
             if let SiteRole::Actuator(k) = role {
-                self.net_actuation[k] = impulse[0] / dt;
+                self.net_actuation[k] = impulse(0) / dt;
             }
             let Some(impulse) = site.impulse(impulse) else {
                 continue;
@@ -239,10 +239,10 @@ impl MultibodyPlant {
         out.contact_forces
             .resize(tree.nodes.len() + 1, SpatialVector::zero());
         let num_contacts = contacts.contacts.len();
+        out.add_sites(positions, sites, (end, num_contacts), settings.dt);
         out.contacts.take(contacts, end, settings.dt);
         let sums = [&mut *out.spatial, &mut out.contact_forces];
         out.contacts.add_forces(positions, sums);
-        out.add_sites(positions, sites, (end, num_contacts), settings.dt);
         out.x.clear();
         out.x.extend_from_slice(&positions.q);
         out.x.extend_from_slice(&velocities.v);
