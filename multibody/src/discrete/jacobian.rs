@@ -62,7 +62,7 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
                 range.len(),
             );
             let values = &mut values[start..start + 3 * n];
-            let directions = site.r_wc * T::from(sign);
+            let directions = if sign < 0.0 { -site.r_wc } else { site.r_wc };
             if self.trees.is_free_body(tree) {
                 if self.locked[range.start] {
                     continue;
@@ -110,18 +110,15 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
                     }
                 }
             }
-            Site::Bodies {
-                bodies,
-                points,
-                rows,
-            } => {
-                for ((body, p_w), sign) in bodies.iter().zip(points).zip([-1.0, 1.0]) {
+            Site::Bodies(site) => {
+                let ends = site.bodies.iter().zip(&site.points);
+                for ((body, p_w), sign) in ends.zip([-1.0, 1.0]) {
                     let Some(tree) = self.trees.of_body(*body) else {
                         continue;
                     };
                     let (start, range) = (block(tree, values), self.trees.range(tree));
                     self.for_columns(*body, p_w, |k, v| {
-                        for (i, row) in rows.iter().enumerate() {
+                        for (i, row) in site.rows.iter().enumerate() {
                             let rate = row.dot(&v) * sign;
                             values[start + i * range.len() + k - range.start] += rate;
                         }

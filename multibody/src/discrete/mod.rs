@@ -39,7 +39,7 @@ pub use regularization::DiscreteContactApproximation;
 pub(crate) use regularization::{
     ContactParameters, ControllerParameters, SiteLaw, SpringRow, StepSettings,
 };
-pub(crate) use site::{ContactSite, ContactSites, Site};
+pub(crate) use site::{BodiesSite, ContactSite, ContactSites, Site};
 pub(crate) use step::{StepEnd, StepStorage};
 pub(crate) use step_start::{StepFailure, StepFailureKind, StepStart};
 pub(crate) use trees::Trees;

@@ -71,15 +71,20 @@ impl<T: Scalar> ContactSites<T> {
 pub(crate) enum Site<T: Scalar> {
     /// One row: a sum of velocities with coefficients.
     Velocities(SmallVec<[(usize, f64); 2]>),
-    /// Rows of the velocity of a point of body B relative to a point of body A.
-    Bodies {
-        /// A and B.
-        bodies: [BodyIndex; 2],
-        /// Positions of the points in W.
-        points: [Vector3<T>; 2],
-        /// Directions of the rows, expressed in W.
-        rows: SmallVec<[SpatialVector<T>; 3]>,
-    },
+    /// Rows of the velocity of a point of body B relative to a point of body A. In a box, because
+    /// it is large and rare.
+    Bodies(Box<BodiesSite<T>>),
+}
+
+/// Points of two bodies whose velocity relative to each other is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BodiesSite<T: Scalar> {
+    /// A and B.
+    pub(crate) bodies: [BodyIndex; 2],
+    /// Positions of the points in W.
+    pub(crate) points: [Vector3<T>; 2],
+    /// Directions of the rows, expressed in W.
+    pub(crate) rows: SmallVec<[SpatialVector<T>; 3]>,
 }
 
 /// A spatial impulse between two bodies.
@@ -100,21 +105,17 @@ impl<T: Scalar> Site<T> {
         }
         Cow::Owned(match self {
             Self::Velocities(terms) => Site::Velocities(terms.clone()),
-            Self::Bodies {
-                bodies,
-                points,
-                rows,
-            } => Site::Bodies {
-                bodies: *bodies,
-                points: points.map(|p| p.map(|x| x.re())),
-                rows: rows.iter().map(SpatialVector::real).collect(),
-            },
+            Self::Bodies(site) => Site::Bodies(Box::new(BodiesSite {
+                bodies: site.bodies,
+                points: site.points.map(|p| p.map(|x| x.re())),
+                rows: site.rows.iter().map(SpatialVector::real).collect(),
+            })),
         })
     }
     pub(crate) fn num_rows(&self) -> usize {
         match self {
             Self::Velocities(_) => 1,
-            Self::Bodies { rows, .. } => rows.len(),
+            Self::Bodies(site) => site.rows.len(),
         }
     }
 
@@ -122,18 +123,14 @@ impl<T: Scalar> Site<T> {
     pub(crate) fn impulse(&self, row: impl Fn(usize) -> T) -> Option<SiteImpulse<T>> {
         match self {
             Self::Velocities(_) => None,
-            Self::Bodies {
-                bodies,
-                points,
-                rows: directions,
-            } => {
+            Self::Bodies(site) => {
                 let mut impulse = SpatialVector::zero();
-                for (k, direction) in directions.iter().enumerate() {
+                for (k, direction) in site.rows.iter().enumerate() {
                     impulse += *direction * row(k);
                 }
                 Some(SiteImpulse {
-                    bodies: *bodies,
-                    points: *points,
+                    bodies: site.bodies,
+                    points: site.points,
                     on_b: impulse,
                 })
             }

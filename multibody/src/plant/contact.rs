@@ -13,6 +13,7 @@ use crate::model::BodyIndex;
 use nalgebra::{Matrix3, Vector3};
 use std::any::Any;
 use std::borrow::Cow;
+use std::ops::Mul;
 use tarragon_framework::{Scalar, is_constant};
 use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, SceneGraphInspector};
 
@@ -59,7 +60,11 @@ fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
             least = k;
         }
     }
-    let x = Vector3::ith(least, T::one()).cross(z).normalize();
+    // The cross product of the axis and z.
+    let (next, last) = ((least + 1) % 3, (least + 2) % 3);
+    let mut x = Vector3::zeros();
+    (x[next], x[last]) = (-z[last], z[next]);
+    let x = x.normalize();
     Matrix3::from_columns(&[x, z.cross(&x), *z])
 }
 
@@ -128,12 +133,14 @@ impl MultibodyPlant {
                     (combined.real(), (!constant).then_some(combined))
                 }
             };
-            let combined = || derived.unwrap_or_else(|| real.lift());
             let sites = &mut contacts.sites;
             sites.real.push(real.site(bodies, &real_pair(pair)));
             if T::NDERIV > 0 {
                 let constant = derived.is_none() && is_constant_pair(pair);
-                let site = || combined().site(bodies, pair);
+                let site = || match &derived {
+                    Some(combined) => combined.site(bodies, pair),
+                    None => real.site(bodies, pair),
+                };
                 sites.derived.push((!constant).then(site));
             }
             contacts.contacts.push(PointContact {
@@ -141,8 +148,11 @@ impl MultibodyPlant {
                 point_id: point_ids.get(k).copied().unwrap_or(0),
             });
             if self.time_step == 0.0 {
-                let combined = combined();
-                contacts.friction.push((combined.stiction, combined.mu));
+                let friction = match derived {
+                    Some(combined) => (combined.stiction, combined.mu),
+                    None => (T::from(real.stiction), T::from(real.mu)),
+                };
+                contacts.friction.push(friction);
             }
         }
         Ok(())
@@ -237,31 +247,24 @@ impl<T: Scalar> CombinedMaterial<T> {
     }
 }
 
-impl CombinedMaterial<f64> {
-    /// Returns the same without derivatives, in another scalar.
-    fn lift<T: Scalar>(&self) -> CombinedMaterial<T> {
-        CombinedMaterial {
-            k: T::from(self.k),
-            share_b: T::from(self.share_b),
-            d: T::from(self.d),
-            tau: T::from(self.tau),
-            mu: T::from(self.mu),
-            stiction: T::from(self.stiction),
-        }
-    }
-}
-
 impl<T: Scalar> CombinedMaterial<T> {
-    fn site(&self, bodies: [BodyIndex; 2], pair: &PenetrationAsPointPair<T>) -> ContactSite<T> {
+    /// Returns the site of a contact, possibly in a scalar with derivatives that these properties
+    /// lack.
+    fn site<S>(&self, bodies: [BodyIndex; 2], pair: &PenetrationAsPointPair<S>) -> ContactSite<S>
+    where
+        S: Scalar + Mul<T, Output = S> + From<T>,
+    {
+        let share_a = T::one() - self.share_b;
+        let between = |b: S, a: S| b * self.share_b + a * share_a;
         ContactSite {
             bodies,
-            p_wc: pair.p_wca * self.share_b + pair.p_wcb * (T::one() - self.share_b),
+            p_wc: pair.p_wca.zip_map(&pair.p_wcb, between),
             r_wc: frame_along(&-pair.nhat_ba_w),
             parameters: ContactParameters {
-                k: self.k,
-                d: self.d,
-                tau: self.tau,
-                mu: self.mu,
+                k: S::from(self.k),
+                d: S::from(self.d),
+                tau: S::from(self.tau),
+                mu: S::from(self.mu),
                 depth: pair.depth,
             },
         }

@@ -2,7 +2,7 @@
 //! constraints of the model.
 
 use super::multibody_plant::MultibodyPlant;
-use crate::discrete::{ControllerParameters, Site, SiteLaw, SpringRow, StepStart};
+use crate::discrete::{BodiesSite, ControllerParameters, Site, SiteLaw, SpringRow, StepStart};
 use crate::error::Result;
 use crate::kinematics::PositionKinematics;
 use crate::model::{
@@ -68,7 +68,7 @@ impl<T: Scalar> StepSites<T> {
     fn push_springs(&mut self, site: Site<T>, rows: Springs<T>) {
         let role = match &site {
             Site::Velocities(_) => SiteRole::Joint,
-            Site::Bodies { .. } => SiteRole::Bodies,
+            Site::Bodies(_) => SiteRole::Bodies,
         };
         self.push(role, site, SiteLaw::Springs(rows));
     }
@@ -202,11 +202,11 @@ impl MultibodyPlant {
         };
         let p = point(positions, c.body_a, &c.p_ap);
         let q = point(positions, c.body_b, &p_bq);
-        let site = Site::Bodies {
+        let site = Site::Bodies(Box::new(BodiesSite {
             bodies: [c.body_a, c.body_b],
             points: [p, q],
             rows: translations(),
-        };
+        }));
         Ok((site, q - p))
     }
 }
@@ -234,11 +234,11 @@ fn weld_site<T: Scalar>(
         rotational: Vector3::ith(k, T::one()),
         translational: Vector3::zeros(),
     });
-    let site = Site::Bodies {
+    let site = Site::Bodies(Box::new(BodiesSite {
         bodies: [c.body_a, c.body_b],
         points: [middle; 2],
         rows: rotations.chain(translations()).collect(),
-    };
+    }));
     (site, [x_wp.rotation * turn, q - p])
 }
 
@@ -254,14 +254,14 @@ fn distance_site<T: Scalar>(
         return None;
     }
     let length = line.norm();
-    let site = Site::Bodies {
+    let site = Site::Bodies(Box::new(BodiesSite {
         bodies: [c.body_a, c.body_b],
         points: [p, q],
         rows: smallvec![SpatialVector {
             rotational: Vector3::zeros(),
             translational: line / length,
         }],
-    };
+    }));
     let row = SpringRow {
         g: length - c.distance,
         k: c.stiffness,
