@@ -2,7 +2,7 @@
 
 use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, turned};
-use crate::spatial::SpatialVector;
+use crate::spatial::{SpatialVector, cross};
 use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::{Matrix3, Vector3};
 use std::ops::Mul;
@@ -78,8 +78,8 @@ impl<T: Scalar> CompositeInertia<T> {
     pub(super) fn force(&self, a: &SpatialVector<T>, w: &Vector3<T>) -> SpatialVector<T> {
         self.momentum(a)
             + SpatialVector {
-                rotational: w.cross(&self.turn(w)),
-                translational: w.cross(&w.cross(&self.moment)),
+                rotational: cross(w, &self.turn(w)),
+                translational: cross(w, &cross(w, &self.moment)),
             }
     }
     /// Returns the diagonal of the map from a spatial velocity of the point to the momentum.
@@ -95,8 +95,8 @@ impl<T: Scalar> CompositeInertia<T> {
     /// Computes the spatial momentum about the point from the spatial velocity of the point.
     pub(super) fn momentum(&self, v: &SpatialVector<T>) -> SpatialVector<T> {
         SpatialVector {
-            rotational: self.turn(&v.rotational) + self.moment.cross(&v.translational),
-            translational: v.translational * self.mass + v.rotational.cross(&self.moment),
+            rotational: self.turn(&v.rotational) + cross(&self.moment, &v.translational),
+            translational: v.translational * self.mass + cross(&v.rotational, &self.moment),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The motion across one joint, expressed in the world.
 
 use crate::model::JointKind;
-use crate::spatial::SpatialVector;
+use crate::spatial::{SpatialVector, cross};
 use crate::tree::MobilizedBody;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
@@ -78,7 +78,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
             rotational: w,
             translational: match centered {
                 true => Vector3::zeros(),
-                false => w.cross(&p),
+                false => cross(&w, &p),
             },
         };
         let sliding = |v: Vector3<T>| SpatialVector {

@@ -5,7 +5,7 @@ use super::position::PositionKinematics;
 use crate::error::Result;
 use crate::model::BodyIndex;
 use crate::model::checks::check_length;
-use crate::spatial::SpatialVector;
+use crate::spatial::{SpatialVector, cross};
 use crate::tree::{KinematicTree, MobilizedBody};
 use std::any::Any;
 use std::sync::LazyLock;
@@ -200,13 +200,15 @@ pub(crate) fn acceleration_across<T: Scalar>(
     }
     let w = v_pb.rotational;
     let arm = joint.arm();
+    let coriolis = cross(&w_p, &v_pb.translational);
     let mut a = SpatialVector {
-        rotational: inboard.rotational + w_p.cross(&w),
+        rotational: inboard.rotational + cross(&w_p, &w),
         translational: inboard.translational
-            + inboard.rotational.cross(p_pb)
-            + w_p.cross(&(w_p.cross(p_pb)))
-            + w_p.cross(&v_pb.translational) * T::from(2.0)
-            + w.cross(&w.cross(&arm)),
+            + cross(&inboard.rotational, p_pb)
+            + cross(&w_p, &cross(&w_p, p_pb))
+            + coriolis
+            + coriolis
+            + cross(&w, &cross(&w, &arm)),
     };
     if let Some(bias) = joint.bias(&positions.q[node.positions()], v) {
         a += bias.velocity_at(&arm);

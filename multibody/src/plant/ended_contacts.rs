@@ -5,7 +5,7 @@ use super::contact_results::{ContactResults, PointPairContactInfo};
 use crate::discrete::{ConstraintEnd, OptionalList, StepEnd};
 use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
-use crate::spatial::SpatialVector;
+use crate::spatial::{SpatialVector, cross};
 use nalgebra::{Matrix3, Vector3};
 use rayon::prelude::*;
 use std::ops::Mul;
@@ -49,7 +49,7 @@ fn about_origin<T: Scalar>(
 ) -> SpatialVector<T> {
     let arm = p - positions.x_wb(body).translation.vector;
     SpatialVector {
-        rotational: arm.cross(&force),
+        rotational: cross(&arm, &force),
         translational: force,
     }
 }

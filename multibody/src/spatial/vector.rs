@@ -23,6 +23,17 @@ pub struct SpatialVector<T: Scalar> {
     pub translational: Vector3<T>,
 }
 
+/// Computes the cross product. With derivatives it is faster than nalgebra's, which copies the
+/// vectors.
+#[inline]
+pub(crate) fn cross<T: Scalar>(a: &Vector3<T>, b: &Vector3<T>) -> Vector3<T> {
+    Vector3::new(
+        a.y * b.z - a.z * b.y,
+        a.z * b.x - a.x * b.z,
+        a.x * b.y - a.y * b.x,
+    )
+}
+
 impl<T: Scalar> SpatialVector<T> {
     /// Returns the zero vector.
     pub fn zero() -> Self {
@@ -85,7 +96,7 @@ impl<T: Scalar> SpatialVector<T> {
     pub fn velocity_at(&self, p: &Vector3<T>) -> Self {
         Self {
             rotational: self.rotational,
-            translational: self.translational + self.rotational.cross(p),
+            translational: self.translational + cross(&self.rotational, p),
         }
     }
     /// Returns the spatial force or momentum about another point; `p` is the position of that point
@@ -93,7 +104,7 @@ impl<T: Scalar> SpatialVector<T> {
     #[must_use]
     pub fn force_at(&self, p: &Vector3<T>) -> Self {
         Self {
-            rotational: self.rotational - p.cross(&self.translational),
+            rotational: self.rotational - cross(p, &self.translational),
             translational: self.translational,
         }
     }
