@@ -236,6 +236,12 @@ impl<T: Scalar> StepConstraints<T> {
     }
 }
 
+/// Returns true for 0 without derivatives, as most elements of the rows of joints are.
+#[inline]
+fn is_surely_zero<T: Scalar>(x: &T) -> bool {
+    T::NDERIV == 0 && x.is_zero()
+}
+
 /// Adds the product of a Jacobian and the velocities of the plant.
 #[inline]
 fn add_velocities<T, C>(
@@ -246,7 +252,7 @@ fn add_velocities<T, C>(
     out: &mut [T],
 ) where
     T: Scalar + Mul<C, Output = T> + AddAssign<C>,
-    C: Copy + Mul<f64, Output = C>,
+    C: Scalar,
 {
     for block in blocks {
         let range = trees.range(block.tree as usize);
@@ -265,7 +271,9 @@ fn add_velocities<T, C>(
             false => {
                 for (row, out) in rows {
                     for (x, v) in row.iter().zip(v) {
-                        *out += *v * *x;
+                        if !is_surely_zero(x) {
+                            *out += *v * *x;
+                        }
                     }
                 }
             }
@@ -283,7 +291,7 @@ fn add_impulses<T, C>(
     sum: &mut [T],
 ) where
     T: Scalar + Mul<C, Output = T>,
-    C: Copy,
+    C: Scalar,
 {
     for block in blocks {
         let range = trees.range(block.tree as usize);
@@ -291,7 +299,9 @@ fn add_impulses<T, C>(
         let own = &mut sum[range];
         for (row, f) in values.chunks_exact(n).zip(impulse) {
             for (sum, x) in own.iter_mut().zip(row) {
-                *sum += *f * *x;
+                if !is_surely_zero(x) {
+                    *sum += *f * *x;
+                }
             }
         }
     }
