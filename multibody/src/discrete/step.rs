@@ -19,8 +19,9 @@ use crate::spatial::SpatialVector;
 use rayon::prelude::*;
 use tarragon_framework::{Scalar, is_constant};
 
-/// Number of constraints that make a task worth a thread: about 20 us.
-const CONSTRAINTS_PER_TASK: usize = 64;
+/// Number of constraints that make a task worth a thread: about 100 us. Waking one takes as long as
+/// that on virtual machines.
+const CONSTRAINTS_PER_TASK: usize = 512;
 
 /// Work space of steps and the result of the last. Kept from one step to the next, it allocates
 /// nothing unless a problem is larger than all before or its islands have other trees.
