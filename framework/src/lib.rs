@@ -49,7 +49,7 @@ pub mod warnings;
 
 pub use autodiff::dual::AutoDiff;
 pub use error::{Error, ErrorKind, FileLocation, Result};
-pub use scalar::{Scalar, is_constant};
+pub use scalar::Scalar;
 pub use scratch::Scratch;
 pub use simulation::config::SimulatorConfig;
 pub use simulation::integrator;

@@ -1,9 +1,7 @@
 //! The scalars that systems and geometry are generic over.
 
-use crate::AutoDiff;
 use nalgebra::RealField;
 use num_dual::DualNum;
-use std::any::Any;
 
 /// Real number type: `f64`, [`crate::AutoDiff`], or any dual number of the `num-dual` crate.
 ///
@@ -22,22 +20,3 @@ use std::any::Any;
 pub trait Scalar: RealField + DualNum<Primitive = f64> + Copy + Send + Sync + 'static {}
 
 impl<T> Scalar for T where T: RealField + DualNum<Primitive = f64> + Copy + Send + Sync + 'static {}
-
-/// Returns true if all derivatives of a number certainly are zero: always for `f64`, and for an
-/// [`AutoDiff`] whose derivatives are. For other dual numbers it is false. Computations use it to
-/// leave out parts that do not depend on the variables.
-///
-/// ```
-/// use tarragon_framework::{AutoDiff, is_constant};
-/// assert!(is_constant(&3.0));
-/// assert!(is_constant(&AutoDiff::constant(3.0)));
-/// assert!(!is_constant(&AutoDiff::variable(3.0, 0)));
-/// ```
-#[inline]
-pub fn is_constant<T: Scalar>(x: &T) -> bool {
-    if T::NDERIV == 0 {
-        return true;
-    }
-    let dual: Option<&AutoDiff> = (x as &dyn Any).downcast_ref();
-    dual.is_some_and(|x| x.eps == [0.0; crate::autodiff::DIRECTIONS])
-}

@@ -1,7 +1,8 @@
 //! Conversion of vectors and poses between plain values and scalars with derivatives.
 
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// Converts a vector of constants to the scalar `T`.
 #[inline]

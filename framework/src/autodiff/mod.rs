@@ -11,6 +11,7 @@
 //! assert_eq!(dy.row(0).iter().copied().collect::<Vec<_>>(), [3.0, 0.0]);
 //! ```
 
+mod constant;
 mod drivers;
 pub(crate) mod dual;
 mod functions;
@@ -20,5 +21,6 @@ mod serde_impl;
 #[cfg(test)]
 mod tests;
 
+pub use constant::is_constant;
 pub use drivers::{SecondOrder, gradient, hessian_vector, jacobian, try_gradient, try_jacobian};
 pub use dual::{DIRECTIONS, Dual};

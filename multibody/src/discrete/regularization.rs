@@ -5,7 +5,8 @@ use super::law::{ContactLaw, HuntCrossley, Law, RowLaw};
 use std::any::Any;
 use std::borrow::Cow;
 use std::f64::consts::PI;
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// Near-rigid parameter of constraints other than contact.
 const NEAR_RIGID: f64 = 0.1;

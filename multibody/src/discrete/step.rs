@@ -17,7 +17,8 @@ use super::trees::Trees;
 use crate::dynamics::GivenMotion;
 use crate::spatial::SpatialVector;
 use rayon::prelude::*;
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// Number of constraints that make a task worth a thread: about 100 us. Waking one takes as long as
 /// that on virtual machines.

@@ -13,7 +13,8 @@ use crate::model::BodyIndex;
 use std::any::Any;
 use std::ops::{AddAssign, Mul};
 use std::sync::OnceLock;
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// The constraints of a step.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@ use crate::tree::MobilizedBody;
 use nalgebra::{Matrix3, Vector3};
 use std::any::Any;
 use std::borrow::Cow;
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// Mass properties of a body about Bo, expressed in B.
 #[derive(Clone, Copy, Debug, PartialEq)]

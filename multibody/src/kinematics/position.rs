@@ -10,7 +10,8 @@ use crate::tree::mobilizer::lift;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::any::Any;
 use std::sync::LazyLock;
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// Kinematics that depend only on the positions q: poses of bodies, and the axes about and along
 /// which joints move them. Velocities, Jacobians, mass matrix, forces and energies are computed

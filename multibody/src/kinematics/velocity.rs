@@ -9,7 +9,8 @@ use crate::spatial::{SpatialVector, cross};
 use crate::tree::{KinematicTree, MobilizedBody};
 use std::any::Any;
 use std::sync::LazyLock;
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// Spatial velocities of all bodies at given positions and velocities.
 ///

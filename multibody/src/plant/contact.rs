@@ -14,7 +14,8 @@ use nalgebra::{Matrix3, Vector3};
 use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Mul;
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, SceneGraphInspector};
 
 /// Contacts at points, before their forces are known.

@@ -2,7 +2,8 @@
 
 use nalgebra::Vector3;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
-use tarragon_framework::{Scalar, is_constant};
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// A spatial velocity V (rad/s, m/s), acceleration A (rad/s^2, m/s^2), momentum L (N m s, N s) or
 /// force F (N m, N): a rotational and a translational part, both expressed in one frame. The
