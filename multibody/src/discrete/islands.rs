@@ -1,5 +1,6 @@
 //! Islands: trees that constraints connect, which are problems of their own.
 
+use super::jacobian::JacobianBlock;
 use super::problem::ConvexConstraints;
 use super::trees::Trees;
 
@@ -27,14 +28,27 @@ pub(crate) struct ProblemIslands {
     constrained: Vec<bool>,
     /// Island of the trees that are their own parents.
     island_of: Vec<u32>,
+    /// By constraint: its island, and its place there.
+    places: Vec<Option<(u32, u32)>>,
 }
 
 const NONE: u32 = u32::MAX;
+
+/// Returns true if the blocks of two constraints belong to the same trees.
+#[inline]
+fn have_same_trees(a: &[JacobianBlock], b: &[JacobianBlock]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.tree == b.tree)
+}
 
 impl ProblemIslands {
     /// Returns the islands, sorted by their lowest tree. Trees without constraints are in none.
     pub(crate) fn list(&self) -> &[ProblemIsland] {
         &self.storage[..self.len]
+    }
+
+    /// Returns the islands of all constraints and their places there; `None` where nothing moves.
+    pub(crate) fn places(&self) -> &[Option<(u32, u32)>] {
+        &self.places
     }
 
     /// Returns true if a constraint acts on a tree.
@@ -53,10 +67,16 @@ impl ProblemIslands {
         self.island_of.clear();
         self.island_of.resize(n, NONE);
         self.len = 0;
+        // Constraints between the same trees mostly follow each other.
+        let mut last: &[JacobianBlock] = &[];
         for constraint in &constraints.list {
             let Some(first) = constraint.blocks.first() else {
                 continue;
             };
+            if have_same_trees(last, &constraint.blocks) {
+                continue;
+            }
+            last = &constraint.blocks;
             for block in &constraint.blocks {
                 self.constrained[block.tree as usize] = true;
                 let (a, b) = (self.root(first.tree), self.root(block.tree));
@@ -77,13 +97,26 @@ impl ProblemIslands {
             self.local[tree] = island.trees.len() as u32;
             island.trees.push(tree);
         }
+        self.places.clear();
+        let (mut last, mut island): (&[JacobianBlock], _) = (&[], 0);
         for (k, constraint) in constraints.list.iter().enumerate() {
             let Some(first) = constraint.blocks.first() else {
+                self.places.push(None);
                 continue;
             };
-            let root = self.root(first.tree) as usize;
-            let island = &mut self.storage[self.island_of[root] as usize];
+            let is_known = have_same_trees(last, &constraint.blocks);
+            if !is_known {
+                let root = self.root(first.tree) as usize;
+                (last, island) = (&constraint.blocks, self.island_of[root] as usize);
+            }
+            let number = island as u32;
+            let island = &mut self.storage[island];
+            let place = island.constraints.len() as u32;
+            self.places.push(Some((number, place)));
             island.constraints.push(k);
+            if is_known {
+                continue;
+            }
             for (i, a) in constraint.blocks.iter().enumerate() {
                 for b in &constraint.blocks[i + 1..] {
                     let local = |tree: u32| self.local[tree as usize];

@@ -45,22 +45,32 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
         }
     }
 
-    /// Appends the values of a contact's Jacobian; columns of locked velocities are 0.
+    /// Returns how many values the Jacobian of a contact between two bodies has.
+    #[inline]
+    pub(super) fn contact_len(&self, bodies: [BodyIndex; 2]) -> usize {
+        let [a, b] = bodies.map(|body| self.trees.of_body(body));
+        let len = |tree: Option<usize>| tree.map_or(0, |tree| 3 * self.trees.range(tree).len());
+        if a == b { len(a) } else { len(a) + len(b) }
+    }
+
+    /// Computes the values of a contact's Jacobian, of which there are
+    /// [`Self::contact_len`]; columns of locked velocities are 0. The blocks start where they do in
+    /// `values`.
     pub(super) fn contact_jacobian(
         &self,
         site: &ContactSite<T>,
-        values: &mut Vec<T>,
+        values: &mut [T],
     ) -> JacobianBlocks {
         let mut blocks: JacobianBlocks = SmallVec::new();
+        let mut len = 0;
+        values.fill(T::zero());
         for (body, sign) in site.bodies.iter().zip([-1.0, 1.0]) {
             let Some(tree) = self.trees.of_body(*body) else {
                 continue;
             };
             let range = self.trees.range(tree);
-            let (start, n) = (
-                block_of(&mut blocks, tree, 3 * range.len(), values),
-                range.len(),
-            );
+            let n = range.len();
+            let start = block_of(&mut blocks, tree, 3 * n, &mut len);
             let values = &mut values[start..start + 3 * n];
             let directions = if sign < 0.0 { -site.r_wc } else { site.r_wc };
             if self.trees.is_free_body(tree) {
@@ -93,12 +103,11 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
         let mut blocks: JacobianBlocks = SmallVec::new();
         let rows = site.num_rows();
         let mut block = |tree: usize, values: &mut Vec<T>| {
-            block_of(
-                &mut blocks,
-                tree,
-                rows * self.trees.range(tree).len(),
-                values,
-            )
+            let mut end = values.len();
+            let len = rows * self.trees.range(tree).len();
+            let start = block_of(&mut blocks, tree, len, &mut end);
+            values.resize(end, T::zero());
+            start
         };
         match site {
             Site::Velocities(terms) => {
@@ -157,18 +166,14 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
     }
 }
 
-/// Returns where the values of a tree's block start, which is added with zeros if need be.
-fn block_of<T: Scalar>(
-    blocks: &mut JacobianBlocks,
-    tree: usize,
-    len: usize,
-    values: &mut Vec<T>,
-) -> usize {
+/// Returns where the values of a tree's block start; a missing block of some length is added at
+/// the end of all values, which it moves.
+fn block_of(blocks: &mut JacobianBlocks, tree: usize, len: usize, end: &mut usize) -> usize {
     if let Some(known) = blocks.iter().find(|b| b.tree as usize == tree) {
         return known.start as usize;
     }
-    let start = values.len();
-    values.resize(start + len, T::zero());
+    let start = *end;
+    *end += len;
     blocks.push(JacobianBlock {
         tree: tree as u32,
         start: start as u32,

@@ -4,7 +4,7 @@
 //! constraints at each `site` with their Jacobians (`jacobian`), `momentum` computes its quadratic
 //! part, `islands` splits the problem, `newton` solves the parts with `hessian`, factored by
 //! `cholesky` or, if large, by `supernodal`, and the products of `blocks`, and `step` goes from
-//! forces to velocities.
+//! forces to velocities and impulses (`step_end`). Large steps use several `threads`.
 //!
 //! All of that is without derivatives, which follow from the implicit function theorem:
 //! `step_constraints` finds those of the constraints, and `kept_problem` tells whether the problem
@@ -28,18 +28,21 @@ mod regularization;
 mod site;
 mod step;
 mod step_constraints;
+mod step_end;
 mod step_start;
 #[cfg(feature = "sparse-cholesky")]
 mod supernodal;
+mod threads;
 mod trees;
 
 pub(crate) use law::ConstraintEnd;
-pub(crate) use optional_list::OptionalList;
 pub use regularization::DiscreteContactApproximation;
 pub(crate) use regularization::{
     ContactParameters, ControllerParameters, SiteLaw, SpringRow, StepSettings,
 };
 pub(crate) use site::{BodiesSite, ContactSite, ContactSites, Site};
-pub(crate) use step::{StepEnd, StepStorage};
+pub(crate) use step::StepStorage;
+pub(crate) use step_end::ConstraintEnds;
 pub(crate) use step_start::{StepFailure, StepFailureKind, StepStart};
+pub(crate) use threads::{AwakeThreads, CONTACTS_PER_TASK, MANY_CONTACTS, are_many, join_if};
 pub(crate) use trees::Trees;

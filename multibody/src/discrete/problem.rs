@@ -4,14 +4,27 @@ use super::jacobian::{JacobianBlocks, JacobianFrame};
 use super::law::Law;
 use super::regularization::{InverseInertia, SiteLaw, StepSettings};
 use super::site::{ContactSite, Site};
+use super::threads::{CONTACTS_PER_TASK, are_many};
 use super::trees::Trees;
+use smallvec::smallvec;
 use tarragon_framework::Scalar;
 
 /// A constraint of the problem.
 #[derive(Clone, Debug)]
 pub(crate) struct ConvexConstraint {
     pub(crate) law: Law<f64>,
+    /// Blocks of the Jacobian; none if nothing moves there.
     pub(crate) blocks: JacobianBlocks,
+}
+
+impl ConvexConstraint {
+    /// Creates a constraint where nothing moves.
+    fn unused() -> Self {
+        Self {
+            law: Law::Rows(smallvec![]),
+            blocks: smallvec![],
+        }
+    }
 }
 
 /// The constraints of a problem, with the values of their Jacobians.
@@ -19,6 +32,8 @@ pub(crate) struct ConvexConstraint {
 pub(crate) struct ConvexConstraints {
     pub(crate) list: Vec<ConvexConstraint>,
     pub(crate) jacobian: Vec<f64>,
+    /// Where the Jacobian of each contact starts, and the end of the last.
+    starts: Vec<u32>,
 }
 
 /// Kinematics and inertia from which the constraints of a problem are derived.
@@ -32,82 +47,112 @@ pub(crate) struct ProblemFrame<'a> {
 }
 
 impl ConvexConstraints {
-    /// Removes all constraints.
-    pub(crate) fn clear(&mut self) {
-        self.list.clear();
-        self.jacobian.clear();
-    }
-
-    /// Adds the constraints of another part of the problem after these.
-    pub(crate) fn append(&mut self, mut other: Self) {
-        let shift = self.jacobian.len() as u32;
-        for constraint in &mut other.list {
-            for block in &mut constraint.blocks {
-                block.start += shift;
+    /// Replaces all constraints by those of contacts.
+    pub(crate) fn set_contacts(&mut self, frame: &ProblemFrame<'_>, contacts: &[ContactSite<f64>]) {
+        let (starts, mut end) = (&mut self.starts, 0);
+        // Contacts between the same bodies mostly follow each other.
+        let (mut last, mut len) = (None, 0);
+        starts.clear();
+        starts.push(0);
+        starts.extend(contacts.iter().map(|contact| {
+            if last.replace(contact.bodies) != Some(contact.bodies) {
+                len = frame.kinematics.contact_len(contact.bodies);
             }
-        }
-        self.list.append(&mut other.list);
-        self.jacobian.append(&mut other.jacobian);
+            end += len;
+            end as u32
+        }));
+        self.list
+            .resize_with(contacts.len(), ConvexConstraint::unused);
+        self.jacobian.resize(end, 0.0);
+        let parallel = are_many(contacts.len());
+        let (list, values) = (&mut self.list, &mut self.jacobian);
+        frame.add_contacts(contacts, starts, list, values, parallel);
     }
 
-    /// Adds a contact. One between bodies that do not move is left out; returns whether it was
-    /// added.
-    pub(crate) fn add_contact(
-        &mut self,
-        frame: &ProblemFrame<'_>,
-        site: &ContactSite<f64>,
-    ) -> bool {
-        let first = self.jacobian.len();
-        let blocks = frame.kinematics.contact_jacobian(site, &mut self.jacobian);
-        self.add_law::<3>(frame, first, blocks, |constraints, blocks, w| {
-            let trees = frame.kinematics.trees;
-            let vn = normal_velocity(trees, &constraints.jacobian, blocks, frame.v0);
-            frame.settings.contact(&site.parameters, w, vn)
-        })
-    }
-
-    /// Adds a constraint at a site. A site that does not move is left out; returns whether the
-    /// constraint was added.
-    pub(crate) fn add(
-        &mut self,
-        frame: &ProblemFrame<'_>,
-        site: &Site<f64>,
-        law: &SiteLaw<f64>,
-    ) -> bool {
+    /// Adds a constraint at a site.
+    pub(crate) fn add(&mut self, frame: &ProblemFrame<'_>, site: &Site<f64>, law: &SiteLaw<f64>) {
         let first = self.jacobian.len();
         let blocks = frame.kinematics.jacobian(site, &mut self.jacobian);
-        let law =
-            |_: &Self, _: &JacobianBlocks, w: &InverseInertia<'_, f64>| frame.settings.law(law, w);
-        match site.num_rows() {
-            1 => self.add_law::<1>(frame, first, blocks, law),
-            3 => self.add_law::<3>(frame, first, blocks, law),
-            _ => self.add_law::<6>(frame, first, blocks, law),
+        let law = |w: &InverseInertia<'_, f64>| frame.settings.law(law, w);
+        let values = &self.jacobian;
+        let constraint = match site.num_rows() {
+            1 => frame.constraint::<1>(values, blocks, law),
+            3 => frame.constraint::<3>(values, blocks, law),
+            _ => frame.constraint::<6>(values, blocks, law),
+        };
+        if constraint.blocks.is_empty() {
+            self.jacobian.truncate(first);
+        }
+        self.list.push(constraint);
+    }
+}
+
+impl ProblemFrame<'_> {
+    /// Computes the constraints of contacts and their Jacobians, whose values start where `starts`
+    /// tells, with the end of the last; on several threads if `parallel`.
+    fn add_contacts(
+        &self,
+        contacts: &[ContactSite<f64>],
+        starts: &[u32],
+        list: &mut [ConvexConstraint],
+        jacobian: &mut [f64],
+        parallel: bool,
+    ) {
+        if parallel && contacts.len() > CONTACTS_PER_TASK {
+            let middle = contacts.len() / 2;
+            let contacts = contacts.split_at(middle);
+            let (left, right) = (&starts[..=middle], &starts[middle..]);
+            let list = list.split_at_mut(middle);
+            let jacobian = jacobian.split_at_mut((right[0] - left[0]) as usize);
+            rayon::join(
+                || self.add_contacts(contacts.0, left, list.0, jacobian.0, parallel),
+                || self.add_contacts(contacts.1, right, list.1, jacobian.1, parallel),
+            );
+            return;
+        }
+        let places = starts.iter().zip(&starts[1..]);
+        let constraints = contacts.iter().zip(list);
+        let mut rest = jacobian;
+        for ((contact, constraint), (start, end)) in constraints.zip(places) {
+            let values;
+            (values, rest) = rest.split_at_mut((end - start) as usize);
+            *constraint = self.contact(contact, values);
+            for block in &mut constraint.blocks {
+                block.start += start;
+            }
         }
     }
 
-    /// Adds a constraint with R rows whose Jacobian was appended from `first` on, unless it is 0;
-    /// returns whether it was added.
+    /// Returns the constraint of a contact, whose blocks start where they do in `values`.
     #[inline]
-    fn add_law<const R: usize>(
-        &mut self,
-        frame: &ProblemFrame<'_>,
-        first: usize,
+    fn contact(&self, site: &ContactSite<f64>, values: &mut [f64]) -> ConvexConstraint {
+        let blocks = self.kinematics.contact_jacobian(site, values);
+        let vn = normal_velocity(self.kinematics.trees, values, &blocks, self.v0);
+        let law = |w: &InverseInertia<'_, f64>| self.settings.contact(&site.parameters, w, vn);
+        self.constraint::<3>(values, blocks, law)
+    }
+
+    /// Returns a constraint with R rows.
+    #[inline]
+    fn constraint<const R: usize>(
+        &self,
+        values: &[f64],
         blocks: JacobianBlocks,
-        law: impl FnOnce(&Self, &JacobianBlocks, &InverseInertia<'_, f64>) -> Law<f64>,
-    ) -> bool {
-        let (trees, diagonal) = (frame.kinematics.trees, frame.inverse_diagonal);
-        let real = inverse_inertia::<f64, R>(trees, &self.jacobian, &blocks, diagonal);
+        law: impl FnOnce(&InverseInertia<'_, f64>) -> Law<f64>,
+    ) -> ConvexConstraint {
+        let (trees, diagonal) = (self.kinematics.trees, self.inverse_diagonal);
+        let real = inverse_inertia::<f64, R>(trees, values, &blocks, diagonal);
         if real == 0.0 {
-            self.jacobian.truncate(first);
-            return false;
+            return ConvexConstraint::unused();
         }
         let w = InverseInertia {
             real,
             differentiate: &|| real,
         };
-        let law = law(self, &blocks, &w);
-        self.list.push(ConvexConstraint { law, blocks });
-        true
+        ConvexConstraint {
+            law: law(&w),
+            blocks,
+        }
     }
 }
 

@@ -23,6 +23,24 @@ pub(crate) struct ContactSite<T: Scalar> {
     pub(crate) parameters: ContactParameters<T>,
 }
 
+impl ContactSite<f64> {
+    /// Creates a contact to be overwritten.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            bodies: [BodyIndex::new(0); 2],
+            p_wc: Vector3::zeros(),
+            r_wc: Matrix3::identity(),
+            parameters: ContactParameters {
+                k: 0.0,
+                d: 0.0,
+                tau: 0.0,
+                mu: 0.0,
+                depth: 0.0,
+            },
+        }
+    }
+}
+
 impl<T: Scalar> ContactSite<T> {
     /// Returns a site without derivatives.
     pub(super) fn lift(real: &ContactSite<f64>) -> Self {

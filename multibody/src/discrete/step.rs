@@ -6,23 +6,19 @@ use super::kept_problem::KeptProblem;
 use super::law::ConstraintEnd;
 use super::momentum::Momentum;
 use super::newton::{IslandProblem, IslandSolver, NewtonFailure};
-
-use super::optional_list::OptionalList;
 use super::problem::{ConvexConstraints, ProblemFrame};
 use super::regularization::SiteLaw;
 use super::site::{ContactSite, ContactSites, Site};
 use super::step_constraints::{StepConstraints, StepFrame};
+use super::step_end::StepEnd;
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
+use super::threads::{CONTACTS_PER_TASK, are_many, join_if};
 use super::trees::Trees;
 use crate::dynamics::GivenMotion;
 use crate::spatial::SpatialVector;
 use rayon::prelude::*;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
-
-/// Number of constraints that make a task worth a thread: about 100 us. Waking one takes as long as
-/// that on virtual machines.
-const CONSTRAINTS_PER_TASK: usize = 512;
 
 /// Work space of steps and the result of the last. Kept from one step to the next, it allocates
 /// nothing unless a problem is larger than all before or its islands have other trees.
@@ -38,29 +34,6 @@ pub(crate) struct StepStorage<T: Scalar> {
     end: StepEnd<T>,
 }
 
-/// The end of a step. Constraints are those of the contacts, then those of the sites.
-#[derive(Clone, Debug)]
-pub(crate) struct StepEnd<T> {
-    /// Velocities at the end.
-    pub(crate) v: Vec<T>,
-    /// All constraints without derivatives.
-    pub(crate) real: Vec<ConstraintEnd<f64>>,
-    /// Those with derivatives.
-    pub(crate) derived: OptionalList<ConstraintEnd<T>>,
-    /// Whether something that moves is at the constraints; impulses are 0 elsewhere.
-    used: Vec<bool>,
-    /// Of those where it is, the index of each.
-    places: Vec<usize>,
-}
-
-impl<T: Scalar> StepEnd<T> {
-    /// Returns an impulse of a constraint.
-    pub(crate) fn impulse(&self, k: usize, row: usize) -> T {
-        let derived = self.derived.get(k).map(|end| end.impulse[row]);
-        derived.unwrap_or_else(|| T::from(self.real[k].impulse[row]))
-    }
-}
-
 impl<T: Scalar> StepStorage<T> {
     pub(crate) fn new() -> Self {
         Self {
@@ -70,23 +43,22 @@ impl<T: Scalar> StepStorage<T> {
             constraints: StepConstraints::empty(),
             constant_trees: vec![],
             kept: KeptProblem::default(),
-            end: StepEnd {
-                v: vec![],
-                real: vec![],
-                derived: OptionalList::empty(),
-                used: vec![],
-                places: vec![],
-            },
+            end: StepEnd::empty(),
         }
     }
 
     /// Computes the velocities `v*` that the step would end with if there were no constraints.
-    pub(crate) fn free_motion(&mut self, start: &StepStart<'_, T>) -> Result<&[f64], StepFailure> {
+    pub(crate) fn free_motion(&mut self, start: &StepStart<'_, T>) -> Result<(), StepFailure> {
         if T::NDERIV == 0 || !self.kept.begin(start) {
             let updated = self.momentum.update(start);
             updated.inspect_err(|_| self.kept.forget())?;
         }
-        Ok(&self.momentum.v_star)
+        Ok(())
+    }
+
+    /// Returns the velocities of the free motion that was computed last.
+    pub(crate) fn v_star(&self) -> &[f64] {
+        &self.momentum.v_star
     }
 
     /// Computes the end of the step whose free motion was computed last.
@@ -126,18 +98,22 @@ impl<T: Scalar> StepStorage<T> {
         })?;
         self.kept.set_solved();
         let islands = self.islands.list();
-        let solvers = &mut self.solvers[..islands.len()];
-        let end = &mut self.end;
-        end.v.clear();
-        end.v
-            .extend(self.momentum.v_star.iter().map(|v| T::from(*v)));
-        for (solver, island) in solvers.iter().zip(islands) {
-            solver.scatter(start.trees, island, &mut end.v);
-        }
+        let (solvers, places) = (&self.solvers[..islands.len()], self.islands.places());
+        let StepEnd { v, constraints } = &mut self.end;
+        let update_velocities = || {
+            v.clear();
+            v.extend(self.momentum.v_star.iter().map(|v| T::from(*v)));
+            for (solver, island) in solvers.iter().zip(islands) {
+                solver.scatter(start.trees, island, v);
+            }
+        };
+        let is_large = are_many(places.len());
+        let update_impulses = || update_impulses(solvers, places, &mut constraints.real, is_large);
+        join_if(is_large, update_velocities, update_impulses);
         for _ in 0..T::NDERIV {
             self.differentiate(start);
         }
-        self.update_impulses(start.trees);
+        self.derive_impulses(start.trees);
         Ok(&mut self.end)
     }
 
@@ -161,46 +137,24 @@ impl<T: Scalar> StepStorage<T> {
         }));
     }
 
-    /// Finds the constraints that can act, without derivatives.
+    /// Finds the constraints without derivatives.
     fn update_constraints(
         &mut self,
         start: &StepStart<'_, T>,
         contacts: &[ContactSite<f64>],
         sites: &[(Site<T>, SiteLaw<T>)],
     ) {
-        let (constraints, end) = (&mut self.constraints.real, &mut self.end);
-        constraints.clear();
-        end.used.clear();
         let frame = ProblemFrame {
             kinematics: JacobianFrame::new(start, start.positions.real()),
             v0: &start.velocities.real().v,
             inverse_diagonal: &self.momentum.inverse_diagonal,
             settings: &start.settings,
         };
-        if tasks_for(contacts.len()) > 1 {
-            let part = |contacts: &[ContactSite<f64>]| {
-                let mut part = ConvexConstraints::default();
-                let add = |contact| part.add_contact(&frame, contact);
-                let used: Vec<bool> = contacts.iter().map(add).collect();
-                (part, used)
-            };
-            let chunks = contacts.par_chunks(CONSTRAINTS_PER_TASK);
-            let parts: Vec<_> = chunks.map(part).collect();
-            for (part, part_used) in parts {
-                constraints.append(part);
-                end.used.extend(part_used);
-            }
-        } else {
-            let add = |contact| constraints.add_contact(&frame, contact);
-            end.used.extend(contacts.iter().map(add));
+        let constraints = &mut self.constraints.real;
+        constraints.set_contacts(&frame, contacts);
+        for (site, law) in sites {
+            constraints.add(&frame, &site.real(), &law.real());
         }
-        let add = |(site, law): &(Site<T>, SiteLaw<T>)| {
-            constraints.add(&frame, &site.real(), &law.real())
-        };
-        end.used.extend(sites.iter().map(add));
-        end.places.clear();
-        let places = (0..end.used.len()).filter(|place| end.used[*place]);
-        end.places.extend(places);
     }
 
     /// Finds what of the constraints has derivatives.
@@ -214,12 +168,12 @@ impl<T: Scalar> StepStorage<T> {
         constraints.clear_derived();
         let inverse_diagonal = &self.momentum.inverse_diagonal;
         let frame = StepFrame::new(start, inverse_diagonal, &self.constant_trees);
-        for (k, place) in self.end.places.iter().enumerate() {
-            match place.checked_sub(num_contacts) {
+        for k in 0..constraints.real.list.len() {
+            match k.checked_sub(num_contacts) {
                 Some(site) => constraints.derive_site(&frame, k, &sites[site]),
                 None => {
-                    let derived = contacts.derived.get(*place);
-                    constraints.derive_contact(&frame, k, &contacts.real[*place], derived);
+                    let derived = contacts.derived.get(k);
+                    constraints.derive_contact(&frame, k, &contacts.real[k], derived);
                 }
             }
         }
@@ -298,28 +252,50 @@ impl<T: Scalar> StepStorage<T> {
         }
     }
 
-    /// Computes velocities and impulses of the constraints at the end.
-    fn update_impulses(&mut self, trees: &Trees) {
-        let (constraints, end) = (&self.constraints, &mut self.end);
-        let n = end.used.len();
-        end.real.clear();
-        end.real.resize(n, ConstraintEnd::zero());
-        end.derived.reset(n);
+    /// Computes velocities and impulses with derivatives of the constraints at the end.
+    fn derive_impulses(&mut self, trees: &Trees) {
+        let StepEnd {
+            v,
+            constraints: end,
+        } = &mut self.end;
+        let constraints = &self.constraints;
+        end.derived.reset(end.real.len());
         let constant = Constant {
             trees: &self.constant_trees,
             constraints,
         };
-        for (solver, island) in self.solvers.iter().zip(self.islands.list()) {
-            let is_constant = constant.has(island);
-            for (i, constraint) in island.constraints.iter().enumerate() {
-                let place = end.places[*constraint];
-                end.real[place] = solver.end_of(i);
-                if !is_constant {
-                    let derived = end.derived.insert_with(place, ConstraintEnd::zero);
-                    constraints.evaluate(trees, *constraint, &end.v, derived);
-                }
+        for island in self.islands.list() {
+            if constant.has(island) {
+                continue;
+            }
+            for constraint in &island.constraints {
+                let derived = end.derived.insert_with(*constraint, ConstraintEnd::zero);
+                constraints.evaluate(trees, *constraint, v, derived);
             }
         }
+    }
+}
+
+/// Finds velocities and impulses of all constraints, given their islands and places there.
+fn update_impulses(
+    solvers: &[IslandSolver],
+    places: &[Option<(u32, u32)>],
+    ends: &mut Vec<ConstraintEnd<f64>>,
+    parallel: bool,
+) {
+    ends.resize(places.len(), ConstraintEnd::zero());
+    let update = |(end, place): (&mut ConstraintEnd<f64>, &Option<(u32, u32)>)| {
+        *end = match place {
+            Some((island, place)) => solvers[*island as usize].end_of(*place as usize),
+            None => ConstraintEnd::zero(),
+        };
+    };
+    match parallel {
+        true => {
+            let all = ends.par_iter_mut().zip(places);
+            all.with_min_len(CONTACTS_PER_TASK).for_each(update);
+        }
+        false => ends.iter_mut().zip(places).for_each(update),
     }
 }
 
@@ -356,12 +332,12 @@ impl SolvedIslands<'_> {
             };
             solver.failure = f(solver, &problem).err();
         };
-        let num_tasks = tasks_for(self.constraints.list.len());
-        match num_tasks > 1 && islands.len() > 1 {
+        let num_constraints = self.constraints.list.len();
+        match are_many(num_constraints) && islands.len() > 1 {
             true => {
                 let all = solvers.par_iter_mut().zip(islands);
-                let per_task = islands.len().div_ceil(num_tasks);
-                all.with_min_len(per_task).for_each(call);
+                let per_task = (islands.len() * CONTACTS_PER_TASK).div_ceil(num_constraints);
+                all.with_max_len(per_task).for_each(call);
             }
             false => solvers.iter_mut().zip(islands).for_each(call),
         }
@@ -383,14 +359,6 @@ impl<T: Scalar> Constant<'_, T> {
         T::NDERIV == 0
             || (island.trees.iter().all(|tree| self.trees[*tree])
                 && !(island.constraints.iter()).any(|k| constraints.is_derived(*k)))
-    }
-}
-
-/// Returns how many tasks some constraints are worth.
-fn tasks_for(num_constraints: usize) -> usize {
-    match rayon::current_num_threads() {
-        1 => 1,
-        _ => num_constraints / CONSTRAINTS_PER_TASK,
     }
 }
 

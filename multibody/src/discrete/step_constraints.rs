@@ -112,7 +112,14 @@ impl<T: Scalar> StepConstraints<T> {
             (site.is_none(), placed),
             |values| {
                 let frame = JacobianFrame::new(start, start.positions);
-                frame.contact_jacobian(site.unwrap_or(&lifted()), values)
+                let first = values.len();
+                values.resize(first + frame.contact_len(real.bodies), T::zero());
+                let own = &mut values[first..];
+                let mut blocks = frame.contact_jacobian(site.unwrap_or(&lifted()), own);
+                for block in &mut blocks {
+                    block.start += first as u32;
+                }
+                blocks
             },
             |w, v0| match site {
                 Some(site) => start.settings.contact(&site.parameters, w, v0[2]),
@@ -154,7 +161,7 @@ impl<T: Scalar> StepConstraints<T> {
         law: impl FnOnce(&InverseInertia<'_, T>, &[T; 6]) -> Law<T>,
     ) -> Option<DerivedConstraint<T>> {
         let constraint = &self.real.list[k];
-        if is_constant && frame.are_constant(&constraint.blocks) {
+        if is_constant && frame.are_constant(&constraint.blocks) || constraint.blocks.is_empty() {
             return None;
         }
         let blocks = (!has_constant_jacobian).then(|| jacobian(&mut self.jacobian));

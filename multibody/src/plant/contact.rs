@@ -6,11 +6,12 @@ use super::contact_results::PointPairContactInfo;
 use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
 use super::sleep_state::Sleepers;
-use crate::discrete::{ContactParameters, ContactSite, ContactSites};
+use crate::discrete::{CONTACTS_PER_TASK, ContactParameters, ContactSite, ContactSites, are_many};
 use crate::error::{Error, Result};
 use crate::kinematics::VelocityKinematics;
 use crate::model::BodyIndex;
 use nalgebra::{Matrix3, Vector3};
+use rayon::prelude::*;
 use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Mul;
@@ -94,8 +95,8 @@ impl MultibodyPlant {
         sleepers: &Sleepers,
     ) -> Result<()> {
         let inspector = query.inspector();
-        materials.update(&inspector)?;
-        contacts.clear();
+        materials.update(self, &inspector)?;
+        let materials = &*materials;
         // Contacts among sleepers and what does not move are known.
         let moves = |body: BodyIndex| match self.trees.of_body(body) {
             Some(tree) => !sleepers.is_asleep(tree),
@@ -104,6 +105,8 @@ impl MultibodyPlant {
         let may_move = |id: GeometryId| materials.body_of(id).is_none_or(moves);
         let any_sleep = sleepers.any();
         let wanted = |a, b| !any_sleep || may_move(a) || may_move(b);
+        // The number of contacts changes little from one step to the next.
+        let query = query.with_parallel(are_many(contacts.pairs.len()));
         let mut point_ids = vec![];
         contacts.pairs = match self.contact.model {
             ContactModel::PointManifold => {
@@ -117,14 +120,15 @@ impl MultibodyPlant {
             }
             _ => query.compute_point_pair_penetration_where(wanted)?,
         };
-        for (k, pair) in contacts.pairs.iter().enumerate() {
+        let contact = |pair: usize| PointContact {
+            pair,
+            point_id: point_ids.get(pair).copied().unwrap_or(0),
+        };
+        let touching = |pair: &PenetrationAsPointPair<T>| {
             let ids = [pair.id_a, pair.id_b];
             let a = materials.get(self, &inspector, pair.id_a)?;
             let b = materials.get(self, &inspector, pair.id_b)?;
             let bodies = [a.body, b.body];
-            if any_sleep && !bodies.into_iter().any(moves) {
-                continue;
-            }
             let (real, derived) = match parameters.materials.is_empty() {
                 true => (self.combined_material(&inspector, ids, [a, b])?, None),
                 false => {
@@ -134,7 +138,33 @@ impl MultibodyPlant {
                     (combined.real(), (!constant).then_some(combined))
                 }
             };
-            let sites = &mut contacts.sites;
+            Ok((bodies, real, derived))
+        };
+        let (pairs, sites) = (&contacts.pairs, &mut contacts.sites);
+        contacts.contacts.clear();
+        contacts.friction.clear();
+        sites.derived.clear();
+        let every_pair_is_one = T::NDERIV == 0 && !any_sleep && self.time_step > 0.0;
+        if every_pair_is_one && are_many(pairs.len()) {
+            sites.real.resize(pairs.len(), ContactSite::unknown());
+            let places = sites.real.par_iter_mut().zip(pairs);
+            let found = places.with_max_len(CONTACTS_PER_TASK);
+            let found = found.try_for_each(|(site, pair)| {
+                let (bodies, real, _) = touching(pair)?;
+                *site = real.site(bodies, &real_pair(pair));
+                Ok::<_, Error>(())
+            });
+            contacts.contacts.extend((0..pairs.len()).map(contact));
+            // If there are several errors, the first is the one of the lowest pair.
+            let first_error = || pairs.iter().find_map(|pair| touching(pair).err());
+            return found.map_err(|error| first_error().unwrap_or(error));
+        }
+        sites.real.clear();
+        for (k, pair) in pairs.iter().enumerate() {
+            let (bodies, real, derived) = touching(pair)?;
+            if any_sleep && !bodies.into_iter().any(moves) {
+                continue;
+            }
             sites.real.push(real.site(bodies, &real_pair(pair)));
             if T::NDERIV > 0 {
                 let constant = derived.is_none() && is_constant_pair(pair);
@@ -144,10 +174,7 @@ impl MultibodyPlant {
                 };
                 sites.derived.push((!constant).then(site));
             }
-            contacts.contacts.push(PointContact {
-                pair: k,
-                point_id: point_ids.get(k).copied().unwrap_or(0),
-            });
+            contacts.contacts.push(contact(k));
             if self.time_step == 0.0 {
                 let friction = match derived {
                     Some(combined) => (combined.stiction, combined.mu),

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::model::BodyIndex;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{
     CoulombFriction, GeometryId, GeometryVersion, HydroelasticType, Role, SceneGraphInspector,
@@ -34,39 +33,49 @@ pub(super) struct ContactMaterial<T> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactMaterials {
     version: Option<GeometryVersion>,
+    /// All but those of geometry that must not touch anything.
     known: HashMap<GeometryId, ContactMaterial<f64>, FixedState>,
 }
 
 impl ContactMaterials {
-    /// Forgets what is known of other geometry.
-    pub(super) fn update(&mut self, inspector: &SceneGraphInspector<'_>) -> Result<()> {
+    /// Reads the properties of other geometry.
+    pub(super) fn update(
+        &mut self,
+        plant: &MultibodyPlant,
+        inspector: &SceneGraphInspector<'_>,
+    ) -> Result<()> {
         let version = inspector.geometry_version();
         let known = match &self.version {
             Some(known) => known.is_same_as(version, Role::Proximity)?,
             None => false,
         };
         if !known {
+            let ids = inspector.geometry_ids_with_role(Role::Proximity);
+            let material = |id| Some((id, plant.registered_material(inspector, id).ok()?));
             self.known.clear();
+            self.known.extend(ids.filter_map(material));
             self.version = Some(version.clone());
         }
         Ok(())
     }
 
-    /// Returns the body of a geometry that has touched another.
+    /// Returns the body of a geometry that may touch others.
     pub(super) fn body_of(&self, id: GeometryId) -> Option<BodyIndex> {
         Some(self.known.get(&id)?.body)
     }
 
+    /// Returns the properties of a geometry that touches another.
+    #[inline]
     pub(super) fn get(
-        &mut self,
+        &self,
         plant: &MultibodyPlant,
         inspector: &SceneGraphInspector<'_>,
         id: GeometryId,
     ) -> Result<ContactMaterial<f64>> {
-        Ok(match self.known.entry(id) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(unknown) => *unknown.insert(plant.registered_material(inspector, id)?),
-        })
+        match self.known.get(&id) {
+            Some(known) => Ok(*known),
+            None => plant.registered_material(inspector, id),
+        }
     }
 }
 
@@ -106,6 +115,8 @@ impl ContactMaterial<f64> {
 }
 
 impl MultibodyPlant {
+    /// Reads the properties of a geometry; the error tells why it must not touch anything.
+    #[cold]
     fn registered_material(
         &self,
         inspector: &SceneGraphInspector<'_>,

@@ -2,7 +2,7 @@
 
 use super::contact::PointContacts;
 use super::contact_results::{ContactResults, PointPairContactInfo};
-use crate::discrete::{ConstraintEnd, OptionalList, StepEnd};
+use crate::discrete::{ConstraintEnd, ConstraintEnds, are_many};
 use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
 use crate::spatial::{SpatialVector, cross};
@@ -11,17 +11,12 @@ use rayon::prelude::*;
 use std::ops::Mul;
 use tarragon_framework::Scalar;
 
-/// Number of contacts whose results are worth a second thread: about 50 us.
-const MANY_CONTACTS: usize = 1000;
-
 /// Contacts of a step with their velocities and impulses, and others whose results are known.
 #[derive(Clone, Debug)]
 pub(super) struct EndedContacts<T: Scalar> {
     contacts: PointContacts<T>,
     /// By contact.
-    real: Vec<ConstraintEnd<f64>>,
-    /// Those with derivatives.
-    derived: OptionalList<ConstraintEnd<T>>,
+    ends: ConstraintEnds<T>,
     /// Time step (s).
     dt: f64,
     /// Contacts among sleepers, or those of continuous time.
@@ -68,8 +63,7 @@ impl<T: Scalar> EndedContacts<T> {
     pub(super) fn empty() -> Self {
         Self {
             contacts: PointContacts::empty(),
-            real: vec![],
-            derived: OptionalList::empty(),
+            ends: ConstraintEnds::empty(),
             dt: 1.0,
             known: vec![],
         }
@@ -77,12 +71,15 @@ impl<T: Scalar> EndedContacts<T> {
 
     /// Takes over the contacts of a step of length `dt` and their impulses, in exchange for the
     /// present ones.
-    pub(super) fn take(&mut self, contacts: &mut PointContacts<T>, end: &mut StepEnd<T>, dt: f64) {
+    pub(super) fn take(
+        &mut self,
+        contacts: &mut PointContacts<T>,
+        ends: &mut ConstraintEnds<T>,
+        dt: f64,
+    ) {
         std::mem::swap(&mut self.contacts, contacts);
-        std::mem::swap(&mut self.derived, &mut end.derived);
-        self.real.clear();
-        let num_contacts = self.contacts.contacts.len();
-        self.real.extend_from_slice(&end.real[..num_contacts]);
+        std::mem::swap(&mut self.ends, ends);
+        self.ends.real.truncate(self.contacts.contacts.len());
         self.dt = dt;
         self.known.clear();
     }
@@ -91,22 +88,22 @@ impl<T: Scalar> EndedContacts<T> {
     fn lacks_derivatives(&self, k: usize) -> bool {
         T::NDERIV > 0
             && self.contacts.sites.derived.get(k).is_none()
-            && self.derived.get(k).is_none()
+            && self.ends.derived.get(k).is_none()
     }
 
     /// Returns how a contact ended.
     fn end(&self, k: usize) -> ConstraintEnd<T> {
-        let derived = self.derived.get(k).copied();
-        derived.unwrap_or_else(|| self.real[k].lift())
+        let derived = self.ends.derived.get(k).copied();
+        derived.unwrap_or_else(|| self.ends.real[k].lift())
     }
 
     /// Returns the point of a contact and the force on body B there, in W.
     fn force(&self, k: usize) -> (Vector3<T>, Vector3<T>) {
         let lifted;
-        let end = match self.derived.get(k) {
+        let end = match self.ends.derived.get(k) {
             Some(end) => end,
             None => {
-                lifted = self.real[k].lift();
+                lifted = self.ends.real[k].lift();
                 &lifted
             }
         };
@@ -131,12 +128,12 @@ impl<T: Scalar> EndedContacts<T> {
         // By body: the sum of the forces without derivatives, if there can be any.
         let num_real = if T::NDERIV > 0 { all.len() } else { 0 };
         let mut real = vec![SpatialVector::zero(); num_real];
-        for k in 0..self.real.len() {
+        for k in 0..self.ends.real.len() {
             let bodies = self.contacts.sites.real[k].bodies;
             let lacks = |body: BodyIndex| positions.lacks_derivatives(body.index() as u32);
             if self.lacks_derivatives(k) && bodies.into_iter().all(lacks) {
                 let site = &self.contacts.sites.real[k];
-                let force = contact_force(&site.r_wc, &self.real[k], self.dt);
+                let force = contact_force(&site.r_wc, &self.ends.real[k], self.dt);
                 for (body, force) in bodies.into_iter().zip([-force, force]) {
                     let force = about_origin(positions.real(), body, &site.p_wc, force);
                     real[body.index()] += force;
@@ -188,7 +185,7 @@ impl<T: Scalar> EndedContacts<T> {
         let wanted = move |bodies: [BodyIndex; 2]| bodies.into_iter().any(&has);
         let all = self.bodies().enumerate();
         let wanted = all.filter(move |(_, bodies)| wanted(*bodies));
-        wanted.map(|(k, _)| match k.checked_sub(self.real.len()) {
+        wanted.map(|(k, _)| match k.checked_sub(self.ends.real.len()) {
             Some(known) => self.known[known].clone(),
             None => self.info(k),
         })
@@ -196,9 +193,9 @@ impl<T: Scalar> EndedContacts<T> {
 
     /// Replaces results by those of all contacts, in the order of their geometries.
     pub(super) fn update_results(&self, out: &mut ContactResults<T>) {
-        let (pairs, all) = (&mut out.point_pairs, 0..self.real.len());
+        let (pairs, all) = (&mut out.point_pairs, 0..self.ends.real.len());
         pairs.clear();
-        match all.len() >= MANY_CONTACTS && rayon::current_num_threads() > 1 {
+        match are_many(all.len()) {
             true => pairs.par_extend(all.into_par_iter().map(|k| self.info(k))),
             false => pairs.extend(all.map(|k| self.info(k))),
         }

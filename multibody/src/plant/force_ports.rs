@@ -216,6 +216,7 @@ impl<T: Scalar> DynamicsEntries<T> {
             (Arc::new(DynamicsResult::empty()), DynamicsWork::new()),
             deps,
             move |plant, ctx, (result, work)| {
+                let _awake = work.wake_threads();
                 let (positions, velocities) = ctx.cached(motion)?;
                 let step = StepInputs {
                     positions,

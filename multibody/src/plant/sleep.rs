@@ -121,6 +121,9 @@ impl MultibodyPlant {
         contacts: &PointContacts<T>,
     ) -> bool {
         let mut woken = false;
+        if !sleepers.any() {
+            return woken;
+        }
         for site in &contacts.sites.real {
             if let [Some(a), Some(b)] = site.bodies.map(|body| self.trees.of_body(body)) {
                 match (sleepers.is_asleep(a), sleepers.is_asleep(b)) {

@@ -8,14 +8,15 @@ use super::multibody_plant::MultibodyPlant;
 use super::sleep_state::Sleepers;
 use super::step_sites::{SiteRole, StepSites};
 use crate::discrete::{
-    ControllerParameters, StepEnd, StepFailure, StepFailureKind, StepSettings, StepStart,
-    StepStorage, Trees,
+    AwakeThreads, ConstraintEnds, ControllerParameters, MANY_CONTACTS, StepFailure,
+    StepFailureKind, StepSettings, StepStart, StepStorage, Trees, are_many, join_if,
 };
 use crate::dynamics::MultibodyForces;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
-use crate::model::{BodyIndex, JointIndex};
+use crate::model::{BodyIndex, JointIndex, PdControllerGains};
 use crate::spatial::SpatialVector;
+use crate::tree::KinematicTree;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 
@@ -48,6 +49,19 @@ impl<T: Scalar> DynamicsWork<T> {
         }
     }
 
+    /// Returns true if the last step was large enough for several threads.
+    fn is_large(&self) -> bool {
+        are_many(self.contacts.contacts.len())
+    }
+
+    /// Wakes the other threads of the pool that a step as large as the last needs; none if the
+    /// present thread is not one of the pool.
+    pub(super) fn wake_threads(&self) -> Option<AwakeThreads> {
+        let num_contacts = self.contacts.contacts.len();
+        let own = rayon::current_thread_index().filter(|_| self.is_large())?;
+        Some(AwakeThreads::new(own, num_contacts / MANY_CONTACTS))
+    }
+
     /// Returns a result to be overwritten.
     pub(super) fn spare_result(&mut self) -> Arc<DynamicsResult<T>> {
         let retired = self.retired.take();
@@ -61,29 +75,28 @@ impl<T: Scalar> DynamicsWork<T> {
     }
 }
 
-impl<T: Scalar> DynamicsResult<T> {
-    /// Adds the forces of other constraints at the end of a step, which come after the contacts.
-    fn add_sites(
-        &mut self,
-        positions: &PositionKinematics<T>,
-        sites: &StepSites<T>,
-        (end, num_contacts): (&StepEnd<T>, usize),
-        dt: f64,
-    ) {
-        for (k, (role, site)) in sites.iter().enumerate() {
-            let impulse = |row| end.impulse(num_contacts + k, row);
-            if let SiteRole::Actuator(k) = role {
-                self.net_actuation[k] = impulse(0) / dt;
-            }
-            let Some(impulse) = site.impulse(impulse) else {
-                continue;
-            };
-            let force = impulse.on_b * T::from(1.0 / dt);
-            let ends = impulse.bodies.iter().zip(&impulse.points);
-            for ((body, p), force) in ends.zip([-force, force]) {
-                let arm = p - positions.x_wb(*body).translation.vector;
-                self.spatial[body.index()] += force.force_at(&-arm);
-            }
+/// Adds the forces on bodies and the efforts of actuators by constraints at other sites, which come
+/// after the contacts.
+fn add_sites<T: Scalar>(
+    positions: &PositionKinematics<T>,
+    sites: &StepSites<T>,
+    (ends, num_contacts): (&ConstraintEnds<T>, usize),
+    dt: f64,
+    (spatial, net_actuation): (&mut [SpatialVector<T>], &mut [T]),
+) {
+    for (k, (role, site)) in sites.iter().enumerate() {
+        let impulse = |row| ends.impulse(num_contacts + k, row);
+        if let SiteRole::Actuator(k) = role {
+            net_actuation[k] = impulse(0) / dt;
+        }
+        let Some(impulse) = site.impulse(impulse) else {
+            continue;
+        };
+        let force = impulse.on_b * T::from(1.0 / dt);
+        let ends = impulse.bodies.iter().zip(&impulse.points);
+        for ((body, p), force) in ends.zip([-force, force]) {
+            let arm = p - positions.x_wb(*body).translation.vector;
+            spatial[body.index()] += force.force_at(&-arm);
         }
     }
 }
@@ -150,6 +163,24 @@ impl MultibodyPlant {
         last: Option<&DynamicsResult<T>>,
         out: &mut DynamicsResult<T>,
     ) -> Result<()> {
+        if work.is_large() && rayon::current_thread_index().is_none() {
+            // As one task of the pool, it is not handed over to its threads several times.
+            return rayon::scope(|_| {
+                let _awake = work.wake_threads();
+                self.calc_step_here(work, step, last, out)
+            });
+        }
+        self.calc_step_here(work, step, last, out)
+    }
+
+    /// Computes one discrete step as one task.
+    fn calc_step_here<T: Scalar>(
+        &self,
+        work: &mut DynamicsWork<T>,
+        step: &StepInputs<'_, T>,
+        last: Option<&DynamicsResult<T>>,
+        out: &mut DynamicsResult<T>,
+    ) -> Result<()> {
         let StepInputs {
             positions,
             velocities,
@@ -158,68 +189,148 @@ impl MultibodyPlant {
             parameters,
         } = *step;
         let topology = self.finalized("the discrete step")?;
-        let (tree, settings) = (&topology.tree, self.step_settings());
-        let trees = &self.trees;
-        let locked = &mut work.locked;
+        let (tree, trees) = (&topology.tree, &self.trees);
+        let DynamicsWork {
+            materials,
+            step: solver,
+            contacts,
+            sites,
+            forces,
+            locked,
+            qdot,
+            ..
+        } = work;
         self.update_locked(status, locked)?;
+        let locked = &*locked;
         let joint_locked =
             |joint: JointIndex| status.locked.get(joint.index()).copied().unwrap_or(false);
         let mut sleepers = match last {
             Some(last) => self.sleepers(last, step)?,
             None => Sleepers::default(),
         };
-        let contacts = &mut work.contacts;
-        match inputs.query {
-            None => contacts.clear(),
-            Some(query) => loop {
-                let materials = &mut work.materials;
-                self.update_point_contacts(contacts, materials, query, parameters, &sleepers)?;
+        let is_large = are_many(contacts.contacts.len());
+        let mut find_contacts = |sleepers: &mut Sleepers| -> Result<()> {
+            let Some(query) = inputs.query else {
+                contacts.clear();
+                return Ok(());
+            };
+            loop {
+                self.update_point_contacts(contacts, materials, query, parameters, sleepers)?;
                 // Contacts of those who wake are still missing.
-                if !self.wake_touched(&mut sleepers, contacts) {
-                    break;
+                if !self.wake_touched(sleepers, contacts) {
+                    return Ok(());
                 }
-            },
-        }
+            }
+        };
         let controlled = |k: usize| {
             let actuator = &self.actuators[k];
             let gains = actuator.controller_gains.filter(|g| g.p + g.d > 0.0)?;
             let desired = inputs.desired[k]?;
             (!joint_locked(actuator.joint)).then_some((gains, desired))
         };
-        let forces = &mut work.forces;
-        let implicit = |k| controlled(k).is_some();
-        self.explicit_forces(step, implicit, forces, &mut out.net_actuation)?;
-        let start = StepStart {
-            tree,
-            trees,
-            inertias: &parameters.inertias,
-            positions,
-            velocities,
-            forces,
-            damping: &parameters.damping,
-            locked,
-            asleep: sleepers.asleep(),
-            settings,
-        };
         let fail = |failure| self.step_error(trees, &failure);
-        let v_star = work.step.free_motion(&start).map_err(fail)?;
-        let sites = &mut work.sites;
+        let net_actuation = &mut out.net_actuation;
+        let mut move_freely = |sleepers: &Sleepers| -> Result<()> {
+            let implicit = |k| controlled(k).is_some();
+            self.explicit_forces(step, implicit, forces, net_actuation)?;
+            let start = self.step_start(tree, step, (forces, locked), sleepers);
+            solver.free_motion(&start).map_err(fail)
+        };
+        // The contacts tell who wakes.
+        if is_large && !sleepers.any() {
+            let none = Sleepers::default();
+            let find_contacts = || find_contacts(&mut sleepers);
+            let (found, moved) = rayon::join(find_contacts, || move_freely(&none));
+            found.and(moved)?;
+        } else {
+            find_contacts(&mut sleepers)?;
+            move_freely(&sleepers)?;
+        }
+        let start = self.step_start(tree, step, (forces, locked), &sleepers);
+        self.update_sites(
+            sites,
+            step,
+            (&start, solver.v_star()),
+            &sleepers,
+            controlled,
+        )?;
+        let end = solver.finish(&start, &contacts.sites, sites.list());
+        let end = end.map_err(fail)?;
+
+        let DynamicsResult {
+            x,
+            vdot,
+            next,
+            net_actuation,
+            spatial,
+            contact_forces,
+            contacts: ended,
+            ..
+        } = &mut *out;
+        let dt = self.time_step;
+        let (v, ends) = (&end.v, &mut end.constraints);
+        let add_forces = || {
+            let num_contacts = contacts.contacts.len();
+            spatial.clone_from(&forces.spatial);
+            add_sites(
+                positions,
+                sites,
+                (ends, num_contacts),
+                dt,
+                (spatial, net_actuation),
+            );
+            contact_forces.clear();
+            contact_forces.resize(spatial.len(), SpatialVector::zero());
+            ended.take(contacts, ends, dt);
+            ended.add_forces(positions, [spatial, contact_forces]);
+        };
+        let advance = || -> Result<()> {
+            x.clear();
+            x.extend_from_slice(&positions.q);
+            x.extend_from_slice(&velocities.v);
+            self.update_acceleration(v, velocities, locked, vdot);
+            self.update_qdot(positions, v, qdot)?;
+            let moved = positions.q.iter().zip(&*qdot);
+            next.clear();
+            next.extend(moved.map(|(q, rate)| *q + *rate * dt));
+            next.extend_from_slice(v);
+            Ok(())
+        };
+        join_if(is_large, add_forces, advance).1?;
+        out.parameters.clone_from(parameters);
+        if let Some(last) = last {
+            self.finish_sleep(last, step, &sleepers, out);
+        }
+        Ok(())
+    }
+
+    /// Finds where joint limits, controllers and constraints act, at the start of a step with its
+    /// free motion. `controlled` returns gains and desired state of an actuator with a controller.
+    fn update_sites<T: Scalar>(
+        &self,
+        sites: &mut StepSites<T>,
+        step: &StepInputs<'_, T>,
+        (start, v_star): (&StepStart<'_, T>, &[f64]),
+        sleepers: &Sleepers,
+        controlled: impl Fn(usize) -> Option<(PdControllerGains, (T, T))>,
+    ) -> Result<()> {
+        let topology = self.finalized("the discrete step")?;
+        let (positions, status) = (step.positions, step.status);
         sites.clear();
-        let is_asleep = |velocity: usize| sleepers.is_asleep(trees.of_velocity(velocity));
-        self.add_limits(sites, &start, v_star)?;
+        self.add_limits(sites, start, v_star)?;
         for (k, actuator) in self.actuators.iter().enumerate() {
             let Some((gains, (qd, vd))) = controlled(k) else {
                 continue;
             };
             let (q, v) = topology.starts[actuator.joint.index()];
-            if is_asleep(v) {
+            if sleepers.is_asleep(self.trees.of_velocity(v)) {
                 continue;
             }
             let law = ControllerParameters {
                 gains: (gains.p, gains.d),
                 error: qd - positions.q[q],
                 desired_velocity: vd,
-                feed_forward: inputs.actuation[k],
+                feed_forward: step.inputs.actuation[k],
                 effort_limit: actuator.effort_limit,
             };
             sites.push_controller(k, v, law);
@@ -231,43 +342,39 @@ impl MultibodyPlant {
                 self.add_constraint(sites, positions, constraint)?;
             }
         }
-        let end = work.step.finish(&start, &contacts.sites, sites.list());
-        let end = end.map_err(fail)?;
-
-        out.spatial.clone_from(&forces.spatial);
-        out.contact_forces.clear();
-        out.contact_forces
-            .resize(tree.nodes.len() + 1, SpatialVector::zero());
-        let num_contacts = contacts.contacts.len();
-        out.add_sites(positions, sites, (end, num_contacts), settings.dt);
-        out.contacts.take(contacts, end, settings.dt);
-        let sums = [&mut *out.spatial, &mut out.contact_forces];
-        out.contacts.add_forces(positions, sums);
-        out.x.clear();
-        out.x.extend_from_slice(&positions.q);
-        out.x.extend_from_slice(&velocities.v);
-        self.update_acceleration(end, velocities, locked, &mut out.vdot);
-        self.update_qdot(positions, &end.v, &mut work.qdot)?;
-        let next = positions.q.iter().zip(&work.qdot);
-        out.next.clear();
-        out.next
-            .extend(next.map(|(q, rate)| *q + *rate * settings.dt));
-        out.next.extend_from_slice(&end.v);
-        out.parameters.clone_from(parameters);
-        if let Some(last) = last {
-            self.finish_sleep(last, step, &sleepers, out);
-        }
         Ok(())
+    }
+
+    /// Returns the start of a step with forces, which velocities are locked, and what sleeps.
+    fn step_start<'a, T: Scalar>(
+        &'a self,
+        tree: &'a KinematicTree,
+        step: &StepInputs<'a, T>,
+        (forces, locked): (&'a MultibodyForces<T>, &'a [bool]),
+        sleepers: &'a Sleepers,
+    ) -> StepStart<'a, T> {
+        StepStart {
+            tree,
+            trees: &self.trees,
+            inertias: &step.parameters.inertias,
+            positions: step.positions,
+            velocities: step.velocities,
+            forces,
+            damping: &step.parameters.damping,
+            locked,
+            asleep: sleepers.asleep(),
+            settings: self.step_settings(),
+        }
     }
 
     fn update_acceleration<T: Scalar>(
         &self,
-        end: &StepEnd<T>,
+        v: &[T],
         velocities: &VelocityKinematics<T>,
         locked: &[bool],
         vdot: &mut Vec<T>,
     ) {
-        let ends = end.v.iter().zip(&velocities.v).zip(locked);
+        let ends = v.iter().zip(&velocities.v).zip(locked);
         vdot.clear();
         vdot.extend(ends.map(|((v1, v0), locked)| match locked {
             true => T::zero(),

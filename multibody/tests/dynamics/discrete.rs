@@ -1,6 +1,7 @@
 //! Discrete steps: closed forms of contact, invariants, constraints, islands and derivatives.
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use rayon::prelude::*;
 use tarragon_framework::AutoDiff;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{CoulombFriction, HalfSpace, ProximityProperties, SceneGraph, Sphere};
@@ -211,6 +212,34 @@ fn islands_do_not_depend_on_threads_or_on_each_other() {
     assert_eq!(one, run(2, &centers));
     assert_eq!(one, run(4, &centers));
     assert_eq!(one[..7], run(1, &centers[..1]));
+}
+
+/// Steps with thousands of contacts give the same bits on any number of threads, in a pool or not,
+/// and many of them may share a pool: none waits for a thread that waits for it.
+#[test]
+fn large_steps_share_threads() {
+    let centers: Vec<Vector3<f64>> = (0..2200)
+        .map(|i| Vector3::new(f64::from(i), 0.0, 0.1 - 1e-4 * f64::from(i % 7)))
+        .collect();
+    let (diagram, plant) = balls(1e-3, ALL[0], 0.5, &centers);
+    let run = || {
+        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        sim.advance_to(0.005).unwrap();
+        plant.system().positions(&plant, sim.context()).unwrap()
+    };
+    let pool = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap()
+    };
+    let one = pool(1).install(run);
+    assert!(one == run());
+    for threads in [2, 3] {
+        let runs: Vec<_> = pool(threads).install(|| {
+            let runs = (0..6).into_par_iter().with_max_len(1);
+            runs.map(|_| run()).collect()
+        });
+        assert!(runs.iter().all(|q| *q == one), "{threads} threads");
+    }
 }
 
 /// Derivatives through contact agree with central differences.

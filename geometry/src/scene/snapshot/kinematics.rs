@@ -8,6 +8,7 @@ use crate::scene::instance::FramePoseVector;
 use crate::scene::model::{GeometryState, RegisteredSource, WORLD};
 use crate::values::{is_constant_pose, lift_pose, lift_pose_into, values_of_pose};
 use nalgebra::Isometry3;
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_framework::Scalar;
@@ -54,6 +55,15 @@ struct FrameSlot {
     id: FrameId,
     number: u32,
     parent: u32,
+}
+
+/// Number of poses of geometries that make a task worth a thread: about 10 us.
+const POSES_PER_TASK: usize = 1024;
+
+/// Returns true if the present thread belongs to a pool with others. Handing so little work over
+/// from another thread takes longer than doing it.
+fn is_in_pool() -> bool {
+    rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1
 }
 
 const OF_WORLD: u32 = u32::MAX;
@@ -183,6 +193,28 @@ impl<T: Scalar> Kinematics<T> {
     /// query of the last snapshot used it.
     pub(crate) fn finish(&mut self, state: &GeometryState) {
         let num_frames = self.plan.nested.len();
+        let parallel = T::NDERIV == 0 && is_in_pool();
+        if parallel && self.plan.offsets.len() >= 2 * POSES_PER_TASK {
+            let (frames, own) = self.poses.split_at_mut(num_frames);
+            let own = own.par_iter_mut().zip(&self.plan.offsets);
+            own.with_min_len(POSES_PER_TASK)
+                .for_each(|(pose, (frame, x_fg))| {
+                    *pose = frames[*frame as usize] * lift_pose::<T>(x_fg);
+                });
+        } else {
+            self.place_geometries(num_frames);
+        }
+        if std::mem::take(self.asked.get_mut()) {
+            let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let spare = spare.take();
+            let tree = self.tree.take();
+            let tree = tree.unwrap_or_else(|| self.updated_tree(state, spare, parallel));
+            self.tree.get_or_init(|| tree).refresh_lists(state);
+        }
+    }
+
+    /// Computes the poses of the geometries.
+    fn place_geometries(&mut self, num_frames: usize) {
         for (i, (frame, x_fg)) in self.plan.offsets.iter().enumerate() {
             let x_wf = &self.poses[*frame as usize];
             if self.lacks_derivatives_at(*frame as usize) {
@@ -194,9 +226,6 @@ impl<T: Scalar> Kinematics<T> {
             if T::NDERIV > 0 {
                 self.constant[num_frames + i] = false;
             }
-        }
-        if std::mem::take(self.asked.get_mut()) {
-            self.current_tree(state).refresh_lists(state);
         }
     }
 
@@ -271,18 +300,29 @@ impl<T: Scalar> Kinematics<T> {
     fn current_tree(&self, state: &GeometryState) -> &DynamicTree {
         self.tree.get_or_init(|| {
             let spare = &mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut tree = match spare.take() {
-                Some(mut tree) => {
-                    if self.stale_tree {
-                        tree.enter_scene(state);
-                    }
-                    tree
-                }
-                None => DynamicTree::new(state),
-            };
-            tree.update(|geometry| self.x_wg(geometry));
-            tree
+            // Others may wait for this tree, so its thread must not wait for them.
+            self.updated_tree(state, spare.take(), false)
         })
+    }
+
+    /// Returns the tree, which may be made of an earlier one.
+    fn updated_tree(
+        &self,
+        state: &GeometryState,
+        earlier: Option<DynamicTree>,
+        parallel: bool,
+    ) -> DynamicTree {
+        let mut tree = match earlier {
+            Some(mut tree) => {
+                if self.stale_tree {
+                    tree.enter_scene(state);
+                }
+                tree
+            }
+            None => DynamicTree::new(state),
+        };
+        tree.update(|geometry| self.x_wg(geometry), parallel);
+        tree
     }
 }
 

@@ -44,9 +44,14 @@ impl DynamicTree {
             .forget();
     }
 
-    /// Moves all geometries; `pose` returns `X_WG` by geometry number.
-    pub(crate) fn update<'a, T: Scalar>(&mut self, pose: impl Fn(usize) -> &'a Isometry3<T>) {
-        self.moving.update(pose);
+    /// Moves all geometries; `pose` returns `X_WG` by geometry number. It is called on several
+    /// threads if there are many and `parallel`.
+    pub(crate) fn update<'a, T: Scalar>(
+        &mut self,
+        pose: impl Fn(usize) -> &'a Isometry3<T> + Sync,
+        parallel: bool,
+    ) {
+        self.moving.update(pose, parallel);
     }
 
     /// Calls `f` with the number of every geometry whose box may overlap the box `b`.
@@ -106,7 +111,8 @@ impl DynamicTree {
         drop(lists);
         found.extend(near.iter().map(|(a, b)| pack(a as u32, b as u32)));
         self.candidates_of_planes(state, margin, &mut found);
-        found.sort_unstable();
+        // The stable sort merges parts that are sorted.
+        found.sort();
         Candidates::all(found)
     }
 

@@ -40,6 +40,93 @@ pub(super) struct MovingBoxes {
 /// few percent.
 const MOVES_PER_BUILD: usize = 8;
 
+/// Number of members that make a task worth a thread: about 20 us.
+const MEMBERS_PER_TASK: usize = 1024;
+
+/// Members that follow each other, with the places of what is known of them.
+struct MembersPart<'a> {
+    members: &'a [MovingGeometry],
+    /// Index of the first member, and the number of the first geometry.
+    first: (usize, usize),
+    /// By geometry.
+    boxes: &'a mut [Box32],
+    moved: &'a mut [u64],
+    /// By member.
+    fat: &'a mut [Box32],
+    slack: &'a mut [f32],
+    update: u64,
+}
+
+impl<'a> MembersPart<'a> {
+    /// Splits the part before a member.
+    fn split_at(self, member: usize) -> (Self, Self) {
+        let (left, right) = self.members.split_at(member);
+        let first_geometry = right[0].geometry as usize;
+        let geometry = first_geometry - self.first.1;
+        let boxes = self.boxes.split_at_mut(geometry);
+        let moved = self.moved.split_at_mut(geometry);
+        let fat = self.fat.split_at_mut(member);
+        let slack = self.slack.split_at_mut(member);
+        let left = Self {
+            members: left,
+            first: self.first,
+            boxes: boxes.0,
+            moved: moved.0,
+            fat: fat.0,
+            slack: slack.0,
+            update: self.update,
+        };
+        let right = Self {
+            members: right,
+            first: (self.first.0 + member, first_geometry),
+            boxes: boxes.1,
+            moved: moved.1,
+            fat: fat.1,
+            slack: slack.1,
+            update: self.update,
+        };
+        (left, right)
+    }
+
+    /// Moves these members; adds those that leave their enlarged boxes to `escaped`.
+    fn update<'p, T: Scalar>(
+        self,
+        pose: &(impl Fn(usize) -> &'p Isometry3<T> + Sync),
+        parallel: bool,
+        escaped: &mut Vec<u32>,
+    ) {
+        let half = self.members.len() / 2;
+        if parallel && half >= MEMBERS_PER_TASK {
+            let (left, right) = self.split_at(half);
+            let mut escaped_right = vec![];
+            rayon::join(
+                || left.update(pose, parallel, escaped),
+                || right.update(pose, parallel, &mut escaped_right),
+            );
+            escaped.append(&mut escaped_right);
+            return;
+        }
+        for (k, m) in self.members.iter().enumerate() {
+            let geometry = m.geometry as usize;
+            let Some(b) = m.bound.box_in_world(pose(geometry)) else {
+                continue;
+            };
+            let place = geometry - self.first.1;
+            self.boxes[place] = b;
+            if !self.fat[k].contains(&b) {
+                let [x, y, z] = b.size();
+                let (least, most) = (x.min(y).min(z), x.max(y).max(z));
+                // Widens the slack of boxes that keep escaping.
+                let slack = (2.0 * self.slack[k]).clamp(0.25 * least, 0.25 * most);
+                self.slack[k] = slack;
+                self.fat[k] = b.grown(slack);
+                self.moved[place] = self.update;
+                escaped.push((self.first.0 + k) as u32);
+            }
+        }
+    }
+}
+
 impl Clone for MovingBoxes {
     fn clone(&self) -> Self {
         Self {
@@ -93,27 +180,25 @@ impl MovingBoxes {
         }
     }
 
-    /// Moves all geometries; `pose` returns `X_WG` by geometry number.
-    pub(super) fn update<'a, T: Scalar>(&mut self, pose: impl Fn(usize) -> &'a Isometry3<T>) {
+    /// Moves all geometries; `pose` returns `X_WG` by geometry number. It is called on several
+    /// threads if there are many and `parallel`.
+    pub(super) fn update<'a, T: Scalar>(
+        &mut self,
+        pose: impl Fn(usize) -> &'a Isometry3<T> + Sync,
+        parallel: bool,
+    ) {
         self.update += 1;
         self.escaped.clear();
-        for (k, m) in self.members.iter().enumerate() {
-            let geometry = m.geometry as usize;
-            let Some(b) = m.bound.box_in_world(pose(geometry)) else {
-                continue;
-            };
-            self.boxes[geometry] = b;
-            if !self.fat[k].contains(&b) {
-                let [x, y, z] = b.size();
-                let (least, most) = (x.min(y).min(z), x.max(y).max(z));
-                // Widens the slack of boxes that keep escaping.
-                let slack = (2.0 * self.slack[k]).clamp(0.25 * least, 0.25 * most);
-                self.slack[k] = slack;
-                self.fat[k] = b.grown(slack);
-                self.moved[geometry] = self.update;
-                self.escaped.push(k as u32);
-            }
-        }
+        let members = MembersPart {
+            members: &self.members,
+            first: (0, 0),
+            boxes: &mut self.boxes,
+            fat: &mut self.fat,
+            slack: &mut self.slack,
+            moved: &mut self.moved,
+            update: self.update,
+        };
+        members.update(&pose, parallel, &mut self.escaped);
         self.moves = self.moves.saturating_add(self.escaped.len());
         if self.moves > MOVES_PER_BUILD * self.members.len() {
             self.bvh.build(&self.fat);
