@@ -7,6 +7,7 @@ use super::site::{ContactSite, Site};
 use super::threads::{CONTACTS_PER_TASK, are_many};
 use super::trees::Trees;
 use smallvec::smallvec;
+use std::ops::AddAssign;
 use tarragon_framework::Scalar;
 
 /// A constraint of the problem.
@@ -141,7 +142,7 @@ impl ProblemFrame<'_> {
         law: impl FnOnce(&InverseInertia<'_, f64>) -> Law<f64>,
     ) -> ConvexConstraint {
         let (trees, diagonal) = (self.kinematics.trees, self.inverse_diagonal);
-        let real = inverse_inertia::<f64, R>(trees, values, &blocks, diagonal);
+        let real = inverse_inertia::<R>(trees, values, &blocks, diagonal);
         if real == 0.0 {
             return ConvexConstraint::unused();
         }
@@ -156,36 +157,110 @@ impl ProblemFrame<'_> {
     }
 }
 
-/// Returns the norm of `J diag(A)^-1 J^T` per row, for blocks with R rows.
+/// Returns the norm of `W = J diag(A)^-1 J^T` per row, for blocks with R rows.
 #[inline]
-pub(super) fn inverse_inertia<T: Scalar, const R: usize>(
+pub(super) fn inverse_inertia<const R: usize>(
     trees: &Trees,
-    jacobian: &[T],
+    jacobian: &[f64],
+    blocks: &JacobianBlocks,
+    inverse_diagonal: &[f64],
+) -> f64 {
+    let w: [[f64; R]; R] = inverse_inertia_matrix(trees, jacobian, blocks, inverse_diagonal);
+    norm(&w) / R as f64
+}
+
+/// Returns the same with derivatives: those of a norm are `<W, dW> / |W|`.
+pub(super) fn derive_inverse_inertia<T, C, const R: usize>(
+    trees: &Trees,
+    jacobian: &[C],
     blocks: &JacobianBlocks,
     inverse_diagonal: &[T],
-) -> T {
-    let mut w = [[T::zero(); R]; R];
-    for block in blocks {
-        let range = trees.range(block.tree as usize);
-        let (n, start) = (range.len(), block.start as usize);
-        let rows: [&[T]; R] = std::array::from_fn(|i| &jacobian[start + i * n..][..n]);
-        for (k, inverse) in inverse_diagonal[range].iter().enumerate() {
-            let column = rows.map(|row| row[k]);
+) -> T
+where
+    T: Scalar + AddAssign<C>,
+    C: Scalar,
+{
+    let w: [[f64; R]; R] = inverse_inertia_matrix(trees, jacobian, blocks, inverse_diagonal);
+    let norm = norm(&w);
+    let mut sum = T::zero();
+    for_columns(
+        trees,
+        jacobian,
+        blocks,
+        inverse_diagonal,
+        |column: [C; R], inverse: T| {
+            let real = column.map(|x| x.re());
+            let mut square = 0.0;
             for i in 0..R {
-                let scaled = column[i] * *inverse;
+                let row = (0..R).map(|j| w[i.max(j)][i.min(j)] * real[j]);
+                let weight = row.sum::<f64>();
+                sum += column[i] * (2.0 * weight * inverse.re());
+                square += weight * real[i];
+            }
+            sum += inverse * square;
+        },
+    );
+    let scale = 1.0 / (norm * R as f64);
+    (sum - sum.re()) * scale + norm / R as f64
+}
+
+/// Returns W, of which only the lower half is computed.
+#[inline]
+fn inverse_inertia_matrix<T: Scalar, C: Scalar, const R: usize>(
+    trees: &Trees,
+    jacobian: &[C],
+    blocks: &JacobianBlocks,
+    inverse_diagonal: &[T],
+) -> [[f64; R]; R] {
+    let mut w = [[0.0; R]; R];
+    for_columns(
+        trees,
+        jacobian,
+        blocks,
+        inverse_diagonal,
+        |column: [C; R], inverse: T| {
+            let (column, inverse) = (column.map(|x| x.re()), inverse.re());
+            for i in 0..R {
+                let scaled = column[i] * inverse;
                 for j in 0..=i {
                     w[i][j] += scaled * column[j];
                 }
             }
-        }
-    }
-    let mut squares = T::zero();
+        },
+    );
+    w
+}
+
+/// Returns the norm of a symmetric matrix of which only the lower half is given.
+#[inline]
+fn norm<const R: usize>(w: &[[f64; R]; R]) -> f64 {
+    let mut squares = 0.0;
     for (i, row) in w.iter().enumerate() {
         for (j, x) in row.iter().enumerate().take(i + 1) {
-            squares += *x * *x * if i == j { 1.0 } else { 2.0 };
+            squares += x * x * if i == j { 1.0 } else { 2.0 };
         }
     }
-    squares.sqrt() / R as f64
+    squares.sqrt()
+}
+
+/// Calls a function with the columns of a Jacobian that has R rows, and the elements of the inverse
+/// diagonal that belong to them.
+#[inline]
+fn for_columns<T: Scalar, C: Scalar, const R: usize>(
+    trees: &Trees,
+    jacobian: &[C],
+    blocks: &JacobianBlocks,
+    inverse_diagonal: &[T],
+    mut f: impl FnMut([C; R], T),
+) {
+    for block in blocks {
+        let range = trees.range(block.tree as usize);
+        let (n, start) = (range.len(), block.start as usize);
+        let rows: [&[C]; R] = std::array::from_fn(|i| &jacobian[start + i * n..][..n]);
+        for (k, inverse) in inverse_diagonal[range].iter().enumerate() {
+            f(rows.map(|row| row[k]), *inverse);
+        }
+    }
 }
 
 /// Returns the velocity of a contact's normal row.

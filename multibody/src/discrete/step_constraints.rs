@@ -3,7 +3,7 @@
 use super::jacobian::{JacobianBlocks, JacobianFrame};
 use super::law::{ConstraintEnd, Law};
 use super::optional_list::OptionalList;
-use super::problem::{ConvexConstraints, inverse_inertia};
+use super::problem::{ConvexConstraints, derive_inverse_inertia, inverse_inertia};
 use super::regularization::{InverseInertia, SiteLaw};
 use super::site::{ContactSite, Site};
 use super::step_start::StepStart;
@@ -69,6 +69,19 @@ impl<'a, T: Scalar> StepFrame<'a, T> {
             let inverse = diagonal.map(|(m, d)| (m + *d * start.settings.dt).recip());
             inverse.collect()
         })
+    }
+
+    /// Returns true if the inertia of all trees of some blocks certainly has no derivatives.
+    fn have_constant_inertia(&self, blocks: &JacobianBlocks) -> bool {
+        let start = self.start;
+        let is_constant_tree = |tree: usize| {
+            let nodes = &start.tree.nodes[start.trees.nodes(tree)];
+            let damping = &start.damping[start.trees.range(tree)];
+            let mut bodies = nodes.iter().map(|node| node.body);
+            damping.iter().all(is_constant) && bodies.all(|body| start.positions.is_constant(body))
+        };
+        let mut trees = blocks.iter().map(|block| block.tree as usize);
+        start.inertias.is_constant() && trees.all(is_constant_tree)
     }
 
     fn are_constant(&self, blocks: &JacobianBlocks) -> bool {
@@ -166,19 +179,21 @@ impl<T: Scalar> StepConstraints<T> {
         }
         let blocks = (!has_constant_jacobian).then(|| jacobian(&mut self.jacobian));
         let (trees, real) = (frame.start.trees, &self.real.jacobian);
-        let differentiate = || {
-            let diagonal = frame.derived_diagonal();
-            match &blocks {
-                Some(blocks) => inverse_inertia::<T, R>(trees, &self.jacobian, blocks, diagonal),
-                None => {
-                    let lifted: Vec<T> = real.iter().map(|x| T::from(*x)).collect();
-                    inverse_inertia::<T, R>(trees, &lifted, &constraint.blocks, diagonal)
-                }
+        let own = &constraint.blocks;
+        let value = inverse_inertia::<R>(trees, real, own, frame.inverse_diagonal);
+        let differentiate = || match &blocks {
+            Some(blocks) => {
+                let (jacobian, diagonal) = (&self.jacobian, frame.derived_diagonal());
+                derive_inverse_inertia::<T, T, R>(trees, jacobian, blocks, diagonal)
+            }
+            None if frame.have_constant_inertia(own) => T::from(value),
+            None => {
+                let diagonal = frame.derived_diagonal();
+                derive_inverse_inertia::<T, f64, R>(trees, real, own, diagonal)
             }
         };
-        let diagonal = frame.inverse_diagonal;
         let w = InverseInertia {
-            real: inverse_inertia::<f64, R>(trees, real, &constraint.blocks, diagonal),
+            real: value,
             differentiate: &differentiate,
         };
         let mut v0 = [T::zero(); 6];
