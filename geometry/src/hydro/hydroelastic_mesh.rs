@@ -41,8 +41,8 @@ impl HydroelasticMesh {
 /// for geometry without a compliance type, for shapes without a mesh, such as half spaces, and for
 /// compliant shapes that are too small for a gradient of pressure.
 ///
-/// Spheres, ellipsoids, cylinders and capsules are inscribed polyhedra whose edges are about as
-/// long as the hint; a hint that is missing counts as infinite. Boxes have four triangles per face.
+/// Spheres, ellipsoids, cylinders and capsules are inscribed polyhedra whose edges are about as long
+/// as the hint; a hint that is missing counts as infinite. Boxes have four triangles per face.
 /// Meshes are their files if they are rigid or volumes, and otherwise their convex hulls. With a
 /// margin, `("hydroelastic", "margin")`, compliant shapes are larger by that much, and their
 /// pressure is 0 at their true surface and negative outside.
@@ -63,9 +63,8 @@ impl HydroelasticMesh {
 ///
 /// # Errors
 /// Returns an error if a property has another type, if the hint would give more than a million
-/// elements, if a mesh file cannot be read, if a compliant volume mesh has no vertex inside, or if
-/// a compliant [`Mesh`](crate::Mesh) or [`Convex`](crate::Convex) has a margin, which is not
-/// supported.
+/// elements, if a mesh file cannot be read, if a compliant volume mesh has no vertex inside, or if a
+/// compliant [`Mesh`](crate::Mesh) or [`Convex`](crate::Convex) has a margin, which is not supported.
 pub fn make_hydroelastic_mesh(
     shape: &Shape,
     properties: &GeometryProperties,
