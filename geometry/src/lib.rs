@@ -2,7 +2,6 @@
 
 mod accel;
 mod error;
-pub mod hydro;
 mod ids;
 pub mod mesh;
 mod properties;
