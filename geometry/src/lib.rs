@@ -27,7 +27,7 @@ pub use self::scene::{
     FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet, GeometryState, GeometryVersion,
     PenetrationAsPointPair, PenetrationManifold, QueryObject, RayHit, RayOptions, RegistrationMark,
     RoleProperties, SceneGraph, SceneGraphConfig, SceneGraphInspector, SceneGraphPorts,
-    SignedDistancePair, SignedDistanceToPoint,
+    SignedDistancePair, SignedDistanceToPoint, SparsePenetration,
 };
 pub use self::shape::{
     Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, MassProperties, Mesh,

@@ -19,5 +19,5 @@ pub use self::model::{
 pub use self::scene_graph::{SceneGraph, SceneGraphPorts};
 pub use self::snapshot::{
     PenetrationAsPointPair, PenetrationManifold, QueryObject, RayHit, RayOptions,
-    SignedDistancePair, SignedDistanceToPoint,
+    SignedDistancePair, SignedDistanceToPoint, SparsePenetration,
 };

@@ -6,7 +6,7 @@ use super::trees::Trees;
 use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
-use crate::tree::KinematicTree;
+use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 use tarragon_framework::Scalar;
@@ -26,7 +26,7 @@ pub(crate) type JacobianBlocks = SmallVec<[JacobianBlock; 2]>;
 pub(crate) struct JacobianFrame<'a, T: Scalar> {
     tree: &'a KinematicTree,
     pub(super) trees: &'a Trees,
-    positions: &'a PositionKinematics<T>,
+    pub(super) positions: &'a PositionKinematics<T>,
     /// Velocities that are held at 0.
     locked: &'a [bool],
 }
@@ -43,59 +43,6 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
             positions,
             locked: start.locked,
         }
-    }
-
-    /// Returns how many values the Jacobian of a contact between two bodies has.
-    #[inline]
-    pub(super) fn contact_len(&self, bodies: [BodyIndex; 2]) -> usize {
-        let [a, b] = bodies.map(|body| self.trees.of_body(body));
-        let len = |tree: Option<usize>| tree.map_or(0, |tree| 3 * self.trees.range(tree).len());
-        if a == b { len(a) } else { len(a) + len(b) }
-    }
-
-    /// Computes the values of a contact's Jacobian, of which there are
-    /// [`Self::contact_len`]; columns of locked velocities are 0. The blocks start where they do in
-    /// `values`.
-    pub(super) fn contact_jacobian(
-        &self,
-        site: &ContactSite<T>,
-        values: &mut [T],
-    ) -> JacobianBlocks {
-        let mut blocks: JacobianBlocks = SmallVec::new();
-        let mut len = 0;
-        values.fill(T::zero());
-        for (body, sign) in site.bodies.iter().zip([-1.0, 1.0]) {
-            let Some(tree) = self.trees.of_body(*body) else {
-                continue;
-            };
-            let range = self.trees.range(tree);
-            let n = range.len();
-            let start = block_of(&mut blocks, tree, 3 * n, &mut len);
-            let values = &mut values[start..start + 3 * n];
-            let directions = if sign < 0.0 { -site.r_wc } else { site.r_wc };
-            if self.trees.is_free_body(tree) {
-                if self.locked[range.start] {
-                    continue;
-                }
-                let arm = site.p_wc - self.positions.p_wb(body.index() as u32);
-                for (row, direction) in values.chunks_exact_mut(6).zip(directions.column_iter()) {
-                    let moment = arm.cross(&direction);
-                    row[..3].copy_from_slice(moment.as_slice());
-                    row[3..].copy_from_slice(direction.as_slice());
-                }
-                continue;
-            }
-            let (x, rest) = values.split_at_mut(n);
-            let (y, z) = rest.split_at_mut(n);
-            self.for_columns(*body, &site.p_wc, |k, v| {
-                let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
-                x[k] += rates.x;
-                y[k] += rates.y;
-                z[k] += rates.z;
-            });
-        }
-        blocks.sort_by_key(|b| b.tree);
-        blocks
     }
 
     /// Appends the values of a site's Jacobian; columns of locked velocities are 0.
@@ -148,21 +95,89 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
         p_w: &Vector3<T>,
         mut f: impl FnMut(usize, SpatialVector<T>),
     ) {
-        let mut body = body.index() as u32;
-        while body != 0 {
-            let node = &self.tree.nodes[self.tree.node_of[body as usize] as usize];
-            let arm = p_w - self.positions.p_wb(body);
-            let (range, columns) = (node.velocities(), &self.positions.columns);
-            let columns = columns[range.clone()]
-                .iter()
-                .zip(&self.locked[range.clone()]);
-            for (k, (column, locked)) in range.zip(columns) {
-                if !locked {
-                    f(k, column.velocity_at(&arm));
-                }
+        for node in self.inboard_nodes(body) {
+            let arm = p_w - self.positions.p_wb(node.body);
+            for (k, column) in self.unlocked_columns(node) {
+                f(k, column.velocity_at(&arm));
             }
-            body = node.parent;
         }
+    }
+
+    /// Returns the nodes of a body and of all bodies inboard of it, outermost first.
+    #[inline]
+    pub(super) fn inboard_nodes(&self, body: BodyIndex) -> impl Iterator<Item = &'a MobilizedBody> {
+        let tree = self.tree;
+        let node = |body: u32| {
+            let moves = body != 0;
+            moves.then(|| &tree.nodes[tree.node_of[body as usize] as usize])
+        };
+        std::iter::successors(node(body.index() as u32), move |last| node(last.parent))
+    }
+
+    /// Returns the velocities of a node that are not locked, with their columns.
+    #[inline]
+    pub(super) fn unlocked_columns(
+        &self,
+        node: &MobilizedBody,
+    ) -> impl Iterator<Item = (usize, &'a SpatialVector<T>)> {
+        let (range, locked) = (node.velocities(), self.locked);
+        let columns = range.clone().zip(&self.positions.columns[range]);
+        columns.filter(move |(k, _)| !locked[*k])
+    }
+}
+
+impl JacobianFrame<'_, f64> {
+    /// Returns how many values the Jacobian of a contact between two bodies has.
+    #[inline]
+    pub(super) fn contact_len(&self, bodies: [BodyIndex; 2]) -> usize {
+        let [a, b] = bodies.map(|body| self.trees.of_body(body));
+        let len = |tree: Option<usize>| tree.map_or(0, |tree| 3 * self.trees.range(tree).len());
+        if a == b { len(a) } else { len(a) + len(b) }
+    }
+
+    /// Computes the values of a contact's Jacobian, of which there are
+    /// [`Self::contact_len`]; columns of locked velocities are 0. The blocks start where they do in
+    /// `values`.
+    pub(super) fn contact_jacobian(
+        &self,
+        site: &ContactSite<f64>,
+        values: &mut [f64],
+    ) -> JacobianBlocks {
+        let mut blocks: JacobianBlocks = SmallVec::new();
+        let mut len = 0;
+        values.fill(0.0);
+        for (body, sign) in site.bodies.iter().zip([-1.0, 1.0]) {
+            let Some(tree) = self.trees.of_body(*body) else {
+                continue;
+            };
+            let range = self.trees.range(tree);
+            let n = range.len();
+            let start = block_of(&mut blocks, tree, 3 * n, &mut len);
+            let values = &mut values[start..start + 3 * n];
+            let directions = if sign < 0.0 { -site.r_wc } else { site.r_wc };
+            if self.trees.is_free_body(tree) {
+                if self.locked[range.start] {
+                    continue;
+                }
+                let arm = site.p_wc - self.positions.p_wb(body.index() as u32);
+                for (row, direction) in values.chunks_exact_mut(6).zip(directions.column_iter()) {
+                    let moment = arm.cross(&direction);
+                    row[..3].copy_from_slice(moment.as_slice());
+                    row[3..].copy_from_slice(direction.as_slice());
+                }
+                continue;
+            }
+            let (x, rest) = values.split_at_mut(n);
+            let (y, z) = rest.split_at_mut(n);
+            self.for_columns(*body, &site.p_wc, |k, v| {
+                let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
+                x[k] += rates.x;
+                y[k] += rates.y;
+                z[k] += rates.z;
+            });
+        }
+        blocks.sort_by_key(|b| b.tree);
+        blocks
     }
 }
 

@@ -51,15 +51,6 @@ impl<T: Scalar> RowLaw<T> {
             _ => y,
         }
     }
-
-    pub(crate) fn map<S>(&self, f: impl Fn(&T) -> S) -> RowLaw<S> {
-        RowLaw {
-            r: f(&self.r),
-            v_hat: f(&self.v_hat),
-            lower: f(&self.lower),
-            upper: f(&self.upper),
-        }
-    }
 }
 
 impl RowLaw<f64> {
@@ -202,34 +193,6 @@ impl<T: Scalar> ContactLaw<T> {
             }
         }
     }
-
-    pub(crate) fn map<S>(&self, f: impl Fn(&T) -> S) -> ContactLaw<S> {
-        let map = |law: &HuntCrossley<T>| HuntCrossley {
-            mu: f(&law.mu),
-            k: f(&law.k),
-            d: f(&law.d),
-            fe0: f(&law.fe0),
-            n0: f(&law.n0),
-            eps: f(&law.eps),
-            fade: law.fade,
-            dt: law.dt,
-        };
-        match self {
-            Self::Sap {
-                mu,
-                r_tangential,
-                r_normal,
-                v_hat,
-            } => ContactLaw::Sap {
-                mu: f(mu),
-                r_tangential: f(r_tangential),
-                r_normal: f(r_normal),
-                v_hat: f(v_hat),
-            },
-            Self::Lagged(law) => ContactLaw::Lagged(map(law)),
-            Self::Similar(law) => ContactLaw::Similar(map(law)),
-        }
-    }
 }
 
 impl ContactLaw<f64> {
@@ -348,13 +311,6 @@ impl<T: Scalar> Law<T> {
                 let impulse = law.impulse(&Vector3::new(v[0], v[1], v[2]));
                 out[..3].copy_from_slice(impulse.as_slice());
             }
-        }
-    }
-    /// Returns the same law in another scalar.
-    pub(crate) fn map<S>(&self, f: impl Fn(&T) -> S) -> Law<S> {
-        match self {
-            Self::Rows(laws) => Law::Rows(laws.iter().map(|law| law.map(&f)).collect()),
-            Self::Contact(law) => Law::Contact(law.map(f)),
         }
     }
 }

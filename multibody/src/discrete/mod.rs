@@ -6,16 +6,21 @@
 //! `cholesky` or, if large, by `supernodal`, and the products of `blocks`, and `step` goes from
 //! forces to velocities and impulses (`step_end`). Large steps use several `threads`.
 //!
-//! All of that is without derivatives, which follow from the implicit function theorem:
-//! `step_constraints` finds those of the constraints, and `kept_problem` tells whether the problem
-//! was solved before, as it is in all but the first pass of many directions.
+//! All of that is without derivatives, which follow from the implicit function theorem
+//! (`derivatives`): `step_constraints` finds those of the constraints, `contact_motion` those of
+//! velocities and forces at contacts, and `inverse_inertia` those of the norm that regularization
+//! depends on. `kept_problem` tells whether the problem was solved before, as it is in all but the
+//! first pass of many directions.
 //!
 //! Source: A. Castro, F. Permenter, X. Han, "An Unconstrained Convex Formulation of Compliant
 //! Contact", IEEE Transactions on Robotics, 2022.
 
 mod blocks;
 mod cholesky;
+mod contact_motion;
+mod derivatives;
 mod hessian;
+mod inverse_inertia;
 mod islands;
 mod jacobian;
 mod kept_problem;

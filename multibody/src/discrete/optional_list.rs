@@ -52,4 +52,10 @@ impl<E> OptionalList<E> {
     pub(crate) fn get(&self, index: usize) -> Option<&E> {
         self.present.get(*self.places.get(index)? as usize)
     }
+
+    /// Returns an element to be changed, or `None` if it is missing or beyond the end.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut E> {
+        self.present.get_mut(*self.places.get(index)? as usize)
+    }
 }

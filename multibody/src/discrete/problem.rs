@@ -1,5 +1,6 @@
 //! The convex problem of one discrete step: `v = argmin 1/2 |v - v*|_A^2 + sum_c l_c(J_c v)`.
 
+use super::inverse_inertia::inverse_inertia;
 use super::jacobian::{JacobianBlocks, JacobianFrame};
 use super::law::Law;
 use super::regularization::{InverseInertia, SiteLaw, StepSettings};
@@ -7,8 +8,6 @@ use super::site::{ContactSite, Site};
 use super::threads::{CONTACTS_PER_TASK, are_many};
 use super::trees::Trees;
 use smallvec::smallvec;
-use std::ops::AddAssign;
-use tarragon_framework::Scalar;
 
 /// A constraint of the problem.
 #[derive(Clone, Debug)]
@@ -16,6 +15,8 @@ pub(crate) struct ConvexConstraint {
     pub(crate) law: Law<f64>,
     /// Blocks of the Jacobian; none if nothing moves there.
     pub(crate) blocks: JacobianBlocks,
+    /// Norm of `J diag(A)^-1 J^T` per row.
+    pub(super) inverse_inertia: f64,
 }
 
 impl ConvexConstraint {
@@ -24,6 +25,7 @@ impl ConvexConstraint {
         Self {
             law: Law::Rows(smallvec![]),
             blocks: smallvec![],
+            inverse_inertia: 0.0,
         }
     }
 }
@@ -153,112 +155,7 @@ impl ProblemFrame<'_> {
         ConvexConstraint {
             law: law(&w),
             blocks,
-        }
-    }
-}
-
-/// Returns the norm of `W = J diag(A)^-1 J^T` per row, for blocks with R rows.
-#[inline]
-pub(super) fn inverse_inertia<const R: usize>(
-    trees: &Trees,
-    jacobian: &[f64],
-    blocks: &JacobianBlocks,
-    inverse_diagonal: &[f64],
-) -> f64 {
-    let w: [[f64; R]; R] = inverse_inertia_matrix(trees, jacobian, blocks, inverse_diagonal);
-    norm(&w) / R as f64
-}
-
-/// Returns the same with derivatives: those of a norm are `<W, dW> / |W|`.
-pub(super) fn derive_inverse_inertia<T, C, const R: usize>(
-    trees: &Trees,
-    jacobian: &[C],
-    blocks: &JacobianBlocks,
-    inverse_diagonal: &[T],
-) -> T
-where
-    T: Scalar + AddAssign<C>,
-    C: Scalar,
-{
-    let w: [[f64; R]; R] = inverse_inertia_matrix(trees, jacobian, blocks, inverse_diagonal);
-    let norm = norm(&w);
-    let mut sum = T::zero();
-    for_columns(
-        trees,
-        jacobian,
-        blocks,
-        inverse_diagonal,
-        |column: [C; R], inverse: T| {
-            let real = column.map(|x| x.re());
-            let mut square = 0.0;
-            for i in 0..R {
-                let row = (0..R).map(|j| w[i.max(j)][i.min(j)] * real[j]);
-                let weight = row.sum::<f64>();
-                sum += column[i] * (2.0 * weight * inverse.re());
-                square += weight * real[i];
-            }
-            sum += inverse * square;
-        },
-    );
-    let scale = 1.0 / (norm * R as f64);
-    (sum - sum.re()) * scale + norm / R as f64
-}
-
-/// Returns W, of which only the lower half is computed.
-#[inline]
-fn inverse_inertia_matrix<T: Scalar, C: Scalar, const R: usize>(
-    trees: &Trees,
-    jacobian: &[C],
-    blocks: &JacobianBlocks,
-    inverse_diagonal: &[T],
-) -> [[f64; R]; R] {
-    let mut w = [[0.0; R]; R];
-    for_columns(
-        trees,
-        jacobian,
-        blocks,
-        inverse_diagonal,
-        |column: [C; R], inverse: T| {
-            let (column, inverse) = (column.map(|x| x.re()), inverse.re());
-            for i in 0..R {
-                let scaled = column[i] * inverse;
-                for j in 0..=i {
-                    w[i][j] += scaled * column[j];
-                }
-            }
-        },
-    );
-    w
-}
-
-/// Returns the norm of a symmetric matrix of which only the lower half is given.
-#[inline]
-fn norm<const R: usize>(w: &[[f64; R]; R]) -> f64 {
-    let mut squares = 0.0;
-    for (i, row) in w.iter().enumerate() {
-        for (j, x) in row.iter().enumerate().take(i + 1) {
-            squares += x * x * if i == j { 1.0 } else { 2.0 };
-        }
-    }
-    squares.sqrt()
-}
-
-/// Calls a function with the columns of a Jacobian that has R rows, and the elements of the inverse
-/// diagonal that belong to them.
-#[inline]
-fn for_columns<T: Scalar, C: Scalar, const R: usize>(
-    trees: &Trees,
-    jacobian: &[C],
-    blocks: &JacobianBlocks,
-    inverse_diagonal: &[T],
-    mut f: impl FnMut([C; R], T),
-) {
-    for block in blocks {
-        let range = trees.range(block.tree as usize);
-        let (n, start) = (range.len(), block.start as usize);
-        let rows: [&[C]; R] = std::array::from_fn(|i| &jacobian[start + i * n..][..n]);
-        for (k, inverse) in inverse_diagonal[range].iter().enumerate() {
-            f(rows.map(|row| row[k]), *inverse);
+            inverse_inertia: real,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One discrete step: from the state and the forces at its start to the velocities at its end.
 
+use super::derivatives::{SolvedStep, StepDerivatives};
 use super::islands::{ProblemIsland, ProblemIslands};
 use super::jacobian::JacobianFrame;
 use super::kept_problem::KeptProblem;
@@ -14,8 +15,6 @@ use super::step_end::StepEnd;
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::threads::{CONTACTS_PER_TASK, are_many, join_if};
 use super::trees::Trees;
-use crate::dynamics::GivenMotion;
-use crate::spatial::SpatialVector;
 use rayon::prelude::*;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
@@ -32,6 +31,7 @@ pub(crate) struct StepStorage<T: Scalar> {
     constant_trees: Vec<bool>,
     kept: KeptProblem,
     end: StepEnd<T>,
+    derivatives: StepDerivatives<T>,
 }
 
 impl<T: Scalar> StepStorage<T> {
@@ -44,6 +44,7 @@ impl<T: Scalar> StepStorage<T> {
             constant_trees: vec![],
             kept: KeptProblem::default(),
             end: StepEnd::empty(),
+            derivatives: StepDerivatives::empty(),
         }
     }
 
@@ -77,8 +78,7 @@ impl<T: Scalar> StepStorage<T> {
             self.update_constant_trees(start);
             self.derive_constraints(start, contacts, sites);
         }
-        let (trees, constraints) = (&self.constant_trees, &self.constraints);
-        let constant = Constant { trees, constraints };
+        let (constant_trees, constraints) = (&self.constant_trees, &self.constraints);
         let islands = SolvedIslands {
             trees: start.trees,
             momentum: &self.momentum,
@@ -91,9 +91,9 @@ impl<T: Scalar> StepStorage<T> {
             if !is_known {
                 solver.solve(problem)?;
             }
-            match constant.has(problem.island) {
-                true => Ok(()),
-                false => solver.factor_at_solution(problem),
+            match constraints.has_derivatives(problem.island, constant_trees) {
+                true => solver.factor_at_solution(problem),
+                false => Ok(()),
             }
         })?;
         self.kept.set_solved();
@@ -110,10 +110,18 @@ impl<T: Scalar> StepStorage<T> {
         let is_large = are_many(places.len());
         let update_impulses = || update_impulses(solvers, places, &mut constraints.real, is_large);
         join_if(is_large, update_velocities, update_impulses);
-        for _ in 0..T::NDERIV {
-            self.differentiate(start);
+        if T::NDERIV > 0 {
+            let solved = SolvedStep {
+                start,
+                contacts,
+                constraints: &self.constraints,
+                momentum: &self.momentum,
+                islands: &self.islands,
+                solvers,
+                constant_trees: &self.constant_trees,
+            };
+            self.derivatives.add_to(&mut self.end, &solved);
         }
-        self.derive_impulses(start.trees);
         Ok(&mut self.end)
     }
 
@@ -171,106 +179,7 @@ impl<T: Scalar> StepStorage<T> {
         for k in 0..constraints.real.list.len() {
             match k.checked_sub(num_contacts) {
                 Some(site) => constraints.derive_site(&frame, k, &sites[site]),
-                None => {
-                    let derived = contacts.derived.get(k);
-                    constraints.derive_contact(&frame, k, &contacts.real[k], derived);
-                }
-            }
-        }
-    }
-
-    /// Corrects the velocities by one step of Newton's method whose residual has derivatives and
-    /// whose Hessian has none: the implicit function theorem at the optimum. What has no
-    /// derivatives is left out of the residual, whose value counts as 0.
-    fn differentiate(&mut self, start: &StepStart<'_, T>) {
-        let (constraints, end) = (&self.constraints, &mut self.end);
-        let dt = start.settings.dt;
-        let held = |k: usize, x: T| if start.locked[k] { T::zero() } else { x };
-        let mut missing = vec![T::zero(); end.v.len()];
-        let mut vdot = vec![T::zero(); end.v.len()];
-        let mut forces = vec![SpatialVector::zero(); start.tree.nodes.len() + 1];
-        for (tree, range) in start.trees.ranges().iter().enumerate() {
-            if self.constant_trees[tree] || start.is_asleep(tree) {
-                continue;
-            }
-            for k in range.clone() {
-                vdot[k] = held(k, (end.v[k] - start.velocities.v[k]) / dt);
-            }
-            let motion = GivenMotion {
-                inertias: start.inertias,
-                positions: start.positions,
-                velocities: start.velocities,
-                vdot: Some(&vdot),
-                applied: Some(&start.forces.spatial),
-            };
-            let nodes = &start.tree.nodes[start.trees.nodes(tree)];
-            motion.calc_forces(nodes, &mut forces, &mut missing);
-            for k in range.clone() {
-                let have = start.forces.generalized[k] - end.v[k] * start.damping[k];
-                missing[k] = held(k, (have - missing[k]) * dt);
-            }
-        }
-        let constant = Constant {
-            trees: &self.constant_trees,
-            constraints,
-        };
-        let mut now = ConstraintEnd::zero();
-        for (solver, island) in self.solvers.iter().zip(self.islands.list()) {
-            if constant.has(island) {
-                continue;
-            }
-            for constraint in &island.constraints {
-                constraints.evaluate(start.trees, *constraint, &end.v, &mut now);
-                constraints.add_impulse(start.trees, *constraint, &now.impulse, &mut missing);
-            }
-            let ranges = || island.trees.iter().map(|tree| start.trees.range(*tree));
-            let derivatives = |x: &T| *x - x.re();
-            let mut local: Vec<T> = vec![];
-            for range in ranges() {
-                local.extend(missing[range].iter().map(derivatives));
-            }
-            solver.hessian.solve_with_derivatives(&mut local);
-            let mut corrections = local.into_iter();
-            for range in ranges() {
-                for (v, x) in end.v[range].iter_mut().zip(&mut corrections) {
-                    *v += x;
-                }
-            }
-        }
-        for (tree, range) in start.trees.ranges().iter().enumerate() {
-            let skipped = self.constant_trees[tree] || start.is_asleep(tree);
-            if !skipped && !self.islands.is_constrained(tree) {
-                let correction = &mut missing[range.clone()];
-                for x in &mut *correction {
-                    *x -= x.re();
-                }
-                self.momentum.solve(tree, correction);
-                for (v, x) in end.v[range.clone()].iter_mut().zip(correction) {
-                    *v += *x;
-                }
-            }
-        }
-    }
-
-    /// Computes velocities and impulses with derivatives of the constraints at the end.
-    fn derive_impulses(&mut self, trees: &Trees) {
-        let StepEnd {
-            v,
-            constraints: end,
-        } = &mut self.end;
-        let constraints = &self.constraints;
-        end.derived.reset(end.real.len());
-        let constant = Constant {
-            trees: &self.constant_trees,
-            constraints,
-        };
-        for island in self.islands.list() {
-            if constant.has(island) {
-                continue;
-            }
-            for constraint in &island.constraints {
-                let derived = end.derived.insert_with(*constraint, ConstraintEnd::zero);
-                constraints.evaluate(trees, *constraint, v, derived);
+                None => constraints.derive_contact(&frame, k, contacts),
             }
         }
     }
@@ -342,23 +251,6 @@ impl SolvedIslands<'_> {
             false => solvers.iter_mut().zip(islands).for_each(call),
         }
         failure(solvers, islands).map_or(Ok(()), Err)
-    }
-}
-
-/// The parts of a problem that certainly have no derivatives.
-struct Constant<'a, T: Scalar> {
-    /// By tree.
-    trees: &'a [bool],
-    constraints: &'a StepConstraints<T>,
-}
-
-impl<T: Scalar> Constant<'_, T> {
-    /// Returns true if nothing in an island has derivatives.
-    fn has(&self, island: &ProblemIsland) -> bool {
-        let constraints = self.constraints;
-        T::NDERIV == 0
-            || (island.trees.iter().all(|tree| self.trees[*tree])
-                && !(island.constraints.iter()).any(|k| constraints.is_derived(*k)))
     }
 }
 

@@ -1,18 +1,26 @@
 //! The constraints of a step, with those of their parts that have derivatives.
 
-use super::jacobian::{JacobianBlocks, JacobianFrame};
-use super::law::{ConstraintEnd, Law};
+use super::contact_motion::ContactMotion;
+use super::inverse_inertia::{
+    derive_contact_inverse_inertia, derive_inverse_inertia, inverse_inertia,
+};
+use super::islands::ProblemIsland;
+use super::jacobian::{JacobianBlock, JacobianBlocks, JacobianFrame};
+use super::law::Law;
 use super::optional_list::OptionalList;
-use super::problem::{ConvexConstraints, derive_inverse_inertia, inverse_inertia};
+use super::problem::ConvexConstraints;
 use super::regularization::{InverseInertia, SiteLaw};
-use super::site::{ContactSite, Site};
+use super::site::{ContactSites, Site};
 use super::step_start::StepStart;
 use super::trees::Trees;
 use crate::dynamics::mass_matrix_diagonal;
+use crate::kinematics::spatial_velocities_of;
 use crate::model::BodyIndex;
-use std::any::Any;
+use crate::spatial::SpatialVector;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::{AddAssign, Mul};
-use std::sync::OnceLock;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
 
@@ -31,19 +39,34 @@ pub(crate) struct StepConstraints<T: Scalar> {
 #[derive(Clone, Debug)]
 struct DerivedConstraint<T: Scalar> {
     law: Law<T>,
-    /// Blocks of the Jacobian; `None` if it has no derivatives.
-    blocks: Option<JacobianBlocks>,
+    rows: DerivedRows,
+}
+
+/// How the velocities of a constraint follow from those of the plant.
+#[derive(Clone, Debug)]
+enum DerivedRows {
+    /// By its Jacobian, which has no derivatives.
+    Constant,
+    /// One row: a sum of velocities with coefficients.
+    Velocities(SmallVec<[(usize, f64); 2]>),
+    /// By its Jacobian with derivatives.
+    Derived(JacobianBlocks),
+    /// As [`ContactMotion`] of the bodies.
+    OfBodies,
 }
 
 /// Kinematics and inertia from which the constraints of a step are derived.
 pub(crate) struct StepFrame<'a, T: Scalar> {
     start: &'a StepStart<'a, T>,
+    kinematics: JacobianFrame<'a, T>,
+    /// Spatial velocities of the bodies at the start.
+    v_wb: Cow<'a, [SpatialVector<T>]>,
     /// Inverse of the diagonal of A.
     inverse_diagonal: &'a [f64],
     /// By tree: whether nothing about it has derivatives.
     constant_trees: &'a [bool],
-    /// The same with derivatives, if it was needed.
-    derived_diagonal: OnceLock<Vec<T>>,
+    /// The inverse of the diagonal with derivatives, if it was needed.
+    derived_diagonal: OnceCell<Vec<T>>,
 }
 
 impl<'a, T: Scalar> StepFrame<'a, T> {
@@ -53,40 +76,80 @@ impl<'a, T: Scalar> StepFrame<'a, T> {
         inverse_diagonal: &'a [f64],
         constant_trees: &'a [bool],
     ) -> Self {
+        let mut v_wb = Cow::Borrowed(&start.velocities.v_wb[..]);
+        if start.locked.iter().any(|locked| *locked) {
+            let of = |(v, locked): (&T, &bool)| if *locked { T::zero() } else { *v };
+            let v: Vec<T> = start
+                .velocities
+                .v
+                .iter()
+                .zip(start.locked)
+                .map(of)
+                .collect();
+            spatial_velocities_of(&start.tree.nodes, start.positions, &v, v_wb.to_mut());
+        }
         Self {
             start,
+            kinematics: JacobianFrame::new(start, start.positions),
+            v_wb,
             inverse_diagonal,
             constant_trees,
-            derived_diagonal: OnceLock::new(),
+            derived_diagonal: OnceCell::new(),
         }
     }
 
     fn derived_diagonal(&self) -> &[T] {
         self.derived_diagonal.get_or_init(|| {
-            let start = self.start;
-            let diagonal = mass_matrix_diagonal(start.tree, start.inertias, start.positions);
-            let diagonal = diagonal.into_iter().zip(start.damping);
-            let inverse = diagonal.map(|(m, d)| (m + *d * start.settings.dt).recip());
-            inverse.collect()
+            let (start, dt) = (self.start, self.start.settings.dt);
+            let real = self.inverse_diagonal.iter().map(|x| T::from(*x));
+            let mut inverse: Vec<T> = real.collect();
+            for tree in 0..start.trees.len() {
+                if self.has_constant_inertia(tree) || start.is_asleep(tree) {
+                    continue;
+                }
+                let (nodes, range) = (start.trees.nodes(tree), start.trees.range(tree));
+                let masses =
+                    mass_matrix_diagonal(start.tree, nodes, start.inertias, start.positions);
+                for (k, m) in range.zip(masses) {
+                    if !start.locked[k] {
+                        inverse[k] = (m + start.damping[k] * dt).recip();
+                    }
+                }
+            }
+            inverse
         })
     }
 
-    /// Returns true if the inertia of all trees of some blocks certainly has no derivatives.
-    fn have_constant_inertia(&self, blocks: &JacobianBlocks) -> bool {
+    /// Returns true if the inertia of a tree certainly has no derivatives.
+    fn has_constant_inertia(&self, tree: usize) -> bool {
         let start = self.start;
-        let is_constant_tree = |tree: usize| {
-            let nodes = &start.tree.nodes[start.trees.nodes(tree)];
-            let damping = &start.damping[start.trees.range(tree)];
-            let mut bodies = nodes.iter().map(|node| node.body);
-            damping.iter().all(is_constant) && bodies.all(|body| start.positions.is_constant(body))
-        };
-        let mut trees = blocks.iter().map(|block| block.tree as usize);
-        start.inertias.is_constant() && trees.all(is_constant_tree)
+        let nodes = &start.tree.nodes[start.trees.nodes(tree)];
+        let damping = &start.damping[start.trees.range(tree)];
+        let mut bodies = nodes.iter().map(|node| node.body);
+        start.inertias.is_constant()
+            && damping.iter().all(is_constant)
+            && bodies.all(|body| start.positions.is_constant(body))
     }
 
     fn are_constant(&self, blocks: &JacobianBlocks) -> bool {
         let is_constant = |tree: u32| self.constant_trees[tree as usize];
         blocks.iter().all(|block| is_constant(block.tree))
+    }
+
+    /// Returns the size of `J diag(A)^-1 J^T` for a Jacobian without derivatives.
+    fn inverse_inertia<const R: usize>(&self, jacobian: &[f64], blocks: &JacobianBlocks) -> T {
+        let trees = self.start.trees;
+        let constant = |block: &JacobianBlock| self.has_constant_inertia(block.tree as usize);
+        match blocks.iter().all(constant) {
+            true => {
+                let diagonal = self.inverse_diagonal;
+                T::from(inverse_inertia::<R>(trees, jacobian, blocks, diagonal))
+            }
+            false => {
+                let diagonal = self.derived_diagonal();
+                derive_inverse_inertia::<T, f64, R>(trees, jacobian, blocks, diagonal)
+            }
+        }
     }
 }
 
@@ -106,40 +169,54 @@ impl<T: Scalar> StepConstraints<T> {
         self.jacobian.clear();
     }
 
-    /// Finds what has derivatives in constraint `k`, which is a contact; `site` is the contact with
-    /// derivatives, if it has any. Constraints must come in order.
+    /// Finds what has derivatives in constraint `k`, which is a contact. Constraints must come in
+    /// order.
     pub(crate) fn derive_contact(
         &mut self,
         frame: &StepFrame<'_, T>,
         k: usize,
-        real: &ContactSite<f64>,
-        site: Option<&ContactSite<T>>,
+        contacts: &ContactSites<T>,
     ) {
+        let (constraint, jacobian) = (&self.real.list[k], &self.real.jacobian);
+        let blocks = &constraint.blocks;
+        let is_constant = contacts.derived.get(k).is_none();
+        if is_constant && frame.are_constant(blocks) || blocks.is_empty() {
+            self.derived.push(None);
+            return;
+        }
         let start = frame.start;
-        let is_placed = |body: &BodyIndex| start.positions.is_constant(body.index() as u32);
-        let placed = site.is_none() && real.bodies.iter().all(is_placed);
-        let lifted = || ContactSite::lift(real);
-        let derived = self.derive::<3>(
-            frame,
-            k,
-            (site.is_none(), placed),
-            |values| {
-                let frame = JacobianFrame::new(start, start.positions);
-                let first = values.len();
-                values.resize(first + frame.contact_len(real.bodies), T::zero());
-                let own = &mut values[first..];
-                let mut blocks = frame.contact_jacobian(site.unwrap_or(&lifted()), own);
-                for block in &mut blocks {
-                    block.start += first as u32;
-                }
-                blocks
-            },
-            |w, v0| match site {
-                Some(site) => start.settings.contact(&site.parameters, w, v0[2]),
-                None => start.settings.contact(&real.parameters.lift(), w, v0[2]),
-            },
-        );
-        self.derived.push(derived);
+        let site = contacts.get(k);
+        let placed = |body: &BodyIndex| start.positions.is_constant(body.index() as u32);
+        let is_placed = is_constant && site.bodies.iter().all(placed);
+        let contact = ContactMotion {
+            trees: start.trees,
+            positions: start.positions,
+            site,
+        };
+        let vn = contact.normal_velocity(&frame.v_wb);
+        let differentiate = || match is_placed {
+            true => frame.inverse_inertia::<3>(jacobian, blocks),
+            false => {
+                let (kinematics, diagonal) = (&frame.kinematics, frame.derived_diagonal());
+                derive_contact_inverse_inertia(
+                    kinematics,
+                    &contact.site,
+                    jacobian,
+                    blocks,
+                    diagonal,
+                )
+            }
+        };
+        let w = InverseInertia {
+            real: constraint.inverse_inertia,
+            differentiate: &differentiate,
+        };
+        let law = start.settings.contact(&contact.site.parameters, &w, vn);
+        let rows = match is_placed {
+            true => DerivedRows::Constant,
+            false => DerivedRows::OfBodies,
+        };
+        self.derived.push(Some(DerivedConstraint { law, rows }));
     }
 
     /// Finds what has derivatives in constraint `k`, which is at another site.
@@ -147,103 +224,110 @@ impl<T: Scalar> StepConstraints<T> {
         &mut self,
         frame: &StepFrame<'_, T>,
         k: usize,
-        (site, law): &(Site<T>, SiteLaw<T>),
+        site: &(Site<T>, SiteLaw<T>),
     ) {
-        let start = frame.start;
-        let known = (law.is_constant(), matches!(site, Site::Velocities(_)));
-        let jacobian =
-            |values: &mut _| JacobianFrame::new(start, start.positions).jacobian(site, values);
-        let law = |w: &InverseInertia<'_, T>, _: &[T; 6]| start.settings.law(law, w);
-        let derived = match site.num_rows() {
-            1 => self.derive::<1>(frame, k, known, jacobian, law),
-            3 => self.derive::<3>(frame, k, known, jacobian, law),
-            _ => self.derive::<6>(frame, k, known, jacobian, law),
+        let derived = match site.0.num_rows() {
+            1 => self.derive::<1>(frame, k, site),
+            3 => self.derive::<3>(frame, k, site),
+            _ => self.derive::<6>(frame, k, site),
         };
         self.derived.push(derived);
     }
 
-    /// Computes what has derivatives in constraint `k`, which has R rows. The flags tell that
-    /// the parameters of its law and that its Jacobian have none; the law is a function of the
-    /// velocity at the start of the step, too.
+    /// Computes what has derivatives in constraint `k`, which has R rows.
     fn derive<const R: usize>(
         &mut self,
         frame: &StepFrame<'_, T>,
         k: usize,
-        (is_constant, has_constant_jacobian): (bool, bool),
-        jacobian: impl FnOnce(&mut Vec<T>) -> JacobianBlocks,
-        law: impl FnOnce(&InverseInertia<'_, T>, &[T; 6]) -> Law<T>,
+        (site, law): &(Site<T>, SiteLaw<T>),
     ) -> Option<DerivedConstraint<T>> {
         let constraint = &self.real.list[k];
-        if is_constant && frame.are_constant(&constraint.blocks) || constraint.blocks.is_empty() {
+        let own = &constraint.blocks;
+        if law.is_constant() && frame.are_constant(own) || own.is_empty() {
             return None;
         }
-        let blocks = (!has_constant_jacobian).then(|| jacobian(&mut self.jacobian));
+        let rows = match site {
+            Site::Velocities(terms) => {
+                let mut terms = terms.clone();
+                terms.retain(|(k, _)| !frame.start.locked[*k]);
+                DerivedRows::Velocities(terms)
+            }
+            Site::Bodies(_) => {
+                DerivedRows::Derived(frame.kinematics.jacobian(site, &mut self.jacobian))
+            }
+        };
         let (trees, real) = (frame.start.trees, &self.real.jacobian);
-        let own = &constraint.blocks;
-        let value = inverse_inertia::<R>(trees, real, own, frame.inverse_diagonal);
-        let differentiate = || match &blocks {
-            Some(blocks) => {
+        let differentiate = || match &rows {
+            DerivedRows::Derived(blocks) => {
                 let (jacobian, diagonal) = (&self.jacobian, frame.derived_diagonal());
                 derive_inverse_inertia::<T, T, R>(trees, jacobian, blocks, diagonal)
             }
-            None if frame.have_constant_inertia(own) => T::from(value),
-            None => {
-                let diagonal = frame.derived_diagonal();
-                derive_inverse_inertia::<T, f64, R>(trees, real, own, diagonal)
-            }
+            _ => frame.inverse_inertia::<R>(real, own),
         };
         let w = InverseInertia {
-            real: value,
+            real: constraint.inverse_inertia,
             differentiate: &differentiate,
         };
-        let mut v0 = [T::zero(); 6];
-        let v = &frame.start.velocities.v;
-        match &blocks {
-            Some(blocks) => add_velocities(trees, blocks, &self.jacobian, v, &mut v0[..R]),
-            None => add_velocities(trees, &constraint.blocks, real, v, &mut v0[..R]),
+        let law = frame.start.settings.law(law, &w);
+        Some(DerivedConstraint { law, rows })
+    }
+
+    /// Returns true if something in an island may have derivatives; by tree is given whether
+    /// nothing about it has any.
+    pub(super) fn has_derivatives(&self, island: &ProblemIsland, constant_trees: &[bool]) -> bool {
+        let is_derived = |k: &usize| self.derived.get(*k).is_some();
+        T::NDERIV > 0
+            && (!island.trees.iter().all(|tree| constant_trees[*tree])
+                || island.constraints.iter().any(is_derived))
+    }
+
+    /// Returns the law of a constraint if it has derivatives.
+    pub(super) fn derived_law(&self, constraint: usize) -> Option<&Law<T>> {
+        Some(&self.derived.get(constraint)?.law)
+    }
+
+    /// Returns true if a constraint with derivatives is a contact whose velocities and impulses are
+    /// those of [`ContactMotion`].
+    pub(super) fn moves_with_bodies(&self, constraint: usize) -> bool {
+        let derived = self.derived.get(constraint);
+        derived.is_some_and(|derived| matches!(derived.rows, DerivedRows::OfBodies))
+    }
+
+    /// Adds the velocities of a constraint with derivatives that has a Jacobian, at velocities of
+    /// the plant.
+    pub(super) fn add_velocities(&self, trees: &Trees, constraint: usize, v: &[T], out: &mut [T]) {
+        let rows = self.derived.get(constraint).map(|derived| &derived.rows);
+        match rows {
+            Some(DerivedRows::Derived(blocks)) => {
+                let out = &mut out[..self.real.list[constraint].law.num_rows()];
+                add_velocities(trees, blocks, &self.jacobian, v, out);
+            }
+            _ => self.add_real_velocities(trees, constraint, v, out),
         }
-        let law = law(&w, &v0);
-        Some(DerivedConstraint { law, blocks })
     }
 
-    /// Returns true if a constraint has derivatives.
-    pub(crate) fn is_derived(&self, constraint: usize) -> bool {
-        self.derived.get(constraint).is_some()
-    }
-
-    /// Computes velocity and impulse of a constraint from the velocities of the plant.
-    pub(crate) fn evaluate(
+    /// Does the same for any constraint, as if its Jacobian had no derivatives.
+    pub(super) fn add_real_velocities(
         &self,
         trees: &Trees,
         constraint: usize,
         v: &[T],
-        end: &mut ConstraintEnd<T>,
+        out: &mut [T],
     ) {
-        let real = &self.real.list[constraint];
-        let rows = real.law.num_rows();
-        end.v[..rows].fill(T::zero());
-        match self.derived_blocks(constraint) {
-            Some(blocks) => add_velocities(trees, blocks, &self.jacobian, v, &mut end.v[..rows]),
-            None => {
-                let values = &self.real.jacobian;
-                add_velocities(trees, &real.blocks, values, v, &mut end.v[..rows]);
+        let rows = self.derived.get(constraint).map(|derived| &derived.rows);
+        if let Some(DerivedRows::Velocities(terms)) = rows {
+            for (k, coefficient) in terms {
+                out[0] += v[*k] * *coefficient;
             }
+            return;
         }
-        let same_scalar = (&real.law as &dyn Any).downcast_ref::<Law<T>>();
-        match (self.derived.get(constraint), same_scalar) {
-            (Some(derived), _) => derived.law.impulse(&end.v, &mut end.impulse),
-            (_, Some(law)) => law.impulse(&end.v, &mut end.impulse),
-            _ => (real.law.map(|x| T::from(*x))).impulse(&end.v, &mut end.impulse),
-        }
+        let real = &self.real.list[constraint];
+        let out = &mut out[..real.law.num_rows()];
+        add_velocities(trees, &real.blocks, &self.real.jacobian, v, out);
     }
 
-    fn derived_blocks(&self, constraint: usize) -> Option<&JacobianBlocks> {
-        let derived = self.derived.get(constraint)?;
-        derived.blocks.as_ref()
-    }
-
-    /// Adds the generalized impulses of a constraint.
-    pub(crate) fn add_impulse(
+    /// Adds the generalized impulses of a constraint with derivatives that has a Jacobian.
+    pub(super) fn add_impulse(
         &self,
         trees: &Trees,
         constraint: usize,
@@ -251,10 +335,18 @@ impl<T: Scalar> StepConstraints<T> {
         sum: &mut [T],
     ) {
         let real = &self.real.list[constraint];
-        let impulse = &impulse[..real.law.num_rows()];
-        match self.derived_blocks(constraint) {
-            Some(blocks) => add_impulses(trees, blocks, &self.jacobian, impulse, sum),
-            None => add_impulses(trees, &real.blocks, &self.real.jacobian, impulse, sum),
+        let rows = self.derived.get(constraint).map(|derived| &derived.rows);
+        let own = &impulse[..real.law.num_rows()];
+        match rows {
+            Some(DerivedRows::Velocities(terms)) => {
+                for (k, coefficient) in terms {
+                    sum[*k] += impulse[0] * *coefficient;
+                }
+            }
+            Some(DerivedRows::Derived(blocks)) => {
+                add_impulses(trees, blocks, &self.jacobian, own, sum);
+            }
+            _ => add_impulses(trees, &real.blocks, &self.real.jacobian, own, sum),
         }
     }
 }
@@ -283,7 +375,7 @@ fn add_velocities<T, C>(
         let v = &v[range];
         let rows = values.chunks_exact(n).zip(&mut *out);
         // At first, velocities have no derivatives.
-        match T::NDERIV > 0 && v.iter().all(is_constant) {
+        match C::NDERIV > 0 && v.iter().all(is_constant) {
             true => {
                 for (row, out) in rows {
                     for (x, v) in row.iter().zip(v) {

@@ -2,10 +2,10 @@
 
 use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, turned};
-use crate::spatial::{SpatialVector, cross};
+use crate::spatial::{SpatialVector, add_cross, cross};
 use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::{Matrix3, Vector3};
-use std::ops::Mul;
+use std::ops::{Mul, Range};
 use tarragon_framework::Scalar;
 
 /// Mass properties about a point, expressed in W.
@@ -37,7 +37,11 @@ impl<T: Scalar> CompositeInertia<T> {
         let r_wb = &positions.r_wb[node.body as usize];
         let i = match inertias.body(node) {
             Some(m) => rotated(&m.rotational, r_wb),
-            None => rotated(&node.inertia.rotational_inertia(), r_wb),
+            None if positions.lacks_derivatives(node.body) => {
+                let r_wb = &positions.real().r_wb[node.body as usize];
+                rotated(&node.inertia.rotational_inertia(), r_wb).map(T::from)
+            }
+            None => rotated_of_model(&node.inertia.rotational_inertia(), r_wb),
         };
         Self { mass, moment, i }
     }
@@ -76,11 +80,10 @@ impl<T: Scalar> CompositeInertia<T> {
     /// Computes the force that the acceleration of the point and the angular velocity of the body
     /// take.
     pub(super) fn force(&self, a: &SpatialVector<T>, w: &Vector3<T>) -> SpatialVector<T> {
-        self.momentum(a)
-            + SpatialVector {
-                rotational: cross(w, &self.turn(w)),
-                translational: cross(w, &cross(w, &self.moment)),
-            }
+        let mut force = self.momentum(a);
+        add_cross(&mut force.rotational, w, &self.turn(w));
+        add_cross(&mut force.translational, w, &cross(w, &self.moment));
+        force
     }
     /// Returns the diagonal of the map from a spatial velocity of the point to the momentum.
     pub(super) fn diagonal(&self) -> [T; 6] {
@@ -94,10 +97,13 @@ impl<T: Scalar> CompositeInertia<T> {
     }
     /// Computes the spatial momentum about the point from the spatial velocity of the point.
     pub(super) fn momentum(&self, v: &SpatialVector<T>) -> SpatialVector<T> {
-        SpatialVector {
-            rotational: self.turn(&v.rotational) + cross(&self.moment, &v.translational),
-            translational: v.translational * self.mass + cross(&v.rotational, &self.moment),
-        }
+        let mut momentum = SpatialVector {
+            rotational: self.turn(&v.rotational),
+            translational: v.translational * self.mass,
+        };
+        add_cross(&mut momentum.rotational, &self.moment, &v.translational);
+        add_cross(&mut momentum.translational, &v.rotational, &self.moment);
+        momentum
     }
 }
 
@@ -107,11 +113,29 @@ fn rotated<T, C: Copy>(i: &Matrix3<C>, r_wb: &Matrix3<T>) -> [T; 6]
 where
     T: Scalar + Mul<C, Output = T>,
 {
-    let rows: [[T; 3]; 3] = std::array::from_fn(|k| {
-        let (x, y, z) = (r_wb[(k, 0)], r_wb[(k, 1)], r_wb[(k, 2)]);
+    entries(r_wb, |[x, y, z]| {
         std::array::from_fn(|j| x * i[(0, j)] + y * i[(1, j)] + z * i[(2, j)])
-    });
-    let at = |a: usize, b: usize| dot(&rows[a], [r_wb[(b, 0)], r_wb[(b, 1)], r_wb[(b, 2)]]);
+    })
+}
+
+/// Does the same for a rotational inertia of the model; those of most bodies are diagonal.
+#[inline]
+fn rotated_of_model<T: Scalar>(i: &Matrix3<f64>, r_wb: &Matrix3<T>) -> [T; 6] {
+    let is_diagonal = i[(0, 1)] == 0.0 && i[(0, 2)] == 0.0 && i[(1, 2)] == 0.0;
+    match T::NDERIV > 0 && is_diagonal {
+        true => entries(r_wb, |[x, y, z]| {
+            [x * i[(0, 0)], y * i[(1, 1)], z * i[(2, 2)]]
+        }),
+        false => rotated(i, r_wb),
+    }
+}
+
+/// Returns the entries of `R I R^T`, where `times_inertia` multiplies a row by I.
+#[inline]
+fn entries<T: Scalar>(r_wb: &Matrix3<T>, times_inertia: impl Fn([T; 3]) -> [T; 3]) -> [T; 6] {
+    let row = |k: usize| [r_wb[(k, 0)], r_wb[(k, 1)], r_wb[(k, 2)]];
+    let rows: [[T; 3]; 3] = std::array::from_fn(|k| times_inertia(row(k)));
+    let at = |a: usize, b: usize| dot(&rows[a], row(b));
     [at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)]
 }
 
@@ -146,13 +170,26 @@ pub(super) fn composites<T: Scalar>(
     inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
 ) -> Vec<CompositeInertia<T>> {
+    composites_of(tree, 0..tree.nodes.len(), inertias, positions)
+}
+
+/// Does the same for a range of nodes, which must have all bodies outboard of them.
+pub(super) fn composites_of<T: Scalar>(
+    tree: &KinematicTree,
+    range: Range<usize>,
+    inertias: &Inertias<T>,
+    positions: &PositionKinematics<T>,
+) -> Vec<CompositeInertia<T>> {
+    let (first, nodes) = (range.start, &tree.nodes[range]);
     let of = |node: &MobilizedBody| CompositeInertia::of(inertias, node, positions);
-    let mut all: Vec<CompositeInertia<T>> = tree.nodes.iter().map(of).collect();
-    for (i, node) in tree.nodes.iter().enumerate().rev() {
-        if node.parent != 0 {
+    let mut all: Vec<CompositeInertia<T>> = nodes.iter().map(of).collect();
+    for (i, node) in nodes.iter().enumerate().rev() {
+        let inboard = tree.node_of.get(node.parent as usize);
+        let inboard = inboard.filter(|_| node.parent != 0);
+        if let Some(inboard) = inboard.and_then(|k| (*k as usize).checked_sub(first)) {
             let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
             let composite = all[i];
-            all[tree.node_of[node.parent as usize] as usize].add(&composite, &r);
+            all[inboard].add(&composite, &r);
         }
     }
     all

@@ -3,7 +3,7 @@
 use super::composite_inertia::CompositeInertia;
 use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations_of};
-use crate::spatial::SpatialVector;
+use crate::spatial::{SpatialVector, add_cross};
 use crate::tree::{KinematicTree, MobilizedBody};
 use tarragon_framework::Scalar;
 
@@ -73,8 +73,13 @@ impl<T: Scalar> GivenMotion<'_, T> {
                 }
                 continue;
             }
+            let only_turns = node.only_turns();
             for k in node.velocities() {
-                tau[k] = positions.columns[k].dot(force);
+                let column = &positions.columns[k];
+                tau[k] = match only_turns {
+                    true => column.rotational.dot(&force.rotational),
+                    false => column.dot(force),
+                };
                 if let Some(vdot) = vdot {
                     tau[k] += vdot[k] * self.inertias.reflected(node);
                 }
@@ -87,9 +92,9 @@ impl<T: Scalar> GivenMotion<'_, T> {
     pub(super) fn transmit(&self, nodes: &[MobilizedBody], forces: &mut [SpatialVector<T>]) {
         for node in nodes {
             let body = node.body as usize;
-            let (a, w) = (forces[body], self.velocities.v_wb[body].rotational);
+            let w = &self.velocities.v_wb[body].rotational;
             let m = CompositeInertia::of(self.inertias, node, self.positions);
-            forces[body] = m.force(&a, &w);
+            forces[body] = m.force(&forces[body], w);
             if let Some(applied) = self.applied {
                 forces[body] -= applied[body];
             }
@@ -98,7 +103,9 @@ impl<T: Scalar> GivenMotion<'_, T> {
             if node.parent != 0 {
                 let force = forces[node.body as usize];
                 let r = self.positions.p_wb(node.body) - self.positions.p_wb(node.parent);
-                forces[node.parent as usize] += force.force_at(&-r);
+                let inboard = &mut forces[node.parent as usize];
+                *inboard += force;
+                add_cross(&mut inboard.rotational, &r, &force.translational);
             }
         }
     }

@@ -1,10 +1,11 @@
 //! The mass matrix, by composite rigid bodies.
 
-use super::composite_inertia::{CompositeInertia, composites};
+use super::composite_inertia::{CompositeInertia, composites, composites_of};
 use super::inertias::Inertias;
 use crate::kinematics::PositionKinematics;
 use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::DMatrix;
+use std::ops::Range;
 use tarragon_framework::Scalar;
 
 /// Computes M(q), with the reflected inertia of rotors on the diagonal.
@@ -53,15 +54,16 @@ pub(super) fn calc_columns<T: Scalar>(
     }
 }
 
-/// Computes the diagonal of M(q).
+/// Computes the elements of the diagonal of M(q) that belong to the nodes of a tree.
 pub(crate) fn mass_matrix_diagonal<T: Scalar>(
     tree: &KinematicTree,
+    nodes: Range<usize>,
     inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
 ) -> Vec<T> {
-    let composites = composites(tree, inertias, positions);
-    let mut diagonal = Vec::with_capacity(tree.num_velocities);
-    for (node, composite) in tree.nodes.iter().zip(&composites) {
+    let composites = composites_of(tree, nodes.clone(), inertias, positions);
+    let mut diagonal = vec![];
+    for (node, composite) in tree.nodes[nodes].iter().zip(&composites) {
         if node.is_free {
             let reflected = inertias.reflected(node);
             diagonal.extend(composite.diagonal().map(|m| m + reflected));
@@ -69,7 +71,12 @@ pub(crate) fn mass_matrix_diagonal<T: Scalar>(
         }
         for k in node.velocities() {
             let column = &positions.columns[k];
-            diagonal.push(column.dot(&composite.momentum(column)) + inertias.reflected(node));
+            let w = &column.rotational;
+            let m = match node.only_turns() {
+                true => w.dot(&composite.turn(w)),
+                false => column.dot(&composite.momentum(column)),
+            };
+            diagonal.push(m + inertias.reflected(node));
         }
     }
     diagonal

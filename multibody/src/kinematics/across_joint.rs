@@ -41,7 +41,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
     /// Returns the position of Bo from the joint's reference point, expressed in W. The reference
     /// point is Mo of the outboard body, or Mo of the inboard one if a path is reversed.
     pub(crate) fn arm(&self) -> Vector3<T> {
-        if self.is_reversed_path() {
+        if self.body.is_reversed_path() {
             // M is fixed to the inboard body, so Mo is not a point of the outboard one.
             return self.p_pb - turned(self.r_wp, &self.body.x_pf.translation.vector);
         }
@@ -52,9 +52,6 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    fn is_reversed_path(&self) -> bool {
-        self.body.reversed && matches!(self.body.kind, JointKind::Curvilinear { .. })
-    }
     /// Returns an axis of F, expressed in W.
     fn axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
         turned(self.r_wp, &(self.body.x_pf.rotation * axis))
@@ -71,8 +68,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
     /// W, at velocity 1.
     #[inline]
     pub(crate) fn calc_columns(&self, q: &[T], columns: &mut [SpatialVector<T>]) {
-        let centered =
-            self.body.x_bm.translation.vector == Vector3::zeros() && !self.is_reversed_path();
+        let centered = self.body.is_centered();
         let p = self.arm();
         let turning = |w: Vector3<T>| SpatialVector {
             rotational: w,

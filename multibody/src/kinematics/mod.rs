@@ -14,4 +14,6 @@ pub use position::PositionKinematics;
 pub(crate) use position::{BodyPoses, calc_body_poses};
 pub(crate) use position_rates::{SingularPitch, qdot_to_velocity, velocity_to_qdot};
 pub use velocity::VelocityKinematics;
-pub(crate) use velocity::{acceleration_across, spatial_accelerations, spatial_accelerations_of};
+pub(crate) use velocity::{
+    acceleration_across, spatial_accelerations, spatial_accelerations_of, spatial_velocities_of,
+};

@@ -5,7 +5,7 @@ use super::position::PositionKinematics;
 use crate::error::Result;
 use crate::model::BodyIndex;
 use crate::model::checks::check_length;
-use crate::spatial::{SpatialVector, cross};
+use crate::spatial::{SpatialVector, add_cross, cross};
 use crate::tree::{KinematicTree, MobilizedBody};
 use std::any::Any;
 use std::sync::LazyLock;
@@ -125,18 +125,45 @@ impl<T: Scalar> VelocityKinematics<T> {
                     continue;
                 }
             }
-            if node.is_free {
-                self.v_wb[body] = SpatialVector::from_slice(&v[node.velocities()]);
-                continue;
-            }
-            let p_pb = positions.p_wb(node.body) - positions.p_wb(node.parent);
-            let mut v_wb = self.v_wb[node.parent as usize].velocity_at(&p_pb);
-            for k in node.velocities() {
-                v_wb += positions.columns[k] * v[k];
-            }
-            self.v_wb[body] = v_wb;
+            let inboard = &self.v_wb[node.parent as usize];
+            self.v_wb[body] = spatial_velocity(node, positions, v, inboard);
         }
     }
+}
+
+/// Computes `V_WB` of the bodies of some nodes, parents before children, at velocities of the
+/// plant. The velocities of bodies outboard of which they are must be known.
+pub(crate) fn spatial_velocities_of<T: Scalar>(
+    nodes: &[MobilizedBody],
+    positions: &PositionKinematics<T>,
+    v: &[T],
+    out: &mut [SpatialVector<T>],
+) {
+    for node in nodes {
+        let inboard = &out[node.parent as usize];
+        out[node.body as usize] = spatial_velocity(node, positions, v, inboard);
+    }
+}
+
+/// Computes `V_WB` of a body from that of its inboard body.
+#[inline]
+fn spatial_velocity<T: Scalar>(
+    node: &MobilizedBody,
+    positions: &PositionKinematics<T>,
+    v: &[T],
+    inboard: &SpatialVector<T>,
+) -> SpatialVector<T> {
+    let own = node.velocities();
+    if node.is_free {
+        return SpatialVector::from_slice(&v[own]);
+    }
+    let p_pb = positions.p_wb(node.body) - positions.p_wb(node.parent);
+    let mut v_wb = *inboard;
+    add_cross(&mut v_wb.translational, &inboard.rotational, &p_pb);
+    for (column, v) in positions.columns[own.clone()].iter().zip(&v[own]) {
+        v_wb.add_scaled(column, *v);
+    }
+    v_wb
 }
 
 /// Computes `A_WB` of all bodies; `vdot` is 0 if it is not given.
@@ -170,11 +197,11 @@ pub(crate) fn spatial_accelerations_of<T: Scalar>(
             };
             continue;
         }
-        let inboard = out[node.parent as usize];
-        let mut a = acceleration_across(node, positions, velocities, &inboard);
+        let inboard = &out[node.parent as usize];
+        let mut a = acceleration_across(node, positions, velocities, inboard);
         if let Some(vdot) = vdot {
             for k in node.velocities() {
-                a += positions.columns[k] * vdot[k];
+                a.add_scaled(&positions.columns[k], vdot[k]);
             }
         }
         out[body] = a;
@@ -193,26 +220,27 @@ pub(crate) fn acceleration_across<T: Scalar>(
     let v = &velocities.v[node.velocities()];
     let joint = AcrossJoint::new(node, positions.body_poses(), &positions.r_wb);
     let p_pb = &joint.p_pb;
-    let w_p = velocities.v_wb[node.parent as usize].rotational;
+    let w_p = &velocities.v_wb[node.parent as usize].rotational;
     // Velocity relative to the inboard body.
     let mut v_pb = SpatialVector::zero();
     for (column, v) in positions.columns[node.velocities()].iter().zip(v) {
-        v_pb += *column * *v;
+        v_pb.add_scaled(column, *v);
     }
-    let w = v_pb.rotational;
-    let arm = joint.arm();
-    let coriolis = cross(&w_p, &v_pb.translational);
-    let mut a = SpatialVector {
-        rotational: inboard.rotational + cross(&w_p, &w),
-        translational: inboard.translational
-            + cross(&inboard.rotational, p_pb)
-            + cross(&w_p, &cross(&w_p, p_pb))
-            + coriolis
-            + coriolis
-            + cross(&w, &cross(&w, &arm)),
-    };
+    let w = &v_pb.rotational;
+    let mut a = *inboard;
+    add_cross(&mut a.rotational, w_p, w);
+    add_cross(&mut a.translational, &inboard.rotational, p_pb);
+    add_cross(&mut a.translational, w_p, &cross(w_p, p_pb));
+    if !node.only_turns() {
+        let coriolis = cross(w_p, &v_pb.translational);
+        a.translational += &coriolis;
+        a.translational += &coriolis;
+    }
+    if !node.is_centered() {
+        add_cross(&mut a.translational, w, &cross(w, &joint.arm()));
+    }
     if let Some(bias) = joint.bias(&positions.q[node.positions()], v) {
-        a += bias.velocity_at(&arm);
+        a += bias.velocity_at(&joint.arm());
     }
     a
 }

@@ -12,12 +12,12 @@ use crate::kinematics::VelocityKinematics;
 use crate::model::BodyIndex;
 use nalgebra::{Matrix3, Vector3};
 use rayon::prelude::*;
-use std::any::Any;
-use std::borrow::Cow;
 use std::ops::Mul;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
-use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, SceneGraphInspector};
+use tarragon_geometry::{
+    GeometryId, PenetrationAsPointPair, QueryObject, SceneGraphInspector, SparsePenetration,
+};
 
 /// Contacts at points, before their forces are known.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(super) struct PointContacts<T: Scalar> {
     /// Coefficients of static and dynamic friction, by contact; only for continuous time.
     friction: Vec<(T, T)>,
     /// All pairs of geometries that overlap.
-    pub(super) pairs: Vec<PenetrationAsPointPair<T>>,
+    pub(super) pairs: Vec<SparsePenetration<T>>,
 }
 
 /// The pair of geometries from which a contact comes.
@@ -114,7 +114,7 @@ impl MultibodyPlant {
                 let points = manifolds.into_iter().flat_map(|pair| pair.points);
                 let points = points.map(|(point, id)| {
                     point_ids.push(id);
-                    point
+                    point.into()
                 });
                 points.collect()
             }
@@ -124,7 +124,7 @@ impl MultibodyPlant {
             pair,
             point_id: point_ids.get(pair).copied().unwrap_or(0),
         };
-        let touching = |pair: &PenetrationAsPointPair<T>| {
+        let touching = |pair: &PenetrationAsPointPair<f64>| {
             let ids = [pair.id_a, pair.id_b];
             let a = materials.get(self, &inspector, pair.id_a)?;
             let b = materials.get(self, &inspector, pair.id_b)?;
@@ -150,29 +150,28 @@ impl MultibodyPlant {
             let places = sites.real.par_iter_mut().zip(pairs);
             let found = places.with_max_len(CONTACTS_PER_TASK);
             let found = found.try_for_each(|(site, pair)| {
-                let (bodies, real, _) = touching(pair)?;
-                *site = real.site(bodies, &real_pair(pair));
+                let (bodies, real, _) = touching(&pair.real)?;
+                *site = real.site(bodies, &pair.real);
                 Ok::<_, Error>(())
             });
             contacts.contacts.extend((0..pairs.len()).map(contact));
             // If there are several errors, the first is the one of the lowest pair.
-            let first_error = || pairs.iter().find_map(|pair| touching(pair).err());
+            let first_error = || pairs.iter().find_map(|pair| touching(&pair.real).err());
             return found.map_err(|error| first_error().unwrap_or(error));
         }
         sites.real.clear();
         for (k, pair) in pairs.iter().enumerate() {
-            let (bodies, real, derived) = touching(pair)?;
+            let (bodies, real, derived) = touching(&pair.real)?;
             if any_sleep && !bodies.into_iter().any(moves) {
                 continue;
             }
-            sites.real.push(real.site(bodies, &real_pair(pair)));
+            sites.real.push(real.site(bodies, &pair.real));
             if T::NDERIV > 0 {
-                let constant = derived.is_none() && is_constant_pair(pair);
-                let site = || match &derived {
-                    Some(combined) => combined.site(bodies, pair),
-                    None => real.site(bodies, pair),
-                };
-                sites.derived.push((!constant).then(site));
+                sites.derived.push(match (&derived, &pair.derived) {
+                    (Some(combined), _) => Some(combined.site(bodies, &pair.to_pair())),
+                    (None, Some(pair)) => Some(real.site(bodies, pair)),
+                    (None, None) => None,
+                });
             }
             contacts.contacts.push(contact(k));
             if self.time_step == 0.0 {
@@ -299,29 +298,6 @@ impl<T: Scalar> CombinedMaterial<T> {
     }
 }
 
-/// Returns a pair without derivatives.
-fn real_pair<T: Scalar>(pair: &PenetrationAsPointPair<T>) -> Cow<'_, PenetrationAsPointPair<f64>> {
-    if let Some(real) = (pair as &dyn Any).downcast_ref() {
-        return Cow::Borrowed(real);
-    }
-    let real = |x: &Vector3<T>| x.map(|x| x.re());
-    Cow::Owned(PenetrationAsPointPair {
-        id_a: pair.id_a,
-        id_b: pair.id_b,
-        depth: pair.depth.re(),
-        nhat_ba_w: real(&pair.nhat_ba_w),
-        p_wca: real(&pair.p_wca),
-        p_wcb: real(&pair.p_wcb),
-    })
-}
-
-/// Returns true if a pair certainly has no derivatives.
-fn is_constant_pair<T: Scalar>(pair: &PenetrationAsPointPair<T>) -> bool {
-    let vectors = [&pair.nhat_ba_w, &pair.p_wca, &pair.p_wcb];
-    let mut numbers = vectors.into_iter().flat_map(|x| x.iter());
-    is_constant(&pair.depth) && numbers.all(is_constant)
-}
-
 /// Drake's quintic step from 0 to 1.
 fn smooth_step<T: Scalar>(x: T) -> T {
     let cube = x * x * x;
@@ -348,7 +324,7 @@ impl<T: Scalar> PointContacts<T> {
         stiction_tolerance: f64,
     ) -> PointPairContactInfo<T> {
         let (contact, site) = (&self.contacts[k], self.sites.get(k));
-        let pair = &self.pairs[contact.pair];
+        let pair = self.pairs[contact.pair].to_pair();
         let p_wc = (pair.p_wca + pair.p_wcb) * T::from(0.5);
         let at = |body: BodyIndex| {
             let arm = p_wc - x_wb[body.index()].translation.vector;
@@ -378,7 +354,7 @@ impl<T: Scalar> PointContacts<T> {
             contact_point: p_wc,
             separation_speed: v_c.z,
             slip_speed: slip,
-            point_pair: *pair,
+            point_pair: pair,
             point_id: contact.point_id,
         }
     }

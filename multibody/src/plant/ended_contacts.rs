@@ -165,7 +165,7 @@ impl<T: Scalar> EndedContacts<T> {
             contact_point,
             separation_speed: end.v[2],
             slip_speed: slip_speed(&end),
-            point_pair: self.contacts.pairs[contact.pair],
+            point_pair: self.contacts.pairs[contact.pair].to_pair(),
             point_id: contact.point_id,
         }
     }

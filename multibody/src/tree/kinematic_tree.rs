@@ -37,6 +37,24 @@ impl MobilizedBody {
         let start = self.q_start as usize;
         start..start + self.kind.num_positions()
     }
+    /// Returns true for a path that the outboard body carries.
+    pub(crate) fn is_reversed_path(&self) -> bool {
+        self.reversed && matches!(self.kind, JointKind::Curvilinear { .. })
+    }
+    /// Returns true if Bo is the joint's reference point.
+    #[inline]
+    pub(crate) fn is_centered(&self) -> bool {
+        self.x_bm.translation.vector == Vector3::zeros() && !self.is_reversed_path()
+    }
+    /// Returns true if the joint never moves Bo in the inboard body.
+    #[inline]
+    pub(crate) fn only_turns(&self) -> bool {
+        let turns = matches!(
+            self.kind,
+            JointKind::Revolute { .. } | JointKind::Universal | JointKind::BallRpy
+        );
+        turns && self.is_centered()
+    }
 }
 
 /// The bodies in an order in which every parent comes before its children.

@@ -1,9 +1,10 @@
-//! Derivatives in few variables, which leave out whatever does not depend on them, against those in
-//! all variables at once.
+//! Derivatives of a step of many kinds of constraints: against differences, and those in few
+//! variables, which leave out whatever does not depend on them, against those in all at once.
 
 use super::discrete::{ALL, material};
-use nalgebra::{Isometry3, Matrix3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Translation3, Vector3};
 use tarragon_framework::autodiff::DIRECTIONS;
+use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_framework::{AutoDiff, DiagramScalar};
 use tarragon_geometry::{BoxShape, HalfSpace, SceneGraph, Shape, Sphere};
@@ -52,7 +53,9 @@ fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<Mu
                 .unwrap();
         }
         if let Some([x, y, z]) = at {
-            let x_wb = Isometry3::translation(x, y, z);
+            // Tilted, so that the contact of a box is not about to jump to another corner.
+            let tilt = math::rpy(1e-4, 2e-4, 0.0);
+            let x_wb = Isometry3::from_parts(Translation3::new(x, y, z), tilt);
             plant.set_default_free_body_pose(body, x_wb).unwrap();
         }
         body
@@ -94,11 +97,12 @@ fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<Mu
     (b.build().unwrap(), plant)
 }
 
-/// Returns accelerations, efforts and contact forces at a state.
+/// Returns accelerations, efforts and contact forces at a state, possibly with a locked shoulder.
 fn results<T: DiagramScalar>(
     diagram: &Diagram<T>,
     plant: &Block<MultibodyPlant>,
     x: &[T],
+    locked: bool,
 ) -> Vec<T> {
     let ports = diagram.ports(plant).unwrap();
     let dynamics = ports.dynamics().unwrap();
@@ -111,6 +115,11 @@ fn results<T: DiagramScalar>(
         .fix(desired, vec![T::from(0.01), T::from(-0.1)])
         .unwrap();
     let (q, v) = x.split_at(plant.system().num_positions());
+    let shoulder = plant.system().joint_by_name("shoulder").unwrap();
+    plant
+        .system()
+        .set_joint_locked(&ports, &mut context, shoulder, locked)
+        .unwrap();
     plant
         .system()
         .set_positions(&ports, &mut context, q)
@@ -134,34 +143,76 @@ fn results<T: DiagramScalar>(
     all
 }
 
+fn wave(i: usize, k: usize) -> f64 {
+    ((3 * i + 7 * k) as f64).sin()
+}
+
+/// Returns a state in which everything moves.
+fn state(diagram: &Diagram<f64>, plant: &Block<MultibodyPlant>) -> Vec<f64> {
+    let context = diagram.default_context();
+    let mut x = plant.system().positions(plant, &context).unwrap();
+    let num_velocities = plant.system().num_velocities();
+    x.extend((0..num_velocities).map(|i| 0.05 * wave(i + 37, 1)));
+    x
+}
+
+/// Returns a state with derivatives in all variables at once, in some directions.
+fn in_all_variables(x: &[f64]) -> Vec<AutoDiff> {
+    let lift = |(i, x): (usize, &f64)| AutoDiff {
+        re: *x,
+        eps: std::array::from_fn(|k| wave(i, k)),
+    };
+    x.iter().enumerate().map(lift).collect()
+}
+
+#[test]
+fn derivatives_of_a_mechanism_match_differences() {
+    for (approximation, locked) in ALL.into_iter().flat_map(|a| [(a, false), (a, true)]) {
+        let (diagram, plant) = scene(approximation);
+        let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+        let x = state(&diagram, &plant);
+        let found = results(&dual, &plant, &in_all_variables(&x), locked);
+        for k in 0..DIRECTIONS {
+            let at = |h: f64| {
+                let x: Vec<f64> = x
+                    .iter()
+                    .enumerate()
+                    .map(|(i, x)| x + h * wave(i, k))
+                    .collect();
+                results(&diagram, &plant, &x, locked)
+            };
+            let h = 1e-8;
+            let (above, below) = (at(h), at(-h));
+            let slopes = above.iter().zip(&below).map(|(a, b)| (a - b) / (2.0 * h));
+            for (i, (slope, found)) in slopes.zip(&found).enumerate() {
+                let error = (found.eps[k] - slope).abs() / (1.0 + slope.abs());
+                // The step amplifies the rounding of solutions by stiffness and by 1 / h.
+                assert!(
+                    error < 1e-3,
+                    "{approximation:?} {locked} {k} {i}: {slope} {} {error}",
+                    found.eps[k]
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn derivatives_in_few_variables_equal_those_in_all() {
     for approximation in ALL {
         let (diagram, plant) = scene(approximation);
         let dual = diagram.to_scalar::<AutoDiff>().unwrap();
-        let context = diagram.default_context();
-        let mut x = plant.system().positions(&plant, &context).unwrap();
-        let nq = x.len();
-        x.resize(nq + plant.system().num_velocities(), 0.0);
-        let wave = |i: usize, k: usize| ((3 * i + 7 * k) as f64).sin();
-        x[nq..]
-            .iter_mut()
-            .enumerate()
-            .for_each(|(i, v)| *v = 0.05 * wave(i, 1));
-        let values = results(&diagram, &plant, &x);
+        let x = state(&diagram, &plant);
+        let values = results(&diagram, &plant, &x, false);
         let constant =
             |x: &[f64]| -> Vec<AutoDiff> { x.iter().copied().map(AutoDiff::from).collect() };
-        // In all variables at once, in some directions each.
-        let mut all = constant(&x);
-        for (i, x) in all.iter_mut().enumerate() {
-            x.eps = std::array::from_fn(|k| wave(i, k));
-        }
-        let expected = results(&dual, &plant, &all);
+        let all = in_all_variables(&x);
+        let expected = results(&dual, &plant, &all, false);
         let mut found = vec![[0.0; DIRECTIONS]; values.len()];
         for i in 0..x.len() {
             let mut one = constant(&x);
             one[i].eps[0] = 1.0;
-            for (k, y) in results(&dual, &plant, &one).iter().enumerate() {
+            for (k, y) in results(&dual, &plant, &one, false).iter().enumerate() {
                 // Sums in other orders: stiffness magnifies the rounding of velocities.
                 let error = (y.re - values[k]).abs();
                 assert!(

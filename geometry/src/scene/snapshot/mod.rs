@@ -6,5 +6,5 @@ mod query;
 
 pub use self::query::{
     PenetrationAsPointPair, PenetrationManifold, QueryObject, RayHit, RayOptions,
-    SignedDistancePair, SignedDistanceToPoint,
+    SignedDistancePair, SignedDistanceToPoint, SparsePenetration,
 };

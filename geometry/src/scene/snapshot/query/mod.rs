@@ -11,4 +11,5 @@ pub use self::query_object::QueryObject;
 pub use self::rays::{RayHit, RayOptions};
 pub use self::results::{
     PenetrationAsPointPair, PenetrationManifold, SignedDistancePair, SignedDistanceToPoint,
+    SparsePenetration,
 };

@@ -1,6 +1,8 @@
 //! Distances and penetrations of pairs.
 
-use super::{PenetrationAsPointPair, PenetrationManifold, QueryObject, SignedDistancePair};
+use super::{
+    PenetrationAsPointPair, PenetrationManifold, QueryObject, SignedDistancePair, SparsePenetration,
+};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::proximity::{self, Manifold, PairAnswer, PairDistance, WitnessPair};
@@ -116,30 +118,46 @@ impl<T: Scalar> QueryObject<T> {
     /// # Errors
     /// Returns an error if a pair whose bounding boxes overlap has unsupported shapes.
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
-        self.compute_point_pair_penetration_where(|_, _| true)
+        let lift = |pair: PenetrationAsPointPair<f64>| pair.map(T::from);
+        self.penetrations(&|_, _| true, lift, |pair| pair)
     }
 
     /// Does the same as [`Self::compute_point_pair_penetration`] for the pairs (A, B) that are
-    /// `wanted`; others cost no more than the test of their bounding boxes.
+    /// `wanted`; others cost no more than the test of their bounding boxes. Pairs without
+    /// derivatives take no space for them.
     ///
     /// # Errors
     /// Returns an error if a wanted pair whose bounding boxes overlap has unsupported shapes.
     pub fn compute_point_pair_penetration_where(
         &self,
         wanted: impl Fn(GeometryId, GeometryId) -> bool + Sync,
-    ) -> Result<Vec<PenetrationAsPointPair<T>>> {
+    ) -> Result<Vec<SparsePenetration<T>>> {
+        self.penetrations(
+            &wanted,
+            SparsePenetration::constant,
+            SparsePenetration::from,
+        )
+    }
+
+    /// Returns the wanted candidate pairs that overlap, each turned into an answer; `constant`
+    /// takes those that certainly have no derivatives.
+    fn penetrations<R: Send>(
+        &self,
+        wanted: &(impl Fn(GeometryId, GeometryId) -> bool + Sync),
+        constant: impl Fn(PenetrationAsPointPair<f64>) -> R + Sync + Send,
+        answer: impl Fn(PenetrationAsPointPair<T>) -> R + Sync + Send,
+    ) -> Result<Vec<R>> {
         let overlap = |pair| {
-            if !self.is_wanted(pair, &wanted) {
+            if !self.is_wanted(pair, wanted) {
                 return Ok(None);
             }
             if self.lacks_derivatives(pair) {
                 let found: Option<PairDistance<f64>> = self.real_pair(pair, 0.0)?;
                 let found = found.filter(|f| f.distance < 0.0);
-                return Ok(found.map(|found| self.penetration(pair, &found, T::from)));
+                return Ok(found.map(|found| constant(self.penetration(pair, &found))));
             }
-            Ok(self
-                .overlap(pair)?
-                .map(|found| self.penetration(pair, &found, |x| x)))
+            let found = self.overlap(pair)?;
+            Ok(found.map(|found| answer(self.penetration(pair, &found))))
         };
         self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
     }
@@ -171,7 +189,7 @@ impl<T: Scalar> QueryObject<T> {
             let Some(found) = self.overlap(pair)? else {
                 return Ok(None);
             };
-            let deepest = self.penetration(pair, &found, |x| x);
+            let deepest = self.penetration(pair, &found);
             let points = self.manifold(pair, &found).into_iter().map(|point| {
                 let pair = PenetrationAsPointPair {
                     depth: point.depth,
@@ -211,15 +229,14 @@ impl<T: Scalar> QueryObject<T> {
         &self,
         (a, b): (usize, usize),
         found: &PairDistance<S>,
-        convert: impl Fn(S) -> T,
-    ) -> PenetrationAsPointPair<T> {
+    ) -> PenetrationAsPointPair<S> {
         PenetrationAsPointPair {
             id_a: self.state.geometries[a].id,
             id_b: self.state.geometries[b].id,
-            depth: convert(-found.distance),
-            nhat_ba_w: found.nhat_ba_w.map(&convert),
-            p_wca: found.p_wca.map(&convert),
-            p_wcb: found.p_wcb.map(&convert),
+            depth: -found.distance,
+            nhat_ba_w: found.nhat_ba_w,
+            p_wca: found.p_wca,
+            p_wcb: found.p_wcb,
         }
     }
 

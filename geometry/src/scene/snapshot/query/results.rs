@@ -3,6 +3,7 @@
 use crate::ids::GeometryId;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
 
 /// Two overlapping geometries (Drake's `PenetrationAsPointPair`).
 ///
@@ -41,6 +42,95 @@ pub struct PenetrationAsPointPair<T: Scalar> {
     pub p_wca: Vector3<T>,
     /// The point of B deepest inside A, in the world (m).
     pub p_wcb: Vector3<T>,
+}
+
+impl<T: Scalar> PenetrationAsPointPair<T> {
+    /// Converts all numbers.
+    #[inline]
+    pub(super) fn map<S: Scalar>(&self, convert: impl Fn(T) -> S) -> PenetrationAsPointPair<S> {
+        PenetrationAsPointPair {
+            id_a: self.id_a,
+            id_b: self.id_b,
+            depth: convert(self.depth),
+            nhat_ba_w: self.nhat_ba_w.map(&convert),
+            p_wca: self.p_wca.map(&convert),
+            p_wcb: self.p_wcb.map(&convert),
+        }
+    }
+
+    /// Returns true if it certainly has no derivatives.
+    fn is_constant(&self) -> bool {
+        let vectors = [&self.nhat_ba_w, &self.p_wca, &self.p_wcb];
+        let mut numbers = vectors.into_iter().flat_map(|x| x.iter());
+        is_constant(&self.depth) && numbers.all(is_constant)
+    }
+}
+
+/// Two overlapping geometries whose derivatives are left out where there certainly are none, which
+/// saves time and space.
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use tarragon_framework::prelude::*;
+/// use tarragon_geometry::*;
+/// let mut scene = SceneGraph::new();
+/// let source = scene.register_source("toys")?;
+/// let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
+/// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball")?;
+/// scene.register_geometry(source, frame, ball.with_proximity(ProximityProperties::new()))?;
+/// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
+/// scene.register_anchored_geometry(source, floor.with_proximity(ProximityProperties::new()))?;
+/// let mut b = DiagramBuilder::new();
+/// let scene = b.add("scene_graph", scene);
+/// let diagram = b.build()?.to_scalar::<AutoDiff>()?;
+/// let mut ctx = diagram.default_context();
+/// let pose = Isometry3::translation(0.0, 0.0, 0.375).cast();
+/// let poses = FramePoseVector::from_iter([(frame, pose)]);
+/// let ports = diagram.ports(&scene)?;
+/// ctx.fix(ports.source_pose_port(source)?, poses)?;
+/// let query = ctx.eval(ports.query)?;
+/// let pairs = query.compute_point_pair_penetration_where(|_, _| true)?;
+/// assert_eq!(pairs[0].real.depth, 0.125);
+/// assert!(pairs[0].derived.is_none()); // the pose is a constant
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SparsePenetration<T: Scalar> {
+    /// The pair without derivatives.
+    pub real: PenetrationAsPointPair<f64>,
+    /// The pair with derivatives; `None` if it certainly has none.
+    pub derived: Option<Box<PenetrationAsPointPair<T>>>,
+}
+
+impl<T: Scalar> SparsePenetration<T> {
+    /// Creates a pair that has no derivatives.
+    #[inline]
+    pub(crate) fn constant(real: PenetrationAsPointPair<f64>) -> Self {
+        Self {
+            real,
+            derived: None,
+        }
+    }
+
+    /// Returns the pair in the scalar `T`.
+    #[inline]
+    pub fn to_pair(&self) -> PenetrationAsPointPair<T> {
+        match &self.derived {
+            Some(derived) => **derived,
+            None => self.real.map(T::from),
+        }
+    }
+}
+
+impl<T: Scalar> From<PenetrationAsPointPair<T>> for SparsePenetration<T> {
+    #[inline]
+    fn from(pair: PenetrationAsPointPair<T>) -> Self {
+        let constant = T::NDERIV == 0 || pair.is_constant();
+        Self {
+            real: pair.map(|x| x.re()),
+            derived: (!constant).then(|| Box::new(pair)),
+        }
+    }
 }
 
 /// Two overlapping geometries with all points where they touch along a line or a face.
