@@ -5,8 +5,9 @@ use tarragon_framework::Scalar;
 
 /// A symmetric positive definite matrix of blocks, and its Cholesky factor in the same place.
 ///
-/// Only blocks of the lower triangle that are not zero in the factor are stored, each row by row.
-/// The factor's diagonal holds the inverses of its elements.
+/// Only blocks of the lower triangle that are not zero in the factor are stored, those on the
+/// diagonal row by row, the others column by column: thus innermost loops run along columns of the
+/// factor, several elements at a time. The factor's diagonal holds the inverses of its elements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockCholesky {
     /// Pattern for which the symbolic part was computed.
@@ -105,7 +106,7 @@ impl BlockCholesky {
         let (row, column) = (a.max(b), a.min(b));
         let start = self.find(row, column);
         let size = self.sizes[i] * self.sizes[j];
-        (&mut self.values[start..start + size], a < b)
+        (&mut self.values[start..start + size], a > b)
     }
 
     fn find(&self, row: u32, column: u32) -> usize {
@@ -131,7 +132,7 @@ impl BlockCholesky {
             for (row, start) in &self.blocks[first + 1..end] {
                 let m = self.columns[*row as usize].size as usize;
                 let start = *start as usize - (diagonal + n * n);
-                solve_rows(n, l, &mut after[start..start + m * n]);
+                solve_columns(n, l, &mut after[start..start + m * n]);
             }
             for a in first + 1..end {
                 let (row, start_a) = self.blocks[a];
@@ -160,13 +161,13 @@ impl BlockCholesky {
             solve_forward(n, l, &mut b[start..start + n]);
             for (row, offset) in &stored[1..] {
                 let other = &self.columns[*row as usize];
-                let x = &self.values[*offset as usize..];
-                for i in 0..other.size as usize {
-                    let mut sum = T::zero();
-                    for j in 0..n {
-                        sum += b[start + j] * x[i * n + j];
+                let m = other.size as usize;
+                let x = &self.values[*offset as usize..][..m * n];
+                for (j, x) in x.chunks_exact(m).enumerate() {
+                    let known = b[start + j];
+                    for (b, x) in b[other.start as usize..].iter_mut().zip(x) {
+                        *b -= known * *x;
                     }
-                    b[other.start as usize + i] -= sum;
                 }
             }
         }
@@ -175,12 +176,14 @@ impl BlockCholesky {
             let stored = &self.blocks[column.first as usize..column.end as usize];
             for (row, offset) in &stored[1..] {
                 let other = &self.columns[*row as usize];
-                let x = &self.values[*offset as usize..];
-                for i in 0..other.size as usize {
-                    let known = b[other.start as usize + i];
-                    for j in 0..n {
-                        b[start + j] -= known * x[i * n + j];
+                let m = other.size as usize;
+                let x = &self.values[*offset as usize..][..m * n];
+                for (j, x) in x.chunks_exact(m).enumerate() {
+                    let mut sum = T::zero();
+                    for (b, x) in b[other.start as usize..].iter().zip(x) {
+                        sum += *b * *x;
                     }
+                    b[start + j] -= sum;
                 }
             }
             let l = &self.values[stored[0].1 as usize..][..n * n];
@@ -315,38 +318,61 @@ pub(super) fn factor_dense(n: usize, a: &mut [f64]) -> bool {
     }
 }
 
-/// Solves `X L^T = B` in place for every row of B, with the lower triangle L.
-fn solve_rows(n: usize, l: &[f64], b: &mut [f64]) {
-    for row in b.chunks_exact_mut(n) {
-        solve_forward(n, l, row);
+/// Solves `X L^T = B` in place, where B is stored column by column.
+fn solve_columns(n: usize, l: &[f64], b: &mut [f64]) {
+    #[inline(always)]
+    fn solve(n: usize, m: usize, l: &[f64], b: &mut [f64]) {
+        for i in 0..n {
+            let (known, rest) = b.split_at_mut(i * m);
+            let column = &mut rest[..m];
+            for (j, known) in known.chunks_exact(m).enumerate() {
+                for (x, known) in column.iter_mut().zip(known) {
+                    *x -= l[i * n + j] * known;
+                }
+            }
+            for x in column {
+                *x *= l[i * n + i];
+            }
+        }
+    }
+    match (l.as_array::<36>(), b.as_mut_array::<36>()) {
+        (Some(l), Some(b)) => solve(6, 6, l, b),
+        _ => solve(n, b.len() / n, l, b),
     }
 }
 
-/// Subtracts `X Y^T`, where both have `n` columns.
+/// Subtracts `X Y^T`, where both have `n` columns. All are stored column by column; a product on
+/// the diagonal is symmetric.
 fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
-    match n {
-        6 => subtract_fixed::<6>(x, y, out),
-        _ => {
-            let rows = y.len() / n;
-            for (x, out) in x.chunks_exact(n).zip(out.chunks_exact_mut(rows)) {
-                for (y, out) in y.chunks_exact(n).zip(out) {
-                    *out -= x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-                }
+    let sized = (
+        x.as_array::<36>(),
+        y.as_array::<36>(),
+        out.as_mut_array::<36>(),
+    );
+    if let (6, (Some(x), Some(y), Some(out))) = (n, sized) {
+        return subtract_sized(x, y, out);
+    }
+    let (m, p) = (x.len() / n, y.len() / n);
+    for (x, y) in x.chunks_exact(m).zip(y.chunks_exact(p)) {
+        for (out, y) in out.chunks_exact_mut(m).zip(y) {
+            for (out, x) in out.iter_mut().zip(x) {
+                *out -= x * y;
             }
         }
     }
 }
 
-fn subtract_fixed<const N: usize>(x: &[f64], y: &[f64], out: &mut [f64]) {
-    let rows = y.len() / N;
-    let (x, y) = (x.as_chunks::<N>().0, y.as_chunks::<N>().0);
-    for (x, out) in x.iter().zip(out.chunks_exact_mut(rows)) {
-        for (y, out) in y.iter().zip(out) {
-            let mut sum = 0.0;
-            for k in 0..N {
-                sum += x[k] * y[k];
+/// Does the same for blocks of six rows and columns.
+fn subtract_sized(x: &[f64; 36], y: &[f64; 36], out: &mut [f64; 36]) {
+    for j in 0..6 {
+        let mut sum = [0.0; 6];
+        for k in 0..6 {
+            for i in 0..6 {
+                sum[i] += x[6 * k + i] * y[6 * k + j];
             }
-            *out -= sum;
+        }
+        for i in 0..6 {
+            out[6 * j + i] -= sum[i];
         }
     }
 }

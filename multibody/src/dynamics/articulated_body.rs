@@ -4,13 +4,13 @@
 //! A joint with several degrees of freedom is treated as a chain of joints with one each, between
 //! bodies without mass at the same place. Thus there is one kind of elimination.
 
-use super::composite_inertia::CompositeInertia;
+use super::composite_inertia::{CompositeInertia, times_symmetric};
 use super::forces::MultibodyForces;
 use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
-use crate::tree::KinematicTree;
+use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::{Matrix3, Vector3};
 use std::ops::AddAssign;
 use tarragon_framework::Scalar;
@@ -27,104 +27,93 @@ pub(crate) struct SingularInertia {
     pub(crate) pivot: f64,
 }
 
+/// Rows and columns of the entries that symmetric matrices store.
+const ENTRIES: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
+
 /// Inertia of a body with the bodies outboard of it, whose joints are free to move: maps the
 /// acceleration of a point to the force there, both expressed in W.
-#[derive(Clone, Copy)]
 struct ArticulatedInertia {
-    /// Moment per angular acceleration, symmetric.
-    rotational: Matrix3<f64>,
+    /// Moment per angular acceleration, symmetric: xx, yy, zz, xy, xz, yz.
+    rotational: [f64; 6],
     /// Moment per acceleration of the point; its transpose is force per angular acceleration.
     coupling: Matrix3<f64>,
     /// Force per acceleration of the point, symmetric.
-    translational: Matrix3<f64>,
+    translational: [f64; 6],
 }
 
 impl ArticulatedInertia {
-    fn zero() -> Self {
+    /// Returns the inertia of a body alone.
+    fn of_body(m: &CompositeInertia<f64>) -> Self {
         Self {
-            rotational: Matrix3::zeros(),
-            coupling: Matrix3::zeros(),
-            translational: Matrix3::zeros(),
+            rotational: m.rotational_entries(),
+            coupling: m.moment.cross_matrix(),
+            translational: [m.mass, m.mass, m.mass, 0.0, 0.0, 0.0],
         }
     }
 
+    #[inline]
     fn times(&self, a: &SpatialVector<f64>) -> SpatialVector<f64> {
         let (alpha, a) = (&a.rotational, &a.translational);
         SpatialVector {
-            rotational: self.rotational * alpha + self.coupling * a,
-            translational: self.coupling.tr_mul(alpha) + self.translational * a,
+            rotational: times_symmetric(&self.rotational, alpha) + self.coupling * a,
+            translational: self.coupling.tr_mul(alpha) + times_symmetric(&self.translational, a),
         }
     }
 
     /// Subtracts `u u^T / pivot`.
+    #[inline]
     fn eliminate(&mut self, u: &SpatialVector<f64>, inverse_pivot: f64) {
         let scaled = *u * inverse_pivot;
-        self.rotational
-            .ger(-1.0, &scaled.rotational, &u.rotational, 1.0);
-        self.coupling
-            .ger(-1.0, &scaled.rotational, &u.translational, 1.0);
-        self.translational
-            .ger(-1.0, &scaled.translational, &u.translational, 1.0);
-    }
-
-    fn add_body(&mut self, m: &CompositeInertia<f64>) {
-        self.rotational += m.rotational();
-        self.coupling += m.moment.cross_matrix();
-        for k in 0..3 {
-            self.translational[(k, k)] += m.mass;
+        for (k, (i, j)) in ENTRIES.into_iter().enumerate() {
+            self.rotational[k] -= scaled.rotational[i] * u.rotational[j];
+            self.translational[k] -= scaled.translational[i] * u.translational[j];
+        }
+        for j in 0..3 {
+            for i in 0..3 {
+                self.coupling[(i, j)] -= scaled.rotational[i] * u.translational[j];
+            }
         }
     }
 
     /// Adds the inertia of an outboard body; `r` is the position of its origin from this one.
+    #[inline]
     fn add_outboard(&mut self, outboard: &Self, r: &Vector3<f64>) {
-        let (h, m) = (&outboard.coupling, &outboard.translational);
+        let h = &outboard.coupling;
+        let [xx, yy, zz, xy, xz, yz] = outboard.translational;
+        let columns = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]];
         // With R = [r]x: H + R M, and J - (H R)^T - (H + R M) R.
         let mut coupling = *h;
-        for k in 0..3 {
-            let column = r.cross(&m.column(k));
+        for (k, column) in columns.into_iter().enumerate() {
+            let column = cross(r, &Vector3::from(column));
             coupling.column_mut(k).add_assign(&column);
         }
+        // Row i of a product with R is row i of the matrix, cross r.
         let times_r = |h: &Matrix3<f64>| {
-            let row = |i: usize| h.row(i).transpose().cross(r);
+            let row = |i: usize| cross(&Vector3::new(h[(i, 0)], h[(i, 1)], h[(i, 2)]), r);
             [row(0), row(1), row(2)]
         };
         let (inner, outer) = (times_r(h), times_r(&coupling));
-        for i in 0..3 {
-            for j in 0..3 {
-                self.rotational[(i, j)] += outboard.rotational[(i, j)] - inner[j][i] - outer[i][j];
-            }
+        for (k, (i, j)) in ENTRIES.into_iter().enumerate() {
+            self.rotational[k] += outboard.rotational[k] - inner[j][i] - outer[i][j];
+            self.translational[k] += outboard.translational[k];
         }
         self.coupling += coupling;
-        self.translational += m;
     }
 
     /// Returns the largest moment and the largest force per unit of acceleration.
     fn scale(&self) -> (f64, f64) {
-        (
-            self.rotational.diagonal().amax(),
-            self.translational.diagonal().amax(),
-        )
+        let largest = |m: &[f64; 6]| m[0].abs().max(m[1].abs()).max(m[2].abs());
+        (largest(&self.rotational), largest(&self.translational))
     }
 }
 
 /// A body with the bodies outboard of it.
-#[derive(Clone, Copy)]
 struct Articulated {
     inertia: ArticulatedInertia,
     /// Sums of the moments and of the forces per unit of acceleration that were eliminated.
     noise: (f64, f64),
     /// Force of the inboard joint.
     force: SpatialVector<f64>,
-}
-
-impl Articulated {
-    fn zero() -> Self {
-        Self {
-            inertia: ArticulatedInertia::zero(),
-            noise: (0.0, 0.0),
-            force: SpatialVector::zero(),
-        }
-    }
 }
 
 /// The articulated-body factorization of the mass matrix at some positions.
@@ -154,19 +143,25 @@ impl ArticulatedBodies {
         // Accelerations at vdot = 0, then those at the solution.
         let mut accelerations = vec![];
         spatial_accelerations(tree, positions, velocities, None, &mut accelerations);
-        let mut bodies = vec![Articulated::zero(); tree.nodes.len() + 1];
-        let mut vdot = vec![0.0; n];
-        for node in tree.nodes.iter().rev() {
+        let alone = |node: &MobilizedBody| {
             let body = node.body as usize;
-            let Articulated {
-                mut inertia,
-                mut noise,
-                mut force,
-            } = bodies[body];
             let own = CompositeInertia::of(inertias, node, positions);
-            force += own.force(&accelerations[body], &velocities.v_wb[body].rotational);
-            force -= forces.spatial[body];
-            inertia.add_body(&own);
+            let needed = own.force(&accelerations[body], &velocities.v_wb[body].rotational);
+            Articulated {
+                inertia: ArticulatedInertia::of_body(&own),
+                noise: (0.0, 0.0),
+                force: needed - forces.spatial[body],
+            }
+        };
+        let mut bodies: Vec<Articulated> = tree.nodes.iter().map(alone).collect();
+        let mut vdot = vec![0.0; n];
+        for (i, node) in tree.nodes.iter().enumerate().rev() {
+            let (inboard, rest) = bodies.split_at_mut(i);
+            let Articulated {
+                inertia,
+                noise,
+                force,
+            } = &mut rest[0];
             for k in node.velocities().rev() {
                 let column = &positions.columns[k];
                 let along = inertia.times(column);
@@ -175,14 +170,14 @@ impl ArticulatedBodies {
                     + noise.1 * column.translational.norm_squared();
                 if pivot.is_nan() || pivot <= PIVOT_TOLERANCE * rounding {
                     return Err(SingularInertia {
-                        body: BodyIndex::new(body),
+                        body: BodyIndex::new(node.body as usize),
                         velocity: k,
                         pivot,
                     });
                 }
                 let inverse_pivot = 1.0 / pivot;
-                vdot[k] = (forces.generalized[k] - column.dot(&force)) * inverse_pivot;
-                force += along * vdot[k];
+                vdot[k] = (forces.generalized[k] - column.dot(force)) * inverse_pivot;
+                force.add_scaled(&along, vdot[k]);
                 self.forces[k] = along;
                 self.inverse_pivots[k] = inverse_pivot;
                 if node.parent != 0 || k != node.velocities().start {
@@ -194,11 +189,12 @@ impl ArticulatedBodies {
             }
             if node.parent != 0 {
                 let r = positions.p_wb(node.body) - positions.p_wb(node.parent);
-                let parent = &mut bodies[node.parent as usize];
-                parent.inertia.add_outboard(&inertia, &r);
+                let parent = &mut inboard[tree.node_of[node.parent as usize] as usize];
+                parent.inertia.add_outboard(inertia, &r);
                 parent.noise.0 += noise.0 + noise.1 * r.norm_squared();
                 parent.noise.1 += noise.1;
-                parent.force += force.force_at(&-r);
+                force.rotational += cross(&r, &force.translational);
+                parent.force += *force;
             }
         }
         self.spread(tree, positions, &mut vdot, &mut accelerations);

@@ -70,12 +70,11 @@ impl<T: Scalar> CompositeInertia<T> {
     }
     /// Multiplies the rotational inertia by a vector.
     pub(super) fn turn(&self, w: &Vector3<T>) -> Vector3<T> {
-        let [xx, yy, zz, xy, xz, yz] = self.i;
-        Vector3::new(
-            xx * w.x + xy * w.y + xz * w.z,
-            xy * w.x + yy * w.y + yz * w.z,
-            xz * w.x + yz * w.y + zz * w.z,
-        )
+        times_symmetric(&self.i, w)
+    }
+    /// Returns the rotational inertia about the point: xx, yy, zz, xy, xz, yz.
+    pub(super) fn rotational_entries(&self) -> [T; 6] {
+        self.i
     }
     /// Computes the force that the acceleration of the point and the angular velocity of the body
     /// take.
@@ -105,6 +104,17 @@ impl<T: Scalar> CompositeInertia<T> {
         add_cross(&mut momentum.translational, &v.rotational, &self.moment);
         momentum
     }
+}
+
+/// Multiplies a symmetric matrix, given by its entries xx, yy, zz, xy, xz and yz, by a vector.
+#[inline]
+pub(super) fn times_symmetric<T: Scalar>(m: &[T; 6], v: &Vector3<T>) -> Vector3<T> {
+    let [xx, yy, zz, xy, xz, yz] = *m;
+    Vector3::new(
+        xx * v.x + xy * v.y + xz * v.z,
+        xy * v.x + yy * v.y + yz * v.z,
+        xz * v.x + yz * v.y + zz * v.z,
+    )
 }
 
 /// Returns the entries xx, yy, zz, xy, xz and yz of `R I R^T`, computed for these only.

@@ -52,15 +52,16 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         }
     }
 
-    /// Returns an axis of F, expressed in W.
-    fn axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
-        turned(self.r_wp, &(self.body.x_pf.rotation * axis))
+    /// Returns an axis of F, or the joint's own axis, expressed in W.
+    #[inline]
+    fn axis(&self, k: usize) -> Vector3<T> {
+        turned(self.r_wp, &self.body.axes[k])
     }
     /// Returns an axis of the frame that moves along a path, expressed in W.
-    fn path_axis(&self, axis: &Vector3<f64>) -> Vector3<T> {
+    fn path_axis(&self, k: usize) -> Vector3<T> {
         match self.body.reversed {
-            true => self.axis(axis),
-            false => turned(self.r_wb, &(self.body.x_bm.rotation * axis)),
+            true => self.axis(k),
+            false => turned(self.r_wb, &(self.body.x_bm.rotation * Vector3::ith(k, 1.0))),
         }
     }
 
@@ -68,7 +69,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
     /// W, at velocity 1.
     #[inline]
     pub(crate) fn calc_columns(&self, q: &[T], columns: &mut [SpatialVector<T>]) {
-        let centered = self.body.is_centered();
+        let centered = self.body.is_centered;
         let p = self.arm();
         let turning = |w: Vector3<T>| SpatialVector {
             rotational: w,
@@ -81,21 +82,21 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
             rotational: Vector3::zeros(),
             translational: v,
         };
-        let axis = |k: usize| self.axis(&Vector3::ith(k, 1.0));
+        let axis = |k: usize| self.axis(k);
         match &self.body.kind {
             JointKind::Weld { .. } => {}
-            JointKind::Revolute { axis } => columns[0] = turning(self.axis(axis)),
-            JointKind::Prismatic { axis } => columns[0] = sliding(self.axis(axis)),
-            JointKind::Screw { axis, pitch } => {
-                let axis = self.axis(axis);
+            JointKind::Revolute { .. } => columns[0] = turning(axis(0)),
+            JointKind::Prismatic { .. } => columns[0] = sliding(axis(0)),
+            JointKind::Screw { pitch, .. } => {
+                let axis = axis(0);
                 columns[0] = turning(axis) + sliding(axis * T::from(pitch / TAU));
             }
             JointKind::Curvilinear { path } => {
                 // In a reversed joint, B carries the path and moves backwards relative to P.
                 let sign = if self.body.reversed { -1.0 } else { 1.0 };
                 let rate = path.turning_rate(q[0]);
-                let tangent = self.path_axis(&Vector3::x()) * T::from(sign);
-                let normal = self.path_axis(&Vector3::z()) * T::from(sign * rate);
+                let tangent = self.path_axis(0) * T::from(sign);
+                let normal = self.path_axis(2) * T::from(sign * rate);
                 columns[0] = turning(normal) + sliding(tangent);
             }
             JointKind::Universal => {
@@ -122,7 +123,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
         match &self.body.kind {
             JointKind::Universal => {
                 let (s, c) = q[0].sin_cos();
-                let axis = |k: usize| self.axis(&Vector3::ith(k, 1.0));
+                let axis = |k: usize| self.axis(k);
                 Some(SpatialVector {
                     rotational: (axis(2) * c - axis(1) * s) * (v[0] * v[1]),
                     translational: Vector3::zeros(),
@@ -132,8 +133,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
             // rotation of the moving frame gives the reference point the same acceleration.
             JointKind::Curvilinear { path } => Some(SpatialVector {
                 rotational: Vector3::zeros(),
-                translational: self.path_axis(&Vector3::y())
-                    * (v[0] * v[0] * path.turning_rate(q[0])),
+                translational: self.path_axis(1) * (v[0] * v[0] * path.turning_rate(q[0])),
             }),
             _ => None,
         }

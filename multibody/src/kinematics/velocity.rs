@@ -236,7 +236,7 @@ pub(crate) fn acceleration_across<T: Scalar>(
         a.translational += &coriolis;
         a.translational += &coriolis;
     }
-    if !node.is_centered() {
+    if !node.is_centered {
         add_cross(&mut a.translational, w, &cross(w, &joint.arm()));
     }
     if let Some(bias) = joint.bias(&positions.q[node.positions()], v) {

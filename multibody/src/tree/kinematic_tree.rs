@@ -13,8 +13,15 @@ pub(crate) struct MobilizedBody {
     pub(crate) parent: u32,
     pub(crate) q_start: u32,
     pub(crate) v_start: u32,
+    num_positions: u32,
+    num_velocities: u32,
     pub(crate) mobilizer: Mobilizer,
     pub(crate) kind: JointKind,
+    /// The joint's axis or, if it has none of its own, the axes of F, expressed in the inboard
+    /// body.
+    pub(crate) axes: [Vector3<f64>; 3],
+    /// Whether Bo is the joint's reference point.
+    pub(crate) is_centered: bool,
     /// Whether the joint's child is the inboard body.
     pub(crate) reversed: bool,
     pub(crate) x_pf: Isometry3<f64>,
@@ -28,23 +35,58 @@ pub(crate) struct MobilizedBody {
 }
 
 impl MobilizedBody {
+    /// Creates the body of a joint whose coordinates start at the given ones.
+    fn new(
+        joint: &InboardJoint,
+        inertia: SpatialInertia,
+        reflected: f64,
+        (q_start, v_start): (usize, usize),
+    ) -> Self {
+        let r_pf = &joint.x_pf.rotation;
+        let (from_origin, is_path) = (
+            joint.x_bm.translation.vector != Vector3::zeros(),
+            matches!(joint.kind, JointKind::Curvilinear { .. }),
+        );
+        Self {
+            body: joint.child.index() as u32,
+            parent: joint.parent.index() as u32,
+            q_start: q_start as u32,
+            v_start: v_start as u32,
+            num_positions: joint.kind.num_positions() as u32,
+            num_velocities: joint.kind.num_velocities() as u32,
+            mobilizer: Mobilizer::new(joint),
+            kind: joint.kind.clone(),
+            axes: match &joint.kind {
+                JointKind::Revolute { axis }
+                | JointKind::Prismatic { axis }
+                | JointKind::Screw { axis, .. } => [r_pf * axis.into_inner(); 3],
+                _ => [0, 1, 2].map(|k| r_pf * Vector3::ith(k, 1.0)),
+            },
+            is_centered: !from_origin && !(joint.reversed && is_path),
+            reversed: joint.reversed,
+            x_pf: joint.x_pf,
+            x_bm: joint.x_bm,
+            inertia,
+            reflected,
+            is_free: joint.parent.index() == 0
+                && joint.kind == JointKind::QuaternionFloating
+                && *r_pf == UnitQuaternion::identity()
+                && !from_origin,
+        }
+    }
+
     /// Returns the range of the joint's velocities among all velocities.
     pub(crate) fn velocities(&self) -> std::ops::Range<usize> {
         let start = self.v_start as usize;
-        start..start + self.kind.num_velocities()
+        start..start + self.num_velocities as usize
     }
     pub(crate) fn positions(&self) -> std::ops::Range<usize> {
         let start = self.q_start as usize;
-        start..start + self.kind.num_positions()
+        start..start + self.num_positions as usize
     }
     /// Returns true for a path that the outboard body carries.
     pub(crate) fn is_reversed_path(&self) -> bool {
         self.reversed && matches!(self.kind, JointKind::Curvilinear { .. })
-    }
-    /// Returns true if Bo is the joint's reference point.
-    #[inline]
-    pub(crate) fn is_centered(&self) -> bool {
-        self.x_bm.translation.vector == Vector3::zeros() && !self.is_reversed_path()
     }
     /// Returns true if the joint never moves Bo in the inboard body.
     #[inline]
@@ -53,7 +95,7 @@ impl MobilizedBody {
             self.kind,
             JointKind::Revolute { .. } | JointKind::Universal | JointKind::BallRpy
         );
-        turns && self.is_centered()
+        turns && self.is_centered
     }
 }
 
@@ -83,23 +125,10 @@ impl KinematicTree {
     pub(crate) fn push(&mut self, joint: &InboardJoint, reflected: f64) {
         let body = joint.child.index();
         self.node_of[body] = self.nodes.len() as u32;
-        self.nodes.push(MobilizedBody {
-            body: body as u32,
-            parent: joint.parent.index() as u32,
-            q_start: self.num_positions as u32,
-            v_start: self.num_velocities as u32,
-            mobilizer: Mobilizer::new(joint),
-            kind: joint.kind.clone(),
-            reversed: joint.reversed,
-            x_pf: joint.x_pf,
-            x_bm: joint.x_bm,
-            inertia: self.inertias[body],
-            reflected,
-            is_free: joint.parent.index() == 0
-                && joint.kind == JointKind::QuaternionFloating
-                && joint.x_pf.rotation == UnitQuaternion::identity()
-                && joint.x_bm.translation.vector == Vector3::zeros(),
-        });
+        let starts = (self.num_positions, self.num_velocities);
+        let inertia = self.inertias[body];
+        self.nodes
+            .push(MobilizedBody::new(joint, inertia, reflected, starts));
         self.num_positions += joint.kind.num_positions();
         self.num_velocities += joint.kind.num_velocities();
     }
