@@ -2,6 +2,7 @@
 
 mod accel;
 mod error;
+pub mod hydro;
 mod ids;
 pub mod mesh;
 mod properties;
