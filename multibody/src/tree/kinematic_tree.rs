@@ -62,7 +62,7 @@ impl MobilizedBody {
                 | JointKind::Screw { axis, .. } => [r_pf * axis.into_inner(); 3],
                 _ => [0, 1, 2].map(|k| r_pf * Vector3::ith(k, 1.0)),
             },
-            is_centered: !from_origin && !(joint.reversed && is_path),
+            is_centered: !(from_origin || joint.reversed && is_path),
             reversed: joint.reversed,
             x_pf: joint.x_pf,
             x_bm: joint.x_bm,
