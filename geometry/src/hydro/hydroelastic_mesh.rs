@@ -1,14 +1,19 @@
 //! Meshes by shape and properties.
 
-use super::mesh::{Tessellation, capsule, cuboid, cylinder, ellipsoid, hull, pressure_of_volume};
-use crate::error::{Error, Result};
+use super::mesh::{
+    Tessellation, capsule, check_closed_and_oriented, cuboid, cylinder, ellipsoid, hull, inflate,
+    offset_hull, oriented, pressure_of_volume, without_inverted,
+};
+use crate::error::Result;
 use crate::mesh::{
     PolygonSurfaceMesh, TriangleSurfaceMesh, VolumeMeshFieldLinear, convert_volume_to_surface_mesh,
 };
-use crate::properties::{GeometryProperties, HydroelasticType};
-use crate::shape::Shape;
+use crate::properties::checks::check_not_negative_finite;
+use crate::properties::{GeometryProperties, HydroelasticTessellation, HydroelasticType};
+use crate::shape::{BoxShape, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, calc_volume};
 use nalgebra::Vector3;
 use std::sync::Arc;
+use tarragon_framework::warnings::warn;
 
 /// Volume (m^3) that the parallelepiped of the edges of every tetrahedron must exceed, as in Drake.
 const LEAST_PARALLELEPIPED: f64 = f64::EPSILON;
@@ -37,15 +42,29 @@ impl HydroelasticMesh {
 }
 
 /// Returns the hydroelastic representation of a shape with some proximity properties, which are
-/// `("hydroelastic", "compliance_type")` and `("hydroelastic", "resolution_hint")`. Returns `None`
-/// for geometry without a compliance type, for shapes without a mesh, such as half spaces, and for
-/// compliant shapes that are too small for a gradient of pressure.
+/// `("hydroelastic", "compliance_type")`, `("hydroelastic", "resolution_hint")`, `("hydroelastic",
+/// "margin")` and `("hydroelastic", "tessellation")`. Returns `None` for geometry without a
+/// compliance type, for shapes without a mesh, such as half spaces, and for compliant shapes that
+/// are too small for a gradient of pressure.
 ///
 /// Spheres, ellipsoids, cylinders and capsules are inscribed polyhedra whose edges are about as
-/// long as the hint; a hint that is missing counts as infinite. Boxes have four triangles per face.
-/// Meshes are their files if they are rigid or volumes, and otherwise their convex hulls. With a
-/// margin, `("hydroelastic", "margin")`, compliant shapes are larger by that much, and their
-/// pressure is 0 at their true surface and negative outside.
+/// long as the hint; a hint that is missing counts as infinite. With
+/// [`HydroelasticTessellation::EqualVolume`] they are scaled to the volume of the shape. Boxes have
+/// four triangles per face. Meshes are their files if they are rigid or volumes, and otherwise
+/// their convex hulls. A rigid mesh file that is open or inside out is a
+/// [warning](tarragon_framework::warnings), as is an inverted tetrahedron of a compliant one.
+///
+/// With a margin, compliant shapes are larger, and their pressure is negative outside their true
+/// surface:
+/// * Spheres, ellipsoids, cylinders, capsules and boxes are larger by the margin on each side. The
+///   pressure is 0 at their true surface.
+/// * The faces of a [`Convex`](crate::Convex) move outwards by the margin. As in Drake, the
+///   pressure rises from `-margin / depth` to 1, where `depth` is the distance of the new centroid
+///   from the new surface; it is 0 slightly outside the true surface.
+/// * A vertex on the surface of a [`Mesh`](crate::Mesh), or of its convex hull, moves by the
+///   shortest displacement that leads out of all its faces by the margin. The pressure there is
+///   `-margin / depth`, where `depth` is the largest distance of a vertex from the true surface.
+///   Tetrahedra that the displacements turn inside out are left out.
 ///
 /// ```
 /// use tarragon_geometry::hydro::{HydroelasticMesh, make_hydroelastic_mesh};
@@ -62,10 +81,10 @@ impl HydroelasticMesh {
 /// ```
 ///
 /// # Errors
-/// Returns an error if a property has another type, if the hint would give more than a million
-/// elements, if a mesh file cannot be read, if a compliant volume mesh has no vertex inside, or if
-/// a compliant [`Mesh`](crate::Mesh) or [`Convex`](crate::Convex) has a margin, which is not
-/// supported.
+/// Returns an error if a property has another type, if the margin is negative or not finite, if the
+/// hint would give more than a million elements, if a mesh file cannot be read, if a compliant
+/// volume mesh has no vertex inside or no tetrahedron with a positive volume, or if the hull of
+/// another compliant file has no volume.
 pub fn make_hydroelastic_mesh(
     shape: &Shape,
     properties: &GeometryProperties,
@@ -74,94 +93,159 @@ pub fn make_hydroelastic_mesh(
     let kind = properties.get_or(group, "compliance_type", HydroelasticType::Undefined)?;
     let hint = properties.get_or(group, "resolution_hint", f64::INFINITY)?;
     let margin = properties.get_or(group, "margin", 0.0)?;
+    let scaling = properties.get_or(group, "tessellation", HydroelasticTessellation::Inscribed)?;
     let mesh = match kind {
         HydroelasticType::Undefined => None,
-        HydroelasticType::Rigid => rigid(shape, hint)?.map(HydroelasticMesh::Surface),
+        HydroelasticType::Rigid => rigid(shape, hint, scaling)?.map(HydroelasticMesh::Surface),
         HydroelasticType::Compliant => {
-            compliant(shape, hint, margin)?.map(HydroelasticMesh::Volume)
+            check_not_negative_finite("property ('hydroelastic', 'margin')", margin)?;
+            compliant(shape, hint, margin, scaling)?.map(HydroelasticMesh::Volume)
         }
     };
     Ok(mesh)
 }
 
-/// Returns the tessellation of a shape that is not from a file, larger by a margin (m), and its
-/// greatest distance from the surface (m).
-fn tessellate(shape: &Shape, hint: f64, margin: f64) -> Result<Option<(Tessellation, f64)>> {
-    let (mesh, depth) = match shape {
-        Shape::Sphere(s) => {
-            let radius = s.radius() + margin;
-            (ellipsoid(&Vector3::repeat(radius), hint), radius)
-        }
+/// Returns a shape that is not from a file, larger by a margin (m) on each side.
+fn grown(shape: &Shape, margin: f64) -> Result<Shape> {
+    let both = 2.0 * margin;
+    Ok(match shape {
+        _ if margin == 0.0 => shape.clone(),
+        Shape::Sphere(s) => Sphere::new(s.radius() + margin)?.into(),
         Shape::Ellipsoid(e) => {
-            let semi_axes = e.semi_axes().add_scalar(margin);
-            (ellipsoid(&semi_axes, hint), semi_axes.min())
+            let axes = e.semi_axes().add_scalar(margin);
+            Ellipsoid::new(axes.x, axes.y, axes.z)?.into()
         }
         Shape::Box(b) => {
-            let half = b.half_size().add_scalar(margin);
-            (cuboid(&half), half.min())
+            let size = b.size().add_scalar(both);
+            BoxShape::new(size.x, size.y, size.z)?.into()
+        }
+        Shape::Cylinder(c) => Cylinder::new(c.radius() + margin, c.length() + both)?.into(),
+        Shape::Capsule(c) => Capsule::new(c.radius() + margin, c.length())?.into(),
+        _ => shape.clone(),
+    })
+}
+
+/// Returns the tessellation of a shape that is not from a file and its greatest distance from the
+/// surface (m).
+fn tessellate(
+    shape: &Shape,
+    hint: f64,
+    scaling: HydroelasticTessellation,
+) -> Result<Option<(Tessellation, f64)>> {
+    // With half of the length of the part that grows radially.
+    let (mut mesh, depth, half_length) = match shape {
+        Shape::Sphere(s) => {
+            let mesh = ellipsoid(&Vector3::repeat(s.radius()), hint);
+            (mesh, s.radius(), 0.0)
+        }
+        Shape::Ellipsoid(e) => (ellipsoid(&e.semi_axes(), hint), e.semi_axes().min(), 0.0),
+        Shape::Box(b) => {
+            let half = b.half_size();
+            return Ok(Some((cuboid(&half).finish()?, half.min())));
         }
         Shape::Cylinder(c) => {
-            let (radius, length) = (c.radius() + margin, c.length() + 2.0 * margin);
-            let depth = radius.min(0.5 * length);
-            (cylinder(radius, length, hint)?, depth)
+            let (radius, half) = (c.radius(), 0.5 * c.length());
+            (cylinder(radius, c.length(), hint)?, radius.min(half), half)
         }
         Shape::Capsule(c) => {
-            let radius = c.radius() + margin;
-            (capsule(radius, c.length(), hint), radius)
+            let mesh = capsule(c.radius(), c.length(), hint);
+            (mesh, c.radius(), 0.5 * c.length())
         }
         _ => return Ok(None),
     };
+    if scaling == HydroelasticTessellation::EqualVolume {
+        mesh.scale_to_volume(half_length, calc_volume(shape)?);
+    }
     Ok(Some((mesh.finish()?, depth)))
 }
 
-fn rigid(shape: &Shape, hint: f64) -> Result<Option<Arc<TriangleSurfaceMesh>>> {
+fn rigid(
+    shape: &Shape,
+    hint: f64,
+    scaling: HydroelasticTessellation,
+) -> Result<Option<Arc<TriangleSurfaceMesh>>> {
     Ok(match shape {
         Shape::Convex(c) => Some(Arc::new(c.convex_hull()?.to_triangles())),
-        Shape::Mesh(m) => Some(m.surface()?),
-        _ => match tessellate(shape, hint, 0.0)? {
+        Shape::Mesh(m) => {
+            let surface = m.surface()?;
+            if let Err(error) = check_closed_and_oriented(&surface) {
+                let place = m.source().description();
+                warn(format!(
+                    "{place}: {error}, or contact will miss parts of the mesh"
+                ));
+            }
+            Some(surface)
+        }
+        _ => match tessellate(shape, hint, scaling)? {
             Some((mesh, _)) => Some(Arc::new(convert_volume_to_surface_mesh(&mesh.volume)?)),
             None => None,
         },
     })
 }
 
-fn compliant(shape: &Shape, hint: f64, margin: f64) -> Result<Option<Arc<VolumeMeshFieldLinear>>> {
-    let field = match shape {
-        Shape::Convex(_) | Shape::Mesh(_) if margin > 0.0 => {
-            return Err(Error::unsupported(format!(
-                "the margin of a compliant {} must be 0, got {margin:?} m; margins of meshes are not \
-                 supported yet",
-                shape.type_name()
-            )));
+fn compliant(
+    shape: &Shape,
+    hint: f64,
+    margin: f64,
+    scaling: HydroelasticTessellation,
+) -> Result<Option<Arc<VolumeMeshFieldLinear>>> {
+    let mesh = match shape {
+        Shape::Convex(c) => {
+            let mesh = compliant_convex(&*c.convex_hull()?, margin);
+            mesh.map_err(|e| e.at(c.source().description()))?
         }
-        Shape::Convex(c) => of_hull(&*c.convex_hull()?)?,
-        Shape::Mesh(m) if m.extension() == ".vtk" => {
-            let volume = m.volume_mesh()?;
-            let pressures = pressure_of_volume(&volume);
-            let pressures = pressures.map_err(|e| e.at(m.source().description()))?;
-            VolumeMeshFieldLinear::new(pressures, volume)?
-        }
-        Shape::Mesh(m) => of_hull(&*m.convex_hull()?)?,
+        Shape::Mesh(m) => compliant_mesh(m, margin).map_err(|e| e.at(m.source().description()))?,
         _ => {
-            let Some((mesh, depth)) = tessellate(shape, hint, margin)? else {
+            let grown = grown(shape, margin)?;
+            let Some((mesh, depth)) = tessellate(&grown, hint, scaling)? else {
                 return Ok(None);
             };
-            let Tessellation { volume, pressures } = mesh;
-            let pressure = |p: f64| (p * depth - margin) / (depth - margin);
-            let pressures = pressures.into_iter().map(pressure).collect();
-            let field = VolumeMeshFieldLinear::new(pressures, Arc::new(volume))?;
-            let mut volumes =
-                (0..field.mesh().num_elements()).map(|e| field.mesh().calc_tetrahedron_volume(e));
-            if volumes.any(|volume| 6.0 * volume <= LEAST_PARALLELEPIPED) {
+            let volume = &mesh.volume;
+            let volumes = (0..volume.num_elements()).map(|e| volume.calc_tetrahedron_volume(e));
+            if volumes.map(|v| 6.0 * v).any(|v| v <= LEAST_PARALLELEPIPED) {
                 return Ok(None);
             }
-            field
+            with_margin(mesh, depth, margin)
         }
     };
+    let field = VolumeMeshFieldLinear::new(mesh.pressures, mesh.volume)?;
     Ok(Some(Arc::new(field)))
 }
 
-fn of_hull(polygons: &PolygonSurfaceMesh) -> Result<VolumeMeshFieldLinear> {
-    let Tessellation { volume, pressures } = hull(polygons).finish()?;
-    VolumeMeshFieldLinear::new(pressures, Arc::new(volume))
+fn compliant_convex(polygons: &PolygonSurfaceMesh, margin: f64) -> Result<Tessellation> {
+    let (mesh, _) = hull(polygons)?;
+    if margin == 0.0 {
+        return Ok(mesh);
+    }
+    let (mesh, depth) = hull(&offset_hull(polygons, margin)?)?;
+    // Drake adds the margin to the depth of the shape that already has it.
+    Ok(with_margin(mesh, depth + margin, margin))
+}
+
+fn compliant_mesh(shape: &Mesh, margin: f64) -> Result<Tessellation> {
+    let mesh = if shape.extension() == ".vtk" {
+        let volume = oriented(shape.volume_mesh()?, &shape.source().description())?;
+        let pressures = pressure_of_volume(&volume, margin)?;
+        let volume = match margin == 0.0 {
+            true => without_inverted(volume)?,
+            false => volume,
+        };
+        Tessellation { volume, pressures }
+    } else {
+        let (mesh, depth) = hull(&*shape.convex_hull()?)?;
+        with_margin(mesh, depth + margin, margin)
+    };
+    if margin == 0.0 {
+        return Ok(mesh);
+    }
+    inflate(mesh, margin)
+}
+
+/// Lowers the pressure of a mesh whose vertices are on its surface or at a depth (m), so that it is
+/// 0 at a distance of the margin (m) from the surface.
+fn with_margin(mut mesh: Tessellation, depth: f64, margin: f64) -> Tessellation {
+    for pressure in &mut mesh.pressures {
+        *pressure = (*pressure * depth - margin) / (depth - margin);
+    }
+    mesh
 }

@@ -4,12 +4,16 @@ use crate::error::{Error, Result};
 use crate::mesh::VolumeMesh;
 use nalgebra::Vector3;
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
 /// A volume mesh with the pressure of each vertex, per modulus.
 pub(in crate::hydro) struct Tessellation {
-    pub(in crate::hydro) volume: VolumeMesh,
+    pub(in crate::hydro) volume: Arc<VolumeMesh>,
     pub(in crate::hydro) pressures: Vec<f64>,
 }
+
+/// Maximum number of steps of Newton's method. A polyhedron of three vertices around needs six.
+const MOST_NEWTON_STEPS: usize = 50;
 
 /// Vertices and tetrahedra that are added one after the other.
 #[derive(Default)]
@@ -69,9 +73,46 @@ impl TessellationBuilder {
         self.add([a, c, d, apex]);
     }
 
+    /// Scales the mesh about the segment from `-half_length` to `half_length` (m) along z, which
+    /// stays, until its volume is `volume` (m^3). Vertices move away from the nearest point of the
+    /// segment: a capsule stays one, and a part between the ends of the segment grows radially.
+    pub(in crate::hydro) fn scale_to_volume(&mut self, half_length: f64, volume: f64) {
+        let scaled = |p: &Vector3<f64>, scale: f64| {
+            let centre = Vector3::new(0.0, 0.0, p.z.clamp(-half_length, half_length));
+            centre + (p - centre) * scale
+        };
+        let volume_at = |scale: f64| {
+            let parts = self.tetrahedra.iter().map(|vertices| {
+                let [p, q, r, s] = vertices.map(|v| scaled(&self.vertices[v as usize], scale));
+                (q - p).cross(&(r - p)).dot(&(s - p))
+            });
+            parts.sum::<f64>() / 6.0
+        };
+        // The part between the ends grows with the square, the parts beyond with the cube.
+        let (once, twice) = (volume_at(1.0), volume_at(2.0));
+        let cubic = 0.25 * twice - once;
+        let square = once - cubic;
+        // Newton's method; the volume is convex and increasing in the scale.
+        let mut scale: f64 = 1.0;
+        for _ in 0..MOST_NEWTON_STEPS {
+            let excess = (square + cubic * scale) * scale * scale - volume;
+            let step = excess / ((2.0 * square + 3.0 * cubic * scale) * scale);
+            scale -= step;
+            if step.abs() <= f64::EPSILON * scale {
+                break;
+            }
+        }
+        // Without a volume that numbers can hold, the mesh stays as it is.
+        if scale.is_finite() && scale > 0.0 {
+            for vertex in &mut self.vertices {
+                *vertex = scaled(vertex, scale);
+            }
+        }
+    }
+
     pub(in crate::hydro) fn finish(self) -> Result<Tessellation> {
         Ok(Tessellation {
-            volume: VolumeMesh::new(self.tetrahedra, self.vertices)?,
+            volume: Arc::new(VolumeMesh::new(self.tetrahedra, self.vertices)?),
             pressures: self.pressures,
         })
     }
