@@ -14,7 +14,6 @@
 
 mod camera;
 mod dynamics;
-mod hydro;
 mod integrators;
 mod kinematics;
 mod meshes;

@@ -21,8 +21,7 @@ pub(super) struct ElementNames {
 /// Elements of one kind, whose names are unique within a model instance.
 #[derive(Clone, Debug)]
 pub(super) struct NameIndex<I> {
-    /// By name, sorted by model instance.
-    elements: BTreeMap<String, Vec<(ModelInstanceIndex, I)>>,
+    elements: BTreeMap<String, BTreeMap<ModelInstanceIndex, I>>,
 }
 
 impl<I> Default for NameIndex<I> {
@@ -35,43 +34,34 @@ impl<I> Default for NameIndex<I> {
 
 impl<I: Copy> NameIndex<I> {
     pub(super) fn insert(&mut self, instance: ModelInstanceIndex, name: &str, index: I) {
-        let Some(of_name) = self.elements.get_mut(name) else {
-            let of_name = vec![(instance, index)];
-            self.elements.insert(name.into(), of_name);
-            return;
+        match self.elements.get_mut(name) {
+            Some(of_name) => of_name.insert(instance, index),
+            None => {
+                let of_name = BTreeMap::from([(instance, index)]);
+                self.elements.insert(name.into(), of_name);
+                None
+            }
         };
-        match find(of_name, instance) {
-            Ok(at) => of_name[at].1 = index,
-            Err(at) => of_name.insert(at, (instance, index)),
-        }
     }
     pub(super) fn remove(&mut self, instance: ModelInstanceIndex, name: &str) {
         if let Some(of_name) = self.elements.get_mut(name) {
-            of_name.retain(|(i, _)| *i != instance);
+            of_name.remove(&instance);
             if of_name.is_empty() {
                 self.elements.remove(name);
             }
         }
     }
     pub(super) fn get(&self, instance: ModelInstanceIndex, name: &str) -> Option<I> {
-        let of_name = self.elements.get(name)?;
-        find(of_name, instance).ok().map(|at| of_name[at].1)
+        self.elements.get(name)?.get(&instance).copied()
     }
     pub(super) fn contains(&self, instance: ModelInstanceIndex, name: &str) -> bool {
         self.get(instance, name).is_some()
     }
     /// The elements of a name in all model instances.
     pub(super) fn of_name(&self, name: &str) -> impl Iterator<Item = (ModelInstanceIndex, I)> {
-        self.elements.get(name).into_iter().flatten().copied()
+        let found = self.elements.get(name).into_iter().flatten();
+        found.map(|(instance, index)| (*instance, *index))
     }
-}
-
-/// Finds an instance in a sorted list: its place, or else where it belongs.
-fn find<I>(
-    of_name: &[(ModelInstanceIndex, I)],
-    instance: ModelInstanceIndex,
-) -> Result<usize, usize> {
-    of_name.binary_search_by_key(&instance, |(i, _)| *i)
 }
 
 /// Model instances by name.

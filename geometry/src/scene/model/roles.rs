@@ -1,6 +1,7 @@
 //! Assignment and removal of roles.
 
-use super::state::{GeometryState, Participation, RegisteredGeometry, WORLD};
+use super::form::ProximityForm;
+use super::state::{GeometryState, RegisteredGeometry, WORLD};
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::{
@@ -37,9 +38,9 @@ impl RoleProperties for ProximityProperties {
     fn put(self, state: &mut GeometryState, number: usize) -> Result<()> {
         let properties = state.filled_in(self);
         let geometry = &state.geometries[number];
-        let found = state.participation(geometry, &geometry.shape, &properties)?;
+        let (bound, form) = state.participation(geometry, &geometry.shape, &properties)?;
         let geometry = &mut Arc::make_mut(&mut state.geometries)[number];
-        geometry.set_participation(found);
+        (geometry.bound, geometry.form) = (bound, form);
         geometry.proximity = Some(properties);
         Ok(())
     }
@@ -191,8 +192,8 @@ impl GeometryState {
         let geometry = &mut Arc::make_mut(&mut self.geometries)[number];
         match role {
             Role::Proximity => {
-                geometry.proximity = None;
-                geometry.set_participation(Participation::default());
+                (geometry.proximity, geometry.bound) = (None, None);
+                geometry.form = ProximityForm::default();
             }
             Role::Illustration => geometry.illustration = None,
             Role::Perception => geometry.perception = None,

@@ -1,6 +1,5 @@
 //! Queries of a scene at one time: poses, distances, contacts, rays, images.
 
-mod contact_surfaces;
 mod images;
 mod pairs;
 mod points;
