@@ -2,6 +2,7 @@
 
 mod accel;
 mod error;
+pub mod hydro;
 mod ids;
 pub mod mesh;
 mod properties;
@@ -17,8 +18,9 @@ pub use self::error::{Error, ErrorKind, Result};
 pub use self::ids::{FilterId, FrameId, GeometryId, SourceId};
 pub use self::mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
 pub use self::properties::{
-    CoulombFriction, GeometryProperties, HydroelasticType, IllustrationProperties,
-    PerceptionProperties, PropertyValue, ProximityProperties, RenderLabel, Role, RoleAssign,
+    CoulombFriction, GeometryProperties, HydroelasticTessellation, HydroelasticType,
+    IllustrationProperties, PerceptionProperties, PropertyValue, ProximityProperties, RenderLabel,
+    Role, RoleAssign,
 };
 pub use self::ray::{Ray, SurfaceHit, cast_ray};
 pub use self::rgba::Rgba;

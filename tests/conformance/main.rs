@@ -14,6 +14,7 @@
 
 mod camera;
 mod dynamics;
+mod hydro;
 mod integrators;
 mod kinematics;
 mod meshes;

@@ -19,7 +19,7 @@ fn truth() -> Option<(Vec<Value>, PathBuf)> {
 }
 
 /// Error of a count, which has no tolerance: 1 if the counts differ, else 0.
-fn unequal(ours: usize, recorded: &Value) -> f64 {
+pub(crate) fn unequal(ours: usize, recorded: &Value) -> f64 {
     f64::from(u8::from(Some(ours as u64) != recorded.as_u64()))
 }
 

@@ -22,8 +22,8 @@ const TYPES: [&str; 8] = [
     "Sphere",
 ];
 
-/// Builds a recorded shape.
-fn shape(spec: &Value) -> Shape {
+/// Builds a recorded shape, whose file is in a directory of the recordings.
+pub(crate) fn shape(spec: &Value, directory: &str) -> Shape {
     let length = |key: &str| number(&spec[key]);
     match spec["type"].as_str() {
         Some("Box") => {
@@ -38,9 +38,12 @@ fn shape(spec: &Value) -> Shape {
             .into(),
         Some(kind @ ("Convex" | "Mesh")) => {
             let name = spec["file"].as_str().expect("a file name");
-            let file = crate::support::find(&format!("proximity/meshes/{name}"));
+            let file = crate::support::find(&format!("{directory}/{name}"));
             let file = file.expect("the numbers were read from there");
-            let scale3 = Vector3::from(numbers::<3>(&spec["scale3"]));
+            let scale3 = match &spec["scale3"] {
+                Value::Null => Vector3::repeat(1.0),
+                scale3 => Vector3::from(numbers::<3>(scale3)),
+            };
             // A mesh stands for its convex hull, except for the distance to a point.
             if kind == "Mesh" {
                 Mesh::with_scale(file, scale3).unwrap().into()
@@ -176,8 +179,8 @@ fn configs(a: &str, b: &str) -> Vec<Config> {
             let shapes = &file["shapes"][c["s"].as_u64().expect("an index") as usize];
             Config {
                 name: format!("{a}-{b} {k} {}", c["cat"]),
-                a: shape(&shapes[0]),
-                b: shape(&shapes[1]),
+                a: shape(&shapes[0], "proximity/meshes"),
+                b: shape(&shapes[1], "proximity/meshes"),
                 x_wa: pose(&c["qA"], &c["pA"]),
                 x_wb: pose(&c["qB"], &c["pB"]),
                 recorded: c.clone(),

@@ -1,6 +1,8 @@
 //! Types of contact property values.
 
+use super::checks::HYDROELASTIC;
 use crate::error::{Error, Result};
+use std::str::FromStr;
 
 /// Static and dynamic coefficient of friction (Drake's `CoulombFriction`); the proximity property
 /// `("material", "coulomb_friction")`.
@@ -74,4 +76,58 @@ pub enum HydroelasticType {
     Rigid,
     /// Has a finite modulus.
     Compliant,
+}
+
+/// Size of the polyhedra that stand for spheres, ellipsoids, cylinders and capsules in hydroelastic
+/// contact; the proximity property `("hydroelastic", "tessellation")`. Drake has only the default.
+///
+/// ```
+/// use tarragon_geometry::{HydroelasticTessellation, ProximityProperties};
+/// let p = ProximityProperties::new().with_equal_volume_tessellation();
+/// let found = p.get::<HydroelasticTessellation>("hydroelastic", "tessellation")?;
+/// assert_eq!(*found, "equal_volume".parse()?);
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HydroelasticTessellation {
+    /// Vertices lie on the shape, so that the polyhedron is smaller.
+    #[default]
+    Inscribed,
+    /// The polyhedron has the volume of the shape, so that the error of contact forces is smaller.
+    EqualVolume,
+}
+
+impl FromStr for HydroelasticTessellation {
+    type Err = Error;
+    /// Parses a tessellation.
+    ///
+    /// # Errors
+    /// Returns an error if the word is not `inscribed` or `equal_volume`.
+    fn from_str(word: &str) -> Result<Self> {
+        match word {
+            "inscribed" => Ok(Self::Inscribed),
+            "equal_volume" => Ok(Self::EqualVolume),
+            _ => Err(Error::invalid(format!(
+                "property ('{HYDROELASTIC}', 'tessellation') must be 'inscribed' or 'equal_volume', \
+                 got '{word}'"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_tessellation_is_an_error_that_names_the_property() {
+        let inscribed: HydroelasticTessellation = "inscribed".parse().unwrap();
+        assert_eq!(inscribed, HydroelasticTessellation::default());
+        let error = "exact".parse::<HydroelasticTessellation>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "property ('hydroelastic', 'tessellation') must be 'inscribed' or 'equal_volume', got \
+             'exact'"
+        );
+    }
 }

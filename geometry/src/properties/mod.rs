@@ -7,7 +7,7 @@ mod render_label;
 mod role;
 mod typed;
 
-pub use self::contact::{CoulombFriction, HydroelasticType};
+pub use self::contact::{CoulombFriction, HydroelasticTessellation, HydroelasticType};
 pub use self::property_sets::{
     GeometryProperties, IllustrationProperties, PerceptionProperties, PropertyValue,
     ProximityProperties,

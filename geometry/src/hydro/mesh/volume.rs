@@ -1,0 +1,104 @@
+//! Volume meshes from files.
+
+use super::boundary::boundary_faces;
+use super::check::{check_tetrahedra, is_positive};
+use crate::accel::IndexedSurface;
+use crate::accel::triangle_index::Box3;
+use crate::error::{Error, Result};
+use crate::mesh::{VolumeMesh, convert_volume_to_surface_mesh};
+use std::sync::Arc;
+use tarragon_framework::warnings::warn;
+
+/// Returns the mesh of a file with all tetrahedra in the right order. A tetrahedron in the wrong
+/// order or without volume is a warning that begins with `place`. Where all are in the wrong order,
+/// the file has another convention.
+pub(in crate::hydro) fn oriented(volume: Arc<VolumeMesh>, place: &str) -> Result<Arc<VolumeMesh>> {
+    let Err(error) = check_tetrahedra(&volume) else {
+        return Ok(volume);
+    };
+    let is_inverted = |e: usize| volume.calc_tetrahedron_volume(e) < 0.0;
+    let count = volume.num_elements();
+    if !(0..count).all(is_inverted) {
+        warn(format!(
+            "{place}: {error}; until then it counts as if they were exchanged, and tetrahedra \
+             without volume are left out"
+        ));
+    }
+    let tetrahedra = (0..count).map(|e| match (volume.element(e).vertices(), is_inverted(e)) {
+        ([a, b, c, d], true) => [b, a, c, d],
+        (vertices, false) => vertices,
+    });
+    let turned = VolumeMesh::new(tetrahedra, volume.vertices().to_vec())?;
+    Ok(Arc::new(turned))
+}
+
+/// Leaves tetrahedra without a positive volume out. All vertices stay.
+///
+/// # Errors
+/// Returns an error if no tetrahedron has a positive volume.
+pub(in crate::hydro) fn without_inverted(volume: Arc<VolumeMesh>) -> Result<Arc<VolumeMesh>> {
+    let count = volume.num_elements();
+    let kept: Vec<usize> = (0..count).filter(|e| is_positive(&volume, *e)).collect();
+    if kept.len() == count {
+        return Ok(volume);
+    }
+    if kept.is_empty() {
+        return Err(Error::invalid(format!(
+            "a compliant volume mesh must have a tetrahedron with a positive volume, got none of \
+             {count}; correct the tetrahedra, or reduce the margin if there is one"
+        )));
+    }
+    let tetrahedra = kept.iter().map(|e| volume.element(*e));
+    let positive = VolumeMesh::new(tetrahedra, volume.vertices().to_vec())?;
+    Ok(Arc::new(positive))
+}
+
+/// Returns the pressure of each vertex per modulus: the distance from the boundary relative to the
+/// largest. On the boundary, which a margin (m) moves outwards, it is that of the moved boundary:
+/// negative, so that it rises to 0 over the margin.
+pub(in crate::hydro) fn pressure_of_volume(volume: &VolumeMesh, margin: f64) -> Result<Vec<f64>> {
+    let boundary = IndexedSurface::new(&convert_volume_to_surface_mesh(volume)?)?;
+    let rounding = 1e-14 * boundary.extent();
+    let mut is_outside = vec![false; volume.num_vertices()];
+    for face in boundary_faces(volume) {
+        for v in face.vertices {
+            is_outside[v as usize] = true;
+        }
+    }
+    let distances = volume
+        .vertices()
+        .iter()
+        .zip(&is_outside)
+        .map(|(p, is_outside)| {
+            if *is_outside {
+                return 0.0;
+            }
+            let mut best = f64::INFINITY;
+            let bound = |b: &Box3| b.distance2(p);
+            boundary.tree.descend(f64::INFINITY, bound, |i| {
+                let nearest = boundary.triangles[i].nearest(p);
+                best = best.min((p - nearest).norm_squared());
+                best
+            });
+            // A vertex of no boundary face may still lie on one, but for rounding.
+            match best.sqrt() {
+                distance if distance <= rounding => 0.0,
+                distance => distance,
+            }
+        });
+    let mut pressures: Vec<f64> = distances.collect();
+    let deepest = pressures.iter().copied().fold(0.0, f64::max);
+    if deepest == 0.0 {
+        return Err(Error::invalid(
+            "a compliant volume mesh must have a vertex inside, got only vertices on the boundary; \
+             divide its tetrahedra",
+        ));
+    }
+    for (pressure, is_outside) in pressures.iter_mut().zip(is_outside) {
+        *pressure = match is_outside {
+            true => 0.0 - margin / deepest,
+            false => *pressure / deepest,
+        };
+    }
+    Ok(pressures)
+}

@@ -1,0 +1,16 @@
+//! Hydroelastic contact: shapes as meshes with a field of pressure.
+//!
+//! A compliant shape is a volume whose pressure rises from 0 at the surface to its modulus where it
+//! is deepest; a rigid one is a surface. Meshes have the vertices and elements of Drake 1.51, so
+//! that moduli and resolution hints that were tuned there mean the same here.
+//!
+//! Sources: R. Elandt et al., "A pressure field model for fast, robust approximation of net contact
+//! force and moment between nominally rigid objects", 2019; J. Masterjohn et al., "Velocity level
+//! approximation of pressure field contact patches", 2022; Drake's documentation.
+
+mod hydroelastic_mesh;
+mod mesh;
+#[cfg(test)]
+mod tests;
+
+pub use self::hydroelastic_mesh::{HydroelasticMesh, make_hydroelastic_mesh};
