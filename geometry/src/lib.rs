@@ -15,6 +15,7 @@ mod shape;
 mod values;
 
 pub use self::error::{Error, ErrorKind, Result};
+pub use self::hydro::{ContactSurface, HydroelasticContactRepresentation, HydroelasticMesh};
 pub use self::ids::{FilterId, FrameId, GeometryId, SourceId};
 pub use self::mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
 pub use self::properties::{

@@ -9,7 +9,7 @@ use tarragon_geometry::hydro::{HydroelasticMesh, make_hydroelastic_mesh};
 use tarragon_geometry::{ProximityProperties, Shape};
 
 /// Builds the recorded properties.
-fn properties(spec: &Value) -> ProximityProperties {
+pub(crate) fn properties(spec: &Value) -> ProximityProperties {
     let value = |key: &str| spec.get(key).map(number);
     let mut properties = ProximityProperties::new();
     properties = match spec["compliance"].as_str() {

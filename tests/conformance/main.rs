@@ -13,6 +13,7 @@
 )]
 
 mod camera;
+mod contact_surfaces;
 mod dynamics;
 mod hydro;
 mod integrators;

@@ -205,7 +205,10 @@ fn compliant(
             if volumes.map(|v| 6.0 * v).any(|v| v <= LEAST_PARALLELEPIPED) {
                 return Ok(None);
             }
-            with_margin(mesh, depth, margin)
+            match shape {
+                Shape::Ellipsoid(e) if margin > 0.0 => ellipsoid_with_margin(mesh, e, margin),
+                _ => with_margin(mesh, depth, margin),
+            }
         }
     };
     let field = VolumeMeshFieldLinear::new(mesh.pressures, mesh.volume)?;
@@ -246,6 +249,19 @@ fn compliant_mesh(shape: &Mesh, margin: f64) -> Result<Tessellation> {
 fn with_margin(mut mesh: Tessellation, depth: f64, margin: f64) -> Tessellation {
     for pressure in &mut mesh.pressures {
         *pressure = (*pressure * depth - margin) / (depth - margin);
+    }
+    mesh
+}
+
+/// Does the same for an ellipsoid. As in Drake, its pressure falls along each direction from the
+/// centre as if to 0 at the true surface, so that it varies over the larger one.
+fn ellipsoid_with_margin(mut mesh: Tessellation, shape: &Ellipsoid, margin: f64) -> Tessellation {
+    let axes = shape.semi_axes();
+    let grown = axes.add_scalar(margin);
+    for (pressure, p) in mesh.pressures.iter_mut().zip(mesh.volume.vertices()) {
+        if *pressure == 0.0 {
+            *pressure = 1.0 - p.component_div(&axes).norm() / p.component_div(&grown).norm();
+        }
     }
     mesh
 }

@@ -8,9 +8,20 @@
 //! force and moment between nominally rigid objects", 2019; J. Masterjohn et al., "Velocity level
 //! approximation of pressure field contact patches", 2022; Drake's documentation.
 
+mod clip;
+mod contact_surface;
+mod elements;
+mod form;
 mod hydroelastic_mesh;
+mod lift;
 mod mesh;
+mod plane;
+mod raw_surface;
 #[cfg(test)]
 mod tests;
+mod tet_tet;
+mod tri_tet;
 
+pub use self::contact_surface::{ContactSurface, HydroelasticContactRepresentation};
+pub(crate) use self::form::{HydroelasticForm, check_pair, contact_surface};
 pub use self::hydroelastic_mesh::{HydroelasticMesh, make_hydroelastic_mesh};

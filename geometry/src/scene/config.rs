@@ -1,6 +1,7 @@
 //! Defaults that apply to a whole scene.
 
 use crate::error::{Error, Result};
+use crate::hydro::HydroelasticForm;
 use crate::properties::checks::{
     HYDROELASTIC, MATERIAL, check_not_negative, check_not_negative_finite, check_positive,
     check_positive_finite,
@@ -191,25 +192,40 @@ impl DefaultProximityProperties {
         changed
     }
 
+    /// Returns how a shape with these properties and these defaults takes part in hydroelastic
+    /// contact.
+    ///
+    /// # Errors
+    /// Returns an error if a required property is missing, has the wrong type, or is outside its
+    /// domain, or if the mesh cannot be made.
+    pub(super) fn hydroelastic_form(
+        &self,
+        shape: &Shape,
+        properties: &ProximityProperties,
+    ) -> Result<HydroelasticForm> {
+        self.check_hydroelastic(shape, properties)?;
+        let mut properties = properties.clone();
+        self.fill_in(&mut properties);
+        HydroelasticForm::of(shape, &properties)
+    }
+
     /// Checks that a shape with these properties and these defaults can take part in hydroelastic
     /// contact, if its compliance type is defined.
     ///
     /// # Errors
     /// Returns an error if a required property is missing, has the wrong type, or is outside its
     /// domain.
-    pub(crate) fn check_hydroelastic(
-        &self,
-        shape: &Shape,
-        properties: &ProximityProperties,
-    ) -> Result<()> {
-        let kind = properties.try_get::<HydroelasticType>(HYDROELASTIC, "compliance_type")?;
-        let kind = kind.copied().unwrap_or(self.compliance_type);
+    fn check_hydroelastic(&self, shape: &Shape, properties: &ProximityProperties) -> Result<()> {
+        let own = properties.try_get::<HydroelasticType>(HYDROELASTIC, "compliance_type")?;
+        let kind = own.copied().unwrap_or(self.compliance_type);
+        // Defaults complete the geometry of contexts, but not what a model declares itself.
+        let has_own = own.is_some();
         if kind == HydroelasticType::Undefined || matches!(shape, Shape::MeshcatCone(_)) {
             return Ok(());
         }
         let value = |name: &str, default: Option<f64>, check: NumberCheck| -> Result<bool> {
             let own = properties.try_get::<f64>(HYDROELASTIC, name)?;
-            let value = own.copied().or(default);
+            let value = own.copied().or(default.filter(|_| !has_own));
             value.map_or(Ok(()), |v| {
                 check(&format!("property ('{HYDROELASTIC}', '{name}')"), v)
             })?;

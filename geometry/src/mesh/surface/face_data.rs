@@ -50,12 +50,44 @@ impl<T: Scalar> FaceData<T> {
             data.normals.push(normal);
             data.centroids.push(centroid);
         }
-        data.centroid = if data.total_area.re() > 0.0 {
-            data.centroid / data.total_area
-        } else {
-            zero
-        };
+        data.finish();
         data
+    }
+
+    /// Computes the data from the corners of the faces and their unit normals. Faces whose area is
+    /// mere rounding thus keep a normal.
+    pub(super) fn with_normals<'a>(
+        faces: impl Iterator<Item = &'a [u32]>,
+        vertices: &[Vector3<T>],
+        normals: Vec<Vector3<T>>,
+    ) -> Self {
+        let mut data = Self {
+            areas: Vec::with_capacity(normals.len()),
+            centroids: Vec::with_capacity(normals.len()),
+            normals: vec![],
+            total_area: T::from(0.0),
+            centroid: Vector3::from_element(T::from(0.0)),
+        };
+        for (face, normal) in faces.zip(&normals) {
+            let corners = face.iter().map(|v| vertices[*v as usize]);
+            let (area, centroid) = area_and_centroid(corners, normal);
+            data.total_area += area;
+            data.centroid += centroid * area;
+            data.areas.push(area);
+            data.centroids.push(centroid);
+        }
+        data.normals = normals;
+        data.finish();
+        data
+    }
+
+    /// Turns the sum of the weighted centroids into their mean.
+    fn finish(&mut self) {
+        self.centroid = if self.total_area.re() > 0.0 {
+            self.centroid / self.total_area
+        } else {
+            Vector3::from_element(T::from(0.0))
+        };
     }
 
     /// Expresses all data in frame N, given the pose of frame M in N.
@@ -69,4 +101,49 @@ impl<T: Scalar> FaceData<T> {
             self.centroid = moved(&self.centroid);
         }
     }
+}
+
+/// Returns area and centroid of a convex polygon with a unit normal; without area, the mean of its
+/// corners.
+pub(crate) fn area_and_centroid<T: Scalar>(
+    mut corners: impl ExactSizeIterator<Item = Vector3<T>>,
+    normal: &Vector3<T>,
+) -> (T, Vector3<T>) {
+    let zero = Vector3::from_element(T::from(0.0));
+    // Area vectors are along the normal, so its derivatives do not change their lengths.
+    let normal = normal.map(|x| x.re());
+    let count = corners.len() as f64;
+    let Some(first) = corners.next() else {
+        return (T::from(0.0), zero);
+    };
+    let (mut doubled, mut moment, mut sum) = (T::from(0.0), zero, zero);
+    let mut last = zero;
+    for (i, corner) in corners.enumerate() {
+        let next = corner - first;
+        sum += next;
+        if i > 0 {
+            let turned = cross_constant(&next, &normal);
+            let area = last.x * turned.x + last.y * turned.y + last.z * turned.z;
+            doubled += area;
+            moment += (last + next) * area;
+        }
+        last = next;
+    }
+    match doubled.re() > 0.0 {
+        true => {
+            let from_first = moment / (doubled * 3.0);
+            (doubled * 0.5, first + from_first)
+        }
+        false => (T::from(0.0), first + sum / T::from(count)),
+    }
+}
+
+/// Returns the cross product with a constant vector.
+#[inline]
+fn cross_constant<T: Scalar>(a: &Vector3<T>, b: &Vector3<f64>) -> Vector3<T> {
+    Vector3::new(
+        a.y * b.z - a.z * b.y,
+        a.z * b.x - a.x * b.z,
+        a.x * b.y - a.y * b.x,
+    )
 }

@@ -66,6 +66,28 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
         })
     }
 
+    /// Creates a mesh whose faces are as [`PolygonSurfaceMesh::new`] checks, and have the given
+    /// normals.
+    pub(crate) fn with_normals(
+        face_data: Vec<u32>,
+        vertices: Vec<Vector3<T>>,
+        normals: Vec<Vector3<T>>,
+    ) -> Self {
+        let mut starts = Vec::with_capacity(normals.len());
+        let mut at = 0;
+        while let Some(n) = face_data.get(at) {
+            starts.push(at as u32);
+            at += 1 + *n as usize;
+        }
+        let indices = starts.iter().map(|s| polygon(&face_data, *s));
+        Self {
+            faces: FaceData::with_normals(indices, &vertices, normals),
+            vertices,
+            face_data,
+            starts,
+        }
+    }
+
     /// Returns the number of faces.
     pub fn num_faces(&self) -> usize {
         self.starts.len()

@@ -51,6 +51,20 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
         })
     }
 
+    /// Creates a mesh whose triangles exist and have the given normals.
+    pub(crate) fn with_normals(
+        triangles: Vec<SurfaceTriangle>,
+        vertices: Vec<Vector3<T>>,
+        normals: Vec<Vector3<T>>,
+    ) -> Self {
+        let indices = triangles.iter().map(SurfaceTriangle::as_slice);
+        Self {
+            faces: FaceData::with_normals(indices, &vertices, normals),
+            triangles,
+            vertices,
+        }
+    }
+
     /// Returns the number of triangles.
     pub fn num_triangles(&self) -> usize {
         self.triangles.len()

@@ -16,12 +16,20 @@ impl GeometryState {
     pub(crate) fn set_config(&mut self, config: SceneGraphConfig) -> Result<()> {
         let defaults = config.default_proximity_properties;
         defaults.validate()?;
-        for geometry in self.geometries.iter() {
-            if let Some(properties) = &geometry.proximity {
-                defaults
-                    .check_hydroelastic(&geometry.shape, properties)
-                    .map_err(|e| e.at(self.place(geometry)))?;
+        let mut forms = vec![];
+        for (number, geometry) in self.geometries.iter().enumerate() {
+            if let Some(properties) = geometry
+                .proximity
+                .as_ref()
+                .filter(|_| geometry.bound.is_some())
+            {
+                let form = defaults.hydroelastic_form(&geometry.shape, properties);
+                forms.push((number, form.map_err(|e| e.at(self.place(geometry)))?));
             }
+        }
+        let geometries = Arc::make_mut(&mut self.geometries);
+        for (number, form) in forms {
+            geometries[number].hydroelastic = form;
         }
         self.config = config;
         Ok(())

@@ -4,6 +4,7 @@ use super::geometry_set::GeometrySet;
 use super::state::{GeometryState, RegisteredFrame, RegisteredGeometry, WORLD};
 use super::version::GeometryVersion;
 use crate::error::{Error, Result};
+use crate::hydro::HydroelasticMesh;
 use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::{
     GeometryProperties, IllustrationProperties, PerceptionProperties, ProximityProperties, Role,
@@ -296,6 +297,21 @@ impl<'a> SceneGraphInspector<'a> {
     /// Returns an error if there is no such geometry.
     pub fn convex_pieces(&self, id: GeometryId) -> Result<Option<&'a [Convex]>> {
         Ok(self.geometry(id)?.form.pieces())
+    }
+    /// Returns the mesh that represents a geometry in hydroelastic contact, in the frame of the
+    /// geometry. It is `None` if the geometry has no compliance type, is a half space, or is
+    /// compliant but too small for a gradient of pressure. In the model, before defaults are filled
+    /// in, it is also `None` if the compliance type is a default.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such geometry.
+    pub fn maybe_get_hydroelastic_mesh(&self, id: GeometryId) -> Result<Option<HydroelasticMesh>> {
+        let geometry = self.geometry(id)?;
+        let has_type = |p: &ProximityProperties| p.has("hydroelastic", "compliance_type");
+        Ok(match geometry.proximity.as_ref().is_some_and(has_type) {
+            true => geometry.hydroelastic.mesh(),
+            false => None,
+        })
     }
     /// Returns `X_FG`, the pose of a geometry in its frame.
     ///

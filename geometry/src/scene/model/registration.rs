@@ -1,10 +1,12 @@
 //! Registration of sources, frames and geometries: adding, changing, renaming and removing them.
 
 use super::form::ProximityForm;
+use super::state::Participation;
 use super::state::{
     GeometryState, ROLES, RegisteredFrame, RegisteredGeometry, RegisteredSource, WORLD,
 };
 use crate::error::{Error, Result};
+use crate::hydro::HydroelasticForm;
 use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::{ProximityProperties, Role};
 use crate::scene::bounds::LocalBound;
@@ -195,6 +197,7 @@ impl GeometryState {
             perception: instance.perception,
             bound: None,
             form: ProximityForm::default(),
+            hydroelastic: HydroelasticForm::default(),
             visual: None,
         };
         self.check_pose(&geometry, &geometry.x_fg)?;
@@ -202,8 +205,8 @@ impl GeometryState {
             self.check_name(&geometry, role)?;
         }
         if let Some(properties) = &geometry.proximity {
-            (geometry.bound, geometry.form) =
-                self.participation(&geometry, &geometry.shape, properties)?;
+            let found = self.participation(&geometry, &geometry.shape, properties)?;
+            geometry.set_participation(found);
         }
         // Last, because this step changes the engines; nothing can fail after it.
         if let Some(properties) = &geometry.perception {
@@ -239,27 +242,26 @@ impl GeometryState {
         )))
     }
 
-    /// Returns the extent of a shape for a geometry with the proximity role (`None` for a cone,
-    /// which proximity queries never find), and how it takes part in them.
+    /// Returns what the proximity role adds to a geometry: the extent of the shape (`None` for a
+    /// cone, which proximity queries never find), and how it takes part in queries.
     pub(super) fn participation(
         &self,
         geometry: &RegisteredGeometry,
         shape: &Shape,
         properties: &ProximityProperties,
-    ) -> Result<(Option<LocalBound>, ProximityForm)> {
+    ) -> Result<Participation> {
         if matches!(shape, Shape::MeshcatCone(_)) {
-            return Ok((None, ProximityForm::Solid));
+            return Ok(Participation::default());
         }
         let defaults = &self.config.default_proximity_properties;
-        defaults
-            .check_hydroelastic(shape, properties)
-            .and_then(|()| {
-                Ok((
-                    Some(LocalBound::of(shape)?),
-                    ProximityForm::of(shape, properties)?,
-                ))
+        let find = || {
+            Ok(Participation {
+                hydroelastic: defaults.hydroelastic_form(shape, properties)?,
+                bound: Some(LocalBound::of(shape)?),
+                form: ProximityForm::of(shape, properties)?,
             })
-            .map_err(|e| e.at(self.place(geometry)))
+        };
+        find().map_err(|e: Error| e.at(self.place(geometry)))
     }
 
     /// Records that geometry with the role was added, changed or removed; `is_shown` is true if a
@@ -296,7 +298,8 @@ impl GeometryState {
             changed.x_fg = x_fg;
         }
         if let Some(properties) = &changed.proximity {
-            (changed.bound, changed.form) = self.participation(&changed, &shape, properties)?;
+            let found = self.participation(&changed, &shape, properties)?;
+            changed.set_participation(found);
         }
         if let Some(properties) = &changed.perception {
             let visual = GeometryId::new();

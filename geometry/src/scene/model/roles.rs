@@ -1,7 +1,6 @@
 //! Assignment and removal of roles.
 
-use super::form::ProximityForm;
-use super::state::{GeometryState, RegisteredGeometry, WORLD};
+use super::state::{GeometryState, Participation, RegisteredGeometry, WORLD};
 use crate::error::{Error, Result};
 use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::{
@@ -38,9 +37,9 @@ impl RoleProperties for ProximityProperties {
     fn put(self, state: &mut GeometryState, number: usize) -> Result<()> {
         let properties = state.filled_in(self);
         let geometry = &state.geometries[number];
-        let (bound, form) = state.participation(geometry, &geometry.shape, &properties)?;
+        let found = state.participation(geometry, &geometry.shape, &properties)?;
         let geometry = &mut Arc::make_mut(&mut state.geometries)[number];
-        (geometry.bound, geometry.form) = (bound, form);
+        geometry.set_participation(found);
         geometry.proximity = Some(properties);
         Ok(())
     }
@@ -192,8 +191,8 @@ impl GeometryState {
         let geometry = &mut Arc::make_mut(&mut self.geometries)[number];
         match role {
             Role::Proximity => {
-                (geometry.proximity, geometry.bound) = (None, None);
-                geometry.form = ProximityForm::default();
+                geometry.proximity = None;
+                geometry.set_participation(Participation::default());
             }
             Role::Illustration => geometry.illustration = None,
             Role::Perception => geometry.perception = None,

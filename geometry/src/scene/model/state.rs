@@ -16,6 +16,7 @@ use super::form::ProximityForm;
 use super::render_engines::RenderEngines;
 use super::version::GeometryVersion;
 use crate::error::{Error, Result};
+use crate::hydro::HydroelasticForm;
 use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::{IllustrationProperties, PerceptionProperties, ProximityProperties, Role};
 use crate::scene::bounds::{LocalBound, StaticTree};
@@ -63,11 +64,26 @@ pub(crate) struct RegisteredGeometry {
     pub(crate) bound: Option<LocalBound>,
     /// How it takes part in proximity queries.
     pub(crate) form: ProximityForm,
+    /// How it takes part in hydroelastic contact in contexts, where defaults are filled in.
+    pub(crate) hydroelastic: HydroelasticForm,
     /// Key of the geometry in the render engines, while it has the perception role.
     pub(super) visual: Option<GeometryId>,
 }
 
+/// What the proximity role of a geometry adds to it.
+#[derive(Default)]
+pub(super) struct Participation {
+    pub(super) bound: Option<LocalBound>,
+    pub(super) form: ProximityForm,
+    pub(super) hydroelastic: HydroelasticForm,
+}
+
 impl RegisteredGeometry {
+    pub(super) fn set_participation(&mut self, found: Participation) {
+        self.bound = found.bound;
+        self.form = found.form;
+        self.hydroelastic = found.hydroelastic;
+    }
     pub(crate) fn is_anchored(&self) -> bool {
         self.frame == WORLD
     }

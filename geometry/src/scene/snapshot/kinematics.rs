@@ -46,6 +46,8 @@ struct PoseLayout {
     pose_of: Vec<u32>,
     /// Frame number and `X_FG` of the geometries that have a pose of their own.
     offsets: Vec<(u32, Isometry3<f64>)>,
+    /// How far apart (m) the boxes of two geometries can be at most that have a contact surface.
+    contact_margin: f64,
     /// Bounds of the geometries with the illustration and the perception role.
     bounds: [OnceLock<RoleBounds>; 2],
 }
@@ -104,6 +106,11 @@ impl PoseLayout {
             num_nested,
             pose_of,
             offsets,
+            contact_margin: 2.0
+                * state
+                    .geometries
+                    .iter()
+                    .fold(0.0, |m: f64, g| m.max(g.hydroelastic.margin())),
             bounds: Default::default(),
         }
     }
@@ -272,6 +279,12 @@ impl<T: Scalar> Kinematics<T> {
     #[inline]
     fn lacks_derivatives_at(&self, pose: usize) -> bool {
         T::NDERIV > 0 && self.constant[pose]
+    }
+
+    /// Returns how far apart (m) the boxes of two geometries can be at most that have a contact
+    /// surface.
+    pub(crate) fn contact_margin(&self) -> f64 {
+        self.plan.contact_margin
     }
 
     /// Returns the tree of the illustration or perception role.

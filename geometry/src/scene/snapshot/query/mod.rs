@@ -1,5 +1,6 @@
 //! Queries of a scene at one time: poses, distances, contacts, rays, images.
 
+mod contact_surfaces;
 mod images;
 mod pairs;
 mod points;

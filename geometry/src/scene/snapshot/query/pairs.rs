@@ -13,7 +13,11 @@ use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
     /// Calls `f` with the candidates within `margin` (m; a negative margin counts as 0).
-    fn with_candidates<R>(&self, margin: f64, f: impl FnOnce(&Candidates<'_>) -> R) -> R {
+    pub(super) fn with_candidates<R>(
+        &self,
+        margin: f64,
+        f: impl FnOnce(&Candidates<'_>) -> R,
+    ) -> R {
         let tree = self.kinematics.tree(&self.state);
         let candidates = tree.candidates(&self.state, margin.max(0.0));
         let result = f(&candidates);
@@ -22,7 +26,7 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     /// Returns the results of `f` for the candidates; see [`QueryObject::collect`].
-    fn collect_pairs<R: Send>(
+    pub(super) fn collect_pairs<R: Send>(
         &self,
         candidates: &Candidates<'_>,
         f: impl Fn((usize, usize)) -> Result<Option<R>> + Sync + Send,
@@ -59,12 +63,12 @@ impl<T: Scalar> QueryObject<T> {
 
     /// Returns true if there can be derivatives, but a pair certainly has none.
     #[inline]
-    fn lacks_derivatives(&self, (a, b): (usize, usize)) -> bool {
+    pub(super) fn lacks_derivatives(&self, (a, b): (usize, usize)) -> bool {
         self.kinematics.lacks_derivatives(a) && self.kinematics.lacks_derivatives(b)
     }
 
     /// Does the same as [`Self::pair`] without derivatives.
-    fn real_pair<A: PairAnswer<f64>>(
+    pub(super) fn real_pair<A: PairAnswer<f64>>(
         &self,
         pair: (usize, usize),
         max_distance: f64,
@@ -151,15 +155,25 @@ impl<T: Scalar> QueryObject<T> {
             if !self.is_wanted(pair, wanted) {
                 return Ok(None);
             }
-            if self.lacks_derivatives(pair) {
-                let found: Option<PairDistance<f64>> = self.real_pair(pair, 0.0)?;
-                let found = found.filter(|f| f.distance < 0.0);
-                return Ok(found.map(|found| constant(self.penetration(pair, &found))));
-            }
-            let found = self.overlap(pair)?;
-            Ok(found.map(|found| answer(self.penetration(pair, &found))))
+            self.overlap_as(pair, &constant, &answer)
         };
         self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
+    }
+
+    /// Returns the overlap of a pair, turned into an answer as in [`Self::penetrations`].
+    pub(super) fn overlap_as<R>(
+        &self,
+        pair: (usize, usize),
+        constant: impl Fn(PenetrationAsPointPair<f64>) -> R,
+        answer: impl Fn(PenetrationAsPointPair<T>) -> R,
+    ) -> Result<Option<R>> {
+        if self.lacks_derivatives(pair) {
+            let found: Option<PairDistance<f64>> = self.real_pair(pair, 0.0)?;
+            let found = found.filter(|f| f.distance < 0.0);
+            return Ok(found.map(|found| constant(self.penetration(pair, &found))));
+        }
+        let found = self.overlap(pair)?;
+        Ok(found.map(|found| answer(self.penetration(pair, &found))))
     }
 
     /// Returns all candidate pairs that overlap, by (A, B), with several points where they touch
@@ -209,7 +223,7 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     #[inline]
-    fn is_wanted(
+    pub(super) fn is_wanted(
         &self,
         (a, b): (usize, usize),
         wanted: &impl Fn(GeometryId, GeometryId) -> bool,
@@ -219,13 +233,13 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     #[inline]
-    fn overlap(&self, pair: (usize, usize)) -> Result<Option<PairDistance<T>>> {
+    pub(super) fn overlap(&self, pair: (usize, usize)) -> Result<Option<PairDistance<T>>> {
         let found: Option<PairDistance<T>> = self.pair(pair, 0.0)?;
         Ok(found.filter(|f| f.distance.re() < 0.0))
     }
 
     #[inline]
-    fn penetration<S: Scalar>(
+    pub(super) fn penetration<S: Scalar>(
         &self,
         (a, b): (usize, usize),
         found: &PairDistance<S>,
