@@ -1,67 +1,18 @@
 //! Queries of a scene, and the lines of the output.
 
 use super::Answered;
+use super::hydroelastic::{self, ContactSurfaceJson, HydroMeshJson, SurfaceRequest};
+use super::number::Number;
 use super::scene::Scene;
 use nalgebra::{Isometry3, Vector3};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use tarragon::framework::{Block, Diagram, Scalar, math};
 use tarragon::geometry::proximity::{distance_to_point, signed_distance_within};
 use tarragon::geometry::{
-    CollisionFilterDeclaration, FrameId, GeometryId, GeometrySet, PenetrationAsPointPair,
-    SignedDistancePair, SignedDistanceToPoint, SourceId,
+    CollisionFilterDeclaration, ContactSurface, FrameId, GeometryId, GeometrySet,
+    PenetrationAsPointPair, SceneGraphConfig, SignedDistancePair, SignedDistanceToPoint, SourceId,
 };
 use tarragon::prelude::*;
-
-/// Number of derivatives: by the position and the orientation of the first geometry.
-const DIRECTIONS: usize = 6;
-
-/// A double as JSON: a finite one reads back to the same bits, others are strings.
-#[derive(Clone, Copy)]
-struct Double(f64);
-
-impl Serialize for Double {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            x if x.is_finite() => serializer.serialize_f64(x),
-            x if x.is_nan() => serializer.serialize_str("nan"),
-            x if x > 0.0 => serializer.serialize_str("inf"),
-            _ => serializer.serialize_str("-inf"),
-        }
-    }
-}
-
-/// A dual number as JSON.
-#[derive(Clone, Copy, Serialize)]
-struct WithDerivatives {
-    v: Double,
-    d: [Double; DIRECTIONS],
-}
-
-/// A scalar that can be written as JSON.
-trait Number: Scalar {
-    type Json: Serialize;
-    fn json(self) -> Self::Json;
-    fn vector(v: &Vector3<Self>) -> [Self::Json; 3] {
-        [v.x.json(), v.y.json(), v.z.json()]
-    }
-}
-
-impl Number for f64 {
-    type Json = Double;
-    fn json(self) -> Double {
-        Double(self)
-    }
-}
-
-impl Number for AutoDiff {
-    type Json = WithDerivatives;
-    fn json(self) -> WithDerivatives {
-        WithDerivatives {
-            v: Double(self.re),
-            d: std::array::from_fn(|i| Double(self.eps[i])),
-        }
-    }
-}
 
 #[derive(Serialize)]
 struct PenetrationJson<'a, N> {
@@ -97,6 +48,11 @@ struct AnswerJson<'a, N> {
     penetration: Vec<PenetrationJson<'a, N>>,
     signed_distance: Vec<SignedDistanceJson<'a, N>>,
     point: Vec<PointJson<'a, N>>,
+    /// Absent if not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contact_surfaces: Option<Vec<ContactSurfaceJson<'a, N>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hydro_meshes: Option<Vec<HydroMeshJson<'a>>>,
     error: Option<String>,
 }
 
@@ -111,10 +67,12 @@ impl<N: Serialize> AnswerJson<'_, N> {
 
 /// The answer to a line that could not be parsed.
 pub(super) fn failed(error: &str) -> Answered {
-    let answer = AnswerJson::<Double> {
+    let answer = AnswerJson::<f64> {
         penetration: vec![],
         signed_distance: vec![],
         point: vec![],
+        contact_surfaces: None,
+        hydro_meshes: None,
         error: Some(error.into()),
     };
     answer.written()
@@ -135,13 +93,15 @@ struct Built {
 /// geometries are constants, so with `AutoDiff` the first geometry gets a frame even if it is
 /// anchored.
 fn build(scene: &Scene) -> Result<Built, Box<dyn std::error::Error>> {
-    let mut graph = SceneGraph::new();
+    let mut graph = SceneGraph::with_config(SceneGraphConfig {
+        default_proximity_properties: scene.defaults,
+    })?;
     let source = graph.register_source("scene")?;
     let (mut ids, mut frames) = (vec![], vec![]);
     for (i, g) in scene.geometries.iter().enumerate() {
         let instance = |pose: Isometry3<f64>| {
             let instance = GeometryInstance::new(pose, g.shape.clone(), &g.name);
-            instance.map(|instance| instance.with_proximity(ProximityProperties::new()))
+            instance.map(|instance| instance.with_proximity(g.proximity.clone()))
         };
         if g.anchored && !(scene.autodiff && i == 0) {
             frames.push(None);
@@ -218,20 +178,37 @@ fn evaluate<T: Number>(
         penetration: vec![],
         signed_distance: vec![],
         point: vec![],
+        contact_surfaces: None,
+        hydro_meshes: None,
         error: None,
+    };
+    let penetration = |p: PenetrationAsPointPair<T>| PenetrationJson {
+        a: name(p.id_a),
+        b: name(p.id_b),
+        depth: p.depth.json(),
+        nhat_ba_w: T::vector(&p.nhat_ba_w),
+        p_wca: T::vector(&p.p_wca),
+        p_wcb: T::vector(&p.p_wcb),
     };
     if scene.penetration {
         let found = asked.penetration()?.into_iter();
-        answer.penetration = found
-            .map(|p| PenetrationJson {
-                a: name(p.id_a),
-                b: name(p.id_b),
-                depth: p.depth.json(),
-                nhat_ba_w: T::vector(&p.nhat_ba_w),
-                p_wca: T::vector(&p.p_wca),
-                p_wcb: T::vector(&p.p_wcb),
-            })
-            .collect();
+        answer.penetration = found.map(penetration).collect();
+    }
+    if let Some(request) = scene.contact_surfaces {
+        let (surfaces, points) = asked.contact_surfaces(request);
+        let surfaces = surfaces.iter();
+        let surfaces = surfaces.map(|surface| hydroelastic::summary(surface, name));
+        answer.contact_surfaces = Some(surfaces.collect());
+        if request.fallback {
+            answer.penetration = points.into_iter().map(penetration).collect();
+        }
+    }
+    if scene.hydro_meshes {
+        let meshes = built
+            .ids
+            .iter()
+            .map(|id| hydroelastic::mesh(asked.query, *id, name(*id)));
+        answer.hydro_meshes = Some(meshes.collect::<Result<_, _>>()?);
     }
     if scene.signed_distance {
         let found = asked.signed_distance(scene.max_distance)?.into_iter();
@@ -332,6 +309,26 @@ impl<T: Scalar> Asked<'_, T> {
                 p_wcb: d.p_wcb,
             }))
         }))
+    }
+
+    /// All contact surfaces, and with fallback the penetrations of the other pairs; none if a pair
+    /// fails.
+    fn contact_surfaces(
+        &mut self,
+        request: SurfaceRequest,
+    ) -> (Vec<ContactSurface<T>>, Vec<PenetrationAsPointPair<T>>) {
+        let (query, representation) = (self.query, request.representation);
+        let found = match request.fallback {
+            true => query.compute_contact_surfaces_with_fallback(representation),
+            false => {
+                let surfaces = query.compute_contact_surfaces(representation);
+                surfaces.map(|surfaces| (surfaces, vec![]))
+            }
+        };
+        found.unwrap_or_else(|error| {
+            self.errors.push(error.to_string());
+            (vec![], vec![])
+        })
     }
 
     fn signed_distance(&mut self, max_distance: f64) -> Found<SignedDistancePair<T>> {

@@ -2,6 +2,8 @@
 
 mod answer;
 mod fields;
+mod hydroelastic;
+mod number;
 mod scene;
 
 use crate::json_lines::{self, Answered, InputLine, LinesArgs};
@@ -23,12 +25,19 @@ One answer, on one line of the output:
 Scene:
   geometries    each has a unique name, a shape, a pose in the world [qw,qx,qy,qz,x,y,z] (m; the quaternion
                 is normalized), and may be anchored (default false). Pairs of anchored geometries are not tested.
-  queries       any of "penetration", "signed_distance", "point"; by default the first two, and the third if
-                there is a point
+                For contact surfaces, it has "hydro": {"compliance": "undefined", "rigid" or "compliant", and
+                as needed "modulus" (Pa), "resolution_hint", "slab_thickness", "margin" (m), "tessellation":
+                "inscribed" (default) or "equal_volume"}
+  queries       any of "penetration", "signed_distance", "point", "contact_surfaces", "hydro_meshes"; by default
+                the first two, and the third if there is a point
   max_distance  pairs farther apart (m), or overlapping less if negative, are left out of signed_distance;
                 default null: no limit
   point         [x,y,z] in the world (m), for the query "point"
   scalar        "f64" (default) or "autodiff"
+  representation  of contact surfaces: "polygon" (default) or "triangle"
+  fallback      true: pairs without a contact surface are answered in penetration; default false
+  defaults      of hydroelastic properties: compliance_type, hydroelastic_modulus, resolution_hint,
+                slab_thickness, margin
 Shapes (m):
   {"type": "Box", "size": [x,y,z]}                {"type": "Sphere", "radius": r}
   {"type": "Ellipsoid", "abc": [a,b,c]}           {"type": "HalfSpace"}: all of z <= 0
@@ -40,6 +49,12 @@ Answer:
   penetration      a, b, depth, nhat_ba_w (unit normal out of B into A), p_wca, p_wcb (in the world)
   signed_distance  a, b, distance, nhat_ba_w, p_aca (in the frame of A), p_bcb (in that of B)
   point            g, distance, grad_w, p_gn (in the frame of the geometry)
+  contact_surfaces, if asked for: a, b, faces, vertices, area, centroid, force, torque, pressure_integral,
+                   max_pressure, min_pressure, grad_a, grad_b; in the world. Normals point out of B into A. force
+                   and torque (about the world's origin) sum area times pressure at the centroid over the faces,
+                   grad_a and grad_b area times gradient (null if rigid, never with derivatives)
+  hydro_meshes, if asked for: g, kind ("volume", "surface" or null), vertices, elements, surface_vertices,
+                   surface_triangles, area, volume, aabb [min, max], pressure [min, max] of volumes
   error            null, or "line N: ..." with the place in the scene; the lists then hold what could be answered
 Pairs and geometries are in the order of "geometries". Numbers have enough digits to read back the same
 double (at most 17); infinities are "inf" and "-inf". With autodiff every number is {"v": value, "d": [...]}, d

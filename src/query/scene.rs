@@ -1,6 +1,7 @@
 //! Parsing a line of the input.
 
 use super::fields::{Fields, array, number, numbers, wrong};
+use super::hydroelastic::{self, SurfaceRequest};
 use crate::json_lines::json_error;
 use nalgebra::{Isometry3, Vector3};
 use serde_json::Value;
@@ -10,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tarragon::framework::math;
 use tarragon::geometry::{
-    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Mesh, Shape, Sphere,
+    BoxShape, Capsule, Convex, Cylinder, DefaultProximityProperties, Ellipsoid, HalfSpace, Mesh,
+    ProximityProperties, Shape, Sphere,
 };
 
 /// One geometry of a scene.
@@ -19,6 +21,7 @@ pub(super) struct Geometry {
     pub(super) shape: Shape,
     pub(super) x_wg: Isometry3<f64>,
     pub(super) anchored: bool,
+    pub(super) proximity: ProximityProperties,
 }
 
 /// A scene and the queries about it.
@@ -26,6 +29,9 @@ pub(super) struct Scene {
     pub(super) geometries: Vec<Geometry>,
     pub(super) penetration: bool,
     pub(super) signed_distance: bool,
+    pub(super) contact_surfaces: Option<SurfaceRequest>,
+    pub(super) hydro_meshes: bool,
+    pub(super) defaults: DefaultProximityProperties,
     /// The point for distance queries.
     pub(super) point: Option<Vector3<f64>>,
     pub(super) max_distance: f64,
@@ -51,7 +57,10 @@ impl Scene {
                 _ => return Err(wrong("scalar", "\"f64\" or \"autodiff\"", &value)),
             },
         };
+        let request = SurfaceRequest::parse(&mut scene)?;
+        let defaults = hydroelastic::defaults(scene.optional("defaults"))?;
         scene.finish()?;
+        let (mut contact_surfaces, mut hydro_meshes) = (None, false);
         let [mut penetration, mut signed_distance, mut to_point] = [true, true, point.is_some()];
         if let Some(queries) = queries {
             [penetration, signed_distance, to_point] = [false; 3];
@@ -60,9 +69,12 @@ impl Scene {
                     Some("penetration") => penetration = true,
                     Some("signed_distance") => signed_distance = true,
                     Some("point") => to_point = true,
+                    Some("contact_surfaces") => contact_surfaces = Some(request),
+                    Some("hydro_meshes") => hydro_meshes = true,
                     _ => {
                         let path = format!("queries[{i}]");
-                        let known = "\"penetration\", \"signed_distance\" or \"point\"";
+                        let known = "\"penetration\", \"signed_distance\", \"point\", \
+                                     \"contact_surfaces\" or \"hydro_meshes\"";
                         return Err(wrong(&path, known, &query));
                     }
                 }
@@ -75,6 +87,9 @@ impl Scene {
             geometries: geometries(items, meshes)?,
             penetration,
             signed_distance,
+            contact_surfaces,
+            hydro_meshes,
+            defaults,
             point: point.filter(|_| to_point),
             max_distance,
             autodiff,
@@ -142,12 +157,14 @@ fn geometry(item: Value, i: usize, meshes: &MeshFiles) -> Result<Geometry, Strin
             return Err(wrong(&path, "true or false", &other));
         }
     };
+    let proximity = hydroelastic::properties(fields.optional("hydro"), &fields.path("hydro"))?;
     fields.finish()?;
     Ok(Geometry {
         name,
         shape,
         x_wg,
         anchored,
+        proximity,
     })
 }
 

@@ -64,7 +64,8 @@ macro_rules! mesh {
 /// let source = scene.register_source("toys")?;
 /// let frame = scene.register_frame(source, GeometryFrame::new("block"))?;
 /// let soft = ProximityProperties::new().with_compliant_hydroelastic(1e6)?;
-/// let block = GeometryInstance::new(Isometry3::identity(), BoxShape::new(0.2, 0.2, 0.2)?, "block")?;
+/// let cube = BoxShape::new(0.2, 0.2, 0.2)?;
+/// let block = GeometryInstance::new(Isometry3::identity(), cube, "block")?;
 /// scene.register_geometry(source, frame, block.with_proximity(soft))?;
 /// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
 /// let rigid = ProximityProperties::new().with_rigid_hydroelastic();

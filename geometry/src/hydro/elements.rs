@@ -3,6 +3,7 @@
 use crate::accel::bvh::{Box32, Bvh};
 use crate::mesh::{TriangleSurfaceMesh, VolumeMesh, VolumeMeshFieldLinear};
 use nalgebra::{Isometry3, Vector3};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A plane: its unit normal and its offset along it.
@@ -13,7 +14,8 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Returns the signed distance of a point (m). That of the opposite plane is the exact negative.
+    /// Returns the signed distance of a point (m). That of the opposite plane is the exact
+    /// negative.
     #[inline]
     pub(super) fn height(&self, p: &Vector3<f64>) -> f64 {
         self.normal.dot(p) - self.offset
@@ -37,13 +39,17 @@ pub(super) struct Tetrahedron {
     /// In positive order.
     pub(super) vertices: [u32; 4],
     /// Bit `f` tells whether a polygon within face `f` belongs to this tetrahedron and not to its
-    /// neighbour there.
+    /// neighbour there, if it has one.
     owned: u8,
 }
 
 impl Tetrahedron {
     /// Prepares a tetrahedron; returns `None` if it is degenerate.
-    fn new(field: &VolumeMeshFieldLinear, e: usize) -> Option<Self> {
+    fn new(
+        field: &VolumeMeshFieldLinear,
+        e: usize,
+        is_boundary: impl Fn([u32; 3]) -> bool,
+    ) -> Option<Self> {
         let mesh: &VolumeMesh = field.mesh();
         let gradient = field.evaluate_gradient(e).ok()?;
         let mut vertices = mesh.element(e).vertices();
@@ -58,8 +64,7 @@ impl Tetrahedron {
         }; 4];
         for (f, face) in faces.iter_mut().enumerate() {
             // Both tetrahedra at a face compute the same plane, from the sorted vertices.
-            let mut corners = [1, 2, 3].map(|k| vertices[(f + k) % 4]);
-            corners.sort_unstable();
+            let corners = sorted_faces(vertices)[f];
             let [a, b, c] = corners.map(at);
             let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
             let plane = Plane {
@@ -67,7 +72,7 @@ impl Tetrahedron {
                 offset: normal.dot(&a),
             };
             let is_outward = normal.dot(&(at(vertices[f]) - a)) <= 0.0;
-            owned |= u8::from(is_outward) << f;
+            owned |= u8::from(is_outward || is_boundary(corners)) << f;
             *face = match is_outward {
                 true => plane,
                 false => plane.opposite(),
@@ -96,6 +101,15 @@ impl Tetrahedron {
     pub(super) fn pressure(&self, p: &Vector3<f64>) -> f64 {
         self.gradient.dot(p) + self.at_origin
     }
+}
+
+/// Returns the sorted vertices of the faces of a tetrahedron; face `f` is opposite to vertex `f`.
+fn sorted_faces(vertices: [u32; 4]) -> [[u32; 3]; 4] {
+    [0, 1, 2, 3].map(|f| {
+        let mut face = [1, 2, 3].map(|k| vertices[(f + k) % 4]);
+        face.sort_unstable();
+        face
+    })
 }
 
 /// Returns the box around some points.
@@ -145,8 +159,16 @@ pub(crate) struct CompliantMesh {
 impl CompliantMesh {
     pub(super) fn new(field: Arc<VolumeMeshFieldLinear>) -> Self {
         let mesh = field.mesh();
+        // By sorted vertices: the number of tetrahedra at a face.
+        let mut counts: HashMap<[u32; 3], u32> = HashMap::new();
+        for tetrahedron in mesh.tetrahedra() {
+            for face in sorted_faces(tetrahedron.vertices()) {
+                *counts.entry(face).or_default() += 1;
+            }
+        }
+        let is_boundary = |face: [u32; 3]| counts[&face] == 1;
         let tetrahedra: Vec<Tetrahedron> = (0..mesh.num_elements())
-            .filter_map(|e| Tetrahedron::new(&field, e))
+            .filter_map(|e| Tetrahedron::new(&field, e, is_boundary))
             .collect();
         let boxes = tetrahedra.iter().map(|tetrahedron| {
             let corners = tetrahedron.vertices.map(|v| mesh.vertices()[v as usize]);

@@ -84,8 +84,8 @@ impl<T: Scalar> Lift<T> {
             })
     }
 
-    /// Returns the pressure at a vertex of a face: its derivatives are those of the field of S, which
-    /// moves along.
+    /// Returns the pressure at a vertex of a face: its derivatives are those of the field of S,
+    /// which moves along.
     fn pressure(&self, raw: &RawSurface, face: &RawFace, v: usize, p_w: &Vector3<T>) -> T {
         let pressure = T::from(raw.pressures[v]);
         if T::NDERIV == 0 {

@@ -80,8 +80,8 @@ pub(super) fn intersect_rigid_plane(
     });
 }
 
-/// Adds the faces between a rigid mesh at `X_SR` and a compliant half space, whose pressure rises by
-/// `pressure_per_depth` (Pa/m) from its boundary down and which begins `margin` (m) above it.
+/// Adds the faces between a rigid mesh at `X_SR` and a compliant half space, whose pressure rises
+/// by `pressure_per_depth` (Pa/m) from its boundary down and which begins `margin` (m) above it.
 pub(super) fn intersect_compliant_plane(
     surface: &mut RawSurface,
     shared: &mut SharedVertices,

@@ -84,13 +84,14 @@ fn intersect_pair(
     for (k, excess) in excess.iter_mut().enumerate() {
         *excess = other.pressure(&own.corners[k]) * modulus - own.pressures[k];
     }
-    if excess.iter().all(|h| *h > 0.0) || excess.iter().all(|h| *h <= 0.0) {
-        return;
-    }
     let gradient = other.gradient * modulus;
-    // Where one has no pressure at all, their pressures are equal on the boundary of the other, if
-    // rounding says so.
-    if gradient == Vector3::zeros() || own.gradient == Vector3::zeros() {
+    if gradient == Vector3::zeros() {
+        // Pressures are equal on a face of R, which no other tetrahedron of R has.
+        for excess in excess.iter_mut().filter(|h| **h == 0.0) {
+            *excess = f64::MIN_POSITIVE;
+        }
+    }
+    if excess.iter().all(|h| *h > 0.0) || excess.iter().all(|h| *h <= 0.0) {
         return;
     }
     let Some(normal) = (gradient - own.gradient).try_normalize(0.0) else {

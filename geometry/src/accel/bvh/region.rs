@@ -18,8 +18,8 @@ pub(crate) struct HalfSpace32 {
 }
 
 impl HalfSpace32 {
-    /// Creates the half space of all points `x` with `normal · x <= offset`, padded for coordinates
-    /// up to `reach`.
+    /// Creates the half space of all points `x` with `normal · x <= offset`, padded for
+    /// coordinates up to `reach`.
     #[inline]
     pub(crate) fn new(normal: &Vector3<f64>, offset: f64, reach: f64) -> Self {
         let padded = offset + ROUNDING * (offset.abs() + 3.0 * reach);

@@ -70,7 +70,7 @@ pub(crate) struct RegisteredGeometry {
     pub(super) visual: Option<GeometryId>,
 }
 
-/// What the proximity role of a geometry adds to it.
+/// Extent and forms of a geometry with the proximity role.
 #[derive(Default)]
 pub(super) struct Participation {
     pub(super) bound: Option<LocalBound>,
