@@ -16,6 +16,7 @@ mod camera;
 mod contact_surfaces;
 mod dynamics;
 mod hydro;
+mod hydro_scenes;
 mod integrators;
 mod kinematics;
 mod meshes;
