@@ -3,16 +3,18 @@
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
 
+#[path = "support/posed_scene.rs"]
+mod posed_scene;
 mod support;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::Vector3;
+use posed_scene::{Scene, bench};
 use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use support::{numbers, pose, scene};
 use tarragon::framework::math::rotation_exp;
-use tarragon::framework::{DiagramScalar, Scalar};
 use tarragon::geometry::proximity::signed_distance_within;
 use tarragon::geometry::{
     BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, InMemoryMesh, MemoryFile, Ray,
@@ -20,118 +22,34 @@ use tarragon::geometry::{
 };
 use tarragon::prelude::*;
 
-/// Shapes on one frame each, with sets of poses that are used in turn.
-struct Scene<T: Scalar> {
-    diagram: Diagram<T>,
-    ctx: Context<T>,
-    query: OutputPort<QueryObject<T>>,
-    port: InputPort<FramePoseVector<T>>,
-    pose_sets: Vec<FramePoseVector<T>>,
-    next: usize,
-    /// Edge length of the scene (m).
-    size: f64,
-}
-
-impl Scene<f64> {
-    fn load(kind: &str, n: usize) -> Option<Self> {
-        let json = scene(&format!("{kind}_{n}"))?;
-        let shape = |shape: &serde_json::Value| -> Shape {
-            let mut dims = shape.as_array().unwrap().clone();
-            let kind = dims.remove(0);
-            let d = numbers(&dims.into());
-            match kind.as_str().unwrap() {
-                "sphere" => Sphere::new(d[0]).unwrap().into(),
-                "box" => BoxShape::new(d[0], d[1], d[2]).unwrap().into(),
-                _ => Capsule::new(d[0], d[1]).unwrap().into(),
-            }
-        };
-        let shapes: Vec<Shape> = json["shapes"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(shape)
-            .collect();
-        let sets = json["pose_sets"].as_array().unwrap().iter();
-        let sets = sets.map(|set| set.as_array().unwrap().iter().map(pose).collect());
-        let size = json["L"].as_f64().unwrap();
-        Some(Self::new(shapes, sets.collect(), size))
-    }
-}
-
-impl<T: DiagramScalar> Scene<T> {
-    fn new(shapes: Vec<Shape>, pose_sets: Vec<Vec<Isometry3<T>>>, size: f64) -> Self {
-        let mut graph = SceneGraph::new();
-        let source = graph.register_source("s").unwrap();
-        let mut frames = vec![];
-        for (i, shape) in shapes.into_iter().enumerate() {
-            let frame = GeometryFrame::new(format!("f{i}"));
-            let frame = graph.register_frame(source, frame).unwrap();
-            let instance = GeometryInstance::new(Isometry3::identity(), shape, "g")
-                .unwrap()
-                .with_proximity(ProximityProperties::new());
-            graph.register_geometry(source, frame, instance).unwrap();
-            frames.push(frame);
-        }
-        let pose_sets = pose_sets
-            .into_iter()
-            .map(|set| FramePoseVector::from_iter(frames.iter().copied().zip(set)))
-            .collect();
-        let mut b = DiagramBuilder::new();
-        let graph = b.add("scene", graph);
-        let diagram = b.build().unwrap().to_scalar::<T>().unwrap();
-        let ports = diagram.ports(&graph).unwrap();
-        Self {
-            ctx: diagram.default_context(),
-            query: ports.query,
-            port: ports.source_pose_port(source).unwrap(),
-            diagram,
-            pose_sets,
-            next: 0,
-            size,
-        }
-    }
-    /// Sets new poses on the input port; untimed in the script, too.
-    fn pose(&mut self) {
-        self.next = (self.next + 1) % self.pose_sets.len();
-        let poses = &self.pose_sets[self.next];
-        self.ctx.fix(self.port, poses.clone()).unwrap();
-    }
-    fn query(&self) -> &QueryObject<T> {
-        self.ctx.eval(self.query).unwrap()
-    }
-    /// Creates a context with `updates` earlier updates, and sets new poses.
-    fn renew(&mut self, updates: usize) {
-        self.ctx = self.diagram.default_context();
-        for _ in 0..updates {
-            self.pose();
-            self.query();
-        }
-        self.pose();
-    }
-}
-
-/// Times `f` at new poses; with `update`, the time of the pose update is included.
-fn bench<T: DiagramScalar>(
-    c: &mut Criterion,
-    id: String,
-    scene: &RefCell<Scene<T>>,
-    update: bool,
-    f: impl Fn(&QueryObject<T>),
-) {
-    let prepare = || {
-        let mut scene = scene.borrow_mut();
-        scene.pose();
-        if !update {
-            scene.query();
+/// Loads a scene of the script.
+fn load(kind: &str, n: usize) -> Option<Scene<f64>> {
+    let json = scene(&format!("{kind}_{n}"))?;
+    let shape = |shape: &serde_json::Value| -> Shape {
+        let mut dims = shape.as_array().unwrap().clone();
+        let kind = dims.remove(0);
+        let d = numbers(&dims.into());
+        match kind.as_str().unwrap() {
+            "sphere" => Sphere::new(d[0]).unwrap().into(),
+            "box" => BoxShape::new(d[0], d[1], d[2]).unwrap().into(),
+            _ => Capsule::new(d[0], d[1]).unwrap().into(),
         }
     };
-    c.bench_function(&id, |bencher| {
-        bencher.iter_batched(
-            prepare,
-            |()| f(scene.borrow().query()),
-            BatchSize::PerIteration,
-        );
-    });
+    let shapes: Vec<Shape> = json["shapes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(shape)
+        .collect();
+    let sets = json["pose_sets"].as_array().unwrap().iter();
+    let sets = sets.map(|set| set.as_array().unwrap().iter().map(pose).collect());
+    let size = json["L"].as_f64().unwrap();
+    Some(Scene::new(touching(shapes), sets.collect(), size))
+}
+/// Gives shapes the proximity role.
+fn touching(shapes: Vec<Shape>) -> Vec<(Shape, ProximityProperties)> {
+    let role = |shape| (shape, ProximityProperties::new());
+    shapes.into_iter().map(role).collect()
 }
 
 fn queries(c: &mut Criterion) {
@@ -140,7 +58,7 @@ fn queries(c: &mut Criterion) {
             if n == 5000 && kind == "capsule" {
                 continue;
             }
-            let Some(scene) = Scene::load(kind, n) else {
+            let Some(scene) = load(kind, n) else {
                 continue;
             };
             let middle = Vector3::repeat(scene.size / 2.0);
@@ -215,7 +133,7 @@ fn transient(c: &mut Criterion) {
         ("mixed", 1000),
         ("mixed", 5000),
     ] {
-        let Some(scene) = Scene::load(kind, n) else {
+        let Some(scene) = load(kind, n) else {
             continue;
         };
         let penetrations = |scene: &Scene<f64>| {
@@ -287,7 +205,7 @@ fn autodiff(c: &mut Criterion) {
             base.iter().map(pose).collect::<Vec<_>>()
         };
         let sets = vec![pose_set(), pose_set()];
-        let scene = RefCell::new(Scene::<AutoDiff>::new(shapes, sets, size));
+        let scene = RefCell::new(Scene::<AutoDiff>::new(touching(shapes), sets, size));
         {
             let mut scene = scene.borrow_mut();
             scene.pose();
@@ -408,7 +326,7 @@ fn narrow(c: &mut Criterion) {
 /// Rays from the middle of the scene in all directions, and along a scan plane; time per ray.
 fn rays(c: &mut Criterion) {
     for (kind, n) in [("sphere", 1000), ("mixed", 1000), ("mixed", 5000)] {
-        let Some(mut scene) = Scene::load(kind, n) else {
+        let Some(mut scene) = load(kind, n) else {
             continue;
         };
         scene.pose();
@@ -431,7 +349,7 @@ fn rays(c: &mut Criterion) {
 
 /// One thread against all of rayon's pool, with 5000 geometries.
 fn parallel(c: &mut Criterion) {
-    let Some(scene) = Scene::load("mixed", 5000) else {
+    let Some(scene) = load("mixed", 5000) else {
         return;
     };
     let size = scene.size;

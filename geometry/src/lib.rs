@@ -2,7 +2,7 @@
 
 mod accel;
 mod error;
-pub mod hydro;
+mod hydro;
 mod ids;
 pub mod mesh;
 mod properties;
@@ -15,7 +15,9 @@ mod shape;
 mod values;
 
 pub use self::error::{Error, ErrorKind, Result};
-pub use self::hydro::{ContactSurface, HydroelasticContactRepresentation, HydroelasticMesh};
+pub use self::hydro::{
+    ContactSurface, HydroelasticContactRepresentation, HydroelasticMesh, make_hydroelastic_mesh,
+};
 pub use self::ids::{FilterId, FrameId, GeometryId, SourceId};
 pub use self::mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
 pub use self::properties::{

@@ -6,10 +6,9 @@ use nalgebra::Vector3;
 use serde::Serialize;
 use serde_json::Value;
 use tarragon::framework::Scalar;
-use tarragon::geometry::hydro::HydroelasticMesh;
 use tarragon::geometry::{
     ContactSurface, DefaultProximityProperties, GeometryId, HydroelasticContactRepresentation,
-    HydroelasticTessellation, HydroelasticType, QueryObject,
+    HydroelasticMesh, HydroelasticTessellation, HydroelasticType, QueryObject,
 };
 use tarragon::prelude::*;
 

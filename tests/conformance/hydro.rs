@@ -5,8 +5,7 @@ use crate::proximity::shape;
 use crate::support::{Family, difference, load, number, numbers};
 use nalgebra::Vector3;
 use serde_json::Value;
-use tarragon_geometry::hydro::{HydroelasticMesh, make_hydroelastic_mesh};
-use tarragon_geometry::{ProximityProperties, Shape};
+use tarragon_geometry::{HydroelasticMesh, ProximityProperties, Shape, make_hydroelastic_mesh};
 
 /// Builds the recorded properties.
 pub(crate) fn properties(spec: &Value) -> ProximityProperties {

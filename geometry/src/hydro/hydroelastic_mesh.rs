@@ -67,8 +67,9 @@ impl HydroelasticMesh {
 ///   Tetrahedra that the displacements turn inside out are left out.
 ///
 /// ```
-/// use tarragon_geometry::hydro::{HydroelasticMesh, make_hydroelastic_mesh};
-/// use tarragon_geometry::{ProximityProperties, Sphere};
+/// use tarragon_geometry::{
+///     HydroelasticMesh, ProximityProperties, Sphere, make_hydroelastic_mesh,
+/// };
 /// let soft = ProximityProperties::new().with_compliant_hydroelastic(1e6)?;
 /// let soft = soft.with_resolution_hint(0.05)?;
 /// let ball = make_hydroelastic_mesh(&Sphere::new(0.1)?.into(), &soft)?;

@@ -176,7 +176,9 @@ proptest! {
         let equal = compliant_properties(hint, margin).with_equal_volume_tessellation();
         let field = try_field(&shape, &equal).unwrap();
         prop_assert_eq!(field.mesh().tetrahedra(), inscribed.mesh().tetrahedra());
-        prop_assert_eq!(field.values(), inscribed.values());
+        let pressures = field.values().iter().zip(inscribed.values());
+        // The direction from the centre of an ellipsoid is rounded.
+        prop_assert!(pressures.into_iter().all(|(p, q)| (p - q).abs() < 1e-14));
         let volumes = volumes_of(&field);
         prop_assert!(volumes.iter().all(|v| *v > 0.0));
         prop_assert!((volumes.iter().sum::<f64>() / exact - 1.0).abs() < 1e-12);

@@ -9,7 +9,7 @@ use crate::accel::bvh::HalfSpace32;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 /// A triangle of R, expressed in S.
-struct Triangle {
+struct PosedTriangle {
     corners: [Vector3<f64>; 3],
     plane: Plane,
     /// Planes through the edges, perpendicular to the triangle, with outward normals. Edge `i`
@@ -17,7 +17,7 @@ struct Triangle {
     edges: [Plane; 3],
 }
 
-impl Triangle {
+impl PosedTriangle {
     fn new(corners: [Vector3<f64>; 3], normal: Vector3<f64>) -> Self {
         let edge = |i: usize| {
             let along = corners[(i + 1) % 3] - corners[i];
@@ -80,7 +80,7 @@ pub(super) fn intersect(
             return;
         }
         let corners = r.corners(t as usize).map(|p| r_sr * p + p_sr);
-        let triangle = Triangle::new(corners, r_sr * normal);
+        let triangle = PosedTriangle::new(corners, r_sr * normal);
         let half_spaces = triangle.half_spaces(reach);
         let bounds = box_around(&corners);
         s.tree.for_each_in(&bounds, &half_spaces, |e| {
@@ -95,7 +95,7 @@ fn intersect_pair(
     surface: &mut RawSurface,
     (s, modulus): (&CompliantMesh, f64),
     tetrahedron: &Tetrahedron,
-    triangle: &Triangle,
+    triangle: &PosedTriangle,
     rounding: f64,
 ) {
     let heights = s.corners(tetrahedron).map(|p| triangle.plane.height(&p));

@@ -123,7 +123,7 @@ impl ProximityProperties {
     /// Drake has no such property. Other shapes ignore it.
     ///
     /// ```
-    /// use tarragon_geometry::hydro::{HydroelasticMesh, make_hydroelastic_mesh};
+    /// use tarragon_geometry::{HydroelasticMesh, make_hydroelastic_mesh};
     /// use tarragon_geometry::{ProximityProperties, Sphere, calc_volume};
     /// let p = ProximityProperties::new().with_rigid_hydroelastic().with_resolution_hint(0.05)?;
     /// let ball = Sphere::new(0.1)?.into();

@@ -61,8 +61,8 @@ use tarragon_lcm::{Lcm, LcmMessage};
 /// `(hydroelastic, compliance_type)` is sent as the surface of its hydroelastic representation.
 /// Rigid and compliant shapes alike are tessellated as in Drake, by `(hydroelastic,
 /// resolution_hint)`. For a compliant mesh that is not a volume mesh, the surface is its convex
-/// hull. If the mesh cannot be made, the shape itself is sent; see
-/// [`make_hydroelastic_mesh`](tarragon_geometry::hydro::make_hydroelastic_mesh).
+/// hull. See
+/// [`make_hydroelastic_mesh`](tarragon_geometry::make_hydroelastic_mesh).
 ///
 /// # Conversion to other scalars
 ///

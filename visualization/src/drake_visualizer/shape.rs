@@ -2,7 +2,7 @@
 
 use super::params::DrakeVisualizerParams;
 use crate::convex_pieces::pieces_to_show;
-use crate::hydroelastic::surface_to_show;
+use crate::hydroelastic::hydroelastic_surface;
 use crate::{Error, Result};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use nalgebra::{Isometry3, Vector3};
@@ -64,11 +64,10 @@ fn colliding(
     params: &DrakeVisualizerParams,
 ) -> Result<Data> {
     let shape = inspector.shape(id)?;
-    if params.show_hydroelastic {
-        let place = format_args!("DrakeVisualizer: a {}", shape.type_name());
-        if let Some(surface) = surface_to_show(&place, shape, properties) {
-            return Ok(inline(&surface));
-        }
+    if params.show_hydroelastic
+        && let Some(surface) = hydroelastic_surface(inspector, id)?
+    {
+        return Ok(inline(&surface));
     }
     if let Some(surface) = pieces_to_show(inspector, id)? {
         return Ok(inline(&surface));

@@ -5,7 +5,7 @@ use super::params::MeshcatVisualizerParams;
 use crate::Result;
 use crate::convex_pieces::pieces_to_show;
 use crate::frame_poses::for_each_frame_pose;
-use crate::hydroelastic::surface_to_show;
+use crate::hydroelastic::hydroelastic_surface;
 use crate::meshcat::{Meshcat, NodeHandle, Object, Scene, SurfaceStyle};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ pub(crate) fn real_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
 fn surface_in_place(
     inspector: &SceneGraphInspector<'_>,
     id: GeometryId,
-    path: &str,
+
     params: &MeshcatVisualizerParams,
 ) -> Result<Option<TriangleSurfaceMesh>> {
     if params.role != Role::Proximity {
@@ -71,12 +71,7 @@ fn surface_in_place(
     if !params.show_hydroelastic {
         return pieces_to_show(inspector, id);
     }
-    let (shape, properties) = (
-        inspector.shape(id)?,
-        inspector.properties(id, Role::Proximity)?,
-    );
-    let place = format_args!("MeshcatVisualizer: '{path}'");
-    match properties.and_then(|properties| surface_to_show(&place, shape, properties)) {
+    match hydroelastic_surface(inspector, id)? {
         Some(surface) => Ok(Some(surface)),
         None => pieces_to_show(inspector, id),
     }
@@ -112,7 +107,7 @@ impl Shown {
                 objects.push(None);
                 continue;
             };
-            let surface = surface_in_place(&inspector, id, &place.path, params)?;
+            let surface = surface_in_place(&inspector, id, params)?;
             let object = match surface {
                 Some(surface) => {
                     let style = SurfaceStyle {
