@@ -402,6 +402,8 @@ fn hydroelastic_properties_must_be_complete() {
             "compliance_type",
             HydroelasticType::Compliant,
         );
+        p.set_untyped("hydroelastic", "hydroelastic_modulus", 1e6);
+        p.set_untyped("hydroelastic", "resolution_hint", 0.5);
         fill(&mut p);
         p
     };
@@ -420,8 +422,17 @@ fn hydroelastic_properties_must_be_complete() {
             .unwrap_or_default()
     };
     let ball = || Shape::from(Sphere::new(1.0).unwrap());
-    // Defaults fill in the rest, except the slab thickness.
     assert_eq!(add(&mut scene, ball(), compliant(|_| {})), "");
+    // Defaults arrive in contexts, and do not complete what a model declares.
+    for missing in ["hydroelastic_modulus", "resolution_hint"] {
+        let mut incomplete = compliant(|_| {});
+        assert!(incomplete.remove("hydroelastic", missing));
+        let e = add(&mut scene, ball(), incomplete);
+        assert!(
+            e.contains(&format!("needs the property ('hydroelastic', '{missing}')")),
+            "{e}"
+        );
+    }
     let e = add(&mut scene, HalfSpace.into(), compliant(|_| {}));
     assert!(
         e.contains("HalfSpace") && e.contains("('hydroelastic', 'slab_thickness')"),
@@ -474,7 +485,7 @@ fn hydroelastic_properties_must_be_complete() {
     let mut config = SceneGraphConfig::default();
     config.default_proximity_properties.compliance_type = HydroelasticType::Compliant;
     let e = scene.set_config(config).unwrap_err().to_string();
-    assert!(e.starts_with("geometry 'g9' on frame 'world'"), "{e}");
+    assert!(e.starts_with("geometry 'g11' on frame 'world'"), "{e}");
     config.default_proximity_properties.slab_thickness = Some(0.1);
     scene.set_config(config).unwrap();
 }

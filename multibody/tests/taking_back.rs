@@ -120,6 +120,7 @@ fn invalid_hydroelastic_properties_are_errors_with_a_position() {
         "<link name='a'>",
         "<link name='a'><collision name='pad'><geometry><sphere radius='1'/></geometry>
           <drake:proximity_properties><drake:compliant_hydroelastic/>
+          <drake:mesh_resolution_hint value='1'/>
           <drake:hydroelastic_modulus value='0'/></drake:proximity_properties></collision>",
     );
     let mut plant = MultibodyPlant::new(0.001).unwrap();

@@ -92,7 +92,12 @@ pub fn make_hydroelastic_mesh(
 ) -> Result<Option<HydroelasticMesh>> {
     let group = "hydroelastic";
     let kind = properties.get_or(group, "compliance_type", HydroelasticType::Undefined)?;
-    let hint = properties.get_or(group, "resolution_hint", f64::INFINITY)?;
+    let hint = match shape {
+        Shape::Sphere(_) | Shape::Ellipsoid(_) | Shape::Cylinder(_) | Shape::Capsule(_) => {
+            properties.get_or(group, "resolution_hint", f64::INFINITY)?
+        }
+        _ => f64::INFINITY,
+    };
     let margin = properties.get_or(group, "margin", 0.0)?;
     let scaling = properties.get_or(group, "tessellation", HydroelasticTessellation::Inscribed)?;
     let mesh = match kind {

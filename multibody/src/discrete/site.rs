@@ -42,6 +42,22 @@ impl ContactSite<f64> {
 }
 
 impl<T: Scalar> ContactSite<T> {
+    /// Returns the same without derivatives.
+    pub(crate) fn real(&self) -> ContactSite<f64> {
+        let c = &self.parameters;
+        ContactSite {
+            bodies: self.bodies,
+            p_wc: self.p_wc.map(|x| x.re()),
+            r_wc: self.r_wc.map(|x| x.re()),
+            parameters: ContactParameters {
+                k: c.k.re(),
+                d: c.d.re(),
+                tau: c.tau.re(),
+                mu: c.mu.re(),
+                depth: c.depth.re(),
+            },
+        }
+    }
     /// Returns a site without derivatives.
     pub(super) fn lift(real: &ContactSite<f64>) -> Self {
         Self {

@@ -1,29 +1,33 @@
 //! Contact between the collision geometries of a plant.
 
+use super::combined_material::CombinedMaterial;
 use super::contact_materials::{ContactMaterial, ContactMaterials};
 use super::contact_model::ContactModel;
 use super::contact_results::PointPairContactInfo;
+use super::contact_surfaces::{BodySurface, SurfaceFace, face_site};
 use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
 use super::sleep_state::Sleepers;
-use crate::discrete::{CONTACTS_PER_TASK, ContactParameters, ContactSite, ContactSites, are_many};
+use crate::discrete::{CONTACTS_PER_TASK, ContactSite, ContactSites, are_many};
 use crate::error::{Error, Result};
 use crate::kinematics::VelocityKinematics;
 use crate::model::BodyIndex;
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 use rayon::prelude::*;
-use std::ops::Mul;
 use tarragon_framework::Scalar;
-use tarragon_framework::autodiff::is_constant;
 use tarragon_geometry::{
-    GeometryId, PenetrationAsPointPair, QueryObject, SceneGraphInspector, SparsePenetration,
+    GeometryId, HydroelasticContactRepresentation, PenetrationAsPointPair, QueryObject,
+    SceneGraphInspector, SparsePenetration,
 };
 
-/// Contacts at points, before their forces are known.
+/// Contacts at points and on surfaces, before their forces are known.
 #[derive(Clone, Debug)]
-pub(super) struct PointContacts<T: Scalar> {
+pub(super) struct SceneContacts<T: Scalar> {
+    /// Those at points, then those on faces.
     pub(super) sites: ContactSites<T>,
     pub(super) contacts: Vec<PointContact>,
+    pub(super) faces: Vec<SurfaceFace>,
+    pub(super) surfaces: Vec<BodySurface<T>>,
     /// Coefficients of static and dynamic friction, by contact; only for continuous time.
     friction: Vec<(T, T)>,
     /// All pairs of geometries that overlap.
@@ -37,11 +41,13 @@ pub(super) struct PointContact {
     pub(super) point_id: u32,
 }
 
-impl<T: Scalar> PointContacts<T> {
+impl<T: Scalar> SceneContacts<T> {
     pub(super) fn empty() -> Self {
         Self {
             sites: ContactSites::empty(),
             contacts: vec![],
+            faces: vec![],
+            surfaces: vec![],
             friction: vec![],
             pairs: vec![],
         }
@@ -49,46 +55,18 @@ impl<T: Scalar> PointContacts<T> {
     pub(super) fn clear(&mut self) {
         self.sites.clear();
         self.contacts.clear();
+        self.faces.clear();
+        self.surfaces.clear();
         self.friction.clear();
         self.pairs.clear();
     }
 }
 
-/// Returns a frame whose z axis is a unit vector, as columns.
-fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
-    let mut least = 0;
-    for k in 1..3 {
-        if z[k].re().abs() < z[least].re().abs() {
-            least = k;
-        }
-    }
-    // The cross product of the axis and z.
-    let (next, last) = ((least + 1) % 3, (least + 2) % 3);
-    let mut x = Vector3::zeros();
-    (x[next], x[last]) = (-z[last], z[next]);
-    let x = x.normalize();
-    Matrix3::from_columns(&[x, z.cross(&x), *z])
-}
-
-/// Returns true if the value is infinite, whatever the derivatives are.
-fn is_infinite<T: Scalar>(x: T) -> bool {
-    x.re().is_infinite()
-}
-
-/// Returns the harmonic mean of two coefficients of friction.
-fn combined_friction<T: Scalar>(a: T, b: T) -> T {
-    if (a + b).re() > 0.0 {
-        a * 2.0 * b / (a + b)
-    } else {
-        T::zero()
-    }
-}
-
 impl MultibodyPlant {
     /// Finds all contacts between the geometries of a scene.
-    pub(super) fn update_point_contacts<T: Scalar>(
+    pub(super) fn update_scene_contacts<T: Scalar>(
         &self,
-        contacts: &mut PointContacts<T>,
+        contacts: &mut SceneContacts<T>,
         materials: &mut ContactMaterials,
         query: &QueryObject<T>,
         parameters: &ModelParameters<T>,
@@ -108,7 +86,19 @@ impl MultibodyPlant {
         // The number of contacts changes little from one step to the next.
         let query = query.with_parallel(are_many(contacts.pairs.len()));
         let mut point_ids = vec![];
-        contacts.pairs = match self.contact.model {
+        let representation = match self.time_step > 0.0 {
+            true => HydroelasticContactRepresentation::Polygon,
+            false => HydroelasticContactRepresentation::Triangle,
+        };
+        let model = match self.contact.model {
+            // The same, but faster.
+            ContactModel::HydroelasticWithFallback if !materials.any_hydroelastic() => {
+                ContactModel::Point
+            }
+            model => model,
+        };
+        let mut surfaces = vec![];
+        contacts.pairs = match model {
             ContactModel::PointManifold => {
                 let manifolds = query.compute_penetration_manifolds_where(wanted)?;
                 let points = manifolds.into_iter().flat_map(|pair| pair.points);
@@ -118,8 +108,28 @@ impl MultibodyPlant {
                 });
                 points.collect()
             }
-            _ => query.compute_point_pair_penetration_where(wanted)?,
+            ContactModel::Point => query.compute_point_pair_penetration_where(wanted)?,
+            ContactModel::Hydroelastic | ContactModel::HydroelasticWithFallback => {
+                let fallback = model == ContactModel::HydroelasticWithFallback;
+                let found = query.compute_contacts_where(representation, fallback, wanted)?;
+                surfaces = found.0;
+                found.1
+            }
         };
+        contacts.faces.clear();
+        contacts.surfaces.clear();
+        for surface in surfaces {
+            let ids = [surface.id_m(), surface.id_n()];
+            let m = materials.get(self, &inspector, ids[0])?;
+            let n = materials.get(self, &inspector, ids[1])?;
+            let own = [m.with(parameters, ids[0])?, n.with(parameters, ids[1])?];
+            let moduli = [m.modulus, n.modulus].map(T::from);
+            contacts.surfaces.push(BodySurface {
+                surface,
+                bodies: [m.body, n.body],
+                material: CombinedMaterial::new(own, moduli),
+            });
+        }
         let contact = |pair: usize| PointContact {
             pair,
             point_id: point_ids.get(pair).copied().unwrap_or(0),
@@ -145,7 +155,7 @@ impl MultibodyPlant {
         contacts.friction.clear();
         sites.derived.clear();
         let every_pair_is_one = T::NDERIV == 0 && !any_sleep && self.time_step > 0.0;
-        if every_pair_is_one && are_many(pairs.len()) {
+        if every_pair_is_one && are_many(pairs.len()) && contacts.surfaces.is_empty() {
             sites.real.resize(pairs.len(), ContactSite::unknown());
             let places = sites.real.par_iter_mut().zip(pairs);
             let found = places.with_max_len(CONTACTS_PER_TASK);
@@ -182,6 +192,9 @@ impl MultibodyPlant {
                 contacts.friction.push(friction);
             }
         }
+        if self.time_step > 0.0 {
+            contacts.add_faces();
+        }
         Ok(())
     }
 
@@ -193,107 +206,35 @@ impl MultibodyPlant {
         [id_a, id_b]: [GeometryId; 2],
         [a, b]: [ContactMaterial<T>; 2],
     ) -> Result<CombinedMaterial<T>> {
-        let points = [ContactModel::Point, ContactModel::PointManifold];
-        if !points.contains(&self.contact.model) && a.is_hydroelastic && b.is_hydroelastic {
+        if a.stiffness.re().is_infinite() && b.stiffness.re().is_infinite() {
             return Err(Error::unsupported(format!(
-                "contact between '{}' and '{}' must have a hydroelastic contact surface, which is \
-                 not supported yet; call `set_contact_model(ContactModel::Point)` on the plant",
+                "contact between '{}' and '{}': the point_contact_stiffness of at least one must be \
+                 finite, got two infinite ones",
                 inspector.name(id_a)?,
                 inspector.name(id_b)?
             )));
         }
-        let (k, share_b) = match (is_infinite(a.stiffness), is_infinite(b.stiffness)) {
-            (true, true) => {
-                return Err(Error::unsupported(format!(
-                    "contact between '{}' and '{}': the point_contact_stiffness of at least one \
-                     must be finite, got two infinite ones",
-                    inspector.name(id_a)?,
-                    inspector.name(id_b)?
-                )));
+        Ok(CombinedMaterial::new([a, b], [a.stiffness, b.stiffness]))
+    }
+}
+
+impl<T: Scalar> SceneContacts<T> {
+    /// Adds the faces of all surfaces as contacts.
+    fn add_faces(&mut self) {
+        for (s, of) in self.surfaces.iter().enumerate() {
+            for f in 0..of.surface.num_faces() {
+                let Some(site) = face_site(of, f) else {
+                    continue;
+                };
+                self.sites.real.push(site.real());
+                if T::NDERIV > 0 {
+                    self.sites.derived.push(Some(site));
+                }
+                self.faces.push(SurfaceFace {
+                    surface: s,
+                    face: f,
+                });
             }
-            (true, false) => (b.stiffness, T::one()),
-            (false, true) => (a.stiffness, T::zero()),
-            (false, false) => {
-                let sum = a.stiffness + b.stiffness;
-                // Divides first, because the product of large numbers is infinite.
-                (a.stiffness * (b.stiffness / sum), a.stiffness / sum)
-            }
-        };
-        Ok(CombinedMaterial {
-            k,
-            share_b,
-            d: (T::one() - share_b) * a.dissipation + share_b * b.dissipation,
-            tau: a.relaxation_time + b.relaxation_time,
-            mu: combined_friction(a.dynamic_friction, b.dynamic_friction),
-            stiction: combined_friction(a.static_friction, b.static_friction),
-        })
-    }
-}
-
-/// Combined properties of two geometries in contact.
-#[derive(Clone, Copy)]
-struct CombinedMaterial<T> {
-    /// Stiffness (N/m).
-    k: T,
-    /// How much of the deformation is that of B.
-    share_b: T,
-    /// Hunt and Crossley's dissipation (s/m).
-    d: T,
-    /// Relaxation time (s).
-    tau: T,
-    /// Coefficients of dynamic and of static friction.
-    mu: T,
-    stiction: T,
-}
-
-impl<T: Scalar> CombinedMaterial<T> {
-    fn numbers(&self) -> [T; 6] {
-        [
-            self.k,
-            self.share_b,
-            self.d,
-            self.tau,
-            self.mu,
-            self.stiction,
-        ]
-    }
-    fn is_constant(&self) -> bool {
-        self.numbers().iter().all(is_constant)
-    }
-    /// Returns the same without derivatives.
-    fn real(&self) -> CombinedMaterial<f64> {
-        let [k, share_b, d, tau, mu, stiction] = self.numbers().map(|x| x.re());
-        CombinedMaterial {
-            k,
-            share_b,
-            d,
-            tau,
-            mu,
-            stiction,
-        }
-    }
-}
-
-impl<T: Scalar> CombinedMaterial<T> {
-    /// Returns the site of a contact, possibly in a scalar with derivatives that these properties
-    /// lack.
-    fn site<S>(&self, bodies: [BodyIndex; 2], pair: &PenetrationAsPointPair<S>) -> ContactSite<S>
-    where
-        S: Scalar + Mul<T, Output = S> + From<T>,
-    {
-        let share_a = T::one() - self.share_b;
-        let between = |b: S, a: S| b * self.share_b + a * share_a;
-        ContactSite {
-            bodies,
-            p_wc: pair.p_wca.zip_map(&pair.p_wcb, between),
-            r_wc: frame_along(&-pair.nhat_ba_w),
-            parameters: ContactParameters {
-                k: S::from(self.k),
-                d: S::from(self.d),
-                tau: S::from(self.tau),
-                mu: S::from(self.mu),
-                depth: pair.depth,
-            },
         }
     }
 }
@@ -313,7 +254,7 @@ fn stribeck_friction<T: Scalar>((stiction, sliding): (T, T), s: T) -> T {
     }
 }
 
-impl<T: Scalar> PointContacts<T> {
+impl<T: Scalar> SceneContacts<T> {
     /// Computes force and speeds of a contact in continuous time, as a function of the state alone.
     /// The contact point is midway between the witness points, as in Drake.
     pub(super) fn continuous(

@@ -25,8 +25,8 @@ pub(super) struct ContactMaterial<T> {
     pub(super) relaxation_time: T,
     pub(super) static_friction: T,
     pub(super) dynamic_friction: T,
-    /// Whether it takes part in contact surfaces.
-    pub(super) is_hydroelastic: bool,
+    /// Hydroelastic modulus (Pa), infinite if rigid.
+    pub(super) modulus: f64,
 }
 
 /// Contact properties of the geometry of a scene, which are read once until the geometry changes.
@@ -35,6 +35,8 @@ pub(super) struct ContactMaterials {
     version: Option<GeometryVersion>,
     /// All but those of geometry that must not touch anything.
     known: HashMap<GeometryId, ContactMaterial<f64>, FixedState>,
+    /// Whether any geometry takes part in contact surfaces.
+    any_hydroelastic: bool,
 }
 
 impl ContactMaterials {
@@ -54,9 +56,16 @@ impl ContactMaterials {
             let material = |id| Some((id, plant.registered_material(inspector, id).ok()?));
             self.known.clear();
             self.known.extend(ids.filter_map(material));
+            let mut ids = inspector.geometry_ids_with_role(Role::Proximity);
+            self.any_hydroelastic = ids.any(|id| is_hydroelastic(inspector, id));
             self.version = Some(version.clone());
         }
         Ok(())
+    }
+
+    /// Returns true if any geometry takes part in contact surfaces.
+    pub(super) fn any_hydroelastic(&self) -> bool {
+        self.any_hydroelastic
     }
 
     /// Returns the body of a geometry that may touch others.
@@ -77,6 +86,13 @@ impl ContactMaterials {
             None => plant.registered_material(inspector, id),
         }
     }
+}
+
+/// Returns true if a geometry takes part in contact surfaces.
+fn is_hydroelastic(inspector: &SceneGraphInspector<'_>, id: GeometryId) -> bool {
+    let properties = inspector.proximity_properties(id).ok().flatten();
+    let kind = properties.and_then(|p| p.try_get("hydroelastic", "compliance_type").ok().flatten());
+    kind.is_some_and(|kind: &HydroelasticType| *kind != HydroelasticType::Undefined)
 }
 
 impl ContactMaterial<f64> {
@@ -104,7 +120,7 @@ impl ContactMaterial<f64> {
             dynamic_friction: own
                 .dynamic_friction
                 .unwrap_or_else(|| T::from(self.dynamic_friction)),
-            is_hydroelastic: self.is_hydroelastic,
+            modulus: self.modulus,
         };
         if own.static_friction.is_some() != own.dynamic_friction.is_some() {
             let place = || format!("contact material of geometry {id}");
@@ -144,6 +160,7 @@ impl MultibodyPlant {
         let friction = properties.try_get::<CoulombFriction>("material", "coulomb_friction")?;
         let compliance =
             properties.try_get::<HydroelasticType>("hydroelastic", "compliance_type")?;
+        let modulus = properties.try_get::<f64>("hydroelastic", "hydroelastic_modulus")?;
         let friction = *friction.ok_or_else(|| missing("coulomb_friction"))?;
         let estimated = self.estimated_compliance();
         Ok(ContactMaterial {
@@ -159,7 +176,10 @@ impl MultibodyPlant {
                 .unwrap_or(DEFAULT_RELAXATION_TIME),
             static_friction: friction.static_friction(),
             dynamic_friction: friction.dynamic_friction(),
-            is_hydroelastic: compliance.is_some_and(|c| *c != HydroelasticType::Undefined),
+            modulus: match (compliance, modulus) {
+                (Some(HydroelasticType::Compliant), Some(modulus)) => *modulus,
+                _ => f64::INFINITY,
+            },
         })
     }
 

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// let mut plant = MultibodyPlant::new(0.001)?;
 /// assert_eq!(plant.contact_model(), ContactModel::HydroelasticWithFallback);
 /// plant.set_contact_model(ContactModel::Point)?;
-/// assert!(plant.set_contact_model("hydroelastic".parse()?).is_err());
+/// assert!(plant.set_contact_model("hydroelastic".parse()?).is_ok());
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,11 +25,13 @@ pub enum ContactModel {
     /// [`QueryObject::compute_penetration_manifolds`]:
     ///     tarragon_geometry::QueryObject::compute_penetration_manifolds
     PointManifold,
-    /// Contact surfaces between all pairs. Not supported yet.
+    /// Contact surfaces between all pairs; see [`QueryObject::compute_contact_surfaces`]. Pairs that
+    /// have none are an error.
+    ///
+    /// [`QueryObject::compute_contact_surfaces`]:
+    ///     tarragon_geometry::QueryObject::compute_contact_surfaces
     Hydroelastic,
-    /// Contact surfaces between geometries that declare a hydroelastic compliance type, points
-    /// between all others. Pairs that would have a surface are an error, as surfaces are not
-    /// supported yet.
+    /// Contact surfaces between the pairs that have them, points between all others.
     #[default]
     HydroelasticWithFallback,
 }

@@ -13,12 +13,6 @@ impl MultibodyPlant {
     /// `finalize`.
     pub fn set_contact_model(&mut self, model: ContactModel) -> Result<()> {
         self.check_open_setting("the contact model")?;
-        if model == ContactModel::Hydroelastic {
-            return Err(Error::unsupported(
-                "MultibodyPlant: the contact model 'hydroelastic' is not supported yet; use 'point' or \
-                 'hydroelastic_with_fallback'",
-            ));
-        }
         self.contact.model = model;
         Ok(())
     }

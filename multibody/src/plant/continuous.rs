@@ -1,10 +1,11 @@
 //! Accelerations of a plant in continuous time.
 
-use super::contact::PointContacts;
+use super::contact::SceneContacts;
 use super::contact_materials::ContactMaterials;
 use super::dynamics_result::DynamicsResult;
 use super::ended_contacts::EndedContacts;
 use super::forward_dynamics::add_damping;
+use super::hydroelastic_contact;
 use super::inputs::StepInputs;
 use super::multibody_plant::MultibodyPlant;
 use super::sleep_state::{SleepState, Sleepers};
@@ -47,8 +48,8 @@ impl MultibodyPlant {
         let mut contact_forces = MultibodyForces::zero(self.bodies.len(), 0);
         let mut ended = EndedContacts::empty();
         if let Some(query) = inputs.query {
-            let (mut contacts, awake) = (PointContacts::empty(), Sleepers::default());
-            self.update_point_contacts(&mut contacts, materials, query, parameters, &awake)?;
+            let (mut contacts, awake) = (SceneContacts::empty(), Sleepers::default());
+            self.update_scene_contacts(&mut contacts, materials, query, parameters, &awake)?;
             let tolerance = self.contact.stiction_tolerance;
             for k in 0..contacts.contacts.len() {
                 let x_wb = positions.body_poses();
@@ -62,6 +63,17 @@ impl MultibodyPlant {
                     contact_forces.add_at(body, &arm, force);
                 }
                 ended.known.push(contact);
+            }
+            for of in &contacts.surfaces {
+                let x_wb = positions.body_poses();
+                let contact = hydroelastic_contact::continuous(of, x_wb, velocities, tolerance);
+                let centroid = contact.contact_surface.centroid();
+                let on_a = contact.f_ac_w;
+                for (body, force) in [(contact.body_a, on_a), (contact.body_b, -on_a)] {
+                    let arm = centroid - positions.x_wb(body).translation.vector;
+                    contact_forces.add_at(body, &arm, force);
+                }
+                ended.known_surfaces.push(contact);
             }
         }
         for (sum, f) in forces.spatial.iter_mut().zip(&contact_forces.spatial) {

@@ -1,7 +1,8 @@
 //! Contacts at the end of a step, whose results are made when they are asked for.
 
-use super::contact::PointContacts;
-use super::contact_results::{ContactResults, PointPairContactInfo};
+use super::contact::SceneContacts;
+use super::contact_results::{ContactResults, HydroelasticContactInfo, PointPairContactInfo};
+use super::hydroelastic_contact::surface_info;
 use crate::discrete::{ConstraintEnd, ConstraintEnds, are_many};
 use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
@@ -14,13 +15,15 @@ use tarragon_framework::Scalar;
 /// Contacts of a step with their velocities and impulses, and others whose results are known.
 #[derive(Clone, Debug)]
 pub(super) struct EndedContacts<T: Scalar> {
-    contacts: PointContacts<T>,
+    contacts: SceneContacts<T>,
     /// By contact.
     ends: ConstraintEnds<T>,
     /// Time step (s).
     dt: f64,
     /// Contacts among sleepers, or those of continuous time.
     pub(super) known: Vec<PointPairContactInfo<T>>,
+    /// Contacts on surfaces of continuous time.
+    pub(super) known_surfaces: Vec<HydroelasticContactInfo<T>>,
 }
 
 /// Returns the force on body B, expressed in W.
@@ -62,10 +65,11 @@ fn slip_speed<T: Scalar>(end: &ConstraintEnd<T>) -> T {
 impl<T: Scalar> EndedContacts<T> {
     pub(super) fn empty() -> Self {
         Self {
-            contacts: PointContacts::empty(),
+            contacts: SceneContacts::empty(),
             ends: ConstraintEnds::empty(),
             dt: 1.0,
             known: vec![],
+            known_surfaces: vec![],
         }
     }
 
@@ -73,15 +77,16 @@ impl<T: Scalar> EndedContacts<T> {
     /// present ones.
     pub(super) fn take(
         &mut self,
-        contacts: &mut PointContacts<T>,
+        contacts: &mut SceneContacts<T>,
         ends: &mut ConstraintEnds<T>,
         dt: f64,
     ) {
         std::mem::swap(&mut self.contacts, contacts);
         std::mem::swap(&mut self.ends, ends);
-        self.ends.real.truncate(self.contacts.contacts.len());
+        self.ends.real.truncate(self.contacts.sites.real.len());
         self.dt = dt;
         self.known.clear();
+        self.known_surfaces.clear();
     }
 
     /// Returns true if there can be derivatives, but a contact certainly has none.
@@ -170,10 +175,37 @@ impl<T: Scalar> EndedContacts<T> {
         }
     }
 
-    /// Returns the bodies of all contacts.
+    /// Returns the number of contacts at points of the step.
+    fn num_points(&self) -> usize {
+        self.contacts.contacts.len()
+    }
+
+    /// Returns the results of the contacts on surfaces of the step. Their faces follow the points.
+    fn surface_infos(&self) -> impl Iterator<Item = HydroelasticContactInfo<T>> {
+        let faces = self.contacts.faces.chunk_by(|f, g| f.surface == g.surface);
+        let mut first = self.num_points();
+        let with_force = faces.map(move |faces| {
+            let start = first;
+            first += faces.len();
+            (start, faces)
+        });
+        with_force.map(move |(start, faces)| {
+            let of = &self.contacts.surfaces[faces[0].surface];
+            let faces = faces.iter().enumerate().map(move |(i, face)| {
+                let (k, end) = (start + i, self.end(start + i));
+                let r_wc = &self.contacts.sites.get(k).r_wc;
+                // The velocity of B relative to A, and the force on B, in the contact frame.
+                let slip = r_wc * Vector3::new(-end.v[0], -end.v[1], T::zero());
+                (face.face, -self.force(k).1, slip)
+            });
+            surface_info(of, faces)
+        })
+    }
+
+    /// Returns the bodies of all contacts at points.
     pub(super) fn bodies(&self) -> impl Iterator<Item = [BodyIndex; 2]> {
         let known = self.known.iter().map(|pair| [pair.body_a, pair.body_b]);
-        let sites = self.contacts.sites.real.iter();
+        let sites = self.contacts.sites.real[..self.num_points()].iter();
         sites.map(|site| site.bodies).chain(known)
     }
 
@@ -185,7 +217,7 @@ impl<T: Scalar> EndedContacts<T> {
         let wanted = move |bodies: [BodyIndex; 2]| bodies.into_iter().any(&has);
         let all = self.bodies().enumerate();
         let wanted = all.filter(move |(_, bodies)| wanted(*bodies));
-        wanted.map(|(k, _)| match k.checked_sub(self.ends.real.len()) {
+        wanted.map(|(k, _)| match k.checked_sub(self.num_points()) {
             Some(known) => self.known[known].clone(),
             None => self.info(k),
         })
@@ -193,7 +225,11 @@ impl<T: Scalar> EndedContacts<T> {
 
     /// Replaces results by those of all contacts, in the order of their geometries.
     pub(super) fn update_results(&self, out: &mut ContactResults<T>) {
-        let (pairs, all) = (&mut out.point_pairs, 0..self.ends.real.len());
+        out.hydroelastic_contacts.clear();
+        let surfaces = self.known_surfaces.iter().cloned();
+        out.hydroelastic_contacts
+            .extend(surfaces.chain(self.surface_infos()));
+        let (pairs, all) = (&mut out.point_pairs, 0..self.num_points());
         pairs.clear();
         match are_many(all.len()) {
             true => pairs.par_extend(all.into_par_iter().map(|k| self.info(k))),

@@ -6,6 +6,7 @@
 mod actuators;
 mod annotations;
 mod collision_filters;
+mod combined_material;
 mod config;
 mod constraint_status;
 mod constraints;
@@ -14,6 +15,7 @@ mod contact_materials;
 mod contact_model;
 mod contact_results;
 mod contact_settings;
+mod contact_surfaces;
 mod context;
 mod continuous;
 mod defaults;
@@ -30,6 +32,7 @@ mod force_ports;
 mod forward_dynamics;
 mod geometry;
 mod geometry_registration;
+mod hydroelastic_contact;
 mod inputs;
 mod instances;
 mod kinematics;
@@ -47,7 +50,9 @@ mod system;
 
 pub use config::MultibodyPlantConfig;
 pub use contact_model::{ContactModel, SleepSettings};
-pub use contact_results::{ContactResults, PointPairContactInfo};
+pub use contact_results::{
+    ContactResults, HydroelasticContactInfo, HydroelasticQuadraturePointData, PointPairContactInfo,
+};
 pub use force_parameters::BushingConstants;
 pub use force_ports::PlantDynamicsPorts;
 pub use inputs::ExternallyAppliedSpatialForce;

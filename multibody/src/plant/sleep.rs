@@ -1,6 +1,6 @@
 //! Sleep: islands of bodies at rest, which steps leave as they are until something changes.
 
-use super::contact::PointContacts;
+use super::contact::SceneContacts;
 use super::dynamics_result::DynamicsResult;
 use super::inputs::StepInputs;
 use super::multibody_plant::MultibodyPlant;
@@ -118,7 +118,7 @@ impl MultibodyPlant {
     pub(super) fn wake_touched<T: Scalar>(
         &self,
         sleepers: &mut Sleepers,
-        contacts: &PointContacts<T>,
+        contacts: &SceneContacts<T>,
     ) -> bool {
         let mut woken = false;
         if !sleepers.any() {

@@ -1,6 +1,6 @@
 //! The discrete step of a plant: its forces and constraints, and what the step results in.
 
-use super::contact::PointContacts;
+use super::contact::SceneContacts;
 use super::contact_materials::ContactMaterials;
 use super::dynamics_result::DynamicsResult;
 use super::inputs::{ConstraintStatus, StepInputs};
@@ -25,7 +25,7 @@ use tarragon_framework::Scalar;
 pub(super) struct DynamicsWork<T: Scalar> {
     pub(super) materials: ContactMaterials,
     step: StepStorage<T>,
-    contacts: PointContacts<T>,
+    contacts: SceneContacts<T>,
     sites: StepSites<T>,
     forces: MultibodyForces<T>,
     /// By velocity.
@@ -40,7 +40,7 @@ impl<T: Scalar> DynamicsWork<T> {
         Self {
             materials: ContactMaterials::default(),
             step: StepStorage::new(),
-            contacts: PointContacts::empty(),
+            contacts: SceneContacts::empty(),
             sites: StepSites::empty(),
             forces: MultibodyForces::zero(0, 0),
             locked: vec![],
@@ -51,13 +51,13 @@ impl<T: Scalar> DynamicsWork<T> {
 
     /// Returns true if the last step was large enough for several threads.
     fn is_large(&self) -> bool {
-        are_many(self.contacts.contacts.len())
+        are_many(self.contacts.sites.real.len())
     }
 
     /// Wakes the other threads of the pool that a step as large as the last needs; none if the
     /// present thread is not one of the pool.
     pub(super) fn wake_threads(&self) -> Option<AwakeThreads> {
-        let num_contacts = self.contacts.contacts.len();
+        let num_contacts = self.contacts.sites.real.len();
         let own = rayon::current_thread_index().filter(|_| self.is_large())?;
         Some(AwakeThreads::new(own, num_contacts / MANY_CONTACTS))
     }
@@ -208,14 +208,14 @@ impl MultibodyPlant {
             Some(last) => self.sleepers(last, step)?,
             None => Sleepers::default(),
         };
-        let is_large = are_many(contacts.contacts.len());
+        let is_large = are_many(contacts.sites.real.len());
         let mut find_contacts = |sleepers: &mut Sleepers| -> Result<()> {
             let Some(query) = inputs.query else {
                 contacts.clear();
                 return Ok(());
             };
             loop {
-                self.update_point_contacts(contacts, materials, query, parameters, sleepers)?;
+                self.update_scene_contacts(contacts, materials, query, parameters, sleepers)?;
                 // Contacts of those who wake are still missing.
                 if !self.wake_touched(sleepers, contacts) {
                     return Ok(());
@@ -246,6 +246,12 @@ impl MultibodyPlant {
             find_contacts(&mut sleepers)?;
             move_freely(&sleepers)?;
         }
+        if self.contact.sleep.is_some() && !contacts.surfaces.is_empty() {
+            return Err(Error::unsupported(
+                "MultibodyPlant: bodies with hydroelastic contact cannot sleep yet; do without \
+                 sleep settings, or choose ContactModel::Point",
+            ));
+        }
         let start = self.step_start(tree, step, (forces, locked), &sleepers);
         self.update_sites(
             sites,
@@ -270,7 +276,7 @@ impl MultibodyPlant {
         let dt = self.time_step;
         let (v, ends) = (&end.v, &mut end.constraints);
         let add_forces = || {
-            let num_contacts = contacts.contacts.len();
+            let num_contacts = contacts.sites.real.len();
             spatial.clone_from(&forces.spatial);
             add_sites(
                 positions,

@@ -30,7 +30,7 @@ const ROBOT: &str = r#"<?xml version="1.0"?>
     <visual name="lid"><geometry><drake:ellipsoid a="1" b="2" c="3"/></geometry></visual>
     <collision><origin xyz="1 2 3"/><geometry><capsule radius="0.1" length="2"/></geometry>
       <drake:proximity_properties><drake:mu_static value="0.8"/><drake:mu_dynamic value="0.3"/>
-        <drake:compliant_hydroelastic/><drake:hydroelastic_modulus value="1e6"/>
+        <drake:compliant_hydroelastic/><drake:hydroelastic_modulus value="1e6"/><drake:mesh_resolution_hint value="0.1"/>
         <tarragon:max_convex_pieces value="16"/>
       </drake:proximity_properties></collision>
   </link>

@@ -1,0 +1,136 @@
+//! Combined properties of two geometries in contact.
+
+use super::contact_materials::ContactMaterial;
+use crate::discrete::{ContactParameters, ContactSite};
+use crate::model::BodyIndex;
+use nalgebra::{Matrix3, Vector3};
+use std::ops::Mul;
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
+use tarragon_geometry::PenetrationAsPointPair;
+
+/// Combined properties of two geometries in contact.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CombinedMaterial<T> {
+    /// Stiffness (N/m) or modulus (Pa).
+    k: T,
+    /// Fraction of the deformation that is that of B.
+    share_b: T,
+    /// Hunt and Crossley's dissipation (s/m).
+    pub(super) d: T,
+    /// Relaxation time (s).
+    pub(super) tau: T,
+    /// Coefficients of dynamic and of static friction.
+    pub(super) mu: T,
+    pub(super) stiction: T,
+}
+
+impl<T: Scalar> CombinedMaterial<T> {
+    /// Combines two materials by their stiffnesses or moduli, of which at least one is finite.
+    pub(super) fn new([a, b]: [ContactMaterial<T>; 2], [k_a, k_b]: [T; 2]) -> Self {
+        let (k, share_b) = in_series(k_a, k_b);
+        Self {
+            k,
+            share_b,
+            d: (T::one() - share_b) * a.dissipation + share_b * b.dissipation,
+            tau: a.relaxation_time + b.relaxation_time,
+            mu: combined_friction(a.dynamic_friction, b.dynamic_friction),
+            stiction: combined_friction(a.static_friction, b.static_friction),
+        }
+    }
+}
+
+impl<T: Scalar> CombinedMaterial<T> {
+    fn numbers(&self) -> [T; 6] {
+        [
+            self.k,
+            self.share_b,
+            self.d,
+            self.tau,
+            self.mu,
+            self.stiction,
+        ]
+    }
+    pub(super) fn is_constant(&self) -> bool {
+        self.numbers().iter().all(is_constant)
+    }
+    /// Returns the same without derivatives.
+    pub(super) fn real(&self) -> CombinedMaterial<f64> {
+        let [k, share_b, d, tau, mu, stiction] = self.numbers().map(|x| x.re());
+        CombinedMaterial {
+            k,
+            share_b,
+            d,
+            tau,
+            mu,
+            stiction,
+        }
+    }
+}
+
+impl<T: Scalar> CombinedMaterial<T> {
+    /// Returns the site of a contact, possibly in a scalar with derivatives that these properties
+    /// lack.
+    pub(super) fn site<S>(
+        &self,
+        bodies: [BodyIndex; 2],
+        pair: &PenetrationAsPointPair<S>,
+    ) -> ContactSite<S>
+    where
+        S: Scalar + Mul<T, Output = S> + From<T>,
+    {
+        let share_a = T::one() - self.share_b;
+        let between = |b: S, a: S| b * self.share_b + a * share_a;
+        ContactSite {
+            bodies,
+            p_wc: pair.p_wca.zip_map(&pair.p_wcb, between),
+            r_wc: frame_along(&-pair.nhat_ba_w),
+            parameters: ContactParameters {
+                k: S::from(self.k),
+                d: S::from(self.d),
+                tau: S::from(self.tau),
+                mu: S::from(self.mu),
+                depth: pair.depth,
+            },
+        }
+    }
+}
+
+/// Returns a frame whose z axis is a unit vector, as columns.
+pub(super) fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
+    let mut least = 0;
+    for k in 1..3 {
+        if z[k].re().abs() < z[least].re().abs() {
+            least = k;
+        }
+    }
+    // The cross product of the axis and z.
+    let (next, last) = ((least + 1) % 3, (least + 2) % 3);
+    let mut x = Vector3::zeros();
+    (x[next], x[last]) = (-z[last], z[next]);
+    let x = x.normalize();
+    Matrix3::from_columns(&[x, z.cross(&x), *z])
+}
+
+/// Returns the harmonic mean of two coefficients of friction.
+fn combined_friction<T: Scalar>(a: T, b: T) -> T {
+    if (a + b).re() > 0.0 {
+        a * 2.0 * b / (a + b)
+    } else {
+        T::zero()
+    }
+}
+
+/// Returns the share of the deformation that is that of B, given stiffnesses or moduli, of which at
+/// least one is finite, and their combination.
+fn in_series<T: Scalar>(a: T, b: T) -> (T, T) {
+    match (a.re().is_infinite(), b.re().is_infinite()) {
+        (true, _) => (b, T::one()),
+        (false, true) => (a, T::zero()),
+        (false, false) => {
+            let sum = a + b;
+            // Divides first, because the product of large numbers is infinite.
+            (a * (b / sum), a / sum)
+        }
+    }
+}
