@@ -17,6 +17,7 @@ mod contact_surfaces;
 mod dynamics;
 mod hydro;
 mod hydro_scenes;
+mod hydro_steps;
 mod integrators;
 mod kinematics;
 mod meshes;
