@@ -25,8 +25,8 @@ pub enum ContactModel {
     /// [`QueryObject::compute_penetration_manifolds`]:
     ///     tarragon_geometry::QueryObject::compute_penetration_manifolds
     PointManifold,
-    /// Contact surfaces between all pairs; see [`QueryObject::compute_contact_surfaces`]. Pairs that
-    /// have none are an error.
+    /// Contact surfaces between all pairs; see [`QueryObject::compute_contact_surfaces`]. Pairs
+    /// that have none are an error.
     ///
     /// [`QueryObject::compute_contact_surfaces`]:
     ///     tarragon_geometry::QueryObject::compute_contact_surfaces
