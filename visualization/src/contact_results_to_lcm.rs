@@ -4,19 +4,34 @@ use crate::contact_visualizer::{
     ContactVisualizerParams, PointForce, force_of, last_name, real, solved_force,
 };
 use crate::{Error, Result};
+use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
-    FrameId, GeometryId, PenetrationAsPointPair, QueryObject, SceneGraph, SceneGraphInspector,
+    FrameId, GeometryId, PenetrationAsPointPair, QueryObject, Role, SceneGraph, SceneGraphInspector,
 };
-use tarragon_lcm::types::{LcmtContactResultsForViz, LcmtPointPairContactInfoForViz};
+use tarragon_lcm::types::{
+    LcmtContactResultsForViz, LcmtHydroelasticContactSurfaceForViz, LcmtPoint,
+    LcmtPointPairContactInfoForViz,
+};
 use tarragon_lcm::{Lcm, LcmPublisherSystem};
-use tarragon_multibody::{ContactResults, MultibodyPlant};
+use tarragon_multibody::{ContactResults, HydroelasticContactInfo, MultibodyPlant};
 
 /// Channel on which viewers listen for contacts.
 const CHANNEL: &str = "CONTACT_RESULTS";
 /// Default publish period (s), as in Drake.
 const PUBLISH_PERIOD: f64 = 1.0 / 64.0;
+
+/// Names of a body of the plant.
+#[derive(Clone, Debug)]
+struct BodyNames {
+    /// Name and index of the model instance, as in `finger(3)`.
+    with_instance: String,
+    name: String,
+    model: String,
+    /// Whether no other body has the name.
+    is_unique: bool,
+}
 
 /// Converts contacts to the LCM message that viewers show (Drake's `ContactResultsToLcmSystem`).
 ///
@@ -30,7 +45,7 @@ const PUBLISH_PERIOD: f64 = 1.0 / 64.0;
 /// do not move under forces, they are the penetrations of geometry with the proximity role, as in
 /// the [`ContactVisualizer`](crate::ContactVisualizer): the contact point is midway between the two
 /// witness points, and the force on the second body is the stiffness times the depth, against the
-/// normal, which points from the second body to the first. There are no hydroelastic contacts.
+/// normal, which points from the second body to the first. Contact surfaces come from a plant only.
 ///
 /// Bodies are named as in Drake, by name and index of the model instance: `finger(3)`. Bodies
 /// outside the plant have the last part of the name of their frame, and the frame group.
@@ -64,7 +79,7 @@ const PUBLISH_PERIOD: f64 = 1.0 / 64.0;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ContactResultsToLcmSystem {
-    bodies: BTreeMap<FrameId, String>,
+    bodies: BTreeMap<FrameId, BodyNames>,
     penetration_stiffness: f64,
 }
 
@@ -74,8 +89,18 @@ impl ContactResultsToLcmSystem {
         let mut bodies = BTreeMap::new();
         for (index, body) in plant.into_iter().flat_map(MultibodyPlant::bodies) {
             if let Some(frame) = plant.and_then(|plant| plant.body_frame_id(index)) {
-                let instance = body.model_instance().index() as i32;
-                bodies.insert(frame, body_name(body.name(), instance));
+                let instance = body.model_instance();
+                let mut same = plant.into_iter().flat_map(MultibodyPlant::bodies);
+                let names = BodyNames {
+                    with_instance: body_name(body.name(), instance.index() as i32),
+                    name: body.name().to_owned(),
+                    model: plant
+                        .and_then(|p| p.model_instance_name(instance).ok())
+                        .unwrap_or_default()
+                        .to_owned(),
+                    is_unique: !same.any(|(i, other)| i != index && other.name() == body.name()),
+                };
+                bodies.insert(frame, names);
             }
         }
         Self {
@@ -95,6 +120,82 @@ impl ContactResultsToLcmSystem {
         }
         self.penetration_stiffness = stiffness;
         Ok(self)
+    }
+
+    /// Describes a contact surface with its force on the first body.
+    fn describe_surface<T: Scalar>(
+        &self,
+        inspector: &SceneGraphInspector<'_>,
+        own: &HydroelasticContactInfo<T>,
+        contact: &mut LcmtHydroelasticContactSurfaceForViz,
+    ) -> Result<()> {
+        let surface = &own.contact_surface;
+        let vector = |v: &Vector3<T>| real(v).into();
+        contact.centroid_W = vector(&surface.centroid());
+        contact.force_C_W = vector(&own.f_ac_w.translational);
+        contact.moment_C_W = vector(&own.f_ac_w.rotational);
+        // As in Drake, which no longer fills them in.
+        contact.quadrature_point_data.clear();
+        contact.p_WV.clear();
+        contact.p_WV.extend(surface.vertices().iter().map(|p| {
+            let [x, y, z] = vector(p);
+            LcmtPoint { x, y, z }
+        }));
+        contact.pressure.clear();
+        contact
+            .pressure
+            .extend(surface.vertex_pressures().iter().map(|p| p.re()));
+        contact.poly_data.clear();
+        if let Some(mesh) = surface.poly_mesh_w() {
+            let data = mesh.face_data().iter().map(|x| *x as i32);
+            contact.poly_data.extend(data);
+        }
+        for t in surface
+            .tri_mesh_w()
+            .into_iter()
+            .flat_map(|mesh| mesh.triangles())
+        {
+            contact.poly_data.push(3);
+            contact.poly_data.extend(t.vertices().map(|v| v as i32));
+        }
+        let [first, second] = [surface.id_m(), surface.id_n()];
+        let first = self.geometry_names(inspector, first)?;
+        let second = self.geometry_names(inspector, second)?;
+        (
+            contact.geometry1_name,
+            contact.body1_name,
+            contact.model1_name,
+        ) = first.0;
+        (contact.body1_unique, contact.collision_count1) = first.1;
+        (
+            contact.geometry2_name,
+            contact.body2_name,
+            contact.model2_name,
+        ) = second.0;
+        (contact.body2_unique, contact.collision_count2) = second.1;
+        Ok(())
+    }
+
+    /// Returns the names of a geometry, its body and the body's model, whether the body's name is
+    /// unique, and the number of its collision geometries.
+    fn geometry_names(
+        &self,
+        inspector: &SceneGraphInspector<'_>,
+        id: GeometryId,
+    ) -> Result<((String, String, String), (bool, i32))> {
+        let frame = inspector.frame_id(id)?;
+        let collisions = inspector.geometries_on(frame, Role::Proximity)?.len() as i32;
+        let geometry = inspector.name(id)?.to_owned();
+        Ok(match self.bodies.get(&frame) {
+            Some(known) => {
+                let names = (geometry, known.name.clone(), known.model.clone());
+                (names, (known.is_unique, collisions))
+            }
+            None => {
+                let body = last_name(inspector.frame_name(frame)?).to_owned();
+                ((geometry, body, String::new()), (true, collisions))
+            }
+        })
     }
 
     fn calc<T: Scalar>(
@@ -124,6 +225,13 @@ impl ContactResultsToLcmSystem {
                     self.describe(&inspector, pair, force, contact)?;
                 }
             }
+        }
+        let surfaces = results.map_or(&[][..], ContactResults::hydroelastic_contacts);
+        message
+            .hydroelastic_contacts
+            .resize_with(surfaces.len(), Default::default);
+        for (contact, own) in message.hydroelastic_contacts.iter_mut().zip(surfaces) {
+            self.describe_surface(&inspector, own, contact)?;
         }
         for contact in contacts {
             contact.timestamp = timestamp;
@@ -159,7 +267,7 @@ impl ContactResultsToLcmSystem {
     ) -> Result<()> {
         let frame = inspector.frame_id(geometry)?;
         match self.bodies.get(&frame) {
-            Some(known) => name.clone_from(known),
+            Some(known) => name.clone_from(&known.with_instance),
             None => {
                 let last = last_name(inspector.frame_name(frame)?);
                 *name = body_name(last, inspector.frame_group(frame)?);

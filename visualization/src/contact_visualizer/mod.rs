@@ -1,7 +1,8 @@
-//! System that shows contacts as arrows.
+//! System that shows contacts as arrows, and contact surfaces by their pressure.
 
 mod arrows;
 mod names;
+mod surfaces;
 
 pub(crate) use names::last as last_name;
 
@@ -13,13 +14,14 @@ use arrows::{ArrowStyle, Arrows};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use surfaces::Surfaces;
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, Rgba};
-use tarragon_multibody::{ContactResults, PointPairContactInfo};
+use tarragon_multibody::{ContactResults, HydroelasticContactInfo, PointPairContactInfo};
 
-/// Parameters of a [`ContactVisualizer`]: those of Drake for point contact, with Drake's defaults,
-/// and `penetration_stiffness`.
+/// Parameters of a [`ContactVisualizer`]: Drake's, with Drake's defaults, and
+/// `penetration_stiffness`.
 ///
 /// ```
 /// let params = tarragon_visualization::ContactVisualizerParams::default();
@@ -29,16 +31,24 @@ use tarragon_multibody::{ContactResults, PointPairContactInfo};
 pub struct ContactVisualizerParams {
     /// Simulated time between publishes (s), positive.
     pub publish_period: f64,
-    /// Colour of the arrows.
+    /// Colour of the arrows of contact points.
     pub color: Rgba,
+    /// Colour of the forces on contact surfaces.
+    pub hydro_force_color: Rgba,
+    /// Colour of the moments on contact surfaces.
+    pub hydro_moment_color: Rgba,
     /// Path that holds all arrows; a relative path is below `/drake`.
     pub prefix: String,
     /// Whether everything below the prefix is deleted when a simulation is initialized.
     pub delete_on_initialization_event: bool,
     /// Smallest force that is shown (N).
     pub force_threshold: f64,
+    /// Smallest moment that is shown (N m).
+    pub moment_threshold: f64,
     /// Force of an arrow that extends 1 m to each side of the contact point (N/m).
     pub newtons_per_meter: f64,
+    /// Moment of an arrow that extends 1 m to each side of the centroid (N m/m).
+    pub newton_meters_per_meter: f64,
     /// Radius of the shafts (m).
     pub radius: f64,
     /// Force per penetration depth (N/m). With its default of 1000 N/m and the default of
@@ -47,15 +57,24 @@ pub struct ContactVisualizerParams {
     pub penetration_stiffness: f64,
 }
 
+/// Returns an opaque colour of channels in [0, 1].
+fn opaque(r: f64, g: f64, b: f64) -> Rgba {
+    Rgba::new(r, g, b, 1.0).expect("channels lie in [0, 1]")
+}
+
 impl Default for ContactVisualizerParams {
     fn default() -> Self {
         Self {
             publish_period: 1.0 / 32.0,
-            color: Rgba::new(0.0, 1.0, 0.0, 1.0).expect("channels lie in [0, 1]"),
+            color: opaque(0.0, 1.0, 0.0),
+            hydro_force_color: opaque(1.0, 0.0, 0.0),
+            hydro_moment_color: opaque(0.0, 0.0, 1.0),
             prefix: "contact_forces".into(),
             delete_on_initialization_event: true,
             force_threshold: 0.01,
+            moment_threshold: 0.01,
             newtons_per_meter: 10.0,
+            newton_meters_per_meter: 3.0,
             radius: 0.002,
             penetration_stiffness: 1000.0,
         }
@@ -73,6 +92,7 @@ impl ContactVisualizerParams {
         check_period(self.publish_period).or_else(wrong)?;
         for (name, value) in [
             ("newtons_per_meter", self.newtons_per_meter),
+            ("newton_meters_per_meter", self.newton_meters_per_meter),
             ("radius", self.radius),
             ("penetration_stiffness", self.penetration_stiffness),
         ] {
@@ -80,17 +100,22 @@ impl ContactVisualizerParams {
                 return wrong(format!("{name} must be positive and finite, got {value:?}"));
             }
         }
-        if self.force_threshold.is_nan() || self.force_threshold < 0.0 {
-            return wrong(format!(
-                "force_threshold must be 0 N or more, got {:?} N",
-                self.force_threshold
-            ));
+        for (name, unit, value) in [
+            ("force_threshold", "N", self.force_threshold),
+            ("moment_threshold", "N m", self.moment_threshold),
+        ] {
+            if value.is_nan() || value < 0.0 {
+                return wrong(format!(
+                    "{name} must be 0 {unit} or more, got {value:?} {unit}"
+                ));
+            }
         }
         Ok(())
     }
 }
 
-/// Shows contacts as arrows in Meshcat (Drake's `ContactVisualizer`, point contacts).
+/// Shows contacts in Meshcat (Drake's `ContactVisualizer`): forces as arrows, contact surfaces by
+/// their pressure.
 ///
 /// | port | name | type |
 /// |---|---|---|
@@ -106,6 +131,11 @@ impl ContactVisualizerParams {
 /// The arrow of a pair is at `{prefix}/point/{frame}.{geometry}+{frame}.{geometry}`. Names that are
 /// unique without their model are given without it. The arrow becomes invisible when the pair
 /// separates.
+///
+/// A contact surface of a plant is at `{prefix}/hydroelastic/{frame}.{geometry}+{frame}.{geometry}`,
+/// with the children `contact_surface`, from black for no pressure to white for the largest, and
+/// `force_C_W` and `moment_C_W`, arrows at the centroid for force and moment on body A. Recordings
+/// hold the arrows, and the surfaces as they were last.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -139,6 +169,15 @@ pub struct ContactVisualizer {
     root: String,
     /// Number of calls of `delete`; contexts send everything again after each.
     deletions: AtomicU64,
+}
+
+/// Everything that a context has sent.
+#[derive(Debug, Default)]
+struct ShownContacts {
+    points: Arrows,
+    surfaces: Surfaces,
+    forces: Arrows,
+    moments: Arrows,
 }
 
 impl ContactVisualizer {
@@ -189,7 +228,7 @@ impl ContactVisualizer {
         time: f64,
         query: &QueryObject<T>,
         contacts: Option<&ContactResults<T>>,
-        arrows: &Mutex<Arrows>,
+        shown: &Mutex<ShownContacts>,
     ) -> Result<()> {
         let params = &self.params;
         let style = ArrowStyle {
@@ -208,9 +247,50 @@ impl ContactVisualizer {
             Ok(full_path(&format!("{}/point/{name}", self.root)))
         };
         let deletions = self.deletions.load(Ordering::Acquire);
-        let mut arrows = lock(arrows);
+        let mut shown = lock(shown);
         let forces = forces.into_iter();
-        arrows.show(&self.meshcat, &style, forces, path, time, deletions)?;
+        shown
+            .points
+            .show(&self.meshcat, &style, forces, path, time, deletions)?;
+        let surfaces = contacts.map_or(&[][..], ContactResults::hydroelastic_contacts);
+        let path = |part: &'static str| {
+            let (root, inspector) = (&self.root, &inspector);
+            move |pair| {
+                let name = names::of_pair(inspector, pair)?;
+                Ok(full_path(&format!("{root}/hydroelastic/{name}/{part}")))
+            }
+        };
+        let meshes = surfaces.iter().map(|contact| &contact.contact_surface);
+        let at = path("contact_surface");
+        shown.surfaces.show(&self.meshcat, meshes, at, deletions)?;
+        let arrow = |contact: &HydroelasticContactInfo<T>, vector: &Vector3<T>| PointForce {
+            pair: (
+                contact.contact_surface.id_m(),
+                contact.contact_surface.id_n(),
+            ),
+            p_w: real(&contact.contact_surface.centroid()),
+            f_w: real(vector),
+        };
+        let style = ArrowStyle {
+            rgba: params.hydro_force_color,
+            ..style
+        };
+        let forces = surfaces.iter().map(|c| arrow(c, &c.f_ac_w.translational));
+        let at = path("force_C_W");
+        shown
+            .forces
+            .show(&self.meshcat, &style, forces, at, time, deletions)?;
+        let style = ArrowStyle {
+            newtons_per_meter: params.newton_meters_per_meter,
+            threshold: params.moment_threshold,
+            rgba: params.hydro_moment_color,
+            ..style
+        };
+        let moments = surfaces.iter().map(|c| arrow(c, &c.f_ac_w.rotational));
+        let at = path("moment_C_W");
+        shown
+            .moments
+            .show(&self.meshcat, &style, moments, at, time, deletions)?;
         self.meshcat.set_simulation_time(time);
         Ok(())
     }
@@ -282,7 +362,7 @@ impl<T: Scalar> LeafSystem<T> for ContactVisualizer {
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
         let query_object = d.input::<QueryObject<T>>("query_object");
         let contact_results = d.input::<ContactResults<T>>("contact_results");
-        let arrows = d.fresh_param(Arc::<Mutex<Arrows>>::default);
+        let shown = d.fresh_param(Arc::<Mutex<ShownContacts>>::default);
         if self.params.delete_on_initialization_event {
             d.publish_on(Trigger::Initialization, |visualizer, _| {
                 visualizer.delete();
@@ -293,9 +373,9 @@ impl<T: Scalar> LeafSystem<T> for ContactVisualizer {
         for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
             d.publish_on(trigger, move |visualizer, ctx| {
                 let query = ctx.eval(query_object)?;
-                let arrows: &Arc<Mutex<Arrows>> = ctx.param(arrows);
+                let shown: &Arc<Mutex<ShownContacts>> = ctx.param(shown);
                 let contacts = ctx.eval_optional(contact_results)?;
-                visualizer.publish(ctx.time().re(), query, contacts, arrows)?;
+                visualizer.publish(ctx.time().re(), query, contacts, shown)?;
                 Ok(EventStatus::Succeeded)
             });
         }

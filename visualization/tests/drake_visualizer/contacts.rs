@@ -12,8 +12,9 @@ use tarragon_multibody::{
     add_multibody_plant_scene_graph,
 };
 use tarragon_visualization::{
-    ContactResultsToLcmSystem, VisualizationConfig, VisualizationConnections,
-    apply_visualization_config, connect_contact_results_to_drake_visualizer,
+    ContactResultsToLcmSystem, ContactVisualizer, ContactVisualizerParams, Meshcat, MeshcatParams,
+    VisualizationConfig, VisualizationConnections, apply_visualization_config,
+    connect_contact_results_to_drake_visualizer,
 };
 
 #[test]
@@ -109,10 +110,12 @@ fn contacts_have_the_names_and_signs_of_drake() {
     }
 }
 
-/// The force of a ball that rests on the floor is its weight.
-#[test]
-fn forces_of_a_plant_are_shown() {
-    let heard = Heard::new();
+/// Adds a ball of 2 kg, at the origin of its body and 0.1 m above a floor, to a diagram. Both have
+/// the properties.
+fn ball_on_floor(
+    b: &mut DiagramBuilder,
+    properties: impl Fn(&str) -> ProximityProperties,
+) -> (Block<MultibodyPlant>, Block<SceneGraph>) {
     let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -122,20 +125,27 @@ fn forces_of_a_plant_are_shown() {
     let ball = plant
         .add_rigid_body("ball", ModelInstanceIndex::DEFAULT, inertia)
         .unwrap();
-    let (x, properties) = (Isometry3::identity(), ProximityProperties::new);
+    let x = Isometry3::identity();
     let sphere = Sphere::new(0.1).unwrap();
     for (body, shape, name) in [
         (ball, sphere.into(), "ball"),
         (BodyIndex::WORLD, Shape::from(HalfSpace), "floor"),
     ] {
         plant
-            .register_collision_geometry(&mut scene, body, x, shape, name, properties())
+            .register_collision_geometry(&mut scene, body, x, shape, name, properties(name))
             .unwrap();
     }
     let above = Isometry3::translation(0.0, 0.0, 0.1);
     plant.set_default_free_body_pose(ball, above).unwrap();
+    add_multibody_plant_scene_graph(b, plant, scene).unwrap()
+}
+
+/// The force of a ball that rests on the floor is its weight.
+#[test]
+fn forces_of_a_plant_are_shown() {
+    let heard = Heard::new();
     let mut b = DiagramBuilder::new();
-    let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+    let (plant, scene) = ball_on_floor(&mut b, |_| ProximityProperties::new());
     let lcm = Some(heard.lcm.clone());
     connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None).unwrap();
     let diagram = b.build().unwrap();
@@ -150,6 +160,75 @@ fn forces_of_a_plant_are_shown() {
     let weight = contact.contact_force[2].abs();
     // Half a second of settling leaves some oscillation.
     assert!((weight - 2.0 * 9.81).abs() < 0.1, "{contact:?}");
+}
+
+/// On LCM, a contact surface has Drake's names; in Meshcat it has a mesh and arrows, which go with
+/// it.
+#[test]
+fn contact_surfaces_of_a_plant_are_shown() {
+    let heard = Heard::new();
+    let meshcat = Meshcat::new(MeshcatParams {
+        port: Some(0),
+        ..Default::default()
+    })
+    .unwrap();
+    let mut b = DiagramBuilder::new();
+    let (plant, scene) = ball_on_floor(&mut b, |name| match name {
+        "ball" => {
+            let soft = ProximityProperties::new()
+                .with_compliant_hydroelastic(1e5)
+                .unwrap();
+            soft.with_resolution_hint(0.02).unwrap()
+        }
+        _ => ProximityProperties::new().with_rigid_hydroelastic(),
+    });
+    let lcm = Some(heard.lcm.clone());
+    connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None).unwrap();
+    let params = ContactVisualizerParams::default();
+    let shown = ContactVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), params);
+    b.connect(
+        plant.dynamics().unwrap().contact_results,
+        shown.unwrap().contact_results,
+    );
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(1.0).unwrap();
+    heard.take();
+    sim.context_mut().force_publish().unwrap();
+    let message: LcmtContactResultsForViz = only(&heard.take(), "CONTACT_RESULTS");
+    let [surface] = &*message.hydroelastic_contacts else {
+        panic!("{message:?}");
+    };
+    assert_eq!(
+        [
+            &*surface.geometry1_name,
+            &*surface.body1_name,
+            &*surface.body2_name
+        ],
+        ["ball", "ball", "world"]
+    );
+    assert!(surface.body1_unique && surface.collision_count1 == 1);
+    assert!(
+        (surface.force_C_W[2] - 2.0 * 9.81).abs() < 0.1,
+        "{surface:?}"
+    );
+    assert_eq!(surface.p_WV.len(), surface.pressure.len());
+    let (mut at, mut faces) = (0, 0);
+    while at < surface.poly_data.len() {
+        at += 1 + surface.poly_data[at] as usize;
+        faces += 1;
+    }
+    assert!(at == surface.poly_data.len() && faces > 4);
+
+    let path = "contact_forces/hydroelastic/ball.ball+world.floor";
+    let mesh = format!("{path}/contact_surface");
+    assert!(meshcat.has_path(&mesh) && meshcat.has_path(&format!("{path}/force_C_W/cylinder")));
+    let up = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+    let model = plant.system();
+    model.set_positions(&plant, sim.context_mut(), &up).unwrap();
+    sim.advance_to(1.01).unwrap();
+    sim.context_mut().force_publish().unwrap();
+    assert!(!meshcat.has_path(&mesh));
 }
 
 #[test]
