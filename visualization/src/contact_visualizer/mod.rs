@@ -132,10 +132,11 @@ impl ContactVisualizerParams {
 /// unique without their model are given without it. The arrow becomes invisible when the pair
 /// separates.
 ///
-/// A contact surface of a plant is at `{prefix}/hydroelastic/{frame}.{geometry}+{frame}.{geometry}`,
-/// with the children `contact_surface`, from black for no pressure to white for the largest, and
-/// `force_C_W` and `moment_C_W`, arrows at the centroid for force and moment on body A. Recordings
-/// hold the arrows, and the surfaces as they were last.
+/// A contact surface of a plant is at
+/// `{prefix}/hydroelastic/{frame}.{geometry}+{frame}.{geometry}`, with the children
+/// `contact_surface`, from black for no pressure to white for the largest, and `force_C_W` and
+/// `moment_C_W`, arrows at the centroid for force and moment on body A. Recordings hold the arrows,
+/// and the surfaces as they were last.
 ///
 /// ```
 /// use nalgebra::Isometry3;
