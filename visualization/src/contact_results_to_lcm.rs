@@ -33,6 +33,16 @@ struct BodyNames {
     is_unique: bool,
 }
 
+/// Names of a geometry and its body in a message on a contact surface.
+struct GeometryNames {
+    geometry: String,
+    body: String,
+    model: String,
+    is_body_unique: bool,
+    /// Number of the body's geometries with the proximity role.
+    num_collision_geometries: i32,
+}
+
 /// Converts contacts to the LCM message that viewers show (Drake's `ContactResultsToLcmSystem`).
 ///
 /// | port | name | type |
@@ -158,43 +168,37 @@ impl ContactResultsToLcmSystem {
             contact.poly_data.push(3);
             contact.poly_data.extend(t.vertices().map(|v| v as i32));
         }
-        let [first, second] = [surface.id_m(), surface.id_n()];
-        let first = self.geometry_names(inspector, first)?;
-        let second = self.geometry_names(inspector, second)?;
-        (
-            contact.geometry1_name,
-            contact.body1_name,
-            contact.model1_name,
-        ) = first.0;
-        (contact.body1_unique, contact.collision_count1) = first.1;
-        (
-            contact.geometry2_name,
-            contact.body2_name,
-            contact.model2_name,
-        ) = second.0;
-        (contact.body2_unique, contact.collision_count2) = second.1;
+        let first = self.geometry_names(inspector, surface.id_m())?;
+        contact.geometry1_name = first.geometry;
+        contact.body1_name = first.body;
+        contact.model1_name = first.model;
+        contact.body1_unique = first.is_body_unique;
+        contact.collision_count1 = first.num_collision_geometries;
+        let second = self.geometry_names(inspector, surface.id_n())?;
+        contact.geometry2_name = second.geometry;
+        contact.body2_name = second.body;
+        contact.model2_name = second.model;
+        contact.body2_unique = second.is_body_unique;
+        contact.collision_count2 = second.num_collision_geometries;
         Ok(())
     }
 
-    /// Returns the names of a geometry, its body and the body's model, whether the body's name is
-    /// unique, and the number of its collision geometries.
     fn geometry_names(
         &self,
         inspector: &SceneGraphInspector<'_>,
         id: GeometryId,
-    ) -> Result<((String, String, String), (bool, i32))> {
+    ) -> Result<GeometryNames> {
         let frame = inspector.frame_id(id)?;
-        let collisions = inspector.geometries_on(frame, Role::Proximity)?.len() as i32;
-        let geometry = inspector.name(id)?.to_owned();
-        Ok(match self.bodies.get(&frame) {
-            Some(known) => {
-                let names = (geometry, known.name.clone(), known.model.clone());
-                (names, (known.is_unique, collisions))
-            }
-            None => {
-                let body = last_name(inspector.frame_name(frame)?).to_owned();
-                ((geometry, body, String::new()), (true, collisions))
-            }
+        let known = self.bodies.get(&frame);
+        Ok(GeometryNames {
+            geometry: inspector.name(id)?.to_owned(),
+            body: match known {
+                Some(known) => known.name.clone(),
+                None => last_name(inspector.frame_name(frame)?).to_owned(),
+            },
+            model: known.map(|known| known.model.clone()).unwrap_or_default(),
+            is_body_unique: known.is_none_or(|known| known.is_unique),
+            num_collision_geometries: inspector.geometries_on(frame, Role::Proximity)?.len() as i32,
         })
     }
 
