@@ -1,39 +1,28 @@
 //! Convex polygons, clipped by planes.
 
-use super::elements::{Plane, Tetrahedron};
+use super::planes::Plane;
 use nalgebra::Vector3;
 
-/// Maximum number of corners: a polygon of four, clipped by the four faces of a tetrahedron.
+/// Maximum number of corners: a section of four, clipped by the four faces of a tetrahedron.
 const MOST_CORNERS: usize = 8;
 
 /// Distance (m) below which two corners are one, as in Drake.
 const SAME_CORNER: f64 = 1e-14;
 
 /// Sides of polygons are numbered by the planes that they come from: the faces of the tetrahedron
-/// or the edges of the triangle that was there first, then, from this number on, the faces of the
-/// tetrahedron that clipped.
+/// that is cut first, then, from this number on, the planes that clip.
 pub(super) const CLIPPING: u8 = 4;
 
 /// A convex polygon. Side `i` runs from corner `i` to the next.
 #[derive(Clone, Debug)]
-pub(super) struct Polygon {
+struct Polygon {
     corners: [Vector3<f64>; MOST_CORNERS],
     sides: [u8; MOST_CORNERS],
     len: usize,
 }
 
 impl Polygon {
-    /// Creates a polygon of three or four corners; each has the number of the side that begins
-    /// there.
-    pub(super) fn new(corners: &[(Vector3<f64>, u8)]) -> Self {
-        let mut this = Self::empty();
-        for (p, side) in corners {
-            this.push(*p, *side);
-        }
-        this
-    }
-    #[inline]
-    pub(super) fn empty() -> Self {
+    fn empty() -> Self {
         Self {
             corners: [Vector3::zeros(); MOST_CORNERS],
             sides: [0; MOST_CORNERS],
@@ -41,7 +30,7 @@ impl Polygon {
         }
     }
     #[inline]
-    pub(super) fn push(&mut self, p: Vector3<f64>, side: u8) {
+    fn push(&mut self, p: Vector3<f64>, side: u8) {
         // Rounding may bend a polygon such that a plane cuts more than two of its sides.
         if self.len < MOST_CORNERS {
             self.corners[self.len] = p;
@@ -49,96 +38,145 @@ impl Polygon {
             self.len += 1;
         }
     }
+}
+
+/// A polygon that is being clipped, and the place for the next one.
+pub(super) struct Clipped {
+    polygons: [Polygon; 2],
+    now: usize,
+}
+
+impl Clipped {
+    pub(super) fn new() -> Self {
+        Self {
+            polygons: [Polygon::empty(), Polygon::empty()],
+            now: 0,
+        }
+    }
     #[inline]
     pub(super) fn corners(&self) -> &[Vector3<f64>] {
-        &self.corners[..self.len]
+        let polygon = &self.polygons[self.now];
+        &polygon.corners[..polygon.len]
     }
     /// Returns the sides that meet at a corner: the one that ends there and the one that begins.
     #[inline]
     pub(super) fn sides_at(&self, corner: usize) -> [u8; 2] {
-        let before = if corner == 0 { self.len } else { corner } - 1;
-        [self.sides[before], self.sides[corner]]
+        let polygon = &self.polygons[self.now];
+        let before = if corner == 0 { polygon.len } else { corner } - 1;
+        [polygon.sides[before], polygon.sides[corner]]
     }
 
-    /// Keeps what is below a plane; false if nothing is left. Where all of it is in the plane but
-    /// for `rounding` (m), it is left if `owns` is true.
+    /// Begins with the section of a tetrahedron by a plane, given the heights of its corners above
+    /// the plane; false if there is none. Its sides are the faces of the tetrahedron.
     #[inline]
-    fn clip(&mut self, plane: &Plane, side: u8, owns: bool, rounding: f64) -> bool {
+    pub(super) fn begin(&mut self, corners: &[Vector3<f64>; 4], heights: &[f64; 4]) -> bool {
+        let edges = section_edges(heights);
+        let polygon = &mut self.polygons[self.now];
+        polygon.len = 0;
+        for (k, edge) in edges.iter().enumerate() {
+            let next = edges[if k + 1 == edges.len() { 0 } else { k + 1 }];
+            let [a, b] = *edge;
+            let p = cut(&corners[a], heights[a], &corners[b], heights[b]);
+            polygon.push(p, face_of(*edge, next));
+        }
+        !edges.is_empty()
+    }
+
+    /// Keeps what is below planes, whose sides get numbers from [`CLIPPING`] on; false if nothing is
+    /// left. Where all of it is in a plane but for `rounding` (m), it is left if `owns` says so.
+    #[inline]
+    pub(super) fn clip<const N: usize>(
+        &mut self,
+        planes: &[Plane; N],
+        owns: impl Fn(usize) -> bool,
+        rounding: f64,
+    ) -> bool {
+        // Most polygons are outside of a plane, and most planes leave the others as they are.
+        let mut cuts = [false; N];
+        for (k, plane) in planes.iter().enumerate() {
+            let [lowest, highest] = self.range(plane);
+            if lowest >= -rounding && !(highest <= rounding && owns(k)) {
+                return false;
+            }
+            // Corners in the plane but for rounding stay as they are, which adds no needless ones.
+            cuts[k] = lowest < -rounding && highest > rounding;
+        }
+        let mut cutting = (0..).zip(planes).filter(|(k, _)| cuts[*k]);
+        cutting.all(|(k, plane)| self.cut_by(plane, CLIPPING + k as u8, rounding))
+    }
+
+    /// Returns the least and the greatest height of the corners above a plane.
+    #[inline]
+    fn range(&self, plane: &Plane) -> [f64; 2] {
+        let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+        for p in self.corners() {
+            let h = plane.height(p);
+            range[0] = if h < range[0] { h } else { range[0] };
+            range[1] = if h > range[1] { h } else { range[1] };
+        }
+        range
+    }
+
+    /// Keeps what is below a plane; false if nothing is left.
+    fn cut_by(&mut self, plane: &Plane, side: u8, rounding: f64) -> bool {
+        let [first, second] = &mut self.polygons;
+        let (whole, kept) = match self.now {
+            0 => (first, second),
+            _ => (second, first),
+        };
         let mut heights = [0.0; MOST_CORNERS];
-        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
-        for (h, p) in heights.iter_mut().zip(self.corners()) {
+        let (mut is_below, mut is_above) = (false, false);
+        for (h, p) in heights.iter_mut().zip(&whole.corners[..whole.len]) {
             *h = plane.height(p);
-            lowest = lowest.min(*h);
-            highest = highest.max(*h);
+            is_below |= *h < -rounding;
+            is_above |= *h > rounding;
         }
-        if lowest >= -rounding {
-            return owns && highest <= rounding;
+        if !is_below || !is_above {
+            return is_below;
         }
-        // Corners in the plane but for rounding stay as they are, which adds no needless corners.
-        if highest <= rounding {
-            return true;
-        }
-        let whole = std::mem::replace(self, Self::empty());
+        kept.len = 0;
         for i in 0..whole.len {
             let j = if i + 1 == whole.len { 0 } else { i + 1 };
             let (a, b) = (heights[i], heights[j]);
             let (p, q) = (&whole.corners[i], &whole.corners[j]);
             match (a <= rounding, b <= rounding) {
-                (true, true) => self.push(*p, whole.sides[i]),
-                (true, false) => {
-                    self.push(*p, whole.sides[i]);
-                    if a < 0.0 {
-                        self.push(cut(p, a, q, b), side);
-                    } else {
-                        self.sides[self.len - 1] = side;
-                    }
+                (true, true) => kept.push(*p, whole.sides[i]),
+                (true, false) if a < 0.0 => {
+                    kept.push(*p, whole.sides[i]);
+                    kept.push(cut(p, a, q, b), side);
                 }
-                (false, true) => {
-                    if b < 0.0 {
-                        self.push(cut(p, a, q, b), whole.sides[i]);
-                    }
-                }
-                (false, false) => {}
+                (true, false) => kept.push(*p, side),
+                (false, true) if b < 0.0 => kept.push(cut(p, a, q, b), whole.sides[i]),
+                _ => {}
             }
         }
+        self.now = 1 - self.now;
         true
     }
 
-    /// Keeps what is in a tetrahedron; false if that has no area. Rounding is that of coordinates
-    /// (m).
+    /// Joins corners that are the same but for rounding; false if nothing with an area is left.
     #[inline]
-    pub(super) fn clip_by(&mut self, tetrahedron: &Tetrahedron, rounding: f64) -> bool {
-        for (f, face) in tetrahedron.faces.iter().enumerate() {
-            let side = CLIPPING + f as u8;
-            if !self.clip(face, side, tetrahedron.owns(f), rounding) {
-                return false;
-            }
-        }
-        self.remove_duplicates();
-        self.len >= 3
-    }
-
-    /// Joins corners that are the same but for rounding.
-    #[inline]
-    pub(super) fn remove_duplicates(&mut self) {
+    pub(super) fn finish(&mut self) -> bool {
+        let polygon = &mut self.polygons[self.now];
         let mut len = 0;
-        for i in 0..self.len {
+        for i in 0..polygon.len {
             let is_same = |other: &Vector3<f64>| {
-                (self.corners[i] - other).norm_squared() < SAME_CORNER * SAME_CORNER
+                (polygon.corners[i] - other).norm_squared() < SAME_CORNER * SAME_CORNER
             };
-            if len > 0 && is_same(&self.corners[len - 1]) {
-                self.sides[len - 1] = self.sides[i];
+            if len > 0 && is_same(&polygon.corners[len - 1]) {
+                polygon.sides[len - 1] = polygon.sides[i];
                 continue;
             }
-            if i + 1 == self.len && len > 0 && is_same(&self.corners[0]) {
+            if i + 1 == polygon.len && len > 0 && is_same(&polygon.corners[0]) {
                 // The side that ended at this corner now ends at the first.
                 continue;
             }
-            self.corners[len] = self.corners[i];
-            self.sides[len] = self.sides[i];
+            polygon.corners[len] = polygon.corners[i];
+            polygon.sides[len] = polygon.sides[i];
             len += 1;
         }
-        self.len = len;
+        polygon.len = len;
+        len >= 3
     }
 }
 
@@ -185,19 +223,4 @@ fn face_of([a, b]: [usize; 2], [c, d]: [usize; 2]) -> u8 {
 #[inline]
 pub(super) fn cut(p: &Vector3<f64>, a: f64, q: &Vector3<f64>, b: f64) -> Vector3<f64> {
     (p * b - q * a) / (b - a)
-}
-
-/// Returns the section of a tetrahedron by a plane, given the heights of its corners above the
-/// plane. It is empty or has three or four corners.
-#[inline]
-pub(super) fn section(corners: &[Vector3<f64>; 4], heights: &[f64; 4]) -> Polygon {
-    let edges = section_edges(heights);
-    let mut polygon = Polygon::empty();
-    for (k, edge) in edges.iter().enumerate() {
-        let next = edges[if k + 1 == edges.len() { 0 } else { k + 1 }];
-        let [a, b] = *edge;
-        let p = cut(&corners[a], heights[a], &corners[b], heights[b]);
-        polygon.push(p, face_of(*edge, next));
-    }
-    polygon
 }

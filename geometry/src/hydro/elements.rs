@@ -1,32 +1,11 @@
 //! Meshes prepared for intersection: planes of tetrahedra, normals of triangles, and trees.
 
-use crate::accel::bvh::{Box32, Bvh};
+use super::obb_tree::ObbTree;
+use super::planes::Plane;
 use crate::mesh::{TriangleSurfaceMesh, VolumeMesh, VolumeMeshFieldLinear};
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::Vector3;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// A plane: its unit normal and its offset along it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plane {
-    pub(super) normal: Vector3<f64>,
-    pub(super) offset: f64,
-}
-
-impl Plane {
-    /// Returns the signed distance of a point (m). That of the opposite plane is the exact
-    /// negative.
-    #[inline]
-    pub(super) fn height(&self, p: &Vector3<f64>) -> f64 {
-        self.normal.dot(p) - self.offset
-    }
-    fn opposite(&self) -> Self {
-        Self {
-            normal: -self.normal,
-            offset: -self.offset,
-        }
-    }
-}
 
 /// A tetrahedron with its pressure per modulus.
 #[derive(Clone, Debug)]
@@ -112,46 +91,12 @@ fn sorted_faces(vertices: [u32; 4]) -> [[u32; 3]; 4] {
     })
 }
 
-/// Returns the box around some points.
-pub(super) fn box_around(points: &[Vector3<f64>]) -> Box32 {
-    let first = points[0];
-    let (low, high) = points[1..]
-        .iter()
-        .fold((first, first), |(low, high), p| (low.inf(p), high.sup(p)));
-    Box32::around(&((low + high) / 2.0), &((high - low) / 2.0))
-}
-
-/// Cosine of the largest angle, 5/8 π, between the normal of a face and the gradient of pressure,
-/// as in Drake. Thus the back of a thin rigid shape does not count.
-const LEAST_COSINE: f64 = -0.382_683_432_365_089_8;
-
-/// Returns true if a unit normal points along a gradient, or not too far from it.
-#[inline]
-pub(super) fn is_along(normal: &Vector3<f64>, gradient: &Vector3<f64>) -> bool {
-    let along = normal.dot(gradient);
-    along >= 0.0 || along > LEAST_COSINE * gradient.norm()
-}
-
-/// Rounding (m) of coordinates up to some size, after a few operations.
-pub(super) fn rounding_at(reach: f64) -> f64 {
-    8.0 * f64::EPSILON * reach
-}
-
-/// Returns the box of a tree at `X_AB`, where the tree is in B.
-pub(super) fn posed(b: &Box32, x_ab: &Isometry3<f64>) -> Box32 {
-    let half = |i: usize| (f64::from(b.upper[i]) - f64::from(b.lower[i])) / 2.0;
-    let middle = |i: usize| (f64::from(b.upper[i]) + f64::from(b.lower[i])) / 2.0;
-    let r = x_ab.rotation.to_rotation_matrix().into_inner();
-    let center = r * Vector3::from_fn(|i, _| middle(i)) + x_ab.translation.vector;
-    Box32::around(&center, &(r.abs() * Vector3::from_fn(|i, _| half(i))))
-}
-
 /// A compliant mesh in the frame of its geometry, whose pressure is per modulus.
 pub(crate) struct CompliantMesh {
     pub(super) field: Arc<VolumeMeshFieldLinear>,
     pub(super) tetrahedra: Vec<Tetrahedron>,
     /// Tree over the tetrahedra.
-    pub(super) tree: Bvh,
+    pub(super) tree: ObbTree,
     /// Largest absolute coordinate (m), the scale of rounding.
     pub(super) reach: f64,
 }
@@ -170,14 +115,11 @@ impl CompliantMesh {
         let tetrahedra: Vec<Tetrahedron> = (0..mesh.num_elements())
             .filter_map(|e| Tetrahedron::new(&field, e, is_boundary))
             .collect();
-        let boxes = tetrahedra.iter().map(|tetrahedron| {
-            let corners = tetrahedron.vertices.map(|v| mesh.vertices()[v as usize]);
-            box_around(&corners)
-        });
-        let boxes: Vec<Box32> = boxes.collect();
+        let corners = |t: &Tetrahedron| t.vertices.map(|v| mesh.vertices()[v as usize]);
+        let corners: Vec<[Vector3<f64>; 4]> = tetrahedra.iter().map(corners).collect();
         let reach = mesh.vertices().iter().fold(0.0_f64, |m, p| m.max(p.amax()));
         Self {
-            tree: Bvh::new(&boxes),
+            tree: ObbTree::new(&corners, reach),
             tetrahedra,
             reach,
             field,
@@ -200,7 +142,7 @@ impl CompliantMesh {
 pub(crate) struct RigidMesh {
     pub(super) surface: Arc<TriangleSurfaceMesh>,
     /// Tree over the triangles.
-    pub(super) tree: Bvh,
+    pub(super) tree: ObbTree,
     /// Largest absolute coordinate (m).
     pub(super) reach: f64,
 }
@@ -211,12 +153,12 @@ impl RigidMesh {
             let vertices = surface.element(t).vertices();
             vertices.map(|v| surface.vertices()[v as usize])
         };
-        let boxes = (0..surface.num_triangles()).map(|t| box_around(&corners(t)));
-        let boxes: Vec<Box32> = boxes.collect();
+        let triangles: Vec<[Vector3<f64>; 3]> = (0..surface.num_triangles()).map(corners).collect();
         let vertices = surface.vertices().iter();
+        let reach = vertices.fold(0.0_f64, |m, p| m.max(p.amax()));
         Self {
-            tree: Bvh::new(&boxes),
-            reach: vertices.fold(0.0_f64, |m, p| m.max(p.amax())),
+            tree: ObbTree::new(&triangles, reach),
+            reach,
             surface,
         }
     }

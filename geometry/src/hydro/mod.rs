@@ -15,7 +15,9 @@ mod form;
 mod hydroelastic_mesh;
 mod lift;
 mod mesh;
+mod obb_tree;
 mod plane;
+mod planes;
 mod raw_surface;
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,10 @@
 //! rigid surfaces.
 
 use super::clip::{cut, section_edges};
-use super::elements::{CompliantMesh, Plane, RigidMesh, is_along};
+use super::elements::{CompliantMesh, RigidMesh};
+use super::obb_tree::Region;
+use super::planes::{Plane, is_along};
 use super::raw_surface::{RawFace, RawSurface};
-use crate::accel::bvh::{Box32, HalfSpace32};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -21,11 +22,6 @@ impl SharedVertices {
         let edge = [a.min(b), a.max(b)];
         *self.by_edge.entry(edge).or_insert_with(make)
     }
-}
-
-/// Returns a box around everything.
-fn everywhere() -> Box32 {
-    Box32::around(&Vector3::zeros(), &Vector3::repeat(f64::INFINITY))
 }
 
 /// Returns the matrix P of a point on an edge along `along`, which moves with one geometry, in a
@@ -45,12 +41,9 @@ pub(super) fn intersect_rigid_plane(
     let offset = normal.dot(&x_sr.translation.vector);
     let plane = Plane { normal, offset };
     let reach = s.reach + x_sr.translation.vector.amax();
-    let half_spaces = [
-        HalfSpace32::new(&normal, offset, reach),
-        HalfSpace32::new(&-normal, -offset, reach),
-    ];
+    let region = Region::new(&[plane, plane.opposite()], &[], reach);
     shared.by_edge.clear();
-    s.tree.for_each_in(&everywhere(), &half_spaces, |e| {
+    s.tree.for_each_in(&region, |e| {
         let tetrahedron = &s.tetrahedra[e as usize];
         let corners = s.corners(tetrahedron);
         let heights = corners.map(|p| plane.height(&p));
@@ -94,9 +87,13 @@ pub(super) fn intersect_compliant_plane(
     let up = Vector3::z();
     let gradient = -up * pressure_per_depth;
     // In R, below the plane.
-    let down = HalfSpace32::new(&r_sr.tr_mul(&up), margin - p_sr.z, r.reach);
+    let below = Plane {
+        normal: r_sr.tr_mul(&up),
+        offset: margin - p_sr.z,
+    };
+    let region = Region::new(&[below], &[], r.reach + p_sr.amax());
     shared.by_edge.clear();
-    r.tree.for_each_in(&everywhere(), &[down], |t| {
+    r.tree.for_each_in(&region, |t| {
         let normal = r_sr * r.surface.face_normal(t as usize);
         if !is_along(&normal, &gradient) {
             return;

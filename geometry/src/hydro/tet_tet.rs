@@ -1,11 +1,10 @@
 //! Two compliant volumes: tetrahedra with tetrahedra, where their pressures are equal.
 
-use super::clip::{CLIPPING, section};
-use super::elements::{
-    CompliantMesh, Plane, Tetrahedron, box_around, is_along, posed, rounding_at,
-};
+use super::clip::{CLIPPING, Clipped};
+use super::elements::{CompliantMesh, Tetrahedron};
+use super::obb_tree::Region;
+use super::planes::{Plane, is_along, rounding_at};
 use super::raw_surface::{MovingPlane, RawFace, RawSurface, motion_at};
-use crate::accel::bvh::HalfSpace32;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 /// A tetrahedron of R, expressed in S.
@@ -18,12 +17,6 @@ struct PosedTetrahedron {
 }
 
 impl PosedTetrahedron {
-    /// Returns half spaces whose intersection is the tetrahedron, for coordinates up to `reach`.
-    fn half_spaces(&self, reach: f64) -> [HalfSpace32; 4] {
-        let below = |plane: &Plane| HalfSpace32::new(&plane.normal, plane.offset, reach);
-        [0, 1, 2, 3].map(|f| below(&self.faces[f]))
-    }
-
     fn motion(&self, other: &Tetrahedron, base: &MovingPlane, sides: [u8; 2]) -> Matrix3<f64> {
         let plane = |side: u8| match side.checked_sub(CLIPPING) {
             Some(face) => MovingPlane::of_s(other.faces[face as usize].normal),
@@ -40,15 +33,16 @@ pub(super) fn intersect(
     (r, modulus_r): (&CompliantMesh, f64),
     x_sr: &Isometry3<f64>,
 ) {
-    let Some(bounds) = s.tree.root() else {
-        return;
-    };
     let r_sr = x_sr.rotation.to_rotation_matrix().into_inner();
     let p_sr = x_sr.translation.vector;
     let reach = s.reach + r.reach + p_sr.amax();
     let rounding = rounding_at(reach);
-    let near = posed(bounds, &x_sr.inverse());
-    r.tree.for_each_near(&near, 0.0, |e| {
+    let mut polygon = Clipped::new();
+    let r_rs = r_sr.transpose();
+    let Some(near) = s.tree.region_in(&r_rs, &-(r_rs * p_sr), reach) else {
+        return;
+    };
+    r.tree.for_each_in(&near, |e| {
         let tetrahedron = &r.tetrahedra[e as usize];
         let plane = |plane: &Plane| {
             let normal = r_sr * plane.normal;
@@ -63,18 +57,18 @@ pub(super) fn intersect(
             pressures: r.pressures(tetrahedron).map(|p| p * modulus_r),
             gradient: r_sr * tetrahedron.gradient * modulus_r,
         };
-        let half_spaces = own.half_spaces(reach);
-        s.tree
-            .for_each_in(&box_around(&own.corners), &half_spaces, |e| {
-                let other = &s.tetrahedra[e as usize];
-                intersect_pair(surface, (other, modulus_s), &own, rounding);
-            });
+        let region = Region::new(&own.faces, &own.corners, reach);
+        s.tree.for_each_in(&region, |e| {
+            let other = (&s.tetrahedra[e as usize], modulus_s);
+            intersect_pair(surface, &mut polygon, other, &own, rounding);
+        });
     });
 }
 
 #[inline]
 fn intersect_pair(
     surface: &mut RawSurface,
+    polygon: &mut Clipped,
     (other, modulus): (&Tetrahedron, f64),
     own: &PosedTetrahedron,
     rounding: f64,
@@ -91,19 +85,19 @@ fn intersect_pair(
             *excess = f64::MIN_POSITIVE;
         }
     }
-    if excess.iter().all(|h| *h > 0.0) || excess.iter().all(|h| *h <= 0.0) {
+    let difference = gradient - own.gradient;
+    if !is_along(&difference, &gradient) || !is_along(&-difference, &own.gradient) {
         return;
     }
-    let Some(normal) = (gradient - own.gradient).try_normalize(0.0) else {
+    if !polygon.begin(&own.corners, &excess)
+        || !polygon.clip(&other.faces, |f| other.owns(f), rounding)
+        || !polygon.finish()
+    {
+        return;
+    }
+    let Some(normal) = difference.try_normalize(0.0) else {
         return;
     };
-    if !is_along(&normal, &gradient) || !is_along(&-normal, &own.gradient) {
-        return;
-    }
-    let mut polygon = section(&own.corners, &excess);
-    if !polygon.clip_by(other, rounding) {
-        return;
-    }
     let face = RawFace {
         normal,
         gradient_s: gradient,

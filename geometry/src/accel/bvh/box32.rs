@@ -48,7 +48,7 @@ impl Box32 {
     }
 
     #[inline]
-    pub(super) fn lanes(&self) -> (f32x4, f32x4) {
+    fn lanes(&self) -> (f32x4, f32x4) {
         (f32x4::new(self.lower), f32x4::new(self.upper))
     }
 

@@ -13,12 +13,10 @@ mod box32;
 mod build;
 mod morton;
 mod ray;
-mod region;
 mod tree;
 
 pub(crate) use self::box32::{Box32, up};
 pub(crate) use self::ray::RayBox;
-pub(crate) use self::region::HalfSpace32;
 pub(crate) use self::tree::Bvh;
 
 #[cfg(test)]
