@@ -15,7 +15,8 @@ use std::hint::black_box;
 use tarragon::framework::autodiff::DIRECTIONS;
 use tarragon::framework::{DiagramScalar, Scalar};
 use tarragon::multibody::{
-    DiscreteContactApproximation, PositionKinematics, SleepSettings, VelocityKinematics,
+    ContactModel, DiscreteContactApproximation, PositionKinematics, SleepSettings,
+    VelocityKinematics,
 };
 use tarragon::prelude::*;
 
@@ -266,6 +267,17 @@ fn steps(c: &mut Criterion) {
     }
 }
 
+/// A heap with and without contact surfaces.
+fn soft_heap(c: &mut Criterion) {
+    for (name, model) in [
+        ("point", ContactModel::Point),
+        ("hydroelastic", ContactModel::HydroelasticWithFallback),
+    ] {
+        let id = format!("I.step.soft_heap.{name}.double/20");
+        bench_step(c, &id, || contact_scenes::soft_heap(model), 1.0);
+    }
+}
+
 /// Boxes that sleep.
 fn asleep(c: &mut Criterion) {
     let scene = || {
@@ -298,5 +310,5 @@ fn islands(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, forward_dynamics, steps, asleep, islands);
+criterion_group!(benches, forward_dynamics, steps, soft_heap, asleep, islands);
 criterion_main!(benches);

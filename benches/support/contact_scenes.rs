@@ -4,7 +4,8 @@
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon::geometry::{
-    BoxShape, CollisionFilterDeclaration, CoulombFriction, HalfSpace, ProximityProperties, Sphere,
+    BoxShape, Capsule, CollisionFilterDeclaration, CoulombFriction, Cylinder, Ellipsoid, HalfSpace,
+    ProximityProperties, Sphere,
 };
 use tarragon::multibody::{
     BodyIndex, ContactModel, DiscreteContactApproximation, Joint, PdControllerGains, SpatialInertia,
@@ -37,7 +38,14 @@ fn ground(approximation: DiscreteContactApproximation) -> (MultibodyPlant, Scene
         .unwrap();
     let (world, x) = (BodyIndex::WORLD, Isometry3::identity());
     plant
-        .register_collision_geometry(&mut scene, world, x, HalfSpace, "ground", material(0.5))
+        .register_collision_geometry(
+            &mut scene,
+            world,
+            x,
+            HalfSpace,
+            "ground",
+            material(0.5).with_rigid_hydroelastic(),
+        )
         .unwrap();
     (plant, scene)
 }
@@ -102,6 +110,29 @@ pub(crate) fn clutter(
     approximation: DiscreteContactApproximation,
     n: usize,
 ) -> (MultibodyPlant, SceneGraph) {
+    heap(approximation, n, &[Sphere::new(0.05).unwrap().into()])
+}
+
+/// The objects of `bin_20_objects` in `c_hydro.py`, soft, in the bin of [`clutter`].
+pub(crate) fn soft_heap(model: ContactModel) -> (MultibodyPlant, SceneGraph) {
+    let shapes: [Shape; 5] = [
+        Sphere::new(0.05).unwrap().into(),
+        BoxShape::new(0.09, 0.09, 0.09).unwrap().into(),
+        Capsule::new(0.035, 0.06).unwrap().into(),
+        Cylinder::new(0.045, 0.08).unwrap().into(),
+        Ellipsoid::new(0.05, 0.04, 0.06).unwrap().into(),
+    ];
+    let (mut plant, scene) = heap(DiscreteContactApproximation::Lagged, 20, &shapes);
+    plant.set_contact_model(model).unwrap();
+    (plant, scene)
+}
+
+/// Objects that take turns in their shapes, in a bin. Those of spheres are the script's.
+fn heap(
+    approximation: DiscreteContactApproximation,
+    n: usize,
+    shapes: &[Shape],
+) -> (MultibodyPlant, SceneGraph) {
     let (mut plant, mut scene) = ground(approximation);
     let k = if n <= 20 { 3 } else { 4 };
     let w = 0.11 * k as f64 / 2.0 + 0.05;
@@ -126,7 +157,7 @@ pub(crate) fn clutter(
                 x_wg,
                 shape,
                 &name,
-                material(0.5),
+                material(0.5).with_rigid_hydroelastic(),
             )
             .unwrap();
     }
@@ -143,9 +174,13 @@ pub(crate) fn clutter(
         let name = format!("ball{i}");
         let model = plant.add_model_instance(&name).unwrap();
         let body = plant.add_rigid_body(&name, model, m).unwrap();
-        let (shape, x) = (Sphere::new(radius).unwrap(), Isometry3::identity());
+        let (shape, x) = (shapes[i % shapes.len()].clone(), Isometry3::identity());
+        let soft = material(0.5)
+            .with_compliant_hydroelastic(1e6)
+            .and_then(|p| p.with_resolution_hint(0.05))
+            .unwrap();
         plant
-            .register_collision_geometry(&mut scene, body, x, shape, "c", material(0.5))
+            .register_collision_geometry(&mut scene, body, x, shape, "c", soft)
             .unwrap();
         let at = |i: usize| 0.11 * (i as f64 - (k as f64 - 1.0) / 2.0);
         let x_wb = Isometry3::translation(

@@ -70,6 +70,7 @@ pub(super) fn properties(value: Option<Value>, place: &str) -> Result<ProximityP
     for (key, property) in [
         ("modulus", "hydroelastic_modulus"),
         ("resolution_hint", "resolution_hint"),
+        ("relative_force_error", "relative_force_error"),
         ("slab_thickness", "slab_thickness"),
         ("margin", "margin"),
     ] {

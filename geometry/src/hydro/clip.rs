@@ -82,8 +82,8 @@ impl Clipped {
         !edges.is_empty()
     }
 
-    /// Keeps what is below planes, whose sides get numbers from [`CLIPPING`] on; false if nothing is
-    /// left. Where all of it is in a plane but for `rounding` (m), it is left if `owns` says so.
+    /// Keeps what is below planes, whose sides get numbers from [`CLIPPING`] on; false if nothing
+    /// is left. Where all of it is in a plane but for `rounding` (m), it is left if `owns` says so.
     #[inline]
     pub(super) fn clip<const N: usize>(
         &mut self,

@@ -2,10 +2,11 @@
 
 use super::contact_surface::{ContactSurface, HydroelasticContactRepresentation};
 use super::elements::{CompliantMesh, RigidMesh};
-use super::hydroelastic_mesh::{HydroelasticMesh, make_hydroelastic_mesh};
+use super::hydroelastic_mesh::{HydroelasticMesh, MeshRequest};
 use super::lift::Lift;
 use super::plane::{SharedVertices, intersect_compliant_plane, intersect_rigid_plane};
 use super::raw_surface::RawSurface;
+use super::shared_meshes::SharedMeshes;
 use super::{tet_tet, tri_tet};
 use crate::error::Result;
 use crate::ids::GeometryId;
@@ -17,6 +18,9 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
+
+static RIGID_MESHES: SharedMeshes<RigidMesh> = SharedMeshes::new();
+static COMPLIANT_MESHES: SharedMeshes<CompliantMesh> = SharedMeshes::new();
 
 /// How a geometry takes part in hydroelastic contact.
 #[derive(Clone, Default)]
@@ -62,15 +66,29 @@ impl HydroelasticForm {
                 let thickness = *properties.get::<f64>(group, "slab_thickness")?;
                 Self::CompliantHalfSpace(modulus()? / thickness, margin)
             }
-            _ => match make_hydroelastic_mesh(shape, properties)? {
-                Some(HydroelasticMesh::Surface(surface)) => {
-                    Self::Rigid(Arc::new(RigidMesh::new(surface)))
-                }
-                Some(HydroelasticMesh::Volume(field)) => {
-                    Self::Compliant(Arc::new(CompliantMesh::new(field)), modulus()?, margin)
-                }
-                None => Self::Vanished,
-            },
+            (_, HydroelasticType::Rigid) => {
+                let request = MeshRequest::new(shape, properties)?;
+                let mesh = RIGID_MESHES.get(request.key(shape), || {
+                    Ok(match request.make(shape)? {
+                        Some(HydroelasticMesh::Surface(surface)) => Some(RigidMesh::new(surface)),
+                        _ => None,
+                    })
+                });
+                mesh?.map_or(Self::Vanished, Self::Rigid)
+            }
+            (_, HydroelasticType::Compliant) => {
+                let modulus = modulus()?;
+                let request = MeshRequest::new(shape, properties)?;
+                let mesh = COMPLIANT_MESHES.get(request.key(shape), || {
+                    Ok(match request.make(shape)? {
+                        Some(HydroelasticMesh::Volume(field)) => Some(CompliantMesh::new(field)),
+                        _ => None,
+                    })
+                });
+                mesh?.map_or(Self::Vanished, |mesh| {
+                    Self::Compliant(mesh, modulus, margin)
+                })
+            }
         })
     }
 

@@ -1,5 +1,6 @@
 //! Meshes by shape and properties.
 
+use super::adaptive_hint::hint_for_error;
 use super::mesh::{
     Tessellation, capsule, check_closed_and_oriented, cuboid, cylinder, ellipsoid, hull, inflate,
     offset_hull, oriented, pressure_of_volume, without_inverted,
@@ -42,10 +43,11 @@ impl HydroelasticMesh {
 }
 
 /// Returns the hydroelastic representation of a shape with some proximity properties, which are
-/// `("hydroelastic", "compliance_type")`, `("hydroelastic", "resolution_hint")`, `("hydroelastic",
-/// "margin")` and `("hydroelastic", "tessellation")`. Returns `None` for geometry without a
-/// compliance type, for shapes without a mesh, such as half spaces, and for compliant shapes that
-/// are too small for a gradient of pressure.
+/// `("hydroelastic", "compliance_type")`, `("hydroelastic", "resolution_hint")` or
+/// `("hydroelastic", "relative_force_error")`, `("hydroelastic", "margin")` and `("hydroelastic",
+/// "tessellation")`. Returns `None` for geometry without a compliance type, for shapes without a
+/// mesh, such as half spaces, and for compliant shapes that are too small for a gradient of
+/// pressure.
 ///
 /// Spheres, ellipsoids, cylinders and capsules are inscribed polyhedra whose edges are about as
 /// long as the hint; a hint that is missing counts as infinite. With
@@ -83,32 +85,106 @@ impl HydroelasticMesh {
 ///
 /// # Errors
 /// Returns an error if a property has another type, if the margin is negative or not finite, if the
-/// hint would give more than a million elements, if a mesh file cannot be read, if a compliant
+/// hint would give more than a million elements, if the relative force error is out of reach, if a
+/// mesh file cannot be read, if a compliant
 /// volume mesh has no vertex inside or no tetrahedron with a positive volume, or if the hull of
 /// another compliant file has no volume.
 pub fn make_hydroelastic_mesh(
     shape: &Shape,
     properties: &GeometryProperties,
 ) -> Result<Option<HydroelasticMesh>> {
-    let group = "hydroelastic";
-    let kind = properties.get_or(group, "compliance_type", HydroelasticType::Undefined)?;
-    let hint = match shape {
-        Shape::Sphere(_) | Shape::Ellipsoid(_) | Shape::Cylinder(_) | Shape::Capsule(_) => {
-            properties.get_or(group, "resolution_hint", f64::INFINITY)?
-        }
-        _ => f64::INFINITY,
-    };
-    let margin = properties.get_or(group, "margin", 0.0)?;
-    let scaling = properties.get_or(group, "tessellation", HydroelasticTessellation::Inscribed)?;
-    let mesh = match kind {
-        HydroelasticType::Undefined => None,
-        HydroelasticType::Rigid => rigid(shape, hint, scaling)?.map(HydroelasticMesh::Surface),
-        HydroelasticType::Compliant => {
+    let request = MeshRequest::new(shape, properties)?;
+    request.make(shape)
+}
+
+/// The properties that a hydroelastic mesh depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MeshRequest {
+    kind: HydroelasticType,
+    hint: f64,
+    margin: f64,
+    scaling: HydroelasticTessellation,
+}
+
+impl MeshRequest {
+    /// Reads the properties.
+    ///
+    /// # Errors
+    /// Returns an error if a property has another type, or if the margin is negative or not finite.
+    pub(super) fn new(shape: &Shape, properties: &GeometryProperties) -> Result<Self> {
+        let group = "hydroelastic";
+        let kind = properties.get_or(group, "compliance_type", HydroelasticType::Undefined)?;
+        let margin = properties.get_or(group, "margin", 0.0)?;
+        if kind == HydroelasticType::Compliant {
             check_not_negative_finite("property ('hydroelastic', 'margin')", margin)?;
-            compliant(shape, hint, margin, scaling)?.map(HydroelasticMesh::Volume)
         }
-    };
-    Ok(mesh)
+        let scaling =
+            properties.get_or(group, "tessellation", HydroelasticTessellation::Inscribed)?;
+        let error = properties.try_get::<f64>(group, "relative_force_error")?;
+        let chosen = match error {
+            Some(error) => hint_for_error(shape, scaling, *error)?,
+            None => None,
+        };
+        let hint = match (chosen, shape) {
+            (Some(hint), _) => hint,
+            (
+                None,
+                Shape::Sphere(_) | Shape::Ellipsoid(_) | Shape::Cylinder(_) | Shape::Capsule(_),
+            ) => properties.get_or(group, "resolution_hint", f64::INFINITY)?,
+            _ => f64::INFINITY,
+        };
+        Ok(Self {
+            kind,
+            hint,
+            margin,
+            scaling,
+        })
+    }
+
+    /// Makes the mesh of a shape; see [`make_hydroelastic_mesh`].
+    ///
+    /// # Errors
+    /// Returns an error in the cases of that function.
+    pub(super) fn make(self, shape: &Shape) -> Result<Option<HydroelasticMesh>> {
+        let (hint, scaling) = (self.hint, self.scaling);
+        Ok(match self.kind {
+            HydroelasticType::Undefined => None,
+            HydroelasticType::Rigid => rigid(shape, hint, scaling)?.map(HydroelasticMesh::Surface),
+            HydroelasticType::Compliant => {
+                compliant(shape, hint, self.margin, scaling)?.map(HydroelasticMesh::Volume)
+            }
+        })
+    }
+
+    /// Returns a key that is equal for equal meshes, or `None` for shapes from files, which may
+    /// change.
+    pub(super) fn key(&self, shape: &Shape) -> Option<MeshKey> {
+        let (name, lengths) = match shape {
+            Shape::Sphere(s) => ("sphere", [s.radius(), 0.0, 0.0]),
+            Shape::Ellipsoid(e) => ("ellipsoid", e.semi_axes().into()),
+            Shape::Cylinder(c) => ("cylinder", [c.radius(), c.length(), 0.0]),
+            Shape::Capsule(c) => ("capsule", [c.radius(), c.length(), 0.0]),
+            Shape::Box(b) => ("box", b.half_size().into()),
+            _ => return None,
+        };
+        let [a, b, c] = lengths;
+        Some(MeshKey {
+            shape: name,
+            is_rigid: self.kind == HydroelasticType::Rigid,
+            has_equal_volume: self.scaling == HydroelasticTessellation::EqualVolume,
+            numbers: [a, b, c, self.hint, self.margin].map(f64::to_bits),
+        })
+    }
+}
+
+/// Identity of a mesh that is not from a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MeshKey {
+    shape: &'static str,
+    is_rigid: bool,
+    has_equal_volume: bool,
+    /// Bits of lengths and properties.
+    numbers: [u64; 5],
 }
 
 /// Returns a shape that is not from a file, larger by a margin (m) on each side.
@@ -133,7 +209,7 @@ fn grown(shape: &Shape, margin: f64) -> Result<Shape> {
 
 /// Returns the tessellation of a shape that is not from a file and its greatest distance from the
 /// surface (m).
-fn tessellate(
+pub(super) fn tessellate(
     shape: &Shape,
     hint: f64,
     scaling: HydroelasticTessellation,

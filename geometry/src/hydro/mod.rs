@@ -8,6 +8,7 @@
 //! force and moment between nominally rigid objects", 2019; J. Masterjohn et al., "Velocity level
 //! approximation of pressure field contact patches", 2022; Drake's documentation.
 
+mod adaptive_hint;
 mod clip;
 mod contact_surface;
 mod elements;
@@ -19,6 +20,7 @@ mod obb_tree;
 mod plane;
 mod planes;
 mod raw_surface;
+mod shared_meshes;
 #[cfg(test)]
 mod tests;
 mod tet_tet;

@@ -217,7 +217,8 @@ impl ObbTree {
         }
     }
 
-    /// Returns the region of the whole mesh at `X_AB`, where the mesh is in B: the planes of its box.
+    /// Returns the region of the whole mesh at `X_AB`, where the mesh is in B: the planes of its
+    /// box.
     pub(super) fn region_in(
         &self,
         r_ab: &Matrix3<f64>,

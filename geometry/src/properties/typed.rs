@@ -109,6 +109,38 @@ impl ProximityProperties {
         check_positive_finite("resolution_hint", length)?;
         Ok(self.with(HYDROELASTIC, "resolution_hint", length))
     }
+    /// Chooses the edge length of the tessellations of spheres, ellipsoids, cylinders and capsules
+    /// by the error of the contact force, `("hydroelastic", "relative_force_error")`, in place of a
+    /// [resolution hint](Self::with_resolution_hint). The hint is the largest, of half the radius
+    /// and its halves, at which a compliant shape that is pressed into a rigid plane has a force
+    /// within the error in all directions, if 5 % of its smallest half thickness are below the
+    /// plane. The error is smaller where contact is deeper. Drake has no such property. Other
+    /// shapes ignore it.
+    ///
+    /// ```
+    /// use tarragon_geometry::{HydroelasticMesh, make_hydroelastic_mesh};
+    /// use tarragon_geometry::{ProximityProperties, Sphere};
+    /// let soft = ProximityProperties::new().with_compliant_hydroelastic(1e6)?;
+    /// let count = |properties: &ProximityProperties| {
+    ///     let mesh = make_hydroelastic_mesh(&Sphere::new(0.1)?.into(), properties)?;
+    ///     let Some(HydroelasticMesh::Volume(field)) = mesh else {
+    ///         panic!("a compliant sphere has a volume");
+    ///     };
+    ///     Ok::<_, tarragon_geometry::Error>(field.mesh().num_elements())
+    /// };
+    /// let within = soft.with_relative_force_error(0.05)?;
+    /// // The same error takes fewer elements if the volume is right.
+    /// assert!(count(&within.clone().with_equal_volume_tessellation())? < count(&within)?);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if it is not positive. An error that is out of reach is an error when the
+    /// geometry is registered.
+    pub fn with_relative_force_error(self, error: f64) -> Result<Self> {
+        check_positive("relative_force_error", error)?;
+        Ok(self.with(HYDROELASTIC, "relative_force_error", error))
+    }
     /// Sets the thickness of the compliant layer of a half space (m), `("hydroelastic",
     /// "slab_thickness")`.
     ///

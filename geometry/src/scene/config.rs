@@ -245,7 +245,8 @@ impl DefaultProximityProperties {
             shape,
             Shape::Sphere(_) | Shape::Capsule(_) | Shape::Cylinder(_) | Shape::Ellipsoid(_)
         );
-        if is_tessellated {
+        let has_error = value("relative_force_error", None, check_positive)?;
+        if is_tessellated && !has_error {
             // A length beyond the size of the shape acts like that size, so infinity is valid.
             needed("resolution_hint", self.resolution_hint, check_positive)?;
         }

@@ -108,8 +108,10 @@ impl<T: Scalar> QueryObject<T> {
             }
         };
         let margin = self.kinematics.contact_margin();
-        let found =
-            self.with_candidates(margin, |candidates| self.collect_pairs(candidates, contact))?;
+        // A surface takes many microseconds.
+        let found = self.with_candidates(margin, |candidates| {
+            self.collect_pairs(candidates, 1, contact)
+        })?;
         let (mut surfaces, mut points) = (vec![], vec![]);
         for contact in found {
             match contact {

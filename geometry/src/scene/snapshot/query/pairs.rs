@@ -1,5 +1,6 @@
 //! Distances and penetrations of pairs.
 
+use super::query_object::LEAST_PART;
 use super::{
     PenetrationAsPointPair, PenetrationManifold, QueryObject, SignedDistancePair, SparsePenetration,
 };
@@ -25,13 +26,15 @@ impl<T: Scalar> QueryObject<T> {
         result
     }
 
-    /// Returns the results of `f` for the candidates; see [`QueryObject::collect`].
+    /// Returns the results of `f` for the candidates; see [`QueryObject::collect`]. Threads take at
+    /// least `least` pairs at a time.
     pub(super) fn collect_pairs<R: Send>(
         &self,
         candidates: &Candidates<'_>,
+        least: usize,
         f: impl Fn((usize, usize)) -> Result<Option<R>> + Sync + Send,
     ) -> Result<Vec<R>> {
-        self.collect_parts(candidates.pairs(), |pairs| {
+        self.collect_parts(candidates.pairs(), least, |pairs| {
             let mut found = vec![];
             // Candidates are selected in blocks, so that the two loops do not disturb each other.
             let mut selected = [0; 256];
@@ -110,7 +113,7 @@ impl<T: Scalar> QueryObject<T> {
         candidates: &Candidates<'_>,
         max_distance: f64,
     ) -> Result<Vec<SignedDistancePair<T>>> {
-        self.collect_pairs(candidates, |pair| {
+        self.collect_pairs(candidates, LEAST_PART, |pair| {
             let found = self.pair(pair, max_distance)?;
             Ok(found.map(|found| self.signed_distance_pair(pair, &found)))
         })
@@ -157,7 +160,9 @@ impl<T: Scalar> QueryObject<T> {
             }
             self.overlap_as(pair, &constant, &answer)
         };
-        self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
+        self.with_candidates(0.0, |candidates| {
+            self.collect_pairs(candidates, LEAST_PART, overlap)
+        })
     }
 
     /// Returns the overlap of a pair, turned into an answer as in [`Self::penetrations`].
@@ -219,7 +224,9 @@ impl<T: Scalar> QueryObject<T> {
             }
             Ok(Some(PenetrationManifold { points }))
         };
-        self.with_candidates(0.0, |candidates| self.collect_pairs(candidates, overlap))
+        self.with_candidates(0.0, |candidates| {
+            self.collect_pairs(candidates, LEAST_PART, overlap)
+        })
     }
 
     #[inline]

@@ -202,17 +202,18 @@ impl<T: Scalar> QueryObject<T> {
         items: &[I],
         f: impl Fn(&I) -> Result<Option<R>> + Sync + Send,
     ) -> Result<Vec<R>> {
-        self.collect_parts(items, |items| {
+        self.collect_parts(items, LEAST_PART, |items| {
             let answers = items.iter().map(|item| f(item).transpose());
             answers.flatten().collect()
         })
     }
 
     /// Returns the results for parts of the items, joined in their order. Stops at the first error
-    /// in that order.
+    /// in that order. Threads take at least `least` items at a time.
     pub(super) fn collect_parts<I: Sync, R: Send>(
         &self,
         items: &[I],
+        least: usize,
         all: impl Fn(&[I]) -> Result<Vec<R>> + Sync + Send,
     ) -> Result<Vec<R>> {
         if !self.parallel {
@@ -221,7 +222,7 @@ impl<T: Scalar> QueryObject<T> {
         // Several parts per thread, because some take longer than others; an idle thread takes the
         // next part.
         let threads = rayon::current_num_threads();
-        let part = (items.len() / (8 * threads)).max(16);
+        let part = (items.len() / (8 * threads)).max(least);
         let taken = AtomicUsize::new(0);
         let work = |_| {
             std::iter::from_fn(|| {
@@ -244,6 +245,9 @@ impl<T: Scalar> QueryObject<T> {
         Ok(found)
     }
 }
+
+/// Number of items that are worth a part of their own, if each takes about a microsecond.
+pub(super) const LEAST_PART: usize = 16;
 
 /// Checks the maximum distance of a query (m).
 pub(super) fn check_distance(query: &str, name: &str, value: f64) -> Result<()> {
