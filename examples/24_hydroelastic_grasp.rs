@@ -138,7 +138,7 @@ fn main() -> AnyResult<()> {
     add_visualizers(&mut b, &plant, &scene, &meshcat)?;
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-    meshcat.set_camera_pose(&[0.25, -0.3, 0.3].into(), &[0.0, 0.0, 0.15].into())?;
+    meshcat.set_camera_pose(&[0.18, -0.3, 0.2].into(), &[0.0, 0.0, 0.17].into())?;
     meshcat.start_recording(30.0, true)?;
 
     println!(

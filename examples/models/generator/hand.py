@@ -98,7 +98,7 @@ def soft_gripper():
 
     mast = block(0.5, (0.05, 0.05, 0.1), (0, 0, 0.2), dark)
     palm = block(0.4, (0.06, 0.2, 0.03), (0, 0, 0.11), gray)
-    finger = block(0.06, (0.03, 0.01, 0.12), (0, 0.025, 0.035), dark)
+    finger = block(0.06, (0.03, 0.01, 0.08), (0, 0.025, 0.055), dark)
     pad = model.shape(model.box(0.03, 0.02, 0.05), (0, 0.01, 0))
     soft = {"compliant_hydroelastic": None, "hydroelastic_modulus": 1e5, "hunt_crossley_dissipation": 1.0}
     limits = {"z": (0, 0.5, 1, 400), "tilt": (-1.6, 1.6, 4, 40), "finger": (0, 0.07, 0.5, 60)}
