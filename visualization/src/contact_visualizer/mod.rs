@@ -55,8 +55,8 @@ pub struct ContactVisualizerParams {
     /// `newtons_per_meter`, an arrow extends 100 times the depth to each side, but at most half the
     /// diagonal of the smaller of the two geometries.
     pub penetration_stiffness: f64,
-    /// Most bytes that the contact surfaces of a recording take. A warning tells when it is reached;
-    /// later surfaces are not recorded. With 0, no surface is recorded.
+    /// Most bytes that the contact surfaces of a recording take. A warning tells when it is
+    /// reached; later surfaces are not recorded. With 0, no surface is recorded.
     pub recorded_surface_bytes: usize,
 }
 
@@ -140,7 +140,7 @@ impl ContactVisualizerParams {
 /// `{prefix}/hydroelastic/{frame}.{geometry}+{frame}.{geometry}`, with the children
 /// `contact_surface`, from black for no pressure to white for the largest, and `force_C_W` and
 /// `moment_C_W`, arrows at the centroid for force and moment on body A. Recordings hold arrows and
-/// surfaces; those of each frame are below `contact_surface_frames`, and visible in that frame only.
+/// surfaces; each frame has its own below `contact_surface_frames`, visible in that frame only.
 ///
 /// ```
 /// use nalgebra::Isometry3;
