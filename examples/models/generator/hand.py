@@ -86,6 +86,41 @@ def links_and_joints(package, kind, opening):
     return meshes, elements + joints
 
 
+def soft_gripper():
+    """Elements of a gripper with soft pads. It moves along z, tilts about the line between its pads
+    and closes along y; at zero, the pads touch each other at the origin of its frame."""
+    gray, dark, rubber = ("gray", (0.6, 0.62, 0.65, 1)), ("dark", (0.2, 0.21, 0.23, 1)), ("rubber", (0.95, 0.6, 0.2, 0.35))
+
+    def block(mass, size, at, color):
+        """Inertia and visual of a box of uniform density."""
+        x, y, z = (v * v / 12.0 * mass for v in size)
+        return (mass, at, (y + z, 0, 0, x + z, 0, x + y)), model.shape(model.box(*size), at, color=color)
+
+    mast = block(0.5, (0.05, 0.05, 0.1), (0, 0, 0.2), dark)
+    palm = block(0.4, (0.06, 0.2, 0.03), (0, 0, 0.11), gray)
+    finger = block(0.06, (0.03, 0.01, 0.08), (0, 0.025, 0.055), dark)
+    pad = model.shape(model.box(0.03, 0.02, 0.05), (0, 0.01, 0))
+    soft = {"compliant_hydroelastic": None, "hydroelastic_modulus": 1e5, "hunt_crossley_dissipation": 1.0}
+    limits = {"z": (0, 0.5, 1, 400), "tilt": (-1.6, 1.6, 4, 40), "finger": (0, 0.07, 0.5, 60)}
+
+    def joint(name, kind, parent, child, axis, limit, yaw=0.0):
+        lower, upper, velocity, effort = limits[limit]
+        limit = {"lower": lower, "upper": upper, "velocity": velocity, "effort": effort}
+        return model.joint(name, kind, parent, child, (0, 0, 0), (0, 0, yaw), axis, limit, 2.0 if kind == "prismatic" else 0.2)
+
+    elements = [model.link("mast", mast[0], [mast[1]]), model.link("palm", palm[0], [palm[1]])]
+    for side in ("left", "right"):
+        visuals = [finger[1], pad._replace(color=rubber)]
+        elements.append(model.link(f"{side}_finger", finger[0], visuals, [pad], friction=1.0, hydroelastic=soft))
+    elements += [
+        joint("lift", "prismatic", "world", "mast", (0, 0, 1), "z"),
+        joint("tilt", "revolute", "mast", "palm", (0, 1, 0), "tilt"),
+        joint("left_finger_joint", "prismatic", "palm", "left_finger", (0, 1, 0), "finger"),
+        joint("right_finger_joint", "prismatic", "palm", "right_finger", (0, 1, 0), "finger", math.pi),
+    ]
+    return elements + [model.motor(j.name) for j in elements if isinstance(j, model.Joint)]
+
+
 def files(materials):
     meshes, elements = links_and_joints(NAME, "prismatic", 0.0)
     elements += [model.motor(f"{side}_finger_joint") for side in ("left", "right")]
@@ -94,5 +129,6 @@ def files(materials):
     out["meshes/finger_hull.stl"] = meshes[2].stl_text()
     out[f"meshes/{NAME}.mtl"] = mtl(materials, materials)
     out[f"{NAME}.urdf"] = urdf.robot(NAME, elements, "A parallel gripper with two independent fingers.")
+    out["soft_gripper.urdf"] = urdf.robot("soft_gripper", soft_gripper(), "A parallel gripper with compliant pads, on a mast that lifts and tilts it.")
     out["package.xml"] = model.package_xml(NAME, "A parallel gripper")
     return out

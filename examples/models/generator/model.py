@@ -32,6 +32,7 @@ class Link(NamedTuple):
     visuals: list
     collisions: list
     friction: float | None
+    hydroelastic: dict | None  # Drake's elements in <drake:proximity_properties>, without value if None
 
 
 class Joint(NamedTuple):
@@ -91,8 +92,8 @@ def round_post(radius, low, high):
     return shapes + [capsule((0, 0, low + radius), (0, 0, high - radius), radius)]
 
 
-def link(name, inertia=None, visuals=(), collisions=(), friction=None):
-    return Link(name, inertia, list(visuals), list(collisions), friction)
+def link(name, inertia=None, visuals=(), collisions=(), friction=None, hydroelastic=None):
+    return Link(name, inertia, list(visuals), list(collisions), friction, hydroelastic)
 
 
 def joint(name, kind, parent, child, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=None, limit=None, damping=None):

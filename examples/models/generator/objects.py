@@ -93,6 +93,28 @@ def table():
     return [top, frame], 38.0, [board] + legs
 
 
+def mug_handle(wall, material, corner, count):
+    """A handle that leaves the wall and comes back to it: half an oval in the x-z plane."""
+    sections = []
+    for k in range(count + 1):
+        angle = math.pi * (k / count - 0.5)
+        c = (wall + 0.03 * math.cos(angle), 0.0, 0.05 + 0.029 * math.sin(angle))
+        along = (-0.03 * math.sin(angle), 0.0, 0.029 * math.cos(angle))
+        out = scale((along[2], 0.0, -along[0]), 1.0 / math.hypot(along[0], along[2]))
+        sections.append(Section(c, 0.0038, 0.0058, 0.0036, out, (0.0, 1.0, 0.0)))
+    return loft(sections, material, corner)
+
+
+def mug_surface():
+    """The mug as a coarse mesh for contact: wall, bottom and handle, a trace outside of the visual
+    mesh, so that pressures drawn on it remain visible."""
+    mesh, r, h = Mesh("mug_surface"), 0.0403, 0.095
+    outline = [(0, 0.003), (0.027, 0.003), (0.028, 0), (0.034, 0), (r, 0.009), (r, h), (r - 0.004, h), (r - 0.004, 0.012), (0, 0.007)]
+    mesh.add(revolve(outline, "glaze", 48))
+    mesh.add(mug_handle(r - 0.003, "glaze", 1, 10))
+    return mesh
+
+
 def mug():
     mesh, r, h = Mesh("mug"), 0.04, 0.095
     outline = [
@@ -102,15 +124,7 @@ def mug():
     mesh.add(revolve(outline, "glaze", 48))
     mesh.add(revolve([(0, 0.068), (r - 0.003, 0.068), (0, 0.0684)], "ink", 40))  # coffee
     mesh.add(revolve([(0.0385, 0.07), (0.0385, 0.062, 0.0), (r + 0.0003, 0.062, 0.0002), (r + 0.0003, 0.07, 0.0002), (0.0385, 0.07)], "glaze_light", 48, 1))
-    sections, count = [], 20
-    for k in range(count + 1):
-        angle = math.pi * (k / count - 0.5)
-        # A handle that leaves the wall and comes back to it: half an oval in the x-z plane.
-        c = (r - 0.003 + 0.03 * math.cos(angle), 0.0, 0.05 + 0.029 * math.sin(angle))
-        along = (-0.03 * math.sin(angle), 0.0, 0.029 * math.cos(angle))
-        out = scale((along[2], 0.0, -along[0]), 1.0 / math.hypot(along[0], along[2]))
-        sections.append(Section(c, 0.0038, 0.0058, 0.0036, out, (0.0, 1.0, 0.0)))
-    mesh.add(loft(list(sections), "glaze", 4))
+    mesh.add(mug_handle(r - 0.003, "glaze", 4, 20))
     collisions = model.round_post(r, 0.0, h)
     collisions.append(model.shape(model.box(0.014, 0.0116, 0.058), (r + 0.0238, 0, 0.05)))
     collisions.append(model.capsule((r + 0.003, 0, 0.079), (r + 0.019, 0, 0.075), 0.0056))
@@ -175,6 +189,13 @@ def files():
         out[f"{name}.urdf"] = urdf.robot(name, [link], comment)
         for mesh in meshes:
             out[f"meshes/{mesh.name}.obj"] = mesh.obj(f"{NAME}.mtl")
+    # The mug again, with its true surface for hydroelastic contact.
+    (visual,), mass, _ = mug()
+    surface = mug_surface()
+    shapes = [[model.shape(model.mesh(f"package://{NAME}/meshes/{m.name}.obj"))] for m in (visual, surface)]
+    rigid = model.link("mug", (mass, *visual.mass_properties(mass)), *shapes, friction=0.6, hydroelastic={"rigid_hydroelastic": None})
+    out["mug_hydroelastic.urdf"] = urdf.robot("mug", [rigid], "The coffee mug, rigid, with its hollow surface for hydroelastic contact.")
+    out["meshes/mug_surface.obj"] = surface.obj(f"{NAME}.mtl")
     # Two models whose visuals are primitives, so that nothing but the URDF is needed to load them.
     m, r = 0.058, 0.034
     ball_inertia = 0.4 * m * r * r

@@ -1,4 +1,4 @@
-"""Robots as URDF; capsules, hulls and friction are Drake's extensions."""
+"""Robots as URDF; capsules, hulls, friction and hydroelastics are Drake's extensions."""
 
 from .model import Joint, Link, num, nums
 
@@ -33,10 +33,13 @@ def link(l):
     if l.inertia:
         lines.append(f"    {inertial(*l.inertia)}")
     lines += [f"    <visual>{shape(v)}</visual>" for v in l.visuals]
-    contact = ""
+    properties = dict(l.hydroelastic or {})
     if l.friction is not None:
-        contact = f'<drake:proximity_properties><drake:mu_static value="{num(l.friction)}"/>'
-        contact += f'<drake:mu_dynamic value="{num(l.friction)}"/></drake:proximity_properties>'
+        properties.update(mu_static=l.friction, mu_dynamic=l.friction)
+    contact = ""
+    if properties:
+        elements = (f"<drake:{key}/>" if v is None else f'<drake:{key} value="{num(v)}"/>' for key, v in properties.items())
+        contact = f"<drake:proximity_properties>{''.join(elements)}</drake:proximity_properties>"
     lines += [f"    <collision>{shape(c)}{contact}</collision>" for c in l.collisions]
     return lines + ["  </link>"]
 

@@ -14,14 +14,14 @@ use arrows::{ArrowStyle, Arrows};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use surfaces::Surfaces;
+use surfaces::{RecordingLimit, Surfaces};
 use tarragon_framework::Scalar;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{GeometryId, PenetrationAsPointPair, QueryObject, Rgba};
 use tarragon_multibody::{ContactResults, HydroelasticContactInfo, PointPairContactInfo};
 
 /// Parameters of a [`ContactVisualizer`]: Drake's, with Drake's defaults, and
-/// `penetration_stiffness`.
+/// `penetration_stiffness` and `recorded_surface_bytes`.
 ///
 /// ```
 /// let params = tarragon_visualization::ContactVisualizerParams::default();
@@ -55,6 +55,9 @@ pub struct ContactVisualizerParams {
     /// `newtons_per_meter`, an arrow extends 100 times the depth to each side, but at most half the
     /// diagonal of the smaller of the two geometries.
     pub penetration_stiffness: f64,
+    /// Most bytes that the contact surfaces of a recording take. A warning tells when it is
+    /// reached; later surfaces are not recorded. With 0, no surface is recorded.
+    pub recorded_surface_bytes: usize,
 }
 
 /// Returns an opaque colour of channels in [0, 1].
@@ -77,6 +80,7 @@ impl Default for ContactVisualizerParams {
             newton_meters_per_meter: 3.0,
             radius: 0.002,
             penetration_stiffness: 1000.0,
+            recorded_surface_bytes: 32 << 20,
         }
     }
 }
@@ -135,8 +139,8 @@ impl ContactVisualizerParams {
 /// A contact surface of a plant is at
 /// `{prefix}/hydroelastic/{frame}.{geometry}+{frame}.{geometry}`, with the children
 /// `contact_surface`, from black for no pressure to white for the largest, and `force_C_W` and
-/// `moment_C_W`, arrows at the centroid for force and moment on body A. Recordings hold the arrows,
-/// and the surfaces as they were last.
+/// `moment_C_W`, arrows at the centroid for force and moment on body A. Recordings hold arrows and
+/// surfaces; each frame has its own below `contact_surface_frames`, visible in that frame only.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -263,7 +267,13 @@ impl ContactVisualizer {
         };
         let meshes = surfaces.iter().map(|contact| &contact.contact_surface);
         let at = path("contact_surface");
-        shown.surfaces.show(&self.meshcat, meshes, at, deletions)?;
+        let limit = RecordingLimit {
+            time,
+            bytes: params.recorded_surface_bytes,
+        };
+        shown
+            .surfaces
+            .show(&self.meshcat, meshes, at, limit, deletions)?;
         let arrow = |contact: &HydroelasticContactInfo<T>, vector: &Vector3<T>| PointForce {
             pair: (
                 contact.contact_surface.id_m(),

@@ -1,18 +1,38 @@
 //! Contact surfaces, coloured by pressure.
 
 use crate::Result;
-use crate::meshcat::{Meshcat, SurfaceStyle};
+use crate::meshcat::{Meshcat, NodeHandle, Object, SurfaceStyle};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use tarragon_framework::Scalar;
+use tarragon_framework::warnings::warn;
 use tarragon_geometry::{ContactSurface, GeometryId};
 
+type Pair = (GeometryId, GeometryId);
+
 /// Surfaces below a path, by pair of geometries.
+///
+/// An animation cannot replace objects, so a recording has a mesh of its own for every frame, which
+/// is visible in that frame only.
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
-    shown: BTreeMap<(GeometryId, GeometryId), String>,
+    shown: BTreeMap<Pair, String>,
+    /// Mesh of each pair in the last recorded frame.
+    recorded: BTreeMap<Pair, String>,
+    /// Size of all recorded meshes (bytes).
+    recorded_bytes: usize,
+    /// Whether a recording contains surfaces.
+    has_recorded: bool,
     /// Number of deletions by the visualizer before these surfaces were sent.
     deletions: u64,
+}
+
+/// Time and limit of recorded surfaces.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecordingLimit {
+    pub(super) time: f64,
+    /// Most bytes of meshes.
+    pub(super) bytes: usize,
 }
 
 impl Surfaces {
@@ -22,14 +42,18 @@ impl Surfaces {
         &mut self,
         meshcat: &Meshcat,
         surfaces: impl Iterator<Item = &'s ContactSurface<T>>,
-        path: impl Fn((GeometryId, GeometryId)) -> Result<String>,
+        path: impl Fn(Pair) -> Result<String>,
+        limit: RecordingLimit,
         deletions: u64,
     ) -> Result<()> {
         if self.deletions != deletions {
-            self.shown.clear();
-            self.deletions = deletions;
+            *self = Self {
+                deletions,
+                ..Self::default()
+            };
         }
         let mut gone = std::mem::take(&mut self.shown);
+        let mut objects = vec![];
         for surface in surfaces {
             let pair = (surface.id_m(), surface.id_n());
             let path = match gone.remove(&pair) {
@@ -38,13 +62,86 @@ impl Surfaces {
             };
             let (vertices, faces, colors) = picture(surface);
             let style = SurfaceStyle::default();
-            meshcat.set_triangle_color_mesh(&path, &vertices, &faces, &colors, &style)?;
+            let object = meshcat.encode_triangle_color_mesh(&vertices, &faces, &colors, &style)?;
+            objects.push((pair, object));
             self.shown.insert(pair, path);
         }
-        for path in gone.values() {
-            meshcat.delete(path);
+        if meshcat.is_recording() {
+            self.record(meshcat, &objects, limit)?;
+        } else if self.has_recorded {
+            self.end_playback(meshcat);
         }
+        meshcat.change(|scene| {
+            for (pair, object) in objects {
+                scene.set_object(&self.shown[&pair], object);
+            }
+            for path in gone.values() {
+                scene.delete(path);
+            }
+        });
         Ok(())
+    }
+
+    /// Adds the surfaces to a recording, and hides the meshes of the last recorded frame.
+    fn record(
+        &mut self,
+        meshcat: &Meshcat,
+        objects: &[(Pair, Object)],
+        limit: RecordingLimit,
+    ) -> Result<()> {
+        let size: usize = objects.iter().map(|(_, object)| object.encoded.len()).sum();
+        let had_room = self.recorded_bytes <= limit.bytes;
+        self.recorded_bytes = self.recorded_bytes.saturating_add(size);
+        let has_room = self.recorded_bytes <= limit.bytes;
+        if had_room && !has_room && limit.bytes > 0 {
+            warn(format!(
+                "ContactVisualizer: contact surfaces after {:?} s are not recorded, because \
+                 recorded_surface_bytes is {}; increase it, or record fewer frames per second",
+                limit.time, limit.bytes
+            ));
+        }
+        let objects = if has_room { objects } else { &[] };
+        let mut last = std::mem::take(&mut self.recorded);
+        meshcat.record(limit.time, |animation, frame| {
+            for (pair, _) in objects {
+                let live = &self.shown[pair];
+                let path = format!("{live}_frames/{frame}");
+                if frame > 0 {
+                    animation.set_property(0, &path, "visible", false)?;
+                }
+                animation.set_property(frame, &path, "visible", true)?;
+                animation.set_property(0, live, "visible", false)?;
+                if last.get(pair) == Some(&path) {
+                    last.remove(pair);
+                }
+                self.recorded.insert(*pair, path);
+            }
+            for path in last.values() {
+                animation.set_property(frame, path, "visible", false)?;
+            }
+            Ok(())
+        })?;
+        self.has_recorded |= !objects.is_empty();
+        meshcat.change(|scene| {
+            for (pair, object) in objects {
+                let node = NodeHandle::new(scene, &self.recorded[pair]);
+                node.set_property(scene, "visible", false);
+                node.set_object(scene, object.clone());
+            }
+        });
+        Ok(())
+    }
+
+    /// Shows the present surfaces in pages that have played a recording.
+    fn end_playback(&self, meshcat: &Meshcat) {
+        meshcat.change(|scene| {
+            for path in self.recorded.values() {
+                NodeHandle::new(scene, path).set_property(scene, "visible", false);
+            }
+            for path in self.shown.values() {
+                NodeHandle::new(scene, path).set_property(scene, "visible", true);
+            }
+        });
     }
 }
 

@@ -102,9 +102,18 @@ impl Meshcat {
         colors: &[[f64; 3]],
         style: &SurfaceStyle,
     ) -> Result<()> {
-        let mesh = object::triangle_color_mesh(&self.encoder(), vertices, faces, colors, style)?;
+        let mesh = self.encode_triangle_color_mesh(vertices, faces, colors, style)?;
         self.put(path, mesh);
         Ok(())
+    }
+    pub(crate) fn encode_triangle_color_mesh(
+        &self,
+        vertices: &[Vector3<f64>],
+        faces: &[[u32; 3]],
+        colors: &[[f64; 3]],
+        style: &SurfaceStyle,
+    ) -> Result<Object> {
+        object::triangle_color_mesh(&self.encoder(), vertices, faces, colors, style)
     }
     /// Shows a line through `vertices` (m). Most browsers draw it 1 pixel wide whatever
     /// `line_width` is.

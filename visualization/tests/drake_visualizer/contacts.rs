@@ -2,7 +2,9 @@
 
 use crate::drake_visualizer::scene::{Scene, Touch};
 use crate::drake_visualizer::{Heard, only};
+use crate::support::{Page, field, is};
 use nalgebra::{Isometry3, Vector3};
+use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{HalfSpace, ProximityProperties, SceneGraph, Shape, Sphere};
 use tarragon_lcm::types::LcmtContactResultsForViz;
@@ -140,6 +142,14 @@ fn ball_on_floor(
     add_multibody_plant_scene_graph(b, plant, scene).unwrap()
 }
 
+fn soft_ball(name: &str) -> ProximityProperties {
+    if name != "ball" {
+        return ProximityProperties::new().with_rigid_hydroelastic();
+    }
+    let soft = ProximityProperties::new().with_compliant_hydroelastic(1e5);
+    soft.unwrap().with_resolution_hint(0.02).unwrap()
+}
+
 /// The force of a ball that rests on the floor is its weight.
 #[test]
 fn forces_of_a_plant_are_shown() {
@@ -173,15 +183,7 @@ fn contact_surfaces_of_a_plant_are_shown() {
     })
     .unwrap();
     let mut b = DiagramBuilder::new();
-    let (plant, scene) = ball_on_floor(&mut b, |name| match name {
-        "ball" => {
-            let soft = ProximityProperties::new()
-                .with_compliant_hydroelastic(1e5)
-                .unwrap();
-            soft.with_resolution_hint(0.02).unwrap()
-        }
-        _ => ProximityProperties::new().with_rigid_hydroelastic(),
-    });
+    let (plant, scene) = ball_on_floor(&mut b, soft_ball);
     let lcm = Some(heard.lcm.clone());
     connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None).unwrap();
     let params = ContactVisualizerParams::default();
@@ -229,6 +231,93 @@ fn contact_surfaces_of_a_plant_are_shown() {
     sim.advance_to(1.01).unwrap();
     sim.context_mut().force_publish().unwrap();
     assert!(!meshcat.has_path(&mesh));
+}
+
+/// Records a ball that falls on the floor and is lifted at 0.35 s, up to 0.6 s in frames of 0.1 s.
+/// Returns the values of `visible` in the animation, by path and frame, and those of the scene.
+fn recorded_visibility(bytes: usize) -> [BTreeMap<String, bool>; 2] {
+    let meshcat = MeshcatParams {
+        port: Some(0),
+        ..Default::default()
+    };
+    let meshcat = Meshcat::new(meshcat).unwrap();
+    let mut b = DiagramBuilder::new();
+    let (plant, scene) = ball_on_floor(&mut b, soft_ball);
+    let params = ContactVisualizerParams {
+        publish_period: 0.1,
+        recorded_surface_bytes: bytes,
+        ..Default::default()
+    };
+    let shown = ContactVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), params);
+    let contacts = plant.dynamics().unwrap().contact_results;
+    b.connect(contacts, shown.unwrap().contact_results);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    meshcat.start_recording(10.0, true).unwrap();
+    sim.advance_to(0.35).unwrap();
+    let up = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0];
+    let model = plant.system();
+    model.set_positions(&plant, sim.context_mut(), &up).unwrap();
+    sim.advance_to(0.6).unwrap();
+    meshcat.stop_recording();
+    meshcat.publish_recording();
+
+    let text = |value: &rmpv::Value, key| field(value, key).unwrap().as_str().unwrap().to_owned();
+    let array = |value: &rmpv::Value, key| field(value, key).unwrap().as_array().unwrap().clone();
+    let (mut recorded, mut set) = (BTreeMap::new(), BTreeMap::new());
+    for message in Page::connect(&meshcat).replay() {
+        if is("set_property")(&message) && text(&message, "property") == "visible" {
+            let value = field(&message, "value").unwrap().as_bool().unwrap();
+            set.insert(text(&message, "path"), value);
+        }
+        if is("set_animation")(&message) {
+            for animation in array(&message, "animations") {
+                let path = text(&animation, "path");
+                for track in array(&field(&animation, "clip").unwrap(), "tracks") {
+                    for key in array(&track, "keys") {
+                        if let Some(value) = field(&key, "value").unwrap().as_bool() {
+                            let frame = field(&key, "time").unwrap();
+                            recorded.insert(format!("{path} {frame}"), value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let prefix = "/drake/contact_forces/hydroelastic/ball.ball+world.floor/contact_surface";
+    [recorded, set].map(|values| {
+        let values = values
+            .into_iter()
+            .filter_map(|(path, value)| Some((path.strip_prefix(prefix)?.to_owned(), value)));
+        values.collect()
+    })
+}
+
+/// Every frame of a recording has its own surface, which no other frame shows.
+#[test]
+fn contact_surfaces_are_recorded_frame_by_frame() {
+    let [recorded, set] = recorded_visibility(1 << 20);
+    let expected = [
+        // The surface that follows the simulation.
+        (" 0", false),
+        ("_frames/1 0", false),
+        ("_frames/1 1", true),
+        ("_frames/1 2", false),
+        ("_frames/2 0", false),
+        ("_frames/2 2", true),
+        ("_frames/2 3", false),
+        ("_frames/3 0", false),
+        ("_frames/3 3", true),
+        ("_frames/3 4", false),
+    ];
+    let expected = expected.map(|(key, value)| (key.to_owned(), value));
+    assert_eq!(recorded, BTreeMap::from(expected));
+    let hidden = ["_frames/1", "_frames/2", "_frames/3"].map(|path| (path.to_owned(), false));
+    assert_eq!(set, BTreeMap::from(hidden));
+
+    for values in recorded_visibility(0) {
+        assert!(values.is_empty(), "a limit of 0 records none: {values:?}");
+    }
 }
 
 #[test]

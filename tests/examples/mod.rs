@@ -1,5 +1,7 @@
 //! The numbered examples succeed, and their output is checked.
 
+mod contact;
+
 use std::path::PathBuf;
 use std::process::Command;
 use tarragon::sensors::{Depth32F, ImageRgba8U, Label16I, Rgba8U, load_image, load_point_cloud};
@@ -418,61 +420,4 @@ fn lcm() {
     let last: f64 = last.unwrap().trim_end_matches(']').parse().unwrap();
     assert_eq!(last, 2.0_f64.sin());
     assert!(lines[11].contains("published: 112, unsent: 0"), "{printed}");
-}
-
-#[test]
-fn falling_things_come_to_rest_on_the_table() {
-    let (printed, scratch) = run_with("19_falling_things", &["0.5"]);
-    let on_table = printed.lines().filter(|line| line.contains(" N, "));
-    assert!(on_table.count() >= 3, "{printed}");
-    assert!(printed.contains("after 0.5 s"), "{printed}");
-    // Without the viewer page there is no recording, which the example tolerates.
-    if printed.contains("the motion is in") {
-        assert_eq!(files(&scratch, "19_falling_things"), ["falling.html"]);
-    }
-}
-
-#[test]
-fn gravity_compensation_reduces_the_tracking_error() {
-    let (printed, _) = run("20_arm_pid_and_gravity_compensation");
-    let row = |name: &str| -> Vec<f64> {
-        let line = printed.lines().find(|line| line.starts_with(name)).unwrap();
-        let cells = line.split('|').skip(1);
-        cells.map(|cell| cell.trim().parse().unwrap()).collect()
-    };
-    let (without, with) = (row("PD  "), row("PD + gravity"));
-    assert!(with[0] < 0.3 * without[0], "{printed}");
-    assert!(without[1] > 1.0 && with[1] < 0.001, "{printed}");
-}
-
-#[test]
-fn a_gripped_block_does_not_slip() {
-    let (printed, scratch) = run("21_gripper_pick");
-    let row = |name: &str| printed.lines().find(|line| line.starts_with(name)).unwrap();
-    assert!(row("carry").contains(" mm, "), "{printed}");
-    assert!(row("rest").contains("0.0860 |       0.00"), "{printed}");
-    let folder = scratch.path().join("target/21_gripper_pick");
-    let image: ImageRgba8U = load_image(&folder.join("carry.png")).unwrap();
-    assert_eq!((image.width(), image.height()), (640, 480));
-    assert!(files(&scratch, "21_gripper_pick").len() >= 9, "{printed}");
-}
-
-#[test]
-fn a_throw_is_optimized_through_its_bounces() {
-    let (printed, _) = run("22_gradient_through_contact");
-    let misses: Vec<f64> = printed
-        .lines()
-        .filter_map(|line| line.split('|').nth(2)?.trim().parse().ok())
-        .collect();
-    assert!(misses[0] > 300.0 && misses.len() < 12, "{printed}");
-    assert!(misses.last().is_some_and(|miss| *miss < 1.0), "{printed}");
-}
-
-#[test]
-fn a_robot_on_two_wheels_balances() {
-    let (printed, _) = run("23_balance");
-    assert!(printed.starts_with("without control"), "{printed}");
-    let last = printed.lines().last().unwrap();
-    let tilt: f64 = last.split('|').nth(1).unwrap().trim().parse().unwrap();
-    assert!(tilt.abs() < 0.05, "{printed}");
 }
