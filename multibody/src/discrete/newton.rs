@@ -322,12 +322,22 @@ impl IslandSolver {
     fn line_search(&self, p: &IslandProblem<'_>, tolerance: f64) -> f64 {
         let whole = dot(&self.step, &self.imbalance);
         let second = dot(&self.step, &self.a_step);
+        let range = |k: usize, constraint: &ConvexConstraint| {
+            let first = 6 * k;
+            first..first + constraint.law.num_rows()
+        };
+        let curvature = |stiffness: &Stiffness, dv: &[f64]| match stiffness {
+            Stiffness::Diagonal(g) => g.iter().zip(dv).map(|(g, x)| g * x * x).sum::<f64>(),
+            Stiffness::Full(g) => {
+                let x = nalgebra::Vector3::new(dv[0], dv[1], dv[2]);
+                x.dot(&(g * x))
+            }
+        };
         // First and second derivative of the cost along the step.
         let slope = |alpha: f64| {
             let (mut d1, mut d2) = (whole + (alpha - 1.0) * second, second);
             for (k, constraint) in p.list().enumerate() {
-                let rows = constraint.law.num_rows();
-                let range = 6 * k..6 * k + rows;
+                let range = range(k, constraint);
                 let (v, dv) = (
                     &self.constraint_v[range.clone()],
                     &self.constraint_step[range],
@@ -338,17 +348,17 @@ impl IslandSolver {
                 }
                 let (_, stiffness) = constraint.law.evaluate(&at, &mut impulse);
                 d1 -= dot(dv, &impulse);
-                d2 += match stiffness {
-                    Stiffness::Diagonal(g) => g.iter().zip(dv).map(|(g, x)| g * x * x).sum::<f64>(),
-                    Stiffness::Full(g) => {
-                        let x = nalgebra::Vector3::new(dv[0], dv[1], dv[2]);
-                        x.dot(&(g * x))
-                    }
-                };
+                d2 += curvature(&stiffness, dv);
             }
             (d1, d2)
         };
-        let (mut alpha, (mut value, mut d2)) = (1.0, slope(1.0));
+        // The whole step was evaluated.
+        let (mut value, mut d2) = (dot(&self.step, &self.gradient), second);
+        for (k, constraint) in p.list().enumerate() {
+            let dv = &self.constraint_step[range(k, constraint)];
+            d2 += curvature(&self.stiffnesses[k], dv);
+        }
+        let mut alpha = 1.0;
         let (mut low, mut high) = (0.0, 1.0);
         if value < 0.0 {
             if slope(MAX_STEP).0 <= 0.0 {
