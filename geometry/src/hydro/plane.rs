@@ -97,7 +97,11 @@ pub(super) fn intersect_compliant_plane(
     let down = HalfSpace32::new(&r_sr.tr_mul(&up), margin - p_sr.z, r.reach);
     shared.by_edge.clear();
     r.tree.for_each_in(&everywhere(), &[down], |t| {
-        let normal = r_sr * r.surface.face_normal(t as usize);
+        let normal = r.surface.face_normal(t as usize);
+        if normal == Vector3::zeros() {
+            return;
+        }
+        let normal = r_sr * normal;
         if !is_along(&normal, &gradient) {
             return;
         }
