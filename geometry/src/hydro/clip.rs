@@ -104,13 +104,18 @@ impl Polygon {
         true
     }
 
-    /// Keeps what is in a tetrahedron; false if that has no area. Rounding is that of coordinates
-    /// (m).
+    /// Keeps what is in a tetrahedron; false if that has no area. What is within face `f` stays if
+    /// `owns(f)` is true. Rounding is that of coordinates (m).
     #[inline]
-    pub(super) fn clip_by(&mut self, tetrahedron: &Tetrahedron, rounding: f64) -> bool {
+    pub(super) fn clip_by(
+        &mut self,
+        tetrahedron: &Tetrahedron,
+        owns: impl Fn(usize) -> bool,
+        rounding: f64,
+    ) -> bool {
         for (f, face) in tetrahedron.faces.iter().enumerate() {
             let side = CLIPPING + f as u8;
-            if !self.clip(face, side, tetrahedron.owns(f), rounding) {
+            if !self.clip(face, side, owns(f), rounding) {
                 return false;
             }
         }

@@ -108,7 +108,7 @@ fn intersect_pair(
     }
     let [a, b, c] = triangle.corners;
     let mut polygon = Polygon::new(&[(a, 0), (b, 1), (c, 2)]);
-    if !polygon.clip_by(tetrahedron, rounding) {
+    if !polygon.clip_by(tetrahedron, |f| tetrahedron.owns(f), rounding) {
         return;
     }
     let face = RawFace {
