@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod allocations;
+mod contact_surfaces;
 #[path = "../../framework/tests/counting_allocator/mod.rs"]
 mod counting_allocator;
 mod filters;

@@ -4,7 +4,6 @@ use super::obb_tree::ObbTree;
 use super::planes::Plane;
 use crate::mesh::{TriangleSurfaceMesh, VolumeMesh, VolumeMeshFieldLinear};
 use nalgebra::Vector3;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A tetrahedron with its pressure per modulus.
@@ -17,18 +16,11 @@ pub(super) struct Tetrahedron {
     pub(super) at_origin: f64,
     /// In positive order.
     pub(super) vertices: [u32; 4],
-    /// Bit `f` tells whether a polygon within face `f` belongs to this tetrahedron and not to its
-    /// neighbour there, if it has one.
-    owned: u8,
 }
 
 impl Tetrahedron {
     /// Prepares a tetrahedron; returns `None` if it is degenerate.
-    fn new(
-        field: &VolumeMeshFieldLinear,
-        e: usize,
-        is_boundary: impl Fn([u32; 3]) -> bool,
-    ) -> Option<Self> {
+    fn new(field: &VolumeMeshFieldLinear, e: usize) -> Option<Self> {
         let mesh: &VolumeMesh = field.mesh();
         let gradient = field.evaluate_gradient(e).ok()?;
         let mut vertices = mesh.element(e).vertices();
@@ -36,7 +28,6 @@ impl Tetrahedron {
             vertices.swap(2, 3);
         }
         let at = |v: u32| mesh.vertices()[v as usize];
-        let mut owned = 0;
         let mut faces = [Plane {
             normal: Vector3::zeros(),
             offset: 0.0,
@@ -51,7 +42,6 @@ impl Tetrahedron {
                 offset: normal.dot(&a),
             };
             let is_outward = normal.dot(&(at(vertices[f]) - a)) <= 0.0;
-            owned |= u8::from(is_outward || is_boundary(corners)) << f;
             *face = match is_outward {
                 true => plane,
                 false => plane.opposite(),
@@ -67,14 +57,9 @@ impl Tetrahedron {
             gradient,
             at_origin: field.values()[first] - gradient.dot(&mesh.vertices()[first]),
             vertices,
-            owned,
         })
     }
 
-    #[inline]
-    pub(super) fn owns(&self, face: usize) -> bool {
-        self.owned >> face & 1 == 1
-    }
     /// Returns the pressure at a point per modulus.
     #[inline]
     pub(super) fn pressure(&self, p: &Vector3<f64>) -> f64 {
@@ -104,16 +89,8 @@ pub(crate) struct CompliantMesh {
 impl CompliantMesh {
     pub(super) fn new(field: Arc<VolumeMeshFieldLinear>) -> Self {
         let mesh = field.mesh();
-        // By sorted vertices: the number of tetrahedra at a face.
-        let mut counts: HashMap<[u32; 3], u32> = HashMap::new();
-        for tetrahedron in mesh.tetrahedra() {
-            for face in sorted_faces(tetrahedron.vertices()) {
-                *counts.entry(face).or_default() += 1;
-            }
-        }
-        let is_boundary = |face: [u32; 3]| counts[&face] == 1;
         let tetrahedra: Vec<Tetrahedron> = (0..mesh.num_elements())
-            .filter_map(|e| Tetrahedron::new(&field, e, is_boundary))
+            .filter_map(|e| Tetrahedron::new(&field, e))
             .collect();
         let corners = |t: &Tetrahedron| t.vertices.map(|v| mesh.vertices()[v as usize]);
         let corners: Vec<[Vector3<f64>; 4]> = tetrahedra.iter().map(corners).collect();

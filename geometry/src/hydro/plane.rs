@@ -94,7 +94,11 @@ pub(super) fn intersect_compliant_plane(
     let region = Region::new(&[below], &[], r.reach + p_sr.amax());
     shared.by_edge.clear();
     r.tree.for_each_in(&region, |t| {
-        let normal = r_sr * r.surface.face_normal(t as usize);
+        let normal = r.surface.face_normal(t as usize);
+        if normal == Vector3::zeros() {
+            return;
+        }
+        let normal = r_sr * normal;
         if !is_along(&normal, &gradient) {
             return;
         }

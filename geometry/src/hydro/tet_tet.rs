@@ -73,12 +73,17 @@ fn intersect_pair(
     own: &PosedTetrahedron,
     rounding: f64,
 ) {
-    // How much the pressure of S exceeds that of R.
+    let gradient = other.gradient * modulus;
+    // How much the pressure of S exceeds that of R. Rounding counts as 0: two tetrahedra of S that
+    // meet at a corner of R would round it to different signs, and a part would be missing.
+    let least = rounding * gradient.abs().sum();
     let mut excess = [0.0; 4];
     for (k, excess) in excess.iter_mut().enumerate() {
-        *excess = other.pressure(&own.corners[k]) * modulus - own.pressures[k];
+        let difference = other.pressure(&own.corners[k]) * modulus - own.pressures[k];
+        if difference.abs() > least + 4.0 * f64::EPSILON * own.pressures[k].abs() {
+            *excess = difference;
+        }
     }
-    let gradient = other.gradient * modulus;
     if gradient == Vector3::zeros() {
         // Pressures are equal on a face of R, which no other tetrahedron of R has.
         for excess in excess.iter_mut().filter(|h| **h == 0.0) {
@@ -89,8 +94,11 @@ fn intersect_pair(
     if !is_along(&difference, &gradient) || !is_along(&-difference, &own.gradient) {
         return;
     }
+    // Faces lie between where the pressure of S is greater and where it is not, as in the section.
+    // Beyond a face of S, pressures may be equal everywhere, without a face of their own.
+    let owns = |f: usize| other.faces[f].normal.dot(&difference) < 0.0;
     if !polygon.begin(&own.corners, &excess)
-        || !polygon.clip(&other.faces, |f| other.owns(f), rounding)
+        || !polygon.clip(&other.faces, owns, rounding)
         || !polygon.finish()
     {
         return;

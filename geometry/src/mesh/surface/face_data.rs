@@ -124,8 +124,12 @@ pub(crate) fn area_and_centroid<T: Scalar>(
         if i > 0 {
             let turned = cross_constant(&next, &normal);
             let area = last.x * turned.x + last.y * turned.y + last.z * turned.z;
-            doubled += area;
-            moment += (last + next) * area;
+            // Rounding alone turns a triangle of a convex polygon over. Its area would cancel that
+            // of others, and the centroid of a sliver would be outside.
+            if area.re() > 0.0 {
+                doubled += area;
+                moment += (last + next) * area;
+            }
         }
         last = next;
     }
