@@ -11,8 +11,8 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::render::*;
 use tarragon_geometry::{
     BoxShape, Capsule, Cylinder, Ellipsoid, FramePoseVector, GeometryFrame, GeometryInstance,
-    HalfSpace, InMemoryMesh, MemoryFile, Mesh, PerceptionProperties, ProximityProperties,
-    SceneGraph, Shape, Sphere,
+    HalfSpace, HydroelasticContactRepresentation, InMemoryMesh, MemoryFile, Mesh,
+    PerceptionProperties, ProximityProperties, SceneGraph, Shape, Sphere,
 };
 
 fn allocations_of<R>(f: impl FnOnce() -> R) -> u64 {
@@ -90,6 +90,64 @@ fn moving_and_querying_allocates_only_the_result() {
         }
     }
     assert!(answers > 1000, "{answers}");
+}
+
+/// Contact surfaces of two soft balls and a block take a constant number of lists each, however
+/// many faces they have.
+#[test]
+fn contact_surfaces_allocate_only_the_result() {
+    let mut counts = vec![];
+    for hint in [0.05, 0.01] {
+        let mut graph = SceneGraph::new();
+        let source = graph.register_source("toys").unwrap();
+        let hard = ProximityProperties::new().with_rigid_hydroelastic();
+        let soft = ProximityProperties::new().with_compliant_hydroelastic(1e6);
+        let soft = soft.and_then(|p| p.with_resolution_hint(hint)).unwrap();
+        let ball: Shape = Sphere::new(0.2).unwrap().into();
+        let block = BoxShape::new(0.6, 0.6, 0.2).unwrap().into();
+        let toys = [
+            (&block, hard, 0.0),
+            (&ball, soft.clone(), 0.25),
+            (&ball, soft, 0.6),
+        ];
+        let frames = toys.map(|(shape, properties, z)| {
+            let frame = graph.register_frame(source, GeometryFrame::new(format!("at {z}")));
+            let frame = frame.unwrap();
+            let toy = GeometryInstance::new(Isometry3::identity(), shape.clone(), "toy").unwrap();
+            let toy = toy.with_proximity(properties);
+            graph.register_geometry(source, frame, toy).unwrap();
+            (frame, z)
+        });
+        let mut b = DiagramBuilder::new();
+        let scene = b.add("scene", graph);
+        let mut ctx = b.build().unwrap().default_context();
+        let port = scene.source_pose_port(source).unwrap();
+        for step in 0..40 {
+            let moved = |z: f64| Isometry3::translation(0.01 * f64::from(step % 5), 0.0, z);
+            let poses = frames.map(|(frame, z)| (frame, moved(z)));
+            ctx.fix(port, FramePoseVector::from_iter(poses)).unwrap();
+            let query = ctx.eval(scene.query).unwrap();
+            let polygons = HydroelasticContactRepresentation::Polygon;
+            let mut faces = 0;
+            let count = allocations_of(|| {
+                let surfaces = query.compute_contact_surfaces(polygons).unwrap();
+                assert_eq!(surfaces.len(), 2);
+                faces = surfaces.iter().map(|s| s.num_faces()).sum();
+                surfaces
+            });
+            if step >= 20 {
+                counts.push(count);
+            }
+            assert!(faces > if hint < 0.02 { 3000 } else { 100 }, "{faces}");
+        }
+    }
+    // Vertices, faces and data of each mesh and field, and the lists of surfaces.
+    assert!(
+        counts
+            .iter()
+            .all(|count| *count == counts[0] && *count <= 30),
+        "{counts:?}"
+    );
 }
 
 /// A wavy surface of 5000 triangles.

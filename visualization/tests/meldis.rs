@@ -3,6 +3,7 @@
 //! `TARRAGON_PYDRAKE` names a Python program that can import pydrake 1.51. Without it, or without a
 //! multicast route, these tests report it and pass.
 
+use crate::drake_visualizer::contacts::{ball_on_floor, soft_ball};
 use crate::drake_visualizer::scene::{Form, Frame, Geometry, Look, Scene, Touch, pose};
 use crate::support::{Page, field};
 use nalgebra::{Isometry3, Matrix4, Vector3};
@@ -16,6 +17,7 @@ use tarragon_geometry::{Role, Sphere};
 use tarragon_lcm::{Lcm, LcmBuses};
 use tarragon_visualization::{
     VisualizationConfig, VisualizationConnections, apply_visualization_config,
+    connect_contact_results_to_drake_visualizer,
 };
 
 /// Time limit for meldis to show something: it starts Python, and polls.
@@ -406,4 +408,34 @@ fn meldis_follows_poses_roles_contacts_and_new_geometry() {
         })
     };
     meldis.wait("new geometry is shown", || publish(&mut ctx), is_small);
+}
+
+/// A soft ball that rests on a floor has a surface, a force and no moment to speak of.
+#[test]
+fn meldis_shows_contact_surfaces() {
+    let Some(mut meldis) = Meldis::start(2) else {
+        return;
+    };
+    let mut b = DiagramBuilder::new();
+    let (plant, scene) = ball_on_floor(&mut b, soft_ball);
+    let lcm = Some(meldis.lcm.clone());
+    connect_contact_results_to_drake_visualizer(&mut b, &plant, &scene, lcm, None).unwrap();
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(0.5).unwrap();
+    let root = "/CONTACT_RESULTS/hydroelastic/";
+    let below = |m: &Meldis, name: &str| {
+        let paths = m.objects.keys();
+        let mut found = paths.filter(|p| p.starts_with(root) && p.contains(name));
+        found.next().cloned()
+    };
+    meldis.wait(
+        "the surface and its force are shown",
+        || sim.context_mut().force_publish().unwrap(),
+        |m| below(m, "/contact_surface").is_some() && below(m, "/force_C_W").is_some(),
+    );
+    let surface = below(&meldis, "/contact_surface").unwrap();
+    let mesh = looks(&meldis.objects[&surface]);
+    assert_eq!(mesh.kind, "BufferGeometry", "{surface}");
+    assert!(surface.contains("ball"), "{surface}");
 }

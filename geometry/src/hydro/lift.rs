@@ -128,8 +128,10 @@ impl<T: Scalar> Lift<T> {
             .collect();
         let mut pressures = vec![T::zero(); vertices.len()];
         let mut face_data = raw.face_data.clone();
-        let mut normals = Vec::with_capacity(raw.faces.len());
-        let mut gradients = [vec![], vec![]];
+        let num_faces = raw.faces.len();
+        let mut normals = Vec::with_capacity(num_faces);
+        let count_of_r = if self.is_r_rigid { 0 } else { num_faces };
+        let mut gradients = [num_faces, count_of_r].map(Vec::with_capacity);
         let mut at = 0;
         for face in &raw.faces {
             let count = face_data[at] as usize;

@@ -227,17 +227,15 @@ impl ObbTree {
     ) -> Option<Region> {
         let root = self.root.as_ref()?;
         let center = r_ab * root.center + p_ab;
-        let mut planes = vec![];
-        for (axis, direction) in root.axes.iter().zip(&root.directions) {
-            let half = axis.norm();
-            let direction = r_ab * direction;
-            for normal in [direction, -direction] {
-                planes.push(Plane {
-                    normal,
-                    offset: normal.dot(&center) + half,
-                });
+        let planes = [0, 1, 2, 3, 4, 5].map(|k| {
+            let half = root.axes[k / 2].norm();
+            let direction = r_ab * root.directions[k / 2];
+            let normal = if k % 2 == 0 { direction } else { -direction };
+            Plane {
+                normal,
+                offset: normal.dot(&center) + half,
             }
-        }
+        });
         Some(Region::new(&planes, &[], reach))
     }
 }

@@ -114,7 +114,7 @@ fn contacts_have_the_names_and_signs_of_drake() {
 
 /// Adds a ball of 2 kg, at the origin of its body and 0.1 m above a floor, to a diagram. Both have
 /// the properties.
-fn ball_on_floor(
+pub(crate) fn ball_on_floor(
     b: &mut DiagramBuilder,
     properties: impl Fn(&str) -> ProximityProperties,
 ) -> (Block<MultibodyPlant>, Block<SceneGraph>) {
@@ -142,7 +142,7 @@ fn ball_on_floor(
     add_multibody_plant_scene_graph(b, plant, scene).unwrap()
 }
 
-fn soft_ball(name: &str) -> ProximityProperties {
+pub(crate) fn soft_ball(name: &str) -> ProximityProperties {
     if name != "ball" {
         return ProximityProperties::new().with_rigid_hydroelastic();
     }

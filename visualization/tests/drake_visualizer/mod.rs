@@ -4,7 +4,7 @@ mod allocations;
 mod behaviour;
 mod captures;
 mod compare;
-mod contacts;
+pub(crate) mod contacts;
 mod pydrake;
 pub(crate) mod scene;
 
