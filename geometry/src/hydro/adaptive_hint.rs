@@ -1,8 +1,7 @@
 //! Resolution hints that keep the error of contact forces below a bound.
 
 use super::clip::{cut, section_edges};
-use super::hydroelastic_mesh::tessellate;
-use super::mesh::Tessellation;
+use super::mesh::{Tessellation, tessellate};
 use crate::error::{Error, Result};
 use crate::properties::HydroelasticTessellation;
 use crate::shape::Shape;

@@ -2,8 +2,8 @@
 
 use super::adaptive_hint::hint_for_error;
 use super::mesh::{
-    Tessellation, capsule, check_closed_and_oriented, cuboid, cylinder, ellipsoid, hull, inflate,
-    offset_hull, oriented, pressure_of_volume, without_inverted,
+    Tessellation, check_closed_and_oriented, hull, inflate, offset_hull, oriented,
+    pressure_of_volume, tessellate, without_inverted,
 };
 use crate::error::Result;
 use crate::mesh::{
@@ -11,8 +11,7 @@ use crate::mesh::{
 };
 use crate::properties::checks::check_not_negative_finite;
 use crate::properties::{GeometryProperties, HydroelasticTessellation, HydroelasticType};
-use crate::shape::{BoxShape, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere, calc_volume};
-use nalgebra::Vector3;
+use crate::shape::{BoxShape, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere};
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 
@@ -205,40 +204,6 @@ fn grown(shape: &Shape, margin: f64) -> Result<Shape> {
         Shape::Capsule(c) => Capsule::new(c.radius() + margin, c.length())?.into(),
         _ => shape.clone(),
     })
-}
-
-/// Returns the tessellation of a shape that is not from a file and its greatest distance from the
-/// surface (m).
-pub(super) fn tessellate(
-    shape: &Shape,
-    hint: f64,
-    scaling: HydroelasticTessellation,
-) -> Result<Option<(Tessellation, f64)>> {
-    // With half of the length of the part that grows radially.
-    let (mut mesh, depth, half_length) = match shape {
-        Shape::Sphere(s) => {
-            let mesh = ellipsoid(&Vector3::repeat(s.radius()), hint);
-            (mesh, s.radius(), 0.0)
-        }
-        Shape::Ellipsoid(e) => (ellipsoid(&e.semi_axes(), hint), e.semi_axes().min(), 0.0),
-        Shape::Box(b) => {
-            let half = b.half_size();
-            return Ok(Some((cuboid(&half).finish()?, half.min())));
-        }
-        Shape::Cylinder(c) => {
-            let (radius, half) = (c.radius(), 0.5 * c.length());
-            (cylinder(radius, c.length(), hint)?, radius.min(half), half)
-        }
-        Shape::Capsule(c) => {
-            let mesh = capsule(c.radius(), c.length(), hint);
-            (mesh, c.radius(), 0.5 * c.length())
-        }
-        _ => return Ok(None),
-    };
-    if scaling == HydroelasticTessellation::EqualVolume {
-        mesh.scale_to_volume(half_length, calc_volume(shape)?);
-    }
-    Ok(Some((mesh.finish()?, depth)))
 }
 
 fn rigid(

@@ -9,15 +9,13 @@ mod displacement;
 mod ellipsoid;
 mod hull;
 mod inflate;
+mod tessellate;
 mod tessellation;
 mod volume;
 
-pub(super) use self::capsule::capsule;
 pub(super) use self::check::check_closed_and_oriented;
-pub(super) use self::cuboid::cuboid;
-pub(super) use self::cylinder::cylinder;
-pub(super) use self::ellipsoid::ellipsoid;
 pub(super) use self::hull::{hull, offset_hull};
 pub(super) use self::inflate::inflate;
+pub(super) use self::tessellate::tessellate;
 pub(super) use self::tessellation::Tessellation;
 pub(super) use self::volume::{oriented, pressure_of_volume, without_inverted};
