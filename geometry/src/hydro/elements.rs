@@ -1,10 +1,10 @@
 //! Meshes prepared for intersection: planes of tetrahedra, normals of triangles, and trees.
 
 use super::obb_tree::ObbTree;
-use super::planes::Plane;
+use super::planes::{Plane, rounding_at};
 use crate::mesh::{TriangleSurfaceMesh, VolumeMesh, VolumeMeshFieldLinear};
 use nalgebra::Vector3;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A tetrahedron with its pressure per modulus.
 #[derive(Clone, Debug)]
@@ -84,6 +84,7 @@ pub(crate) struct CompliantMesh {
     pub(super) tree: ObbTree,
     /// Largest absolute coordinate (m), the scale of rounding.
     pub(super) reach: f64,
+    outside: OnceLock<f64>,
 }
 
 impl CompliantMesh {
@@ -100,7 +101,15 @@ impl CompliantMesh {
             tetrahedra,
             reach,
             field,
+            outside: OnceLock::new(),
         }
+    }
+    /// Returns the greatest of a number per vertex that depends on the shape only.
+    pub(super) fn greatest(&self, of: impl Fn(&Vector3<f64>) -> f64) -> f64 {
+        let vertices = self.field.mesh().vertices();
+        *self
+            .outside
+            .get_or_init(|| greatest(vertices, of, self.reach))
     }
     #[inline]
     pub(super) fn corners(&self, tetrahedron: &Tetrahedron) -> [Vector3<f64>; 4] {
@@ -115,6 +124,16 @@ impl CompliantMesh {
     }
 }
 
+/// Returns the greatest of a length (m) per vertex, or 0 if that is rounding.
+fn greatest(vertices: &[Vector3<f64>], of: impl Fn(&Vector3<f64>) -> f64, reach: f64) -> f64 {
+    let greatest = vertices.iter().map(of).fold(0.0, f64::max);
+    if greatest > rounding_at(reach) {
+        greatest
+    } else {
+        0.0
+    }
+}
+
 /// A rigid mesh in the frame of its geometry.
 pub(crate) struct RigidMesh {
     pub(super) surface: Arc<TriangleSurfaceMesh>,
@@ -122,6 +141,7 @@ pub(crate) struct RigidMesh {
     pub(super) tree: ObbTree,
     /// Largest absolute coordinate (m).
     pub(super) reach: f64,
+    outside: OnceLock<f64>,
 }
 
 impl RigidMesh {
@@ -137,7 +157,15 @@ impl RigidMesh {
             tree: ObbTree::new(&triangles, reach),
             reach,
             surface,
+            outside: OnceLock::new(),
         }
+    }
+    /// Returns the greatest of a number per vertex that depends on the shape only.
+    pub(super) fn greatest(&self, of: impl Fn(&Vector3<f64>) -> f64) -> f64 {
+        let vertices = self.surface.vertices();
+        *self
+            .outside
+            .get_or_init(|| greatest(vertices, of, self.reach))
     }
     #[inline]
     pub(super) fn corners(&self, triangle: usize) -> [Vector3<f64>; 3] {

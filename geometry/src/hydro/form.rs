@@ -13,7 +13,7 @@ use crate::ids::GeometryId;
 use crate::properties::{GeometryProperties, HydroelasticType};
 use crate::shape::Shape;
 use crate::values::values_of_pose;
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
@@ -101,11 +101,14 @@ impl HydroelasticForm {
         }
     }
 
-    /// Returns how far contact begins outside the shape (m).
-    pub(crate) fn margin(&self) -> f64 {
+    /// Returns how far contact begins outside the shape's bound (m), given how far a point of its
+    /// frame is outside. A mesh of equal volume or with a margin extends beyond the shape.
+    pub(crate) fn margin(&self, outside: impl Fn(&Vector3<f64>) -> f64) -> f64 {
         match self {
-            Self::Compliant(.., margin) | Self::CompliantHalfSpace(_, margin) => *margin,
-            _ => 0.0,
+            Self::Compliant(mesh, _, margin) => margin.max(mesh.greatest(outside)),
+            Self::Rigid(mesh) => mesh.greatest(outside),
+            Self::CompliantHalfSpace(_, margin) => *margin,
+            Self::Undefined | Self::Vanished | Self::RigidHalfSpace => 0.0,
         }
     }
 

@@ -87,6 +87,21 @@ impl LocalBound {
         })
     }
 
+    /// Returns a margin (m) by which all boxes in the world contain a point of the shape's frame.
+    pub(crate) fn margin_for(&self, p: &Vector3<f64>) -> f64 {
+        match self {
+            Self::Unbounded => 0.0,
+            Self::Round {
+                radius,
+                half_length,
+            } => {
+                let from_segment = (p.z.abs() - half_length).max(0.0);
+                (p.xy().norm().hypot(from_segment) - radius).max(0.0)
+            }
+            Self::Box { center, half } => ((p - center).abs() - half).sup(&Vector3::zeros()).norm(),
+        }
+    }
+
     #[inline]
     pub(crate) fn box_in_world<T: Scalar>(&self, x_wg: &Isometry3<T>) -> Option<Box32> {
         self.in_world(x_wg)

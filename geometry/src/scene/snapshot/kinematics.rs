@@ -100,17 +100,17 @@ impl PoseLayout {
                 frames + offsets.len() as u32 - 1
             });
         }
+        let margins = state.geometries.iter().filter_map(|g| {
+            let bound = g.bound.as_ref()?;
+            Some(g.hydroelastic.margin(|p| bound.margin_for(p)))
+        });
         Self {
             sources: sources.collect(),
             nested,
             num_nested,
             pose_of,
             offsets,
-            contact_margin: 2.0
-                * state
-                    .geometries
-                    .iter()
-                    .fold(0.0, |m: f64, g| m.max(g.hydroelastic.margin())),
+            contact_margin: 2.0 * margins.fold(0.0, f64::max),
             bounds: Default::default(),
         }
     }
