@@ -138,7 +138,7 @@ fn contact_surfaces_allocate_only_the_result() {
             if step >= 20 {
                 counts.push(count);
             }
-            assert!(faces > if hint < 0.02 { 3000 } else { 100 }, "{faces}");
+            assert!(faces > if hint < 0.02 { 1500 } else { 80 }, "{faces}");
         }
     }
     // Vertices, faces and data of each mesh and field, and the lists of surfaces.
