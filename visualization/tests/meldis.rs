@@ -429,11 +429,12 @@ fn meldis_shows_contact_surfaces() {
         let mut found = paths.filter(|p| p.starts_with(root) && p.contains(name));
         found.next().cloned()
     };
-    meldis.wait(
-        "the surface and its force are shown",
-        || sim.context_mut().force_publish().unwrap(),
-        |m| below(m, "/contact_surface").is_some() && below(m, "/force_C_W").is_some(),
-    );
+    let mut publish = || {
+        sim.context_mut().force_publish().unwrap();
+    };
+    meldis.wait("the surface and its force are shown", &mut publish, |m| {
+        below(m, "/contact_surface").is_some() && below(m, "/force_C_W").is_some()
+    });
     let surface = below(&meldis, "/contact_surface").unwrap();
     let mesh = looks(&meldis.objects[&surface]);
     assert_eq!(mesh.kind, "BufferGeometry", "{surface}");
