@@ -4,13 +4,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tarragon::framework::warnings::collect;
-use tarragon::geometry::{
+use nalgebra::Isometry3;
+use tarragon_framework::prelude::*;
+use tarragon_framework::warnings::collect;
+use tarragon_geometry::{
     BoxShape, FramePoseVector, GeometryFrame, GeometryInstance, HalfSpace,
     HydroelasticContactRepresentation, InMemoryMesh, MemoryFile, Mesh, ProximityProperties,
     SceneGraph, Shape,
 };
-use tarragon::prelude::*;
 
 /// Largest coordinate (m) of the surfaces that must be finite. Pressures and areas of larger ones
 /// may overflow.
@@ -22,7 +23,12 @@ fn compliant() -> ProximityProperties {
 }
 
 /// Returns an error if the file is refused.
-fn check(shape: Shape, own: ProximityProperties, other: Shape, others: ProximityProperties) -> Result<(), Box<dyn std::error::Error>> {
+fn check(
+    shape: Shape,
+    own: ProximityProperties,
+    other: Shape,
+    others: ProximityProperties,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut scene = SceneGraph::new();
     let source = scene.register_source("fuzz")?;
     let frame = scene.register_frame(source, GeometryFrame::new("fuzzed"))?;
@@ -35,7 +41,10 @@ fn check(shape: Shape, own: ProximityProperties, other: Shape, others: Proximity
     let mut context = builder.build()?.default_context();
     for z in [0.0, 0.3] {
         let poses = [(frame, Isometry3::translation(0.1, 0.0, z))];
-        context.fix(scene.source_pose_port(source)?, FramePoseVector::from_iter(poses))?;
+        context.fix(
+            scene.source_pose_port(source)?,
+            FramePoseVector::from_iter(poses),
+        )?;
         let query = context.eval(scene.query)?;
         for representation in [
             HydroelasticContactRepresentation::Polygon,
@@ -63,7 +72,11 @@ fuzz_target!(|bytes: &[u8]| {
     let fuzzed = || Shape::from(Mesh::new(file.clone()));
     let block = || Shape::from(BoxShape::new(1.0, 1.5, 2.0).expect("positive sizes"));
     let rigid = || ProximityProperties::new().with_rigid_hydroelastic();
-    let with_margin = || compliant().with_hydroelastic_margin(0.01).expect("a positive margin");
+    let with_margin = || {
+        compliant()
+            .with_hydroelastic_margin(0.01)
+            .expect("a positive margin")
+    };
     collect(|| {
         let results = [
             check(fuzzed(), compliant(), block(), rigid()),

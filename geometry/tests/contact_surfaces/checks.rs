@@ -85,6 +85,9 @@ pub(super) struct Tolerance {
     /// Of positions (m) and of pressures (Pa).
     pub(super) position: f64,
     pub(super) pressure: f64,
+    /// Of planes of equal pressure (m). The less the gradients of both differ, the farther the
+    /// rounding of the pressures moves them.
+    pub(super) plane: f64,
     /// Whether the pressures differ so little over some distance that rounding decides where they
     /// are equal.
     pub(super) undetermined: bool,
@@ -100,7 +103,7 @@ pub(super) fn tolerance(
     let far = far.fold(0.0, f64::max) + meshes().map(Bounds::size).fold(0.0, f64::max);
     let aspect = meshes().map(|b| b.aspect).fold(1.0, f64::max);
     let position = ROUNDING * far * aspect + SAME_CORNER;
-    let (mut steepest, mut undetermined) = (0.0_f64, false);
+    let (mut steepest, mut least_difference) = (0.0_f64, 1.0_f64);
     for f in 0..surface.num_faces() {
         let gradients = [
             surface.evaluate_grad_e_m_w(f),
@@ -113,7 +116,7 @@ pub(super) fn tolerance(
             .fold(0.0, f64::max);
         steepest = steepest.max(steep);
         if let [Some(m), Some(n)] = gradients {
-            undetermined |= (m - n).norm() < 1e-6 * steep;
+            least_difference = least_difference.min((m - n).norm() / steep);
         }
     }
     let largest = meshes()
@@ -123,7 +126,8 @@ pub(super) fn tolerance(
     Tolerance {
         position,
         pressure,
-        undetermined,
+        plane: position / least_difference,
+        undetermined: least_difference < 1e-6,
     }
 }
 
