@@ -101,6 +101,8 @@ pub fn make_hydroelastic_mesh(
 pub(super) struct MeshRequest {
     kind: HydroelasticType,
     hint: f64,
+    /// Relative force error, which takes the place of the hint.
+    error: Option<f64>,
     margin: f64,
     scaling: HydroelasticTessellation,
 }
@@ -120,21 +122,16 @@ impl MeshRequest {
         let scaling =
             properties.get_or(group, "tessellation", HydroelasticTessellation::Inscribed)?;
         let error = properties.try_get::<f64>(group, "relative_force_error")?;
-        let chosen = match error {
-            Some(error) => hint_for_error(shape, scaling, *error)?,
-            None => None,
-        };
-        let hint = match (chosen, shape) {
-            (Some(hint), _) => hint,
-            (
-                None,
-                Shape::Sphere(_) | Shape::Ellipsoid(_) | Shape::Cylinder(_) | Shape::Capsule(_),
-            ) => properties.get_or(group, "resolution_hint", f64::INFINITY)?,
+        let hint = match shape {
+            Shape::Sphere(_) | Shape::Ellipsoid(_) | Shape::Cylinder(_) | Shape::Capsule(_) => {
+                properties.get_or(group, "resolution_hint", f64::INFINITY)?
+            }
             _ => f64::INFINITY,
         };
         Ok(Self {
             kind,
             hint,
+            error: error.copied(),
             margin,
             scaling,
         })
@@ -145,7 +142,12 @@ impl MeshRequest {
     /// # Errors
     /// Returns an error in the cases of that function.
     pub(super) fn make(self, shape: &Shape) -> Result<Option<HydroelasticMesh>> {
-        let (hint, scaling) = (self.hint, self.scaling);
+        let scaling = self.scaling;
+        let chosen = match (self.kind, self.error) {
+            (HydroelasticType::Undefined, _) | (_, None) => None,
+            (_, Some(error)) => hint_for_error(shape, scaling, error)?,
+        };
+        let hint = chosen.unwrap_or(self.hint);
         Ok(match self.kind {
             HydroelasticType::Undefined => None,
             HydroelasticType::Rigid => rigid(shape, hint, scaling)?.map(HydroelasticMesh::Surface),
@@ -171,7 +173,7 @@ impl MeshRequest {
             shape: name,
             is_rigid: self.kind == HydroelasticType::Rigid,
             has_equal_volume: self.scaling == HydroelasticTessellation::EqualVolume,
-            numbers: [a, b, c, self.hint, self.margin].map(f64::to_bits),
+            numbers: [a, b, c, self.hint, self.margin, self.error.unwrap_or(0.0)].map(f64::to_bits),
         })
     }
 }
@@ -183,7 +185,7 @@ pub(super) struct MeshKey {
     is_rigid: bool,
     has_equal_volume: bool,
     /// Bits of lengths and properties.
-    numbers: [u64; 5],
+    numbers: [u64; 6],
 }
 
 /// Returns a shape that is not from a file, larger by a margin (m) on each side.
