@@ -1,7 +1,7 @@
 //! Simulations that render and simulations that change the scene never deadlock, whichever tasks
 //! rayon runs on a waiting thread.
 //!
-//! Each scenario runs for `TARRAGON_SOAK_SECONDS` (2 s by default; CI: 10 s, optimised).
+//! Each scenario runs for `TARRAGON_SOAK_SECONDS` (2 s by default; CI: 6 s more).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

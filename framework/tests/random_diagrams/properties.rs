@@ -3,6 +3,17 @@
 use super::diagrams::*;
 use super::*;
 
+/// `PROPTEST_CASES` overrides the number of cases, for builds with a sanitizer.
+fn config(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let overridden = std::env::var_os("PROPTEST_CASES").is_some();
+    ProptestConfig {
+        cases: if overridden { default.cases } else { cases },
+        failure_persistence: None,
+        ..default
+    }
+}
+
 /// Reads a number that is not in any context, without declaring it.
 struct Liar(Arc<AtomicU64>);
 impl LeafSystem<f64> for Liar {
@@ -16,7 +27,7 @@ impl LeafSystem<f64> for Liar {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(3000))]
 
     #[test]
     fn values_do_not_depend_on_what_is_cached(
@@ -187,7 +198,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(500))]
 
     #[test]
     fn simulations_repeat_to_the_bit(specs in prop::collection::vec(spec(), 1..20)) {

@@ -195,7 +195,7 @@ fn dual_numbers_match_central_differences() {
     for kind in 0..4 {
         let m = mesh(&solid(kind));
         for other in 0..BODIES + 2 {
-            for k in 0..10 {
+            for k in 0..4 {
                 let b = match other {
                     0..BODIES => body(&mut random, other),
                     _ => mesh(&solid(other - BODIES)).into(),
@@ -269,7 +269,7 @@ fn dual_numbers_match_central_differences() {
     }
     let counts = format!("{compared} {negative} {between} {held}");
     assert!(
-        compared > 1500 && negative > 600 && held < between,
+        compared > 600 && negative > 240 && held < between,
         "{counts}"
     );
 }
