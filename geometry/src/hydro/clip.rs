@@ -1,7 +1,8 @@
 //! Convex polygons, clipped by planes.
 
-use super::planes::Plane;
+use super::planes::{FourPlanes, Plane};
 use nalgebra::Vector3;
+use wide::f64x4;
 
 /// Maximum number of corners: a section of four, clipped by the four faces of a tetrahedron.
 const MOST_CORNERS: usize = 8;
@@ -66,6 +67,16 @@ impl Clipped {
         [polygon.sides[before], polygon.sides[corner]]
     }
 
+    /// Returns the sides with the squares of their lengths (m^2).
+    #[inline]
+    pub(super) fn sides(&self) -> impl Iterator<Item = (u8, f64)> {
+        let polygon = &self.polygons[self.now];
+        (0..polygon.len).map(|i| {
+            let end = &polygon.corners[if i + 1 == polygon.len { 0 } else { i + 1 }];
+            (polygon.sides[i], (end - polygon.corners[i]).norm_squared())
+        })
+    }
+
     /// Begins with the section of a tetrahedron by a plane, given the heights of its corners above
     /// the plane; false if there is none. Its sides are the faces of the tetrahedron.
     #[inline]
@@ -85,36 +96,30 @@ impl Clipped {
     /// Keeps what is below planes, whose sides get numbers from [`CLIPPING`] on; false if nothing
     /// is left. Where all of it is in a plane but for `rounding` (m), it is left if `owns` says so.
     #[inline]
-    pub(super) fn clip<const N: usize>(
+    pub(super) fn clip(
         &mut self,
-        planes: &[Plane; N],
+        planes: &FourPlanes,
         owns: impl Fn(usize) -> bool,
         rounding: f64,
     ) -> bool {
         // Most polygons are outside of a plane, and most planes leave the others as they are.
-        let mut cuts = [false; N];
-        for (k, plane) in planes.iter().enumerate() {
-            let [lowest, highest] = self.range(plane);
-            if lowest >= -rounding && !(highest <= rounding && owns(k)) {
-                return false;
-            }
-            // Corners in the plane but for rounding stay as they are, which adds no needless ones.
-            cuts[k] = lowest < -rounding && highest > rounding;
-        }
-        let mut cutting = (0..).zip(planes).filter(|(k, _)| cuts[*k]);
-        cutting.all(|(k, plane)| self.cut_by(plane, CLIPPING + k as u8, rounding))
-    }
-
-    /// Returns the least and the greatest height of the corners above a plane.
-    #[inline]
-    fn range(&self, plane: &Plane) -> [f64; 2] {
-        let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+        let (mut lowest, mut highest) = (f64x4::splat(f64::MAX), f64x4::splat(f64::MIN));
         for p in self.corners() {
-            let h = plane.height(p);
-            range[0] = if h < range[0] { h } else { range[0] };
-            range[1] = if h > range[1] { h } else { range[1] };
+            let heights = planes.heights(p);
+            lowest = lowest.fast_min(heights);
+            highest = highest.fast_max(heights);
         }
-        range
+        let (below, above) = (f64x4::splat(-rounding), f64x4::splat(rounding));
+        let (is_below, is_above) = (lowest.simd_lt(below), highest.simd_gt(above));
+        let outside = !is_below.to_bitmask() & 15;
+        let owned = |k: usize| is_above.to_bitmask() & 1 << k == 0 && owns(k);
+        if outside != 0 && (0..4).any(|k| outside & 1 << k != 0 && !owned(k)) {
+            return false;
+        }
+        // Corners in the plane but for rounding stay as they are, which adds no needless ones.
+        let cuts = (is_below & is_above).to_bitmask();
+        let mut cutting = (0..4_u8).filter(|k| cuts & 1 << k != 0);
+        cutting.all(|k| self.cut_by(&planes.plane(k as usize), CLIPPING + k, rounding))
     }
 
     /// Keeps what is below a plane; false if nothing is left.

@@ -1,7 +1,8 @@
 //! Meshes prepared for intersection: planes of tetrahedra, normals of triangles, and trees.
 
+use super::adjacency::Adjacency;
 use super::obb_tree::ObbTree;
-use super::planes::{Plane, rounding_at};
+use super::planes::{FourPlanes, Plane, rounding_at};
 use crate::mesh::{TriangleSurfaceMesh, VolumeMesh, VolumeMeshFieldLinear};
 use nalgebra::Vector3;
 use std::sync::{Arc, OnceLock};
@@ -10,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug)]
 pub(super) struct Tetrahedron {
     /// Faces with outward normals; face `f` is opposite to vertex `f`.
-    pub(super) faces: [Plane; 4],
+    pub(super) faces: FourPlanes,
     pub(super) gradient: Vector3<f64>,
     /// Value at the origin of the mesh's frame.
     pub(super) at_origin: f64,
@@ -53,7 +54,7 @@ impl Tetrahedron {
         }
         let first = vertices[0] as usize;
         Some(Self {
-            faces,
+            faces: FourPlanes::new(&faces),
             gradient,
             at_origin: field.values()[first] - gradient.dot(&mesh.vertices()[first]),
             vertices,
@@ -68,7 +69,7 @@ impl Tetrahedron {
 }
 
 /// Returns the sorted vertices of the faces of a tetrahedron; face `f` is opposite to vertex `f`.
-fn sorted_faces(vertices: [u32; 4]) -> [[u32; 3]; 4] {
+pub(super) fn sorted_faces(vertices: [u32; 4]) -> [[u32; 3]; 4] {
     [0, 1, 2, 3].map(|f| {
         let mut face = [1, 2, 3].map(|k| vertices[(f + k) % 4]);
         face.sort_unstable();
@@ -85,6 +86,7 @@ pub(crate) struct CompliantMesh {
     /// Largest absolute coordinate (m), the scale of rounding.
     pub(super) reach: f64,
     outside: OnceLock<f64>,
+    adjacency: OnceLock<Option<Adjacency>>,
 }
 
 impl CompliantMesh {
@@ -102,7 +104,14 @@ impl CompliantMesh {
             reach,
             field,
             outside: OnceLock::new(),
+            adjacency: OnceLock::new(),
         }
+    }
+    /// Returns the adjacency, made for the first contact with another compliant mesh; `None` if
+    /// surfaces cannot be followed in this mesh.
+    pub(super) fn adjacency(&self) -> Option<&Adjacency> {
+        let adjacency = self.adjacency.get_or_init(|| Adjacency::new(self));
+        adjacency.as_ref()
     }
     /// Returns the greatest of a number per vertex that depends on the shape only.
     pub(super) fn greatest(&self, of: impl Fn(&Vector3<f64>) -> f64) -> f64 {
@@ -114,13 +123,17 @@ impl CompliantMesh {
     #[inline]
     pub(super) fn corners(&self, tetrahedron: &Tetrahedron) -> [Vector3<f64>; 4] {
         let vertices = self.field.mesh().vertices();
-        tetrahedron.vertices.map(|v| vertices[v as usize])
+        let [a, b, c, d] = tetrahedron.vertices;
+        let at = |v: u32| vertices[v as usize];
+        [at(a), at(b), at(c), at(d)]
     }
     /// Returns the pressures at the corners of a tetrahedron, per modulus.
     #[inline]
     pub(super) fn pressures(&self, tetrahedron: &Tetrahedron) -> [f64; 4] {
         let values = self.field.values();
-        tetrahedron.vertices.map(|v| values[v as usize])
+        let [a, b, c, d] = tetrahedron.vertices;
+        let at = |v: u32| values[v as usize];
+        [at(a), at(b), at(c), at(d)]
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::contact_surface::{ContactSurface, HydroelasticContactRepresentation};
 use super::elements::{CompliantMesh, RigidMesh};
+use super::follow::WalkSpace;
 use super::hydroelastic_mesh::{HydroelasticMesh, MeshRequest};
 use super::lift::Lift;
 use super::plane::{SharedVertices, intersect_compliant_plane, intersect_rigid_plane};
@@ -139,6 +140,7 @@ impl NoSurface {
 struct IntersectionSpace {
     surface: RawSurface,
     shared: SharedVertices,
+    walk: WalkSpace,
 }
 
 thread_local! {
@@ -178,16 +180,16 @@ impl<'a> Pair<'a> {
 
 impl Pair<'_> {
     /// Adds the faces between S and R at `X_SR`.
-    fn intersect(
-        &self,
-        surface: &mut RawSurface,
-        shared: &mut SharedVertices,
-        x_sr: &Isometry3<f64>,
-    ) {
+    fn intersect(&self, space: &mut IntersectionSpace, x_sr: &Isometry3<f64>) {
+        let IntersectionSpace {
+            surface,
+            shared,
+            walk,
+        } = space;
         match *self {
             Self::RigidMesh(s, modulus, r) => tri_tet::intersect(surface, (s, modulus), r, x_sr),
             Self::CompliantMesh(s, modulus_s, r, modulus_r) => {
-                tet_tet::intersect(surface, (s, modulus_s), (r, modulus_r), x_sr);
+                tet_tet::intersect(surface, walk, (s, modulus_s), (r, modulus_r), x_sr);
             }
             Self::RigidHalfSpace(s, modulus) => {
                 intersect_rigid_plane(surface, shared, (s, modulus), x_sr);
@@ -252,11 +254,10 @@ pub(crate) fn contact_surface<T: Scalar>(
     let x_sr = values_of_pose(x_ws).inverse() * values_of_pose(x_wr);
     let is_r_rigid = !matches!(pair, Pair::CompliantMesh(..));
     SPACE.with_borrow_mut(|space| {
-        let IntersectionSpace { surface, shared } = space;
-        surface.clear();
-        surface.moves = T::NDERIV > 0;
-        pair.intersect(surface, shared, &x_sr);
+        space.surface.clear();
+        space.surface.moves = T::NDERIV > 0;
+        pair.intersect(space, &x_sr);
         let lift = Lift::new(x_ws, x_wr, is_r_rigid);
-        lift.surface(surface, ids, is_s_first, representation)
+        lift.surface(&space.surface, ids, is_s_first, representation)
     })
 }

@@ -9,14 +9,18 @@
 //! approximation of pressure field contact patches", 2022; Drake's documentation.
 
 mod adaptive_hint;
+mod adjacency;
 mod clip;
 mod contact_surface;
 mod elements;
+mod follow;
 mod form;
 mod hydroelastic_mesh;
 mod lift;
 mod mesh;
+mod obb_pairs;
 mod obb_tree;
+mod pair_set;
 mod plane;
 mod planes;
 mod raw_surface;

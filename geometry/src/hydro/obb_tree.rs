@@ -11,52 +11,52 @@ use smallvec::SmallVec;
 use wide::f32x4;
 
 /// Number of children of a node.
-const WIDTH: usize = 8;
+pub(super) const WIDTH: usize = 8;
 
 /// Bound on the nodes that wait while a tree is searched: at every level, all children but one.
 const DEPTH: usize = 12 * WIDTH;
 
 /// Padding of boxes and regions, relative to the largest coordinate, for the rounding of about ten
 /// operations.
-const ROUNDING: f64 = 16.0 * f32::EPSILON as f64;
+pub(super) const ROUNDING: f64 = 16.0 * f32::EPSILON as f64;
 
 /// Node with the boxes of its children.
 #[derive(Clone, Debug)]
-struct Node {
-    boxes: [FourBoxes; WIDTH / 4],
+pub(super) struct Node {
+    pub(super) boxes: [FourBoxes; WIDTH / 4],
     /// Indices of the children, or [`LEAF`] and the element.
-    links: [u32; WIDTH],
+    pub(super) links: [u32; WIDTH],
 }
 
 /// Four oriented boxes, one per lane.
 #[derive(Clone, Debug)]
-struct FourBoxes {
-    center: [f32x4; 3],
+pub(super) struct FourBoxes {
+    pub(super) center: [f32x4; 3],
     /// Coordinates of the axes, as long as half of the box.
-    axes: [[f32x4; 3]; 3],
+    pub(super) axes: [[f32x4; 3]; 3],
     /// Squares of their lengths; negative where there is no box.
-    squares: [f32x4; 3],
+    pub(super) squares: [f32x4; 3],
 }
 
 /// Bit of links to elements.
-const LEAF: u32 = 1 << 31;
+pub(super) const LEAF: u32 = 1 << 31;
 
 /// Tree of oriented boxes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObbTree {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// The box around all elements, if there are any.
-    root: Option<OrientedBox>,
+    pub(super) root: Option<OrientedBox>,
 }
 
 /// A box along its own axes.
 #[derive(Clone, Debug)]
-struct OrientedBox {
-    center: Vector3<f64>,
+pub(super) struct OrientedBox {
+    pub(super) center: Vector3<f64>,
     /// Axes as long as half of the box.
-    axes: [Vector3<f64>; 3],
+    pub(super) axes: [Vector3<f64>; 3],
     /// Their unit vectors.
-    directions: [Vector3<f64>; 3],
+    pub(super) directions: [Vector3<f64>; 3],
 }
 
 /// A convex region: the hull of up to four points, inside of planes. Either may be missing.
@@ -135,7 +135,7 @@ impl Region {
     }
 }
 
-fn single(v: Vector3<f64>) -> [f32; 3] {
+pub(super) fn single(v: Vector3<f64>) -> [f32; 3] {
     <[f64; 3]>::from(v).map(|x| x as f32)
 }
 

@@ -1,6 +1,7 @@
 //! Planes, and angles between them.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
+use wide::f64x4;
 
 /// A plane: its unit normal and its offset along it.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,69 @@ impl Plane {
         Self {
             normal: -self.normal,
             offset: -self.offset,
+        }
+    }
+}
+
+/// Four planes, side by side, such as those of the faces of a tetrahedron.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FourPlanes {
+    /// Normals by coordinate.
+    normals: [[f64; 4]; 3],
+    offsets: [f64; 4],
+}
+
+impl FourPlanes {
+    pub(super) fn new(planes: &[Plane; 4]) -> Self {
+        Self {
+            normals: [0, 1, 2].map(|i| planes.each_ref().map(|plane| plane.normal[i])),
+            offsets: planes.each_ref().map(|plane| plane.offset),
+        }
+    }
+    /// Creates three planes; all is below the fourth.
+    pub(super) fn of_three([a, b, c]: [Plane; 3]) -> Self {
+        let above_all = Plane {
+            normal: Vector3::zeros(),
+            offset: f64::MAX,
+        };
+        Self::new(&[a, b, c, above_all])
+    }
+    #[inline(always)]
+    fn lanes(&self) -> [f64x4; 3] {
+        let [x, y, z] = self.normals;
+        [f64x4::new(x), f64x4::new(y), f64x4::new(z)]
+    }
+    #[inline]
+    pub(super) fn normal(&self, k: usize) -> Vector3<f64> {
+        let [x, y, z] = &self.normals;
+        Vector3::new(x[k], y[k], z[k])
+    }
+    #[inline]
+    pub(super) fn plane(&self, k: usize) -> Plane {
+        Plane {
+            normal: self.normal(k),
+            offset: self.offsets[k],
+        }
+    }
+    pub(super) fn planes(&self) -> [Plane; 4] {
+        [0, 1, 2, 3].map(|k| self.plane(k))
+    }
+    /// Returns the signed distances of a point (m).
+    #[inline(always)]
+    pub(super) fn heights(&self, p: &Vector3<f64>) -> f64x4 {
+        let [x, y, z] = self.lanes();
+        x * p.x + y * p.y + z * p.z - f64x4::new(self.offsets)
+    }
+    /// Returns the planes in another frame, in which theirs has a rotation and a position.
+    #[inline(always)]
+    pub(super) fn posed(&self, r: &Matrix3<f64>, p: &Vector3<f64>) -> Self {
+        let [x, y, z] = self.lanes();
+        let turned = |i: usize| x * r[(i, 0)] + y * r[(i, 1)] + z * r[(i, 2)];
+        let [x, y, z] = [turned(0), turned(1), turned(2)];
+        let offsets = f64x4::new(self.offsets) + (x * p.x + y * p.y + z * p.z);
+        Self {
+            normals: [x.to_array(), y.to_array(), z.to_array()],
+            offsets: offsets.to_array(),
         }
     }
 }

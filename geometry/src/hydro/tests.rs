@@ -46,7 +46,7 @@ fn rigid(shape: &Shape, hint: f64) -> Arc<TriangleSurfaceMesh> {
     surface_of(shape, &rigid_properties(hint))
 }
 
-fn compliant(shape: &Shape, hint: f64, margin: f64) -> Arc<VolumeMeshFieldLinear> {
+pub(super) fn compliant(shape: &Shape, hint: f64, margin: f64) -> Arc<VolumeMeshFieldLinear> {
     try_field(shape, &compliant_properties(hint, margin)).unwrap()
 }
 
@@ -75,7 +75,7 @@ fn outside(shape: &Shape, p: &Vector3<f64>) -> f64 {
     }
 }
 
-fn shapes() -> impl Strategy<Value = Shape> {
+pub(super) fn shapes() -> impl Strategy<Value = Shape> {
     let sizes = || prop::array::uniform3(0.05..2.0);
     prop_oneof![
         sizes().prop_map(|[x, y, z]| BoxShape::new(x, y, z).unwrap().into()),

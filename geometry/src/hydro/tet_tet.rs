@@ -2,15 +2,16 @@
 
 use super::clip::{CLIPPING, Clipped};
 use super::elements::{CompliantMesh, Tetrahedron};
+use super::follow::WalkSpace;
 use super::obb_tree::Region;
-use super::planes::{Plane, is_along, rounding_at};
+use super::planes::{FourPlanes, is_along, rounding_at};
 use super::raw_surface::{MovingPlane, RawFace, RawSurface, motion_at};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 /// A tetrahedron of R, expressed in S.
-struct PosedTetrahedron {
+pub(super) struct PosedTetrahedron {
     corners: [Vector3<f64>; 4],
-    faces: [Plane; 4],
+    faces: FourPlanes,
     /// Pressures at the corners (Pa), and their gradient (Pa/m).
     pressures: [f64; 4],
     gradient: Vector3<f64>,
@@ -19,102 +20,180 @@ struct PosedTetrahedron {
 impl PosedTetrahedron {
     fn motion(&self, other: &Tetrahedron, base: &MovingPlane, sides: [u8; 2]) -> Matrix3<f64> {
         let plane = |side: u8| match side.checked_sub(CLIPPING) {
-            Some(face) => MovingPlane::of_s(other.faces[face as usize].normal),
-            None => MovingPlane::of_r(self.faces[side as usize].normal),
+            Some(face) => MovingPlane::of_s(other.faces.normal(face as usize)),
+            None => MovingPlane::of_r(self.faces.normal(side as usize)),
         };
         motion_at(&[*base, plane(sides[0]), plane(sides[1])])
     }
 }
 
+/// Two compliant meshes S and R, each with its modulus (Pa); R is at `X_SR`.
+pub(super) struct PosedMeshes<'a> {
+    pub(super) s: &'a CompliantMesh,
+    pub(super) modulus_s: f64,
+    pub(super) r: &'a CompliantMesh,
+    pub(super) modulus_r: f64,
+    pub(super) r_sr: Matrix3<f64>,
+    pub(super) p_sr: Vector3<f64>,
+    /// Largest coordinate (m), and the rounding of such coordinates.
+    pub(super) reach: f64,
+    pub(super) rounding: f64,
+}
+
 /// Adds the faces between two compliant meshes, each with its modulus (Pa); R is at `X_SR`.
 pub(super) fn intersect(
     surface: &mut RawSurface,
+    walk: &mut WalkSpace,
     (s, modulus_s): (&CompliantMesh, f64),
     (r, modulus_r): (&CompliantMesh, f64),
     x_sr: &Isometry3<f64>,
 ) {
-    let r_sr = x_sr.rotation.to_rotation_matrix().into_inner();
-    let p_sr = x_sr.translation.vector;
-    let reach = s.reach + r.reach + p_sr.amax();
-    let rounding = rounding_at(reach);
-    let mut polygon = Clipped::new();
-    let r_rs = r_sr.transpose();
-    let Some(near) = s.tree.region_in(&r_rs, &-(r_rs * p_sr), reach) else {
-        return;
-    };
-    r.tree.for_each_in(&near, |e| {
-        let tetrahedron = &r.tetrahedra[e as usize];
-        let plane = |plane: &Plane| {
-            let normal = r_sr * plane.normal;
-            Plane {
-                normal,
-                offset: plane.offset + normal.dot(&p_sr),
-            }
-        };
-        let own = PosedTetrahedron {
-            corners: r.corners(tetrahedron).map(|p| r_sr * p + p_sr),
-            faces: [0, 1, 2, 3].map(|f| plane(&tetrahedron.faces[f])),
-            pressures: r.pressures(tetrahedron).map(|p| p * modulus_r),
-            gradient: r_sr * tetrahedron.gradient * modulus_r,
-        };
-        let region = Region::new(&own.faces, &own.corners, reach);
-        s.tree.for_each_in(&region, |e| {
-            let other = (&s.tetrahedra[e as usize], modulus_s);
-            intersect_pair(surface, &mut polygon, other, &own, rounding);
-        });
-    });
+    let meshes = PosedMeshes::new((s, modulus_s), (r, modulus_r), x_sr);
+    let adjacencies = s.adjacency().zip(r.adjacency());
+    let is_followed = adjacencies.is_some_and(|(s, r)| meshes.follow(surface, walk, [s, r]));
+    if !is_followed {
+        surface.clear();
+        meshes.search(surface);
+    }
 }
 
-#[inline]
-fn intersect_pair(
-    surface: &mut RawSurface,
-    polygon: &mut Clipped,
-    (other, modulus): (&Tetrahedron, f64),
-    own: &PosedTetrahedron,
+impl<'a> PosedMeshes<'a> {
+    pub(super) fn new(
+        (s, modulus_s): (&'a CompliantMesh, f64),
+        (r, modulus_r): (&'a CompliantMesh, f64),
+        x_sr: &Isometry3<f64>,
+    ) -> Self {
+        let p_sr = x_sr.translation.vector;
+        let reach = s.reach + r.reach + p_sr.amax();
+        Self {
+            s,
+            modulus_s,
+            r,
+            modulus_r,
+            r_sr: x_sr.rotation.to_rotation_matrix().into_inner(),
+            p_sr,
+            reach,
+            rounding: rounding_at(reach),
+        }
+    }
+
+    pub(super) fn posed(&self, e: u32) -> PosedTetrahedron {
+        let tetrahedron = &self.r.tetrahedra[e as usize];
+        let [a, b, c, d] = self.r.corners(tetrahedron);
+        let [k, l, m, n] = self.r.pressures(tetrahedron);
+        let at = |p: &Vector3<f64>| self.r_sr * p + self.p_sr;
+        let factor = self.modulus_r;
+        PosedTetrahedron {
+            corners: [at(&a), at(&b), at(&c), at(&d)],
+            faces: tetrahedron.faces.posed(&self.r_sr, &self.p_sr),
+            pressures: [k * factor, l * factor, m * factor, n * factor],
+            gradient: self.r_sr * tetrahedron.gradient * factor,
+        }
+    }
+
+    /// Adds all faces: every tetrahedron of R is compared with those of S near it.
+    pub(super) fn search(&self, surface: &mut RawSurface) {
+        let r_rs = self.r_sr.transpose();
+        let Some(near) = self
+            .s
+            .tree
+            .region_in(&r_rs, &-(r_rs * self.p_sr), self.reach)
+        else {
+            return;
+        };
+        let mut polygon = Clipped::new();
+        self.r.tree.for_each_in(&near, |e| {
+            let own = self.posed(e);
+            let region = Region::new(&own.faces.planes(), &own.corners, self.reach);
+            self.s.tree.for_each_in(&region, |e| {
+                let pair = TetrahedronPair::new(self, e, &own);
+                if pair.is_along() && pair.cut(&mut polygon) {
+                    pair.add_to(surface, &polygon);
+                }
+            });
+        });
+    }
+}
+
+/// A tetrahedron of S and one of R.
+pub(super) struct TetrahedronPair<'a> {
+    s: &'a Tetrahedron,
+    modulus_s: f64,
+    r: &'a PosedTetrahedron,
+    /// Gradient of the pressure of S (Pa/m), and by how much it exceeds that of R.
+    gradient: Vector3<f64>,
+    difference: Vector3<f64>,
     rounding: f64,
-) {
-    let gradient = other.gradient * modulus;
-    // How much the pressure of S exceeds that of R. Rounding counts as 0: two tetrahedra of S that
-    // meet at a corner of R would round it to different signs, and a part would be missing.
-    let least = rounding * gradient.abs().sum();
-    let mut excess = [0.0; 4];
-    for (k, excess) in excess.iter_mut().enumerate() {
-        let difference = other.pressure(&own.corners[k]) * modulus - own.pressures[k];
-        if difference.abs() > least + 4.0 * f64::EPSILON * own.pressures[k].abs() {
-            *excess = difference;
+}
+
+impl<'a> TetrahedronPair<'a> {
+    #[inline(always)]
+    pub(super) fn new(meshes: &PosedMeshes<'a>, s: u32, r: &'a PosedTetrahedron) -> Self {
+        let s = &meshes.s.tetrahedra[s as usize];
+        let gradient = s.gradient * meshes.modulus_s;
+        Self {
+            s,
+            modulus_s: meshes.modulus_s,
+            r,
+            gradient,
+            difference: gradient - r.gradient,
+            rounding: meshes.rounding,
         }
     }
-    if gradient == Vector3::zeros() {
-        // Pressures are equal on a face of R, which no other tetrahedron of R has.
-        for excess in excess.iter_mut().filter(|h| **h == 0.0) {
-            *excess = f64::MIN_POSITIVE;
+
+    /// Returns true if a face would push both bodies apart.
+    #[inline(always)]
+    pub(super) fn is_along(&self) -> bool {
+        is_along(&self.difference, &self.gradient) && is_along(&-self.difference, &self.r.gradient)
+    }
+
+    /// Makes the polygon where pressures are equal; false if there is none.
+    #[inline(always)]
+    pub(super) fn cut(&self, polygon: &mut Clipped) -> bool {
+        // How much the pressure of S exceeds that of R. Rounding counts as 0: two tetrahedra of S
+        // that meet at a corner of R would round it to different signs, and a part would be
+        // missing.
+        let least = self.rounding * self.gradient.abs().sum();
+        let mut excess = [0.0; 4];
+        for (k, excess) in excess.iter_mut().enumerate() {
+            let pressure = self.r.pressures[k];
+            let difference = self.s.pressure(&self.r.corners[k]) * self.modulus_s - pressure;
+            if difference.abs() > least + 4.0 * f64::EPSILON * pressure.abs() {
+                *excess = difference;
+            }
         }
+        if self.gradient == Vector3::zeros() {
+            // Pressures are equal on a face of R, which no other tetrahedron of R has.
+            for excess in excess.iter_mut().filter(|h| **h == 0.0) {
+                *excess = f64::MIN_POSITIVE;
+            }
+        }
+        // Faces lie between where the pressure of S is greater and where it is not, as in the
+        // section. Beyond a face of S, pressures may be equal everywhere, without a face of their
+        // own.
+        let owns = |f: usize| self.s.faces.normal(f).dot(&self.difference) < 0.0;
+        polygon.begin(&self.r.corners, &excess)
+            && polygon.clip(&self.s.faces, owns, self.rounding)
+            && polygon.finish()
     }
-    let difference = gradient - own.gradient;
-    if !is_along(&difference, &gradient) || !is_along(&-difference, &own.gradient) {
-        return;
-    }
-    // Faces lie between where the pressure of S is greater and where it is not, as in the section.
-    // Beyond a face of S, pressures may be equal everywhere, without a face of their own.
-    let owns = |f: usize| other.faces[f].normal.dot(&difference) < 0.0;
-    if !polygon.begin(&own.corners, &excess)
-        || !polygon.clip(&other.faces, owns, rounding)
-        || !polygon.finish()
-    {
-        return;
-    }
-    let Some(normal) = difference.try_normalize(0.0) else {
-        return;
-    };
-    let face = RawFace {
-        normal,
-        gradient_s: gradient,
-        gradient_r: own.gradient,
-    };
-    surface.add_face(polygon.corners().len(), face);
-    let base = MovingPlane::between(&gradient, &own.gradient);
-    for (i, p) in polygon.corners().iter().enumerate() {
-        let motion = || own.motion(other, &base, polygon.sides_at(i));
-        surface.add_vertex(*p, other.pressure(p) * modulus, motion);
+
+    /// Adds the face whose polygon was made.
+    #[inline(always)]
+    pub(super) fn add_to(&self, surface: &mut RawSurface, polygon: &Clipped) {
+        let Some(normal) = self.difference.try_normalize(0.0) else {
+            return;
+        };
+        let face = RawFace {
+            normal,
+            gradient_s: self.gradient,
+            gradient_r: self.r.gradient,
+        };
+        surface.add_face(polygon.corners().len(), face);
+        // Computed only if motions are to be found.
+        let base = || MovingPlane::between(&self.gradient, &self.r.gradient);
+        for (i, p) in polygon.corners().iter().enumerate() {
+            let motion = || self.r.motion(self.s, &base(), polygon.sides_at(i));
+            surface.add_vertex(*p, self.s.pressure(p) * self.modulus_s, motion);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::clip::{CLIPPING, Clipped};
 use super::elements::{CompliantMesh, RigidMesh, Tetrahedron};
 use super::obb_tree::Region;
-use super::planes::{Plane, is_along, rounding_at};
+use super::planes::{FourPlanes, Plane, is_along, rounding_at};
 use super::raw_surface::{MovingPlane, RawFace, RawSurface, motion_at};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -50,7 +50,7 @@ impl PosedTriangle {
         }
         let plane = |side: u8| match side.checked_sub(CLIPPING) {
             Some(edge) => MovingPlane::of_r(self.edges[edge as usize].normal),
-            None => MovingPlane::of_s(tetrahedron.faces[side as usize].normal),
+            None => MovingPlane::of_s(tetrahedron.faces.normal(side as usize)),
         };
         let base = MovingPlane::of_r(self.plane.normal);
         motion_at(&[base, plane(sides[0]), plane(sides[1])])
@@ -80,6 +80,7 @@ pub(super) fn intersect(
         }
         let corners = r.corners(t as usize).map(|p| r_sr * p + p_sr);
         let triangle = PosedTriangle::new(corners, r_sr * normal);
+        let edges = FourPlanes::of_three(triangle.edges);
         s.tree.for_each_in(&triangle.region(reach), |e| {
             let tetrahedron = &s.tetrahedra[e as usize];
             let corners = s.corners(tetrahedron);
@@ -90,7 +91,7 @@ pub(super) fn intersect(
             if !polygon.begin(&corners, &heights) {
                 return;
             }
-            if !polygon.clip(&triangle.edges, |_| false, rounding) || !polygon.finish() {
+            if !polygon.clip(&edges, |_| false, rounding) || !polygon.finish() {
                 return;
             }
             let face = RawFace {

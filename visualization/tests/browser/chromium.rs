@@ -65,7 +65,7 @@ impl Chromium {
                 "--use-gl=angle",
                 "--use-angle=swiftshader",
                 "--enable-unsafe-swiftshader",
-                "--window-size=800,600",
+                "--window-size=400,300",
                 "--remote-debugging-port=0",
                 "about:blank",
             ])

@@ -1,0 +1,161 @@
+//! What is needed to follow a contact surface from tetrahedron to tetrahedron.
+
+use super::clip::cut;
+use super::elements::{CompliantMesh, Tetrahedron, sorted_faces};
+use super::obb_tree::{ObbTree, Region};
+use super::planes::rounding_at;
+use nalgebra::{Matrix3, Vector3};
+
+/// In place of a tetrahedron, beyond the boundary of a mesh.
+pub(super) const OUTSIDE: u32 = u32::MAX;
+
+/// Pressure per modulus up to which a point is near the boundary: 0 but for rounding.
+const LOW: f64 = 1e-9;
+
+/// Relative rounding of gradients.
+const GRADIENT_ROUNDING: f64 = 1e-9;
+
+/// Most vertices inside of a mesh that are looked at in each pair.
+const MOST_INSIDE: usize = 64;
+
+/// Neighbours of the tetrahedra of a mesh, its skin, and its vertices inside.
+///
+/// The skin is where the pressure is at most 0: the boundary and, with a margin, the layer below.
+pub(super) struct Adjacency {
+    /// By tetrahedron, the one beyond each face, or [`OUTSIDE`].
+    pub(super) neighbors: Vec<[u32; 4]>,
+    /// Tree over the parts of tetrahedra that are in the skin.
+    pub(super) skin: ObbTree,
+    /// Tetrahedra by element of the tree.
+    pub(super) skin_tetrahedra: Vec<u32>,
+    /// Vertices that are not on the boundary.
+    inside: Vec<u32>,
+}
+
+impl Adjacency {
+    /// Returns the adjacency of a mesh; `None` if surfaces cannot be followed in it. They can if its
+    /// pressure is concave, is constant in no tetrahedron and at most 0 at the boundary, and if it
+    /// has few vertices inside.
+    pub(super) fn new(mesh: &CompliantMesh) -> Option<Self> {
+        let tetrahedra = &mesh.tetrahedra;
+        if tetrahedra.len() != mesh.field.mesh().num_elements() {
+            return None;
+        }
+        let neighbors = neighbors(mesh)?;
+        let is_level = |t: &Tetrahedron| t.gradient == Vector3::zeros();
+        if tetrahedra.iter().any(is_level) {
+            return None;
+        }
+        let values = mesh.field.values();
+        let mut is_inside = vec![true; values.len()];
+        for (t, beyond) in tetrahedra.iter().zip(&neighbors) {
+            for (f, other) in beyond.iter().enumerate() {
+                if *other != OUTSIDE {
+                    let other = &tetrahedra[*other as usize].gradient;
+                    let bend = (other - t.gradient).dot(&t.faces.normal(f));
+                    if bend > GRADIENT_ROUNDING * (other.norm() + t.gradient.norm()) {
+                        return None;
+                    }
+                    continue;
+                }
+                for k in (0..4).filter(|k| *k != f) {
+                    is_inside[t.vertices[k] as usize] = false;
+                }
+            }
+        }
+        let vertices = || 0..values.len();
+        if vertices().any(|v| !is_inside[v] && values[v] > LOW) {
+            return None;
+        }
+        let inside: Vec<u32> = vertices()
+            .filter(|v| is_inside[*v])
+            .map(|v| v as u32)
+            .collect();
+        if inside.len() > MOST_INSIDE {
+            return None;
+        }
+        let (mut skin_tetrahedra, mut parts) = (vec![], vec![]);
+        for (e, t) in tetrahedra.iter().enumerate() {
+            if let Some(part) = skin_part(&mesh.corners(t), &mesh.pressures(t)) {
+                skin_tetrahedra.push(e as u32);
+                parts.push(part);
+            }
+        }
+        Some(Self {
+            neighbors,
+            skin: ObbTree::new(&parts, mesh.reach),
+            skin_tetrahedra,
+            inside,
+        })
+    }
+
+    /// Returns true if the other mesh has no larger pressure at a vertex inside of the mesh of this
+    /// adjacency, `own`. Moduli are in Pa; `(r, p)` is the pose of `own` in the other mesh.
+    pub(super) fn exceeds(
+        &self,
+        (own, modulus): (&CompliantMesh, f64),
+        (other, other_modulus): (&CompliantMesh, f64),
+        (r, p): (&Matrix3<f64>, &Vector3<f64>),
+        reach: f64,
+    ) -> bool {
+        self.inside.iter().any(|v| {
+            let at = r * own.field.mesh().vertices()[*v as usize] + p;
+            let pressure = own.field.values()[*v as usize] * modulus;
+            let mut exceeds = false;
+            other
+                .tree
+                .for_each_in(&Region::new(&[], &[at], reach), |e| {
+                    let t = &other.tetrahedra[e as usize];
+                    let heights = t.faces.heights(&at).to_array();
+                    let is_in = || heights.iter().all(|h| *h <= rounding_at(reach));
+                    let least = t.pressure(&at) * other_modulus * (1.0 - LOW);
+                    exceeds |= pressure >= least && is_in();
+                });
+            exceeds
+        })
+    }
+}
+
+/// Returns the tetrahedra beyond the faces of each; `None` if a face belongs to more than two.
+fn neighbors(mesh: &CompliantMesh) -> Option<Vec<[u32; 4]>> {
+    let mut faces: Vec<([u32; 3], u32, u8)> = vec![];
+    for (e, t) in mesh.tetrahedra.iter().enumerate() {
+        let own = sorted_faces(t.vertices);
+        faces.extend((0..4).map(|f| (own[f as usize], e as u32, f)));
+    }
+    faces.sort_unstable();
+    let mut neighbors = vec![[OUTSIDE; 4]; mesh.tetrahedra.len()];
+    for same in faces.chunk_by(|a, b| a.0 == b.0) {
+        match same {
+            [_] => {}
+            [(_, a, f), (_, b, g)] => {
+                neighbors[*a as usize][*f as usize] = *b;
+                neighbors[*b as usize][*g as usize] = *a;
+            }
+            _ => return None,
+        }
+    }
+    Some(neighbors)
+}
+
+/// Returns points whose hull is the part of a tetrahedron in the skin, some of them repeated.
+fn skin_part(corners: &[Vector3<f64>; 4], pressures: &[f64; 4]) -> Option<[Vector3<f64>; 6]> {
+    let above = pressures.map(|p| p - LOW);
+    let is_low = |k: &usize| above[*k] <= 0.0;
+    let num_low = (0..4).filter(is_low).count();
+    if num_low < 3 && pressures.iter().all(|p| *p >= -LOW) {
+        // No more than an edge.
+        return None;
+    }
+    let low = (0..4).filter(is_low).map(|k| corners[k]);
+    let edges = (0..4).flat_map(|i| (0..4).map(move |j| (i, j)));
+    let cuts = edges.filter(|(i, j)| is_low(i) && !is_low(j));
+    let cuts = cuts.map(|(i, j)| cut(&corners[i], above[i], &corners[j], above[j]));
+    let mut points = low.chain(cuts);
+    let first = points.next()?;
+    let mut part = [first; 6];
+    for (place, p) in part[1..].iter_mut().zip(points) {
+        *place = p;
+    }
+    Some(part)
+}

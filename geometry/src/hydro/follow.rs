@@ -1,0 +1,258 @@
+//! Surfaces between two compliant volumes, from face to face.
+
+use super::adjacency::{Adjacency, OUTSIDE};
+use super::clip::{CLIPPING, Clipped};
+use super::obb_pairs::for_each_pair;
+use super::pair_set::{Entry, PairSet};
+use super::raw_surface::RawSurface;
+use super::tet_tet::{PosedMeshes, PosedTetrahedron, TetrahedronPair};
+
+/// Length of the shortest side across which a surface is followed, relative to the largest
+/// coordinate: far above rounding. Faces that meet at less have longer sides elsewhere.
+const SHORTEST_SIDE: f64 = 1e-10;
+
+/// Work space of an intersection, kept from one to the next.
+#[derive(Default)]
+pub(super) struct WalkSpace {
+    /// Pairs of tetrahedra that have been found: S first, then R.
+    found: PairSet,
+    /// Pairs that wait, and tetrahedra of S that wait with the present one of R.
+    pairs: Vec<[u32; 2]>,
+    of_s: Vec<u32>,
+}
+
+impl PosedMeshes<'_> {
+    /// Adds all faces, from face to face; returns false if some may be missing.
+    ///
+    /// A surface of equal pressures ends at a boundary or is closed. Where it ends, both pressures
+    /// are at most 0, so a search of where the skins meet finds all ends. Inside a closed surface is
+    /// a vertex where the difference is greatest or least: in a tetrahedron of S, the excess of S is
+    /// a linear function less a concave one, which is greatest at a vertex. Pairs with such a
+    /// vertex, which overlap deeply, are left to [`Self::search`].
+    pub(super) fn follow(
+        &self,
+        surface: &mut RawSurface,
+        walk: &mut WalkSpace,
+        [near_s, near_r]: [&Adjacency; 2],
+    ) -> bool {
+        let (of_s, of_r) = ((self.s, self.modulus_s), (self.r, self.modulus_r));
+        let r_rs = self.r_sr.transpose();
+        let p_rs = -(r_rs * self.p_sr);
+        if near_s.exceeds(of_s, of_r, (&r_rs, &p_rs), self.reach)
+            || near_r.exceeds(of_r, of_s, (&self.r_sr, &self.p_sr), self.reach)
+        {
+            return false;
+        }
+        walk.found.clear();
+        walk.pairs.clear();
+        walk.of_s.clear();
+        let mut follower = Follower {
+            meshes: self,
+            near_s,
+            near_r,
+            walk,
+            polygon: Clipped::new(),
+            least_side: (SHORTEST_SIDE * self.reach).powi(2),
+            is_complete: true,
+        };
+        let mut start: Option<(u32, PosedTetrahedron)> = None;
+        for_each_pair(
+            [&near_s.skin, &near_r.skin],
+            (&self.r_sr, &self.p_sr),
+            self.reach,
+            |s, r| {
+                let (s, r) = (
+                    near_s.skin_tetrahedra[s as usize],
+                    near_r.skin_tetrahedra[r as usize],
+                );
+                if follower.walk.found.insert(s, r) != Entry::New {
+                    return;
+                }
+                let own = match &mut start {
+                    Some((e, own)) if *e == r => own,
+                    other => &mut other.insert((r, self.posed(r))).1,
+                };
+                if follower.add_face(surface, s, (r, own)) {
+                    follower.follow(surface, r, own);
+                } else {
+                    follower.walk.found.set_empty(s, r);
+                }
+            },
+        );
+        follower.is_complete
+    }
+}
+
+/// A surface that is being followed.
+struct Follower<'a> {
+    meshes: &'a PosedMeshes<'a>,
+    near_s: &'a Adjacency,
+    near_r: &'a Adjacency,
+    walk: &'a mut WalkSpace,
+    polygon: Clipped,
+    /// Square of the shortest side across which a surface is followed.
+    least_side: f64,
+    is_complete: bool,
+}
+
+impl Follower<'_> {
+    /// Follows the surface from the pairs that wait, the first of them with a tetrahedron of R.
+    fn follow(&mut self, surface: &mut RawSurface, r: u32, own: &PosedTetrahedron) {
+        self.follow_in(surface, r, own);
+        while self.is_complete
+            && let Some([s, r]) = self.walk.pairs.pop()
+        {
+            if self.walk.found.insert(s, r) == Entry::New {
+                let own = self.meshes.posed(r);
+                self.walk.of_s.push(s);
+                self.follow_in(surface, r, &own);
+            }
+        }
+    }
+
+    /// Follows the surface through tetrahedra of S in one of R.
+    fn follow_in(&mut self, surface: &mut RawSurface, r: u32, own: &PosedTetrahedron) {
+        while self.is_complete
+            && let Some(s) = self.walk.of_s.pop()
+        {
+            // A face has a side here, so that there is one beyond, unless rounding matters.
+            self.is_complete = self.add_face(surface, s, (r, own));
+        }
+    }
+
+    /// Adds the face of a pair, and its neighbours to what waits; false if the tetrahedra do not
+    /// meet where their pressures are equal.
+    fn add_face(
+        &mut self,
+        surface: &mut RawSurface,
+        s: u32,
+        (r, own): (u32, &PosedTetrahedron),
+    ) -> bool {
+        let pair = TetrahedronPair::new(self.meshes, s, own);
+        if !pair.cut(&mut self.polygon) {
+            return false;
+        }
+        if pair.is_along() {
+            pair.add_to(surface, &self.polygon);
+        }
+        let (beyond_s, beyond_r) = (
+            &self.near_s.neighbors[s as usize],
+            &self.near_r.neighbors[r as usize],
+        );
+        for (side, length) in self.polygon.sides() {
+            if length < self.least_side {
+                continue;
+            }
+            let (s, r) = match side.checked_sub(CLIPPING) {
+                Some(f) => (beyond_s[f as usize], r),
+                None => (s, beyond_r[side as usize]),
+            };
+            if s == OUTSIDE || r == OUTSIDE {
+                continue;
+            }
+            if side < CLIPPING {
+                match self.walk.found.get(s, r) {
+                    Entry::New => self.walk.pairs.push([s, r]),
+                    Entry::Face => {}
+                    Entry::Empty => self.is_complete = false,
+                }
+                continue;
+            }
+            match self.walk.found.insert(s, r) {
+                Entry::New => self.walk.of_s.push(s),
+                Entry::Face => {}
+                Entry::Empty => self.is_complete = false,
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hydro::elements::CompliantMesh;
+    use crate::hydro::tests::{compliant, shapes};
+    use crate::shape::Shape;
+    use nalgebra::Vector3;
+    use proptest::prelude::*;
+    use std::cell::Cell;
+    use tarragon_framework::math;
+
+    /// Returns the faces as bits of their vertices, and the area of each (m^2), in order.
+    fn faces(surface: &RawSurface) -> Vec<(Vec<u64>, f64)> {
+        let (mut faces, mut at) = (Vec::<(Vec<u64>, f64)>::new(), 0);
+        for face in &surface.faces {
+            let count = surface.face_data[at] as usize;
+            let corners = surface.face_data[at + 1..][..count].iter();
+            let corners: Vec<Vector3<f64>> =
+                corners.map(|v| surface.vertices[*v as usize]).collect();
+            at += 1 + count;
+            let sides = corners.windows(2).map(|ends| {
+                let (p, q) = (ends[0] - corners[0], ends[1] - corners[0]);
+                p.cross(&q).dot(&face.normal) / 2.0
+            });
+            let bits = corners.iter().flat_map(|p| p.iter().map(|x| x.to_bits()));
+            faces.push((bits.collect(), sides.sum()));
+        }
+        faces.sort_by(|a, b| a.0.cmp(&b.0));
+        faces
+    }
+
+    /// Faces found from face to face are those found by comparing all tetrahedra.
+    #[test]
+    fn following_finds_all_faces() {
+        let followed_pairs = Cell::new(0);
+        let side = || {
+            let margin = prop_oneof![Just(0.0), 0.0..0.1_f64];
+            (shapes(), 0.1..2.0_f64, margin, 1e5..1e7_f64)
+        };
+        // From where boxes around both touch to where their centres are the same.
+        let depth = prop_oneof![Just(0.0), Just(1.0), 0.0..0.6_f64];
+        let random = (
+            [side(), side()],
+            prop::array::uniform6(-1.0..1.0_f64),
+            depth,
+        );
+        let config = ProptestConfig {
+            cases: 500,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        };
+        let mut runner = prop::test_runner::TestRunner::new(config);
+        type Side = (Shape, f64, f64, f64);
+        let test = |(sides, x, depth): ([Side; 2], [f64; 6], f64)| {
+            let [s, r] = sides.each_ref().map(|(shape, hint, margin, _)| {
+                CompliantMesh::new(compliant(shape, *hint, *margin))
+            });
+            let turn = math::rotation_exp(&(Vector3::new(x[0], x[1], x[2]) * 3.0));
+            let direction = Vector3::new(x[3], x[4], x[5]).normalize();
+            let p = direction * (s.reach + r.reach) * (1.0 - depth);
+            let x_sr = math::pose(turn, p);
+            let meshes = PosedMeshes::new((&s, sides[0].3), (&r, sides[1].3), &x_sr);
+            let (mut followed, mut found) = (RawSurface::default(), RawSurface::default());
+            meshes.search(&mut found);
+            let adjacencies = s.adjacency().zip(r.adjacency());
+            let walk = &mut WalkSpace::default();
+            if !adjacencies.is_some_and(|(s, r)| meshes.follow(&mut followed, walk, [s, r])) {
+                return Ok(());
+            }
+            if !found.faces.is_empty() {
+                followed_pairs.set(followed_pairs.get() + 1);
+            }
+            let (followed, found) = (faces(&followed), faces(&found));
+            let is_missing = |face: &&(Vec<u64>, f64)| !followed.iter().any(|f| f.0 == face.0);
+            let missing: f64 = found.iter().filter(is_missing).map(|f| f.1.abs()).sum();
+            prop_assert!(
+                missing <= 1e-9 * meshes.reach.powi(2),
+                "{missing} of {}",
+                found.len()
+            );
+            prop_assert!(followed.len() <= found.len());
+            Ok(())
+        };
+        runner.run(&random, test).unwrap();
+        // Others do not touch, or reach the deepest point of the other.
+        assert!(followed_pairs.into_inner() > 50);
+    }
+}
