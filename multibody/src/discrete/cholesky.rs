@@ -19,6 +19,9 @@ pub(crate) struct BlockCholesky {
     /// Stored blocks: row in the order of elimination, and where its values start.
     blocks: Vec<(u32, u32)>,
     values: Vec<f64>,
+    /// Where the values of the blocks start that the elimination of a column changes, in the order
+    /// in which it does, column after column.
+    targets: Vec<u32>,
     /// Work space of the symbolic part.
     graph: Vec<u64>,
 }
@@ -82,6 +85,18 @@ impl BlockCholesky {
         }
         self.values.clear();
         self.values.resize(offset as usize, 0.0);
+        let mut targets = std::mem::take(&mut self.targets);
+        targets.clear();
+        for column in &self.columns {
+            let below = &self.blocks[column.first as usize + 1..column.end as usize];
+            for (a, (row, _)) in below.iter().enumerate() {
+                let changed = below[..=a]
+                    .iter()
+                    .map(|(col, _)| self.find(*row, *col) as u32);
+                targets.extend(changed);
+            }
+        }
+        self.targets = targets;
     }
 
     /// Sets all elements to zero.
@@ -118,6 +133,7 @@ impl BlockCholesky {
 
     /// Factors the matrix in place; returns false if it is not positive definite.
     pub(crate) fn factor(&mut self) -> bool {
+        let mut targets = self.targets.iter();
         for k in 0..self.columns.len() {
             let column = self.columns[k].clone();
             let n = column.size as usize;
@@ -134,17 +150,15 @@ impl BlockCholesky {
                 let start = *start as usize - (diagonal + n * n);
                 solve_columns(n, l, &mut after[start..start + m * n]);
             }
-            for a in first + 1..end {
-                let (row, start_a) = self.blocks[a];
-                let m = self.columns[row as usize].size as usize;
-                for b in first + 1..=a {
-                    let (col, start_b) = self.blocks[b];
-                    let p = self.columns[col as usize].size as usize;
-                    let target = self.find(row, col);
+            let below = &self.blocks[first + 1..end];
+            for (a, (row, start_a)) in below.iter().enumerate() {
+                let (m, start_a) = (self.columns[*row as usize].size as usize, *start_a as usize);
+                for ((col, start_b), target) in below[..=a].iter().zip(&mut targets) {
+                    let p = self.columns[*col as usize].size as usize;
                     // Later columns are stored after this one.
-                    let (source, rest) = self.values.split_at_mut(target);
-                    let x = &source[start_a as usize..start_a as usize + m * n];
-                    let y = &source[start_b as usize..start_b as usize + p * n];
+                    let (source, rest) = self.values.split_at_mut(*target as usize);
+                    let x = &source[start_a..start_a + m * n];
+                    let y = &source[*start_b as usize..*start_b as usize + p * n];
                     subtract_product(n, x, y, &mut rest[..m * p]);
                 }
             }

@@ -36,14 +36,6 @@ impl<T: Scalar> SolvedStep<'_, T> {
                 .has_derivatives(island, self.constant_trees)
         })
     }
-
-    fn contact(&self, k: usize) -> ContactMotion<'_, T> {
-        ContactMotion {
-            trees: self.start.trees,
-            positions: self.start.positions,
-            site: self.contacts.get(k),
-        }
-    }
 }
 
 /// Work space of the computation.
@@ -109,8 +101,8 @@ impl<T: Scalar> StepDerivatives<T> {
         }
     }
 
-    /// Computes the velocities of bodies at the end of the step, and the forces on them but for
-    /// those of contact.
+    /// Computes the velocities of bodies at the end of the step, where contacts move with them, and
+    /// the forces on them but for those of contact.
     fn update_bodies(&mut self, step: &SolvedStep<'_, T>, v: &[T]) {
         let start = step.start;
         let (num_bodies, zero) = (start.tree.nodes.len() + 1, SpatialVector::zero());
@@ -125,8 +117,15 @@ impl<T: Scalar> StepDerivatives<T> {
                 let body = node.body as usize;
                 self.applied[body] = start.forces.spatial[body];
             }
-            if step.islands.is_constrained(tree) {
-                // The bodies that trees are fixed to do not move.
+        }
+        // The bodies that trees are fixed to do not move.
+        for (island, _) in step.islands() {
+            let mut constraints = island.constraints.iter();
+            if !constraints.any(|k| step.constraints.moves_with_bodies(*k)) {
+                continue;
+            }
+            for tree in island.trees.iter().filter(|tree| self.derived[**tree]) {
+                let nodes = &start.tree.nodes[start.trees.nodes(*tree)];
                 self.v_wb[nodes[0].parent as usize] = zero;
                 spatial_velocities_of(nodes, start.positions, v, &mut self.v_wb);
             }
@@ -153,11 +152,14 @@ impl<T: Scalar> StepDerivatives<T> {
                     law.impulse(&end.v, &mut end.impulse);
                     continue;
                 }
-                let contact = step.contact(k);
-                end.v[..3].copy_from_slice(&contact.velocity(&self.v_wb));
+                let contact = ContactMotion {
+                    trees: step.start.trees,
+                    positions: step.start.positions,
+                    site: &step.contacts.get(k),
+                };
+                contact.update_velocity(&self.v_wb, &mut end.v);
                 law.impulse(&end.v, &mut end.impulse);
-                let [x, y, z, ..] = end.impulse;
-                contact.add_impulse([x, y, z], 1.0 / dt, &mut self.applied);
+                contact.add_impulse(&end.impulse, 1.0 / dt, &mut self.applied);
             }
         }
     }

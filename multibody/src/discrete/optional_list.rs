@@ -29,6 +29,7 @@ impl<E> OptionalList<E> {
         self.places.resize(len, MISSING);
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, element: Option<E>) {
         match element {
             Some(element) => {

@@ -185,37 +185,41 @@ impl<T: Scalar> StepConstraints<T> {
             return;
         }
         let start = frame.start;
-        let site = contacts.get(k);
         let placed = |body: &BodyIndex| start.positions.is_constant(body.index() as u32);
-        let is_placed = is_constant && site.bodies.iter().all(placed);
+        let real = &contacts.real[k];
+        if is_constant && real.bodies.iter().all(placed) {
+            let contact = ContactMotion {
+                trees: start.trees,
+                positions: start.positions.real(),
+                site: real,
+            };
+            let w = InverseInertia {
+                real: constraint.inverse_inertia,
+                differentiate: &|| frame.inverse_inertia::<3>(jacobian, blocks),
+            };
+            let vn = contact.normal_velocity(&frame.v_wb);
+            let law = start.settings.contact(&real.parameters.lift(), &w, vn);
+            let rows = DerivedRows::Constant;
+            self.derived.push(Some(DerivedConstraint { law, rows }));
+            return;
+        }
+        let site = contacts.get(k);
+        let differentiate = || {
+            let (kinematics, diagonal) = (&frame.kinematics, frame.derived_diagonal());
+            derive_contact_inverse_inertia(kinematics, &site, jacobian, blocks, diagonal)
+        };
         let contact = ContactMotion {
             trees: start.trees,
             positions: start.positions,
-            site,
-        };
-        let vn = contact.normal_velocity(&frame.v_wb);
-        let differentiate = || match is_placed {
-            true => frame.inverse_inertia::<3>(jacobian, blocks),
-            false => {
-                let (kinematics, diagonal) = (&frame.kinematics, frame.derived_diagonal());
-                derive_contact_inverse_inertia(
-                    kinematics,
-                    &contact.site,
-                    jacobian,
-                    blocks,
-                    diagonal,
-                )
-            }
+            site: &site,
         };
         let w = InverseInertia {
             real: constraint.inverse_inertia,
             differentiate: &differentiate,
         };
-        let law = start.settings.contact(&contact.site.parameters, &w, vn);
-        let rows = match is_placed {
-            true => DerivedRows::Constant,
-            false => DerivedRows::OfBodies,
-        };
+        let vn = contact.normal_velocity(&frame.v_wb);
+        let law = start.settings.contact(&site.parameters, &w, vn);
+        let rows = DerivedRows::OfBodies;
         self.derived.push(Some(DerivedConstraint { law, rows }));
     }
 
@@ -294,19 +298,29 @@ impl<T: Scalar> StepConstraints<T> {
     }
 
     /// Adds the velocities of a constraint with derivatives that has a Jacobian, at velocities of
-    /// the plant.
+    /// the plant without derivatives.
     pub(super) fn add_velocities(&self, trees: &Trees, constraint: usize, v: &[T], out: &mut [T]) {
+        let real = &self.real.list[constraint];
         let rows = self.derived.get(constraint).map(|derived| &derived.rows);
+        let out = &mut out[..real.law.num_rows()];
         match rows {
-            Some(DerivedRows::Derived(blocks)) => {
-                let out = &mut out[..self.real.list[constraint].law.num_rows()];
-                add_velocities(trees, blocks, &self.jacobian, v, out);
+            Some(DerivedRows::Velocities(terms)) => {
+                for (k, coefficient) in terms {
+                    out[0] += v[*k].re() * *coefficient;
+                }
             }
-            _ => self.add_real_velocities(trees, constraint, v, out),
+            Some(DerivedRows::Derived(blocks)) => {
+                add_velocities(trees, blocks, &self.jacobian, v, out, |x, v| x * v.re());
+            }
+            _ => {
+                let (blocks, jacobian) = (&real.blocks, &self.real.jacobian);
+                add_velocities(trees, blocks, jacobian, v, out, |x, v| x * v.re());
+            }
         }
     }
 
-    /// Does the same for any constraint, as if its Jacobian had no derivatives.
+    /// Adds the velocities of any constraint, as if its Jacobian had no derivatives, at velocities
+    /// of the plant.
     pub(super) fn add_real_velocities(
         &self,
         trees: &Trees,
@@ -323,7 +337,8 @@ impl<T: Scalar> StepConstraints<T> {
         }
         let real = &self.real.list[constraint];
         let out = &mut out[..real.law.num_rows()];
-        add_velocities(trees, &real.blocks, &self.real.jacobian, v, out);
+        let (blocks, jacobian) = (&real.blocks, &self.real.jacobian);
+        add_velocities(trees, blocks, jacobian, v, out, |x, v| *v * x);
     }
 
     /// Adds the generalized impulses of a constraint with derivatives that has a Jacobian.
@@ -357,39 +372,28 @@ fn is_surely_zero<T: Scalar>(x: &T) -> bool {
     T::NDERIV == 0 && x.is_zero()
 }
 
-/// Adds the product of a Jacobian and the velocities of the plant.
+/// Adds the product of a Jacobian and the velocities of the plant; `times` multiplies an element by
+/// a velocity.
 #[inline]
-fn add_velocities<T, C>(
+fn add_velocities<T, C, P>(
     trees: &Trees,
     blocks: &JacobianBlocks,
     jacobian: &[C],
     v: &[T],
     out: &mut [T],
+    times: impl Fn(C, &T) -> P,
 ) where
-    T: Scalar + Mul<C, Output = T> + AddAssign<C>,
+    T: Scalar + AddAssign<P>,
     C: Scalar,
 {
     for block in blocks {
         let range = trees.range(block.tree as usize);
         let (n, values) = (range.len(), &jacobian[block.start as usize..]);
         let v = &v[range];
-        let rows = values.chunks_exact(n).zip(&mut *out);
-        // At first, velocities have no derivatives.
-        match C::NDERIV > 0 && v.iter().all(is_constant) {
-            true => {
-                for (row, out) in rows {
-                    for (x, v) in row.iter().zip(v) {
-                        *out += *x * v.re();
-                    }
-                }
-            }
-            false => {
-                for (row, out) in rows {
-                    for (x, v) in row.iter().zip(v) {
-                        if !is_surely_zero(x) {
-                            *out += *v * *x;
-                        }
-                    }
+        for (row, out) in values.chunks_exact(n).zip(&mut *out) {
+            for (x, v) in row.iter().zip(v) {
+                if !is_surely_zero(x) {
+                    *out += times(*x, v);
                 }
             }
         }

@@ -146,7 +146,9 @@ impl ArticulatedBodies {
         let alone = |node: &MobilizedBody| {
             let body = node.body as usize;
             let own = CompositeInertia::of(inertias, node, positions);
-            let needed = own.force(&accelerations[body], &velocities.v_wb[body].rotational);
+            let mut needed = SpatialVector::zero();
+            let w = &velocities.v_wb[body].rotational;
+            own.force(&accelerations[body], w, &mut needed);
             Articulated {
                 inertia: ArticulatedInertia::of_body(&own),
                 noise: (0.0, 0.0),

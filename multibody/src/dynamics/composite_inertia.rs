@@ -2,7 +2,7 @@
 
 use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, turned};
-use crate::spatial::{SpatialVector, add_cross, cross};
+use crate::spatial::{SpatialVector, add_cross, cross, subtract_cross};
 use crate::tree::{KinematicTree, MobilizedBody};
 use nalgebra::{Matrix3, Vector3};
 use std::ops::{Mul, Range};
@@ -69,7 +69,11 @@ impl<T: Scalar> CompositeInertia<T> {
         self.mass += m;
     }
     /// Multiplies the rotational inertia by a vector.
-    pub(super) fn turn(&self, w: &Vector3<T>) -> Vector3<T> {
+    #[inline]
+    pub(super) fn turn<V>(&self, w: &Vector3<V>) -> Vector3<V>
+    where
+        V: Scalar + Mul<T, Output = V>,
+    {
         times_symmetric(&self.i, w)
     }
     /// Returns the rotational inertia about the point: xx, yy, zz, xy, xz, yz.
@@ -78,11 +82,18 @@ impl<T: Scalar> CompositeInertia<T> {
     }
     /// Computes the force that the acceleration of the point and the angular velocity of the body
     /// take.
-    pub(super) fn force(&self, a: &SpatialVector<T>, w: &Vector3<T>) -> SpatialVector<T> {
-        let mut force = self.momentum(a);
+    #[inline]
+    pub(super) fn force<V>(
+        &self,
+        a: &SpatialVector<V>,
+        w: &Vector3<V>,
+        force: &mut SpatialVector<V>,
+    ) where
+        V: Scalar + Mul<T, Output = V>,
+    {
+        self.update_momentum(a, force);
         add_cross(&mut force.rotational, w, &self.turn(w));
         add_cross(&mut force.translational, w, &cross(w, &self.moment));
-        force
     }
     /// Returns the diagonal of the map from a spatial velocity of the point to the momentum.
     pub(super) fn diagonal(&self) -> [T; 6] {
@@ -96,24 +107,37 @@ impl<T: Scalar> CompositeInertia<T> {
     }
     /// Computes the spatial momentum about the point from the spatial velocity of the point.
     pub(super) fn momentum(&self, v: &SpatialVector<T>) -> SpatialVector<T> {
-        let mut momentum = SpatialVector {
-            rotational: self.turn(&v.rotational),
-            translational: v.translational * self.mass,
-        };
-        add_cross(&mut momentum.rotational, &self.moment, &v.translational);
-        add_cross(&mut momentum.translational, &v.rotational, &self.moment);
+        let mut momentum = SpatialVector::zero();
+        self.update_momentum(v, &mut momentum);
         momentum
+    }
+    /// Does the same in place of another momentum.
+    #[inline]
+    fn update_momentum<V>(&self, v: &SpatialVector<V>, out: &mut SpatialVector<V>)
+    where
+        V: Scalar + Mul<T, Output = V>,
+    {
+        out.rotational = self.turn(&v.rotational);
+        for (out, v) in out.translational.iter_mut().zip(&v.translational) {
+            *out = *v * self.mass;
+        }
+        subtract_cross(&mut out.rotational, &v.translational, &self.moment);
+        add_cross(&mut out.translational, &v.rotational, &self.moment);
     }
 }
 
 /// Multiplies a symmetric matrix, given by its entries xx, yy, zz, xy, xz and yz, by a vector.
 #[inline]
-pub(super) fn times_symmetric<T: Scalar>(m: &[T; 6], v: &Vector3<T>) -> Vector3<T> {
-    let [xx, yy, zz, xy, xz, yz] = *m;
+pub(super) fn times_symmetric<T, C>(m: &[C; 6], v: &Vector3<T>) -> Vector3<T>
+where
+    T: Scalar + Mul<C, Output = T>,
+    C: Scalar,
+{
+    let [xx, yy, zz, xy, xz, yz] = m;
     Vector3::new(
-        xx * v.x + xy * v.y + xz * v.z,
-        xy * v.x + yy * v.y + yz * v.z,
-        xz * v.x + yz * v.y + zz * v.z,
+        v.x * *xx + v.y * *xy + v.z * *xz,
+        v.x * *xy + v.y * *yy + v.z * *yz,
+        v.x * *xz + v.y * *yz + v.z * *zz,
     )
 }
 
@@ -145,13 +169,11 @@ fn rotated_of_model<T: Scalar>(i: &Matrix3<f64>, r_wb: &Matrix3<T>) -> [T; 6] {
 fn entries<T: Scalar>(r_wb: &Matrix3<T>, times_inertia: impl Fn([T; 3]) -> [T; 3]) -> [T; 6] {
     let row = |k: usize| [r_wb[(k, 0)], r_wb[(k, 1)], r_wb[(k, 2)]];
     let rows: [[T; 3]; 3] = std::array::from_fn(|k| times_inertia(row(k)));
-    let at = |a: usize, b: usize| dot(&rows[a], row(b));
+    let at = |a: usize, b: usize| {
+        let [x, y, z] = &rows[a];
+        *x * r_wb[(b, 0)] + *y * r_wb[(b, 1)] + *z * r_wb[(b, 2)]
+    };
     [at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)]
-}
-
-#[inline]
-fn dot<T: Scalar>(a: &[T; 3], b: [T; 3]) -> T {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// Returns the mass of a node's body, and the mass times the position of the centre of mass from

@@ -3,8 +3,9 @@
 use super::composite_inertia::CompositeInertia;
 use super::inertias::Inertias;
 use crate::kinematics::{PositionKinematics, VelocityKinematics, spatial_accelerations_of};
-use crate::spatial::{SpatialVector, add_cross};
+use crate::spatial::SpatialVector;
 use crate::tree::{KinematicTree, MobilizedBody};
+use nalgebra::Vector3;
 use tarragon_framework::Scalar;
 
 /// Motion of a plant whose forces are asked for.
@@ -40,6 +41,12 @@ pub(crate) fn inverse_dynamics<T: Scalar>(
     let mut tau = vec![T::zero(); tree.num_velocities];
     motion.calc_forces(&tree.nodes, &mut forces, &mut tau);
     tau
+}
+
+/// Returns the position of a body's origin from that of its inboard body, expressed in W.
+#[inline]
+fn arm<T: Scalar>(positions: &PositionKinematics<T>, node: &MobilizedBody) -> Vector3<T> {
+    positions.p_wb(node.body) - positions.p_wb(node.parent)
 }
 
 impl<T: Scalar> GivenMotion<'_, T> {
@@ -91,21 +98,28 @@ impl<T: Scalar> GivenMotion<'_, T> {
     /// joints transmit to them, about the origins of the bodies and expressed in W.
     pub(super) fn transmit(&self, nodes: &[MobilizedBody], forces: &mut [SpatialVector<T>]) {
         for node in nodes {
-            let body = node.body as usize;
+            let (body, positions) = (node.body as usize, self.positions);
             let w = &self.velocities.v_wb[body].rotational;
-            let m = CompositeInertia::of(self.inertias, node, self.positions);
-            forces[body] = m.force(&forces[body], w);
+            let force = &mut forces[body];
+            let a = *force;
+            match self.inertias.body(node).is_none() && positions.lacks_derivatives(node.body) {
+                true => {
+                    let model = Inertias::of_model();
+                    CompositeInertia::of(&model, node, positions.real()).force(&a, w, force);
+                }
+                false => CompositeInertia::of(self.inertias, node, positions).force(&a, w, force),
+            }
             if let Some(applied) = self.applied {
-                forces[body] -= applied[body];
+                force.rotational -= &applied[body].rotational;
+                force.translational -= &applied[body].translational;
             }
         }
-        for node in nodes.iter().rev() {
-            if node.parent != 0 {
-                let force = forces[node.body as usize];
-                let r = self.positions.p_wb(node.body) - self.positions.p_wb(node.parent);
-                let inboard = &mut forces[node.parent as usize];
-                *inboard += force;
-                add_cross(&mut inboard.rotational, &r, &force.translational);
+        for node in nodes.iter().rev().filter(|node| node.parent != 0) {
+            let two = forces.get_disjoint_mut([node.body as usize, node.parent as usize]);
+            let [force, inboard] = two.expect("a body is not its own parent");
+            match self.positions.lacks_derivatives(node.body) {
+                true => inboard.add_force_from(force, &arm(self.positions.real(), node)),
+                false => inboard.add_force_from(force, &arm(self.positions, node)),
             }
         }
     }

@@ -65,14 +65,12 @@ impl ForcedMotion<'_> {
         for (i, node) in all[nodes.clone()].iter().enumerate() {
             let body = node.body as usize;
             let base = inboard(node).map(|parent| work[parent].acceleration);
-            let a = acceleration_across(
-                node,
-                self.positions,
-                self.velocities,
-                &base.unwrap_or_else(SpatialVector::zero),
-            );
+            let base = base.unwrap_or_else(SpatialVector::zero);
+            let mut a = base;
+            acceleration_across(node, self.positions, self.velocities, &base, &mut a);
             let own = CompositeInertia::of(self.inertias, node, self.positions);
-            let needed = own.force(&a, &self.velocities.v_wb[body].rotational);
+            let mut needed = SpatialVector::zero();
+            own.force(&a, &self.velocities.v_wb[body].rotational, &mut needed);
             work[i] = BodyWork {
                 composite: own,
                 acceleration: a,
@@ -112,7 +110,9 @@ impl ForcedMotion<'_> {
         let body = node.body as usize;
         let own = CompositeInertia::of(self.inertias, node, self.positions);
         let w = &self.velocities.v_wb[body].rotational;
-        let force = own.force(&SpatialVector::zero(), w) - self.applied[body];
+        let mut force = SpatialVector::zero();
+        own.force(&SpatialVector::zero(), w, &mut force);
+        force -= self.applied[body];
         bias[..3].copy_from_slice(force.rotational.as_slice());
         bias[3..].copy_from_slice(force.translational.as_slice());
         let (rotational, coupling) = (own.rotational(), own.moment.cross_matrix());

@@ -5,6 +5,7 @@ use crate::spatial::{SpatialVector, cross};
 use crate::tree::MobilizedBody;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
+use std::ops::Mul;
 use tarragon_framework::Scalar;
 
 /// Rotates a constant vector.
@@ -119,13 +120,17 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
     /// Returns the bias acceleration across the joint, `None` if it is zero: the acceleration of
     /// the joint's reference point in the inboard body, expressed in W, when the time derivatives
     /// of all velocities are 0.
-    pub(crate) fn bias(&self, q: &[T], v: &[T]) -> Option<SpatialVector<T>> {
+    pub(crate) fn bias<V>(&self, q: &[T], v: &[V]) -> Option<SpatialVector<V>>
+    where
+        V: Scalar + Mul<T, Output = V>,
+    {
+        let scaled = |v: V, x: Vector3<T>| x.map(|x| v * x);
         match &self.body.kind {
             JointKind::Universal => {
                 let (s, c) = q[0].sin_cos();
                 let axis = |k: usize| self.axis(k);
                 Some(SpatialVector {
-                    rotational: (axis(2) * c - axis(1) * s) * (v[0] * v[1]),
+                    rotational: scaled(v[0] * v[1], axis(2) * c - axis(1) * s),
                     translational: Vector3::zeros(),
                 })
             }
@@ -133,7 +138,7 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
             // rotation of the moving frame gives the reference point the same acceleration.
             JointKind::Curvilinear { path } => Some(SpatialVector {
                 rotational: Vector3::zeros(),
-                translational: self.path_axis(1) * (v[0] * v[0] * path.turning_rate(q[0])),
+                translational: scaled(v[0] * v[0] * path.turning_rate(q[0]), self.path_axis(1)),
             }),
             _ => None,
         }

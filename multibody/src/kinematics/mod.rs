@@ -3,6 +3,7 @@
 
 mod across_joint;
 mod jacobian;
+mod pose;
 mod position;
 mod position_rates;
 mod velocity;

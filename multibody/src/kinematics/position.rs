@@ -1,6 +1,7 @@
 //! Poses of all bodies, and the axes of all joints in the world.
 
 use super::across_joint::AcrossJoint;
+use super::pose::{compose, update_matrix};
 use crate::error::{Error, Result};
 use crate::model::checks::check_length;
 use crate::model::{BodyIndex, FixedOffsetFrame};
@@ -151,21 +152,13 @@ impl<T: Scalar> PositionKinematics<T> {
 
     /// Computes rotations and axes; those without derivatives are copied from `real`, if given.
     fn calc_axes(&mut self, tree: &KinematicTree, real: Option<&PositionKinematics<f64>>) {
-        self.r_wb.clear();
         let x_wb = &self.poses.x_wb;
-        let matrix = |x: &Isometry3<T>| x.rotation.to_rotation_matrix().into_inner();
         let constant = |body: usize| real.filter(|_| self.poses.is_constant(body as u32));
-        match real {
-            None => self.r_wb.extend(x_wb.iter().map(matrix)),
-            Some(_) => {
-                self.r_wb.extend(
-                    x_wb.iter()
-                        .enumerate()
-                        .map(|(body, x)| match constant(body) {
-                            Some(real) => real.r_wb[body].map(T::from),
-                            None => matrix(x),
-                        }),
-                )
+        self.r_wb.resize(x_wb.len(), Matrix3::zeros());
+        for (body, (x, r_wb)) in x_wb.iter().zip(&mut self.r_wb).enumerate() {
+            match constant(body) {
+                Some(real) => r_wb.zip_apply(&real.r_wb[body], |r, real| *r = T::from(real)),
+                None => update_matrix(&x.rotation, r_wb),
             }
         }
         self.columns
@@ -278,10 +271,10 @@ impl<T: Scalar> BodyPoses<T> {
                 continue;
             }
             let x_pb = node.mobilizer.relative_pose(own).ok_or_else(fail)?;
-            self.x_wb[body] = match parent {
-                0 => x_pb,
-                _ => self.x_wb[parent] * x_pb,
-            };
+            match self.x_wb.get_disjoint_mut([parent, body]) {
+                Ok([x_wp, x_wb]) if parent != 0 => compose(x_wp, &x_pb, x_wb),
+                _ => self.x_wb[body] = x_pb,
+            }
         }
         Ok(())
     }

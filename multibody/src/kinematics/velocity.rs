@@ -8,6 +8,7 @@ use crate::model::checks::check_length;
 use crate::spatial::{SpatialVector, add_cross, cross};
 use crate::tree::{KinematicTree, MobilizedBody};
 use std::any::Any;
+use std::ops::Mul;
 use std::sync::LazyLock;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
@@ -125,8 +126,7 @@ impl<T: Scalar> VelocityKinematics<T> {
                     continue;
                 }
             }
-            let inboard = &self.v_wb[node.parent as usize];
-            self.v_wb[body] = spatial_velocity(node, positions, v, inboard);
+            update_velocity(node, positions, v, &mut self.v_wb);
         }
     }
 }
@@ -140,30 +140,55 @@ pub(crate) fn spatial_velocities_of<T: Scalar>(
     out: &mut [SpatialVector<T>],
 ) {
     for node in nodes {
-        let inboard = &out[node.parent as usize];
-        out[node.body as usize] = spatial_velocity(node, positions, v, inboard);
+        update_velocity(node, positions, v, out);
     }
 }
 
 /// Computes `V_WB` of a body from that of its inboard body.
 #[inline]
-fn spatial_velocity<T: Scalar>(
+fn update_velocity<T: Scalar>(
     node: &MobilizedBody,
     positions: &PositionKinematics<T>,
     v: &[T],
-    inboard: &SpatialVector<T>,
-) -> SpatialVector<T> {
-    let own = node.velocities();
+    all: &mut [SpatialVector<T>],
+) {
+    let v = &v[node.velocities()];
+    match positions.lacks_derivatives(node.body) {
+        true => add_joint_velocity(node, positions.real(), v, all),
+        false => add_joint_velocity(node, positions, v, all),
+    }
+}
+
+/// Does the same with positions that may have no derivatives, and the velocities of the joint.
+#[inline]
+fn add_joint_velocity<T, C>(
+    node: &MobilizedBody,
+    positions: &PositionKinematics<C>,
+    v: &[T],
+    all: &mut [SpatialVector<T>],
+) where
+    T: Scalar + Mul<C, Output = T>,
+    C: Scalar,
+{
+    let (v_wb, inboard) = with_inboard(node, all);
     if node.is_free {
-        return SpatialVector::from_slice(&v[own]);
+        v_wb.set(v);
+        return;
     }
     let p_pb = positions.p_wb(node.body) - positions.p_wb(node.parent);
-    let mut v_wb = *inboard;
+    v_wb.clone_from(inboard);
     add_cross(&mut v_wb.translational, &inboard.rotational, &p_pb);
-    for (column, v) in positions.columns[own.clone()].iter().zip(&v[own]) {
+    for (column, v) in positions.columns[node.velocities()].iter().zip(v) {
         v_wb.add_scaled(column, *v);
     }
-    v_wb
+}
+
+/// Returns the element of a node's body, and that of its inboard body.
+#[inline]
+fn with_inboard<'a, E>(node: &MobilizedBody, by_body: &'a mut [E]) -> (&'a mut E, &'a E) {
+    let two = by_body.get_disjoint_mut([node.body as usize, node.parent as usize]);
+    let [own, inboard] = two.expect("a body is not its own parent");
+    (own, inboard)
 }
 
 /// Computes `A_WB` of all bodies; `vdot` is 0 if it is not given.
@@ -189,34 +214,54 @@ pub(crate) fn spatial_accelerations_of<T: Scalar>(
     out: &mut [SpatialVector<T>],
 ) {
     for node in nodes {
-        let body = node.body as usize;
+        let (a_wb, inboard) = with_inboard(node, out);
+        let vdot = vdot.map(|vdot| &vdot[node.velocities()]);
         if node.is_free {
-            out[body] = match vdot {
-                Some(vdot) => SpatialVector::from_slice(&vdot[node.velocities()]),
-                None => SpatialVector::zero(),
-            };
+            match vdot {
+                Some(vdot) => a_wb.set(vdot),
+                None => *a_wb = SpatialVector::zero(),
+            }
             continue;
         }
-        let inboard = &out[node.parent as usize];
-        let mut a = acceleration_across(node, positions, velocities, inboard);
-        if let Some(vdot) = vdot {
-            for k in node.velocities() {
-                a.add_scaled(&positions.columns[k], vdot[k]);
-            }
+        match positions.lacks_derivatives(node.body) {
+            true => acceleration(node, positions.real(), velocities, vdot, (inboard, a_wb)),
+            false => acceleration(node, positions, velocities, vdot, (inboard, a_wb)),
         }
-        out[body] = a;
     }
 }
 
-/// Computes `A_WB` of a body from that of its inboard body, where the time derivatives of the
-/// velocities of the joint between them are 0.
+/// Computes `A_WB` of a body from that of its inboard body, at positions that may have no
+/// derivatives.
 #[inline]
-pub(crate) fn acceleration_across<T: Scalar>(
+fn acceleration<T, C>(
     node: &MobilizedBody,
-    positions: &PositionKinematics<T>,
+    positions: &PositionKinematics<C>,
+    velocities: &VelocityKinematics<T>,
+    vdot: Option<&[T]>,
+    (inboard, a_wb): (&SpatialVector<T>, &mut SpatialVector<T>),
+) where
+    T: Scalar + Mul<C, Output = T>,
+    C: Scalar,
+{
+    acceleration_across(node, positions, velocities, inboard, a_wb);
+    let columns = &positions.columns[node.velocities()];
+    for (column, vdot) in columns.iter().zip(vdot.unwrap_or_default()) {
+        a_wb.add_scaled(column, *vdot);
+    }
+}
+
+/// Does the same where the time derivatives of the velocities of the joint are 0.
+#[inline]
+pub(crate) fn acceleration_across<T, C>(
+    node: &MobilizedBody,
+    positions: &PositionKinematics<C>,
     velocities: &VelocityKinematics<T>,
     inboard: &SpatialVector<T>,
-) -> SpatialVector<T> {
+    a: &mut SpatialVector<T>,
+) where
+    T: Scalar + Mul<C, Output = T>,
+    C: Scalar,
+{
     let v = &velocities.v[node.velocities()];
     let joint = AcrossJoint::new(node, positions.body_poses(), &positions.r_wb);
     let p_pb = &joint.p_pb;
@@ -227,7 +272,7 @@ pub(crate) fn acceleration_across<T: Scalar>(
         v_pb.add_scaled(column, *v);
     }
     let w = &v_pb.rotational;
-    let mut a = *inboard;
+    a.clone_from(inboard);
     add_cross(&mut a.rotational, w_p, w);
     add_cross(&mut a.translational, &inboard.rotational, p_pb);
     add_cross(&mut a.translational, w_p, &cross(w_p, p_pb));
@@ -240,7 +285,7 @@ pub(crate) fn acceleration_across<T: Scalar>(
         add_cross(&mut a.translational, w, &cross(w, &joint.arm()));
     }
     if let Some(bias) = joint.bias(&positions.q[node.positions()], v) {
-        a += bias.velocity_at(&joint.arm());
+        a.rotational += &bias.rotational;
+        a.translational += bias.translational + cross(&bias.rotational, &joint.arm());
     }
-    a
 }

@@ -37,18 +37,36 @@ where
     Vector3::from_fn(|i, _| x * r_wc[(i, 0)] + y * r_wc[(i, 1)] + z * r_wc[(i, 2)])
 }
 
-/// Returns a force at a point in W as one about the origin of a body, expressed in W.
+/// Adds a force on body B, and its opposite on body A, at a point in W to sums about the origins of
+/// the bodies, expressed in W.
 #[inline]
-fn about_origin<T: Scalar>(
-    positions: &PositionKinematics<T>,
-    body: BodyIndex,
-    p: &Vector3<T>,
-    force: Vector3<T>,
-) -> SpatialVector<T> {
-    let arm = p - positions.x_wb(body).translation.vector;
-    SpatialVector {
-        rotational: cross(&arm, &force),
-        translational: force,
+fn add_at_origins<T, C, const N: usize>(
+    positions: &PositionKinematics<C>,
+    bodies: [BodyIndex; 2],
+    p: &Vector3<C>,
+    force: &Vector3<T>,
+    mut sums: [&mut [SpatialVector<T>]; N],
+) where
+    T: Scalar + Mul<C, Output = T>,
+    C: Scalar,
+{
+    for (body, is_a) in bodies.into_iter().zip([true, false]) {
+        let arm = p - positions.p_wb(body.index() as u32);
+        // -(arm x f)
+        let opposite = cross(force, &arm);
+        for sums in &mut sums {
+            let sum = &mut sums[body.index()];
+            match is_a {
+                true => {
+                    sum.rotational += &opposite;
+                    sum.translational -= force;
+                }
+                false => {
+                    sum.rotational -= &opposite;
+                    sum.translational += force;
+                }
+            }
+        }
     }
 }
 
@@ -89,21 +107,15 @@ impl<T: Scalar> EndedContacts<T> {
         self.known_surfaces.clear();
     }
 
-    /// Returns true if there can be derivatives, but a contact certainly has none.
-    fn lacks_derivatives(&self, k: usize) -> bool {
-        T::NDERIV > 0
-            && self.contacts.sites.derived.get(k).is_none()
-            && self.ends.derived.get(k).is_none()
-    }
-
     /// Returns how a contact ended.
     fn end(&self, k: usize) -> ConstraintEnd<T> {
         let derived = self.ends.derived.get(k).copied();
         derived.unwrap_or_else(|| self.ends.real[k].lift())
     }
 
-    /// Returns the point of a contact and the force on body B there, in W.
-    fn force(&self, k: usize) -> (Vector3<T>, Vector3<T>) {
+    /// Returns the force of a contact on body B in W.
+    #[inline]
+    fn force(&self, k: usize) -> Vector3<T> {
         let lifted;
         let end = match self.ends.derived.get(k) {
             Some(end) => end,
@@ -113,12 +125,17 @@ impl<T: Scalar> EndedContacts<T> {
             }
         };
         match self.contacts.sites.derived.get(k) {
-            Some(site) => (site.p_wc, contact_force(&site.r_wc, end, self.dt)),
-            None => {
-                let real = &self.contacts.sites.real[k];
-                let force = contact_force(&real.r_wc, end, self.dt);
-                (real.p_wc.map(T::from), force)
-            }
+            Some(site) => contact_force(&site.r_wc, end, self.dt),
+            None => contact_force(&self.contacts.sites.real[k].r_wc, end, self.dt),
+        }
+    }
+
+    /// Returns the point of a contact in W.
+    #[inline]
+    fn point(&self, k: usize) -> Vector3<T> {
+        match self.contacts.sites.derived.get(k) {
+            Some(site) => site.p_wc,
+            None => self.contacts.sites.real[k].p_wc.map(T::from),
         }
     }
 
@@ -134,22 +151,20 @@ impl<T: Scalar> EndedContacts<T> {
         let num_real = if T::NDERIV > 0 { all.len() } else { 0 };
         let mut real = vec![SpatialVector::zero(); num_real];
         for k in 0..self.ends.real.len() {
-            let bodies = self.contacts.sites.real[k].bodies;
+            let site = &self.contacts.sites.real[k];
+            let bodies = site.bodies;
             let lacks = |body: BodyIndex| positions.lacks_derivatives(body.index() as u32);
-            if self.lacks_derivatives(k) && bodies.into_iter().all(lacks) {
-                let site = &self.contacts.sites.real[k];
+            let is_placed =
+                self.contacts.sites.derived.get(k).is_none() && bodies.into_iter().all(lacks);
+            if is_placed && self.ends.derived.get(k).is_none() {
                 let force = contact_force(&site.r_wc, &self.ends.real[k], self.dt);
-                for (body, force) in bodies.into_iter().zip([-force, force]) {
-                    let force = about_origin(positions.real(), body, &site.p_wc, force);
-                    real[body.index()] += force;
-                }
+                add_at_origins(positions.real(), bodies, &site.p_wc, &force, [&mut real]);
                 continue;
             }
-            let (p_wc, force) = self.force(k);
-            for (body, force) in bodies.into_iter().zip([-force, force]) {
-                let force = about_origin(positions, body, &p_wc, force);
-                all[body.index()] += force;
-                contact_forces[body.index()] += force;
+            let (force, sums) = (self.force(k), [&mut *all, &mut *contact_forces]);
+            match is_placed {
+                true => add_at_origins(positions.real(), bodies, &site.p_wc, &force, sums),
+                false => add_at_origins(positions, bodies, &self.point(k), &force, sums),
             }
         }
         for sums in [all, contact_forces] {
@@ -162,7 +177,7 @@ impl<T: Scalar> EndedContacts<T> {
     /// Returns the result of a contact of the step.
     fn info(&self, k: usize) -> PointPairContactInfo<T> {
         let (contact, real) = (&self.contacts.contacts[k], &self.contacts.sites.real[k]);
-        let ((contact_point, contact_force), end) = (self.force(k), self.end(k));
+        let (contact_point, contact_force, end) = (self.point(k), self.force(k), self.end(k));
         PointPairContactInfo {
             body_a: real.bodies[0],
             body_b: real.bodies[1],
@@ -196,7 +211,7 @@ impl<T: Scalar> EndedContacts<T> {
                 let r_wc = &self.contacts.sites.get(k).r_wc;
                 // The velocity of B relative to A, and the force on B, in the contact frame.
                 let slip = r_wc * Vector3::new(-end.v[0], -end.v[1], T::zero());
-                (face.face, -self.force(k).1, slip)
+                (face.face, -self.force(k), slip)
             });
             surface_info(of, faces)
         })

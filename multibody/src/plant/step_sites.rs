@@ -51,6 +51,7 @@ impl<T: Scalar> StepSites<T> {
         self.roles.iter().copied().zip(sites)
     }
     /// Adds an actuator with gains on a velocity.
+    #[inline]
     pub(super) fn push_controller(
         &mut self,
         actuator: usize,
@@ -60,6 +61,7 @@ impl<T: Scalar> StepSites<T> {
         let site = Site::Velocities(smallvec![(velocity, 1.0)]);
         self.push(SiteRole::Actuator(actuator), site, SiteLaw::Controller(law));
     }
+    #[inline]
     fn push(&mut self, role: SiteRole, site: Site<T>, law: SiteLaw<T>) {
         self.roles.push(role);
         self.list.push((site, law));
