@@ -1,4 +1,4 @@
-//! What is needed to follow a contact surface from tetrahedron to tetrahedron.
+//! Neighbours and skin of a mesh, by which a contact surface is followed from face to face.
 
 use super::clip::cut;
 use super::elements::{CompliantMesh, Tetrahedron, sorted_faces};
@@ -33,9 +33,9 @@ pub(super) struct Adjacency {
 }
 
 impl Adjacency {
-    /// Returns the adjacency of a mesh; `None` if surfaces cannot be followed in it. They can if its
-    /// pressure is concave, is constant in no tetrahedron and at most 0 at the boundary, and if it
-    /// has few vertices inside.
+    /// Returns the adjacency of a mesh; `None` if surfaces cannot be followed in it. They can if
+    /// its pressure is concave, is constant in no tetrahedron and at most 0 at the boundary, and if
+    /// it has few vertices inside.
     pub(super) fn new(mesh: &CompliantMesh) -> Option<Self> {
         let tetrahedra = &mesh.tetrahedra;
         if tetrahedra.len() != mesh.field.mesh().num_elements() {

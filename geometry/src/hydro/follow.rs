@@ -25,9 +25,9 @@ impl PosedMeshes<'_> {
     /// Adds all faces, from face to face; returns false if some may be missing.
     ///
     /// A surface of equal pressures ends at a boundary or is closed. Where it ends, both pressures
-    /// are at most 0, so a search of where the skins meet finds all ends. Inside a closed surface is
-    /// a vertex where the difference is greatest or least: in a tetrahedron of S, the excess of S is
-    /// a linear function less a concave one, which is greatest at a vertex. Pairs with such a
+    /// are at most 0, so a search of where the skins meet finds all ends. Inside a closed surface
+    /// is a vertex where the difference is greatest or least: in a tetrahedron of S, the excess of
+    /// S is a linear function less a concave one, which is greatest at a vertex. Pairs with such a
     /// vertex, which overlap deeply, are left to [`Self::search`].
     pub(super) fn follow(
         &self,

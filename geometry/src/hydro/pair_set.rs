@@ -1,6 +1,6 @@
 //! Sets of pairs of tetrahedra.
 
-/// What a set knows of a pair.
+/// Knowledge of a pair in a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// Nothing.
