@@ -1,16 +1,16 @@
 //! Neighbours and skin of a mesh, by which a contact surface is followed from face to face.
 
 use super::clip::cut;
-use super::elements::{CompliantMesh, Tetrahedron, sorted_faces};
-use super::obb_tree::{ObbTree, Region};
-use super::planes::rounding_at;
-use nalgebra::{Matrix3, Vector3};
+use super::obb_tree::ObbTree;
+use super::tetrahedron::{Tetrahedron, sorted_faces};
+use crate::mesh::VolumeMeshFieldLinear;
+use nalgebra::Vector3;
 
 /// In place of a tetrahedron, beyond the boundary of a mesh.
 pub(super) const OUTSIDE: u32 = u32::MAX;
 
 /// Pressure per modulus up to which a point is near the boundary: 0 but for rounding.
-const LOW: f64 = 1e-9;
+pub(super) const LOW: f64 = 1e-9;
 
 /// Relative rounding of gradients.
 const GRADIENT_ROUNDING: f64 = 1e-9;
@@ -29,24 +29,27 @@ pub(super) struct Adjacency {
     /// Tetrahedra by element of the tree.
     pub(super) skin_tetrahedra: Vec<u32>,
     /// Vertices that are not on the boundary.
-    inside: Vec<u32>,
+    pub(super) inside: Vec<u32>,
 }
 
 impl Adjacency {
     /// Returns the adjacency of a mesh; `None` if surfaces cannot be followed in it. They can if
     /// its pressure is concave, is constant in no tetrahedron and at most 0 at the boundary, and if
     /// it has few vertices inside.
-    pub(super) fn new(mesh: &CompliantMesh) -> Option<Self> {
-        let tetrahedra = &mesh.tetrahedra;
-        if tetrahedra.len() != mesh.field.mesh().num_elements() {
+    pub(super) fn new(
+        field: &VolumeMeshFieldLinear,
+        tetrahedra: &[Tetrahedron],
+        reach: f64,
+    ) -> Option<Self> {
+        if tetrahedra.len() != field.mesh().num_elements() {
             return None;
         }
-        let neighbors = neighbors(mesh)?;
+        let neighbors = neighbors(tetrahedra)?;
         let is_level = |t: &Tetrahedron| t.gradient == Vector3::zeros();
         if tetrahedra.iter().any(is_level) {
             return None;
         }
-        let values = mesh.field.values();
+        let values = field.values();
         let mut is_inside = vec![true; values.len()];
         for (t, beyond) in tetrahedra.iter().zip(&neighbors) {
             for (f, other) in beyond.iter().enumerate() {
@@ -76,55 +79,29 @@ impl Adjacency {
         }
         let (mut skin_tetrahedra, mut parts) = (vec![], vec![]);
         for (e, t) in tetrahedra.iter().enumerate() {
-            if let Some(part) = skin_part(&mesh.corners(t), &mesh.pressures(t)) {
+            if let Some(part) = skin_part(&t.corners(field), &t.pressures(field)) {
                 skin_tetrahedra.push(e as u32);
                 parts.push(part);
             }
         }
         Some(Self {
             neighbors,
-            skin: ObbTree::new(&parts, mesh.reach),
+            skin: ObbTree::new(&parts, reach),
             skin_tetrahedra,
             inside,
-        })
-    }
-
-    /// Returns true if the other mesh has no larger pressure at a vertex inside of the mesh of this
-    /// adjacency, `own`. Moduli are in Pa; `(r, p)` is the pose of `own` in the other mesh.
-    pub(super) fn exceeds(
-        &self,
-        (own, modulus): (&CompliantMesh, f64),
-        (other, other_modulus): (&CompliantMesh, f64),
-        (r, p): (&Matrix3<f64>, &Vector3<f64>),
-        reach: f64,
-    ) -> bool {
-        self.inside.iter().any(|v| {
-            let at = r * own.field.mesh().vertices()[*v as usize] + p;
-            let pressure = own.field.values()[*v as usize] * modulus;
-            let mut exceeds = false;
-            other
-                .tree
-                .for_each_in(&Region::new(&[], &[at], reach), |e| {
-                    let t = &other.tetrahedra[e as usize];
-                    let heights = t.faces.heights(&at).to_array();
-                    let is_in = || heights.iter().all(|h| *h <= rounding_at(reach));
-                    let least = t.pressure(&at) * other_modulus * (1.0 - LOW);
-                    exceeds |= pressure >= least && is_in();
-                });
-            exceeds
         })
     }
 }
 
 /// Returns the tetrahedra beyond the faces of each; `None` if a face belongs to more than two.
-fn neighbors(mesh: &CompliantMesh) -> Option<Vec<[u32; 4]>> {
+fn neighbors(tetrahedra: &[Tetrahedron]) -> Option<Vec<[u32; 4]>> {
     let mut faces: Vec<([u32; 3], u32, u8)> = vec![];
-    for (e, t) in mesh.tetrahedra.iter().enumerate() {
+    for (e, t) in tetrahedra.iter().enumerate() {
         let own = sorted_faces(t.vertices);
         faces.extend((0..4).map(|f| (own[f as usize], e as u32, f)));
     }
     faces.sort_unstable();
-    let mut neighbors = vec![[OUTSIDE; 4]; mesh.tetrahedra.len()];
+    let mut neighbors = vec![[OUTSIDE; 4]; tetrahedra.len()];
     for same in faces.chunk_by(|a, b| a.0 == b.0) {
         match same {
             [_] => {}

@@ -1,81 +1,12 @@
-//! Meshes prepared for intersection: planes of tetrahedra, normals of triangles, and trees.
+//! Meshes prepared for intersection: tetrahedra, triangles and trees over them.
 
 use super::adjacency::Adjacency;
 use super::obb_tree::ObbTree;
-use super::planes::{FourPlanes, Plane, rounding_at};
-use crate::mesh::{TriangleSurfaceMesh, VolumeMesh, VolumeMeshFieldLinear};
+use super::planes::rounding_at;
+use super::tetrahedron::Tetrahedron;
+use crate::mesh::{TriangleSurfaceMesh, VolumeMeshFieldLinear};
 use nalgebra::Vector3;
 use std::sync::{Arc, OnceLock};
-
-/// A tetrahedron with its pressure per modulus.
-#[derive(Clone, Debug)]
-pub(super) struct Tetrahedron {
-    /// Faces with outward normals; face `f` is opposite to vertex `f`.
-    pub(super) faces: FourPlanes,
-    pub(super) gradient: Vector3<f64>,
-    /// Value at the origin of the mesh's frame.
-    pub(super) at_origin: f64,
-    /// In positive order.
-    pub(super) vertices: [u32; 4],
-}
-
-impl Tetrahedron {
-    /// Prepares a tetrahedron; returns `None` if it is degenerate.
-    fn new(field: &VolumeMeshFieldLinear, e: usize) -> Option<Self> {
-        let mesh: &VolumeMesh = field.mesh();
-        let gradient = field.evaluate_gradient(e).ok()?;
-        let mut vertices = mesh.element(e).vertices();
-        if mesh.calc_tetrahedron_volume(e) < 0.0 {
-            vertices.swap(2, 3);
-        }
-        let at = |v: u32| mesh.vertices()[v as usize];
-        let mut faces = [Plane {
-            normal: Vector3::zeros(),
-            offset: 0.0,
-        }; 4];
-        for (f, face) in faces.iter_mut().enumerate() {
-            // Both tetrahedra at a face compute the same plane, from the sorted vertices.
-            let corners = sorted_faces(vertices)[f];
-            let [a, b, c] = corners.map(at);
-            let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
-            let plane = Plane {
-                normal,
-                offset: normal.dot(&a),
-            };
-            let is_outward = normal.dot(&(at(vertices[f]) - a)) <= 0.0;
-            *face = match is_outward {
-                true => plane,
-                false => plane.opposite(),
-            };
-        }
-        let values = faces.iter().flat_map(|f| f.normal.iter());
-        if !values.chain(gradient.iter()).all(|x| x.is_finite()) {
-            return None;
-        }
-        let first = vertices[0] as usize;
-        Some(Self {
-            faces: FourPlanes::new(&faces),
-            gradient,
-            at_origin: field.values()[first] - gradient.dot(&mesh.vertices()[first]),
-            vertices,
-        })
-    }
-
-    /// Returns the pressure at a point per modulus.
-    #[inline]
-    pub(super) fn pressure(&self, p: &Vector3<f64>) -> f64 {
-        self.gradient.dot(p) + self.at_origin
-    }
-}
-
-/// Returns the sorted vertices of the faces of a tetrahedron; face `f` is opposite to vertex `f`.
-pub(super) fn sorted_faces(vertices: [u32; 4]) -> [[u32; 3]; 4] {
-    [0, 1, 2, 3].map(|f| {
-        let mut face = [1, 2, 3].map(|k| vertices[(f + k) % 4]);
-        face.sort_unstable();
-        face
-    })
-}
 
 /// A compliant mesh in the frame of its geometry, whose pressure is per modulus.
 pub(crate) struct CompliantMesh {
@@ -110,7 +41,9 @@ impl CompliantMesh {
     /// Returns the adjacency, made for the first contact with another compliant mesh; `None` if
     /// surfaces cannot be followed in this mesh.
     pub(super) fn adjacency(&self) -> Option<&Adjacency> {
-        let adjacency = self.adjacency.get_or_init(|| Adjacency::new(self));
+        let adjacency = self
+            .adjacency
+            .get_or_init(|| Adjacency::new(&self.field, &self.tetrahedra, self.reach));
         adjacency.as_ref()
     }
     /// Returns the greatest of a number per vertex that depends on the shape only.
@@ -122,18 +55,12 @@ impl CompliantMesh {
     }
     #[inline]
     pub(super) fn corners(&self, tetrahedron: &Tetrahedron) -> [Vector3<f64>; 4] {
-        let vertices = self.field.mesh().vertices();
-        let [a, b, c, d] = tetrahedron.vertices;
-        let at = |v: u32| vertices[v as usize];
-        [at(a), at(b), at(c), at(d)]
+        tetrahedron.corners(&self.field)
     }
     /// Returns the pressures at the corners of a tetrahedron, per modulus.
     #[inline]
     pub(super) fn pressures(&self, tetrahedron: &Tetrahedron) -> [f64; 4] {
-        let values = self.field.values();
-        let [a, b, c, d] = tetrahedron.vertices;
-        let at = |v: u32| values[v as usize];
-        [at(a), at(b), at(c), at(d)]
+        tetrahedron.pressures(&self.field)
     }
 }
 

@@ -1,11 +1,15 @@
 //! Surfaces between two compliant volumes, from face to face.
 
-use super::adjacency::{Adjacency, OUTSIDE};
+use super::adjacency::{Adjacency, LOW, OUTSIDE};
 use super::clip::{CLIPPING, Clipped};
+use super::elements::CompliantMesh;
 use super::obb_pairs::for_each_pair;
+use super::obb_tree::Region;
 use super::pair_set::{Entry, PairSet};
+use super::planes::rounding_at;
 use super::raw_surface::RawSurface;
 use super::tet_tet::{PosedMeshes, PosedTetrahedron, TetrahedronPair};
+use nalgebra::{Isometry3, Matrix3, Vector3};
 
 /// Length of the shortest side across which a surface is followed, relative to the largest
 /// coordinate: far above rounding. Faces that meet at less have longer sides elsewhere.
@@ -19,6 +23,49 @@ pub(super) struct WalkSpace {
     /// Pairs that wait, and tetrahedra of S that wait with the present one of R.
     pairs: Vec<[u32; 2]>,
     of_s: Vec<u32>,
+}
+
+/// Adds the faces between two compliant meshes, each with its modulus (Pa); R is at `X_SR`.
+pub(super) fn intersect(
+    surface: &mut RawSurface,
+    walk: &mut WalkSpace,
+    (s, modulus_s): (&CompliantMesh, f64),
+    (r, modulus_r): (&CompliantMesh, f64),
+    x_sr: &Isometry3<f64>,
+) {
+    let meshes = PosedMeshes::new((s, modulus_s), (r, modulus_r), x_sr);
+    let adjacencies = s.adjacency().zip(r.adjacency());
+    let is_followed = adjacencies.is_some_and(|(s, r)| meshes.follow(surface, walk, [s, r]));
+    if !is_followed {
+        surface.clear();
+        meshes.search(surface);
+    }
+}
+
+/// Returns true if another mesh has no larger pressure at a vertex inside of a mesh, `own`. Moduli
+/// are in Pa; `(r, p)` is the pose of `own` in the other mesh.
+fn exceeds(
+    inside: &[u32],
+    (own, modulus): (&CompliantMesh, f64),
+    (other, other_modulus): (&CompliantMesh, f64),
+    (r, p): (&Matrix3<f64>, &Vector3<f64>),
+    reach: f64,
+) -> bool {
+    inside.iter().any(|v| {
+        let at = r * own.field.mesh().vertices()[*v as usize] + p;
+        let pressure = own.field.values()[*v as usize] * modulus;
+        let mut exceeds = false;
+        other
+            .tree
+            .for_each_in(&Region::new(&[], &[at], reach), |e| {
+                let t = &other.tetrahedra[e as usize];
+                let heights = t.faces.heights(&at).to_array();
+                let is_in = || heights.iter().all(|h| *h <= rounding_at(reach));
+                let least = t.pressure(&at) * other_modulus * (1.0 - LOW);
+                exceeds |= pressure >= least && is_in();
+            });
+        exceeds
+    })
 }
 
 impl PosedMeshes<'_> {
@@ -38,8 +85,14 @@ impl PosedMeshes<'_> {
         let (of_s, of_r) = ((self.s, self.modulus_s), (self.r, self.modulus_r));
         let r_rs = self.r_sr.transpose();
         let p_rs = -(r_rs * self.p_sr);
-        if near_s.exceeds(of_s, of_r, (&r_rs, &p_rs), self.reach)
-            || near_r.exceeds(of_r, of_s, (&self.r_sr, &self.p_sr), self.reach)
+        if exceeds(&near_s.inside, of_s, of_r, (&r_rs, &p_rs), self.reach)
+            || exceeds(
+                &near_r.inside,
+                of_r,
+                of_s,
+                (&self.r_sr, &self.p_sr),
+                self.reach,
+            )
         {
             return false;
         }
@@ -171,10 +224,8 @@ impl Follower<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hydro::elements::CompliantMesh;
     use crate::hydro::tests::{compliant, shapes};
     use crate::shape::Shape;
-    use nalgebra::Vector3;
     use proptest::prelude::*;
     use std::cell::Cell;
     use tarragon_framework::math;

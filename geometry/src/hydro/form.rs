@@ -2,13 +2,13 @@
 
 use super::contact_surface::{ContactSurface, HydroelasticContactRepresentation};
 use super::elements::{CompliantMesh, RigidMesh};
-use super::follow::WalkSpace;
+use super::follow::{self, WalkSpace};
 use super::hydroelastic_mesh::{HydroelasticMesh, MeshRequest};
 use super::lift::Lift;
 use super::plane::{SharedVertices, intersect_compliant_plane, intersect_rigid_plane};
 use super::raw_surface::RawSurface;
 use super::shared_meshes::SharedMeshes;
-use super::{tet_tet, tri_tet};
+use super::tri_tet;
 use crate::error::Result;
 use crate::ids::GeometryId;
 use crate::properties::{GeometryProperties, HydroelasticType};
@@ -189,7 +189,7 @@ impl Pair<'_> {
         match *self {
             Self::RigidMesh(s, modulus, r) => tri_tet::intersect(surface, (s, modulus), r, x_sr),
             Self::CompliantMesh(s, modulus_s, r, modulus_r) => {
-                tet_tet::intersect(surface, walk, (s, modulus_s), (r, modulus_r), x_sr);
+                follow::intersect(surface, walk, (s, modulus_s), (r, modulus_r), x_sr);
             }
             Self::RigidHalfSpace(s, modulus) => {
                 intersect_rigid_plane(surface, shared, (s, modulus), x_sr);

@@ -28,6 +28,7 @@ mod shared_meshes;
 #[cfg(test)]
 mod tests;
 mod tet_tet;
+mod tetrahedron;
 mod tri_tet;
 
 pub use self::contact_surface::{ContactSurface, HydroelasticContactRepresentation};

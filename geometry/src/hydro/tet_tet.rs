@@ -1,11 +1,11 @@
 //! Two compliant volumes: tetrahedra with tetrahedra, where their pressures are equal.
 
 use super::clip::{CLIPPING, Clipped};
-use super::elements::{CompliantMesh, Tetrahedron};
-use super::follow::WalkSpace;
+use super::elements::CompliantMesh;
 use super::obb_tree::Region;
 use super::planes::{FourPlanes, is_along, rounding_at};
 use super::raw_surface::{MovingPlane, RawFace, RawSurface, motion_at};
+use super::tetrahedron::Tetrahedron;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 /// A tetrahedron of R, expressed in S.
@@ -38,23 +38,6 @@ pub(super) struct PosedMeshes<'a> {
     /// Largest coordinate (m), and the rounding of such coordinates.
     pub(super) reach: f64,
     pub(super) rounding: f64,
-}
-
-/// Adds the faces between two compliant meshes, each with its modulus (Pa); R is at `X_SR`.
-pub(super) fn intersect(
-    surface: &mut RawSurface,
-    walk: &mut WalkSpace,
-    (s, modulus_s): (&CompliantMesh, f64),
-    (r, modulus_r): (&CompliantMesh, f64),
-    x_sr: &Isometry3<f64>,
-) {
-    let meshes = PosedMeshes::new((s, modulus_s), (r, modulus_r), x_sr);
-    let adjacencies = s.adjacency().zip(r.adjacency());
-    let is_followed = adjacencies.is_some_and(|(s, r)| meshes.follow(surface, walk, [s, r]));
-    if !is_followed {
-        surface.clear();
-        meshes.search(surface);
-    }
 }
 
 impl<'a> PosedMeshes<'a> {

@@ -1,10 +1,11 @@
 //! Rigid surfaces with compliant volumes: triangles with tetrahedra.
 
 use super::clip::{CLIPPING, Clipped};
-use super::elements::{CompliantMesh, RigidMesh, Tetrahedron};
+use super::elements::{CompliantMesh, RigidMesh};
 use super::obb_tree::Region;
 use super::planes::{FourPlanes, Plane, is_along, rounding_at};
 use super::raw_surface::{MovingPlane, RawFace, RawSurface, motion_at};
+use super::tetrahedron::Tetrahedron;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 /// A triangle of R, expressed in S.
