@@ -15,6 +15,7 @@
 //! | [`geometry`] | shapes, SceneGraph, proximity queries, render engines |
 //! | [`multibody`] | plants and robot description parsers |
 //! | [`sensors`] | cameras and image files |
+//! | [`render_server`] | a server of Drake's glTF render protocol |
 //! | [`visualization`] | the Meshcat server, its page, and the systems that feed it |
 //!
 //! Drake's names are translated in `from_drake`, a module of documentation.
@@ -23,9 +24,10 @@
 //!
 //! | feature | what |
 //! |---|---|
-//! | `cli` | the `tarragon` command; switches on `visualization` |
+//! | `cli` | the `tarragon` command; switches on `render-server` and `visualization` |
 //! | `convex-decomposition` | meshes that collide as the union of convex pieces |
 //! | `remote-https` | packages from `https://` URLs; without it, only `http://` and `file://` |
+//! | `render-server` | the module `render_server` |
 //! | `sparse-cholesky` | a faster solver of contact among more than about 150 bodies |
 //! | `visualization` | the module `visualization`; without it, no server and no page are built |
 //!
@@ -50,6 +52,8 @@ pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
 pub use tarragon_lcm as lcm;
 pub use tarragon_multibody as multibody;
+#[cfg(feature = "render-server")]
+pub use tarragon_render_server as render_server;
 pub use tarragon_sensors as sensors;
 #[cfg(feature = "visualization")]
 pub use tarragon_visualization as visualization;

@@ -7,6 +7,7 @@ mod model;
 mod page;
 mod query;
 mod render;
+mod render_server;
 mod simulate;
 mod stop;
 mod sweep;
@@ -37,6 +38,9 @@ enum Command {
     Query(query::QueryArgs),
     /// Draws a model: colour, depth and label images, and a video of it turning.
     Render(render::RenderArgs),
+    /// Serves images to Drake's `RenderEngineGltfClient` and other clients of its glTF render
+    /// protocol. The first line of output is its address. Ctrl-C ends it.
+    RenderServer(render_server::RenderServerArgs),
     /// Simulates a model, which falls and moves in a browser, or a scenario, an experiment in YAML
     /// with the keys of Drake's `hardware_sim`. Ctrl-C ends it and keeps what was recorded.
     Simulate(simulate::SimulateArgs),
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Render(args) => render::run(&args),
+        Command::RenderServer(args) => render_server::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::View(args) => view::run(&args),

@@ -5,6 +5,7 @@ use super::camera_info::CameraInfo;
 use super::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
+use crate::mesh::RenderMesh;
 use crate::properties::PerceptionProperties;
 use crate::properties::RenderLabel;
 use crate::shape::Shape;
@@ -97,6 +98,27 @@ pub trait RenderEngine: DynClone + Send + Sync {
         shape: &Shape,
         properties: &PerceptionProperties,
     ) -> Result<bool>;
+
+    /// Adds a visual whose triangles and materials are in memory, in its own frame G. Faces without
+    /// a material have the default colour of the engine. Returns false under the conditions of
+    /// [`register_visual`](Self::register_visual).
+    ///
+    /// # Errors
+    /// Returns the errors of [`register_visual`](Self::register_visual), and an error of the kind
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) if the engine draws files and shapes only,
+    /// which is the default.
+    fn register_mesh(
+        &mut self,
+        id: GeometryId,
+        mesh: &RenderMesh,
+        properties: &PerceptionProperties,
+    ) -> Result<bool> {
+        let _ = (mesh, properties);
+        Err(Error::unsupported(format!(
+            "geometry {id}: this render engine does not draw meshes that are not in a file; use \
+             RenderEngineCpu"
+        )))
+    }
 
     /// Removes a visual. Returns false if it was not registered.
     fn remove_visual(&mut self, id: GeometryId) -> bool;

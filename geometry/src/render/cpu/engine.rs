@@ -10,6 +10,7 @@ use super::shade::{Environment, Lights};
 use super::store::{Visual, Visuals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::GeometryId;
+use crate::mesh::RenderMesh;
 use crate::properties::{PerceptionProperties, RenderLabel};
 use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
 use crate::render::engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
@@ -103,6 +104,32 @@ impl RenderEngineCpu {
     pub fn params(&self) -> &RenderEngineCpuParams {
         &self.params
     }
+    /// Adds the visual that `create` makes for the label of a geometry with these properties;
+    /// returns false if there is none or the geometry is meant for other engines.
+    fn register(
+        &mut self,
+        id: GeometryId,
+        properties: &PerceptionProperties,
+        create: impl FnOnce(RenderLabel, &RenderEngineCpuParams) -> Result<Option<Visual>>,
+    ) -> Result<bool> {
+        if self.has_visual(id) {
+            return Err(Error::exists(format!(
+                "geometry {id} is already registered with this render engine"
+            )));
+        }
+        if let Some(name) = &self.params.renderer_name
+            && !accepts_renderer(properties, name)?
+        {
+            return Ok(false);
+        }
+        let label = self.render_label_of(properties)?;
+        let visual = create(label, &self.params)?;
+        let accepted = visual.is_some();
+        if let Some(visual) = visual {
+            self.visuals.insert(id, visual);
+        }
+        Ok(accepted)
+    }
     /// Warns once if the camera requests a window, which this engine does not support.
     fn warn_of_window(&self, camera: &ColorRenderCamera) {
         if camera.show_window() && !self.warned_of_window.swap(true, Ordering::Relaxed) {
@@ -184,23 +211,19 @@ impl RenderEngine for RenderEngineCpu {
         shape: &Shape,
         properties: &PerceptionProperties,
     ) -> Result<bool> {
-        if self.has_visual(id) {
-            return Err(Error::exists(format!(
-                "geometry {id} is already registered with this render engine"
-            )));
-        }
-        if let Some(name) = &self.params.renderer_name
-            && !accepts_renderer(properties, name)?
-        {
-            return Ok(false);
-        }
-        let label = self.render_label_of(properties)?;
-        let visual = Visual::new(shape, properties, label, &self.params)?;
-        let accepted = visual.is_some();
-        if let Some(visual) = visual {
-            self.visuals.insert(id, visual);
-        }
-        Ok(accepted)
+        self.register(id, properties, |label, params| {
+            Visual::new(shape, properties, label, params)
+        })
+    }
+    fn register_mesh(
+        &mut self,
+        id: GeometryId,
+        mesh: &RenderMesh,
+        properties: &PerceptionProperties,
+    ) -> Result<bool> {
+        self.register(id, properties, |label, params| {
+            Visual::of_mesh(mesh, properties, label, params).map(Some)
+        })
     }
     fn remove_visual(&mut self, id: GeometryId) -> bool {
         self.visuals.remove(id)

@@ -28,6 +28,21 @@ pub(super) struct PlacedMesh<'a> {
     pub(super) x_gn: Affine,
 }
 
+impl<'a> PlacedMesh<'a> {
+    /// Returns a mesh in its own frame.
+    pub(super) fn unplaced(mesh: gltf::Mesh<'a>) -> Self {
+        let x_gn = Affine {
+            linear: Matrix3::identity(),
+            offset: Vector3::zeros(),
+        };
+        Self {
+            node: 0,
+            mesh,
+            x_gn,
+        }
+    }
+}
+
 impl<'a> GltfDocument<'a> {
     pub(super) fn open(at: GltfOrigin<'a>, bytes: &'a [u8]) -> Result<Self> {
         let (text, mut blob) = if bytes.starts_with(b"glTF") {

@@ -15,11 +15,12 @@ use super::origin::FileOrigin;
 use crate::error::Result;
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::triangulate::strip;
-use crate::mesh::{MaterialGroup, RenderMesh};
+use crate::mesh::{Material, MaterialGroup, RenderMesh};
 use gltf::accessor::{DataType, Dimensions, Item};
 use gltf::mesh::Mode;
 use gltf::{Accessor, Primitive, Semantic};
 use nalgebra::{Point3, Vector3};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Maximum number of vertices and of triangles of a scene: a few gigabytes when rendered. Nodes can
@@ -52,23 +53,65 @@ pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
 pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> {
     let document = GltfDocument::open(GltfOrigin(origin), bytes)?;
     let placed = document.placed_meshes()?;
-    check_size(&document, &placed)?;
-    let mut reader = GltfReader {
-        default_material: None,
-        mesh: RenderMesh {
-            materials: materials::read(&document),
-            ignored_extensions: document.extensions_used(),
-            ..RenderMesh::default()
-        },
-        without_normals: Vec::new(),
-        document: &document,
-    };
+    check_size(&document, placed.iter().flat_map(|p| p.mesh.primitives()))?;
+    let mut reader = GltfReader::new(&document, materials::read(&document));
     for placed in &placed {
         for primitive in placed.mesh.primitives() {
             reader.primitive(placed, &primitive)?;
         }
     }
     reader.finish()
+}
+
+/// Reads single primitives of a self-contained glTF 2.0 document, text or binary: each as a mesh
+/// with at most one material, with its coordinates as they are in the document, without the
+/// transformations of nodes and with y up if the document has y up.
+///
+/// `primitives` are indices into `meshes`, each with an index into its `primitives`; `name` is that
+/// of the document in messages. Buffers and images must be in the document: no file is read.
+///
+/// ```
+/// use std::path::Path;
+/// use tarragon_geometry::mesh::parse_gltf_primitives;
+/// let document = br#"{"asset": {"version": "2.0"}}"#;
+/// assert_eq!(parse_gltf_primitives(Path::new("empty"), document, &[])?, []);
+/// let error = parse_gltf_primitives(Path::new("empty"), document, &[(1, 0)]).unwrap_err();
+/// assert!(error.to_string().contains("meshes[1].primitives[0]"));
+/// # Ok::<(), tarragon_geometry::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`parse_gltf`], and an error if a primitive does not exist, is made of
+/// points or lines, or refers to a file.
+pub fn parse_gltf_primitives(
+    name: &Path,
+    bytes: &[u8],
+    primitives: &[(usize, usize)],
+) -> Result<Vec<RenderMesh>> {
+    let no_files = BTreeMap::new();
+    let origin = GltfOrigin(FileOrigin::in_memory(name, &no_files));
+    let document = GltfDocument::open(origin, bytes)?;
+    let find = |&(m, p): &(usize, usize)| {
+        let mesh = document.gltf.meshes().nth(m);
+        let found = mesh.and_then(|mesh| Some((mesh.primitives().nth(p)?, mesh)));
+        found.ok_or_else(|| origin.error(format!("meshes[{m}].primitives[{p}] must exist")))
+    };
+    let found = primitives.iter().map(find).collect::<Result<Vec<_>>>()?;
+    check_size(
+        &document,
+        found.iter().map(|(primitive, _)| primitive.clone()),
+    )?;
+    let materials = materials::read(&document);
+    let read = |(primitive, mesh): (Primitive<'_>, gltf::Mesh<'_>)| {
+        let own = primitive.material().index().and_then(|i| materials.get(i));
+        let mut reader = GltfReader::new(&document, own.cloned().into_iter().collect());
+        reader.primitive(&PlacedMesh::unplaced(mesh), &primitive)?;
+        if let Some(group) = reader.mesh.groups.first_mut() {
+            group.material = Some(0);
+        }
+        reader.finish()
+    };
+    found.into_iter().map(read).collect()
 }
 
 /// Returns the number of triangles that `corners` corners make in a mode; `None` for points and
@@ -82,9 +125,12 @@ fn triangle_count(mode: Mode, corners: usize) -> Option<usize> {
 }
 
 /// Refuses scenes that are too large, before allocating memory for them.
-fn check_size(document: &GltfDocument<'_>, placed: &[PlacedMesh<'_>]) -> Result<()> {
+fn check_size<'a>(
+    document: &GltfDocument<'a>,
+    primitives: impl Iterator<Item = Primitive<'a>>,
+) -> Result<()> {
     let (mut vertices, mut triangles) = (0usize, 0usize);
-    for primitive in placed.iter().flat_map(|p| p.mesh.primitives()) {
+    for primitive in primitives {
         let points = primitive.get(&Semantic::Positions).map_or(0, |a| a.count());
         let corners = primitive.indices().map_or(points, |a| a.count());
         if let Some(count) = triangle_count(primitive.mode(), corners) {
@@ -110,6 +156,18 @@ struct GltfReader<'a> {
 }
 
 impl<'a> GltfReader<'a> {
+    fn new(document: &'a GltfDocument<'a>, materials: Vec<Material>) -> Self {
+        Self {
+            default_material: None,
+            mesh: RenderMesh {
+                materials,
+                ignored_extensions: document.extensions_used(),
+                ..RenderMesh::default()
+            },
+            without_normals: Vec::new(),
+            document,
+        }
+    }
     fn primitive(&mut self, placed: &PlacedMesh<'a>, primitive: &Primitive<'a>) -> Result<()> {
         let at = self.document.at;
         let place = format!(

@@ -82,12 +82,40 @@ impl Visual {
                 }));
             }
         };
-        let drawn = ClusteredMesh::new(&mesh, materials);
-        Ok(Some(Self {
+        Ok(Some(Self::of_triangles(
+            &mesh,
+            materials,
             label,
-            occluder: cast_shadows.then(|| Box::new(drawn.occluder(&mesh))),
+            cast_shadows,
+        )))
+    }
+    /// Creates a visual from triangles in memory, and reads the textures of their materials.
+    pub(crate) fn of_mesh(
+        mesh: &RenderMesh,
+        properties: &PerceptionProperties,
+        label: RenderLabel,
+        params: &RenderEngineCpuParams,
+    ) -> Result<Self> {
+        let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
+        let otherwise = diffuse.unwrap_or(params.default_diffuse);
+        let mut materials = vec![SurfaceMaterial::matt(otherwise, None)];
+        materials.extend(mesh.materials.iter().map(SurfaceMaterial::of));
+        let cast_shadows = params.cast_shadows;
+        Ok(Self::of_triangles(mesh, materials, label, cast_shadows))
+    }
+    /// Creates a visual from triangles and their materials; the first is that of faces without any.
+    fn of_triangles(
+        mesh: &RenderMesh,
+        materials: Vec<SurfaceMaterial>,
+        label: RenderLabel,
+        cast_shadows: bool,
+    ) -> Self {
+        let drawn = ClusteredMesh::new(mesh, materials);
+        Self {
+            label,
+            occluder: cast_shadows.then(|| Box::new(drawn.occluder(mesh))),
             form: VisualForm::Mesh(drawn),
-        }))
+        }
     }
     /// Returns true if some material does not follow Lambert's law.
     pub(crate) fn has_model(&self) -> bool {
