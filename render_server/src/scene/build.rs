@@ -1,5 +1,6 @@
 //! Meshes and shapes of parts that no earlier request had.
 
+use super::document::without_nulls;
 use super::{Look, Part, normals, primitive};
 use crate::refusal::Refusal;
 use nalgebra::Matrix3;
@@ -39,7 +40,8 @@ impl Drawable {
         exact_primitives: bool,
     ) -> Result<Vec<Self>, Refusal> {
         let places: Vec<_> = parts.iter().map(|part| part.place).collect();
-        let meshes = parse_gltf_primitives(Path::new("scene"), document, &places)?;
+        let document = without_nulls(document);
+        let meshes = parse_gltf_primitives(Path::new("scene"), &document, &places)?;
         let both = parts.iter().zip(meshes);
         both.map(|(part, mesh)| Self::new(part, mesh, exact_primitives))
             .collect()

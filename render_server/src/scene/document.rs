@@ -5,8 +5,9 @@
 
 use crate::refusal::Refusal;
 use nalgebra::{Matrix3, Matrix4, Quaternion, UnitQuaternion, Vector3};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -14,26 +15,47 @@ use std::collections::BTreeMap;
 pub(super) struct Document<'a> {
     #[serde(default)]
     pub(super) scene: Option<usize>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     pub(super) scenes: Vec<SceneRoots>,
-    #[serde(default, borrow)]
+    #[serde(default, deserialize_with = "list", borrow)]
     pub(super) nodes: Vec<Node<'a>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     pub(super) meshes: Vec<Mesh>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     pub(super) materials: Vec<Value>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     pub(super) textures: Vec<Value>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     pub(super) samplers: Vec<Value>,
-    #[serde(default, borrow)]
+    #[serde(default, deserialize_with = "list", borrow)]
     pub(super) images: Vec<Image<'a>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     pub(super) accessors: Vec<Accessor>,
-    #[serde(default, rename = "bufferViews")]
+    #[serde(default, deserialize_with = "list", rename = "bufferViews")]
     pub(super) buffer_views: Vec<Value>,
-    #[serde(default, borrow)]
+    #[serde(default, deserialize_with = "list", borrow)]
     pub(super) buffers: Vec<Buffer<'a>>,
+}
+
+/// Reads a list; null is an empty one, which Drake writes if a scene has no images.
+fn list<'de, D: Deserializer<'de>, V: Deserialize<'de>>(from: D) -> Result<Vec<V>, D::Error> {
+    Option::<Vec<V>>::deserialize(from).map(Option::unwrap_or_default)
+}
+
+/// Returns the document without members that are null, which are not valid glTF.
+pub(super) fn without_nulls(text: &[u8]) -> Cow<'_, [u8]> {
+    let Ok(members) = serde_json::from_slice::<BTreeMap<Cow<'_, str>, &RawValue>>(text) else {
+        return Cow::Borrowed(text);
+    };
+    if members.values().all(|value| value.get() != "null") {
+        return Cow::Borrowed(text);
+    }
+    let kept = members
+        .into_iter()
+        .filter(|(_, value)| value.get() != "null");
+    let kept: BTreeMap<_, _> = kept.collect();
+    // Serialization of text that was parsed does not fail.
+    serde_json::to_vec(&kept).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,0 +1,391 @@
+//! A server, a client that posts forms, and scenes.
+
+use nalgebra::{Isometry3, Matrix4, Translation3, UnitQuaternion, Vector3, Vector4};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+use tarragon_geometry::render::{
+    CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, ImageDepth32F,
+    ImageLabel16I, ImageRgba8U, RenderCameraCore, RenderEngine, RenderEngineCpu,
+    RenderEngineCpuParams, RenderView,
+};
+use tarragon_geometry::{
+    BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, HalfSpace, Mesh, PerceptionProperties,
+    RenderLabel, Rgba, Shape, Sphere,
+};
+use tarragon_render_server::{RenderServer, RenderServerParams};
+use tarragon_sensors::{ImageRgb8U, save_image};
+
+/// Reports a skipped test. Printing macros are not used, because their output is hidden for tests
+/// that pass.
+pub(crate) fn skip(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// Starts a server on any free port.
+pub(crate) fn server(params: RenderServerParams) -> RenderServer {
+    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    let params = RenderServerParams { port: 0, ..params };
+    RenderServer::start(params, Box::new(engine)).unwrap()
+}
+
+/// Writes the mesh files of the scene: a smooth bowl, a wedge with texture and a glTF tile.
+pub(crate) fn assets() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut checker = ImageRgb8U::new(8, 8);
+    for (i, pixel) in checker.data_mut().chunks_exact_mut(3).enumerate() {
+        let bright = (i % 8 + i / 8) % 2 == 0;
+        pixel.copy_from_slice(if bright {
+            &[250, 240, 60]
+        } else {
+            &[40, 60, 90]
+        });
+    }
+    save_image(&checker, &folder.path().join("checker.png")).unwrap();
+    std::fs::write(folder.path().join("bowl.obj"), bowl()).unwrap();
+    // Drake's client clamps textures at their edges, which the engine repeats, so none is seen.
+    let wedge = "mtllib wedge.mtl\nusemtl m\n\
+        v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0.1 0.1\nvt 0.9 0.1\nvt 0.1 0.9\n\
+        vn 0 0 -1\nvn 0 -1 0\nvn -1 0 0\nvn 0.57735 0.57735 0.57735\n\
+        f 1/1/1 3/3/1 2/2/1\nf 1/1/2 2/2/2 4/3/2\nf 1/1/3 4/2/3 3/3/3\nf 2/1/4 3/2/4 4/3/4\n";
+    std::fs::write(folder.path().join("wedge.obj"), wedge).unwrap();
+    let material = "newmtl m\nKd 0.9 0.9 0.9\nmap_Kd checker.png\n";
+    std::fs::write(folder.path().join("wedge.mtl"), material).unwrap();
+    std::fs::write(folder.path().join("tile.gltf"), tile().to_string()).unwrap();
+    folder
+}
+
+/// Returns a paraboloid of 40 by 40 squares with the normals of its surface.
+fn bowl() -> String {
+    let mut text = String::new();
+    let n = 40;
+    for i in 0..=n {
+        for j in 0..=n {
+            let [x, y] = [i, j].map(|k| 2.0 * f64::from(k) / f64::from(n) - 1.0);
+            let z = 0.5 * (x * x + y * y);
+            let length = (x * x + y * y + 1.0).sqrt();
+            let [nx, ny, nz] = [-x, -y, 1.0].map(|c| c / length);
+            writeln!(text, "v {x} {y} {z}\nvn {nx} {ny} {nz}").unwrap();
+        }
+    }
+    for i in 0..n {
+        for j in 0..n {
+            let a = i * (n + 1) + j + 1;
+            let (b, c, d) = (a + 1, a + n + 1, a + n + 2);
+            writeln!(
+                text,
+                "f {a}//{a} {c}//{c} {d}//{d}\nf {a}//{a} {d}//{d} {b}//{b}"
+            )
+            .unwrap();
+        }
+    }
+    text
+}
+
+/// Returns two triangles with normals and a metallic-roughness material, below nodes with poses and
+/// scales.
+fn tile() -> serde_json::Value {
+    use base64::Engine;
+    let floats = [
+        [0.0f32, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [1.0, 1.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, 1.0],
+    ];
+    let mut bytes: Vec<u8> = floats
+        .as_flattened()
+        .iter()
+        .flat_map(|x| x.to_le_bytes())
+        .collect();
+    bytes.extend([0u16, 1, 2, 0, 2, 3].iter().flat_map(|i| i.to_le_bytes()));
+    let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    serde_json::json!({
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [
+            {"name": "top", "translation": [0.0, 0.1, 0.0], "scale": [0.5, 0.7, 0.5],
+             "rotation": [0.0, 0.0, 0.6, 0.8], "children": [1], "mesh": 0},
+            {"name": "below", "mesh": 0, "translation": [0.0, 0.3, 0.4]},
+        ],
+        "meshes": [{"primitives": [
+            {"attributes": {"POSITION": 0, "NORMAL": 1}, "indices": 2, "material": 0}]}],
+        "materials": [{"pbrMetallicRoughness": {
+            "baseColorFactor": [0.5, 0.6, 0.7, 1.0], "metallicFactor": 0.3, "roughnessFactor": 0.4}}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3",
+             "min": [0.0, 0.0, 0.0], "max": [1.0, 1.0, 0.0]},
+            {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC3"},
+            {"bufferView": 2, "componentType": 5123, "count": 6, "type": "SCALAR"}],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 48},
+            {"buffer": 0, "byteOffset": 48, "byteLength": 48},
+            {"buffer": 0, "byteOffset": 96, "byteLength": 12}],
+        "buffers": [{"byteLength": bytes.len(),
+            "uri": format!("data:application/octet-stream;base64,{data}")}],
+    })
+}
+
+/// The scene of `pydrake_client.py`, drawn in process.
+pub(crate) struct Mirror {
+    engine: RenderEngineCpu,
+    pub(crate) poses: BTreeMap<GeometryId, Isometry3<f64>>,
+    core: RenderCameraCore,
+}
+
+impl Mirror {
+    pub(crate) fn new(assets: &Path) -> Self {
+        let intrinsics = CameraInfo::new(320, 240, 300.0, 310.0, 150.25, 121.5).unwrap();
+        let clipping = ClippingRange::new(0.05, 20.0).unwrap();
+        let mut mirror = Self {
+            engine: RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap(),
+            poses: BTreeMap::new(),
+            core: RenderCameraCore::new("mirror", intrinsics, clipping, Isometry3::identity()),
+        };
+        let mesh = |name: &str, scale: f64| {
+            let scale = Vector3::repeat(scale);
+            Shape::from(Mesh::with_scale(assets.join(name), scale).unwrap())
+        };
+        let scene: [(Shape, [f64; 3], [f64; 3], i16, Option<[f64; 3]>); 10] = [
+            (
+                BoxShape::new(0.2, 0.3, 0.4).unwrap().into(),
+                [0.0, 0.0, 2.0],
+                [0.4, 0.5, 0.6],
+                300,
+                Some([0.1, 0.2, 0.8]),
+            ),
+            (
+                Sphere::new(0.2).unwrap().into(),
+                [0.5, 0.0, 2.0],
+                [0.0; 3],
+                7,
+                Some([1.0, 0.0, 0.0]),
+            ),
+            (
+                Cylinder::new(0.1, 0.3).unwrap().into(),
+                [0.0, 0.5, 2.0],
+                [0.9, 0.2, 0.1],
+                8,
+                Some([0.2, 0.7, 0.3]),
+            ),
+            (
+                Capsule::new(0.1, 0.3).unwrap().into(),
+                [-0.5, 0.0, 2.0],
+                [1.2, 0.3, 0.0],
+                9,
+                Some([0.9, 0.8, 0.1]),
+            ),
+            (
+                Ellipsoid::new(0.1, 0.2, 0.3).unwrap().into(),
+                [-0.5, 0.5, 2.0],
+                [0.1, 0.2, 0.3],
+                10,
+                Some([0.3, 0.3, 0.9]),
+            ),
+            (
+                HalfSpace.into(),
+                [0.0, 0.0, 5.0],
+                [3.14159, 0.2, 0.0],
+                256,
+                Some([0.6; 3]),
+            ),
+            (
+                mesh("bowl.obj", 0.2),
+                [0.5, 0.5, 2.0],
+                [0.3, 0.2, 0.1],
+                11,
+                Some([0.8, 0.4, 0.2]),
+            ),
+            (
+                mesh("wedge.obj", 0.3),
+                [0.1, -0.5, 2.0],
+                [0.8, 0.6, 0.1],
+                12,
+                None,
+            ),
+            (
+                mesh("tile.gltf", 0.5),
+                [-0.4, -0.5, 1.8],
+                [0.1, 0.2, 0.3],
+                13,
+                None,
+            ),
+            // The CPU engine does not texture boxes, so neither test looks at its colours.
+            (
+                BoxShape::new(0.25, 0.2, 0.15).unwrap().into(),
+                [0.6, -0.5, 2.0],
+                [0.4, 0.5, 0.6],
+                14,
+                None,
+            ),
+        ];
+        for (shape, xyz, [roll, pitch, yaw], label, diffuse) in scene {
+            let mut properties = match diffuse {
+                Some([r, g, b]) => PerceptionProperties::phong(Rgba::new(r, g, b, 1.0).unwrap()),
+                None => PerceptionProperties::new(),
+            };
+            properties = properties.with_label(RenderLabel::new(label).unwrap());
+            let id = GeometryId::new();
+            mirror
+                .engine
+                .register_visual(id, &shape, &properties)
+                .unwrap();
+            let turn = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
+            let pose = Isometry3::from_parts(Translation3::from(xyz), turn);
+            mirror.poses.insert(id, pose);
+        }
+        mirror
+    }
+    pub(crate) fn pixels(&self) -> usize {
+        self.core.intrinsics().width() * self.core.intrinsics().height()
+    }
+
+    /// Compares images with those of the engine in process: labels are equal, depths within 1 um
+    /// (Drake sends vertices in single precision), 99.9 % of the channels of colours within 2 of
+    /// 255. Pixels whose centre is on an edge may belong to either side: at most one in a thousand.
+    #[track_caller]
+    pub(crate) fn compare(
+        &self,
+        view: &RenderView<'_>,
+        color: &[u8],
+        depth: &[f32],
+        label: &[i16],
+    ) {
+        let (width, height) = (
+            self.core.intrinsics().width(),
+            self.core.intrinsics().height(),
+        );
+        let camera = ColorRenderCamera::from_core(self.core.clone());
+        let range = DepthRange::new(0.1, 10.0).unwrap();
+        let depth_camera = DepthRenderCamera::from_core(self.core.clone(), range).unwrap();
+        let mut colors = ImageRgba8U::new(width, height);
+        let mut depths = ImageDepth32F::new(width, height);
+        let mut labels = ImageLabel16I::new(width, height);
+        self.engine
+            .render_color(view, &camera, &mut colors)
+            .unwrap();
+        self.engine
+            .render_depth(view, &depth_camera, &mut depths)
+            .unwrap();
+        self.engine
+            .render_label(view, &camera, &mut labels)
+            .unwrap();
+        let n = self.pixels();
+        let most = n / 1000;
+        let other_label = (0..n).filter(|i| labels.data()[*i] != label[*i]).count();
+        assert!(other_label <= most, "{other_label} labels differ");
+        let far = |i: &usize| {
+            let (a, b) = (depths.data()[*i], depth[*i]);
+            a != b && !((a - b).abs() < 1e-6 * a.max(1.0))
+        };
+        let other_depth = (0..n).filter(far).count();
+        assert!(other_depth <= most, "{other_depth} depths differ");
+        let textured = |i: &usize| labels.data()[*i] == 14;
+        let channels = |i: usize| 4 * i..4 * i + 4;
+        let other_color: usize = (0..n)
+            .filter(|i| !textured(i))
+            .flat_map(channels)
+            .filter(|c| colors.data()[*c].abs_diff(color[*c]) > 2)
+            .count();
+        assert!(other_color <= 4 * n / 1000, "{other_color} channels differ");
+    }
+}
+
+/// A document with a camera at the origin that looks along z, and one cube or sphere of triangles.
+pub(crate) struct Document {
+    /// Matrix of the mesh's node.
+    pub(crate) x_wg: Matrix4<f64>,
+    /// Number of nodes that show the mesh, each a little farther to the right.
+    pub(crate) instances: usize,
+    pub(crate) color: [f64; 4],
+    /// Side of the cube (m).
+    pub(crate) size: f64,
+    /// Factors of the vertices.
+    pub(crate) stretch: Vector3<f64>,
+    /// Number of squares along each edge.
+    pub(crate) detail: usize,
+    /// True if the nodes are below one with the name of Drake's.
+    pub(crate) is_named: bool,
+}
+
+impl Document {
+    pub(crate) fn cube() -> Self {
+        Self {
+            x_wg: Isometry3::translation(0.0, 0.0, 2.0).to_homogeneous(),
+            instances: 1,
+            color: [0.2, 0.6, 0.3, 1.0],
+            size: 0.5,
+            stretch: Vector3::repeat(1.0),
+            detail: 1,
+            is_named: true,
+        }
+    }
+}
+
+impl std::fmt::Display for Document {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        use base64::Engine;
+        let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+        let n = self.detail;
+        for axis in 0..3 {
+            for side in [-0.5, 0.5] {
+                let first = vertices.len() as u32;
+                for i in 0..=n {
+                    for j in 0..=n {
+                        let mut p = Vector3::repeat(side);
+                        p[(axis + 1) % 3] = i as f64 / n as f64 - 0.5;
+                        p[(axis + 2) % 3] = j as f64 / n as f64 - 0.5;
+                        vertices.push((self.size * p).component_mul(&self.stretch));
+                    }
+                }
+                for square in 0..n * n {
+                    let a = first + (square / n * (n + 1) + square % n) as u32;
+                    let [b, c, d] = [a + 1, a + n as u32 + 1, a + n as u32 + 2];
+                    let [b, c] = if side > 0.0 { [b, c] } else { [c, b] };
+                    indices.extend([a, c, d, a, d, b]);
+                }
+            }
+        }
+        let coordinates = vertices.iter().flat_map(|p| [p.x, p.y, p.z]);
+        let mut bytes: Vec<u8> = coordinates.flat_map(|x| (x as f32).to_le_bytes()).collect();
+        let split = bytes.len();
+        bytes.extend(indices.iter().flat_map(|i| i.to_le_bytes()));
+        let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
+        let nodes = (0..self.instances).map(|i| {
+            let shift = Isometry3::translation(0.05 * i as f64, 0.0, 0.0).to_homogeneous();
+            serde_json::json!({"mesh": 0, "matrix": (shift * self.x_wg).as_slice()})
+        });
+        let camera = Matrix4::from_diagonal(&Vector4::new(1.0, -1.0, -1.0, 1.0));
+        let mut nodes: Vec<_> = nodes.collect();
+        nodes.push(serde_json::json!({
+            "camera": 0, "name": "Camera Node", "matrix": camera.as_slice()}));
+        let children: Vec<usize> = (0..nodes.len()).collect();
+        let name = if self.is_named {
+            "Renderer Node"
+        } else {
+            "Other"
+        };
+        nodes.push(serde_json::json!({"name": name, "children": children}));
+        let document = serde_json::json!({
+            "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [nodes.len() - 1]}],
+            "cameras": [{"type": "perspective", "perspective": {"yfov": 0.9, "znear": 0.05}}],
+            "nodes": nodes,
+            "meshes": [{"primitives": [
+                {"attributes": {"POSITION": 0}, "indices": 1, "material": 0, "mode": 4}]}],
+            "materials": [{"pbrMetallicRoughness": {
+                "baseColorFactor": self.color, "metallicFactor": 0.0, "roughnessFactor": 1.0}}],
+            "accessors": [
+                {"bufferView": 0, "componentType": 5126, "count": vertices.len(), "type": "VEC3"},
+                {"bufferView": 1, "componentType": 5125, "count": indices.len(), "type": "SCALAR"}],
+            "bufferViews": [
+                {"buffer": 0, "byteLength": split},
+                {"buffer": 0, "byteOffset": split, "byteLength": bytes.len() - split}],
+            "buffers": [{"byteLength": bytes.len(),
+                "uri": format!("data:application/octet-stream;base64,{data}")}],
+        });
+        write!(f, "{document}")
+    }
+}
