@@ -13,6 +13,7 @@ mod port_tables;
 mod primitives_recorded;
 mod query;
 mod render_command;
+mod render_server;
 mod rgbd_robot;
 mod robustness;
 mod simulate;

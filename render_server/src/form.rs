@@ -144,6 +144,16 @@ impl Form {
         })
     }
 
+    /// Returns what is asked for whatever the hash, without which a fuzzer would get no farther.
+    #[cfg(fuzzing)]
+    pub(crate) fn into_unchecked_request(self, max_pixels: usize) -> Option<RenderRequest> {
+        Some(RenderRequest {
+            camera: self.camera(max_pixels).ok()?,
+            scene: self.scene?,
+            hash: [0; 32],
+        })
+    }
+
     fn camera(&self, max_pixels: usize) -> Result<Camera, Refusal> {
         let kind = self.text("image_type")?;
         let image_type = match kind {
@@ -261,26 +271,4 @@ pub(crate) fn too_large(max_bytes: u64) -> Refusal {
         "the request must have at most {max_bytes} bytes; start the server with a larger \
          --max-request-mib, or simplify the meshes"
     ))
-}
-
-/// Reads a body, and then its scene even if the hash is wrong.
-#[cfg(fuzzing)]
-pub(crate) fn fuzz(body: &[u8]) {
-    let whole = http_body_util::Full::new(Bytes::copy_from_slice(body));
-    let stream = http_body_util::BodyDataStream::new(whole);
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let Ok(runtime) = runtime else { return };
-    let form = runtime.block_on(Form::read(stream, "X".into(), 1 << 20));
-    let Ok(form) = form else { return };
-    let camera = form.camera(1 << 16);
-    if let (Ok(camera), Some(scene)) = (camera, &form.scene) {
-        let hash = [0; 32];
-        let request = RenderRequest {
-            camera,
-            scene: scene.clone(),
-            hash,
-        };
-        crate::scene::fuzz(&request);
-    }
-    let _ = form.into_request(1 << 16);
 }

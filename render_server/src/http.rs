@@ -3,7 +3,7 @@
 use crate::draw::{ImageFile, draw};
 use crate::form::{Form, too_large};
 use crate::refusal::Refusal;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::stats::add;
 use bytes::Bytes;
 use http_body_util::{BodyDataStream, Full};

@@ -27,6 +27,7 @@ mod params;
 mod refusal;
 mod scene;
 mod server;
+mod shared;
 mod stats;
 
 pub use params::RenderServerParams;
@@ -37,8 +38,26 @@ pub use tarragon_framework::{Error, ErrorKind, Result};
 /// Entry points for fuzzing; not part of the API.
 #[cfg(fuzzing)]
 pub mod fuzzing {
-    /// Reads bytes as the body of a request, and the scene that it contains.
+    use crate::form::Form;
+    use crate::scene::{Drawable, Part, Scene};
+    use bytes::Bytes;
+    use http_body_util::{BodyDataStream, Full};
+
+    /// Reads bytes as the body of a request with the boundary `X`, and the meshes of its scene.
     pub fn request(body: &[u8]) {
-        crate::form::fuzz(body);
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let stream = BodyDataStream::new(Full::new(Bytes::copy_from_slice(body)));
+        let Ok(runtime) = runtime else { return };
+        let form = runtime.block_on(Form::read(stream, "X".into(), 1 << 20));
+        let Some(request) = form
+            .ok()
+            .and_then(|form| form.into_unchecked_request(1 << 16))
+        else {
+            return;
+        };
+        if let Ok(scene) = Scene::read(&request, 1 << 12) {
+            let parts: Vec<&Part> = scene.parts.iter().collect();
+            let _ = Drawable::read(&request.scene, &parts, true);
+        }
     }
 }

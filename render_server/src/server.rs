@@ -3,6 +3,7 @@
 use crate::http;
 use crate::keeper::Keeper;
 use crate::listen::listen;
+use crate::shared::{BODY_UNIT, Shared};
 use crate::stats::{Counters, RenderServerStats};
 use crate::{Error, ErrorKind, RenderServerParams, Result};
 use hyper::service::service_fn;
@@ -16,43 +17,12 @@ use tarragon_geometry::render::RenderEngine;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
 
-/// Unit in which memory for requests is counted (bytes).
-const BODY_UNIT: u64 = 1 << 10;
 /// Number of largest requests that are in memory at once; others wait.
 const LARGEST_BODIES: u64 = 4;
 /// Time limit for drawing what is in progress when the server stops.
 const STOP_TIME: Duration = Duration::from_secs(10);
 /// Time for which a server that stops still answers new requests, with an error.
 const FAREWELL_TIME: Duration = Duration::from_millis(100);
-
-/// State that connections share.
-pub(crate) struct Shared {
-    pub(crate) params: RenderServerParams,
-    pub(crate) keeper: Keeper,
-    pub(crate) counters: Arc<Counters>,
-    /// Memory for requests, in units.
-    pub(crate) bodies: Arc<Semaphore>,
-    /// Requests that may be read and drawn now.
-    pub(crate) workers: Arc<Semaphore>,
-    pub(crate) is_stopping: AtomicBool,
-    stop: Notify,
-    connections: AtomicUsize,
-}
-
-impl Shared {
-    /// Returns the units of memory for a request of this size.
-    pub(crate) fn body_units(&self, bytes: u64) -> u32 {
-        u32::try_from(bytes.div_ceil(BODY_UNIT).max(1)).unwrap_or(u32::MAX)
-    }
-    /// Returns a text for people who open the address in a browser.
-    pub(crate) fn about(&self) -> String {
-        format!(
-            "tarragon render server: POST glTF scenes to /{}\n{}\n",
-            self.params.endpoint.trim_matches('/'),
-            self.counters.stats()
-        )
-    }
-}
 
 /// A server of Drake's glTF render protocol, which runs on threads of its own until it is dropped.
 ///

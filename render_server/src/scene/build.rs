@@ -20,14 +20,14 @@ const MOST_TEXELS: usize = 1 << 26;
 /// A part ready to be registered with an engine.
 #[derive(Debug)]
 pub(crate) struct Drawable {
-    form: Form,
+    form: DrawnForm,
     properties: PerceptionProperties,
     /// Memory that it needs (bytes, estimated).
     pub(crate) bytes: u64,
 }
 
 #[derive(Debug)]
-enum Form {
+enum DrawnForm {
     Shape(Shape),
     Mesh(Box<RenderMesh>),
 }
@@ -75,7 +75,7 @@ impl Drawable {
         let properties = properties.with_label(label);
         if let Some(shape) = exact {
             return Ok(Self {
-                form: Form::Shape(shape),
+                form: DrawnForm::Shape(shape),
                 properties,
                 bytes: 0,
             });
@@ -88,7 +88,7 @@ impl Drawable {
         }
         Ok(Self {
             bytes: bytes(&mesh)?,
-            form: Form::Mesh(Box::new(mesh)),
+            form: DrawnForm::Mesh(Box::new(mesh)),
             properties,
         })
     }
@@ -100,8 +100,8 @@ impl Drawable {
         id: GeometryId,
     ) -> Result<(), Refusal> {
         match &self.form {
-            Form::Shape(shape) => engine.register_visual(id, shape, &self.properties)?,
-            Form::Mesh(mesh) => engine.register_mesh(id, mesh, &self.properties)?,
+            DrawnForm::Shape(shape) => engine.register_visual(id, shape, &self.properties)?,
+            DrawnForm::Mesh(mesh) => engine.register_mesh(id, mesh, &self.properties)?,
         };
         Ok(())
     }

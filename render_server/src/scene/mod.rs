@@ -253,12 +253,3 @@ fn label(material: Option<&Value>, place: &str) -> Result<Option<RenderLabel>, R
         ))
     })
 }
-
-/// Reads a scene and its meshes.
-#[cfg(fuzzing)]
-pub(crate) fn fuzz(request: &RenderRequest) {
-    if let Ok(scene) = Scene::read(request, 1 << 12) {
-        let parts: Vec<&Part> = scene.parts.iter().collect();
-        let _ = Drawable::read(&request.scene, &parts, true);
-    }
-}
