@@ -111,6 +111,9 @@ mod pages {
     struct Queries;
     #[doc = include_str!("../docs/guide/cameras.md")]
     struct Cameras;
+    #[cfg(feature = "render-server")]
+    #[doc = include_str!("../docs/guide/render_server.md")]
+    struct RenderServer;
     #[doc = include_str!("../docs/guide/browser.md")]
     struct Browser;
     #[doc = include_str!("../docs/guide/lcm.md")]

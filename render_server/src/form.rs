@@ -55,7 +55,7 @@ pub(crate) struct Form {
     scene: Option<Bytes>,
 }
 
-/// What a client asks for.
+/// A checked request.
 #[derive(Clone, Debug)]
 pub(crate) struct RenderRequest {
     pub(crate) camera: Camera,

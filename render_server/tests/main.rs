@@ -1,5 +1,7 @@
 //! Tests of the render server through HTTP.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod http;
 mod protocol;
 mod pydrake;

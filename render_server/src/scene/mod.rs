@@ -31,7 +31,7 @@ pub(crate) struct PartKey {
     stretch: Option<[i64; 10]>,
 }
 
-/// What of a material counts.
+/// Features of a material that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Look {
     /// Colour and texture, matt.
@@ -59,7 +59,7 @@ pub(crate) struct Part {
     base_color: [f64; 4],
 }
 
-/// What one image shows.
+/// Content of one image.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub(crate) x_wc: Isometry3<f64>,

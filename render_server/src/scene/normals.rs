@@ -1,7 +1,7 @@
 //! Normals of meshes that were sent without them.
 //!
-//! VTK's exporter, which Drake uses, writes positions and texture coordinates but no normals. What
-//! remains of them are the vertices: corners that shared a normal share a vertex, and others do not.
+//! VTK's exporter, which Drake uses, writes positions and texture coordinates but no normals. Only
+//! the vertices remain of them: corners that shared a normal share a vertex, and others do not.
 
 use nalgebra::{Point3, Vector3};
 use std::collections::HashMap;
