@@ -4,10 +4,12 @@ use crate::http::{Fields, Reply, exchange, read};
 use crate::support::{Document, server};
 use nalgebra::{Isometry3, Matrix4, Vector3};
 use proptest::prelude::*;
+use std::cmp::Ordering::Less;
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
+use tarragon_framework::math::rpy;
 use tarragon_geometry::render::*;
 use tarragon_geometry::{BoxShape, GeometryId, PerceptionProperties, RenderLabel, Rgba};
 use tarragon_render_server::{RenderServer, RenderServerParams};
@@ -56,7 +58,7 @@ fn recorded_requests_are_answered() {
     let (colors, depths, labels) = (color(&colors), depth(&depths), label(&labels));
 
     // The pose of the camera is that of the program that made the captures.
-    let turn = |roll, pitch, yaw| nalgebra::UnitQuaternion::from_euler_angles(roll, pitch, yaw);
+    let turn = rpy::<f64>;
     let x_wb = Isometry3::from_parts(Vector3::new(0.1, 0.2, -0.3).into(), turn(0.2, 0.1, 0.3));
     let x_bc = Isometry3::from_parts(
         Vector3::new(0.01, 0.02, 0.03).into(),
@@ -444,7 +446,7 @@ fn stretched_nodes_look_like_stretched_meshes() {
     let server = server(RenderServerParams::default());
     let mut document = Document::cube();
     document.size = 0.4;
-    let turn = nalgebra::UnitQuaternion::from_euler_angles(0.3, 0.4, 0.5);
+    let turn = rpy(0.3, 0.4, 0.5);
     let pose = Isometry3::from_parts(Vector3::new(0.0, 0.1, 2.0).into(), turn);
     let mirror = Matrix4::new_nonuniform_scaling(&Vector3::new(-2.0, 0.5, 1.0));
     document.x_wg = pose.to_homogeneous() * mirror;
@@ -459,7 +461,7 @@ fn stretched_nodes_look_like_stretched_meshes() {
         .data()
         .iter()
         .zip(b.data())
-        .filter(|(a, b)| a != b && !((*a - *b).abs() < 1e-6));
+        .filter(|(a, b)| a != b && (*a - *b).abs().partial_cmp(&1e-6) != Some(Less));
     // Pixels whose centre is on an edge.
     assert!(off.count() < 5);
 }

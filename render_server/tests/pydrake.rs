@@ -4,10 +4,11 @@
 //! prints that it is skipped, and passes.
 
 use crate::support::{Mirror, assets, server, skip};
-use nalgebra::{Isometry3, Translation3, UnitQuaternion};
+use nalgebra::{Isometry3, Translation3};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use tarragon_framework::math::rpy;
 use tarragon_geometry::render::RenderView;
 
 /// A Python program that draws with Drake's client; see `pydrake_client.py`.
@@ -86,10 +87,7 @@ fn drakes_client_receives_what_the_engine_draws_in_process() {
         drake.draw(view);
         let (color, depth, label) = images(&std::fs::read(&out).unwrap(), mirror.pixels());
         let [x, y, z, roll, pitch, yaw] = view;
-        let x_wc = Isometry3::from_parts(
-            Translation3::new(x, y, z),
-            UnitQuaternion::from_euler_angles(roll, pitch, yaw),
-        );
+        let x_wc = Isometry3::from_parts(Translation3::new(x, y, z), rpy(roll, pitch, yaw));
         let poses = |id| mirror.poses.get(&id).copied();
         mirror.compare(&RenderView::new(x_wc, &poses), &color, &depth, &label);
         let stats = server.stats();

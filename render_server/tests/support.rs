@@ -1,10 +1,11 @@
 //! A server, a client that posts forms, and scenes.
 
-use nalgebra::{Isometry3, Matrix4, Translation3, UnitQuaternion, Vector3, Vector4};
+use nalgebra::{Isometry3, Matrix4, Translation3, Vector3, Vector4};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
+use tarragon_framework::math::rpy;
 use tarragon_geometry::render::{
     CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, ImageDepth32F,
     ImageLabel16I, ImageRgba8U, RenderCameraCore, RenderEngine, RenderEngineCpu,
@@ -129,6 +130,9 @@ fn tile() -> serde_json::Value {
     })
 }
 
+/// A shape with its position, its angles, its label and its colour.
+type Placed = (Shape, [f64; 3], [f64; 3], i16, Option<[f64; 3]>);
+
 /// The scene of `pydrake_client.py`, drawn in process.
 pub(crate) struct Mirror {
     engine: RenderEngineCpu,
@@ -149,7 +153,7 @@ impl Mirror {
             let scale = Vector3::repeat(scale);
             Shape::from(Mesh::with_scale(assets.join(name), scale).unwrap())
         };
-        let scene: [(Shape, [f64; 3], [f64; 3], i16, Option<[f64; 3]>); 10] = [
+        let scene: [Placed; 10] = [
             (
                 BoxShape::new(0.2, 0.3, 0.4).unwrap().into(),
                 [0.0, 0.0, 2.0],
@@ -188,7 +192,7 @@ impl Mirror {
             (
                 HalfSpace.into(),
                 [0.0, 0.0, 5.0],
-                [3.14159, 0.2, 0.0],
+                [3.1, 0.2, 0.0],
                 256,
                 Some([0.6; 3]),
             ),
@@ -233,7 +237,7 @@ impl Mirror {
                 .engine
                 .register_visual(id, &shape, &properties)
                 .unwrap();
-            let turn = UnitQuaternion::from_euler_angles(roll, pitch, yaw);
+            let turn = rpy(roll, pitch, yaw);
             let pose = Isometry3::from_parts(Translation3::from(xyz), turn);
             mirror.poses.insert(id, pose);
         }
