@@ -283,7 +283,8 @@ impl Mirror {
         assert!(other_label <= most, "{other_label} labels differ");
         let far = |i: &usize| {
             let (a, b) = (depths.data()[*i], depth[*i]);
-            a != b && !((a - b).abs() < 1e-6 * a.max(1.0))
+            let is_near = (a - b).abs() < 1e-6 * a.max(1.0);
+            a != b && !is_near
         };
         let other_depth = (0..n).filter(far).count();
         assert!(other_depth <= most, "{other_depth} depths differ");
