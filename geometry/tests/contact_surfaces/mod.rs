@@ -7,6 +7,7 @@ mod invariance;
 mod pairs;
 mod paths;
 mod solids;
+mod threads;
 
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use tarragon_framework::math;
