@@ -49,7 +49,7 @@ use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Shape};
 /// | colour | 8-bit PNG: RGB, RGBA or palette | opaque unless the file has an opacity |
 /// | depth | TIFF of 32-bit floats | metres, as they are |
 /// | depth | PNG or TIFF of 16-bit grey | millimetres; 65535 is infinite |
-/// | label | 8-bit PNG: RGB, RGBA or palette | red + 256 green; white is [`RenderLabel::DONT_CARE`] |
+/// | label | 8-bit PNG: RGB, RGBA or palette | red + 256 green; white is `DONT_CARE` |
 ///
 /// The depth range is sent, but not applied to the reply, as in Drake. Drawing returns an error of
 /// kind [`Network`](crate::ErrorKind::Network) with the URL, the HTTP code and the server's message

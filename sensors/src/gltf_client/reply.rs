@@ -100,10 +100,17 @@ fn load(reply: &[u8], info: &CameraInfo, kind: ImageKind) -> Result<ImageAny> {
     }
     use ImageFileFormat::{Png, Tiff};
     use PixelScalar::{F32, U8, U16};
-    let fits = match (kind, found.format, found.channels, found.scalar) {
-        (ImageKind::Color | ImageKind::Label, Png, 3 | 4, U8) => true,
-        (ImageKind::Depth, Tiff, 1, F32 | U16) | (ImageKind::Depth, Png, 1, U16) => true,
-        _ => false,
+    let fits = match kind {
+        ImageKind::Color | ImageKind::Label => {
+            matches!(
+                (found.format, found.channels, found.scalar),
+                (Png, 3 | 4, U8)
+            )
+        }
+        ImageKind::Depth => matches!(
+            (found.format, found.channels, found.scalar),
+            (Tiff, 1, F32 | U16) | (Png, 1, U16)
+        ),
     };
     if !fits {
         let what = format!(

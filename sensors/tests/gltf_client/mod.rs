@@ -3,6 +3,7 @@
 mod cameras;
 mod failures;
 mod files;
+mod materials;
 mod recorder;
 mod replies;
 mod requests;

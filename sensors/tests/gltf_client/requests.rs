@@ -70,7 +70,7 @@ fn whole_request_has_the_bytes_of_drake() {
     color_with(&engine, &captured_view()).unwrap();
     let request = server.last();
 
-    // What differs from request to request: boundary, hash, number and scene.
+    // Boundary, hash, number and scene differ from request to request.
     let boundary = header(&request, "Content-Type: multipart/form-data; boundary=");
     assert!(
         boundary.starts_with(&"-".repeat(24)) && boundary.len() == 46,
