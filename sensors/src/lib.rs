@@ -4,6 +4,7 @@
 //! are re-exported here.
 
 mod cameras;
+mod gltf_client;
 mod images;
 mod lcm;
 mod point_cloud;
@@ -11,15 +12,18 @@ mod rotary_encoders;
 
 pub use cameras::config::{
     AppliedCamera, CameraConfig, CameraConnections, CameraSensor, Focal, GltfExtension,
-    RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams, RendererClass,
-    Rotation, SsaoParameter, Transform, add_camera_renderers, apply_camera_config,
-    apply_camera_config_with, make_render_engine_gl, make_render_engine_vtk,
+    RenderEngineGlParams, RenderEngineVtkParams, RendererClass, Rotation, SsaoParameter, Transform,
+    add_camera_renderers, apply_camera_config, apply_camera_config_with, make_render_engine_gl,
+    make_render_engine_vtk,
 };
 pub use cameras::rgbd_sensor::{RgbdSensor, RgbdSensorPorts};
 pub use cameras::rgbd_sensor_async::{
     RgbdSensorAsync, RgbdSensorAsyncConfig, RgbdSensorAsyncPorts,
 };
 pub use cameras::rgbd_sensor_discrete::{RgbdSensorDiscrete, RgbdSensorDiscretePorts};
+pub use gltf_client::{
+    RenderEngineGltfClient, RenderEngineGltfClientParams, make_render_engine_gltf_client,
+};
 pub use images::color_map;
 pub use images::io::{
     ImageFileFormat, ImageFilePixel, ImageIo, ImageMetadata, load_image, save_image,

@@ -61,7 +61,23 @@ fn cameras_share_renderers_or_conflict() {
         (
             vtk,
             "renderer_class: RenderEngineGltfClient",
-            Some("not supported yet"),
+            Some("got renderer_class RenderEngineGltfClient"),
+        ),
+        ("renderer_class: RenderEngineGltfClient", "{}", None),
+        (
+            "renderer_class: RenderEngineGltfClient",
+            "renderer_class: !RenderEngineGltfClientParams {}",
+            None,
+        ),
+        (
+            "renderer_class: RenderEngineGltfClient",
+            "renderer_class: !RenderEngineGltfClientParams {render_endpoint: draw}",
+            Some("must have the same parameters as for camera 'a'"),
+        ),
+        (
+            "renderer_class: RenderEngineGltfClient",
+            vtk,
+            Some("must be a RenderEngineGltfClient as for camera 'a'"),
         ),
     ] {
         let cameras = [named("a", first), named("b", second)];

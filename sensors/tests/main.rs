@@ -11,6 +11,7 @@ mod cameras_and_files;
 #[path = "../../framework/tests/counting_allocator/mod.rs"]
 mod counting_allocator;
 mod full_disk;
+mod gltf_client;
 mod image_files;
 mod image_writer;
 mod lcm_allocations;

@@ -1,6 +1,7 @@
 //! Creation of render engines and systems from camera configurations.
 
 use super::CameraConfig;
+use super::renderer::{CreatedEngine, EngineParams};
 use crate::cameras::rgbd_sensor::RgbdSensor;
 use crate::cameras::rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig};
 use crate::images::io::ImageFilePixel;
@@ -10,10 +11,7 @@ use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
-use tarragon_geometry::render::{
-    Image, ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngineCpu,
-    RenderEngineCpuParams,
-};
+use tarragon_geometry::render::{Image, ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U};
 use tarragon_geometry::{FrameId, SceneGraph};
 use tarragon_lcm::types::LcmtImageArray;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
@@ -25,17 +23,19 @@ use tarragon_multibody::MultibodyPlant;
 /// As in Drake, if the engine exists already, from an earlier camera or in the scene, the camera
 /// may leave `renderer_class` empty or name the same class. Parameters must equal those of the
 /// earlier camera. Drake's `RenderEngineVtk` and `RenderEngineGl` are different classes, although
-/// [`RenderEngineCpu`] renders in place of both.
+/// [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu) renders in place of both.
+/// `RenderEngineGltfClient` is [`RenderEngineGltfClient`](crate::RenderEngineGltfClient), whose
+/// images a server draws; the background is then the server's.
 ///
 /// # Errors
 /// Returns an error, and leaves the scene unchanged, if a configuration is invalid, two cameras
 /// require different engines with the same name, a camera has parameters for an engine that the
-/// scene had before, or an engine is not supported yet.
+/// scene had before, or an engine cannot be created.
 pub fn add_camera_renderers<'a>(
     configs: impl IntoIterator<Item = &'a CameraConfig>,
     scene_graph: &mut SceneGraph,
 ) -> Result<()> {
-    let mut new: BTreeMap<&str, (&CameraConfig, RenderEngineCpuParams)> = BTreeMap::new();
+    let mut new: BTreeMap<&str, (&CameraConfig, EngineParams)> = BTreeMap::new();
     for config in configs {
         config.validate()?;
         if !config.is_enabled() {
@@ -68,12 +68,8 @@ pub fn add_camera_renderers<'a>(
             }
             continue;
         }
-        let params = class.to_cpu_params(config.background);
+        let params = EngineParams::new(class, config.background);
         let params = params.map_err(|e| e.at(format!("camera '{}'", config.name)))?;
-        let params = RenderEngineCpuParams {
-            renderer_name: Some(name.into()),
-            ..params
-        };
         let Some((first, known)) = new.get(name) else {
             new.insert(name, (config, params));
             continue;
@@ -102,16 +98,17 @@ pub fn add_camera_renderers<'a>(
             ));
         }
     }
-    let engine = |(config, params): (&CameraConfig, RenderEngineCpuParams)| {
-        RenderEngineCpu::new(params).map_err(|e| e.at(format!("camera '{}'", config.name)))
-    };
-    let engines = new.into_iter().map(|(name, of)| Ok((name, engine(of)?)));
-    let engines: Vec<(&str, RenderEngineCpu)> = engines.collect::<Result<_>>()?;
+    let engines = new.into_iter().map(|(name, (config, params))| {
+        let engine = params.make(name);
+        let engine = engine.map_err(|e| e.at(format!("camera '{}'", config.name)))?;
+        Ok((name, engine))
+    });
+    let engines: Vec<(&str, CreatedEngine)> = engines.collect::<Result<_>>()?;
     // Engines are added to a copy, so that a failure leaves the scene unchanged.
     let mut changed = scene_graph.clone();
     for (name, engine) in engines {
-        changed
-            .add_renderer(name, engine)
+        engine
+            .add_to(&mut changed, name)
             .map_err(|e| e.at(format!("renderer '{name}'")))?;
     }
     *scene_graph = changed;

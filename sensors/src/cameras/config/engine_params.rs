@@ -146,37 +146,6 @@ impl Default for RenderEngineGlParams {
     }
 }
 
-/// Parameters of the engine that requests images from a server (Drake's
-/// `RenderEngineGltfClientParams`).
-///
-/// ```
-/// use tarragon_sensors::RenderEngineGltfClientParams;
-/// assert_eq!(RenderEngineGltfClientParams::default().render_endpoint, "render");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RenderEngineGltfClientParams {
-    /// Address of the server.
-    pub base_url: String,
-    /// Path on the server.
-    pub render_endpoint: String,
-    /// Whether requests and replies are logged.
-    pub verbose: bool,
-    /// Whether temporary files are removed.
-    pub cleanup: bool,
-}
-
-impl Default for RenderEngineGltfClientParams {
-    fn default() -> Self {
-        Self {
-            base_url: "http://127.0.0.1:8000".into(),
-            render_endpoint: "render".into(),
-            verbose: false,
-            cleanup: true,
-        }
-    }
-}
-
 /// Ambient occlusion in screen space (Drake's `SsaoParameter`). It can be read and written, but has
 /// no effect on images yet.
 ///

@@ -13,8 +13,7 @@ pub use apply::{
     apply_camera_config_with,
 };
 pub use engine_params::{
-    GltfExtension, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
-    SsaoParameter,
+    GltfExtension, RenderEngineGlParams, RenderEngineVtkParams, SsaoParameter,
 };
 pub use focal::Focal;
 pub use renderer::{RendererClass, make_render_engine_gl, make_render_engine_vtk};

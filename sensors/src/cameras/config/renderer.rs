@@ -1,24 +1,25 @@
 //! The render engine of a camera, and its parameters.
 
 use super::engine_params::{
-    CpuFields, RenderEngineGlParams, RenderEngineGltfClientParams, RenderEngineVtkParams,
-    default_background,
+    CpuFields, RenderEngineGlParams, RenderEngineVtkParams, default_background,
 };
+use crate::gltf_client::{RenderEngineGltfClient, RenderEngineGltfClientParams};
 use crate::{Error, Result};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_saphyr::Tagged;
 use tarragon_framework::warnings::warn;
-use tarragon_geometry::Rgba;
 use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
+use tarragon_geometry::{Rgba, SceneGraph};
 
 /// Choice of a render engine (Drake's `CameraConfig.renderer_class`): its class name, or its
 /// parameters.
 ///
 /// In YAML, this is a name, `renderer_class: RenderEngineVtk`, or parameters with the tag of their
-/// type, `renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}`. For all of
-/// Drake's engines except the glTF client,
-/// [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu) renders the images.
+/// type, `renderer_class: !RenderEngineVtkParams {default_clear_color: [0, 0, 0]}`.
+/// [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu) renders the images of Drake's
+/// other engines; [`RenderEngineGltfClient`](crate::RenderEngineGltfClient) requests them from a
+/// server.
 ///
 /// ```
 /// use tarragon_sensors::{CameraConfig, RenderEngineGlParams, RendererClass};
@@ -39,7 +40,7 @@ pub enum RendererClass {
     RenderEngineVtk,
     /// Drake's fast engine.
     RenderEngineGl,
-    /// An engine that requests images from a server. It can be read and written, but not used yet.
+    /// The engine that requests images from a server.
     RenderEngineGltfClient,
     /// The engine of this workspace, unknown to Drake.
     RenderEngineCpu,
@@ -47,7 +48,7 @@ pub enum RendererClass {
     RenderEngineVtkParams(RenderEngineVtkParams),
     /// Drake's fast engine.
     RenderEngineGlParams(RenderEngineGlParams),
-    /// An engine that requests images from a server. It can be read and written, but not used yet.
+    /// The engine that requests images from a server.
     RenderEngineGltfClientParams(RenderEngineGltfClientParams),
     /// The engine of this workspace, unknown to Drake. The camera's `renderer_name` replaces that
     /// of the parameters.
@@ -87,13 +88,13 @@ impl RendererClass {
         }
     }
 
-    /// Returns the parameters of the engine that renders for this choice. `background` is the
-    /// camera's background, used by choices without parameters. Parameters that have no effect yet
-    /// cause a warning.
+    /// Returns the parameters of [`RenderEngineCpu`], if that renders for this choice. `background`
+    /// is the camera's background, used by choices without parameters. Parameters that have no
+    /// effect yet cause a warning.
     ///
     /// # Errors
     /// Returns an error if Drake's engine rejects the parameters, or the choice is the glTF client,
-    /// which is not supported yet.
+    /// which is another engine.
     pub fn to_cpu_params(&self, background: Rgba) -> Result<RenderEngineCpuParams> {
         self.check().map_err(Error::invalid)?;
         let base = RenderEngineCpuParams::default();
@@ -143,11 +144,58 @@ impl RendererClass {
             Self::RenderEngineCpuParams(p) => p.clone(),
             Self::RenderEngineGltfClient | Self::RenderEngineGltfClientParams(_) => {
                 return Err(Error::unsupported(
-                    "renderer_class RenderEngineGltfClient is not supported yet; use RenderEngineVtk, \
-                     RenderEngineGl or RenderEngineCpu",
+                    "renderer_class must be one that RenderEngineCpu renders for, got \
+                     RenderEngineGltfClient; use `make_render_engine_gltf_client`",
                 ));
             }
         })
+    }
+}
+
+/// Parameters of the engine that renders for a choice.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum EngineParams {
+    Cpu(RenderEngineCpuParams),
+    GltfClient(RenderEngineGltfClientParams),
+}
+
+impl EngineParams {
+    /// Returns the parameters for a choice; see [`RendererClass::to_cpu_params`].
+    pub(super) fn new(class: &RendererClass, background: Rgba) -> Result<Self> {
+        Ok(match class {
+            RendererClass::RenderEngineGltfClient => Self::GltfClient(Default::default()),
+            RendererClass::RenderEngineGltfClientParams(p) => Self::GltfClient(p.clone()),
+            _ => Self::Cpu(class.to_cpu_params(background)?),
+        })
+    }
+    /// Creates the engine with the name under which it is added to a scene.
+    pub(super) fn make(self, name: &str) -> Result<CreatedEngine> {
+        Ok(match self {
+            Self::Cpu(params) => CreatedEngine::Cpu(RenderEngineCpu::new(RenderEngineCpuParams {
+                renderer_name: Some(name.into()),
+                ..params
+            })?),
+            Self::GltfClient(params) => {
+                let engine = RenderEngineGltfClient::new(params)?;
+                CreatedEngine::GltfClient(engine.with_renderer_name(name))
+            }
+        })
+    }
+}
+
+/// An engine that is not part of a scene yet.
+pub(super) enum CreatedEngine {
+    Cpu(RenderEngineCpu),
+    GltfClient(RenderEngineGltfClient),
+}
+
+impl CreatedEngine {
+    /// Adds the engine to a scene.
+    pub(super) fn add_to(self, scene_graph: &mut SceneGraph, name: &str) -> Result<()> {
+        match self {
+            Self::Cpu(engine) => scene_graph.add_renderer(name, engine),
+            Self::GltfClient(engine) => scene_graph.add_renderer(name, engine),
+        }
     }
 }
 
