@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod client;
 mod http;
 mod protocol;
 mod pydrake;

@@ -136,6 +136,7 @@ type Placed = (Shape, [f64; 3], [f64; 3], i16, Option<[f64; 3]>);
 /// The scene of `pydrake_client.py`, drawn in process.
 pub(crate) struct Mirror {
     engine: RenderEngineCpu,
+    visuals: Vec<(GeometryId, Shape, PerceptionProperties)>,
     pub(crate) poses: BTreeMap<GeometryId, Isometry3<f64>>,
     core: RenderCameraCore,
 }
@@ -146,6 +147,7 @@ impl Mirror {
         let clipping = ClippingRange::new(0.05, 20.0).unwrap();
         let mut mirror = Self {
             engine: RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap(),
+            visuals: Vec::new(),
             poses: BTreeMap::new(),
             core: RenderCameraCore::new("mirror", intrinsics, clipping, Isometry3::identity()),
         };
@@ -233,15 +235,27 @@ impl Mirror {
             };
             properties = properties.with_label(RenderLabel::new(label).unwrap());
             let id = GeometryId::new();
-            mirror
-                .engine
-                .register_visual(id, &shape, &properties)
-                .unwrap();
             let turn = rpy(roll, pitch, yaw);
             let pose = Isometry3::from_parts(Translation3::from(xyz), turn);
             mirror.poses.insert(id, pose);
+            mirror.visuals.push((id, shape, properties));
         }
+        let mut engine = mirror.engine.clone();
+        mirror.register_with(&mut engine);
+        mirror.engine = engine;
         mirror
+    }
+    /// Registers the same visuals with another engine.
+    pub(crate) fn register_with(&self, engine: &mut dyn RenderEngine) {
+        for (id, shape, properties) in &self.visuals {
+            engine.register_visual(*id, shape, properties).unwrap();
+        }
+    }
+    /// Returns the cameras of colours and labels, and of depths.
+    pub(crate) fn cameras(&self) -> (ColorRenderCamera, DepthRenderCamera) {
+        let range = DepthRange::new(0.1, 10.0).unwrap();
+        let depth = DepthRenderCamera::from_core(self.core.clone(), range).unwrap();
+        (ColorRenderCamera::from_core(self.core.clone()), depth)
     }
     pub(crate) fn pixels(&self) -> usize {
         self.core.intrinsics().width() * self.core.intrinsics().height()
@@ -262,9 +276,7 @@ impl Mirror {
             self.core.intrinsics().width(),
             self.core.intrinsics().height(),
         );
-        let camera = ColorRenderCamera::from_core(self.core.clone());
-        let range = DepthRange::new(0.1, 10.0).unwrap();
-        let depth_camera = DepthRenderCamera::from_core(self.core.clone(), range).unwrap();
+        let (camera, depth_camera) = self.cameras();
         let mut colors = ImageRgba8U::new(width, height);
         let mut depths = ImageDepth32F::new(width, height);
         let mut labels = ImageLabel16I::new(width, height);
