@@ -13,12 +13,13 @@ use tarragon_geometry::render::RenderView;
 use tarragon_geometry::{BoxShape, Mesh, PerceptionProperties, RenderLabel, Rgba};
 use tarragon_sensors::*;
 
-/// A triangle with a texture and glTF's metallic-roughness model.
+/// A triangle with colours, a texture and glTF's metallic-roughness model.
 fn physically_based(texture: &[u8]) -> Mesh {
-    let floats: [f32; 24] = [
+    let floats: [f32; 36] = [
         0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, // positions
         0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, // normals
         0.0, 1.0, 1.0, 0.25, 0.5, 0.0, // texture coordinates
+        1.0, 0.5, 0.25, 1.0, 0.5, 0.5, 0.25, 1.0, 0.0, 1.0, 0.25, 0.5, // colours
     ];
     let bytes: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
     let document = serde_json::json!({
@@ -26,7 +27,8 @@ fn physically_based(texture: &[u8]) -> Mesh {
         "scenes": [{"nodes": [0]}],
         "nodes": [{"mesh": 0}],
         "meshes": [{"primitives": [{
-            "attributes": {"POSITION": 0, "NORMAL": 1, "TEXCOORD_0": 2}, "material": 0,
+            "attributes": {"POSITION": 0, "NORMAL": 1, "TEXCOORD_0": 2, "COLOR_0": 3},
+            "material": 0,
         }]}],
         "materials": [{
             "alphaMode": "MASK", "alphaCutoff": 0.25, "emissiveFactor": [0.1, 0.0, 0.5],
@@ -43,11 +45,13 @@ fn physically_based(texture: &[u8]) -> Mesh {
              "min": [0, 0, 0], "max": [1, 1, 0]},
             {"bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC3"},
             {"bufferView": 2, "componentType": 5126, "count": 3, "type": "VEC2"},
+            {"bufferView": 3, "componentType": 5126, "count": 3, "type": "VEC4"},
         ],
         "bufferViews": [
             {"buffer": 0, "byteOffset": 0, "byteLength": 36},
             {"buffer": 0, "byteOffset": 36, "byteLength": 36},
             {"buffer": 0, "byteOffset": 72, "byteLength": 24},
+            {"buffer": 0, "byteOffset": 96, "byteLength": 48},
         ],
         "buffers": [{
             "byteLength": bytes.len(),
@@ -101,18 +105,22 @@ fn meshes_keep_normals_colours_textures_and_materials() {
             let uv = m.uvs[m.triangle_uvs[0][k] as usize];
             let p = m.positions[m.triangles[0][k] as usize];
             let n = m.normals[m.triangle_normals[0][k] as usize];
-            (uv, p, n)
+            let color = m.colors[m.triangles[0][k] as usize];
+            (uv, p, n, color)
         };
         let (a, b) = (at(&mesh), at(&original));
         assert!((a.0[0] - b.0[0]).abs() + (a.0[1] - b.0[1]).abs() < 1e-6);
         assert!((a.1 - b.1).norm() < 1e-6 && (a.2 - b.2).norm() < 1e-6);
+        assert_eq!(a.3, b.3);
     }
 
-    // Other images have neither texture nor opacity.
+    // Other images have neither texture nor opacity nor colours of vertices.
     depth_with(&engine, &origin).unwrap();
     let depth = json(&server.last().scene());
     checked_buffers(&depth);
     assert!(depth.get("images").is_none() && depth.get("textures").is_none());
+    let attributes = &depth["meshes"][0]["primitives"][0]["attributes"];
+    assert!(attributes.get("COLOR_0").is_none() && attributes["NORMAL"].is_u64());
     let material = &depth["materials"][0];
     assert_eq!(
         material["pbrMetallicRoughness"]["baseColorFactor"],
