@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::stats::add;
 use bytes::Bytes;
-use http_body_util::{BodyDataStream, Full};
+use http_body_util::{BodyDataStream, BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
@@ -95,6 +95,9 @@ async fn render(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Imag
     })?;
     let size = request.body().size_hint();
     if size.lower() > limit {
+        // Clients that have not sent everything would not read the reason.
+        let time = shared.params.request_time;
+        let _ = tokio::time::timeout(time, discard(request.into_body(), 8 * limit)).await;
         return Err(too_large(limit));
     }
     // Memory for bodies is bounded however many clients there are.
@@ -130,6 +133,17 @@ async fn render(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Imag
     });
     work.await
         .unwrap_or_else(|e| Err(Refusal::failed(format!("drawing failed: {e}"))))
+}
+
+/// Receives a body of at most this size (bytes) and forgets it.
+async fn discard(mut body: Incoming, most: u64) {
+    let mut received = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        received += frame.data_ref().map_or(0, |data| data.len() as u64);
+        if received > most {
+            return;
+        }
+    }
 }
 
 fn image(file: ImageFile) -> Reply {

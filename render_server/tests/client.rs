@@ -65,3 +65,29 @@ fn the_client_shows_the_reason_of_a_refusal() {
         "{error}"
     );
 }
+
+#[test]
+fn the_client_is_told_that_a_scene_is_too_large() {
+    let server = server(RenderServerParams {
+        max_request_bytes: 50_000,
+        ..RenderServerParams::default()
+    });
+    let params = RenderEngineGltfClientParams {
+        base_url: server.url(),
+        ..RenderEngineGltfClientParams::default()
+    };
+    let mut client = make_render_engine_gltf_client(params).unwrap();
+    let mirror = Mirror::new(assets().path());
+    mirror.register_with(&mut client);
+    let (camera, _) = mirror.cameras();
+    let info = *camera.core().intrinsics();
+    let mut image = ImageRgba8U::new(info.width(), info.height());
+    let poses = |id| mirror.poses.get(&id).copied();
+    let view = RenderView::new(Isometry3::identity(), &poses);
+    let error = client.render_color(&view, &camera, &mut image);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("413") && error.contains("--max-request-mib"),
+        "{error}"
+    );
+}

@@ -421,3 +421,18 @@ fn lcm() {
     assert_eq!(last, 2.0_f64.sin());
     assert!(lines[11].contains("published: 112, unsent: 0"), "{printed}");
 }
+
+#[test]
+fn the_render_server_draws_what_is_drawn_in_process() {
+    let (printed, scratch) = run("26_render_server");
+    for seconds in ["0", "0.5", "1"] {
+        let line =
+            format!("{seconds} s: of 76800 pixels, 0 channels, 0 depths and 0 labels differ");
+        assert!(printed.contains(&line), "{printed}");
+    }
+    assert!(printed.contains("0 refused"), "{printed}");
+    assert_eq!(
+        files(&scratch, "26_render_server"),
+        ["here.png", "there.png"]
+    );
+}
