@@ -13,6 +13,10 @@ use hyper::{Method, Request, Response, StatusCode};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Time limit for receiving what is not wanted.
+const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 type Reply = Response<Full<Bytes>>;
 
@@ -24,7 +28,10 @@ pub(crate) async fn answer(
     let answered = match route(&shared, &request) {
         Ok(Route::Render) => render(&shared, request).await.map(image),
         Ok(Route::About) => Ok(plain(StatusCode::OK, shared.about())),
-        Err(refusal) => Err(refusal),
+        Err(refusal) => {
+            discard(request.into_body(), shared.params.max_request_bytes as u64).await;
+            Err(refusal)
+        }
     };
     Ok(answered.unwrap_or_else(|refusal| {
         add(&shared.counters.refused, 1);
@@ -95,9 +102,7 @@ async fn render(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Imag
     })?;
     let size = request.body().size_hint();
     if size.lower() > limit {
-        // Clients that have not sent everything would not read the reason.
-        let time = shared.params.request_time;
-        let _ = tokio::time::timeout(time, discard(request.into_body(), 8 * limit)).await;
+        discard(request.into_body(), limit.saturating_mul(8)).await;
         return Err(too_large(limit));
     }
     // Memory for bodies is bounded however many clients there are.
@@ -135,15 +140,20 @@ async fn render(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Imag
         .unwrap_or_else(|e| Err(Refusal::failed(format!("drawing failed: {e}"))))
 }
 
-/// Receives a body of at most this size (bytes) and forgets it.
+/// Receives a body of at most this size (bytes) and forgets it: a client that has not sent
+/// everything would not read why its request is refused.
 async fn discard(mut body: Incoming, most: u64) {
-    let mut received = 0;
-    while let Some(Ok(frame)) = body.frame().await {
-        received += frame.data_ref().map_or(0, |data| data.len() as u64);
-        if received > most {
-            return;
+    let receive = async {
+        let mut received = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            received += frame.data_ref().map_or(0, |data| data.len() as u64);
+            if received > most {
+                return;
+            }
         }
-    }
+    };
+    // A client that is too slow is not waited for.
+    let _ = tokio::time::timeout(DISCARD_TIME, receive).await;
 }
 
 fn image(file: ImageFile) -> Reply {

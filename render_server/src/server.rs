@@ -200,11 +200,13 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream) {
         .max_buf_size(256 << 10)
         .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
-    // A connection that is kept alive must not keep the server alive.
+    // A connection that is kept alive must not keep the server alive, but what is asked for now is
+    // answered.
     let stopping = async {
         while !shared.is_stopping.load(Ordering::Acquire) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        tokio::time::sleep(FAREWELL_TIME).await;
     };
     let ended = tokio::select! {
         ended = &mut connection => Some(ended),

@@ -77,7 +77,8 @@ fn the_client_is_told_that_a_scene_is_too_large() {
         ..RenderEngineGltfClientParams::default()
     };
     let mut client = make_render_engine_gltf_client(params).unwrap();
-    let mirror = Mirror::new(assets().path());
+    let assets = assets();
+    let mirror = Mirror::new(assets.path());
     mirror.register_with(&mut client);
     let (camera, _) = mirror.cameras();
     let info = *camera.core().intrinsics();
