@@ -15,6 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+/// Maximum size of a body that is received although it is not wanted (bytes).
+const MOST_DISCARDED: u64 = 1 << 30;
 /// Time limit for receiving what is not wanted.
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
@@ -29,7 +31,7 @@ pub(crate) async fn answer(
         Ok(Route::Render) => render(&shared, request).await.map(image),
         Ok(Route::About) => Ok(plain(StatusCode::OK, shared.about())),
         Err(refusal) => {
-            discard(request.into_body(), shared.params.max_request_bytes as u64).await;
+            discard(request.into_body()).await;
             Err(refusal)
         }
     };
@@ -102,7 +104,7 @@ async fn render(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Imag
     })?;
     let size = request.body().size_hint();
     if size.lower() > limit {
-        discard(request.into_body(), limit.saturating_mul(8)).await;
+        discard(request.into_body()).await;
         return Err(too_large(limit));
     }
     // Memory for bodies is bounded however many clients there are.
@@ -140,14 +142,14 @@ async fn render(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Imag
         .unwrap_or_else(|e| Err(Refusal::failed(format!("drawing failed: {e}"))))
 }
 
-/// Receives a body of at most this size (bytes) and forgets it: a client that has not sent
+/// Receives a body and forgets it: a client that has not sent
 /// everything would not read why its request is refused.
-async fn discard(mut body: Incoming, most: u64) {
+async fn discard(mut body: Incoming) {
     let receive = async {
         let mut received = 0;
         while let Some(Ok(frame)) = body.frame().await {
             received += frame.data_ref().map_or(0, |data| data.len() as u64);
-            if received > most {
+            if received > MOST_DISCARDED {
                 return;
             }
         }
