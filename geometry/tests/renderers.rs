@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tarragon_framework::prelude::*;
+use tarragon_geometry::mesh::read_source;
 use tarragon_geometry::render::{
     CameraInfo, ClippingRange, ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I,
     ImageRgba8U, LightParameter, LightType, RenderCameraCore, RenderEngine, RenderEngineCpu,
     RenderEngineCpuParams, RenderView,
 };
 use tarragon_geometry::{
-    BoxShape, GeometryId, GeometryInstance, GeometryState, InMemoryMesh, MemoryFile, Mesh,
-    PerceptionProperties, RenderLabel, Result, Rgba, Role, RoleAssign, SceneGraph, SceneGraphPorts,
-    Shape, SourceId, Sphere,
+    BoxShape, ErrorKind, GeometryId, GeometryInstance, GeometryState, InMemoryMesh, MemoryFile,
+    Mesh, PerceptionProperties, RenderLabel, Result, Rgba, Role, RoleAssign, SceneGraph,
+    SceneGraphPorts, Shape, SourceId, Sphere,
 };
 
 /// A visual held by an engine and its copies; counted until it is dropped.
@@ -55,7 +56,7 @@ impl RenderEngine for Ledger {
         _: &PerceptionProperties,
     ) -> Result<bool> {
         if let Shape::Mesh(mesh) = shape {
-            tarragon_geometry::mesh::read_source(mesh.source())?;
+            read_source(mesh.source())?;
         }
         let is_new = self.visuals.insert(id, Held::new(&self.held)).is_none();
         assert!(is_new, "visual ids must be unique");
@@ -455,4 +456,37 @@ fn unread_gltf_extensions_are_warned_about_unless_quieted() {
     );
     let all = ["KHR_materials_sheen", "EXT_other", "KHR_texture_basisu"];
     assert_eq!(warnings(quiet(&all)), [""; 0]);
+}
+
+#[test]
+fn meshes_in_memory_are_drawn_like_their_files() {
+    let text = "v -1 -1 0\nv 1 -1 0.2\nv 0 1 0.4\nv 0 0 1\nf 1 2 3\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+    let file = InMemoryMesh::new(MemoryFile::new(text, ".obj", "tetrahedron"));
+    let red = PerceptionProperties::phong(Rgba::opaque(0.8, 0.2, 0.1).unwrap());
+    let red = red.with_label(RenderLabel::new(7).unwrap());
+    let mut engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    let [from_file, from_memory] = [GeometryId::new(), GeometryId::new()];
+    let shape = Mesh::new(file.clone());
+    engine
+        .register_visual(from_file, &shape.into(), &red)
+        .unwrap();
+    let mesh = read_source(&file.into()).unwrap();
+    assert!(engine.register_mesh(from_memory, &mesh, &red).unwrap());
+    let twice = engine.register_mesh(from_memory, &mesh, &red);
+    assert_eq!(twice.unwrap_err().kind(), ErrorKind::AlreadyExists);
+
+    let info = CameraInfo::from_fov_y(64, 48, 0.9).unwrap();
+    let camera = ColorRenderCamera::new("cpu", info);
+    let draw = |id| {
+        let poses = |other| (other == id).then(|| Isometry3::translation(0.0, 0.0, 4.0));
+        let view = RenderView::new(Isometry3::identity(), &poses);
+        let mut color = ImageRgba8U::new(64, 48);
+        let mut label = ImageLabel16I::new(64, 48);
+        engine.render_color(&view, &camera, &mut color).unwrap();
+        engine.render_label(&view, &camera, &mut label).unwrap();
+        (color, label)
+    };
+    let drawn = draw(from_memory);
+    assert!(drawn.1.data().contains(&7));
+    assert_eq!(drawn, draw(from_file));
 }

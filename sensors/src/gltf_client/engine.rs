@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tarragon_framework::warnings::warn;
+use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::render::{
     CameraInfo, ColorRenderCamera, DepthRange, DepthRenderCamera, ImageDepth32F, ImageLabel16I,
     ImageRgba8U, RenderCameraCore, RenderEngine, RenderView, accepts_renderer, check_image_size,
@@ -212,6 +213,31 @@ impl RenderEngineGltfClient {
             ))
         })
     }
+    /// Adds the visual that `create` makes for the label of a geometry with these properties;
+    /// returns false if there is none or the geometry is meant for other engines.
+    fn register(
+        &mut self,
+        id: GeometryId,
+        properties: &PerceptionProperties,
+        create: impl FnOnce(RenderLabel) -> Result<Option<Visual>>,
+    ) -> Result<bool> {
+        if self.has_visual(id) {
+            return Err(Error::exists(format!(
+                "geometry {id} is already registered with this render engine"
+            )));
+        }
+        if let Some(name) = &self.renderer_name
+            && !accepts_renderer(properties, name)?
+        {
+            return Ok(false);
+        }
+        let visual = create(self.render_label_of(properties)?)?;
+        let accepted = visual.is_some();
+        if let Some(visual) = visual {
+            self.visuals.insert(id, visual);
+        }
+        Ok(accepted)
+    }
     /// Warns once if the camera requests a window.
     fn warn_of_window(&self, camera: &ColorRenderCamera) {
         if camera.show_window() && !self.warned_of_window.swap(true, Ordering::Relaxed) {
@@ -238,23 +264,19 @@ impl RenderEngine for RenderEngineGltfClient {
         shape: &Shape,
         properties: &PerceptionProperties,
     ) -> Result<bool> {
-        if self.has_visual(id) {
-            return Err(Error::exists(format!(
-                "geometry {id} is already registered with this render engine"
-            )));
-        }
-        if let Some(name) = &self.renderer_name
-            && !accepts_renderer(properties, name)?
-        {
-            return Ok(false);
-        }
-        let label = self.render_label_of(properties)?;
-        let visual = Visual::new(shape, properties, label)?;
-        let accepted = visual.is_some();
-        if let Some(visual) = visual {
-            self.visuals.insert(id, visual);
-        }
-        Ok(accepted)
+        self.register(id, properties, |label| {
+            Visual::new(shape, properties, label)
+        })
+    }
+    fn register_mesh(
+        &mut self,
+        id: GeometryId,
+        mesh: &RenderMesh,
+        properties: &PerceptionProperties,
+    ) -> Result<bool> {
+        self.register(id, properties, |label| {
+            Visual::of_mesh(mesh, properties, label).map(Some)
+        })
     }
     fn remove_visual(&mut self, id: GeometryId) -> bool {
         self.visuals.remove(id)

@@ -62,6 +62,17 @@ impl Visual {
         };
         Ok(Some(Self { label, parts }))
     }
+    /// Creates a visual from triangles in memory, and reads the textures of their materials.
+    pub(super) fn of_mesh(
+        mesh: &RenderMesh,
+        properties: &PerceptionProperties,
+        label: RenderLabel,
+    ) -> Result<Self> {
+        let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
+        let materials = materials(mesh, diffuse, None, None)?;
+        let parts = parts(mesh, &materials)?;
+        Ok(Self { label, parts })
+    }
     /// Returns true if the visual is part of images of this kind.
     pub(super) fn is_drawn(&self, kind: ImageKind) -> bool {
         kind != ImageKind::Label || self.label != RenderLabel::DO_NOT_RENDER
