@@ -1,5 +1,7 @@
 //! Simulated cameras: images, camera models and render engines.
 
+pub mod appearance;
+mod batch;
 mod camera;
 mod camera_info;
 mod cpu;
@@ -8,7 +10,9 @@ mod environment;
 mod image;
 mod light;
 mod look_at;
+pub mod projection;
 
+pub use self::batch::{BatchTicket, CameraBatch, ImageArray, ImageBatch};
 pub use self::camera::{
     ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, RenderCameraCore,
 };

@@ -1,20 +1,24 @@
 //! The software render engine: registration of visuals and drawing of images.
 
 use super::params::RenderEngineCpuParams;
-use super::pixels::Pixels;
 use super::resolve::{
-    ColorPass, DepthPass, FrameStorage, LabelPass, OpaqueColors, Pass, ToneMap, average, draw,
+    ColorPass, DepthPass, FrameStorage, LabelPass, OpaqueColors, Pass, average, draw,
 };
 use super::setup::{ImageKind, Scene};
-use super::shade::{Environment, Lights};
 use super::store::{Visual, Visuals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::GeometryId;
 use crate::properties::{PerceptionProperties, RenderLabel};
+use crate::render::appearance::{EnvironmentLight, Lights, ToneCurve};
+use crate::render::batch::{CameraBatch, ImageBatch};
 use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
-use crate::render::engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
+use crate::render::engine::{
+    RenderEngine, RenderView, ViewScratch, accepts_renderer, check_image_size, draw_view,
+};
 use crate::render::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U};
+use crate::render::projection::Pixels;
 use crate::shape::Shape;
+use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +68,7 @@ use tarragon_framework::warnings::warn;
 pub struct RenderEngineCpu {
     pub(super) params: RenderEngineCpuParams,
     visuals: Visuals,
-    environment: Option<Arc<Environment>>,
+    environment: Option<Arc<EnvironmentLight>>,
     /// Thread pool that this engine shares with its copies; `None` uses rayon's current pool.
     pub(super) pool: Option<Arc<rayon::ThreadPool>>,
     storage: Arc<Scratch<FrameStorage>>,
@@ -92,7 +96,7 @@ impl RenderEngineCpu {
         };
         Ok(Self {
             pool: params.threads.map(pool).transpose()?.map(Arc::new),
-            environment: Environment::read(params.environment_map.as_ref())?.map(Arc::new),
+            environment: EnvironmentLight::read(params.environment_map.as_ref())?.map(Arc::new),
             params,
             visuals: Visuals::default(),
             storage: Arc::default(),
@@ -149,7 +153,7 @@ impl RenderEngineCpu {
         let environment = self.environment.as_deref().map(|e| (e, r_wc));
         let lights = Lights::new(&params.lights, &view.x_wc, environment.is_some());
         let show_sky = params.environment_map.as_ref().is_some_and(|m| m.skybox);
-        let tone = params.exposure.map(ToneMap::new);
+        let tone = params.exposure.map(ToneCurve::new);
         let most = if tone.is_some() { f32::INFINITY } else { 1.0 };
         let clear = params.default_clear_color;
         let pass = ColorPass {
@@ -266,6 +270,24 @@ impl RenderEngine for RenderEngineCpu {
             scene.store(&mut storage.scene);
         });
         Ok(())
+    }
+    fn render_batch(
+        &self,
+        views: &[RenderView<'_>],
+        cameras: &CameraBatch,
+        out: &mut ImageBatch,
+    ) -> Result<()> {
+        out.fit(views.len(), cameras);
+        let images = out.views(views.len());
+        let mut result = Ok(());
+        // Whole images per thread: they need less synchronization than the tiles of one image.
+        self.run(|| {
+            let views = views.par_iter().enumerate().zip(images);
+            result = views.try_for_each_init(ViewScratch::default, |scratch, (view, images)| {
+                draw_view(self, view, cameras, images, scratch)
+            });
+        });
+        result
     }
     fn default_render_label(&self) -> RenderLabel {
         self.params.default_label

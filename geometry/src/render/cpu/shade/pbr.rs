@@ -5,7 +5,7 @@
 //! "Understanding the masking-shadowing function in microfacet-based BRDFs", 2014; Fresnel: C.
 //! Schlick, "An inexpensive BRDF model for physically-based rendering", 1994.
 
-use super::environment::Environment;
+use crate::render::appearance::EnvironmentLight;
 use crate::render::cpu::simd::{Vector3x8, dot, unit};
 use nalgebra::Matrix3;
 use std::f32::consts::PI;
@@ -105,7 +105,7 @@ impl Reflector {
     /// Adds the reflection of the environment; `r_wg` rotates normals to the world frame.
     pub(crate) fn add_environment(
         &self,
-        environment: &Environment,
+        environment: &EnvironmentLight,
         r_wg: &Matrix3<f32>,
         mask: u32,
         sum: &mut Vector3x8,
