@@ -21,6 +21,11 @@ pub struct ReflectionModel {
 }
 
 impl ReflectionModel {
+    /// Reflectance of dielectrics (non-metals) at normal incidence.
+    pub const DIELECTRIC: f32 = 0.04;
+    /// Minimum roughness. On smoother surfaces, the reflection of a lamp would be smaller than a
+    /// pixel.
+    pub const LEAST_ROUGHNESS: f32 = 0.05;
     /// Parameters of matt surfaces in a scene that is lit by an environment, as in VTK.
     pub const PROMOTED: Self = Self {
         metallic: 0.0,
