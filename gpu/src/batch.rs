@@ -1,10 +1,10 @@
 //! Batches: passes over many views, drawn chunk by chunk through the ring of read-backs.
 
+use crate::device::read_back::{Layout, ReadBack};
 use crate::device::{Device, RING};
+use crate::frame::frame_data::{AtlasData, INSTANCE, PassScene, prepare};
 use crate::frame::{ATLAS, Atlas, Globals};
-use crate::frame_data::{AtlasData, INSTANCE, PassScene, prepare};
 use crate::pipelines::Outputs;
-use crate::read_back::{Layout, ReadBack};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -3,11 +3,11 @@
 use crate::batch::{PassOptions, Run};
 use crate::device::{CurrentDevice, Device};
 use crate::frame::Globals;
-use crate::frame_data::PassScene;
+use crate::frame::frame_data::PassScene;
+use crate::frame::visuals::{MeshCache, Visual, VisualForm, Visuals};
 use crate::params::RenderEngineGpuParams;
 use crate::pipelines::Outputs;
 use crate::sky_data;
-use crate::visuals::{MeshCache, Visual, VisualForm, Visuals};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,8 +23,9 @@ use tarragon_geometry::{Error, GeometryId, PerceptionProperties, RenderLabel, Re
 
 /// A renderer that draws on a GPU, through Vulkan (or other interfaces, by features of this crate).
 ///
-/// Images equal those of `RenderEngineCpu` within the tolerances of the crate's documentation, which
-/// also lists what is not supported. Properties, labels and materials have the same meaning.
+/// Images equal those of `RenderEngineCpu` within the tolerances of the crate's documentation,
+/// which also lists the unsupported features. Properties, labels and materials have the same
+/// meaning.
 ///
 /// Copies share the device, meshes and textures. Any number of threads may draw at once. If the
 /// driver loses the device, the call returns an error and the next one starts the device again.
@@ -58,7 +59,7 @@ pub struct RenderEngineGpu {
     shared: Arc<Shared>,
 }
 
-/// What all copies of an engine share.
+/// State shared by all copies of an engine.
 struct Shared {
     device: CurrentDevice,
     meshes: MeshCache,

@@ -1,4 +1,4 @@
-//! Pipelines: what draws shapes, meshes and backgrounds into which outputs.
+//! Pipelines for shapes, meshes and backgrounds, by the images that they draw.
 
 use crate::shader_source::shader_source;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ impl Outputs {
     }
 }
 
-/// What is drawn.
+/// Kind of a draw call.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Primitive,

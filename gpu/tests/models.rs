@@ -85,8 +85,8 @@ impl Folder {
         }
         self.write("cube.obj", obj)
     }
-    /// A ball with a metallic-roughness material, vertex colours, and a texture with an opacity that
-    /// `mode` gives a meaning; texture coordinates are mirrored in u and clamped in v.
+    /// A ball with a metallic-roughness material, vertex colours, and a texture with an opacity
+    /// that `mode` gives a meaning; texture coordinates are mirrored in u and clamped in v.
     pub(crate) fn gltf_ball(
         &self,
         name: &str,

@@ -4,9 +4,12 @@ use crate::models::Folder;
 use crate::support::{Pair, Random, say};
 use nalgebra::{Isometry3, Vector3};
 use tarragon_geometry::render::{
-    ImageDepth32F, ImageRgba8U, RenderEngine, RenderEngineCpuParams, RenderView,
+    ImageDepth32F, ImageRgba8U, LightParameter, LightType, RenderEngine, RenderEngineCpuParams,
+    RenderView,
 };
-use tarragon_geometry::{GeometryId, Mesh, PerceptionProperties};
+use tarragon_geometry::{
+    BoxShape, GeometryId, HalfSpace, Mesh, PerceptionProperties, Rgba, Sphere,
+};
 
 /// Returns the resident memory of this process (bytes); `None` where the system does not tell.
 fn resident() -> Option<f64> {
@@ -67,6 +70,40 @@ fn registering_and_removing_holds_memory_flat() {
 #[ignore = "takes minutes; run it with --release -- --ignored"]
 fn soak_registering_and_removing_holds_memory_flat() {
     rounds(10_000);
+}
+
+#[test]
+fn degenerate_scenes_have_no_nan() {
+    let files = Folder::new();
+    // Triangles without area, a normal of zero, and a light on the surface in front of the camera.
+    let text = "v 0 0 0\nv 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 1 0\nvn 0 0 0\nvn 0 0 -1\n\
+                f 1//2 2//2 3//2\nf 1//2 3//2 4//2\nf 1//1 3//1 5//1\n";
+    let mesh = files.write("degenerate.obj", text);
+    let lamp = LightParameter {
+        light_type: LightType::Point,
+        position: Vector3::new(0.0, 0.0, 2.0),
+        ..LightParameter::default()
+    };
+    let params = RenderEngineCpuParams {
+        lights: vec![lamp],
+        exposure: Some(1.0),
+        ..RenderEngineCpuParams::default()
+    };
+    let Some(mut pair) = Pair::new(params, (64, 48)) else {
+        return;
+    };
+    let at = |x, y, z| Isometry3::translation(x, y, z);
+    pair.add(Mesh::new(mesh), at(-0.3, -0.3, 2.0), Rgba::WHITE);
+    // The camera is in the plane of one half space, and on the surface of a ball.
+    pair.add(HalfSpace, at(0.0, 0.0, 0.0), Rgba::WHITE);
+    pair.add(Sphere::new(0.5).unwrap(), at(0.5, 0.0, 0.0), Rgba::WHITE);
+    pair.add(
+        BoxShape::new(0.5, 1.0, 1.0).unwrap(),
+        at(-0.5, 0.5, 2.5),
+        Rgba::WHITE,
+    );
+    let images = pair.draw(&pair.gpu);
+    assert!(images.depth.data().iter().all(|z| !z.is_nan() && *z >= 0.0));
 }
 
 #[test]

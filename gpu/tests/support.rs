@@ -16,7 +16,9 @@ use tarragon_gpu::{RenderEngineGpu, RenderEngineGpuParams, list_adapters};
 
 /// Writes to standard error past the harness, which would hide it if the test passes.
 pub(crate) fn say(text: &str) {
-    writeln!(std::io::stderr(), "{text}").unwrap();
+    std::io::stderr()
+        .write_all(format!("{text}\n").as_bytes())
+        .unwrap();
 }
 
 /// Returns the engine; `None`, and says so, if this machine has no adapter.
@@ -97,8 +99,8 @@ pub(crate) const DECLARED: Tolerance = Tolerance {
 };
 
 impl Pair {
-    /// Creates an empty scene; the camera has pixels that are not square and an off-centre principal
-    /// point. `None` without an adapter.
+    /// Creates an empty scene; the camera has pixels that are not square and an off-centre
+    /// principal point. `None` without an adapter.
     pub(crate) fn new(
         params: RenderEngineCpuParams,
         (width, height): (usize, usize),

@@ -66,6 +66,9 @@ pub(crate) enum Engine {
     /// The software renderer, also used for Drake's VTK and GL engines.
     #[value(aliases = ["RenderEngineCpu", "RenderEngineVtk", "RenderEngineGl", "vtk", "gl"])]
     Cpu,
+    /// The renderer on GPUs, for builds with `--features gpu`.
+    #[value(aliases = ["RenderEngineGpu"])]
+    Gpu,
 }
 
 /// Parses an image side; larger images would not fit into memory together with the renderer's

@@ -1,4 +1,4 @@
-//! What is drawn and how it looks, before an engine prepares it: materials, textures, lights.
+//! Appearance of visuals before an engine prepares them: materials, textures, lights.
 //!
 //! Render engines share these, so that the pictures of one equal those of another.
 

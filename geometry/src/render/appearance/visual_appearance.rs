@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use tarragon_framework::warnings::warn;
 
-/// What a render engine draws for a visual.
+/// Shape or mesh of a visual, with its colours and materials.
 ///
 /// ```
 /// use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Data of one pass over some views, in the form that shaders read; see `shaders/common.wgsl`.
 
-use crate::mesh_data::GpuMesh;
+use crate::device::mesh_data::GpuMesh;
+use crate::frame::visuals::{Visual, VisualForm};
 use crate::shader_source::{DIRECTIONAL, POINT, SPOT};
-use crate::visuals::{Visual, VisualForm};
 use nalgebra::{Matrix3, Vector3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(crate) const TILE: usize = 24;
 pub(crate) const INSTANCE: usize = 32;
 pub(crate) const LIGHT: usize = 16;
 
-/// What all views of a pass have in common.
+/// Data common to all views of a pass.
 pub(crate) struct PassScene<'a> {
     pub(crate) visuals: &'a [Arc<Visual>],
     pub(crate) pixels: Pixels,
@@ -37,7 +37,7 @@ pub(crate) struct Draw {
     pub(crate) count: u32,
 }
 
-/// What is drawn into one tile.
+/// Content of one tile.
 #[derive(Default)]
 pub(crate) struct TileData {
     /// All words of an instance but the number of its tile.

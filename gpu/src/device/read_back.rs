@@ -101,8 +101,7 @@ pub(crate) struct ReadBack {
 }
 
 impl Slot {
-    /// Copies the textures of a pass to the buffer. Returns true if the buffer is large enough for
-    /// the device.
+    /// Records the copy of a pass's textures to the buffer, which grows as needed.
     pub(crate) fn copy(
         &mut self,
         device: &Device,

@@ -1,6 +1,6 @@
 //! Registered visuals.
 
-use crate::mesh_data::{GpuMesh, MeshData, MeshOpacity, color_of};
+use crate::device::mesh_data::{GpuMesh, MeshData, MeshOpacity, color_of};
 use crate::shader_source::{CAPSULE, CUBOID, CYLINDER, ELLIPSOID, HALF_SPACE};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;

@@ -1,9 +1,12 @@
 //! The device: connection to an adapter, with everything that draws on it.
 
+pub(crate) mod mesh_data;
+pub(crate) mod read_back;
+
 use crate::adapter;
-use crate::mesh_data::{MeshBuffers, MeshData};
 use crate::pipelines::Pipelines;
-use crate::read_back::{Slot, Target};
+use mesh_data::{MeshBuffers, MeshData};
+use read_back::{Slot, Target};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_geometry::{Error, ErrorKind, Result};

@@ -1,10 +1,13 @@
 //! Drawing of one atlas: commands from data.
 
+pub(crate) mod frame_data;
+pub(crate) mod visuals;
+
 use crate::device::Device;
-use crate::frame_data::AtlasData;
-use crate::mesh_data::MeshBuffers;
+use crate::device::mesh_data::MeshBuffers;
+use crate::device::read_back::{Layout, ReadBack, Target};
 use crate::pipelines::{Kind, Outputs};
-use crate::read_back::{Layout, ReadBack, Target};
+use frame_data::AtlasData;
 use std::sync::Arc;
 use tarragon_geometry::render::appearance::ToneCurve;
 use tarragon_geometry::{RenderLabel, Result, Rgba};
@@ -169,7 +172,7 @@ impl Atlas<'_> {
         let meshes = self.data.draws.iter().flatten().any(|d| d.mesh.is_some());
         if !meshes {
             // Shapes stay within the rectangles of their tiles.
-            let instances = self.data.instances.len() / crate::frame_data::INSTANCE;
+            let instances = self.data.instances.len() / frame_data::INSTANCE;
             pass.set_pipeline(pipeline(Kind::Primitive));
             pass.draw(0..6, 0..instances as u32);
             return;
