@@ -20,12 +20,13 @@
 //!
 //! Drake's names are translated in `from_drake`, a module of documentation.
 //!
-//! Features, all on by default:
+//! Features, all but `gpu` on by default:
 //!
 //! | feature | what |
 //! |---|---|
 //! | `cli` | the `tarragon` command; switches on `render-server` and `visualization` |
 //! | `convex-decomposition` | meshes that collide as the union of convex pieces |
+//! | `gpu` | the module `gpu`: a render engine on GPUs, for batches of images |
 //! | `remote-https` | packages from `https://` URLs; without it, only `http://` and `file://` |
 //! | `render-server` | the module `render_server` |
 //! | `sparse-cholesky` | a faster solver of contact among more than about 150 bodies |
@@ -50,6 +51,8 @@ pub mod from_drake;
 
 pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
+#[cfg(feature = "gpu")]
+pub use tarragon_gpu as gpu;
 pub use tarragon_lcm as lcm;
 pub use tarragon_multibody as multibody;
 #[cfg(feature = "render-server")]

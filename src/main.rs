@@ -1,6 +1,8 @@
 //! The `tarragon` command.
 
 mod dynamics;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod inspect;
 mod json_lines;
 mod model;
@@ -30,6 +32,9 @@ enum Command {
     /// Simulates models and computes accelerations, forces and gradients: reads one case per line
     /// (JSON) and writes one answer per line.
     Dynamics(dynamics::DynamicsArgs),
+    /// Lists the adapters that the GPU render engine can use, and their limits.
+    #[cfg(feature = "gpu")]
+    Gpu,
     /// Reports what a parser reads from a model file: bodies, joints, masses, geometries and
     /// diagnostics.
     Inspect(inspect::InspectArgs),
@@ -56,6 +61,8 @@ fn main() -> ExitCode {
     warnings::print();
     let result = match Cli::parse().command {
         Command::Dynamics(args) => dynamics::run(&args),
+        #[cfg(feature = "gpu")]
+        Command::Gpu => gpu::run(),
         Command::Inspect(args) => inspect::run(&args),
         Command::Query(args) => query::run(&args),
         Command::Render(args) => render::run(&args),

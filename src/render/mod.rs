@@ -60,12 +60,20 @@ pub(crate) struct RenderArgs {
     quiet: bool,
 }
 
+/// Message of builds without the GPU engine.
+#[cfg(not(feature = "gpu"))]
+pub(crate) const NO_GPU: &str =
+    "--engine gpu: this build has no GPU engine; build it with --features gpu";
+
 /// The available render engines.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Engine {
     /// The software renderer, also used for Drake's VTK and GL engines.
     #[value(aliases = ["RenderEngineCpu", "RenderEngineVtk", "RenderEngineGl", "vtk", "gl"])]
     Cpu,
+    /// The renderer on GPUs, for builds with `--features gpu`.
+    #[value(aliases = ["RenderEngineGpu"])]
+    Gpu,
 }
 
 /// Parses an image side; larger images would not fit into memory together with the renderer's

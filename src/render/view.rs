@@ -29,7 +29,10 @@ impl View {
         match &config {
             Some(config) => add_camera_renderers([config], &mut scene_graph)?,
             None => match args.engine {
-                Engine::Cpu => scene_graph.add_renderer("studio", studio()?)?,
+                Engine::Cpu => {
+                    scene_graph.add_renderer("studio", RenderEngineCpu::new(studio())?)?;
+                }
+                Engine::Gpu => add_gpu(&mut scene_graph)?,
             },
         }
         args.model.load(&mut plant, &mut scene_graph)?;
@@ -115,11 +118,24 @@ fn read_camera(file: &Path, args: &RenderArgs) -> Result<CameraConfig, Box<dyn E
 }
 
 /// The renderer of fitted cameras.
-fn studio() -> Result<RenderEngineCpu, tarragon::Error> {
-    RenderEngineCpu::new(RenderEngineCpuParams {
+fn studio() -> RenderEngineCpuParams {
+    RenderEngineCpuParams {
         samples_per_side: 3,
         ..RenderEngineCpuParams::studio()
-    })
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn add_gpu(scene_graph: &mut SceneGraph) -> Result<(), Box<dyn Error>> {
+    use tarragon::gpu::{RenderEngineGpu, RenderEngineGpuParams};
+    let engine = RenderEngineGpu::new(RenderEngineGpuParams::from(&studio()))?;
+    scene_graph.add_renderer("studio", engine)?;
+    Ok(())
+}
+
+#[cfg(not(feature = "gpu"))]
+fn add_gpu(_: &mut SceneGraph) -> Result<(), Box<dyn Error>> {
+    Err(super::NO_GPU.into())
 }
 
 /// A camera that sees the whole model.

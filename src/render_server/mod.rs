@@ -28,7 +28,7 @@ pub(crate) struct RenderServerArgs {
     /// Path of requests, `render_endpoint` of the clients.
     #[arg(long, default_value = "render")]
     endpoint: String,
-    /// Render engine, unless a file of parameters chooses one.
+    /// Render engine.
     #[arg(long, value_enum, default_value_t = Engine::Cpu)]
     engine: Engine,
     /// Lights, background, environment and exposure, which the protocol does not have, as a YAML
@@ -102,9 +102,23 @@ fn engine(args: &RenderServerArgs) -> Result<Box<dyn RenderEngine>, Box<dyn Erro
             let params = config.renderer_class.to_cpu_params(background);
             params.map_err(|e| e.at(path.display()))?
         }
-        None => match args.engine {
-            Engine::Cpu => RenderEngineCpuParams::default(),
-        },
+        None => RenderEngineCpuParams::default(),
     };
-    Ok(Box::new(RenderEngineCpu::new(params)?))
+    match args.engine {
+        Engine::Cpu => Ok(Box::new(RenderEngineCpu::new(params)?)),
+        Engine::Gpu => gpu_engine(&params),
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn gpu_engine(params: &RenderEngineCpuParams) -> Result<Box<dyn RenderEngine>, Box<dyn Error>> {
+    use tarragon::gpu::{RenderEngineGpu, RenderEngineGpuParams};
+    Ok(Box::new(RenderEngineGpu::new(
+        RenderEngineGpuParams::from(params),
+    )?))
+}
+
+#[cfg(not(feature = "gpu"))]
+fn gpu_engine(_: &RenderEngineCpuParams) -> Result<Box<dyn RenderEngine>, Box<dyn Error>> {
+    Err(crate::render::NO_GPU.into())
 }

@@ -1,8 +1,11 @@
 //! The interface between SceneGraph, cameras and renderers.
 
+use super::batch::{BatchTicket, CameraBatch, ImageBatch, ViewImages};
 use super::camera::{ColorRenderCamera, DepthRenderCamera};
 use super::camera_info::CameraInfo;
-use super::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType};
+use super::image::{
+    Depth32F, Image, ImageDepth32F, ImageLabel16I, ImageRgba8U, Label16I, PixelType, Rgba8U,
+};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::mesh::RenderMesh;
@@ -161,6 +164,61 @@ pub trait RenderEngine: DynClone + Send + Sync {
         image: &mut ImageLabel16I,
     ) -> Result<()>;
 
+    /// Draws images of many views, such as those of many simulated worlds that share meshes, into
+    /// contiguous arrays; `out` is resized as needed. Each image equals the one that
+    /// [`render_color`](Self::render_color), [`render_depth`](Self::render_depth) or
+    /// [`render_label`](Self::render_label) draws of that view.
+    ///
+    /// ```
+    /// use nalgebra::Isometry3;
+    /// use tarragon_geometry::render::*;
+    /// use tarragon_geometry::{GeometryId, PerceptionProperties, Sphere};
+    /// let mut engine = RenderEngineCpu::new(RenderEngineCpuParams::default())?;
+    /// let ball = GeometryId::new();
+    /// engine.register_visual(ball, &Sphere::new(0.5)?.into(), &PerceptionProperties::new())?;
+    /// // Two worlds: the ball is 2 m and 3 m away.
+    /// let near = |_| Some(Isometry3::translation(0.0, 0.0, 2.0));
+    /// let far = |_| Some(Isometry3::translation(0.0, 0.0, 3.0));
+    /// let view = |poses| RenderView::new(Isometry3::identity(), poses);
+    /// let info = CameraInfo::from_fov_y(64, 48, 1.0)?;
+    /// let cameras = CameraBatch::new().with_depth(DepthRenderCamera::new("cpu", info));
+    /// let mut images = ImageBatch::default();
+    /// engine.render_batch(&[view(&near), view(&far)], &cameras, &mut images)?;
+    /// assert_eq!(images.depth.shape(), [2, 48, 64, 1]);
+    /// assert!((images.depth.image(1)[23 * 64 + 31] - 2.5).abs() < 1e-6);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the error of the first view that cannot be drawn. The content of `out` is then
+    /// unspecified.
+    fn render_batch(
+        &self,
+        views: &[RenderView<'_>],
+        cameras: &CameraBatch,
+        out: &mut ImageBatch,
+    ) -> Result<()> {
+        out.fit(views.len(), cameras);
+        let mut scratch = ViewScratch::default();
+        let views = views.iter().enumerate();
+        for (view, images) in views.clone().zip(out.views(views.len())) {
+            draw_view(self, view, cameras, images, &mut scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Starts to draw the images of [`render_batch`](Self::render_batch) and returns a ticket to
+    /// wait for them. An engine without a device of its own draws them before it returns.
+    ///
+    /// # Errors
+    /// Returns an error under the conditions of [`render_batch`](Self::render_batch); engines that
+    /// draw later may return it from [`BatchTicket::wait`].
+    fn submit_batch(&self, views: &[RenderView<'_>], cameras: &CameraBatch) -> Result<BatchTicket> {
+        let mut images = ImageBatch::default();
+        self.render_batch(views, cameras, &mut images)?;
+        Ok(BatchTicket::ready(images))
+    }
+
     /// Returns the label of geometry that declares none: [`RenderLabel::DONT_CARE`], or
     /// [`RenderLabel::UNSPECIFIED`] if every geometry must declare one.
     fn default_render_label(&self) -> RenderLabel;
@@ -203,6 +261,31 @@ pub trait RenderEngine: DynClone + Send + Sync {
     }
 }
 
+/// Returns the label of a visual that is about to be registered with an engine of this name; `None`
+/// if the engine declines it, because `("renderer", "accepting")` names only others.
+///
+/// # Errors
+/// Returns an error if the id is already registered, or for the reasons of
+/// [`render_label_of`](RenderEngine::render_label_of).
+pub fn label_to_register<E: RenderEngine + ?Sized>(
+    engine: &E,
+    id: GeometryId,
+    renderer_name: Option<&str>,
+    properties: &PerceptionProperties,
+) -> Result<Option<RenderLabel>> {
+    if engine.has_visual(id) {
+        return Err(Error::exists(format!(
+            "geometry {id} is already registered with this render engine"
+        )));
+    }
+    if let Some(name) = renderer_name
+        && !accepts_renderer(properties, name)?
+    {
+        return Ok(None);
+    }
+    engine.render_label_of(properties).map(Some)
+}
+
 /// Returns true unless the property `("renderer", "accepting")`, a `BTreeSet<String>`, excludes the
 /// renderer of the given name. An empty set excludes none.
 ///
@@ -231,4 +314,55 @@ pub fn check_image_size<P: PixelType>(image: &Image<P>, intrinsics: &CameraInfo)
         found.0,
         found.1
     )))
+}
+
+/// Images that are reused from view to view.
+#[derive(Default)]
+pub(crate) struct ViewScratch {
+    color: Image<Rgba8U>,
+    depth: Image<Depth32F>,
+    label: Image<Label16I>,
+}
+
+/// Draws the images of one view.
+///
+/// # Errors
+/// Returns the first error of the engine, with the index of the view.
+pub(crate) fn draw_view<E: RenderEngine + ?Sized>(
+    engine: &E,
+    (index, view): (usize, &RenderView<'_>),
+    cameras: &CameraBatch,
+    out: ViewImages<'_>,
+    scratch: &mut ViewScratch,
+) -> Result<()> {
+    let at = |e: Error| e.at(format!("view {index} of the batch"));
+    if let (Some(camera), Some(out)) = (cameras.color(), out.color) {
+        let draw = |image: &mut _| engine.render_color(view, camera, image);
+        draw_into(out, &mut scratch.color, camera.core().intrinsics(), draw).map_err(at)?;
+    }
+    if let (Some(camera), Some(out)) = (cameras.depth(), out.depth) {
+        let draw = |image: &mut _| engine.render_depth(view, camera, image);
+        draw_into(out, &mut scratch.depth, camera.core().intrinsics(), draw).map_err(at)?;
+    }
+    if let (Some(camera), Some(out)) = (cameras.label(), out.label) {
+        let draw = |image: &mut _| engine.render_label(view, camera, image);
+        draw_into(out, &mut scratch.label, camera.core().intrinsics(), draw).map_err(at)?;
+    }
+    Ok(())
+}
+
+/// Draws into one image of an array, through an image of the same size.
+fn draw_into<P: PixelType>(
+    out: &mut [P::Channel],
+    scratch: &mut Image<P>,
+    info: &CameraInfo,
+    draw: impl FnOnce(&mut Image<P>) -> Result<()>,
+) -> Result<()> {
+    let (width, height) = (info.width(), info.height());
+    if (scratch.width(), scratch.height()) != (width, height) {
+        scratch.resize(width, height);
+    }
+    draw(scratch)?;
+    out.copy_from_slice(scratch.data());
+    Ok(())
 }

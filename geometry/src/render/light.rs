@@ -91,8 +91,11 @@ impl Default for LightParameter {
 }
 
 impl LightParameter {
-    /// Checks the values. The error says which one is invalid.
-    pub(super) fn check(&self) -> Result<(), String> {
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// Returns a description of the first value that is invalid.
+    pub fn check(&self) -> Result<(), String> {
         let finite = |v: &Vector3<f64>| v.iter().all(|x| x.is_finite());
         if !(finite(&self.position) && finite(&self.direction)) {
             return Err("position and direction must be finite".into());

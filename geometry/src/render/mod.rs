@@ -1,5 +1,7 @@
 //! Simulated cameras: images, camera models and render engines.
 
+pub mod appearance;
+mod batch;
 mod camera;
 mod camera_info;
 mod cpu;
@@ -8,13 +10,17 @@ mod environment;
 mod image;
 mod light;
 mod look_at;
+pub mod projection;
 
+pub use self::batch::{BatchTicket, CameraBatch, ImageArray, ImageBatch};
 pub use self::camera::{
     ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, RenderCameraCore,
 };
 pub use self::camera_info::CameraInfo;
 pub use self::cpu::{RenderEngineCpu, RenderEngineCpuParams};
-pub use self::engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
+pub use self::engine::{
+    RenderEngine, RenderView, accepts_renderer, check_image_size, label_to_register,
+};
 pub use self::environment::{EnvironmentMap, EnvironmentTexture, EquirectangularMap, NullTexture};
 pub use self::image::{
     Bgr8U, Bgra8U, Depth16U, Depth32F, Grey8U, Image, ImageAny, ImageBgr8U, ImageBgra8U,

@@ -18,7 +18,7 @@ use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::render::{
     CameraInfo, ColorRenderCamera, DepthRange, DepthRenderCamera, ImageDepth32F, ImageLabel16I,
-    ImageRgba8U, RenderCameraCore, RenderEngine, RenderView, accepts_renderer, check_image_size,
+    ImageRgba8U, RenderCameraCore, RenderEngine, RenderView, check_image_size, label_to_register,
 };
 use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Shape};
 
@@ -221,17 +221,11 @@ impl RenderEngineGltfClient {
         properties: &PerceptionProperties,
         create: impl FnOnce(RenderLabel) -> Result<Option<Visual>>,
     ) -> Result<bool> {
-        if self.has_visual(id) {
-            return Err(Error::exists(format!(
-                "geometry {id} is already registered with this render engine"
-            )));
-        }
-        if let Some(name) = &self.renderer_name
-            && !accepts_renderer(properties, name)?
-        {
+        let name = self.renderer_name.as_deref();
+        let Some(label) = label_to_register(self, id, name, properties)? else {
             return Ok(false);
-        }
-        let visual = create(self.render_label_of(properties)?)?;
+        };
+        let visual = create(label)?;
         let accepted = visual.is_some();
         if let Some(visual) = visual {
             self.visuals.insert(id, visual);

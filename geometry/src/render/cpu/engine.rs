@@ -1,21 +1,25 @@
 //! The software render engine: registration of visuals and drawing of images.
 
 use super::params::RenderEngineCpuParams;
-use super::pixels::Pixels;
 use super::resolve::{
-    ColorPass, DepthPass, FrameStorage, LabelPass, OpaqueColors, Pass, ToneMap, average, draw,
+    ColorPass, DepthPass, FrameStorage, LabelPass, OpaqueColors, Pass, average, draw,
 };
 use super::setup::{ImageKind, Scene};
-use super::shade::{Environment, Lights};
 use super::store::{Visual, Visuals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::GeometryId;
 use crate::mesh::RenderMesh;
 use crate::properties::{PerceptionProperties, RenderLabel};
+use crate::render::appearance::{EnvironmentLight, Lights, ToneCurve};
+use crate::render::batch::{CameraBatch, ImageBatch};
 use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
-use crate::render::engine::{RenderEngine, RenderView, accepts_renderer, check_image_size};
+use crate::render::engine::{
+    RenderEngine, RenderView, ViewScratch, check_image_size, draw_view, label_to_register,
+};
 use crate::render::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U};
+use crate::render::projection::Pixels;
 use crate::shape::Shape;
+use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,7 +69,7 @@ use tarragon_framework::warnings::warn;
 pub struct RenderEngineCpu {
     pub(super) params: RenderEngineCpuParams,
     visuals: Visuals,
-    environment: Option<Arc<Environment>>,
+    environment: Option<Arc<EnvironmentLight>>,
     /// Thread pool that this engine shares with its copies; `None` uses rayon's current pool.
     pub(super) pool: Option<Arc<rayon::ThreadPool>>,
     storage: Arc<Scratch<FrameStorage>>,
@@ -93,7 +97,7 @@ impl RenderEngineCpu {
         };
         Ok(Self {
             pool: params.threads.map(pool).transpose()?.map(Arc::new),
-            environment: Environment::read(params.environment_map.as_ref())?.map(Arc::new),
+            environment: EnvironmentLight::read(params.environment_map.as_ref())?.map(Arc::new),
             params,
             visuals: Visuals::default(),
             storage: Arc::default(),
@@ -112,17 +116,10 @@ impl RenderEngineCpu {
         properties: &PerceptionProperties,
         create: impl FnOnce(RenderLabel, &RenderEngineCpuParams) -> Result<Option<Visual>>,
     ) -> Result<bool> {
-        if self.has_visual(id) {
-            return Err(Error::exists(format!(
-                "geometry {id} is already registered with this render engine"
-            )));
-        }
-        if let Some(name) = &self.params.renderer_name
-            && !accepts_renderer(properties, name)?
-        {
+        let name = self.params.renderer_name.as_deref();
+        let Some(label) = label_to_register(self, id, name, properties)? else {
             return Ok(false);
-        }
-        let label = self.render_label_of(properties)?;
+        };
         let visual = create(label, &self.params)?;
         let accepted = visual.is_some();
         if let Some(visual) = visual {
@@ -176,7 +173,7 @@ impl RenderEngineCpu {
         let environment = self.environment.as_deref().map(|e| (e, r_wc));
         let lights = Lights::new(&params.lights, &view.x_wc, environment.is_some());
         let show_sky = params.environment_map.as_ref().is_some_and(|m| m.skybox);
-        let tone = params.exposure.map(ToneMap::new);
+        let tone = params.exposure.map(ToneCurve::new);
         let most = if tone.is_some() { f32::INFINITY } else { 1.0 };
         let clear = params.default_clear_color;
         let pass = ColorPass {
@@ -289,6 +286,24 @@ impl RenderEngine for RenderEngineCpu {
             scene.store(&mut storage.scene);
         });
         Ok(())
+    }
+    fn render_batch(
+        &self,
+        views: &[RenderView<'_>],
+        cameras: &CameraBatch,
+        out: &mut ImageBatch,
+    ) -> Result<()> {
+        out.fit(views.len(), cameras);
+        let images = out.views(views.len());
+        let mut result = Ok(());
+        // Whole images per thread: they need less synchronization than the tiles of one image.
+        self.run(|| {
+            let views = views.par_iter().enumerate().zip(images);
+            result = views.try_for_each_init(ViewScratch::default, |scratch, (view, images)| {
+                draw_view(self, view, cameras, images, scratch)
+            });
+        });
+        result
     }
     fn default_render_label(&self) -> RenderLabel {
         self.params.default_label

@@ -1,10 +1,8 @@
 //! Gamma: conversion of linear light to screen values.
 
 use super::simd::{Vector3x8, power};
+use crate::render::appearance::GAMMA;
 use wide::f32x8;
-
-/// Exponent that turns screen values into linear light.
-pub(super) const GAMMA: f32 = 2.2;
 
 /// Converts linear light to screen values, without an upper limit.
 pub(super) fn to_screen(mut light: Vector3x8) -> Vector3x8 {

@@ -14,14 +14,12 @@
 mod engine;
 mod gamma;
 mod params;
-mod pixels;
 mod raster;
 mod resolve;
 mod setup;
 mod shade;
 mod simd;
 mod store;
-mod texture;
 
 pub use engine::RenderEngineCpu;
 pub use params::RenderEngineCpuParams;

@@ -1,7 +1,7 @@
 //! Exact shapes, intersected with the ray of each pixel in f64: curved bodies that the near plane
 //! cuts or that contain the camera, and all translucent shapes.
 
-use crate::render::cpu::pixels::Pixels;
+use crate::render::projection::Pixels;
 use crate::shape::Shape;
 use nalgebra::{Matrix3, Vector3};
 

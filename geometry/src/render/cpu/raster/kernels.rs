@@ -5,8 +5,8 @@
 //! The polynomials are evaluated in f64 at the first pixel of a block and continued in f32 over its
 //! eight pixels, which keeps depths exact to rounding without f64 arithmetic per pixel.
 
-use crate::render::cpu::pixels::{LinearFunction, Pixels, QuadraticFunction};
 use crate::render::cpu::simd::BLOCK;
+use crate::render::projection::{LinearFunction, Pixels, QuadraticFunction};
 use nalgebra::{Matrix3, Vector3};
 use wide::f32x8;
 

@@ -4,9 +4,9 @@ use super::small_triangles::SmallTriangles;
 use super::target::{GUARD, RasterTarget, SUBPIXEL};
 use super::triangle::{draw_corners, draw_triangle};
 use super::vertices::{ClusterVertices, ScreenCorner};
-use crate::render::cpu::pixels::Pixels;
 use crate::render::cpu::simd::BLOCK;
 use crate::render::cpu::store::{Cluster, ClusteredMesh};
+use crate::render::projection::Pixels;
 use nalgebra::{Matrix3, Vector3};
 use wide::{bytemuck, f32x4, f32x8};
 

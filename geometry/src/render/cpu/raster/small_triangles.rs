@@ -6,8 +6,8 @@
 
 use super::target::{RasterTarget, SUBPIXEL, SUBPIXEL_BITS};
 use super::vertices::ClusterVertices;
-use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::store::CLUSTER;
+use crate::render::projection::PixelRect;
 use wide::{bytemuck, f32x4, i32x4};
 
 /// Exclusive limit of a small triangle's width and height (subpixels). Below it, edge

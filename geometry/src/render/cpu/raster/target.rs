@@ -1,6 +1,6 @@
 //! Render targets of triangles, and the subpixel grid that corners are snapped to.
 
-use crate::render::cpu::pixels::PixelRect;
+use crate::render::projection::PixelRect;
 
 /// Render target of triangles.
 pub(crate) trait RasterTarget {

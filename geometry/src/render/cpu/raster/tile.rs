@@ -3,9 +3,9 @@
 use super::exact_shape::ExactShape;
 use super::kernels::{ShapeKernel, lanes};
 use super::target::RasterTarget;
-use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::simd::BLOCK;
 use crate::render::cpu::store::NO_ID;
+use crate::render::projection::PixelRect;
 use wide::{bytemuck, f32x8, i32x8};
 
 /// Width of a tile (pixels), a multiple of the block. Width and height were chosen by measurement.

@@ -3,7 +3,7 @@
 use super::exact_shape::ExactShape;
 use super::target::RasterTarget;
 use super::tile::{TILE_WIDTH, Tile};
-use crate::render::cpu::pixels::PixelRect;
+use crate::render::projection::PixelRect;
 
 /// One translucent surface in one pixel.
 #[derive(Clone, Copy, Debug)]

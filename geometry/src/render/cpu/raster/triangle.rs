@@ -6,7 +6,7 @@
 
 use super::target::{RasterTarget, SUBPIXEL, SUBPIXEL_BITS};
 use super::vertices::{ClusterVertices, ScreenCorner};
-use crate::render::cpu::pixels::PixelRect;
+use crate::render::projection::PixelRect;
 
 /// Returns the pixels of the tile whose centres are within the triangle's bounding box.
 #[inline(always)]

@@ -2,11 +2,10 @@
 
 use super::opaque_colors::{OpaqueColors, pack};
 use super::pass::{Pass, put};
-use super::tone::ToneMap;
+use crate::render::appearance::{EnvironmentLight, ToneCurve};
 use crate::render::cpu::gamma::to_screen;
 use crate::render::cpu::raster::{ClusterVertices, Fragment, Tile, TransparencyLayers};
 use crate::render::cpu::setup::Scene;
-use crate::render::cpu::shade::Environment;
 use crate::render::cpu::simd::Vector3x8;
 use crate::render::cpu::store::NO_ID;
 use crate::render::image::Rgba8U;
@@ -19,8 +18,8 @@ pub(crate) struct ColorPass<'a> {
     pub(crate) plain: OpaqueColors<'a>,
     pub(crate) scene: &'a Scene<'a>,
     /// The sky and `R_WC`; `None` if the sky is not visible.
-    pub(crate) sky: Option<(&'a Environment, Matrix3<f64>)>,
-    pub(crate) tone: Option<ToneMap>,
+    pub(crate) sky: Option<(&'a EnvironmentLight, Matrix3<f64>)>,
+    pub(crate) tone: Option<ToneCurve>,
     pub(crate) clear: Rgba,
 }
 

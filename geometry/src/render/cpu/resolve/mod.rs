@@ -20,4 +20,3 @@ pub(super) use frame_storage::FrameStorage;
 pub(super) use opaque_colors::OpaqueColors;
 pub(super) use pass::Pass;
 pub(super) use supersampling::average;
-pub(super) use tone::ToneMap;

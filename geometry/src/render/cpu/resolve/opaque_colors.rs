@@ -2,9 +2,10 @@
 
 use super::frame_storage::{FrameStorage, recycled};
 use super::pass::put;
+use crate::render::appearance::Lights;
 use crate::render::cpu::raster::Tile;
 use crate::render::cpu::setup::Scene;
-use crate::render::cpu::shade::{Lights, PlacedEnvironment, Shader};
+use crate::render::cpu::shade::{PlacedEnvironment, Shader};
 use crate::render::cpu::simd::Vector3x8;
 use crate::render::cpu::store::{NO_ID, ShadedTriangle, VisualForm};
 use crate::rgba::Rgba;

@@ -1,45 +1,18 @@
-//! Filmic tone mapping (T. Lottes, "Advanced techniques and optimization of HDR color pipelines",
-//! GDC 2016) with Drake's preset.
+//! Filmic tone mapping of eight pixels at a time.
 
-use crate::render::cpu::gamma::{GAMMA, to_screen};
+use crate::render::appearance::{GAMMA, ToneCurve};
+use crate::render::cpu::gamma::to_screen;
 use crate::render::cpu::simd::{Vector3x8, power};
 use wide::f32x8;
 
-const CONTRAST: f64 = 1.1759;
-const SHOULDER: f64 = 0.9746;
-/// Linear light that the curve maps to itself (middle grey).
-const MIDDLE: f64 = 0.18;
-/// Linear light that the curve maps to white.
-const WHITE: f64 = 6.3704;
-
-/// Tone curve `x^a / (b x^(a d) + c)`, where x is linear light times the exposure.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ToneMap {
-    exposure: f32,
-    b: f32,
-    c: f32,
-}
-
-impl ToneMap {
-    pub(crate) fn new(exposure: f64) -> Self {
-        // Two linear equations: the curve goes through (middle, middle) and (white, 1).
-        let power = CONTRAST * SHOULDER;
-        let (m, w) = (MIDDLE.powf(power), WHITE.powf(power));
-        let (ma, wa) = (MIDDLE.powf(CONTRAST) / MIDDLE, WHITE.powf(CONTRAST));
-        let b = (wa - ma) / (w - m);
-        Self {
-            exposure: exposure as f32,
-            b: b as f32,
-            c: (wa - b * w) as f32,
-        }
-    }
+impl ToneCurve {
     /// Maps screen colours of any brightness to `[0, 1]`.
     pub(crate) fn apply(&self, color: Vector3x8) -> Vector3x8 {
         let splat = f32x8::splat;
         to_screen(color.map(|x| {
             let light = power(x.max(splat(1e-6)), GAMMA) * splat(self.exposure);
-            let top = power(light, CONTRAST as f32);
-            let bottom = power(top, SHOULDER as f32) * splat(self.b) + splat(self.c);
+            let top = power(light, Self::CONTRAST as f32);
+            let bottom = power(top, Self::SHOULDER as f32) * splat(self.b) + splat(self.c);
             (top / bottom).fast_min(f32x8::ONE)
         }))
     }
@@ -58,7 +31,7 @@ mod tests {
             (1.0, [0, 9, 21, 48, 75, 102, 127, 149, 167, 183, 196, 207]),
             (2.0, [0, 14, 31, 68, 105, 138, 165, 186, 203, 215, 225, 232]),
         ] {
-            let map = ToneMap::new(exposure);
+            let map = ToneCurve::new(exposure);
             for (grey, expected) in greys.iter().zip(drawn) {
                 // Backgrounds are rounded to bytes before tone mapping.
                 let byte = f32x8::splat((grey * 255.0_f32).round() / 255.0);

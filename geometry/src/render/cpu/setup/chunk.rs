@@ -1,12 +1,12 @@
 //! Chunks of an image's visuals, transformed to the camera frame, culled and bounded.
 
-use super::frustum::{Frustum, PoseInCamera};
+use super::frustum::Frustum;
 use super::primitive::Primitive;
-use crate::render::cpu::pixels::{ImageBounds, PixelRect, Pixels};
 use crate::render::cpu::raster::GUARD;
 use crate::render::cpu::store::{ClusteredMesh, MOST_ITEMS};
+use crate::render::projection::{ImageBounds, PixelRect, PoseInCamera, box_corners, shape_bounds};
 use crate::shape::Shape;
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Matrix3;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -65,7 +65,7 @@ impl PreparedChunk {
         (visual, id): (usize, i32),
     ) {
         let (pixels, near) = (&frustum.pixels, frustum.near);
-        let bounds = bounds(pixels, o, shape);
+        let bounds = shape_bounds(pixels, o, shape);
         let rect = match &bounds {
             Some(b) => b.rect(pixels, near, frustum.far),
             None => Some(pixels.all()),
@@ -101,7 +101,7 @@ impl PreparedChunk {
             by_triangle,
         } = frustum;
         let [low, high] = mesh.bounds;
-        let bounds = ImageBounds::of_points(pixels, corners(o, &low.coords, &high.coords));
+        let bounds = ImageBounds::of_points(pixels, box_corners(o, &low.coords, &high.coords));
         if bounds.rect(pixels, *near, *far).is_none() {
             return;
         }
@@ -130,52 +130,4 @@ impl PreparedChunk {
             }
         }
     }
-}
-
-/// Returns the bounds of a shape; `None` if it is unbounded.
-fn bounds(pixels: &Pixels, o: &PoseInCamera, shape: &Shape) -> Option<ImageBounds> {
-    let axis: Vector3<f64> = o.r.column(2).into();
-    let sphere = |p: Vector3<f64>, radius: f64| {
-        let sigma = Matrix3::from_diagonal_element(radius * radius);
-        ImageBounds::of_quadric(pixels, &p, &sigma)
-    };
-    Some(match shape {
-        Shape::Sphere(s) => sphere(o.p, s.radius()),
-        Shape::Ellipsoid(s) => {
-            let d = Matrix3::from_diagonal(&s.semi_axes().component_mul(&s.semi_axes()));
-            ImageBounds::of_quadric(pixels, &o.p, &(o.r * d * o.r.transpose()))
-        }
-        Shape::Capsule(s) => {
-            let z = axis * (0.5 * s.length());
-            sphere(o.p + z, s.radius()).union(&sphere(o.p - z, s.radius()))
-        }
-        Shape::Cylinder(s) => {
-            let z = axis * (0.5 * s.length());
-            let disc = (Matrix3::identity() - axis * axis.transpose()) * s.radius().powi(2);
-            let end = |p: Vector3<f64>| ImageBounds::of_quadric(pixels, &p, &disc);
-            end(o.p + z).union(&end(o.p - z))
-        }
-        Shape::Box(s) => {
-            ImageBounds::of_points(pixels, corners(o, &-s.half_size(), &s.half_size()))
-        }
-        _ => return None,
-    })
-}
-
-/// Returns the corners of a box given in G, in the camera frame.
-fn corners(
-    o: &PoseInCamera,
-    low: &Vector3<f64>,
-    high: &Vector3<f64>,
-) -> impl Iterator<Item = Vector3<f64>> {
-    (0..8).map(move |k: usize| {
-        let pick = |axis: usize| {
-            if k >> axis & 1 == 0 {
-                low[axis]
-            } else {
-                high[axis]
-            }
-        };
-        o.r * Vector3::from_fn(|axis, _| pick(axis)) + o.p
-    })
 }

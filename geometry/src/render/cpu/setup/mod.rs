@@ -8,7 +8,6 @@ mod shadows;
 mod storage;
 mod tile_lists;
 
-pub(super) use frustum::PoseInCamera;
 pub(super) use scene::{ImageKind, Scene};
 pub(super) use shadows::Shadows;
 pub(super) use storage::{SceneStorage, Worker};

@@ -1,11 +1,11 @@
 //! Primitives: the kernel of a shape, or the view of a mesh.
 
-use super::frustum::{Frustum, PoseInCamera};
-use crate::render::cpu::pixels::Pixels;
+use super::frustum::Frustum;
 use crate::render::cpu::raster::{
     CapsuleKernel, CuboidKernel, CylinderKernel, EllipsoidKernel, ExactShape, MeshView, PlaneKernel,
 };
 use crate::render::cpu::store::VisualForm;
+use crate::render::projection::{Pixels, PoseInCamera};
 use crate::shape::Shape;
 use nalgebra::{Matrix3, Vector3};
 

@@ -5,17 +5,17 @@
 //! except in rayon, which works on other tasks meanwhile.
 
 use super::chunk::{DrawItem, PreparedChunk};
-use super::frustum::{Frustum, PoseInCamera};
+use super::frustum::Frustum;
 use super::primitive::Primitive;
 use super::shadows::Shadows;
 use super::storage::{SceneStorage, Workers};
 use super::tile_lists::TileLists;
 use crate::properties::RenderLabel;
-use crate::render::cpu::pixels::{PixelRect, Pixels};
 use crate::render::cpu::raster::{
     ClusterVertices, TILE_HEIGHT, TILE_WIDTH, Tile, TransparencyLayers,
 };
 use crate::render::cpu::store::{DrawPlan, MOST_ITEMS, Visual, VisualChunk, VisualForm, Visuals};
+use crate::render::projection::{PixelRect, Pixels, PoseInCamera};
 use crate::render::{ClippingRange, RenderView};
 use nalgebra::Isometry3;
 use rayon::prelude::*;

@@ -1,9 +1,9 @@
 //! Shadows by ray casting in f64.
 
-use super::frustum::PoseInCamera;
 use crate::accel::bvh::{Box32, Bvh, RayBox};
 use crate::ray::first_crossing;
 use crate::render::cpu::store::{Visual, VisualForm};
+use crate::render::projection::PoseInCamera;
 use crate::shape::Shape;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;

@@ -2,8 +2,8 @@
 
 use super::chunk::DrawItem;
 use super::shadows::Shadows;
-use crate::render::cpu::pixels::PixelRect;
 use crate::render::cpu::raster::{TILE_HEIGHT, TILE_WIDTH};
+use crate::render::projection::PixelRect;
 use std::ops::Range;
 
 /// Draw order of a prepared image. The storage is reused.

@@ -1,68 +1,13 @@
-//! Lights of an image, and Lambert's law.
+//! Light that arrives at points, and Lambert's law.
 
-use crate::render::cpu::setup::PoseInCamera;
+use crate::render::LightType;
+use crate::render::appearance::{LightList, Lights, PlacedLight};
 use crate::render::cpu::simd::{Vector3x8, dot, splat3};
-use crate::render::{LightFrame, LightParameter, LightType};
-use nalgebra::{Isometry3, Matrix3, Vector3};
-use smallvec::SmallVec;
+use crate::render::projection::PoseInCamera;
+use nalgebra::{Matrix3, Vector3};
 use wide::f32x8;
 
-/// A light, expressed in the camera frame or in that of a geometry.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlacedLight {
-    light_type: LightType,
-    pub(crate) color: [f32; 3],
-    attenuation: [f32; 3],
-    position: Vector3<f32>,
-    /// Unit vector towards the light.
-    towards: Vector3<f32>,
-    cos_cone: f32,
-    /// True if surfaces that the light does not reach are in shadow.
-    pub(crate) casts_shadows: bool,
-}
-
-/// The lights of an image, in the camera frame.
-#[derive(Clone, Debug)]
-pub(crate) struct Lights(pub(crate) LightList);
-
-/// List of lights; up to four need no heap allocation.
-pub(crate) type LightList = SmallVec<[PlacedLight; 4]>;
-
 impl Lights {
-    /// Places the declared lights. If there are none and there is no `environment`, uses the
-    /// default light, which is fixed to the camera.
-    pub(crate) fn new(
-        declared: &[LightParameter],
-        x_wc: &Isometry3<f64>,
-        environment: bool,
-    ) -> Self {
-        let lamp = [LightParameter::default()];
-        let declared = match declared {
-            [] if !environment => &lamp,
-            declared => declared,
-        };
-        Self(declared.iter().map(|l| Self::light(l, x_wc)).collect())
-    }
-    fn light(l: &LightParameter, x_wc: &Isometry3<f64>) -> PlacedLight {
-        let x_cl = match l.frame {
-            LightFrame::Camera => Isometry3::identity(),
-            LightFrame::World => x_wc.inverse(),
-        };
-        let color = [l.color.r(), l.color.g(), l.color.b()];
-        PlacedLight {
-            light_type: l.light_type,
-            color: color.map(|c| (c * l.intensity) as f32),
-            attenuation: std::array::from_fn(|k| l.attenuation_values[k] as f32),
-            position: (x_cl * nalgebra::Point3::from(l.position)).coords.cast(),
-            towards: (x_cl.rotation * -l.direction.normalize()).cast(),
-            cos_cone: l.cone_angle.to_radians().cos() as f32,
-            casts_shadows: match l.light_type {
-                LightType::Directional => true,
-                LightType::Spot => l.cone_angle < 90.0,
-                LightType::Point => false,
-            },
-        }
-    }
     /// Transforms the lights to the frame of a geometry.
     pub(crate) fn seen_from(&self, o: &PoseInCamera) -> LightList {
         let r: Matrix3<f32> = o.r.transpose().cast();

@@ -5,16 +5,11 @@
 //! "Understanding the masking-shadowing function in microfacet-based BRDFs", 2014; Fresnel: C.
 //! Schlick, "An inexpensive BRDF model for physically-based rendering", 1994.
 
-use super::environment::Environment;
+use crate::render::appearance::{EnvironmentLight, ReflectionModel};
 use crate::render::cpu::simd::{Vector3x8, dot, unit};
 use nalgebra::Matrix3;
 use std::f32::consts::PI;
 use wide::f32x8;
-
-/// Reflectance of dielectrics (non-metals) at normal incidence.
-const DIELECTRIC: f32 = 0.04;
-/// Minimum roughness. On smoother surfaces, the reflection of a lamp would be smaller than a pixel.
-const LEAST_ROUGHNESS: f32 = 0.05;
 
 /// Eight surface points with their reflection parameters.
 pub(crate) struct Reflector {
@@ -49,7 +44,10 @@ impl Reflector {
         roughness: f32x8,
     ) -> Self {
         let v = unit(&[-d[0], -d[1], -d[2]]);
-        let f0 = |c: f32x8| f32x8::splat(DIELECTRIC) + (c - f32x8::splat(DIELECTRIC)) * metallic;
+        let f0 = |c: f32x8| {
+            f32x8::splat(ReflectionModel::DIELECTRIC)
+                + (c - f32x8::splat(ReflectionModel::DIELECTRIC)) * metallic
+        };
         // Written out: `map` over blocks is not inlined.
         let rest = f32x8::ONE - metallic;
         let nv = dot(&n, &v);
@@ -58,7 +56,7 @@ impl Reflector {
             v,
             nv,
             nv_lit: nv.fast_max(f32x8::splat(1e-4)),
-            roughness: roughness.fast_max(f32x8::splat(LEAST_ROUGHNESS)),
+            roughness: roughness.fast_max(f32x8::splat(ReflectionModel::LEAST_ROUGHNESS)),
             diffuse: [albedo[0] * rest, albedo[1] * rest, albedo[2] * rest],
             f0: [f0(albedo[0]), f0(albedo[1]), f0(albedo[2])],
         }
@@ -105,7 +103,7 @@ impl Reflector {
     /// Adds the reflection of the environment; `r_wg` rotates normals to the world frame.
     pub(crate) fn add_environment(
         &self,
-        environment: &Environment,
+        environment: &EnvironmentLight,
         r_wg: &Matrix3<f32>,
         mask: u32,
         sum: &mut Vector3x8,

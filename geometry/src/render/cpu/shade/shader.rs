@@ -1,22 +1,25 @@
 //! Shading of visible pixels: Lambert's law without ambient light, as in Drake's VTK engine, or
 //! the physically based reflection of [`super::pbr`].
 
-use super::environment::Environment;
-use super::lights::{LightList, Lights, PlacedLight, add_lambert};
+use super::lights::add_lambert;
 use super::pbr::Reflector;
 use super::shape_normals::normal;
-use crate::render::cpu::gamma::{GAMMA, to_screen};
+use crate::render::appearance::{
+    EnvironmentLight, GAMMA, LightList, Lights, PlacedLight, ReflectionModel,
+};
+use crate::render::cpu::gamma::to_screen;
 use crate::render::cpu::raster::LinearBlocks;
-use crate::render::cpu::setup::{PoseInCamera, Scene, Shadows};
+use crate::render::cpu::setup::{Scene, Shadows};
 use crate::render::cpu::simd::{Vector3x8, dot, splat_all, splat3};
 use crate::render::cpu::store::{
-    ClusteredMesh, ReflectionModel, ShadedTriangle, SmoothNormals, Uvs, Visual, VisualForm, uv_at,
+    ClusteredMesh, ShadedTriangle, SmoothNormals, Uvs, Visual, VisualForm, uv_at,
 };
+use crate::render::projection::PoseInCamera;
 use nalgebra::{Matrix3, Vector3};
 use wide::f32x8;
 
 /// Environment and `R_WC`.
-pub(crate) type PlacedEnvironment<'a> = Option<(&'a Environment, Matrix3<f64>)>;
+pub(crate) type PlacedEnvironment<'a> = Option<(&'a EnvironmentLight, Matrix3<f64>)>;
 
 /// Shader of one visual's pixels.
 pub(crate) struct Shader<'a> {

@@ -5,9 +5,9 @@
 //! synchronization.
 
 use super::shaded_triangle::{ShadedTriangle, Uvs, uvs};
-use super::surface_material::SurfaceMaterial;
 use crate::accel::TriangleBvh;
 use crate::mesh::{MaterialGroup, RenderMesh};
+use crate::render::appearance::SurfaceMaterial;
 use crate::render::cpu::simd::BLOCK;
 use nalgebra::{Point3, Vector3};
 use std::collections::BTreeMap;

@@ -2,12 +2,10 @@
 
 mod clusters;
 mod shaded_triangle;
-mod surface_material;
 mod visual;
 mod visuals;
 
 pub(super) use clusters::{CLUSTER, Cluster, ClusteredMesh, VERTEX_BLOCKS};
 pub(super) use shaded_triangle::{ShadedTriangle, SmoothNormals, Uvs, uv_at};
-pub(super) use surface_material::ReflectionModel;
 pub(super) use visual::{Visual, VisualForm};
 pub(super) use visuals::{DrawPlan, MOST_ITEMS, NO_ID, VisualChunk, Visuals};

@@ -1,5 +1,6 @@
 //! Fixtures shared by the tests of the CPU engine.
 
+mod batch;
 mod exact;
 mod options;
 mod rules;

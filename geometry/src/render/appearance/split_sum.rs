@@ -7,9 +7,10 @@ use std::f64::consts::TAU;
 const SIDE: usize = 24;
 const SAMPLES: u32 = 256;
 
-/// Table of scale and bias: the reflectance is `f0 scale + bias`.
+/// Table of scale and bias: the reflectance is `f0 scale + bias`, where `f0` is the reflectance at
+/// normal incidence.
 #[derive(Debug)]
-pub(crate) struct SplitSum {
+pub struct SplitSum {
     table: Vec<[f32; 2]>,
 }
 
@@ -20,6 +21,14 @@ impl SplitSum {
         Self {
             table: table.map(|ab| ab.map(|x| x as f32)).collect(),
         }
+    }
+    /// Number of entries per axis. Entry k is at `(k + 0.5) / SIDE`.
+    pub const SIDE: usize = SIDE;
+
+    /// Returns the entries `[scale, bias]`: by roughness, and within it by the cosine of the
+    /// viewing angle.
+    pub fn table(&self) -> &[[f32; 2]] {
+        &self.table
     }
     /// Returns scale and bias by bilinear interpolation.
     pub(crate) fn at(&self, nv: f32, roughness: f32) -> [f32; 2] {

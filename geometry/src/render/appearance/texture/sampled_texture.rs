@@ -7,19 +7,23 @@ use std::path::Path;
 
 /// A texture: the image (level 0), and mip levels down to one pixel.
 #[derive(Debug)]
-pub(crate) struct SampledTexture {
+pub struct SampledTexture {
     levels: Vec<MipLevel>,
     wrap: [Wrap; 2],
     /// True if some pixel has an opacity below 1.
     pub(crate) translucent: bool,
 }
 
+/// One level of a texture, rows from the top.
 #[derive(Debug)]
-struct MipLevel {
-    width: usize,
-    height: usize,
-    /// Red, green, blue and opacity in `[0, 1]`.
-    pixels: Vec<[f32; 4]>,
+pub struct MipLevel {
+    /// Number of columns.
+    pub width: usize,
+    /// Number of rows.
+    pub height: usize,
+    /// Red, green, blue and opacity: screen values in `[0, 1]`, or linear light without an upper
+    /// limit if the file is a Radiance HDR image.
+    pub pixels: Vec<[f32; 4]>,
 }
 
 impl SampledTexture {
@@ -42,6 +46,14 @@ impl SampledTexture {
     /// Returns an error if the image cannot be read.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         Ok(Self::new(DecodedImage::read(path)?, [Wrap::Repeat; 2]))
+    }
+    /// Returns the levels: the image, then images of half the size down to one pixel.
+    pub fn levels(&self) -> &[MipLevel] {
+        &self.levels
+    }
+    /// Returns the wrapping modes in u and v.
+    pub fn wrap(&self) -> [Wrap; 2] {
+        self.wrap
     }
     fn new(picture: DecodedImage, wrap: [Wrap; 2]) -> Self {
         let translucent = picture.pixels.iter().any(|p| p[3] < 1.0);

@@ -1,25 +1,33 @@
 //! Materials of surfaces.
 
+use super::gamma::GAMMA;
+use super::texture::SampledTexture;
 use crate::error::Result;
 use crate::mesh::{self, AlphaMode, Material};
-use crate::render::cpu::gamma::GAMMA;
-use crate::render::cpu::texture::SampledTexture;
 use crate::rgba::Rgba;
 use std::path::Path;
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 
-/// Parameters of physically based reflection; see `shade::pbr`.
+/// Parameters of physically based reflection: glTF's metallic-roughness model.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReflectionModel {
-    pub(crate) metallic: f32,
-    pub(crate) roughness: f32,
-    pub(crate) emissive: [f32; 3],
+pub struct ReflectionModel {
+    /// Metalness, from 0 (dielectric) to 1 (metal).
+    pub metallic: f32,
+    /// Roughness, from 0 to 1.
+    pub roughness: f32,
+    /// Emitted light, linear.
+    pub emissive: [f32; 3],
 }
 
 impl ReflectionModel {
+    /// Reflectance of dielectrics (non-metals) at normal incidence.
+    pub const DIELECTRIC: f32 = 0.04;
+    /// Minimum roughness. On smoother surfaces, the reflection of a lamp would be smaller than a
+    /// pixel.
+    pub const LEAST_ROUGHNESS: f32 = 0.05;
     /// Parameters of matt surfaces in a scene that is lit by an environment, as in VTK.
-    pub(crate) const PROMOTED: Self = Self {
+    pub const PROMOTED: Self = Self {
         metallic: 0.0,
         roughness: 0.5,
         emissive: [0.0; 3],
@@ -28,16 +36,19 @@ impl ReflectionModel {
 
 /// Material of a surface.
 #[derive(Clone, Debug)]
-pub(crate) struct SurfaceMaterial {
+pub struct SurfaceMaterial {
     /// Diffuse colour: linear if there is a model, a screen colour otherwise.
-    pub(crate) diffuse: [f32; 3],
-    pub(crate) alpha: f32,
-    pub(crate) texture: Option<Arc<SampledTexture>>,
+    pub diffuse: [f32; 3],
+    /// Opacity.
+    pub alpha: f32,
+    /// Factor of the diffuse colour and the opacity.
+    pub texture: Option<Arc<SampledTexture>>,
     /// Opacity map: its red channel is the opacity.
-    pub(crate) opacity: Option<Arc<SampledTexture>>,
-    pub(crate) alpha_mode: AlphaMode,
+    pub opacity: Option<Arc<SampledTexture>>,
+    /// Meaning of the opacity.
+    pub alpha_mode: AlphaMode,
     /// Reflection model; `None` means matt (Lambert).
-    pub(crate) model: Option<ReflectionModel>,
+    pub model: Option<ReflectionModel>,
 }
 
 impl SurfaceMaterial {
@@ -79,8 +90,9 @@ impl SurfaceMaterial {
             ..matt
         }
     }
-    /// Returns true if the background is visible through some part of the surface.
-    pub(crate) fn is_translucent(&self, vertex_alpha: bool) -> bool {
+    /// Returns true if the background is visible through some part of the surface; `vertex_alpha`
+    /// tells whether the vertices of the mesh have opacities below 1.
+    pub fn is_translucent(&self, vertex_alpha: bool) -> bool {
         let texture = self.texture.as_ref().is_some_and(|t| t.translucent);
         let any = self.alpha < 1.0 || texture || self.opacity.is_some() || vertex_alpha;
         match self.alpha_mode {

@@ -5,5 +5,5 @@ mod radiance_hdr;
 mod sampled_texture;
 mod size;
 
-pub(super) use picture::DecodedImage;
-pub(super) use sampled_texture::SampledTexture;
+pub(crate) use picture::DecodedImage;
+pub use sampled_texture::{MipLevel, SampledTexture};

@@ -1,0 +1,25 @@
+//! Appearance of visuals before an engine prepares them: materials, textures, lights.
+//!
+//! Render engines share these, so that the pictures of one equal those of another.
+
+mod environment_light;
+mod gamma;
+mod placed_lights;
+mod split_sum;
+mod surface_material;
+mod texture;
+mod tone_curve;
+mod visual_appearance;
+
+pub use environment_light::{EnvironmentLevel, EnvironmentLight};
+pub(crate) use environment_light::{basis, place};
+pub use gamma::GAMMA;
+pub(crate) use placed_lights::LightList;
+pub use placed_lights::{Lights, PlacedLight};
+pub use split_sum::SplitSum;
+pub use surface_material::{ReflectionModel, SurfaceMaterial};
+#[cfg(test)]
+pub(crate) use texture::DecodedImage;
+pub use texture::{MipLevel, SampledTexture};
+pub use tone_curve::ToneCurve;
+pub use visual_appearance::{Appearance, MeshAppearance};

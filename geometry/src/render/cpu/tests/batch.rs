@@ -1,0 +1,97 @@
+//! Batches equal images that are drawn one by one.
+
+use super::*;
+use crate::render::{CameraBatch, ImageBatch};
+
+/// Prints the time of a batch and of a loop over its images.
+#[test]
+#[ignore = "a measurement: --release -- --ignored --nocapture"]
+fn batch_against_a_loop() {
+    let mut f = Fixture::new(64, 64, 0.1, 20.0);
+    let mut random = Random(5);
+    for k in 0..10 {
+        let (shape, p) = (random.shape(k % 5), random.vector(1.0));
+        f.add(shape, random.pose(p + Vector3::z() * 3.0), k as i16);
+    }
+    let poses = |id: GeometryId| f.poses.get(&id).copied();
+    let views = vec![RenderView::new(f.x_wc, &poses); 1024];
+    let color = ColorRenderCamera::from_core(f.core.clone());
+    let cameras = CameraBatch::new().with_color(color.clone());
+    let mut images = ImageBatch::default();
+    let mut one = ImageRgba8U::new(64, 64);
+    for _ in 0..3 {
+        let start = std::time::Instant::now();
+        for view in &views {
+            f.engine.render_color(view, &color, &mut one).unwrap();
+        }
+        let in_order = start.elapsed();
+        let start = std::time::Instant::now();
+        f.engine
+            .render_batch(&views, &cameras, &mut images)
+            .unwrap();
+        println!(
+            "1024 images: loop {in_order:?}, batch {:?}",
+            start.elapsed()
+        );
+    }
+}
+
+#[test]
+fn batches_equal_single_images() {
+    let mut f = Fixture::new(45, 31, 0.1, 20.0);
+    let mut random = Random(5);
+    let ids: Vec<GeometryId> = (0..12)
+        .map(|k| {
+            let (shape, p) = (random.shape(k % 5), random.vector(1.0));
+            f.add(shape, random.pose(p), k as i16)
+        })
+        .collect();
+    // Every world has its own poses, and lacks one of the visuals.
+    let worlds: Vec<BTreeMap<GeometryId, Isometry3<f64>>> = (0..7)
+        .map(|world| {
+            let here = ids.iter().enumerate().filter(|(k, _)| *k != world);
+            here.map(|(_, id)| {
+                let p = random.vector(1.0) + Vector3::z() * 3.0;
+                (*id, random.pose(p))
+            })
+            .collect()
+        })
+        .collect();
+    let poses: Vec<_> = worlds
+        .iter()
+        .map(|world| |id: GeometryId| world.get(&id).copied())
+        .collect();
+    let views: Vec<_> = poses
+        .iter()
+        .map(|poses| RenderView::new(f.x_wc, poses))
+        .collect();
+    let color = ColorRenderCamera::from_core(f.core.clone());
+    let depth = DepthRenderCamera::from_core(f.core.clone(), f.range).unwrap();
+    let cameras = CameraBatch::new()
+        .with_color(color.clone())
+        .with_depth(depth.clone())
+        .with_label(color.clone());
+    let engine: Box<dyn RenderEngine> = Box::new(f.engine.clone());
+    let mut images = ImageBatch::default();
+    engine.render_batch(&views, &cameras, &mut images).unwrap();
+    assert_eq!(images.color.shape(), [7, 31, 45, 4]);
+    for (k, view) in views.iter().enumerate() {
+        let mut one = ImageRgba8U::new(45, 31);
+        engine.render_color(view, &color, &mut one).unwrap();
+        assert_eq!(images.color.image(k), one.data());
+        let mut one = ImageDepth32F::new(45, 31);
+        engine.render_depth(view, &depth, &mut one).unwrap();
+        assert_eq!(images.depth.image(k), one.data());
+        let mut one = ImageLabel16I::new(45, 31);
+        engine.render_label(view, &color, &mut one).unwrap();
+        assert_eq!(images.label.image(k), one.data());
+    }
+    // A second batch into the same memory, without colours.
+    let cameras = CameraBatch::new().with_label(color);
+    let ticket = engine.submit_batch(&views[..2], &cameras).unwrap();
+    let labels = images.label.clone();
+    ticket.wait(&mut images).unwrap();
+    assert!(images.color.is_empty() && images.depth.is_empty());
+    assert_eq!(images.label.image(1), labels.image(1));
+    assert!(engine.render_batch(&[], &cameras, &mut images).is_ok() && images.label.is_empty());
+}
