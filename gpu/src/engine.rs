@@ -5,7 +5,6 @@ use crate::device::{CurrentDevice, Device};
 use crate::frame::Globals;
 use crate::frame::frame_data::PassScene;
 use crate::frame::visuals::{MeshCache, Visual, VisualForm, Visuals};
-use crate::params::RenderEngineGpuParams;
 use crate::pipelines::Outputs;
 use crate::sky_data;
 use std::fmt;
@@ -18,7 +17,7 @@ use tarragon_geometry::render::projection::Pixels;
 use tarragon_geometry::render::{
     BatchTicket, CameraBatch, ColorRenderCamera, DepthRenderCamera, Image, ImageArray, ImageBatch,
     ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType, RenderCameraCore, RenderEngine,
-    RenderView, check_image_size, label_to_register,
+    RenderEngineGpuParams, RenderView, check_image_size, label_to_register,
 };
 use tarragon_geometry::{Error, GeometryId, PerceptionProperties, RenderLabel, Result, Shape};
 
@@ -35,7 +34,7 @@ use tarragon_geometry::{Error, GeometryId, PerceptionProperties, RenderLabel, Re
 /// use nalgebra::Isometry3;
 /// use tarragon_geometry::render::*;
 /// use tarragon_geometry::{GeometryId, PerceptionProperties, Sphere};
-/// use tarragon_gpu::{RenderEngineGpu, RenderEngineGpuParams, list_adapters};
+/// use tarragon_gpu::{RenderEngineGpu, list_adapters};
 /// if list_adapters().is_empty() {
 ///     return Ok(()); // no driver on this machine
 /// }

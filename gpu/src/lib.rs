@@ -35,12 +35,10 @@ mod batch;
 mod device;
 mod engine;
 mod frame;
-mod params;
 mod pipelines;
 mod shader_source;
 mod sky_data;
 
 pub use adapter::{AdapterDescription, list_adapters};
 pub use engine::RenderEngineGpu;
-pub use params::RenderEngineGpuParams;
 pub use shader_source::shader_source;

@@ -2,11 +2,12 @@
 
 use crate::support::{Pair, Random, gpu};
 use nalgebra::Isometry3;
+use tarragon_geometry::render::RenderEngineGpuParams;
 use tarragon_geometry::render::{
     CameraInfo, ColorRenderCamera, ImageRgba8U, RenderEngine, RenderEngineCpuParams, RenderView,
 };
 use tarragon_geometry::{ErrorKind, MeshcatCone, PerceptionProperties, Rgba, Sphere};
-use tarragon_gpu::{RenderEngineGpu, RenderEngineGpuParams};
+use tarragon_gpu::RenderEngineGpu;
 
 #[test]
 fn invalid_and_unsupported_parameters_are_refused_without_an_adapter() {

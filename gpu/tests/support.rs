@@ -4,6 +4,7 @@ use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
 use std::io::Write;
 use tarragon_framework::math;
+use tarragon_geometry::render::RenderEngineGpuParams;
 use tarragon_geometry::render::{
     CameraBatch, CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera,
     ImageBatch, RenderCameraCore, RenderEngine, RenderEngineCpu, RenderEngineCpuParams, RenderView,
@@ -12,7 +13,7 @@ use tarragon_geometry::{
     BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, HalfSpace, PerceptionProperties,
     RenderLabel, Rgba, Shape, Sphere,
 };
-use tarragon_gpu::{RenderEngineGpu, RenderEngineGpuParams, list_adapters};
+use tarragon_gpu::{RenderEngineGpu, list_adapters};
 
 /// Writes to standard error past the harness, which would hide it if the test passes.
 pub(crate) fn say(text: &str) {

@@ -3,7 +3,9 @@
 use nalgebra::Vector3;
 use tarragon_geometry::RenderLabel;
 use tarragon_geometry::Rgba;
-use tarragon_geometry::render::{LightFrame, LightParameter, LightType, RenderEngineCpuParams};
+use tarragon_geometry::render::{
+    LightFrame, LightParameter, LightType, RenderEngineCpuParams, RenderEngineGpuParams,
+};
 use tarragon_sensors::*;
 
 use crate::warnings::warnings_of;
@@ -181,6 +183,15 @@ fn yaml_round_trips() {
         ),
         (
             RendererClass::RenderEngineCpuParams(cpu),
+            Rotation::Identity,
+        ),
+        (RendererClass::RenderEngineGpu, Rotation::Identity),
+        (
+            RendererClass::RenderEngineGpuParams(RenderEngineGpuParams {
+                adapter: Some("llvmpipe".into()),
+                samples_per_side: 4,
+                ..RenderEngineGpuParams::default()
+            }),
             Rotation::Identity,
         ),
     ] {

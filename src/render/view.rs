@@ -127,7 +127,8 @@ fn studio() -> RenderEngineCpuParams {
 
 #[cfg(feature = "gpu")]
 fn add_gpu(scene_graph: &mut SceneGraph) -> Result<(), Box<dyn Error>> {
-    use tarragon::gpu::{RenderEngineGpu, RenderEngineGpuParams};
+    use tarragon::geometry::render::RenderEngineGpuParams;
+    use tarragon::gpu::RenderEngineGpu;
     let engine = RenderEngineGpu::new(RenderEngineGpuParams::from(&studio()))?;
     scene_graph.add_renderer("studio", engine)?;
     Ok(())

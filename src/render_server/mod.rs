@@ -112,7 +112,8 @@ fn engine(args: &RenderServerArgs) -> Result<Box<dyn RenderEngine>, Box<dyn Erro
 
 #[cfg(feature = "gpu")]
 fn gpu_engine(params: &RenderEngineCpuParams) -> Result<Box<dyn RenderEngine>, Box<dyn Error>> {
-    use tarragon::gpu::{RenderEngineGpu, RenderEngineGpuParams};
+    use tarragon::geometry::render::RenderEngineGpuParams;
+    use tarragon::gpu::RenderEngineGpu;
     Ok(Box::new(RenderEngineGpu::new(
         RenderEngineGpuParams::from(params),
     )?))

@@ -436,3 +436,14 @@ fn the_render_server_draws_what_is_drawn_in_process() {
         ["here.png", "there.png"]
     );
 }
+
+#[test]
+fn a_thousand_worlds_are_one_batch() {
+    let (printed, scratch) = run("27_many_worlds");
+    let arrays = "arrays: colour [1000, 64, 64, 4], depth [1000, 64, 64, 1]";
+    assert!(printed.starts_with(arrays), "{printed}");
+    assert_eq!(printed.matches("is in sight in").count(), 10, "{printed}");
+    let path = scratch.path().join("target/27_many_worlds/worlds.png");
+    let sheet = load_image::<Rgba8U>(&path).unwrap();
+    assert_eq!((sheet.width(), sheet.height()), (2560, 1600));
+}

@@ -1,9 +1,9 @@
 //! Batches: images of many views at once, in contiguous memory.
 
-use super::camera::{ColorRenderCamera, DepthRenderCamera};
+use super::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
 use super::camera_info::CameraInfo;
 use super::image::{Depth32F, Label16I, PixelType, Rgba8U};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::fmt;
 
 /// Cameras of a batch: which images are drawn of every view, and how.
@@ -28,6 +28,34 @@ impl CameraBatch {
     /// Creates a batch that draws nothing.
     pub fn new() -> Self {
         Self::default()
+    }
+    /// Returns the part of the cameras that they must have in common to draw one view: that of the
+    /// first.
+    ///
+    /// # Errors
+    /// Returns an error if there is no camera, or if two have different renderers or different
+    /// poses `X_BS` in their body.
+    pub(crate) fn common_core(&self) -> Result<&RenderCameraCore> {
+        let color = self.color.as_ref().map(ColorRenderCamera::core);
+        let depth = self.depth.as_ref().map(DepthRenderCamera::core);
+        let label = self.label.as_ref().map(ColorRenderCamera::core);
+        let mut cores = [color, depth, label].into_iter().flatten();
+        let first = cores.next().ok_or_else(|| {
+            Error::invalid("CameraBatch: at least one camera must be set, got none")
+        })?;
+        for other in cores {
+            if other.renderer_name() != first.renderer_name() || other.x_bs() != first.x_bs() {
+                return Err(Error::invalid(format!(
+                    "CameraBatch: the cameras of a view must have one renderer and one pose X_BS, got \
+                     the renderers '{}' and '{}' and the poses {} and {}",
+                    first.renderer_name(),
+                    other.renderer_name(),
+                    first.x_bs(),
+                    other.x_bs()
+                )));
+            }
+        }
+        Ok(first)
     }
     /// Sets the camera of the colour images.
     #[must_use]
@@ -115,6 +143,11 @@ impl<P: PixelType> ImageArray<P> {
     /// Returns the channels of all images.
     pub fn data_mut(&mut self) -> &mut [P::Channel] {
         &mut self.data
+    }
+    /// Returns the channels of all images, and leaves none.
+    pub fn take_data(&mut self) -> Vec<P::Channel> {
+        (self.count, self.width, self.height) = (0, 0, 0);
+        std::mem::take(&mut self.data)
     }
     /// Returns the number of channels of one image.
     pub fn stride(&self) -> usize {

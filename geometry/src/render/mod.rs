@@ -7,6 +7,7 @@ mod camera_info;
 mod cpu;
 mod engine;
 mod environment;
+mod gpu_params;
 mod image;
 mod light;
 mod look_at;
@@ -22,6 +23,7 @@ pub use self::engine::{
     RenderEngine, RenderView, accepts_renderer, check_image_size, label_to_register,
 };
 pub use self::environment::{EnvironmentMap, EnvironmentTexture, EquirectangularMap, NullTexture};
+pub use self::gpu_params::RenderEngineGpuParams;
 pub use self::image::{
     Bgr8U, Bgra8U, Depth16U, Depth32F, Grey8U, Image, ImageAny, ImageBgr8U, ImageBgra8U,
     ImageDepth16U, ImageDepth32F, ImageGrey8U, ImageLabel16I, ImageRef, ImageRgb8U, ImageRgba8U,

@@ -1,14 +1,14 @@
 //! A camera system that renders while the simulation continues.
 
 use crate::cameras::render_job::RenderJob;
-use crate::cameras::rgbd_sensor::fit;
 use crate::{Error, Result};
 use nalgebra::Isometry3;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{
-    ColorRenderCamera, DepthRenderCamera, ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U,
+    CameraBatch, ColorRenderCamera, DepthRenderCamera, Image, ImageArray, ImageBatch,
+    ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType,
 };
 use tarragon_geometry::{FrameId, QueryObject};
 
@@ -270,20 +270,51 @@ impl Capture {
             x_wb: query.pose_in_world(parent)? * x_pb,
             ..Shot::default()
         };
-        if let Some(camera) = self.color_camera.as_ref().filter(|_| is_wanted()) {
-            fit(&mut shot.color, camera.core());
-            query.render_color_image(camera, parent, x_pb, &mut shot.color)?;
-            if self.render_label_image && is_wanted() {
-                fit(&mut shot.label, camera.core());
-                query.render_label_image(camera, parent, x_pb, &mut shot.label)?;
+        let mut images = ImageBatch::default();
+        for cameras in self.batches() {
+            if !is_wanted() {
+                break;
             }
-        }
-        if let Some(camera) = self.depth_camera.as_ref().filter(|_| is_wanted()) {
-            fit(&mut shot.depth, camera.core());
-            query.render_depth_image(camera, parent, x_pb, &mut shot.depth)?;
+            query.render_images(&cameras, parent, x_pb, &mut images)?;
+            take(&mut images.color, &mut shot.color)?;
+            take(&mut images.depth, &mut shot.depth)?;
+            take(&mut images.label, &mut shot.label)?;
         }
         Ok(shot)
     }
+
+    /// Returns the cameras that can draw together: all if they are at the same place and have the
+    /// same renderer, else those of colours and labels, and that of depths.
+    fn batches(&self) -> Vec<CameraBatch> {
+        let mut colors = CameraBatch::new();
+        if let Some(camera) = &self.color_camera {
+            colors = colors.with_color(camera.clone());
+            if self.render_label_image {
+                colors = colors.with_label(camera.clone());
+            }
+        }
+        let Some(depth) = self.depth_camera.clone() else {
+            return vec![colors];
+        };
+        let core = self.color_camera.as_ref().map(ColorRenderCamera::core);
+        let is_alone = core.is_some_and(|color| {
+            let depth = depth.core();
+            color.renderer_name() != depth.renderer_name() || color.x_bs() != depth.x_bs()
+        });
+        if is_alone {
+            vec![colors, CameraBatch::new().with_depth(depth)]
+        } else {
+            vec![colors.with_depth(depth)]
+        }
+    }
+}
+
+/// Moves the image of an array, if it has one.
+fn take<P: PixelType>(images: &mut ImageArray<P>, image: &mut Image<P>) -> Result<()> {
+    if let [1, height, width, _] = images.shape() {
+        *image = Image::from_data(width, height, images.take_data())?;
+    }
+    Ok(())
 }
 
 /// Ports of [`RgbdSensorAsync`].

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::RenderLabel;
 use tarragon_geometry::Rgba;
-use tarragon_geometry::render::{EnvironmentMap, LightParameter, RenderEngineCpuParams};
+use tarragon_geometry::render::{
+    EnvironmentMap, LightParameter, RenderEngineCpuParams, RenderEngineGpuParams,
+};
 
 /// Returns the default background, the same as Drake's.
 pub(super) fn default_background() -> Rgba {
@@ -231,6 +233,76 @@ pub(super) struct CpuFields {
     quiet_gltf_extensions: BTreeSet<String>,
 }
 
+/// `RenderEngineGpuParams` in YAML.
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct GpuFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adapter: Option<String>,
+    #[serde(with = "yaml::rgba")]
+    default_diffuse: Rgba,
+    #[serde(with = "yaml::rgba")]
+    default_clear_color: Rgba,
+    /// Whether geometry without a label is an error.
+    require_labels: bool,
+    #[serde(with = "yaml::lights")]
+    lights: Vec<LightParameter>,
+    samples_per_side: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exposure: Option<f64>,
+    #[serde(with = "environment", skip_serializing_if = "Option::is_none")]
+    environment_map: Option<EnvironmentMap>,
+    quiet_gltf_extensions: BTreeSet<String>,
+}
+
+impl Default for GpuFields {
+    fn default() -> Self {
+        Self::from(&RenderEngineGpuParams::default())
+    }
+}
+
+impl From<&RenderEngineGpuParams> for GpuFields {
+    fn from(p: &RenderEngineGpuParams) -> Self {
+        Self {
+            adapter: p.adapter.clone(),
+            default_diffuse: p.default_diffuse,
+            default_clear_color: p.default_clear_color,
+            require_labels: p.default_label == RenderLabel::UNSPECIFIED,
+            lights: p.lights.clone(),
+            samples_per_side: p.samples_per_side,
+            exposure: p.exposure,
+            environment_map: p.environment_map.clone(),
+            quiet_gltf_extensions: p.quiet_gltf_extensions.clone(),
+        }
+    }
+}
+
+impl From<GpuFields> for RenderEngineGpuParams {
+    fn from(p: GpuFields) -> Self {
+        Self {
+            adapter: p.adapter,
+            default_diffuse: p.default_diffuse,
+            default_clear_color: p.default_clear_color,
+            default_label: default_label(p.require_labels),
+            lights: p.lights,
+            samples_per_side: p.samples_per_side,
+            exposure: p.exposure,
+            environment_map: p.environment_map,
+            quiet_gltf_extensions: p.quiet_gltf_extensions,
+            ..Self::default()
+        }
+    }
+}
+
+/// Returns the label of geometry that declares none.
+fn default_label(require_labels: bool) -> RenderLabel {
+    if require_labels {
+        RenderLabel::UNSPECIFIED
+    } else {
+        RenderLabel::DONT_CARE
+    }
+}
+
 impl Default for CpuFields {
     fn default() -> Self {
         Self::from(&RenderEngineCpuParams::default())
@@ -260,11 +332,7 @@ impl From<CpuFields> for RenderEngineCpuParams {
         Self {
             default_diffuse: p.default_diffuse,
             default_clear_color: p.default_clear_color,
-            default_label: if p.require_labels {
-                RenderLabel::UNSPECIFIED
-            } else {
-                RenderLabel::DONT_CARE
-            },
+            default_label: default_label(p.require_labels),
             lights: p.lights,
             threads: p.threads,
             samples_per_side: p.samples_per_side,

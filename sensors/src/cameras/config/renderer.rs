@@ -1,7 +1,7 @@
 //! The render engine of a camera, and its parameters.
 
 use super::engine_params::{
-    CpuFields, RenderEngineGlParams, RenderEngineVtkParams, default_background,
+    CpuFields, GpuFields, RenderEngineGlParams, RenderEngineVtkParams, default_background,
 };
 use crate::gltf_client::{RenderEngineGltfClient, RenderEngineGltfClientParams};
 use crate::{Error, Result};
@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_saphyr::Tagged;
 use tarragon_framework::warnings::warn;
-use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
+use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams, RenderEngineGpuParams};
 use tarragon_geometry::{Rgba, SceneGraph};
 
 /// Choice of a render engine (Drake's `CameraConfig.renderer_class`): its class name, or its
@@ -44,6 +44,8 @@ pub enum RendererClass {
     RenderEngineGltfClient,
     /// The engine of this workspace, unknown to Drake.
     RenderEngineCpu,
+    /// The engine of this workspace on GPUs, unknown to Drake; needs the feature `gpu`.
+    RenderEngineGpu,
     /// Drake's portable engine.
     RenderEngineVtkParams(RenderEngineVtkParams),
     /// Drake's fast engine.
@@ -53,6 +55,9 @@ pub enum RendererClass {
     /// The engine of this workspace, unknown to Drake. The camera's `renderer_name` replaces that
     /// of the parameters.
     RenderEngineCpuParams(RenderEngineCpuParams),
+    /// The engine of this workspace on GPUs, unknown to Drake; needs the feature `gpu`. The
+    /// camera's `renderer_name` replaces that of the parameters.
+    RenderEngineGpuParams(RenderEngineGpuParams),
 }
 
 impl RendererClass {
@@ -66,6 +71,7 @@ impl RendererClass {
                 Some("RenderEngineGltfClient")
             }
             Self::RenderEngineCpu | Self::RenderEngineCpuParams(_) => Some("RenderEngineCpu"),
+            Self::RenderEngineGpu | Self::RenderEngineGpuParams(_) => Some("RenderEngineGpu"),
         }
     }
     /// Returns true if the choice includes parameters.
@@ -73,9 +79,10 @@ impl RendererClass {
         use RendererClass::*;
         match self {
             Unspecified | RenderEngineVtk | RenderEngineGl => false,
-            RenderEngineGltfClient | RenderEngineCpu => false,
+            RenderEngineGltfClient | RenderEngineCpu | RenderEngineGpu => false,
             RenderEngineVtkParams(_) | RenderEngineGlParams(_) => true,
-            RenderEngineGltfClientParams(_) | RenderEngineCpuParams(_) => true,
+            RenderEngineGltfClientParams(_) => true,
+            RenderEngineCpuParams(_) | RenderEngineGpuParams(_) => true,
         }
     }
 
@@ -84,6 +91,7 @@ impl RendererClass {
         match self {
             Self::RenderEngineVtkParams(p) => p.check(),
             Self::RenderEngineGlParams(p) => p.check(),
+            Self::RenderEngineGpuParams(p) => p.check().map_err(|e| e.to_string()),
             _ => Ok(()),
         }
     }
@@ -93,8 +101,8 @@ impl RendererClass {
     /// effect yet cause a warning.
     ///
     /// # Errors
-    /// Returns an error if Drake's engine rejects the parameters, or the choice is the glTF client,
-    /// which is another engine.
+    /// Returns an error if Drake's engine rejects the parameters, or the choice is the glTF client
+    /// or the engine on GPUs, which are other engines.
     pub fn to_cpu_params(&self, background: Rgba) -> Result<RenderEngineCpuParams> {
         self.check().map_err(Error::invalid)?;
         let base = RenderEngineCpuParams::default();
@@ -142,6 +150,12 @@ impl RendererClass {
                 ..base
             },
             Self::RenderEngineCpuParams(p) => p.clone(),
+            Self::RenderEngineGpu | Self::RenderEngineGpuParams(_) => {
+                return Err(Error::unsupported(
+                    "renderer_class must be one that RenderEngineCpu renders for, got RenderEngineGpu; \
+                     use `RenderEngineGpu::new` of `tarragon::gpu`",
+                ));
+            }
             Self::RenderEngineGltfClient | Self::RenderEngineGltfClientParams(_) => {
                 return Err(Error::unsupported(
                     "renderer_class must be one that RenderEngineCpu renders for, got \
@@ -156,6 +170,7 @@ impl RendererClass {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum EngineParams {
     Cpu(RenderEngineCpuParams),
+    Gpu(RenderEngineGpuParams),
     GltfClient(RenderEngineGltfClientParams),
 }
 
@@ -165,6 +180,11 @@ impl EngineParams {
         Ok(match class {
             RendererClass::RenderEngineGltfClient => Self::GltfClient(Default::default()),
             RendererClass::RenderEngineGltfClientParams(p) => Self::GltfClient(p.clone()),
+            RendererClass::RenderEngineGpu => Self::Gpu(RenderEngineGpuParams {
+                default_clear_color: background,
+                ..Default::default()
+            }),
+            RendererClass::RenderEngineGpuParams(p) => Self::Gpu(p.clone()),
             _ => Self::Cpu(class.to_cpu_params(background)?),
         })
     }
@@ -175,6 +195,10 @@ impl EngineParams {
                 renderer_name: Some(name.into()),
                 ..params
             })?),
+            Self::Gpu(params) => make_gpu(RenderEngineGpuParams {
+                renderer_name: Some(name.into()),
+                ..params
+            })?,
             Self::GltfClient(params) => {
                 let engine = RenderEngineGltfClient::new(params)?;
                 CreatedEngine::GltfClient(engine.with_renderer_name(name))
@@ -183,9 +207,24 @@ impl EngineParams {
     }
 }
 
+#[cfg(feature = "gpu")]
+fn make_gpu(params: RenderEngineGpuParams) -> Result<CreatedEngine> {
+    tarragon_gpu::RenderEngineGpu::new(params).map(CreatedEngine::Gpu)
+}
+
+#[cfg(not(feature = "gpu"))]
+fn make_gpu(_: RenderEngineGpuParams) -> Result<CreatedEngine> {
+    Err(Error::unsupported(
+        "renderer_class RenderEngineGpu needs a build with the feature `gpu`; build with `--features \
+         gpu`, or use RenderEngineCpu",
+    ))
+}
+
 /// An engine that is not part of a scene yet.
 pub(super) enum CreatedEngine {
     Cpu(RenderEngineCpu),
+    #[cfg(feature = "gpu")]
+    Gpu(tarragon_gpu::RenderEngineGpu),
     GltfClient(RenderEngineGltfClient),
 }
 
@@ -194,6 +233,8 @@ impl CreatedEngine {
     pub(super) fn add_to(self, scene_graph: &mut SceneGraph, name: &str) -> Result<()> {
         match self {
             Self::Cpu(engine) => scene_graph.add_renderer(name, engine),
+            #[cfg(feature = "gpu")]
+            Self::Gpu(engine) => scene_graph.add_renderer(name, engine),
             Self::GltfClient(engine) => scene_graph.add_renderer(name, engine),
         }
     }
@@ -239,11 +280,12 @@ fn make(class: &RendererClass) -> Result<RenderEngineCpu> {
 }
 
 /// YAML tags of the parameters, which are the names of their types.
-const PARAMETER_TAGS: [&str; 4] = [
+const PARAMETER_TAGS: [&str; 5] = [
     "RenderEngineVtkParams",
     "RenderEngineGlParams",
     "RenderEngineGltfClientParams",
     "RenderEngineCpuParams",
+    "RenderEngineGpuParams",
 ];
 
 /// Returns a hint if the tag of `renderer_class` is unknown, because the parser's message does not
@@ -274,10 +316,12 @@ impl<'de> Deserialize<'de> for RendererClass {
             RenderEngineGl,
             RenderEngineGltfClient,
             RenderEngineCpu,
+            RenderEngineGpu,
             RenderEngineVtkParams(RenderEngineVtkParams),
             RenderEngineGlParams(RenderEngineGlParams),
             RenderEngineGltfClientParams(RenderEngineGltfClientParams),
             RenderEngineCpuParams(CpuFields),
+            RenderEngineGpuParams(GpuFields),
         }
         Ok(match Choice::deserialize(deserializer)? {
             Choice::Unspecified => Self::Unspecified,
@@ -285,10 +329,12 @@ impl<'de> Deserialize<'de> for RendererClass {
             Choice::RenderEngineGl => Self::RenderEngineGl,
             Choice::RenderEngineGltfClient => Self::RenderEngineGltfClient,
             Choice::RenderEngineCpu => Self::RenderEngineCpu,
+            Choice::RenderEngineGpu => Self::RenderEngineGpu,
             Choice::RenderEngineVtkParams(p) => Self::RenderEngineVtkParams(p),
             Choice::RenderEngineGlParams(p) => Self::RenderEngineGlParams(p),
             Choice::RenderEngineGltfClientParams(p) => Self::RenderEngineGltfClientParams(p),
             Choice::RenderEngineCpuParams(p) => Self::RenderEngineCpuParams(p.into()),
+            Choice::RenderEngineGpuParams(p) => Self::RenderEngineGpuParams(p.into()),
         })
     }
 }
@@ -302,12 +348,13 @@ impl Serialize for RendererClass {
         ) -> Result<S::Ok, S::Error> {
             Tagged(params, Some(format!("!{tag}"))).serialize(s)
         }
-        let [vtk, gl, gltf, cpu] = PARAMETER_TAGS;
+        let [vtk, gl, gltf, cpu, gpu] = PARAMETER_TAGS;
         match self {
             Self::RenderEngineVtkParams(p) => tagged(vtk, p, s),
             Self::RenderEngineGlParams(p) => tagged(gl, p, s),
             Self::RenderEngineGltfClientParams(p) => tagged(gltf, p, s),
             Self::RenderEngineCpuParams(p) => tagged(cpu, CpuFields::from(p), s),
+            Self::RenderEngineGpuParams(p) => tagged(gpu, GpuFields::from(p), s),
             by_name => s.serialize_str(by_name.class_name().unwrap_or_default()),
         }
     }

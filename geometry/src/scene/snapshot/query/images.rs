@@ -4,8 +4,8 @@ use super::QueryObject;
 use crate::error::Result;
 use crate::ids::FrameId;
 use crate::render::{
-    ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U,
-    RenderCameraCore, RenderEngine, RenderView,
+    CameraBatch, ColorRenderCamera, DepthRenderCamera, ImageBatch, ImageDepth32F, ImageLabel16I,
+    ImageRgba8U, RenderCameraCore, RenderEngine, RenderView,
 };
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
 use std::sync::Arc;
@@ -66,6 +66,26 @@ impl<T: Scalar> QueryObject<T> {
     ) -> Result<()> {
         self.render(camera.core(), parent_frame, x_pc, |engine, view| {
             engine.render_label(view, camera, image)
+        })
+    }
+
+    /// Renders all images of one view at once, which engines for batches do in one pass: the arrays
+    /// of `images` have one image for each camera of `cameras`, all at `X_PC` in the frame P.
+    ///
+    /// # Errors
+    /// Returns an error in the cases of [`QueryObject::render_color_image`], if there is no camera,
+    /// or if the cameras have different renderers or poses `X_BS`.
+    pub fn render_images(
+        &self,
+        cameras: &CameraBatch,
+        parent_frame: FrameId,
+        x_pc: &Isometry3<f64>,
+        images: &mut ImageBatch,
+    ) -> Result<()> {
+        let core = cameras.common_core()?;
+        self.render(core, parent_frame, x_pc, |engine, view| {
+            let ticket = engine.submit_batch(std::slice::from_ref(view), cameras)?;
+            ticket.wait(images)
         })
     }
 

@@ -1,15 +1,19 @@
-//! Parameters of the engine.
+//! Parameters of the engine on GPUs.
 
+use super::cpu::RenderEngineCpuParams;
+use super::environment::EnvironmentMap;
+use super::light::{LightParameter, LightType};
+use crate::error::{Error, Result};
+use crate::properties::RenderLabel;
+use crate::rgba::Rgba;
 use std::collections::BTreeSet;
-use tarragon_geometry::render::{EnvironmentMap, LightParameter, LightType, RenderEngineCpuParams};
-use tarragon_geometry::{Error, RenderLabel, Result, Rgba};
 
-/// Parameters of [`RenderEngineGpu`](crate::RenderEngineGpu). Those that it shares with
-/// `RenderEngineCpu` have the same meaning and defaults.
+/// Parameters of `RenderEngineGpu`, an engine in a crate of its own (`tarragon::gpu`, feature
+/// `gpu`), so that cameras can name it without it. Those that it shares with
+/// [`RenderEngineCpu`](super::RenderEngineCpu) have the same meaning and defaults.
 ///
 /// ```
-/// use tarragon_geometry::render::RenderEngineCpuParams;
-/// use tarragon_gpu::RenderEngineGpuParams;
+/// use tarragon_geometry::render::{RenderEngineCpuParams, RenderEngineGpuParams};
 /// let params = RenderEngineGpuParams::from(&RenderEngineCpuParams::studio());
 /// assert_eq!((params.lights.len(), params.samples_per_side), (3, 2));
 /// ```
@@ -67,7 +71,12 @@ impl From<&RenderEngineCpuParams> for RenderEngineGpuParams {
 }
 
 impl RenderEngineGpuParams {
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// Returns an error that names the first invalid value, or the first feature that the engine
+    /// does not support.
+    pub fn check(&self) -> Result<()> {
         let wrong = |what: String| Err(Error::invalid(format!("RenderEngineGpu: {what}")));
         if ![RenderLabel::DONT_CARE, RenderLabel::UNSPECIFIED].contains(&self.default_label) {
             return wrong(format!(
