@@ -277,3 +277,11 @@ fn image_names_of_the_help_are_accepted() {
         assert_eq!(written.len(), 2, "{images:?}");
     }
 }
+
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn a_build_without_the_gpu_engine_tells_how_to_build_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = render(folder.path(), &["--engine", "gpu"]);
+    fails(&said, &["--engine gpu", "--features gpu"]);
+}

@@ -3,8 +3,10 @@
 mod bounds;
 mod pixels;
 mod pose;
+mod rect;
 
-pub use bounds::{ImageBounds, PixelRect, box_corners, shape_bounds};
+pub use bounds::{ImageBounds, box_corners, shape_bounds};
 pub use pixels::Pixels;
 pub(crate) use pixels::{LinearFunction, QuadraticFunction};
 pub use pose::PoseInCamera;
+pub use rect::PixelRect;

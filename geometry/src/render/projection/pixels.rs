@@ -4,7 +4,7 @@
 //! `d(px, py)` is the ray of a pixel with `d.z = 1`. In these terms, planes are linear functions of
 //! the pixel, quadrics need one square root and no division, and a larger w is nearer.
 
-use super::bounds::PixelRect;
+use super::rect::PixelRect;
 use crate::render::CameraInfo;
 use nalgebra::{Matrix3, Vector3};
 
