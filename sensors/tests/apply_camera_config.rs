@@ -573,3 +573,24 @@ fn a_bus_overrides_buses_by_name() {
     let camera = apply_camera_config_with(&config, &mut b, on).unwrap();
     assert!(camera.publisher.is_none(), "the null bus gets no publisher");
 }
+
+/// Without the feature `gpu`, or without an adapter, there is no silent fallback.
+#[test]
+fn the_engine_on_gpus_is_created_or_an_error_says_what_is_missing() {
+    let camera = named(
+        "a",
+        "renderer_class: !RenderEngineGpuParams {adapter: no such one}",
+    );
+    let mut scene = SceneGraph::new();
+    let message = add_camera_renderers([&camera], &mut scene)
+        .unwrap_err()
+        .to_string();
+    assert!(message.starts_with("camera 'a': "), "{message}");
+    let cure = if cfg!(feature = "gpu") {
+        "adapter"
+    } else {
+        "--features gpu"
+    };
+    assert!(message.contains(cure), "{message}");
+    assert_eq!(scene.renderer_count(), 0, "the scene is unchanged");
+}
