@@ -398,6 +398,9 @@ impl RenderEngine for RenderEngineGpu {
             Ok(())
         }))
     }
+    fn draws_images_together(&self) -> bool {
+        true
+    }
     fn default_render_label(&self) -> RenderLabel {
         self.params.default_label
     }

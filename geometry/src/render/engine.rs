@@ -219,6 +219,12 @@ pub trait RenderEngine: DynClone + Send + Sync {
         Ok(BatchTicket::ready(images))
     }
 
+    /// Returns true if the images of one view cost less together than one by one, as on devices
+    /// that draw them in one pass.
+    fn draws_images_together(&self) -> bool {
+        false
+    }
+
     /// Returns the label of geometry that declares none: [`RenderLabel::DONT_CARE`], or
     /// [`RenderLabel::UNSPECIFIED`] if every geometry must declare one.
     fn default_render_label(&self) -> RenderLabel;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{
     CameraBatch, ColorRenderCamera, DepthRenderCamera, Image, ImageArray, ImageBatch,
-    ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType,
+    ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U, PixelType, RenderCameraCore,
 };
 use tarragon_geometry::{FrameId, QueryObject};
 
@@ -271,7 +271,7 @@ impl Capture {
             ..Shot::default()
         };
         let mut images = ImageBatch::default();
-        for cameras in self.batches() {
+        for cameras in self.batches()? {
             if !is_wanted() {
                 break;
             }
@@ -283,29 +283,40 @@ impl Capture {
         Ok(shot)
     }
 
-    /// Returns the cameras that can draw together: all if they are at the same place and have the
-    /// same renderer, else those of colours and labels, and that of depths.
-    fn batches(&self) -> Vec<CameraBatch> {
-        let mut colors = CameraBatch::new();
-        if let Some(camera) = &self.color_camera {
-            colors = colors.with_color(camera.clone());
-            if self.render_label_image {
-                colors = colors.with_label(camera.clone());
-            }
-        }
-        let Some(depth) = self.depth_camera.clone() else {
-            return vec![colors];
+    /// Returns the cameras that draw together: all if they are at the same place and their engine
+    /// gains by it. Otherwise each image is a batch of its own, so that a cancelled job ends before
+    /// the next.
+    fn batches(&self) -> Result<Vec<CameraBatch>> {
+        let one = CameraBatch::new;
+        let color = self.color_camera.as_ref();
+        let label = color.filter(|_| self.render_label_image);
+        let depth = self.depth_camera.as_ref();
+        let cores = [color, label].into_iter().flatten().map(|c| c.core());
+        let cores: Vec<_> = cores.chain(depth.map(|c| c.core())).collect();
+        let Some(first) = cores.first() else {
+            return Ok(Vec::new());
         };
-        let core = self.color_camera.as_ref().map(ColorRenderCamera::core);
-        let is_alone = core.is_some_and(|color| {
-            let depth = depth.core();
-            color.renderer_name() != depth.renderer_name() || color.x_bs() != depth.x_bs()
-        });
-        if is_alone {
-            vec![colors, CameraBatch::new().with_depth(depth)]
-        } else {
-            vec![colors.with_depth(depth)]
+        let engine = self.query.render_engine_by_name(first.renderer_name())?;
+        let is_like_first = |core: &&RenderCameraCore| {
+            core.renderer_name() == first.renderer_name() && core.x_bs() == first.x_bs()
+        };
+        if engine.draws_images_together() && cores.iter().all(is_like_first) {
+            let mut all = one();
+            if let Some(camera) = color {
+                all = all.with_color(camera.clone());
+            }
+            if let Some(camera) = depth {
+                all = all.with_depth(camera.clone());
+            }
+            if let Some(camera) = label {
+                all = all.with_label(camera.clone());
+            }
+            return Ok(vec![all]);
         }
+        let color = color.map(|camera| one().with_color(camera.clone()));
+        let label = label.map(|camera| one().with_label(camera.clone()));
+        let depth = depth.map(|camera| one().with_depth(camera.clone()));
+        Ok([color, label, depth].into_iter().flatten().collect())
     }
 }
 

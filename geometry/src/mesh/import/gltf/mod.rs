@@ -91,9 +91,16 @@ pub fn parse_gltf_primitives(
     let no_files = BTreeMap::new();
     let origin = GltfOrigin(FileOrigin::in_memory(name, &no_files));
     let document = GltfDocument::open(origin, bytes)?;
+    // Looked up once, because finding the n-th of a document takes n steps.
+    let meshes: Vec<gltf::Mesh<'_>> = document.gltf.meshes().collect();
+    let mut opened: BTreeMap<usize, Vec<Primitive<'_>>> = BTreeMap::new();
     let find = |&(m, p): &(usize, usize)| {
-        let mesh = document.gltf.meshes().nth(m);
-        let found = mesh.and_then(|mesh| Some((mesh.primitives().nth(p)?, mesh)));
+        let found = meshes.get(m).and_then(|mesh| {
+            let primitives = opened
+                .entry(m)
+                .or_insert_with(|| mesh.primitives().collect());
+            Some((primitives.get(p)?.clone(), mesh.clone()))
+        });
         found.ok_or_else(|| origin.error(format!("meshes[{m}].primitives[{p}] must exist")))
     };
     let found = primitives.iter().map(find).collect::<Result<Vec<_>>>()?;
