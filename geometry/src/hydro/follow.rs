@@ -109,11 +109,13 @@ impl PosedMeshes<'_> {
             is_complete: true,
         };
         let mut start: Option<(u32, PosedTetrahedron)> = None;
+        let mut skins_meet = false;
         for_each_pair(
             [&near_s.skin, &near_r.skin],
             (&self.r_sr, &self.p_sr),
             self.reach,
             |s, r| {
+                skins_meet = true;
                 let (s, r) = (
                     near_s.skin_tetrahedra[s as usize],
                     near_r.skin_tetrahedra[r as usize],
@@ -132,7 +134,9 @@ impl PosedMeshes<'_> {
                 }
             },
         );
-        follower.is_complete
+        // Where skins meet in a plane along which both pressures vanish, as the flat ends of aligned
+        // cylinders do, rounding decides whether a start is found.
+        follower.is_complete && !(skins_meet && surface.faces.is_empty())
     }
 }
 
