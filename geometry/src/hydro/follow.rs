@@ -134,8 +134,8 @@ impl PosedMeshes<'_> {
                 }
             },
         );
-        // Where skins meet in a plane along which both pressures vanish, as the flat ends of aligned
-        // cylinders do, rounding decides whether a start is found.
+        // Where skins meet in a plane along which both pressures vanish, as the flat ends of
+        // aligned cylinders do, rounding decides whether a start is found.
         follower.is_complete && !(skins_meet && surface.faces.is_empty())
     }
 }
