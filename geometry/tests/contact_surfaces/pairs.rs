@@ -328,3 +328,14 @@ fn surfaces_of_random_pairs_are_within_both_geometries() {
     // Most poses overlap.
     assert!(report.surfaces * 4 > report.posed, "{}", report.surfaces);
 }
+
+/// Pairs of a soak of a million which lost their surface in one order of registration, because no
+/// face was found at which to start: equal cylinders with aligned axes, whose flat ends overlap.
+#[test]
+fn aligned_cylinders_have_a_surface_in_both_orders() {
+    for number in [41_740, 76_107, 83_290, 112_154, 118_287, 133_385] {
+        let report = check_solids(number);
+        assert!(report.faults.is_empty(), "{:?}", report.faults);
+        assert!(report.surfaces > 0, "solids {number}");
+    }
+}
