@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use tarragon::framework::math::rotation_exp;
 use tarragon::framework::random::RandomGenerator;
 use tarragon::geometry::render::{
-    CameraBatch, CameraInfo, ColorRenderCamera, DepthRenderCamera, ImageBatch, RenderEngine,
-    RenderEngineCpu, RenderEngineCpuParams, RenderView,
+    CameraBatch, CameraInfo, ColorRenderCamera, DepthRenderCamera, ImageBatch, ImageDepth32F,
+    ImageLabel16I, ImageRgba8U, RenderEngine, RenderEngineCpu, RenderEngineCpuParams, RenderView,
 };
 use tarragon::geometry::{
     BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, Mesh, PerceptionProperties, Rgba, Shape,
@@ -117,11 +117,12 @@ fn bench(c: &mut Criterion, name: &str, shapes: &[Shape], worlds: usize, [w, h]:
             .map(|poses| RenderView::new(Isometry3::identity(), poses))
             .collect();
         let info = CameraInfo::from_fov_y(w, h, 0.9).unwrap();
-        let color = ColorRenderCamera::new("b", info);
+        let color_camera = ColorRenderCamera::new("b", info);
+        let depth_camera = DepthRenderCamera::new("b", info);
         let cameras = CameraBatch::new()
-            .with_label(color.clone())
-            .with_color(color)
-            .with_depth(DepthRenderCamera::new("b", info));
+            .with_label(color_camera.clone())
+            .with_color(color_camera.clone())
+            .with_depth(depth_camera.clone());
         let mut images = ImageBatch::default();
         let mut group = c.benchmark_group("render_batches");
         group.sample_size(10);
@@ -130,6 +131,28 @@ fn bench(c: &mut Criterion, name: &str, shapes: &[Shape], worlds: usize, [w, h]:
             format!("{name}.{w}x{h}.{engine_name}/{}", views.len()),
             |b| {
                 b.iter(|| engine.render_batch(&views, &cameras, &mut images).unwrap());
+            },
+        );
+        // The same images one by one, with all threads for each.
+        let mut color = ImageRgba8U::new(w, h);
+        let mut depth = ImageDepth32F::new(w, h);
+        let mut label = ImageLabel16I::new(w, h);
+        group.bench_function(
+            format!("{name}.{w}x{h}.{engine_name}.loop/{}", views.len()),
+            |b| {
+                b.iter(|| {
+                    for view in &views {
+                        engine
+                            .render_color(view, &color_camera, &mut color)
+                            .unwrap();
+                        engine
+                            .render_depth(view, &depth_camera, &mut depth)
+                            .unwrap();
+                        engine
+                            .render_label(view, &color_camera, &mut label)
+                            .unwrap();
+                    }
+                });
             },
         );
         group.finish();

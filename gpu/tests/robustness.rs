@@ -61,28 +61,28 @@ fn rounds(count: usize) {
     assert!(grown < most, "memory grew by {:.1} MB", grown / 1e6);
 }
 
-/// Runs the soak in a process of its own, whose memory no other test changes.
+/// Runs in a process of its own, whose memory no other test changes. `TARRAGON_ROUNDS=10000` makes
+/// a soak of it, which takes minutes.
 #[test]
 fn registering_and_removing_holds_memory_flat() {
-    let name = "robustness::soak_registering_and_removing_holds_memory_flat";
+    const OWN_PROCESS: &str = "TARRAGON_ROUNDS_OF_THIS_PROCESS";
+    if let Ok(text) = std::env::var(OWN_PROCESS) {
+        return rounds(text.parse().unwrap());
+    }
+    let count = std::env::var("TARRAGON_ROUNDS").unwrap_or_else(|_| "400".into());
+    let name = "robustness::registering_and_removing_holds_memory_flat";
     let out = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--ignored", "--nocapture"])
-        .env("TARRAGON_ROUNDS", "400")
+        .args(["--exact", name, "--nocapture"])
+        .env(OWN_PROCESS, count)
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&out.stderr);
-    let lines = text.lines();
-    lines
+    let told: Vec<&str> = text
+        .lines()
         .filter(|l| l.contains("rounds:") || l.contains("SKIPPED"))
-        .for_each(say);
-    assert!(out.status.success(), "{text}");
-}
-
-#[test]
-#[ignore = "10,000 rounds take minutes; TARRAGON_ROUNDS makes it shorter"]
-fn soak_registering_and_removing_holds_memory_flat() {
-    let rounds_text = std::env::var("TARRAGON_ROUNDS").unwrap_or_else(|_| "10000".into());
-    rounds(rounds_text.parse().unwrap());
+        .collect();
+    told.iter().for_each(|line| say(line));
+    assert!(out.status.success() && !told.is_empty(), "{text}");
 }
 
 #[test]

@@ -27,15 +27,12 @@ pub(crate) fn draw(
     counters: &Counters,
 ) -> Result<ImageFile, Refusal> {
     let start = Instant::now();
-    // The same document may be asked for with another camera, whose image type decides what of its
-    // materials counts.
-    let mut hash = request.hash;
-    hash[0] ^= request.camera.image_type() as u8;
-    let scene = match keeper.find(hash) {
+    let key = (request.hash, request.camera.image_type());
+    let scene = match keeper.find(key) {
         Some(scene) => scene,
         None => Arc::new(Scene::read(&request, max_triangles)?),
     };
-    let prepared = keeper.prepare(hash, scene, request.scene)?;
+    let prepared = keeper.prepare(key, scene, request.scene)?;
     let read = Instant::now();
     let (image, drawn) = render(&request.camera, &prepared)?;
     let encoded = Instant::now();

@@ -3,6 +3,7 @@
 //! One thread owns the engine, because a mesh is registered once however many requests bring it.
 //! Requests get copies, which are cheap, and draw with them on their own threads.
 
+use crate::form::ImageType;
 use crate::refusal::Refusal;
 use crate::scene::{Drawable, Part, PartKey, Scene};
 use crate::stats::{Counters, add};
@@ -15,7 +16,10 @@ use tarragon_geometry::GeometryId;
 use tarragon_geometry::render::RenderEngine;
 use tokio::sync::{mpsc, oneshot};
 
-/// Number of scenes that are known by their hash.
+/// Document by its SHA-256, and the type of image, which decides what of its materials counts.
+pub(crate) type SceneKey = ([u8; 32], ImageType);
+
+/// Number of scenes that are known.
 const MOST_SCENES: usize = 256;
 
 /// Number of different meshes above which old ones are removed, whatever their size.
@@ -29,14 +33,14 @@ pub(crate) struct Prepared {
 }
 
 enum Message {
-    /// Finds a scene by its hash.
+    /// Finds a scene that was read before.
     Find {
-        hash: [u8; 32],
+        key: SceneKey,
         reply: oneshot::Sender<Option<Arc<Scene>>>,
     },
     /// Registers the parts of a scene that are new.
     Prepare {
-        hash: [u8; 32],
+        key: SceneKey,
         scene: Arc<Scene>,
         document: Bytes,
         reply: oneshot::Sender<Result<Prepared, Refusal>>,
@@ -84,22 +88,22 @@ impl Keeper {
             })?;
         Ok(Self(sender))
     }
-    /// Returns the scene with this hash if it is known. Blocks; not for asynchronous code.
-    pub(crate) fn find(&self, hash: [u8; 32]) -> Option<Arc<Scene>> {
+    /// Returns the scene if it is known. Blocks; not for asynchronous code.
+    pub(crate) fn find(&self, key: SceneKey) -> Option<Arc<Scene>> {
         let (reply, answer) = oneshot::channel();
-        self.0.send(Message::Find { hash, reply }).ok()?;
+        self.0.send(Message::Find { key, reply }).ok()?;
         answer.blocking_recv().ok().flatten()
     }
     /// Returns an engine with all parts of a scene. Blocks; not for asynchronous code.
     pub(crate) fn prepare(
         &self,
-        hash: [u8; 32],
+        key: SceneKey,
         scene: Arc<Scene>,
         document: Bytes,
     ) -> Result<Prepared, Refusal> {
         let (reply, answer) = oneshot::channel();
         let message = Message::Prepare {
-            hash,
+            key,
             scene,
             document,
             reply,
@@ -115,7 +119,7 @@ struct Library {
     engine: Box<dyn RenderEngine>,
     entries: HashMap<PartKey, Entry>,
     /// Recent scenes, each with the time of its last use.
-    scenes: HashMap<[u8; 32], (u64, Arc<Scene>)>,
+    scenes: HashMap<SceneKey, (u64, Arc<Scene>)>,
     /// Counts messages.
     clock: u64,
     /// Memory of all entries (bytes, estimated).
@@ -130,8 +134,8 @@ impl Library {
         self.clock += 1;
         // A client that hung up needs no answer.
         match message {
-            Message::Find { hash, reply } => {
-                let known = self.scenes.get_mut(&hash).map(|(last_used, scene)| {
+            Message::Find { key, reply } => {
+                let known = self.scenes.get_mut(&key).map(|(last_used, scene)| {
                     *last_used = self.clock;
                     scene.clone()
                 });
@@ -139,14 +143,14 @@ impl Library {
                 let _ = reply.send(known);
             }
             Message::Prepare {
-                hash,
+                key,
                 scene,
                 document,
                 reply,
             } => {
                 let prepared = self.prepare(&scene, &document);
                 if prepared.is_ok() {
-                    self.remember(hash, scene);
+                    self.remember(key, scene);
                 }
                 self.evict();
                 self.counters.cache_bytes.store(self.bytes, Relaxed);
@@ -212,8 +216,8 @@ impl Library {
     }
 
     /// Adds a scene to those that are known, in place of the one that was not used for longest.
-    fn remember(&mut self, hash: [u8; 32], scene: Arc<Scene>) {
-        self.scenes.insert(hash, (self.clock, scene));
+    fn remember(&mut self, key: SceneKey, scene: Arc<Scene>) {
+        self.scenes.insert(key, (self.clock, scene));
         if self.scenes.len() > MOST_SCENES
             && let Some(oldest) = self.scenes.iter().min_by_key(|(_, (used, _))| *used)
         {

@@ -520,3 +520,27 @@ fn labels_survive_the_protocol() {
         reply.text()
     );
 }
+
+/// A mesh below Drake's node is drawn as the shape that it stands for, the same triangles elsewhere
+/// as they are, whichever the server has seen first.
+#[test]
+fn pictures_do_not_depend_on_earlier_requests() {
+    let images = |named_first: bool| {
+        let server = server(RenderServerParams::default());
+        let mut drawn = [named_first, !named_first].map(|is_named| {
+            let document = Document {
+                is_named,
+                ..Document::sphere()
+            };
+            let reply = Fields::new("depth", &document.to_string()).post(server.address());
+            depth(&reply).into_data()
+        });
+        if !named_first {
+            drawn.reverse();
+        }
+        drawn
+    };
+    let [exact, triangles] = images(true);
+    assert!(exact != triangles, "a sphere is not its triangles");
+    assert_eq!(images(false), [exact, triangles]);
+}

@@ -2,6 +2,7 @@
 
 use nalgebra::{Isometry3, Matrix4, Translation3, Vector3, Vector4};
 use std::collections::BTreeMap;
+use std::f64::consts::PI;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
@@ -326,9 +327,18 @@ pub(crate) struct Document {
     pub(crate) detail: usize,
     /// True if the nodes are below one with the name of Drake's.
     pub(crate) is_named: bool,
+    /// True for a sphere in Drake's tessellation.
+    pub(crate) is_round: bool,
 }
 
 impl Document {
+    /// A sphere of 2601 vertices, 51 along each meridian and parallel, as Drake sends it.
+    pub(crate) fn sphere() -> Self {
+        Self {
+            is_round: true,
+            ..Self::cube()
+        }
+    }
     pub(crate) fn cube() -> Self {
         Self {
             x_wg: Isometry3::translation(0.0, 0.0, 2.0).to_homogeneous(),
@@ -338,6 +348,7 @@ impl Document {
             stretch: Vector3::repeat(1.0),
             detail: 1,
             is_named: true,
+            is_round: false,
         }
     }
 }
@@ -346,8 +357,20 @@ impl std::fmt::Display for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         use base64::Engine;
         let (mut vertices, mut indices) = (Vec::new(), Vec::new());
-        let n = self.detail;
-        for axis in 0..3 {
+        let n = if self.is_round { 50 } else { self.detail };
+        if self.is_round {
+            for (i, j) in (0..=n).flat_map(|i| (0..=n).map(move |j| (i, j))) {
+                let [theta, phi] = [(2, j), (1, i)].map(|(k, i)| PI * (k * i) as f64 / n as f64);
+                let p = Vector3::new(phi.sin() * theta.cos(), phi.sin() * theta.sin(), phi.cos());
+                vertices.push(0.5 * self.size * p);
+            }
+            for square in 0..n * n {
+                let a = (square / n * (n + 1) + square % n) as u32;
+                let [b, c, d] = [a + 1, a + n as u32 + 1, a + n as u32 + 2];
+                indices.extend([a, c, d, a, d, b]);
+            }
+        }
+        for axis in 0..if self.is_round { 0 } else { 3 } {
             for side in [-0.5, 0.5] {
                 let first = vertices.len() as u32;
                 for i in 0..=n {

@@ -64,7 +64,7 @@ impl Drawable {
             }
         }
         let is_textured = mesh.materials.iter().any(|m| m.diffuse_map.is_some());
-        let is_plain = part.lacks_normals && !is_textured && part.stretch.is_none();
+        let is_plain = part.key.lacks_normals && !is_textured && part.stretch.is_none();
         let exact = (exact_primitives && is_plain)
             .then(|| primitive::recognize(&mesh))
             .flatten();
@@ -80,7 +80,7 @@ impl Drawable {
                 bytes: 0,
             });
         }
-        if part.lacks_normals {
+        if part.key.lacks_normals {
             normals::restore_normals(&mut mesh);
         }
         if let Some(stretch) = &part.stretch {

@@ -29,6 +29,8 @@ pub(crate) struct PartKey {
     content: ContentHash,
     look: Look,
     stretch: Option<[i64; 10]>,
+    /// True if the sender may have left out normals that the mesh had.
+    lacks_normals: bool,
 }
 
 /// Features of a material that count.
@@ -53,8 +55,6 @@ pub(crate) struct Part {
     place: (usize, usize),
     /// Applied to the vertices.
     stretch: Option<Matrix3<f64>>,
-    /// True if the sender may have left out normals that the mesh had.
-    lacks_normals: bool,
     /// Base colour of the material as it is in the document.
     base_color: [f64; 4],
 }
@@ -185,11 +185,11 @@ impl Reader<'_> {
                     content,
                     look,
                     stretch: placement.stretch_key(),
+                    lacks_normals: below && !has_normals,
                 },
                 x_wg: placement.pose,
                 place: (index, p),
                 stretch: placement.stretch,
-                lacks_normals: below && !has_normals,
                 base_color: base_color(material),
             });
         }

@@ -3,39 +3,6 @@
 use super::*;
 use crate::render::{CameraBatch, ImageBatch};
 
-/// Prints the time of a batch and of a loop over its images.
-#[test]
-#[ignore = "a measurement: --release -- --ignored --nocapture"]
-fn batch_against_a_loop() {
-    let mut f = Fixture::new(64, 64, 0.1, 20.0);
-    let mut random = Random(5);
-    for k in 0..10 {
-        let (shape, p) = (random.shape(k % 5), random.vector(1.0));
-        f.add(shape, random.pose(p + Vector3::z() * 3.0), k as i16);
-    }
-    let poses = |id: GeometryId| f.poses.get(&id).copied();
-    let views = vec![RenderView::new(f.x_wc, &poses); 1024];
-    let color = ColorRenderCamera::from_core(f.core.clone());
-    let cameras = CameraBatch::new().with_color(color.clone());
-    let mut images = ImageBatch::default();
-    let mut one = ImageRgba8U::new(64, 64);
-    for _ in 0..3 {
-        let start = std::time::Instant::now();
-        for view in &views {
-            f.engine.render_color(view, &color, &mut one).unwrap();
-        }
-        let in_order = start.elapsed();
-        let start = std::time::Instant::now();
-        f.engine
-            .render_batch(&views, &cameras, &mut images)
-            .unwrap();
-        println!(
-            "1024 images: loop {in_order:?}, batch {:?}",
-            start.elapsed()
-        );
-    }
-}
-
 #[test]
 fn batches_equal_single_images() {
     let mut f = Fixture::new(45, 31, 0.1, 20.0);
