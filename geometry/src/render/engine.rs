@@ -200,9 +200,9 @@ pub trait RenderEngine: DynClone + Send + Sync {
     ) -> Result<()> {
         out.fit(views.len(), cameras);
         let mut scratch = ViewScratch::default();
-        let views = views.iter().enumerate();
-        for (view, images) in views.clone().zip(out.views(views.len())) {
-            draw_view(self, view, cameras, images, &mut scratch)?;
+        for ((index, view), images) in views.iter().enumerate().zip(out.views(views.len())) {
+            let drawn = draw_view(self, view, cameras, images, &mut scratch);
+            drawn.map_err(|e| at_view(e, index, views.len()))?;
         }
         Ok(())
     }
@@ -330,29 +330,36 @@ pub(crate) struct ViewScratch {
     label: Image<Label16I>,
 }
 
+/// Adds the view to an error, unless it is the only one of the batch.
+pub(crate) fn at_view(error: Error, index: usize, count: usize) -> Error {
+    match count {
+        1 => error,
+        _ => error.at(format!("view {index} of the batch")),
+    }
+}
+
 /// Draws the images of one view.
 ///
 /// # Errors
-/// Returns the first error of the engine, with the index of the view.
+/// Returns the first error of the engine.
 pub(crate) fn draw_view<E: RenderEngine + ?Sized>(
     engine: &E,
-    (index, view): (usize, &RenderView<'_>),
+    view: &RenderView<'_>,
     cameras: &CameraBatch,
     out: ViewImages<'_>,
     scratch: &mut ViewScratch,
 ) -> Result<()> {
-    let at = |e: Error| e.at(format!("view {index} of the batch"));
     if let (Some(camera), Some(out)) = (cameras.color(), out.color) {
         let draw = |image: &mut _| engine.render_color(view, camera, image);
-        draw_into(out, &mut scratch.color, camera.core().intrinsics(), draw).map_err(at)?;
+        draw_into(out, &mut scratch.color, camera.core().intrinsics(), draw)?;
     }
     if let (Some(camera), Some(out)) = (cameras.depth(), out.depth) {
         let draw = |image: &mut _| engine.render_depth(view, camera, image);
-        draw_into(out, &mut scratch.depth, camera.core().intrinsics(), draw).map_err(at)?;
+        draw_into(out, &mut scratch.depth, camera.core().intrinsics(), draw)?;
     }
     if let (Some(camera), Some(out)) = (cameras.label(), out.label) {
         let draw = |image: &mut _| engine.render_label(view, camera, image);
-        draw_into(out, &mut scratch.label, camera.core().intrinsics(), draw).map_err(at)?;
+        draw_into(out, &mut scratch.label, camera.core().intrinsics(), draw)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::render::appearance::{EnvironmentLight, Lights, ToneCurve};
 use crate::render::batch::{CameraBatch, ImageBatch};
 use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
 use crate::render::engine::{
-    RenderEngine, RenderView, ViewScratch, check_image_size, draw_view, label_to_register,
+    RenderEngine, RenderView, ViewScratch, at_view, check_image_size, draw_view, label_to_register,
 };
 use crate::render::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U};
 use crate::render::projection::Pixels;
@@ -294,14 +294,19 @@ impl RenderEngine for RenderEngineCpu {
         out: &mut ImageBatch,
     ) -> Result<()> {
         out.fit(views.len(), cameras);
-        let images = out.views(views.len());
+        let count = views.len();
+        let images = out.views(count);
         let mut result = Ok(());
         // Whole images per thread: they need less synchronization than the tiles of one image.
         self.run(|| {
             let views = views.par_iter().enumerate().zip(images);
-            result = views.try_for_each_init(ViewScratch::default, |scratch, (view, images)| {
-                draw_view(self, view, cameras, images, scratch)
-            });
+            result = views.try_for_each_init(
+                ViewScratch::default,
+                |scratch, ((index, view), images)| {
+                    let drawn = draw_view(self, view, cameras, images, scratch);
+                    drawn.map_err(|e| at_view(e, index, count))
+                },
+            );
         });
         result
     }

@@ -1,6 +1,7 @@
 //! Batches equal images that are drawn one by one.
 
 use super::*;
+use crate::error::Error;
 use crate::render::{CameraBatch, ImageBatch};
 
 #[test]
@@ -61,4 +62,71 @@ fn batches_equal_single_images() {
     assert!(images.color.is_empty() && images.depth.is_empty());
     assert_eq!(images.label.image(1), labels.image(1));
     assert!(engine.render_batch(&[], &cameras, &mut images).is_ok() && images.label.is_empty());
+}
+
+/// Errors name the view, unless there is only one.
+#[test]
+fn errors_of_a_batch_name_the_view() {
+    /// Engine that cannot draw.
+    #[derive(Clone)]
+    struct Broken;
+    impl RenderEngine for Broken {
+        fn register_visual(
+            &mut self,
+            _: GeometryId,
+            _: &Shape,
+            _: &PerceptionProperties,
+        ) -> Result<bool> {
+            Ok(true)
+        }
+        fn remove_visual(&mut self, _: GeometryId) -> bool {
+            false
+        }
+        fn has_visual(&self, _: GeometryId) -> bool {
+            false
+        }
+        fn render_color(
+            &self,
+            view: &RenderView<'_>,
+            _: &ColorRenderCamera,
+            _: &mut ImageRgba8U,
+        ) -> Result<()> {
+            match view.x_wc.translation.x {
+                0.0 => Ok(()),
+                _ => Err(Error::unsupported("it is broken")),
+            }
+        }
+        fn render_depth(
+            &self,
+            _: &RenderView<'_>,
+            _: &DepthRenderCamera,
+            _: &mut ImageDepth32F,
+        ) -> Result<()> {
+            Ok(())
+        }
+        fn render_label(
+            &self,
+            _: &RenderView<'_>,
+            _: &ColorRenderCamera,
+            _: &mut ImageLabel16I,
+        ) -> Result<()> {
+            Ok(())
+        }
+        fn default_render_label(&self) -> RenderLabel {
+            RenderLabel::DONT_CARE
+        }
+    }
+    let poses = |_| None;
+    let at = |x| RenderView::new(Isometry3::translation(x, 0.0, 0.0), &poses);
+    let f = Fixture::new(4, 3, 0.1, 20.0);
+    let cameras = CameraBatch::new().with_color(ColorRenderCamera::from_core(f.core.clone()));
+    let error = |views: &[RenderView<'_>]| {
+        let drawn = Broken.render_batch(views, &cameras, &mut ImageBatch::default());
+        drawn.unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(&[at(0.0), at(1.0)]),
+        "view 1 of the batch: it is broken"
+    );
+    assert_eq!(error(&[at(1.0)]), "it is broken");
 }
