@@ -30,7 +30,8 @@ pub use self::import::{
     read_obj_to_triangle_surface_mesh, read_source, read_volume,
 };
 pub use self::material::{
-    AlphaMode, Material, MaterialGroup, MetallicRoughness, Texture, TextureImage, Wrap,
+    AlphaMode, Material, MaterialGroup, MetallicRoughness, NormalMap, OcclusionMap, Texture,
+    TextureImage, Wrap,
 };
 pub use self::render_mesh::RenderMesh;
 pub(crate) use self::render_mesh::surface_of;

@@ -3,7 +3,7 @@
 use super::material::{Material, MaterialGroup};
 use super::surface::TriangleSurfaceMesh;
 use crate::error::Result;
-use nalgebra::{Point3, Vector3};
+use nalgebra::{Matrix3, Point3, Vector3};
 
 /// Triangle mesh with normals, texture coordinates, colours and materials.
 ///
@@ -36,6 +36,12 @@ pub struct RenderMesh {
     /// Per triangle, the indices of its corners' texture coordinates, [`RenderMesh::NO_UV`] for
     /// corners without any; empty if the whole mesh has none.
     pub triangle_uvs: Vec<[u32; 3]>,
+    /// The same for textures with `uv_set` 1; empty if no texture uses a second set.
+    pub triangle_second_uvs: Vec<[u32; 3]>,
+    /// Per triangle, the tangents of its corners for normal maps: unit vectors along u, then 1 or
+    /// -1, the sign of `(normal x tangent) . (direction of v)`, or [`RenderMesh::NO_TANGENT`];
+    /// empty if the file has none. Engines compute those that they need and the file lacks.
+    pub triangle_tangents: Vec<[[f32; 4]; 3]>,
     /// Colours of `positions` (red, green, blue and opacity, linear), which are multiplied by those
     /// of the material; empty if the file has none.
     pub colors: Vec<[f32; 4]>,
@@ -43,13 +49,15 @@ pub struct RenderMesh {
     pub groups: Vec<MaterialGroup>,
     /// The materials.
     pub materials: Vec<Material>,
-    /// Names of the extensions that a glTF file uses, all of which are ignored.
+    /// Names of the extensions that a glTF file uses and that are ignored.
     pub ignored_extensions: Vec<String>,
 }
 
 impl RenderMesh {
     /// Marker in `triangle_uvs` for corners without texture coordinates.
     pub const NO_UV: u32 = u32::MAX;
+    /// Marker in `triangle_tangents` for corners without a tangent.
+    pub const NO_TANGENT: [f32; 4] = [0.0; 4];
 
     /// Returns the mesh with its coordinates multiplied by `scale3`. Normals are adapted. If the
     /// factors mirror the mesh, the winding of every triangle is reversed so that its front stays
@@ -62,17 +70,79 @@ impl RenderMesh {
             let scaled = n.component_div(scale3);
             *n = scaled.try_normalize(0.0).unwrap_or(*n);
         }
+        self.transform_tangents(&Matrix3::from_diagonal(scale3));
         if scale3.product() < 0.0 {
-            for indices in [
-                &mut self.triangles,
-                &mut self.triangle_normals,
-                &mut self.triangle_uvs,
-            ] {
-                indices.iter_mut().for_each(|t| t.swap(1, 2));
-            }
+            self.reverse_winding();
         }
         self
     }
+
+    /// Returns the mesh with its coordinates multiplied by a matrix. Normals and winding are
+    /// adapted as in [`scaled`](Self::scaled).
+    pub fn transformed(mut self, linear: &Matrix3<f64>) -> Self {
+        for p in &mut self.positions {
+            p.coords = linear * p.coords;
+        }
+        let mirrors = linear.determinant() < 0.0;
+        let for_normals = cofactors(linear) * if mirrors { -1.0 } else { 1.0 };
+        for n in &mut self.normals {
+            *n = (for_normals * *n).try_normalize(0.0).unwrap_or(*n);
+        }
+        self.transform_tangents(linear);
+        if mirrors {
+            self.reverse_winding();
+        }
+        self
+    }
+
+    /// Returns the texture coordinates of a triangle's corners in a set; (0, 0) for corners without
+    /// any.
+    pub fn uvs_of(&self, triangle: usize, uv_set: usize) -> [[f64; 2]; 3] {
+        let of_set = match uv_set {
+            0 => &self.triangle_uvs,
+            _ => &self.triangle_second_uvs,
+        };
+        let corners = of_set.get(triangle).copied();
+        let corners = corners.unwrap_or([Self::NO_UV; 3]);
+        corners.map(|i| self.uvs.get(i as usize).copied().unwrap_or_default())
+    }
+
+    fn transform_tangents(&mut self, linear: &Matrix3<f64>) {
+        let sign = if linear.determinant() < 0.0 {
+            -1.0
+        } else {
+            1.0
+        };
+        for tangent in self.triangle_tangents.iter_mut().flatten() {
+            let [x, y, z, w] = *tangent;
+            let t = (linear * Vector3::new(x, y, z).cast()).try_normalize(0.0);
+            let t = t.map_or(Self::NO_TANGENT, |t| {
+                let t: Vector3<f32> = t.cast();
+                [t.x, t.y, t.z, w * sign]
+            });
+            *tangent = t;
+        }
+    }
+
+    /// Reverses the winding of all triangles.
+    fn reverse_winding(&mut self) {
+        for indices in [
+            &mut self.triangles,
+            &mut self.triangle_normals,
+            &mut self.triangle_uvs,
+            &mut self.triangle_second_uvs,
+        ] {
+            indices.iter_mut().for_each(|t| t.swap(1, 2));
+        }
+        self.triangle_tangents.iter_mut().for_each(|t| t.swap(1, 2));
+    }
+}
+
+/// Returns the inverse transpose of a matrix times its determinant; it exists for singular matrices,
+/// too.
+pub(in crate::mesh) fn cofactors(linear: &Matrix3<f64>) -> Matrix3<f64> {
+    let [a, b, c] = [0, 1, 2].map(|k| linear.column(k).into_owned());
+    Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)])
 }
 
 /// Returns the triangles and positions of a render mesh as a surface.

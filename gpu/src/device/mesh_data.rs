@@ -1,28 +1,28 @@
 //! Meshes in the form that shaders read: triangles, materials and textures.
 
 use crate::device::Device;
-use crate::shader_source::{CLAMP, MIRROR, REPEAT, TRIANGLE};
+use crate::device::texture_data::Textures;
+use crate::shader_source::TRIANGLE;
 use nalgebra::{Point3, Vector3};
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use tarragon_geometry::Result;
-use tarragon_geometry::mesh::{AlphaMode, RenderMesh, Wrap};
+use tarragon_geometry::mesh::{AlphaMode, RenderMesh};
 use tarragon_geometry::render::appearance::{
-    MeshAppearance, ReflectionModel, SampledTexture, SurfaceMaterial,
+    MeshAppearance, ReflectionModel, SurfaceMaterial, is_turned,
 };
 
-/// Number of words of a material, and of the description of the mesh before the materials.
-const MATERIAL: usize = 16;
+/// Number of words of a material.
+const MATERIAL: usize = 20;
 
 /// Content of a mesh. Visuals with equal contents share one.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct MeshData {
-    /// Triangles, then texture coordinates and colours.
+    /// Triangles, then texture coordinates, colours and tangents.
     words: Vec<u32>,
     /// Places in `words`, then materials.
     materials: Vec<u32>,
-    /// Textures (4 words each), then their levels (4 words each).
+    /// Placed textures (12 words each), then their levels (4 words each).
     textures: Vec<u32>,
     /// Pixels of all levels: two words of half floats each.
     texels: Vec<u32>,
@@ -65,15 +65,10 @@ impl MeshData {
         data.push_triangles(mesh, &material_of(mesh));
         let mut textures = Textures::default();
         for (k, material) in materials.iter().enumerate() {
-            let index = |t: &Option<Arc<SampledTexture>>, all: &mut Textures| {
-                t.as_ref().map_or(0, |t| all.add(t) + 1)
-            };
-            let texture = index(&material.texture, &mut textures);
-            let opacity = index(&material.opacity, &mut textures);
             // The colour of triangles without a material comes with each instance, so that visuals
             // of different colours share a mesh.
             let color = if k == 0 { [0.0; 4] } else { color_of(material) };
-            data.push_material(material, color, [texture, opacity]);
+            data.push_material(material, color, &mut textures);
         }
         (data.textures, data.texels) = textures.words();
         data
@@ -88,20 +83,18 @@ impl MeshData {
     }
 
     fn push_triangles(&mut self, mesh: &RenderMesh, material_of: &[usize]) {
-        let (mut uvs, mut colors): (Vec<f32>, Vec<f32>) = Default::default();
+        let (mut colors, mut tangents): (Vec<f32>, Vec<f32>) = Default::default();
+        let mut sets = [&mesh.triangle_uvs, &mesh.triangle_second_uvs]
+            .map(|indices| (Vec::<f32>::new(), indices));
         for (t, triangle) in mesh.triangles.iter().enumerate() {
             let mut p = triangle.map(|v| mesh.positions[v as usize]);
             let mut n = mesh.triangle_normals[t].map(|n| mesh.normals[n as usize]);
             for p in &p {
                 self.bounds = [self.bounds[0].inf(p), self.bounds[1].sup(p)];
             }
-            // If the winding contradicts the normals, the normals decide.
-            let winding = (p[1] - p[0]).cross(&(p[2] - p[0]));
-            let turned = winding.dot(&(n[0] + n[1] + n[2])) < 0.0;
-            if turned {
-                p.swap(1, 2);
-                n.swap(1, 2);
-            }
+            let turned = is_turned(&p, &n);
+            let order = if turned { [0, 2, 1] } else { [0, 1, 2] };
+            (p, n) = (order.map(|k| p[k]), order.map(|k| n[k]));
             let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
             let face = e1.cross(&e2);
             let scale = 1.0 / face.norm_squared();
@@ -123,25 +116,27 @@ impl MeshData {
             }
             push(finite(face * scale.sqrt()));
             self.words.push((material_of[t] as f32).to_bits());
-            if let Some(t) = mesh.triangle_uvs.get(t) {
-                let mut uv = t.map(|i| mesh.uvs.get(i as usize).copied().unwrap_or_default());
-                if turned {
-                    uv.swap(1, 2);
+            for (set, (uvs, indices)) in sets.iter_mut().enumerate() {
+                if indices.is_empty() {
+                    continue;
                 }
+                let corners = mesh.uvs_of(t, set);
+                let uv = order.map(|k| corners[k]);
                 let more = |k: usize| [0, 1].map(|c| uv[k][c] - uv[0][c]);
                 let all = [uv[0], more(1), more(2)];
                 uvs.extend(all.iter().flatten().map(|x| *x as f32));
             }
             if !mesh.colors.is_empty() {
-                let mut all = triangle.map(|v| mesh.colors[v as usize]);
-                if turned {
-                    all.swap(1, 2);
-                }
-                colors.extend(all.iter().flatten());
+                let corners = order.map(|k| mesh.colors[triangle[k] as usize]);
+                colors.extend(corners.iter().flatten());
+            }
+            if let Some(corners) = mesh.triangle_tangents.get(t) {
+                tangents.extend(order.map(|k| corners[k]).iter().flatten());
             }
         }
         debug_assert_eq!(self.words.len(), TRIANGLE * mesh.triangles.len());
-        for list in [uvs, colors] {
+        let [(uvs, _), (second_uvs, _)] = sets;
+        for list in [uvs, colors, second_uvs, tangents] {
             let first = if list.is_empty() {
                 0
             } else {
@@ -150,14 +145,13 @@ impl MeshData {
             self.materials.push(first);
             self.words.extend(list.iter().map(|x| x.to_bits()));
         }
-        self.materials.extend([0, 0]);
     }
 
     fn push_material(
         &mut self,
         material: &SurfaceMaterial,
-        [r, g, b, a]: [f32; 4],
-        textures: [u32; 2],
+        color: [f32; 4],
+        textures: &mut Textures,
     ) {
         let model = material.model.unwrap_or(ReflectionModel::PROMOTED);
         let cutoff = match material.alpha_mode {
@@ -165,22 +159,27 @@ impl MeshData {
             AlphaMode::Opaque | AlphaMode::Blend => -1.0,
         };
         let [er, eg, eb] = model.emissive;
-        let floats = [
-            r,
-            g,
-            b,
-            a,
-            er,
-            eg,
-            eb,
-            0.0,
-            model.metallic,
-            model.roughness,
-            cutoff,
+        let maps = material.maps.as_deref();
+        let normal_scale = maps.map_or(1.0, |maps| maps.normal_scale);
+        let occlusion_strength = maps.map_or(0.0, |maps| maps.occlusion_strength);
+        let floats = |all: [f32; 4]| all.map(f32::to_bits);
+        self.materials.extend(floats(color));
+        self.materials
+            .extend(floats([er, eg, eb, occlusion_strength]));
+        let scalars = [model.metallic, model.roughness, cutoff, normal_scale];
+        self.materials.extend(floats(scalars));
+        let of_maps = [
+            maps.and_then(|maps| maps.normal.as_ref()),
+            maps.and_then(|maps| maps.metallic_roughness.as_ref()),
+            maps.and_then(|maps| maps.occlusion.as_ref()),
+            maps.and_then(|maps| maps.emissive.as_ref()),
         ];
-        self.materials.extend(floats.map(f32::to_bits));
-        self.materials.extend(textures);
-        self.materials.extend([0; MATERIAL - 13]);
+        let all = [material.texture.as_ref(), material.opacity.as_ref()];
+        for map in all.into_iter().chain(of_maps) {
+            self.materials
+                .push(map.map_or(0, |map| textures.add(map) + 1));
+        }
+        self.materials.extend([u32::from(model.unlit), 0]);
     }
 
     /// Returns the largest buffer of the mesh: what it holds, and its size (bytes).
@@ -284,95 +283,5 @@ impl MeshBuffers {
             entries: &entries,
         });
         Self { group }
-    }
-}
-
-/// Textures of a mesh, each stored once.
-#[derive(Default)]
-struct Textures {
-    all: Vec<Arc<SampledTexture>>,
-    known: BTreeMap<usize, u32>,
-}
-
-impl Textures {
-    fn add(&mut self, texture: &Arc<SampledTexture>) -> u32 {
-        let next = self.all.len() as u32;
-        let address = Arc::as_ptr(texture).addr();
-        *self.known.entry(address).or_insert_with(|| {
-            self.all.push(texture.clone());
-            next
-        })
-    }
-    /// Returns the descriptions of textures and levels, and the texels.
-    fn words(&self) -> (Vec<u32>, Vec<u32>) {
-        let (mut infos, mut levels, mut texels) = (Vec::new(), Vec::new(), Vec::new());
-        let wrap = |w: Wrap| match w {
-            Wrap::Repeat => REPEAT,
-            Wrap::MirroredRepeat => MIRROR,
-            Wrap::ClampToEdge => CLAMP,
-        };
-        for texture in &self.all {
-            let first = (self.all.len() + levels.len() / 4) as u32;
-            let [u, v] = texture.wrap().map(wrap);
-            infos.extend([first, texture.levels().len() as u32, u, v]);
-            for level in texture.levels() {
-                let first = (texels.len() / 2) as u32;
-                levels.extend([level.width as u32, level.height as u32, first, 0]);
-                for [r, g, b, a] in &level.pixels {
-                    texels.extend([pack(*r, *g), pack(*b, *a)]);
-                }
-            }
-        }
-        infos.extend(levels);
-        (infos, texels)
-    }
-}
-
-/// Packs two numbers as half floats, the first one in the low bits.
-fn pack(a: f32, b: f32) -> u32 {
-    u32::from(half(a)) | u32::from(half(b)) << 16
-}
-
-/// Rounds a number that is not negative to the nearest half float; at most the largest one.
-fn half(x: f32) -> u16 {
-    // The largest finite half float.
-    const MOST: f32 = 65504.0;
-    let x = if x > 0.0 { x.min(MOST) } else { 0.0 };
-    // Below 2^-14, half floats are multiples of 2^-24.
-    if x < 6.103_515_6e-5 {
-        return (x * 16_777_216.0).round() as u16;
-    }
-    let bits = x.to_bits();
-    // Shifts the exponent from bias 127 to 15, and rounds the 13 bits that are lost.
-    let rounded = bits - (112 << 23) + 0xfff + (bits >> 13 & 1);
-    (rounded >> 13) as u16
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn float(h: u16) -> f32 {
-        let (e, m) = (i32::from(h >> 10), f32::from(h & 0x3ff));
-        match e {
-            0 => m * 2.0_f32.powi(-24),
-            _ => (1.0 + m / 1024.0) * 2.0_f32.powi(e - 15),
-        }
-    }
-
-    #[test]
-    fn half_floats_round_to_the_nearest() {
-        for h in 0..0x7c00 {
-            assert_eq!(half(float(h)), h);
-        }
-        for (x, rounded) in [
-            (-1.0, 0.0),
-            (1.0 + 0.0004, 1.0),
-            (1.0 + 0.0006, 1.0 + 1.0 / 1024.0),
-            (1e9, 65504.0),
-            (f32::NAN, 0.0),
-        ] {
-            assert_eq!(float(half(x)), rounded, "{x}");
-        }
     }
 }

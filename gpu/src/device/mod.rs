@@ -2,6 +2,7 @@
 
 pub(crate) mod mesh_data;
 pub(crate) mod read_back;
+mod texture_data;
 
 use crate::adapter;
 use crate::pipelines::Pipelines;

@@ -72,35 +72,44 @@ struct Light {
 // Environment: 27 floats of spherical harmonics, the split-sum table, levels and their pixels.
 @group(0) @binding(4) var<storage, read> sky: array<f32>;
 
-// Mesh. Words of a material: colour and opacity, emitted light, 0, metalness, roughness, least
-// opacity of a mask (negative without one), indices of the texture and of the opacity map plus 1.
+// Mesh. Textures are given by their index plus 1, 0 for none.
 struct Material {
+    // Colour and opacity.
     color: vec4<f32>,
+    // Emitted light, weight of the occlusion.
     emissive: vec4<f32>,
     metallic: f32,
     roughness: f32,
+    // Least opacity of a mask; negative without one.
     cutoff: f32,
+    normal_scale: f32,
     texture: u32,
     opacity: u32,
-    pad0: u32,
-    pad1: u32,
-    pad2: u32,
+    normal: u32,
+    metallic_roughness: u32,
+    occlusion: u32,
+    emission: u32,
+    // 1 if the colour is shown as it is.
+    unlit: u32,
+    pad: u32,
 }
 
 struct Materials {
-    // First words of texture coordinates and colours; 0 for none.
+    // First words of texture coordinates, colours, coordinates of the second set, and tangents; 0
+    // for none.
     uvs: u32,
     colors: u32,
-    pad0: u32,
-    pad1: u32,
+    second_uvs: u32,
+    tangents: u32,
     all: array<Material>,
 }
 
-// Triangles of `TRIANGLE` words each, then texture coordinates and colours.
+// Triangles of `TRIANGLE` words each, then texture coordinates, colours and tangents.
 @group(1) @binding(0) var<storage, read> words: array<f32>;
 @group(1) @binding(1) var<storage, read> materials: Materials;
-// Textures (first level, number of levels, wrapping modes in u and v), then their levels (width,
-// height, first texel, 0).
+// Textures of three elements each: first level, number of levels, wrapping modes in u and v; then
+// the rows that transform coordinates, the first one with the set of coordinates. After them the
+// levels: width, height, first texel, 0.
 @group(1) @binding(2) var<storage, read> textures: array<vec4<u32>>;
 // Pixels as four half floats.
 @group(1) @binding(3) var<storage, read> texels: array<vec2<u32>>;

@@ -85,6 +85,56 @@ fn smooth_normal(first: u32, weights: vec2<f32>) -> vec3<f32> {
     return unit(n0 + n1 * weights.x + n2 * weights.y);
 }
 
+// A point of a mesh at which textures are sampled.
+struct MeshPoint {
+    triangle: u32,
+    // Weights of the second and the third corner.
+    weights: vec2<f32>,
+    // Size of a screen pixel at the point (m).
+    pixel: f32,
+    // Area of the parallelogram of the weights' gradients (1/m^2).
+    area: f32,
+}
+
+// Colour and opacity of the texture with this index plus 1.
+fn sampled_at(texture: u32, at: MeshPoint) -> vec4<f32> {
+    let t = 3u * (texture - 1u);
+    let u_row = bitcast<vec3<f32>>(textures[t + 1u].xyz);
+    let v_row = bitcast<vec3<f32>>(textures[t + 2u].xyz);
+    let of_set = select(materials.uvs, materials.second_uvs, textures[t + 1u].w == 1u);
+    var uv = vec2<f32>(0.0);
+    var per_metre = 0.0;
+    if (of_set > 0u) {
+        let k = of_set + 6u * at.triangle;
+        let du = vec2<f32>(words[k + 2u], words[k + 3u]);
+        let dv = vec2<f32>(words[k + 4u], words[k + 5u]);
+        uv = vec2<f32>(words[k], words[k + 1u]) + du * at.weights.x + dv * at.weights.y;
+        per_metre = sqrt(abs(du.x * dv.y - du.y * dv.x) * at.area);
+    }
+    let stretch = sqrt(abs(u_row.x * v_row.y - u_row.y * v_row.x));
+    let moved = vec2<f32>(
+        u_row.x * uv.x + u_row.y * uv.y + u_row.z,
+        v_row.x * uv.x + v_row.y * uv.y + v_row.z,
+    );
+    return sampled(textures[t], moved, at.pixel * per_metre * stretch);
+}
+
+// Unit normal according to the normal map, on the front of the surface like n.
+fn mapped_normal(material: Material, at: MeshPoint, n: vec3<f32>) -> vec3<f32> {
+    let k = materials.tangents + 12u * at.triangle;
+    let t0 = word3(k);
+    let t1 = word3(k + 4u);
+    let t2 = word3(k + 8u);
+    let tangent = t0 + (t1 - t0) * at.weights.x + (t2 - t0) * at.weights.y;
+    // The sign is the same for all corners.
+    let bitangent = cross(n, tangent) * words[k + 3u];
+    let texel = sampled_at(material.normal, at).xyz * 2.0 - 1.0;
+    let bent = (tangent * texel.x + bitangent * texel.y) * material.normal_scale + n * texel.z;
+    let norm = sqrt(dot(bent, bent));
+    // Also where there is no tangent.
+    return select(n, bent / max(norm, 1.0e-6), norm > 1.0e-6);
+}
+
 @fragment
 fn mesh_fragment(in: MeshVertex) -> Fragment {
     let instance = instances[in.index];
@@ -133,24 +183,18 @@ fn mesh_fragment(in: MeshVertex) -> Fragment {
     let material = materials.all[number];
     // Triangles without a material in the file have the colour of the visual.
     var color = select(material.color, instance.color, number == 0u);
-    var uv: vec2<f32>;
-    var footprint: f32;
-    if (material.texture + material.opacity > 0u && materials.uvs > 0u) {
-        let k = materials.uvs + 6u * in.triangle;
-        let du = vec2<f32>(words[k + 2u], words[k + 3u]);
-        let dv = vec2<f32>(words[k + 4u], words[k + 5u]);
-        uv = vec2<f32>(words[k], words[k + 1u]) + du * v + dv * w;
-        let area = length(cross(gv, gw));
-        let per_metre = sqrt(abs(du.x * dv.y - du.y * dv.x) * area);
-        footprint = z / tile.focal.x * per_metre;
-    }
+    var at: MeshPoint;
+    at.triangle = in.triangle;
+    at.weights = vec2<f32>(v, w);
+    at.pixel = z / tile.focal.x;
+    at.area = length(cross(gv, gw));
     if (material.texture > 0u) {
-        let sample = sampled(textures[material.texture - 1u], uv, footprint);
+        let sample = sampled_at(material.texture, at);
         let rgb = select(sample.xyz, to_linear(sample.xyz), instance.physical == 1u);
         color = vec4<f32>(color.xyz * rgb, color.w * sample.w);
     }
     if (material.opacity > 0u) {
-        color.w *= sampled(textures[material.opacity - 1u], uv, footprint).x;
+        color.w *= sampled_at(material.opacity, at).x;
     }
     if (materials.colors > 0u) {
         let k = materials.colors + 12u * in.triangle;
@@ -162,14 +206,35 @@ fn mesh_fragment(in: MeshVertex) -> Fragment {
     if (globals.cut_masks == 1u && color.w < material.cutoff) {
         discard;
     }
-    let n_g = smooth_normal(first, vec2<f32>(v, w));
+    var n_g = smooth_normal(first, vec2<f32>(v, w));
+    if (material.normal > 0u && materials.tangents > 0u) {
+        n_g = mapped_normal(material, at, n_g);
+    }
     var s: Surface;
     // The back of a surface is lit like its front.
     s.n = to_camera(instance, select(n_g, -n_g, dot(cross(gv, gw), d) > 0.0));
     s.color = color.xyz;
     s.metallic = material.metallic;
     s.roughness = material.roughness;
+    if (material.metallic_roughness > 0u) {
+        let factors = sampled_at(material.metallic_roughness, at);
+        s.roughness *= factors.y;
+        s.metallic *= factors.z;
+    }
+    s.occlusion = 1.0;
+    if (material.occlusion > 0u) {
+        let sample = sampled_at(material.occlusion, at).x;
+        s.occlusion = 1.0 + material.emissive.w * (sample - 1.0);
+    }
     s.emissive = material.emissive.xyz;
+    if (material.emission > 0u) {
+        s.emissive *= to_linear(sampled_at(material.emission, at).xyz);
+    }
+    if (material.unlit == 1u) {
+        // An unlit surface receives no light and emits its colour.
+        s.occlusion = 0.0;
+        s.emissive = color.xyz;
+    }
     out.color = shaded(tile, instance.physical, s, ray * z, ray);
     return out;
 }

@@ -50,6 +50,7 @@ fn primitive_fragment(in: PrimitiveVertex) -> Fragment {
         s.color = instance.color.xyz;
         s.metallic = 0.0;
         s.roughness = PROMOTED_ROUGHNESS;
+        s.occlusion = 1.0;
         s.emissive = vec3<f32>(0.0);
         out.color = shaded(tile, instance.physical, s, ray * z, ray);
     }

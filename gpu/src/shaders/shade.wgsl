@@ -7,6 +7,8 @@ struct Surface {
     color: vec3<f32>,
     metallic: f32,
     roughness: f32,
+    // Part of the light that arrives.
+    occlusion: f32,
     emissive: vec3<f32>,
 }
 
@@ -69,7 +71,7 @@ fn physical_color(tile: Tile, s: Surface, x: vec3<f32>, d: vec3<f32>) -> vec3<f3
     let f0 = vec3<f32>(DIELECTRIC) + (s.color - DIELECTRIC) * s.metallic;
     let alpha = roughness * roughness;
     let a2 = alpha * alpha;
-    var sum = s.emissive;
+    var sum = vec3<f32>(0.0);
     for (var k = 0u; k < globals.lights; k += 1u) {
         let light = lights[tile.first_light + k];
         let at = arriving(light, x);
@@ -96,7 +98,7 @@ fn physical_color(tile: Tile, s: Surface, x: vec3<f32>, d: vec3<f32>) -> vec3<f3
         let f = f0 * ab.x + ab.y;
         sum += (1.0 - f) * diffuse * irradiance(n_w) + f * light;
     }
-    return to_screen(sum);
+    return to_screen(sum * s.occlusion + s.emissive);
 }
 
 fn matt_color(tile: Tile, s: Surface, x: vec3<f32>) -> vec3<f32> {

@@ -84,7 +84,7 @@ impl Drawable {
             normals::restore_normals(&mut mesh);
         }
         if let Some(stretch) = &part.stretch {
-            apply(&mut mesh, stretch);
+            mesh = mesh.transformed(stretch);
         }
         Ok(Self {
             bytes: bytes(&mesh)?,
@@ -121,36 +121,9 @@ fn make_matt(mesh: &mut RenderMesh, color: Rgba) {
     }
 }
 
-/// Transforms the vertices of a mesh. Winding is reversed if the map mirrors.
-fn apply(mesh: &mut RenderMesh, linear: &Matrix3<f64>) {
-    for p in &mut mesh.positions {
-        p.coords = linear * p.coords;
-    }
-    // The inverse transpose up to a factor: cofactors exist for singular maps, too.
-    let [a, b, c] = [0, 1, 2].map(|k| linear.column(k).into_owned());
-    let sign = if linear.determinant() < 0.0 {
-        -1.0
-    } else {
-        1.0
-    };
-    let cofactors = Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)]) * sign;
-    for n in &mut mesh.normals {
-        *n = (cofactors * *n).try_normalize(0.0).unwrap_or(*n);
-    }
-    if sign < 0.0 {
-        for indices in [
-            &mut mesh.triangles,
-            &mut mesh.triangle_normals,
-            &mut mesh.triangle_uvs,
-        ] {
-            indices.iter_mut().for_each(|t| t.swap(1, 2));
-        }
-    }
-}
-
 /// Returns the memory that a mesh and its textures need in an engine (bytes, estimated).
 fn bytes(mesh: &RenderMesh) -> Result<u64, Refusal> {
-    let maps = mesh.materials.iter().filter_map(|m| m.diffuse_map.as_ref());
+    let maps = mesh.materials.iter().flat_map(Material::textures);
     let sizes = maps.map(|map| match &map.image {
         TextureImage::Content(bytes) => ImageIo::new()
             .load_metadata_from_buffer(bytes)

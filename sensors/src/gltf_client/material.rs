@@ -138,7 +138,7 @@ impl SentMaterial {
             ));
         }
         let matt = Self::matt(material.diffuse.unwrap_or(Rgba::WHITE), texture);
-        let Some(model) = material.metallic_roughness else {
+        let Some(model) = material.metallic_roughness.clone() else {
             return matt;
         };
         let [r, g, b, a] = matt.base_color;
@@ -274,6 +274,7 @@ mod tests {
                 metallic: 0.3,
                 roughness: 0.4,
                 emissive: [0.1, 0.0, 0.0],
+                ..MetallicRoughness::default()
             }),
             ..Material::default()
         };

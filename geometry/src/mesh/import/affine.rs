@@ -1,5 +1,6 @@
 //! Affine transformations of scene nodes.
 
+use crate::mesh::render_mesh::cofactors;
 use nalgebra::{Matrix3, Vector3};
 
 /// Affine transformation.
@@ -26,8 +27,7 @@ impl Affine {
     /// Returns the matrix that transforms normals, up to a positive factor: the inverse transpose,
     /// computed from cofactors so that singular maps have one, too.
     pub(super) fn for_normals(&self) -> Matrix3<f64> {
-        let [a, b, c] = [0, 1, 2].map(|k| self.linear.column(k).into_owned());
-        let cofactors = Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)]);
+        let cofactors = cofactors(&self.linear);
         if self.mirrors() {
             -cofactors
         } else {

@@ -1,13 +1,10 @@
 //! Materials of surfaces.
 
 use super::gamma::GAMMA;
-use super::texture::SampledTexture;
-use crate::error::Result;
-use crate::mesh::{self, AlphaMode, Material};
+use super::texture::{PlacedTexture, TextureCache};
+use crate::mesh::{AlphaMode, Material, MetallicRoughness};
 use crate::rgba::Rgba;
-use std::path::Path;
 use std::sync::Arc;
-use tarragon_framework::warnings::warn;
 
 /// Parameters of physically based reflection: glTF's metallic-roughness model.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +15,8 @@ pub struct ReflectionModel {
     pub roughness: f32,
     /// Emitted light, linear.
     pub emissive: [f32; 3],
+    /// True if the surface shows its colour as it is, whatever the light.
+    pub unlit: bool,
 }
 
 impl ReflectionModel {
@@ -31,7 +30,52 @@ impl ReflectionModel {
         metallic: 0.0,
         roughness: 0.5,
         emissive: [0.0; 3],
+        unlit: false,
     };
+
+    /// Returns the part of the light that the surface receives, and the light that it emits. An unlit
+    /// surface receives none and emits its colour.
+    pub(crate) fn lit(
+        &self,
+        color: [f32; 3],
+        occlusion: f32,
+        emissive: [f32; 3],
+    ) -> (f32, [f32; 3]) {
+        match self.unlit {
+            true => (0.0, color),
+            false => (occlusion, emissive),
+        }
+    }
+}
+
+/// Textures of a surface other than those of colour and opacity.
+#[derive(Clone, Debug)]
+pub struct SurfaceMaps {
+    /// Normals: red, green and blue are components from -1 to 1 along the tangent, the bitangent
+    /// and the normal.
+    pub normal: Option<PlacedTexture>,
+    /// Factor of the components along the tangent and the bitangent.
+    pub normal_scale: f32,
+    /// Factors: green of the roughness, blue of the metalness.
+    pub metallic_roughness: Option<PlacedTexture>,
+    /// Part of the light that arrives: red.
+    pub occlusion: Option<PlacedTexture>,
+    /// Weight of the occlusion, from 0 to 1.
+    pub occlusion_strength: f32,
+    /// Factor of the emitted light: a screen colour.
+    pub emissive: Option<PlacedTexture>,
+}
+
+impl SurfaceMaps {
+    fn any(&self) -> bool {
+        let maps = [
+            &self.normal,
+            &self.metallic_roughness,
+            &self.occlusion,
+            &self.emissive,
+        ];
+        maps.iter().any(|map| map.is_some())
+    }
 }
 
 /// Material of a surface.
@@ -42,9 +86,11 @@ pub struct SurfaceMaterial {
     /// Opacity.
     pub alpha: f32,
     /// Factor of the diffuse colour and the opacity.
-    pub texture: Option<Arc<SampledTexture>>,
+    pub texture: Option<PlacedTexture>,
     /// Opacity map: its red channel is the opacity.
-    pub opacity: Option<Arc<SampledTexture>>,
+    pub opacity: Option<PlacedTexture>,
+    /// Other textures; `None` if there are none.
+    pub maps: Option<Arc<SurfaceMaps>>,
     /// Meaning of the opacity.
     pub alpha_mode: AlphaMode,
     /// Reflection model; `None` means matt (Lambert).
@@ -53,47 +99,74 @@ pub struct SurfaceMaterial {
 
 impl SurfaceMaterial {
     /// Creates a matt material with a colour and an optional texture.
-    pub(crate) fn matt(color: Rgba, texture: Option<Arc<SampledTexture>>) -> Self {
+    pub(crate) fn matt(color: Rgba, texture: Option<PlacedTexture>) -> Self {
         Self {
             diffuse: rgb(color),
             alpha: color.a() as f32,
             texture,
             opacity: None,
+            maps: None,
             alpha_mode: AlphaMode::Blend,
             model: None,
         }
     }
     /// Creates a material from that of a mesh file.
-    pub(crate) fn of(material: &Material) -> Self {
+    pub(crate) fn of(material: &Material, textures: &mut TextureCache) -> Self {
         let color = material.diffuse.unwrap_or(Rgba::WHITE);
-        let read = |map: &Option<mesh::Texture>| {
-            let texture = map
-                .as_ref()
-                .map(|map| SampledTexture::of(&material.name, map));
-            texture.and_then(or_warn)
+        let mut read = |map: &Option<_>| {
+            let texture = map.as_ref();
+            texture.and_then(|texture| textures.read(&material.name, texture))
         };
         let matt = Self {
             opacity: read(&material.opacity_map),
             alpha_mode: material.alpha_mode,
             ..Self::matt(color, read(&material.diffuse_map))
         };
-        let Some(model) = material.metallic_roughness else {
+        if !material.unlit && material.metallic_roughness.is_none() && material.normal_map.is_none()
+        {
             return matt;
+        }
+        let otherwise = MetallicRoughness {
+            metallic: f64::from(ReflectionModel::PROMOTED.metallic),
+            roughness: f64::from(ReflectionModel::PROMOTED.roughness),
+            ..MetallicRoughness::default()
         };
-        Self {
+        let model = material.metallic_roughness.as_ref().unwrap_or(&otherwise);
+        let linear = Self {
             diffuse: matt.diffuse.map(|c| c.powf(GAMMA)),
             model: Some(ReflectionModel {
                 metallic: model.metallic as f32,
                 roughness: model.roughness as f32,
                 emissive: model.emissive.map(|x| x as f32),
+                unlit: material.unlit,
             }),
             ..matt
+        };
+        if material.unlit {
+            return linear;
         }
+        let (normal, occlusion) = (&material.normal_map, &model.occlusion_map);
+        let maps = SurfaceMaps {
+            normal: read(&normal.as_ref().map(|map| map.texture.clone())),
+            normal_scale: normal.as_ref().map_or(1.0, |map| map.scale as f32),
+            metallic_roughness: read(&model.map),
+            occlusion: read(&occlusion.as_ref().map(|map| map.texture.clone())),
+            occlusion_strength: occlusion.as_ref().map_or(1.0, |map| map.strength as f32),
+            emissive: read(&model.emissive_map),
+        };
+        Self {
+            maps: maps.any().then(|| Arc::new(maps)),
+            ..linear
+        }
+    }
+    /// Returns true if its appearance depends on texture coordinates.
+    pub(crate) fn is_textured(&self) -> bool {
+        self.texture.is_some() || self.opacity.is_some() || self.maps.is_some()
     }
     /// Returns true if the background is visible through some part of the surface; `vertex_alpha`
     /// tells whether the vertices of the mesh have opacities below 1.
     pub fn is_translucent(&self, vertex_alpha: bool) -> bool {
-        let texture = self.texture.as_ref().is_some_and(|t| t.translucent);
+        let texture = self.texture.as_ref().is_some_and(|t| t.image.translucent);
         let any = self.alpha < 1.0 || texture || self.opacity.is_some() || vertex_alpha;
         match self.alpha_mode {
             AlphaMode::Opaque => false,
@@ -113,21 +186,4 @@ impl SurfaceMaterial {
 /// Returns a colour without its opacity.
 pub(crate) fn rgb(color: Rgba) -> [f32; 3] {
     [color.r(), color.g(), color.b()].map(|x| x as f32)
-}
-
-/// Reads a texture from a file.
-pub(crate) fn texture(path: &Path) -> Option<Arc<SampledTexture>> {
-    or_warn(SampledTexture::read(path))
-}
-
-/// Turns an error into a warning: a texture that cannot be read is replaced by the diffuse colour,
-/// as in Drake.
-fn or_warn(texture: Result<SampledTexture>) -> Option<Arc<SampledTexture>> {
-    match texture {
-        Ok(texture) => Some(Arc::new(texture)),
-        Err(e) => {
-            warn(format!("{e}; the diffuse colour is used instead"));
-            None
-        }
-    }
 }

@@ -1,14 +1,15 @@
 //! Appearance of a visual: its shape or mesh with colours and materials.
 
-use super::surface_material::{SurfaceMaterial, rgb, texture};
+use super::surface_material::{SurfaceMaterial, rgb};
+use super::tangents::complete_tangents;
+use super::texture::TextureCache;
 use crate::error::{Result, short};
-use crate::mesh::{self, MeshSource, RenderMesh};
+use crate::mesh::{self, MeshSource, RenderMesh, Texture};
 use crate::properties::PerceptionProperties;
 use crate::rgba::Rgba;
 use crate::shape::Shape;
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
-use std::path::Path;
 use tarragon_framework::warnings::warn;
 
 /// Shape or mesh of a visual, with its colours and materials.
@@ -41,7 +42,7 @@ pub enum Appearance {
 /// A mesh with its materials.
 #[derive(Debug)]
 pub struct MeshAppearance {
-    /// Triangles (m), in the geometry's frame.
+    /// Triangles (m), in the geometry's frame, with the tangents that normal maps need.
     pub mesh: RenderMesh,
     /// Materials: one for triangles without a material in the file, then those of the mesh.
     pub materials: Vec<SurfaceMaterial>,
@@ -106,11 +107,8 @@ impl Appearance {
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
         let color = diffuse.unwrap_or(default_diffuse);
         let mut materials = vec![SurfaceMaterial::matt(color, None)];
-        materials.extend(mesh.materials.iter().map(SurfaceMaterial::of));
-        Ok(Self::Mesh(Box::new(MeshAppearance {
-            mesh: mesh.clone(),
-            materials,
-        })))
+        let mesh = with_materials(mesh.clone(), &mut materials, &mut TextureCache::default());
+        Ok(Self::Mesh(Box::new(MeshAppearance { mesh, materials })))
     }
 }
 
@@ -148,19 +146,31 @@ fn read(
     let beside = source.path().map(|p| p.with_extension("png"));
     // An image that no face uses is not read.
     let wanted = mesh.groups.iter().any(|g| g.material.is_none());
-    let texture = match map {
+    let file = match map {
         _ if !wanted => None,
-        Some(map) => texture(Path::new(map)),
-        None => beside
-            .filter(|p| p.is_file() && !mesh.triangle_uvs.is_empty())
-            .and_then(|p| texture(&p)),
+        Some(map) => Some(map.into()),
+        None => beside.filter(|p| p.is_file() && !mesh.triangle_uvs.is_empty()),
     };
+    let mut textures = TextureCache::default();
+    let texture = file.and_then(|file| textures.read("", &Texture::file(file)));
     let otherwise = if texture.is_some() {
         Rgba::WHITE
     } else {
         default_diffuse
     };
     let mut materials = vec![SurfaceMaterial::matt(diffuse.unwrap_or(otherwise), texture)];
-    materials.extend(mesh.materials.iter().map(SurfaceMaterial::of));
+    let mesh = with_materials(mesh, &mut materials, &mut textures);
     Ok((mesh, materials))
+}
+
+/// Appends the materials of a mesh. Returns the mesh with the tangents that they need.
+fn with_materials(
+    mut mesh: RenderMesh,
+    materials: &mut Vec<SurfaceMaterial>,
+    textures: &mut TextureCache,
+) -> RenderMesh {
+    let of_mesh = mesh.materials.iter();
+    materials.extend(of_mesh.map(|material| SurfaceMaterial::of(material, textures)));
+    complete_tangents(&mut mesh, materials);
+    mesh
 }

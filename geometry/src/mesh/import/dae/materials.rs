@@ -251,8 +251,8 @@ impl<'d, 'x> DaeMaterials<'d, 'x> {
             }
         };
         Some(Texture {
-            image,
             wrap: [wrap("wrap_s"), wrap("wrap_t")],
+            ..image.into()
         })
     }
 

@@ -13,6 +13,9 @@ use gltf::{Accessor, Glb, buffer};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use std::borrow::Cow;
 
+/// Extensions that are read.
+const SUPPORTED: [&str; 2] = ["KHR_materials_unlit", "KHR_texture_transform"];
+
 /// Validated document with the content of its buffers.
 pub(super) struct GltfDocument<'a> {
     pub(super) at: GltfOrigin<'a>,
@@ -69,9 +72,12 @@ impl<'a> GltfDocument<'a> {
         })
     }
 
-    /// Returns the names of the extensions that the document uses, all of which are ignored.
-    pub(super) fn extensions_used(&self) -> Vec<String> {
-        self.gltf.as_json().extensions_used.clone()
+    /// Returns the names of the extensions that the document uses and that are ignored.
+    pub(super) fn ignored_extensions(&self) -> Vec<String> {
+        let used = self.gltf.as_json().extensions_used.iter();
+        used.filter(|name| !SUPPORTED.contains(&name.as_str()))
+            .cloned()
+            .collect()
     }
 
     /// Returns the elements of an accessor; the caller checks its component type.
@@ -262,13 +268,18 @@ fn validate(at: GltfOrigin<'_>, root: &Root) -> Result<()> {
             short(version)
         )));
     }
-    if !root.extensions_required.is_empty() {
-        let names: Vec<_> = root.extensions_required.iter().map(|e| short(e)).collect();
-        return Err(at.error(format!(
+    let required = root.extensions_required.iter();
+    let missing: Vec<_> = required
+        .filter(|name| !SUPPORTED.contains(&name.as_str()))
+        .map(|name| short(name))
+        .collect();
+    if !missing.is_empty() {
+        return Err(at.unsupported(format!(
             "the file requires the extensions {}, which are not supported",
-            names.join(", ")
+            missing.join(", ")
         )));
     }
+    refuse_deformation(at, root)?;
     // The crate's validation panics on such indices.
     let accessors = root.accessors.len();
     let primitives = root.meshes.iter().enumerate();
@@ -301,6 +312,28 @@ fn validate(at: GltfOrigin<'_>, root: &Root) -> Result<()> {
         }
     });
     found.map_or(Ok(()), Err)
+}
+
+/// Refuses skins and morph targets: their meshes would be drawn in a shape that the file never
+/// shows.
+fn refuse_deformation(at: GltfOrigin<'_>, root: &Root) -> Result<()> {
+    let skinned = root.nodes.iter().position(|node| node.skin.is_some());
+    if let Some(node) = skinned {
+        return Err(at.unsupported(format!(
+            "nodes[{node}] must have no skin, which is not supported; apply the skin to the mesh, \
+            and export it without an armature"
+        )));
+    }
+    for (m, mesh) in root.meshes.iter().enumerate() {
+        let morphs = |p: &json::mesh::Primitive| p.targets.as_ref().is_some_and(|t| !t.is_empty());
+        if let Some(p) = mesh.primitives.iter().position(morphs) {
+            return Err(at.unsupported(format!(
+                "meshes[{m}].primitives[{p}] must have no morph targets, which are not supported; \
+                export the mesh without shape keys"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn read_buffer<'a>(

@@ -1,58 +1,208 @@
-//! Materials of the metallic-roughness model: base colour with texture, metalness, roughness and
-//! emission.
+//! Materials of the metallic-roughness model and their textures.
 
 use super::document::GltfDocument;
+use super::texture_transform::{self, TextureTransform};
 use super::uri::{self, Uri};
 use crate::error::short;
-use crate::mesh::{AlphaMode, Material, MetallicRoughness, Texture, TextureImage, Wrap};
+use crate::mesh::{
+    AlphaMode, Material, MetallicRoughness, NormalMap, OcclusionMap, Texture, TextureImage, Wrap,
+};
 use crate::rgba::Rgba;
+use gltf::json;
+use gltf::json::validation::Checked;
 use gltf::material::AlphaMode as Mode;
 use gltf::texture::WrappingMode;
 use tarragon_framework::warnings::warn;
 
-/// Reads the materials of the document, in its order.
-pub(super) fn read(document: &GltfDocument<'_>) -> Vec<Material> {
-    let mut images: Vec<Option<Option<TextureImage>>> =
-        vec![None; document.gltf.as_json().images.len()];
-    let materials = document.gltf.materials();
-    materials
-        .map(|material| {
-            let pbr = material.pbr_metallic_roughness();
-            let unit = |x: f32| f64::from(x).clamp(0.0, 1.0);
-            let mut read = Material {
-                name: material.name().unwrap_or_default().into(),
-                diffuse: Some(color(pbr.base_color_factor(), material.alpha_mode())),
-                alpha_mode: match material.alpha_mode() {
-                    Mode::Opaque => AlphaMode::Opaque,
-                    Mode::Blend => AlphaMode::Blend,
-                    Mode::Mask => {
-                        AlphaMode::Mask(f64::from(material.alpha_cutoff().unwrap_or(0.5)))
-                    }
-                },
-                metallic_roughness: Some(MetallicRoughness {
-                    metallic: unit(pbr.metallic_factor()),
-                    roughness: unit(pbr.roughness_factor()),
-                    emissive: material.emissive_factor().map(unit),
-                }),
-                ..Material::default()
+/// Materials of a document, in its order.
+#[derive(Clone, Default)]
+pub(super) struct GltfMaterials {
+    pub(super) materials: Vec<Material>,
+    /// By material, the numbers of the sets of texture coordinates (`TEXCOORD_n`) that are its
+    /// first and second set.
+    uv_sets: Vec<Vec<u32>>,
+}
+
+impl GltfMaterials {
+    /// Reads the materials of the document.
+    pub(super) fn read(document: &GltfDocument<'_>) -> Self {
+        let mut images = Images {
+            document,
+            known: vec![None; document.gltf.as_json().images.len()],
+        };
+        let materials = &document.gltf.as_json().materials;
+        let read = materials.iter().enumerate();
+        let read = read.map(|(m, material)| images.material(m, material));
+        let (materials, uv_sets) = read.unzip();
+        Self { materials, uv_sets }
+    }
+    /// Returns the numbers of the first set of texture coordinates of a material, and of the second
+    /// one if a texture uses it.
+    pub(super) fn uv_sets(&self, material: Option<usize>) -> (u32, Option<u32>) {
+        let sets = material.and_then(|m| self.uv_sets.get(m));
+        let sets = sets.map_or(&[][..], |sets| sets);
+        (sets.first().copied().unwrap_or(0), sets.get(1).copied())
+    }
+    /// Returns true if a material has a normal map.
+    pub(super) fn has_normal_map(&self, material: Option<usize>) -> bool {
+        let material = material.and_then(|m| self.materials.get(m));
+        material.is_some_and(|m| m.normal_map.is_some())
+    }
+}
+
+/// Reference of a material to a texture.
+struct TextureReference<'a> {
+    texture: usize,
+    uv_set: u32,
+    transform: Option<&'a json::Value>,
+}
+
+impl<'a> From<&'a json::texture::Info> for TextureReference<'a> {
+    fn from(info: &'a json::texture::Info) -> Self {
+        Self {
+            texture: info.index.value(),
+            uv_set: info.tex_coord,
+            transform: (info.extensions.as_ref())
+                .and_then(|e| e.others.get(texture_transform::NAME)),
+        }
+    }
+}
+
+/// Images of the document, each read once: `Some(None)` is unusable.
+struct Images<'a> {
+    document: &'a GltfDocument<'a>,
+    known: Vec<Option<Option<TextureImage>>>,
+}
+
+impl Images<'_> {
+    /// Reads a material. Returns its sets of texture coordinates, too.
+    fn material(&mut self, m: usize, material: &json::Material) -> (Material, Vec<u32>) {
+        let pbr = &material.pbr_metallic_roughness;
+        let unit = |x: f32| f64::from(x).clamp(0.0, 1.0);
+        let mut sets = Vec::new();
+        let mut read = |name: &str, reference: TextureReference<'_>| {
+            self.texture(&format!("materials[{m}].{name}"), &reference, &mut sets)
+        };
+        let base = pbr.base_color_texture.as_ref();
+        // The first texture decides on the first set of coordinates.
+        let diffuse_map = base.and_then(|info| read("baseColorTexture", info.into()));
+        let normal = material.normal_texture.as_ref();
+        let normal_map = normal.and_then(|normal| {
+            let reference = TextureReference {
+                texture: normal.index.value(),
+                uv_set: normal.tex_coord,
+                transform: (normal.extensions.as_ref())
+                    .and_then(|e| e.others.get(texture_transform::NAME)),
             };
-            // Validation has refused textures without an image.
-            if let Some(texture) = pbr.base_color_texture().map(|info| info.texture()) {
-                let i = texture.source().index();
-                let sampler = texture.sampler();
-                let image = images[i].get_or_insert_with(|| image(document, i));
-                read.diffuse_map = image.clone().map(|image| Texture {
-                    image,
-                    wrap: [sampler.wrap_s(), sampler.wrap_t()].map(|mode| match mode {
-                        WrappingMode::Repeat => Wrap::Repeat,
-                        WrappingMode::MirroredRepeat => Wrap::MirroredRepeat,
-                        WrappingMode::ClampToEdge => Wrap::ClampToEdge,
-                    }),
-                });
+            Some(NormalMap {
+                texture: read("normalTexture", reference)?,
+                scale: f64::from(normal.scale),
+            })
+        });
+        let occlusion = material.occlusion_texture.as_ref();
+        let occlusion_map = occlusion.and_then(|occlusion| {
+            let reference = TextureReference {
+                texture: occlusion.index.value(),
+                uv_set: occlusion.tex_coord,
+                transform: (occlusion.extensions.as_ref())
+                    .and_then(|e| e.others.get(texture_transform::NAME)),
+            };
+            Some(OcclusionMap {
+                texture: read("occlusionTexture", reference)?,
+                strength: unit(occlusion.strength.0),
+            })
+        });
+        let map = pbr.metallic_roughness_texture.as_ref();
+        let map = map.and_then(|info| read("metallicRoughnessTexture", info.into()));
+        let emissive_map = material.emissive_texture.as_ref();
+        let emissive_map = emissive_map.and_then(|info| read("emissiveTexture", info.into()));
+        let alpha_mode = match material.alpha_mode {
+            Checked::Valid(mode) => mode,
+            // Validation has refused other names.
+            Checked::Invalid => Mode::Opaque,
+        };
+        let extensions = material.extensions.as_ref().map(|e| &e.others);
+        let cutoff = material.alpha_cutoff.map_or(0.5, |cutoff| cutoff.0);
+        let material = Material {
+            name: material.name.clone().unwrap_or_default(),
+            diffuse: Some(color(pbr.base_color_factor.0, alpha_mode)),
+            diffuse_map,
+            opacity_map: None,
+            normal_map,
+            alpha_mode: match alpha_mode {
+                Mode::Opaque => AlphaMode::Opaque,
+                Mode::Blend => AlphaMode::Blend,
+                Mode::Mask => AlphaMode::Mask(f64::from(cutoff)),
+            },
+            metallic_roughness: Some(MetallicRoughness {
+                metallic: unit(pbr.metallic_factor.0),
+                roughness: unit(pbr.roughness_factor.0),
+                emissive: material.emissive_factor.0.map(unit),
+                map,
+                occlusion_map,
+                emissive_map,
+            }),
+            unlit: extensions.is_some_and(|e| e.contains_key("KHR_materials_unlit")),
+        };
+        (material, sets)
+    }
+
+    /// Reads a texture. `sets` are the sets of texture coordinates that the material uses so far. An
+    /// unusable texture is left out with a warning, as in Drake.
+    fn texture(
+        &mut self,
+        place: &str,
+        reference: &TextureReference<'_>,
+        sets: &mut Vec<u32>,
+    ) -> Option<Texture> {
+        let left_out = |why: String| {
+            let file = self.document.at.0.path.display();
+            warn(format!("{file}: {place} {why}; it is left out"));
+        };
+        let transform = match TextureTransform::read(reference.transform) {
+            Ok(transform) => transform,
+            Err(why) => {
+                left_out(why);
+                return None;
             }
-            read
+        };
+        let set = transform.uv_set.unwrap_or(reference.uv_set);
+        let known = sets.iter().position(|s| *s == set);
+        if known.is_none() && sets.len() == 2 {
+            left_out(format!(
+                "uses the texture coordinates TEXCOORD_{set}, but the textures of a material may use \
+                two sets of them, here TEXCOORD_{} and TEXCOORD_{}",
+                sets[0], sets[1]
+            ));
+            return None;
+        }
+        let json = self.document.gltf.as_json();
+        // Validation has refused indices of nothing.
+        let texture = json.textures.get(reference.texture)?;
+        let sampler = texture.sampler.and_then(|s| json.samplers.get(s.value()));
+        let wrap = |mode: Option<Checked<WrappingMode>>| match mode {
+            Some(Checked::Valid(WrappingMode::MirroredRepeat)) => Wrap::MirroredRepeat,
+            Some(Checked::Valid(WrappingMode::ClampToEdge)) => Wrap::ClampToEdge,
+            Some(Checked::Valid(WrappingMode::Repeat) | Checked::Invalid) | None => Wrap::Repeat,
+        };
+        let i = texture.source.value();
+        let document = self.document;
+        let image = self.known.get_mut(i)?;
+        let image = image.get_or_insert_with(|| image_of(document, i)).clone()?;
+        let uv_set = known.unwrap_or_else(|| {
+            sets.push(set);
+            sets.len() - 1
+        });
+        Some(Texture {
+            image,
+            wrap: [
+                wrap(sampler.map(|s| s.wrap_s)),
+                wrap(sampler.map(|s| s.wrap_t)),
+            ],
+            uv_set,
+            uv_transform: transform.matrix,
         })
-        .collect()
+    }
 }
 
 /// Returns the material of primitives without one, as in VTK: white plastic. (The default of the
@@ -83,13 +233,13 @@ fn color([r, g, b, a]: [f32; 4], mode: Mode) -> Rgba {
 }
 
 /// Finds an image. An unusable one is logged and left out, as in Drake.
-fn image(document: &GltfDocument<'_>, index: usize) -> Option<TextureImage> {
+fn image_of(document: &GltfDocument<'_>, index: usize) -> Option<TextureImage> {
     let at = document.at;
     let place = format!("images[{index}]");
     let found = find_image(document, index, &place);
     if let Err(why) = &found {
         let file = at.0.path.display();
-        warn(format!("{file}: {place} {why}; the base colour is used"));
+        warn(format!("{file}: {place} {why}; it is left out"));
     }
     found.ok()
 }

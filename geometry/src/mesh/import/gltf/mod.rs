@@ -7,9 +7,11 @@ mod colors;
 mod document;
 mod materials;
 mod origin;
+mod texture_transform;
 mod uri;
 
 use self::document::{GltfDocument, PlacedMesh};
+use self::materials::GltfMaterials;
 use self::origin::GltfOrigin;
 use super::origin::FileOrigin;
 use crate::error::Result;
@@ -35,16 +37,19 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// is up in glTF and z is up here, as in Drake. Triangles without normals are flat, as the
 /// specification demands.
 ///
-/// The material properties that are read are base colour, base colour texture (PNG or JPEG, with
-/// its wrapping modes), alpha mode, metalness, roughness and emissive colour; vertex colours are
-/// read, too. Images of other formats, such as KTX2, are left out with a warning. Primitives
-/// without a material are white plastic. Other textures, skins, morph targets (the mesh is shown
-/// undeformed), animations, points, lines and [extensions](RenderMesh::ignored_extensions) are
+/// All properties of materials are read: base colour, metalness, roughness, emitted light, alpha
+/// mode, and the textures of these, of normals and of occlusion (PNG or JPEG, with wrapping modes
+/// and up to two sets of texture coordinates per material); vertex colours and tangents are read,
+/// too, and the extensions `KHR_texture_transform` and `KHR_materials_unlit`. Images of other
+/// formats, such as KTX2, are left out with a warning. Primitives without a material are white
+/// plastic. Animations, points, lines and [other extensions](RenderMesh::ignored_extensions) are
 /// ignored.
 ///
 /// # Errors
 /// Returns an error if the content is not valid glTF 2.0, a buffer cannot be read, a number is not
-/// finite, an extension is required, an accessor is sparse, or there are no triangles.
+/// finite, an accessor is sparse, or there are no triangles; an error of kind
+/// [`Unsupported`](crate::ErrorKind::Unsupported) if another extension is required, or there are
+/// skins or morph targets.
 pub fn parse_gltf(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     parse(FileOrigin::on_disk(path), bytes)
 }
@@ -54,7 +59,8 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> 
     let document = GltfDocument::open(GltfOrigin(origin), bytes)?;
     let placed = document.placed_meshes()?;
     check_size(&document, placed.iter().flat_map(|p| p.mesh.primitives()))?;
-    let mut reader = GltfReader::new(&document, materials::read(&document));
+    let materials = GltfMaterials::read(&document);
+    let mut reader = GltfReader::new(&document, &materials, materials.materials.clone());
     for placed in &placed {
         for primitive in placed.mesh.primitives() {
             reader.primitive(placed, &primitive)?;
@@ -108,10 +114,12 @@ pub fn parse_gltf_primitives(
         &document,
         found.iter().map(|(primitive, _)| primitive.clone()),
     )?;
-    let materials = materials::read(&document);
+    let materials = GltfMaterials::read(&document);
     let read = |(primitive, mesh): (Primitive<'_>, gltf::Mesh<'_>)| {
-        let own = primitive.material().index().and_then(|i| materials.get(i));
-        let mut reader = GltfReader::new(&document, own.cloned().into_iter().collect());
+        let own = primitive.material().index();
+        let own = own.and_then(|i| materials.materials.get(i));
+        let own = own.cloned().into_iter().collect();
+        let mut reader = GltfReader::new(&document, &materials, own);
         reader.primitive(&PlacedMesh::unplaced(mesh), &primitive)?;
         if let Some(group) = reader.mesh.groups.first_mut() {
             group.material = Some(0);
@@ -154,8 +162,12 @@ fn check_size<'a>(
     Ok(())
 }
 
+/// Texture coordinates of a triangle that has none.
+const NO_UVS: [u32; 3] = [RenderMesh::NO_UV; 3];
+
 struct GltfReader<'a> {
     document: &'a GltfDocument<'a>,
+    materials: &'a GltfMaterials,
     mesh: RenderMesh,
     without_normals: Vec<(usize, Smoothing)>,
     /// Index of the material of primitives that have none.
@@ -163,12 +175,18 @@ struct GltfReader<'a> {
 }
 
 impl<'a> GltfReader<'a> {
-    fn new(document: &'a GltfDocument<'a>, materials: Vec<Material>) -> Self {
+    /// Creates a reader of a mesh with the materials `used`, the document's or one of them.
+    fn new(
+        document: &'a GltfDocument<'a>,
+        materials: &'a GltfMaterials,
+        used: Vec<Material>,
+    ) -> Self {
         Self {
+            materials,
             default_material: None,
             mesh: RenderMesh {
-                materials,
-                ignored_extensions: document.extensions_used(),
+                materials: used,
+                ignored_extensions: document.ignored_extensions(),
                 ..RenderMesh::default()
             },
             without_normals: Vec::new(),
@@ -213,18 +231,28 @@ impl<'a> GltfReader<'a> {
         }
 
         let material = primitive.material();
-        let texture = material.pbr_metallic_roughness().base_color_texture();
-        let set = texture.map_or(0, |t| t.tex_coord());
-        match primitive.get(&Semantic::TexCoords(set)) {
-            Some(uvs) => {
-                let base = self.uvs(uvs, count)?;
-                self.mesh.triangle_uvs.extend(shifted(base));
-            }
-            None => {
-                let end = self.mesh.triangles.len();
-                let no_uv = [RenderMesh::NO_UV; 3];
-                self.mesh.triangle_uvs.resize(end, no_uv);
-            }
+        let (set, second_set) = self.materials.uv_sets(material.index());
+        let uvs = self.uvs(primitive, set, count)?;
+        let more = uvs.map_or(vec![NO_UVS; triangles.len()], |base| {
+            shifted(base).collect()
+        });
+        self.mesh.triangle_uvs.extend(more);
+        if let Some(set) = second_set
+            && let Some(base) = self.uvs(primitive, set, count)?
+        {
+            // Those of earlier primitives may have none.
+            self.mesh.triangle_second_uvs.resize(first, NO_UVS);
+            self.mesh.triangle_second_uvs.extend(shifted(base));
+        }
+        if self.materials.has_normal_map(material.index())
+            && primitive.get(&Semantic::Normals).is_some()
+            && let Some(tangents) = primitive.get(&Semantic::Tangents)
+        {
+            let tangents = self.tangents(placed, tangents, count)?;
+            let none = [RenderMesh::NO_TANGENT; 3];
+            self.mesh.triangle_tangents.resize(first, none);
+            let of_corners = triangles.iter().map(|t| t.map(|v| tangents[v as usize]));
+            self.mesh.triangle_tangents.extend(of_corners);
         }
         if let Some(colors) = primitive.get(&Semantic::Colors(0)) {
             self.same_count("COLOR_0", &colors, count)?;
@@ -302,8 +330,34 @@ impl<'a> GltfReader<'a> {
         Ok(base)
     }
 
-    /// Appends texture coordinates and returns the index of the first.
-    fn uvs(&mut self, accessor: Accessor<'a>, count: usize) -> Result<u32> {
+    /// Returns the tangents of the vertices.
+    fn tangents(
+        &self,
+        placed: &PlacedMesh<'_>,
+        accessor: Accessor<'a>,
+        count: usize,
+    ) -> Result<Vec<[f32; 4]>> {
+        self.same_count("TANGENT", &accessor, count)?;
+        let sign = if placed.x_gn.mirrors() { -1.0 } else { 1.0 };
+        let tangents = self.vectors::<[f32; 4]>("TANGENT", accessor, Dimensions::Vec4)?;
+        let placed = |[x, y, z, w]: [f32; 4]| {
+            let t = placed.x_gn.linear * Vector3::new(x, y, z).cast();
+            let unit = t.try_normalize(0.0).filter(|t| t.norm_squared() > 0.5);
+            match unit.map(|t| t.cast::<f32>()) {
+                Some(t) if w.abs() == 1.0 => [t.x, t.y, t.z, w * sign],
+                // The tangent is computed.
+                _ => RenderMesh::NO_TANGENT,
+            }
+        };
+        Ok(tangents.map(placed).collect())
+    }
+
+    /// Appends the texture coordinates of a set and returns the index of the first; `None` if the
+    /// primitive does not have the set.
+    fn uvs(&mut self, primitive: &Primitive<'a>, set: u32, count: usize) -> Result<Option<u32>> {
+        let Some(accessor) = primitive.get(&Semantic::TexCoords(set)) else {
+            return Ok(None);
+        };
         self.same_count("TEXCOORD", &accessor, count)?;
         let base = self.mesh.uvs.len() as u32;
         let what = "TEXCOORD";
@@ -330,7 +384,7 @@ impl<'a> GltfReader<'a> {
                 self.mesh.uvs.extend(all.map(|uv| up(uv.map(f64::from))));
             }
         }
-        Ok(base)
+        Ok(Some(base))
     }
 
     fn same_count(&self, what: &str, accessor: &Accessor<'_>, count: usize) -> Result<()> {
@@ -448,6 +502,15 @@ impl<'a> GltfReader<'a> {
         }
         if mesh.uvs.is_empty() {
             mesh.triangle_uvs = Vec::new();
+        }
+        // Those of later primitives may have none.
+        let count = mesh.triangles.len();
+        if !mesh.triangle_second_uvs.is_empty() {
+            mesh.triangle_second_uvs.resize(count, NO_UVS);
+        }
+        if !mesh.triangle_tangents.is_empty() {
+            let none = [RenderMesh::NO_TANGENT; 3];
+            mesh.triangle_tangents.resize(count, none);
         }
         if !mesh.colors.is_empty() {
             mesh.colors.resize(mesh.positions.len(), [1.0; 4]);

@@ -11,4 +11,7 @@ impl GltfOrigin<'_> {
     pub(super) fn error(self, message: impl std::fmt::Display) -> Error {
         parse_error(self.0.path, 0, message.to_string())
     }
+    pub(super) fn unsupported(self, message: impl std::fmt::Display) -> Error {
+        Error::unsupported(format!("{}: {message}", self.0.path.display()))
+    }
 }

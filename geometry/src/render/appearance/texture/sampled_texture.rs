@@ -3,7 +3,6 @@
 use super::picture::DecodedImage;
 use crate::error::Result;
 use crate::mesh::{self, TextureImage, Wrap};
-use std::path::Path;
 
 /// A texture: the image (level 0), and mip levels down to one pixel.
 #[derive(Debug)]
@@ -39,13 +38,6 @@ impl SampledTexture {
             }
         };
         Ok(Self::new(picture, texture.wrap))
-    }
-    /// Reads an image file as a repeating texture.
-    ///
-    /// # Errors
-    /// Returns an error if the image cannot be read.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
-        Ok(Self::new(DecodedImage::read(path)?, [Wrap::Repeat; 2]))
     }
     /// Returns the levels: the image, then images of half the size down to one pixel.
     pub fn levels(&self) -> &[MipLevel] {

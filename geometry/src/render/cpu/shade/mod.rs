@@ -2,6 +2,7 @@
 
 mod environment;
 mod lights;
+mod mesh_samples;
 mod pbr;
 mod shader;
 mod shape_normals;

@@ -2,6 +2,7 @@
 //! the physically based reflection of [`super::pbr`].
 
 use super::lights::add_lambert;
+use super::mesh_samples::MeshSamples;
 use super::pbr::Reflector;
 use super::shape_normals::normal;
 use crate::render::appearance::{
@@ -11,9 +12,7 @@ use crate::render::cpu::gamma::to_screen;
 use crate::render::cpu::raster::LinearBlocks;
 use crate::render::cpu::setup::{Scene, Shadows};
 use crate::render::cpu::simd::{Vector3x8, dot, splat_all, splat3};
-use crate::render::cpu::store::{
-    ClusteredMesh, ShadedTriangle, SmoothNormals, Uvs, Visual, VisualForm, uv_at,
-};
+use crate::render::cpu::store::{ClusteredMesh, ShadedTriangle, SmoothNormals, Visual, VisualForm};
 use crate::render::projection::PoseInCamera;
 use nalgebra::{Matrix3, Vector3};
 use wide::f32x8;
@@ -55,6 +54,8 @@ struct ShadingPoints {
     alpha: f32x8,
     /// Metalness and roughness.
     model: [f32x8; 2],
+    /// Part of the light that arrives.
+    occlusion: f32x8,
     emissive: Vector3x8,
 }
 
@@ -135,6 +136,7 @@ impl<'a> Shader<'a> {
                     ReflectionModel::PROMOTED.roughness,
                 ]
                 .map(f32x8::splat),
+                occlusion: f32x8::ONE,
                 emissive: [f32x8::ZERO; 3],
             };
             return (self.color(&points, &x, &d, (px, py, z, mask)), alpha);
@@ -215,7 +217,7 @@ impl<'a> Shader<'a> {
     ) -> Vector3x8 {
         let [metallic, roughness] = points.model;
         let reflector = Reflector::new(points.n, d, &points.color, metallic, roughness);
-        let mut sum = points.emissive;
+        let mut sum = [f32x8::ZERO; 3];
         for (i, l) in self.lights.iter().enumerate() {
             let (towards, strength) = l.arriving(x);
             let strength = self.lit(i, strength, &towards, points, at);
@@ -225,7 +227,11 @@ impl<'a> Shader<'a> {
             let r_wg = (r_wc * self.object.r).cast();
             reflector.add_environment(environment, &r_wg, at.3, &mut sum);
         }
-        to_screen(sum)
+        // Occlusion weakens all light, not only that of the environment: VTK, which Drake uses,
+        // does the same.
+        to_screen(std::array::from_fn(|k| {
+            sum[k] * points.occlusion + points.emissive[k]
+        }))
     }
     /// Returns the strength of a light, zero in shadow. Shadows are not traced for points that face
     /// away from the light, where the strength does not matter.
@@ -287,18 +293,19 @@ impl<'a> Shader<'a> {
         let all = |first: u32| triangles.iter().all(|t| t.material == first);
         let material = material.or_else(|| Some(triangles[0].material).filter(|m| all(*m)))?;
         let surface = &mesh.materials[material as usize];
-        let textured = surface.texture.is_some() || surface.opacity.is_some();
-        if textured || !mesh.colors.is_empty() || self.shadows.is_some() {
+        if surface.is_textured() || !mesh.colors.is_empty() || self.shadows.is_some() {
             return None;
         }
         let model = surface.model.unwrap_or(ReflectionModel::PROMOTED);
+        let (occlusion, emissive) = model.lit(surface.diffuse, 1.0, model.emissive);
         Some(ShadingPoints {
             n: SmoothNormals::at(triangles, x, d).n,
             flat: [f32x8::ZERO; 3],
             color: splat_all(&surface.diffuse),
             alpha: f32x8::splat(surface.drawn_alpha(surface.alpha)),
             model: [f32x8::splat(model.metallic), f32x8::splat(model.roughness)],
-            emissive: splat_all(&model.emissive),
+            occlusion: f32x8::splat(occlusion),
+            emissive: splat_all(&emissive),
         })
     }
     fn mesh_block(
@@ -315,6 +322,8 @@ impl<'a> Shader<'a> {
         let mut emissive = [[0.0; 8]; 3];
         let mut alphas = [1.0; 8];
         let mut model = [[0.0; 8]; 2];
+        let mut occlusion = [1.0; 8];
+        let mut normals = smooth.n.map(f32x8::to_array);
         let (d, z) = (d.map(f32x8::to_array), z.to_array());
         let all_weights = smooth.weights.map(f32x8::to_array);
         for k in (0..8).filter(|k| mask >> k & 1 == 1) {
@@ -324,11 +333,14 @@ impl<'a> Shader<'a> {
             let surface = &mesh.materials[triangle.material as usize];
             let weights = all_weights.map(|w| w[k]);
             let (mut color, mut alpha) = (surface.diffuse, surface.alpha);
-            let uv = || mesh.uvs.get(part).copied().unwrap_or_default();
-            let footprint = |uv: &Uvs| self.pixel * z[k] * triangle.uv_per_metre(uv);
+            let samples = MeshSamples {
+                mesh,
+                part,
+                weights,
+                pixel: self.pixel * z[k],
+            };
             if let Some(texture) = &surface.texture {
-                let uv = uv();
-                let [r, g, b, a] = texture.sample(uv_at(&uv, weights), footprint(&uv));
+                let [r, g, b, a] = samples.of(texture);
                 let mut sample = [r, g, b];
                 if self.physical {
                     sample = sample.map(|c| c.powf(GAMMA));
@@ -337,8 +349,7 @@ impl<'a> Shader<'a> {
                 alpha *= a;
             }
             if let Some(opacity) = &surface.opacity {
-                let uv = uv();
-                alpha *= opacity.sample(uv_at(&uv, weights), footprint(&uv))[0];
+                alpha *= samples.of(opacity)[0];
             }
             if let Some([a, b, c]) = mesh.colors.get(part) {
                 let [v, w] = weights;
@@ -349,10 +360,21 @@ impl<'a> Shader<'a> {
             (0..3).for_each(|c| diffuse[c][k] = color[c]);
             alphas[k] = surface.drawn_alpha(alpha);
             if self.physical {
-                let found = surface.model.unwrap_or(ReflectionModel::PROMOTED);
+                let mut found = surface.model.unwrap_or(ReflectionModel::PROMOTED);
+                let mut occluded = 1.0;
+                if let Some(maps) = &surface.maps {
+                    occluded = samples.apply(maps, &mut found);
+                    if let Some(map) = &maps.normal {
+                        let smooth = Vector3::new(normals[0][k], normals[1][k], normals[2][k]);
+                        let n = samples.normal((map, maps.normal_scale), smooth, &lane(&d));
+                        (0..3).for_each(|c| normals[c][k] = n[c]);
+                    }
+                }
                 model[0][k] = found.metallic;
                 model[1][k] = found.roughness;
-                (0..3).for_each(|c| emissive[c][k] = found.emissive[c]);
+                let (arrives, emitted) = found.lit(color, occluded, found.emissive);
+                occlusion[k] = arrives;
+                (0..3).for_each(|c| emissive[c][k] = emitted[c]);
             }
             if self.shadows.is_some() {
                 let normal = triangle.facing(&lane(&d));
@@ -360,11 +382,12 @@ impl<'a> Shader<'a> {
             }
         }
         ShadingPoints {
-            n: smooth.n,
+            n: normals.map(f32x8::new),
             flat: flat.map(f32x8::new),
             color: diffuse.map(f32x8::new),
             alpha: f32x8::new(alphas),
             model: model.map(f32x8::new),
+            occlusion: f32x8::new(occlusion),
             emissive: emissive.map(f32x8::new),
         }
     }

@@ -46,6 +46,10 @@ pub(crate) struct ClusteredMesh {
     /// Texture coordinates by triangle, stored separately because most images do not need them; may
     /// be empty.
     pub(crate) uvs: Vec<Uvs>,
+    /// The same for textures that use the second set.
+    pub(crate) second_uvs: Vec<Uvs>,
+    /// Tangents of the corners by triangle, for normal maps; may be empty.
+    pub(crate) tangents: Vec<[[f32; 4]; 3]>,
     /// Colours of the corners by triangle; may be empty.
     pub(crate) colors: Vec<[[f32; 4]; 3]>,
     /// Materials. The first one is for triangles without a material in the file.
@@ -75,6 +79,8 @@ impl ClusteredMesh {
             clusters: Vec::new(),
             triangles: Vec::new(),
             uvs: Vec::new(),
+            second_uvs: Vec::new(),
+            tangents: Vec::new(),
             colors: Vec::new(),
             has_model: materials.iter().any(|m| m.model.is_some()),
             materials,
@@ -142,20 +148,24 @@ impl ClusteredMesh {
                 mesh.triangle_normals[t].map(|n| mesh.normals[n as usize]),
                 material_of[t],
             );
-            if let Some(t) = mesh.triangle_uvs.get(t) {
-                let at = |i: u32| mesh.uvs.get(i as usize).copied().unwrap_or_default();
-                let mut uv = t.map(at);
-                if turned {
-                    uv.swap(1, 2);
-                }
-                self.uvs.push(uvs(uv));
+            let order = if turned { [0, 2, 1] } else { [0, 1, 2] };
+            let uvs_of = |set: usize| {
+                let corners = mesh.uvs_of(t, set);
+                uvs(order.map(|k| corners[k]))
+            };
+            if !mesh.triangle_uvs.is_empty() {
+                self.uvs.push(uvs_of(0));
+            }
+            if !mesh.triangle_second_uvs.is_empty() {
+                self.second_uvs.push(uvs_of(1));
+            }
+            if let Some(tangents) = mesh.triangle_tangents.get(t) {
+                self.tangents.push(order.map(|k| tangents[k]));
             }
             if !mesh.colors.is_empty() {
-                let mut colors = mesh.triangles[t].map(|v| mesh.colors[v as usize]);
-                if turned {
-                    colors.swap(1, 2);
-                }
-                self.colors.push(colors);
+                let corners = mesh.triangles[t];
+                self.colors
+                    .push(order.map(|k| mesh.colors[corners[k] as usize]));
             }
             self.triangles.push(triangle);
         }

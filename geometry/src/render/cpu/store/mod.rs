@@ -6,6 +6,6 @@ mod visual;
 mod visuals;
 
 pub(super) use clusters::{CLUSTER, Cluster, ClusteredMesh, VERTEX_BLOCKS};
-pub(super) use shaded_triangle::{ShadedTriangle, SmoothNormals, Uvs, uv_at};
+pub(super) use shaded_triangle::{ShadedTriangle, SmoothNormals, uv_at};
 pub(super) use visual::{Visual, VisualForm};
 pub(super) use visuals::{DrawPlan, MOST_ITEMS, NO_ID, VisualChunk, Visuals};

@@ -1,5 +1,6 @@
 //! Triangles of meshes, prepared for shading.
 
+use crate::render::appearance::is_turned;
 use crate::render::cpu::simd::{Vector3x8, dot, unit};
 use nalgebra::{Point3, Vector3};
 use wide::{bytemuck, f32x8, i32x8};
@@ -66,9 +67,7 @@ impl ShadedTriangle {
         mut n: [Vector3<f64>; 3],
         material: u32,
     ) -> (Self, bool) {
-        // If the winding contradicts the normals, the normals decide.
-        let winding = (p[1] - p[0]).cross(&(p[2] - p[0]));
-        let turned = winding.dot(&(n[0] + n[1] + n[2])) < 0.0;
+        let turned = is_turned(&p, &n);
         if turned {
             p.swap(1, 2);
             n.swap(1, 2);
