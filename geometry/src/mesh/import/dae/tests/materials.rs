@@ -33,8 +33,8 @@ fn materials_have_colours_and_textures() {
     assert_eq!(paint.diffuse.unwrap().rgba(), [0.5, 0.25, 1.0, 1.0]);
     let by_sampler = material("<diffuse><texture texture=\"samp\" texcoord=\"UV\"/></diffuse>");
     let texture = Texture {
-        image: TextureImage::File("/m/dir/my wood.png".into()),
         wrap: [Wrap::MirroredRepeat, Wrap::ClampToEdge],
+        ..Texture::file("/m/dir/my wood.png")
     };
     assert_eq!(by_sampler.diffuse_map, Some(texture));
     assert_eq!(by_sampler.diffuse, None);

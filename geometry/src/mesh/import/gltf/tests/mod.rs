@@ -2,6 +2,7 @@ use super::*;
 use crate::mesh::{AlphaMode, Texture, TextureImage, Wrap};
 use serde_json::{Value, json};
 
+mod maps;
 mod refused;
 
 /// Mesh data in one buffer.
@@ -407,7 +408,7 @@ fn materials_are_read() {
     // Images in other formats are left out.
     assert_eq!(map(7), None);
     assert_eq!(mesh.materials[7].diffuse, Some(crate::Rgba::WHITE));
-    let model = |i: usize| mesh.materials[i].metallic_roughness.unwrap();
+    let model = |i: usize| mesh.materials[i].metallic_roughness.clone().unwrap();
     assert_eq!((model(0).metallic, model(0).roughness), (0.25, 0.5));
     assert_eq!((model(1).metallic, model(1).roughness), (1.0, 1.0));
     assert_eq!(model(0).emissive, [0.0, 0.5, 1.0]);

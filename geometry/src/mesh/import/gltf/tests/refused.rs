@@ -8,7 +8,15 @@ use serde_json::{Value, json};
 #[test]
 fn errors_name_file_and_place() {
     type Change = fn(&mut Value);
-    let cases: [(Change, &str); 22] = [
+    let cases: [(Change, &str); 24] = [
+        (
+            |d| d["nodes"][0]["skin"] = json!(0),
+            "nodes[0] must have no skin, which is not supported",
+        ),
+        (
+            |d| d["meshes"][0]["primitives"][0]["targets"] = json!([{"POSITION": 0}]),
+            "meshes[0].primitives[0] must have no morph targets",
+        ),
         (
             |d| d["asset"]["version"] = json!("1.0"),
             "version of the glTF must be 2.0, got '1.0'",
@@ -181,14 +189,30 @@ fn pointers(value: &Value, here: String, all: &mut Vec<String>) {
 
 /// Creates a document with an example of every kind of object.
 fn rich() -> (Data, Value) {
-    let (data, mut document) = square();
-    document["meshes"][0]["primitives"][0]["material"] = json!(0);
+    let (mut data, _) = square();
+    let tangent = data.floats("VEC4", &[[1., 0., 0., 1.]; 4]);
+    let mut document = data.document(json!({
+        "attributes": {
+            "POSITION": 0, "NORMAL": 1, "TEXCOORD_0": 2, "TEXCOORD_1": 2, "TANGENT": tangent
+        },
+        "indices": 3, "material": 0, "targets": [],
+    }));
+    let transform = json!({"KHR_texture_transform": {
+        "offset": [0.5, 0], "rotation": 1, "scale": [2, 1], "texCoord": 1
+    }});
     document["materials"] = json!([{
         "alphaMode": "OPAQUE",
         "pbrMetallicRoughness": {
-            "baseColorFactor": [1, 1, 1, 1], "baseColorTexture": {"index": 0, "texCoord": 0}
-        }
+            "baseColorFactor": [1, 1, 1, 1], "baseColorTexture": {"index": 0, "texCoord": 0},
+            "metallicRoughnessTexture": {"index": 0, "extensions": transform},
+        },
+        "normalTexture": {"index": 0, "scale": 0.5, "extensions": transform},
+        "occlusionTexture": {"index": 0, "strength": 0.5, "texCoord": 1},
+        "emissiveTexture": {"index": 0},
+        "extensions": {"KHR_materials_unlit": {}},
     }]);
+    document["extensionsUsed"] = json!(["KHR_texture_transform", "KHR_materials_unlit"]);
+    document["extensionsRequired"] = document["extensionsUsed"].clone();
     document["textures"] = json!([{"source": 0, "sampler": 0}]);
     document["samplers"] = json!([{"wrapS": 10497}]);
     document["images"] = json!([{"bufferView": 0, "mimeType": "image/png", "uri": "x.png"}]);
@@ -196,7 +220,7 @@ fn rich() -> (Data, Value) {
     document["accessors"][2]["normalized"] = json!(false);
     document["nodes"] = json!([
         {"mesh": 0, "scale": [1, 1, 1], "children": [1]},
-        {"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], "skin": 0},
+        {"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]},
     ]);
     document["skins"] = json!([{"joints": [1], "inverseBindMatrices": 0, "skeleton": 0}]);
     document["animations"] = json!([{
@@ -293,7 +317,6 @@ proptest! {
 fn consistent(mesh: &RenderMesh) -> Result<(), TestCaseError> {
     let n = mesh.triangles.len();
     prop_assert!(n > 0 && mesh.triangle_normals.len() == n);
-    prop_assert!(mesh.triangle_uvs.is_empty() || mesh.triangle_uvs.len() == n);
     let within = |all: &[[u32; 3]], len: usize, none: u32| {
         all.as_flattened()
             .iter()
@@ -305,11 +328,13 @@ fn consistent(mesh: &RenderMesh) -> Result<(), TestCaseError> {
         mesh.normals.len(),
         u32::MAX - 1
     ));
-    prop_assert!(within(
-        &mesh.triangle_uvs,
-        mesh.uvs.len(),
-        RenderMesh::NO_UV
-    ));
+    for uvs in [&mesh.triangle_uvs, &mesh.triangle_second_uvs] {
+        prop_assert!(uvs.is_empty() || uvs.len() == n);
+        prop_assert!(within(uvs, mesh.uvs.len(), RenderMesh::NO_UV));
+    }
+    let tangents = &mesh.triangle_tangents;
+    prop_assert!(tangents.is_empty() || tangents.len() == n);
+    prop_assert!(tangents.iter().flatten().flatten().all(|x| x.is_finite()));
     prop_assert!(
         mesh.positions
             .iter()
