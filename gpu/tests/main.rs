@@ -13,6 +13,7 @@ mod gallery;
 #[allow(dead_code, reason = "scenes that the engine refuses use the rest")]
 #[path = "../../tests/gallery/models.rs"]
 mod gallery_models;
+mod maps;
 mod meshes;
 mod models;
 mod refusals;

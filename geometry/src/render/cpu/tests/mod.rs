@@ -2,6 +2,7 @@
 
 mod batch;
 mod exact;
+mod maps;
 mod options;
 mod rules;
 mod together;
