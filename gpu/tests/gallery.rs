@@ -202,6 +202,26 @@ fn gallery_of_lights_and_environments() {
     s.compare("gallery: environment_map", &DECLARED);
 
     let mut s = scene(RenderEngineCpuParams {
+        environment_map: environment_map.clone(),
+        lights: vec![sun()],
+        samples_per_side: 2,
+        ..RenderEngineCpuParams::default()
+    })
+    .unwrap();
+    s.x_wc = look_at(&Vector3::new(0.0, -3.0, 0.6), &Vector3::new(0.0, 0.0, 0.3));
+    let balls = [
+        files.hammered_ball(),
+        files.glowing_ball(),
+        files.unlit_ball(),
+    ];
+    for (k, ball) in balls.iter().enumerate() {
+        let pose = turned(0.9 * (k as f64 - 1.0), 0.0, 0.4, [0.0, 0.3, -0.4]);
+        s.add(Mesh::new(ball), pose, Rgba::WHITE);
+    }
+    s.add(checkers(), at(0.0, 0.0, 0.0), Rgba::WHITE);
+    s.compare("gallery: gltf_with_maps", &DECLARED);
+
+    let mut s = scene(RenderEngineCpuParams {
         environment_map,
         lights: vec![LightParameter {
             intensity: 3.0,

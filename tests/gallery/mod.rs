@@ -1,4 +1,4 @@
-//! Twelve images that cover the features of the CPU engine, compared with those in `tests/images`.
+//! Images that cover the features of the CPU engine, compared with those in `tests/images`.
 //!
 //! `TARRAGON_UPDATE_GALLERY=1 cargo test --test integration gallery` rewrites them: look at each
 //! one before committing it. If an image differs, the drawn image and ten times the difference are
@@ -281,6 +281,29 @@ fn environment_map() {
         rgba(0.6, 0.5, 0.4, 1.0),
     );
     check("environment_map", &s);
+}
+
+#[test]
+fn gltf_with_maps() {
+    let files = Folder::new();
+    let mut s = Scene::new(RenderEngineCpuParams {
+        lights: vec![sun()],
+        environment_map: environment(files.sky()),
+        samples_per_side: 2,
+        ..RenderEngineCpuParams::default()
+    });
+    s.look_from(Vector3::new(0.0, -3.0, 0.6), Vector3::new(0.0, 0.0, 0.3));
+    let balls = [
+        files.hammered_ball(),
+        files.glowing_ball(),
+        files.unlit_ball(),
+    ];
+    for (k, ball) in balls.iter().enumerate() {
+        let pose = turned(0.9 * (k as f64 - 1.0), 0.0, 0.4, [0.0, 0.3, -0.4]);
+        s.add(Mesh::new(ball), pose, Rgba::WHITE);
+    }
+    s.add(checkers(), at(0.0, 0.0, 0.0), Rgba::WHITE);
+    check("gltf_with_maps", &s);
 }
 
 #[test]

@@ -117,9 +117,19 @@ impl Folder {
 
     /// A sphere of 0.4 m with a metallic-roughness material.
     pub(crate) fn ball(&self, name: &str, metallic: f64, roughness: f64) -> PathBuf {
+        let material = format!(
+            r#"{{"pbrMetallicRoughness": {{"baseColorFactor": [0.9, 0.55, 0.3, 1],
+                "metallicFactor": {metallic}, "roughnessFactor": {roughness}}}}}"#
+        );
+        self.ball_of(name, &[], &material)
+    }
+
+    /// A sphere of 0.4 m with a material whose textures are the images in their order. The texture
+    /// coordinates are those of a globe.
+    fn ball_of(&self, name: &str, images: &[&str], material: &str) -> PathBuf {
         let n: u32 = 24;
         let (mut bin, mut indices) = (Vec::new(), Vec::new());
-        let mut positions = Vec::new();
+        let (mut positions, mut uvs) = (Vec::new(), Vec::new());
         for i in 0..=n {
             for j in 0..=2 * n {
                 let (a, b) = (
@@ -128,6 +138,7 @@ impl Folder {
                 );
                 let p = [a.sin() * b.cos(), a.cos(), a.sin() * b.sin()];
                 positions.push(p.map(|x| (0.4 * x) as f32));
+                uvs.push([-b / TAU, a / PI].map(|x| x as f32));
                 if i < n && j < 2 * n {
                     let k = |i: u32, j: u32| i * (2 * n + 1) + j;
                     let [a, b, c, d] = [k(i, j), k(i, j + 1), k(i + 1, j), k(i + 1, j + 1)];
@@ -135,30 +146,119 @@ impl Folder {
                 }
             }
         }
-        positions
-            .iter()
-            .flatten()
-            .for_each(|x| bin.extend(x.to_le_bytes()));
-        let first = bin.len();
+        let numbers = positions.iter().flatten().chain(uvs.iter().flatten());
+        numbers.for_each(|x| bin.extend(x.to_le_bytes()));
+        let (uv, first) = (12 * positions.len(), bin.len());
         // Positions serve as normals, which are normalized on reading.
         indices.iter().for_each(|i| bin.extend(i.to_le_bytes()));
         self.write(&format!("{name}.bin"), &bin);
+        let of_images: Vec<_> = images
+            .iter()
+            .map(|i| format!(r#"{{"uri": "{i}"}}"#))
+            .collect();
+        let textures: Vec<_> = (0..images.len())
+            .map(|i| format!(r#"{{"source": {i}}}"#))
+            .collect();
         self.write(&format!("{name}.gltf"), format!(
             r#"{{"asset": {{"version": "2.0"}}, "scenes": [{{"nodes": [0]}}], "nodes": [{{"mesh": 0}}],
             "buffers": [{{"byteLength": {}, "uri": "{name}.bin"}}],
-            "bufferViews": [{{"buffer": 0, "byteLength": {first}}},
-                            {{"buffer": 0, "byteOffset": {first}, "byteLength": {}}}],
+            "bufferViews": [{{"buffer": 0, "byteLength": {uv}}},
+                            {{"buffer": 0, "byteOffset": {first}, "byteLength": {}}},
+                            {{"buffer": 0, "byteOffset": {uv}, "byteLength": {}}}],
             "accessors": [{{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": {}}},
-                          {{"bufferView": 1, "componentType": 5125, "type": "SCALAR", "count": {}}}],
-            "materials": [{{"pbrMetallicRoughness": {{"baseColorFactor": [0.9, 0.55, 0.3, 1],
-                "metallicFactor": {metallic}, "roughnessFactor": {roughness}}}}}],
-            "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0, "NORMAL": 0}}, "indices": 1,
-                "material": 0}}]}}]}}"#,
+                          {{"bufferView": 1, "componentType": 5125, "type": "SCALAR", "count": {}}},
+                          {{"bufferView": 2, "componentType": 5126, "type": "VEC2", "count": {}}}],
+            "images": [{}], "textures": [{}], "materials": [{material}],
+            "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0, "NORMAL": 0, "TEXCOORD_0": 2}},
+                "indices": 1, "material": 0}}]}}]}}"#,
             bin.len(),
             bin.len() - first,
+            first - uv,
             positions.len(),
-            indices.len()
+            indices.len(),
+            uvs.len(),
+            of_images.join(","),
+            textures.join(",")
         ))
+    }
+
+    /// A ball of hammered metal with matt spots: textures of normals, metalness and roughness.
+    pub(crate) fn hammered_ball(&self) -> PathBuf {
+        self.dents();
+        self.picture("spots.png", (256, 128), |x, y| {
+            let wave = (x as f64 * TAU / 64.0).sin() * (y as f64 * TAU / 64.0).sin();
+            let spot = 1.0 / (1.0 + (-12.0 * (wave - 0.4)).exp());
+            [1.0, 0.25 + 0.6 * spot, 1.0 - spot, 1.0]
+        });
+        self.ball_of(
+            "hammered",
+            &["dents.png", "spots.png"],
+            r#"{"normalTexture": {"index": 0}, "pbrMetallicRoughness": {
+                "baseColorFactor": [0.95, 0.64, 0.37, 1], "metallicRoughnessTexture": {"index": 1}}}"#,
+        )
+    }
+
+    /// A stone ball with glowing joints: textures of colour, normals, occlusion and emitted light,
+    /// all with the same transformation.
+    pub(crate) fn glowing_ball(&self) -> PathBuf {
+        self.dents();
+        // Distance from the joints between stones, from 0 to 1.
+        let stone = |x: usize, y: usize| {
+            let side = |k: usize, n: usize| {
+                let along = (k % n) as f64 + 0.5;
+                along.min(n as f64 - along) / 6.0
+            };
+            let shift = if y / 32 % 2 == 0 { 0 } else { 32 };
+            side(x + shift, 64).min(side(y, 32)).min(1.0)
+        };
+        self.picture("stones.png", (256, 128), |x, y| {
+            let grey = 0.35 + 0.3 * stone(x, y);
+            [grey, 0.95 * grey, 0.85 * grey, 1.0]
+        });
+        self.picture("joints.png", (256, 128), |x, y| {
+            [0.2 + 0.8 * stone(x, y), 0.0, 0.0, 1.0]
+        });
+        self.picture("embers.png", (256, 128), |x, y| {
+            let glow = if stone(x, y) < 0.3 { 1.0 } else { 0.0 };
+            [glow, 0.45 * glow, 0.1 * glow, 1.0]
+        });
+        let texture = |i: usize| {
+            format!(
+                r#"{{"index": {i}, "extensions": {{"KHR_texture_transform": {{
+                    "scale": [1, 1.5], "rotation": 0.15, "offset": [0.1, 0]}}}}}}"#
+            )
+        };
+        let material = format!(
+            r#"{{"normalTexture": {}, "occlusionTexture": {}, "emissiveTexture": {},
+            "emissiveFactor": [1, 1, 1], "pbrMetallicRoughness": {{"metallicFactor": 0,
+            "roughnessFactor": 0.7, "baseColorTexture": {}}}}}"#,
+            texture(0),
+            texture(2),
+            texture(3),
+            texture(1)
+        );
+        let images = ["dents.png", "stones.png", "joints.png", "embers.png"];
+        self.ball_of("glowing", &images, &material)
+    }
+
+    /// A ball that shows its texture whatever the light.
+    pub(crate) fn unlit_ball(&self) -> PathBuf {
+        self.board();
+        self.ball_of(
+            "unlit",
+            &["board.png"],
+            r#"{"extensions": {"KHR_materials_unlit": {}}, "pbrMetallicRoughness":
+                {"baseColorTexture": {"index": 0}}}"#,
+        )
+    }
+
+    /// Normals of a surface with rows of dents.
+    fn dents(&self) {
+        self.picture("dents.png", (256, 128), |x, y| {
+            let slope = |k: usize| 0.6 * (k as f64 * TAU / 16.0).sin();
+            let n = nalgebra::Vector3::new(slope(x), slope(y), 1.0).normalize();
+            [0.5 + 0.5 * n.x, 0.5 + 0.5 * n.y, 0.5 + 0.5 * n.z, 1.0]
+        });
     }
 
     /// Three stacked cubes, each turned and smaller than the one below: a chain of nodes. The

@@ -138,8 +138,8 @@ impl RenderMesh {
     }
 }
 
-/// Returns the inverse transpose of a matrix times its determinant; it exists for singular matrices,
-/// too.
+/// Returns the inverse transpose of a matrix times its determinant; it exists for singular
+/// matrices, too.
 pub(in crate::mesh) fn cofactors(linear: &Matrix3<f64>) -> Matrix3<f64> {
     let [a, b, c] = [0, 1, 2].map(|k| linear.column(k).into_owned());
     Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)])

@@ -3,7 +3,6 @@
 use super::document::without_nulls;
 use super::{Look, Part, normals, primitive};
 use crate::refusal::Refusal;
-use nalgebra::Matrix3;
 use std::path::Path;
 use tarragon_geometry::mesh::{Material, RenderMesh, TextureImage, parse_gltf_primitives};
 use tarragon_geometry::render::RenderEngine;

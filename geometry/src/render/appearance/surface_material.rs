@@ -33,8 +33,8 @@ impl ReflectionModel {
         unlit: false,
     };
 
-    /// Returns the part of the light that the surface receives, and the light that it emits. An unlit
-    /// surface receives none and emits its colour.
+    /// Returns the part of the light that the surface receives, and the light that it emits. An
+    /// unlit surface receives none and emits its colour.
     pub(crate) fn lit(
         &self,
         color: [f32; 3],

@@ -147,8 +147,8 @@ impl Images<'_> {
         (material, sets)
     }
 
-    /// Reads a texture. `sets` are the sets of texture coordinates that the material uses so far. An
-    /// unusable texture is left out with a warning, as in Drake.
+    /// Reads a texture. `sets` are the sets of texture coordinates that the material uses so far.
+    /// An unusable texture is left out with a warning, as in Drake.
     fn texture(
         &mut self,
         place: &str,

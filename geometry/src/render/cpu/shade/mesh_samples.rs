@@ -28,8 +28,8 @@ impl MeshSamples<'_> {
         let at = texture.at(uv_at(&uv, self.weights));
         texture.image.sample(at, footprint)
     }
-    /// Applies the textures of metalness, roughness and emitted light. Returns the part of the light
-    /// that arrives.
+    /// Applies the textures of metalness, roughness and emitted light. Returns the part of the
+    /// light that arrives.
     pub(super) fn apply(&self, maps: &SurfaceMaps, model: &mut ReflectionModel) -> f32 {
         if let Some(map) = &maps.metallic_roughness {
             let [_, green, blue, _] = self.of(map);
@@ -44,8 +44,8 @@ impl MeshSamples<'_> {
         let occlusion = maps.occlusion.as_ref().map_or(1.0, |map| self.of(map)[0]);
         1.0 + maps.occlusion_strength * (occlusion - 1.0)
     }
-    /// Returns the unit normal according to a normal map with its scale. `n` is the smooth normal on
-    /// the side that the ray `d` comes from, of unit length.
+    /// Returns the unit normal according to a normal map with its scale. `n` is the smooth normal
+    /// on the side that the ray `d` comes from, of unit length.
     pub(super) fn normal(
         &self,
         (map, scale): (&PlacedTexture, f32),

@@ -80,7 +80,8 @@ fn material(model: MetallicRoughness) -> Material {
     }
 }
 
-/// Draws a mesh at a distance of 3 m, its x axis to the right and its y axis up, lit from top right.
+/// Draws a mesh at a distance of 3 m, its x axis to the right and its y axis up, lit from the right
+/// and from above.
 fn drawn(mesh: &RenderMesh) -> ImageRgba8U {
     let light = LightParameter {
         direction: Vector3::new(-1.0, 2.0, 3.0),
