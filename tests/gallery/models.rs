@@ -208,7 +208,7 @@ impl Folder {
                 let along = (k % n) as f64 + 0.5;
                 along.min(n as f64 - along) / 6.0
             };
-            let shift = if y / 32 % 2 == 0 { 0 } else { 32 };
+            let shift = if (y / 32).is_multiple_of(2) { 0 } else { 32 };
             side(x + shift, 64).min(side(y, 32)).min(1.0)
         };
         self.picture("stones.png", (256, 128), |x, y| {

@@ -20,7 +20,7 @@ impl MeshSamples<'_> {
     pub(super) fn of(&self, texture: &PlacedTexture) -> [f32; 4] {
         let of_set = match texture.uv_set {
             0 => &self.mesh.uvs,
-            _ => &self.mesh.second_uvs,
+            _ => &self.mesh.for_maps.second_uvs,
         };
         let uv = of_set.get(self.part).copied().unwrap_or_default();
         let triangle = &self.mesh.triangles[self.part];
@@ -52,7 +52,7 @@ impl MeshSamples<'_> {
         n: Vector3<f32>,
         d: &Vector3<f32>,
     ) -> Vector3<f32> {
-        let Some([a, b, c]) = self.mesh.tangents.get(self.part) else {
+        let Some([a, b, c]) = self.mesh.for_maps.tangents.get(self.part) else {
             return n;
         };
         let [v, w] = self.weights;

@@ -34,6 +34,15 @@ pub(crate) struct Cluster {
     pub(crate) translucent: bool,
 }
 
+/// Data of the corners by triangle for maps; each list may be empty.
+#[derive(Debug, Default)]
+pub(crate) struct MapCoordinates {
+    /// Texture coordinates of the second set.
+    pub(crate) second_uvs: Vec<Uvs>,
+    /// Tangents, for normal maps.
+    pub(crate) tangents: Vec<[[f32; 4]; 3]>,
+}
+
 /// A mesh, prepared for drawing.
 #[derive(Debug)]
 pub(crate) struct ClusteredMesh {
@@ -46,10 +55,8 @@ pub(crate) struct ClusteredMesh {
     /// Texture coordinates by triangle, stored separately because most images do not need them; may
     /// be empty.
     pub(crate) uvs: Vec<Uvs>,
-    /// The same for textures that use the second set.
-    pub(crate) second_uvs: Vec<Uvs>,
-    /// Tangents of the corners by triangle, for normal maps; may be empty.
-    pub(crate) tangents: Vec<[[f32; 4]; 3]>,
+    /// What only textures other than that of the colour need.
+    pub(crate) for_maps: Box<MapCoordinates>,
     /// Colours of the corners by triangle; may be empty.
     pub(crate) colors: Vec<[[f32; 4]; 3]>,
     /// Materials. The first one is for triangles without a material in the file.
@@ -79,8 +86,7 @@ impl ClusteredMesh {
             clusters: Vec::new(),
             triangles: Vec::new(),
             uvs: Vec::new(),
-            second_uvs: Vec::new(),
-            tangents: Vec::new(),
+            for_maps: Box::default(),
             colors: Vec::new(),
             has_model: materials.iter().any(|m| m.model.is_some()),
             materials,
@@ -157,10 +163,10 @@ impl ClusteredMesh {
                 self.uvs.push(uvs_of(0));
             }
             if !mesh.triangle_second_uvs.is_empty() {
-                self.second_uvs.push(uvs_of(1));
+                self.for_maps.second_uvs.push(uvs_of(1));
             }
             if let Some(tangents) = mesh.triangle_tangents.get(t) {
-                self.tangents.push(order.map(|k| tangents[k]));
+                self.for_maps.tangents.push(order.map(|k| tangents[k]));
             }
             if !mesh.colors.is_empty() {
                 let corners = mesh.triangles[t];
