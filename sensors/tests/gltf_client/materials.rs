@@ -87,6 +87,7 @@ fn meshes_keep_normals_colours_textures_and_materials() {
             metallic: 0.3f32.into(),
             roughness: 0.4f32.into(),
             emissive: [0.1f32.into(), 0.0, 0.5],
+            ..MetallicRoughness::default()
         })
     );
     let [sent_color, wanted_color] = [sent, wanted].map(|m| m.diffuse.unwrap().rgba());
@@ -96,8 +97,8 @@ fn meshes_keep_normals_colours_textures_and_materials() {
     assert_eq!(
         sent.diffuse_map,
         Some(Texture {
-            image: TextureImage::Content(picture.into()),
             wrap: [Wrap::ClampToEdge, Wrap::MirroredRepeat],
+            ..TextureImage::Content(picture.into()).into()
         })
     );
     for k in 0..3 {

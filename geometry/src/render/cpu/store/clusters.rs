@@ -55,7 +55,7 @@ pub(crate) struct ClusteredMesh {
     /// Texture coordinates by triangle, stored separately because most images do not need them; may
     /// be empty.
     pub(crate) uvs: Vec<Uvs>,
-    /// What only textures other than that of the colour need.
+    /// Lists that only textures other than that of the colour need.
     pub(crate) for_maps: Box<MapCoordinates>,
     /// Colours of the corners by triangle; may be empty.
     pub(crate) colors: Vec<[[f32; 4]; 3]>,
