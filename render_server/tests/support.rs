@@ -17,7 +17,7 @@ use tarragon_geometry::{
     RenderLabel, Rgba, Shape, Sphere,
 };
 use tarragon_render_server::{RenderServer, RenderServerParams};
-use tarragon_sensors::{ImageRgb8U, save_image};
+use tarragon_sensors::{ImageFileFormat, ImageIo, ImageRgb8U, save_image};
 
 /// Reports a skipped test. Printing macros are not used, because their output is hidden for tests
 /// that pass.
@@ -85,49 +85,100 @@ fn bowl() -> String {
     text
 }
 
-/// Returns two triangles with normals and a metallic-roughness material, below nodes with poses and
-/// scales.
+/// Returns a square with all textures of a metallic-roughness material, one of them transformed,
+/// and with two sets of texture coordinates, below nodes with poses and scales; one node shows it
+/// unlit.
 fn tile() -> serde_json::Value {
     use base64::Engine;
-    let floats = [
-        [0.0f32, 0.0, 0.0],
-        [1.0, 0.0, 0.0],
-        [1.0, 1.0, 0.0],
-        [0.0, 1.0, 0.0],
-        [0.0, 0.0, 1.0],
-        [0.0, 0.0, 1.0],
-        [0.0, 0.0, 1.0],
-        [0.0, 0.0, 1.0],
+    let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
+    let corners = [[0.0f32, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+    let lists: [(&str, Vec<f32>); 5] = [
+        (
+            "VEC3",
+            corners.iter().flat_map(|[x, y]| [*x, *y, 0.0]).collect(),
+        ),
+        ("VEC3", [0.0, 0.0, 1.0].repeat(4)),
+        (
+            "VEC2",
+            corners.iter().flat_map(|[x, y]| [*x, 1.0 - y]).collect(),
+        ),
+        (
+            "VEC2",
+            corners
+                .iter()
+                .flat_map(|[x, y]| [0.5 * y, 0.5 * x])
+                .collect(),
+        ),
+        ("VEC4", [1.0, 0.0, 0.0, 1.0].repeat(4)),
     ];
-    let mut bytes: Vec<u8> = floats
-        .as_flattened()
-        .iter()
-        .flat_map(|x| x.to_le_bytes())
-        .collect();
-    bytes.extend([0u16, 1, 2, 0, 2, 3].iter().flat_map(|i| i.to_le_bytes()));
-    let data = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    let (mut bytes, mut views, mut accessors) = (Vec::<u8>::new(), Vec::new(), Vec::new());
+    let mut add = |kind: &str, component: u32, count: usize, data: Vec<u8>| {
+        views.push(serde_json::json!(
+            {"buffer": 0, "byteOffset": bytes.len(), "byteLength": data.len()}
+        ));
+        bytes.extend(data);
+        accessors.push(serde_json::json!({"bufferView": views.len() - 1,
+            "componentType": component, "count": count, "type": kind}));
+    };
+    for (kind, floats) in lists {
+        let data = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
+        add(kind, 5126, 4, data);
+    }
+    let indices = [0u16, 1, 2, 0, 2, 3];
+    let indices = indices.iter().flat_map(|i| i.to_le_bytes());
+    add("SCALAR", 5123, 6, indices.collect());
+    accessors[0]["min"] = serde_json::json!([0.0, 0.0, 0.0]);
+    accessors[0]["max"] = serde_json::json!([1.0, 1.0, 0.0]);
+
+    // Smooth waves, so that no edge falls between the pixels of two engines.
+    let picture = |color: fn(f64, f64) -> [f64; 3]| {
+        let side = 32;
+        let wave = |k: usize| (std::f64::consts::TAU * (k as f64 + 0.5) / side as f64).sin();
+        let pixels = (0..side * side).flat_map(|i| color(wave(i % side), wave(i / side)));
+        let pixels = pixels.map(|x| (127.5 + 127.5 * x) as u8).collect();
+        let image = ImageRgb8U::from_data(side, side, pixels).unwrap();
+        let png = ImageIo::new().save_to_buffer(&image, ImageFileFormat::Png);
+        let uri = format!("data:image/png;base64,{}", encode(&png.unwrap()));
+        serde_json::json!({"uri": uri})
+    };
+    let images = [
+        picture(|x, y| [0.5 + 0.3 * x, 0.2 * y, 0.1]),
+        picture(|x, y| [0.4 * x, 0.4 * y, 0.8]),
+        picture(|x, y| [0.5 + 0.4 * x, 0.2 + 0.4 * y, 0.3 * x]),
+        picture(|x, y| [-0.5 + 0.4 * x * y, -0.6, -0.9]),
+    ];
+    let primitive = |material: usize| {
+        serde_json::json!({"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1,
+            "TEXCOORD_0": 2, "TEXCOORD_1": 3, "TANGENT": 4}, "indices": 5, "material": material}]})
+    };
+    let transform = serde_json::json!({"KHR_texture_transform":
+        {"offset": [0.1, 0.2], "rotation": 0.3, "scale": [0.8, 0.6]}});
     serde_json::json!({
         "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+        "extensionsUsed": ["KHR_materials_unlit", "KHR_texture_transform"],
         "nodes": [
             {"name": "top", "translation": [0.0, 0.1, 0.0], "scale": [0.5, 0.7, 0.5],
              "rotation": [0.0, 0.0, 0.6, 0.8], "children": [1], "mesh": 0},
-            {"name": "below", "mesh": 0, "translation": [0.0, 0.3, 0.4]},
+            {"name": "below", "mesh": 1, "translation": [0.0, 0.3, 0.4]},
         ],
-        "meshes": [{"primitives": [
-            {"attributes": {"POSITION": 0, "NORMAL": 1}, "indices": 2, "material": 0}]}],
-        "materials": [{"pbrMetallicRoughness": {
-            "baseColorFactor": [0.5, 0.6, 0.7, 1.0], "metallicFactor": 0.3, "roughnessFactor": 0.4}}],
-        "accessors": [
-            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3",
-             "min": [0.0, 0.0, 0.0], "max": [1.0, 1.0, 0.0]},
-            {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC3"},
-            {"bufferView": 2, "componentType": 5123, "count": 6, "type": "SCALAR"}],
-        "bufferViews": [
-            {"buffer": 0, "byteOffset": 0, "byteLength": 48},
-            {"buffer": 0, "byteOffset": 48, "byteLength": 48},
-            {"buffer": 0, "byteOffset": 96, "byteLength": 12}],
+        "meshes": [primitive(0), primitive(1)],
+        "materials": [{
+            "normalTexture": {"index": 1, "scale": 0.8},
+            "occlusionTexture": {"index": 2, "strength": 0.5, "texCoord": 1},
+            "emissiveTexture": {"index": 3}, "emissiveFactor": [1.0, 0.8, 0.6],
+            "pbrMetallicRoughness": {
+                "baseColorFactor": [0.5, 0.6, 0.7, 1.0], "metallicFactor": 0.8,
+                "roughnessFactor": 0.9, "metallicRoughnessTexture": {"index": 2, "texCoord": 1},
+                "baseColorTexture": {"index": 0, "extensions": transform}},
+        }, {
+            "extensions": {"KHR_materials_unlit": {}},
+            "pbrMetallicRoughness": {"baseColorFactor": [0.5, 0.6, 0.7, 1.0],
+                "baseColorTexture": {"index": 0}},
+        }],
+        "textures": [{"source": 0}, {"source": 1}, {"source": 2}, {"source": 3}],
+        "images": images, "accessors": accessors, "bufferViews": views,
         "buffers": [{"byteLength": bytes.len(),
-            "uri": format!("data:application/octet-stream;base64,{data}")}],
+            "uri": format!("data:application/octet-stream;base64,{}", encode(&bytes))}],
     })
 }
 

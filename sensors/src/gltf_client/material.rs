@@ -3,15 +3,12 @@
 use super::buffer::Buffer;
 use super::json::Numbers;
 use super::kind::ImageKind;
+use super::texture::{ImageCache, SentTexture};
 use crate::images::io::{ImageFileFormat, ImageIo};
 use crate::{Error, Result};
-use std::fmt::Write;
 use std::path::Path;
-use std::sync::Arc;
 use tarragon_framework::warnings::warn;
-use tarragon_geometry::mesh::{
-    AlphaMode, Material, MetallicRoughness, Texture, TextureImage, Wrap,
-};
+use tarragon_geometry::mesh::{AlphaMode, Material, MetallicRoughness};
 use tarragon_geometry::{RenderLabel, Rgba};
 
 /// Exponent from display values to linear ones, that of the other engines.
@@ -31,7 +28,7 @@ impl EmbeddedImage {
         Self::of_content(&path.display().to_string(), &bytes)
     }
     /// Embeds the content of an image file; `name` is for messages.
-    fn of_content(name: &str, bytes: &[u8]) -> Result<Self> {
+    pub(super) fn of_content(name: &str, bytes: &[u8]) -> Result<Self> {
         let metadata = ImageIo::new().metadata_of_buffer(bytes);
         let mime_type = match metadata.map(|m| m.format) {
             Ok(ImageFileFormat::Png) => "image/png",
@@ -50,43 +47,6 @@ impl EmbeddedImage {
     }
 }
 
-/// Embedded image with its wrapping modes in u and in v.
-#[derive(Clone, Debug)]
-pub(super) struct SentTexture {
-    pub(super) image: Arc<EmbeddedImage>,
-    pub(super) wrap: [Wrap; 2],
-}
-
-/// Images of a mesh that have been embedded, or could not be.
-#[derive(Debug, Default)]
-pub(super) struct ImageCache(Vec<(TextureImage, Option<Arc<EmbeddedImage>>)>);
-
-impl ImageCache {
-    /// Embeds the texture of a material, once per image. A texture that cannot be read causes a
-    /// warning, and the diffuse colour is used instead.
-    fn embed(&mut self, material: &str, texture: &Texture) -> Option<SentTexture> {
-        let known = self.0.iter().find(|(image, _)| *image == texture.image);
-        let image = match known {
-            Some((_, image)) => image.clone(),
-            None => {
-                let read = match &texture.image {
-                    TextureImage::File(path) => EmbeddedImage::read(path),
-                    TextureImage::Content(bytes) => {
-                        EmbeddedImage::of_content(&format!("of '{material}'"), bytes)
-                    }
-                };
-                let image = or_warn(read).map(Arc::new);
-                self.0.push((texture.image.clone(), image.clone()));
-                image
-            }
-        };
-        image.map(|image| SentTexture {
-            image,
-            wrap: texture.wrap,
-        })
-    }
-}
-
 /// Turns an error into a warning.
 pub(super) fn or_warn(image: Result<EmbeddedImage>) -> Option<EmbeddedImage> {
     match image {
@@ -98,6 +58,23 @@ pub(super) fn or_warn(image: Result<EmbeddedImage>) -> Option<EmbeddedImage> {
     }
 }
 
+/// Textures other than that of the base colour, each with its weight.
+#[derive(Clone, Debug, Default)]
+struct SentMaps {
+    normal: Option<(SentTexture, f64)>,
+    occlusion: Option<(SentTexture, f64)>,
+    metallic_roughness: Option<SentTexture>,
+    emissive: Option<SentTexture>,
+    unlit: bool,
+}
+
+/// Attributes that the textures of a material need, beside the usual ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct VertexNeeds {
+    pub(super) second_uvs: bool,
+    pub(super) tangents: bool,
+}
+
 /// Material as it is sent.
 #[derive(Clone, Debug)]
 pub(super) struct SentMaterial {
@@ -106,6 +83,8 @@ pub(super) struct SentMaterial {
     /// Reflection and use of the opacity; `None` for matt materials.
     model: Option<(MetallicRoughness, AlphaMode)>,
     texture: Option<SentTexture>,
+    /// Other textures, and whether the base colour is shown as it is.
+    maps: SentMaps,
     /// Whether the surface has normals: it is a mesh, not a primitive.
     has_normals: bool,
 }
@@ -117,6 +96,7 @@ impl SentMaterial {
             base_color: color.rgba(),
             model: None,
             texture,
+            maps: SentMaps::default(),
             has_normals: false,
         }
     }
@@ -129,8 +109,8 @@ impl SentMaterial {
     }
     /// Creates a material from that of a mesh file.
     pub(super) fn of(material: &Material, images: &mut ImageCache) -> Self {
-        let texture = material.diffuse_map.as_ref();
-        let texture = texture.and_then(|t| images.embed(&material.name, t));
+        let mut embed = |texture| images.embed(&material.name, texture);
+        let texture = material.diffuse_map.as_ref().and_then(&mut embed);
         if material.opacity_map.is_some() {
             warn(format!(
                 "material '{}': the opacity map is not sent to the render server",
@@ -138,51 +118,107 @@ impl SentMaterial {
             ));
         }
         let matt = Self::matt(material.diffuse.unwrap_or(Rgba::WHITE), texture);
-        let Some(model) = material.metallic_roughness.clone() else {
+        let Some(model) = &material.metallic_roughness else {
             return matt;
+        };
+        let normal = material.normal_map.as_ref();
+        let occlusion = model.occlusion_map.as_ref();
+        let maps = SentMaps {
+            normal: normal.and_then(|map| Some((embed(&map.texture)?, map.scale))),
+            occlusion: occlusion.and_then(|map| Some((embed(&map.texture)?, map.strength))),
+            metallic_roughness: model.map.as_ref().and_then(&mut embed),
+            emissive: model.emissive_map.as_ref().and_then(&mut embed),
+            unlit: material.unlit,
         };
         let [r, g, b, a] = matt.base_color;
         let [r, g, b] = [r, g, b].map(|c| c.powf(GAMMA));
         Self {
             base_color: [r, g, b, a],
-            model: Some((model, material.alpha_mode)),
+            model: Some((model.clone(), material.alpha_mode)),
+            maps,
             ..matt
         }
     }
-    /// Removes the texture, because the surface has no texture coordinates.
-    pub(super) fn without_texture(self) -> Self {
+    /// Removes the textures, because the surface has no texture coordinates.
+    pub(super) fn without_textures(self) -> Self {
+        let unlit = self.maps.unlit;
         Self {
             texture: None,
+            maps: SentMaps {
+                unlit,
+                ..SentMaps::default()
+            },
             ..self
         }
     }
-    /// Returns the texture that is part of an image of this kind.
-    pub(super) fn texture(&self, kind: ImageKind) -> Option<&SentTexture> {
-        self.texture.as_ref().filter(|_| kind == ImageKind::Color)
+    /// Returns all textures.
+    fn textures(&self) -> impl Iterator<Item = &SentTexture> {
+        let maps = &self.maps;
+        let weighted = [&maps.normal, &maps.occlusion];
+        let weighted = weighted.map(|map| map.as_ref().map(|(texture, _)| texture));
+        let others = [&self.texture, &maps.metallic_roughness, &maps.emissive];
+        let others = others.map(Option::as_ref);
+        others.into_iter().chain(weighted).flatten()
+    }
+    /// Returns what the vertices must have in colour images.
+    pub(super) fn vertex_needs(&self) -> VertexNeeds {
+        VertexNeeds {
+            second_uvs: self.textures().any(|texture| texture.uv_set == 1),
+            tangents: self.maps.normal.is_some(),
+        }
+    }
+    /// Returns the extensions that an image of this kind uses.
+    pub(super) fn extensions(&self, kind: ImageKind) -> impl Iterator<Item = &'static str> {
+        let is_color = kind == ImageKind::Color;
+        let transformed = is_color && self.textures().any(SentTexture::is_transformed);
+        let unlit = is_color && self.maps.unlit;
+        let unlit = unlit.then_some("KHR_materials_unlit");
+        let transformed = transformed.then_some("KHR_texture_transform");
+        [unlit, transformed].into_iter().flatten()
     }
 
-    /// Returns the material as JSON; `texture` is the index of its texture, if it has one.
-    pub(super) fn json(
-        &self,
+    /// Returns the material as JSON; `index` returns the index of a texture.
+    pub(super) fn json<'a>(
+        &'a self,
         kind: ImageKind,
         label: RenderLabel,
-        texture: Option<usize>,
+        mut index: impl FnMut(&'a SentTexture) -> usize,
     ) -> String {
         let [red, green] = (label.value() as u16).to_le_bytes();
         let label = [f64::from(red) / 255.0, f64::from(green) / 255.0, 0.0];
-        let mut json = String::from("{");
-        if let (ImageKind::Color, Some((_, alpha_mode))) = (kind, &self.model) {
-            json += &match alpha_mode {
-                AlphaMode::Opaque => String::new(),
-                AlphaMode::Mask(cutoff) => {
-                    format!(r#""alphaCutoff":{cutoff:?},"alphaMode":"MASK","#)
-                }
-                AlphaMode::Blend => r#""alphaMode":"BLEND","#.to_owned(),
+        let is_color = kind == ImageKind::Color;
+        // Textures are part of colour images only.
+        let mut map =
+            |name: &str, texture: Option<&'a SentTexture>, weight: Option<(&'static str, f64)>| {
+                let texture = texture.filter(|_| is_color);
+                texture.map(|t| format!(r#""{name}":{}"#, t.json(index(t), weight)))
             };
+        let maps = &self.maps;
+        let base = map("baseColorTexture", self.texture.as_ref(), None);
+        let emissive_map = map("emissiveTexture", maps.emissive.as_ref(), None);
+        let mut weighted =
+            |name: &str, weight: &'static str, texture: &'a Option<(SentTexture, f64)>| {
+                let (texture, value) = texture.as_ref()?;
+                map(name, Some(texture), Some((weight, *value)))
+            };
+        let normal = weighted("normalTexture", "scale", &maps.normal);
+        let occlusion = weighted("occlusionTexture", "strength", &maps.occlusion);
+        let reflection = maps.metallic_roughness.as_ref();
+        let reflection = map("metallicRoughnessTexture", reflection, None);
+
+        let mut members: Vec<String> = Vec::new();
+        if let (ImageKind::Color, Some((_, alpha_mode))) = (kind, &self.model) {
+            members.extend(match alpha_mode {
+                AlphaMode::Opaque => None,
+                AlphaMode::Mask(cutoff) => {
+                    Some(format!(r#""alphaCutoff":{cutoff:?},"alphaMode":"MASK""#))
+                }
+                AlphaMode::Blend => Some(r#""alphaMode":"BLEND""#.to_owned()),
+            });
         }
         if self.has_normals {
             // The engines of this workspace draw both sides of every surface.
-            json += r#""doubleSided":true,"#;
+            members.push(r#""doubleSided":true"#.to_owned());
         }
         let emissive = match (kind, &self.model) {
             (ImageKind::Color, Some((model, _))) => Some(model.emissive.map(|e| e.clamp(0.0, 1.0))),
@@ -190,46 +226,33 @@ impl SentMaterial {
             _ => None,
         };
         if let Some(emissive) = emissive.filter(|e| *e != [0.0; 3]) {
-            let _ = write!(json, r#""emissiveFactor":{},"#, Numbers(&emissive));
+            members.push(format!(r#""emissiveFactor":{}"#, Numbers(&emissive)));
         }
-        if kind == ImageKind::Color && self.has_normals && self.model.is_none() {
-            json += r#""extras":{"shading":"matt"},"#;
+        members.extend(emissive_map);
+        if is_color && maps.unlit {
+            members.push(r#""extensions":{"KHR_materials_unlit":{}}"#.to_owned());
         }
+        if is_color && self.has_normals && self.model.is_none() {
+            members.push(r#""extras":{"shading":"matt"}"#.to_owned());
+        }
+        members.extend([normal, occlusion].into_iter().flatten());
         let [r, g, b] = label;
         let color = match kind {
             ImageKind::Color => self.base_color,
             ImageKind::Depth => [1.0; 4],
             ImageKind::Label => [r, g, b, 1.0],
         };
-        let _ = write!(
-            json,
-            r#""pbrMetallicRoughness":{{"baseColorFactor":{}"#,
-            Numbers(&color)
-        );
-        if let Some(texture) = texture {
-            let _ = write!(
-                json,
-                r#","baseColorTexture":{{"index":{texture},"texCoord":0}}"#
-            );
-        }
         let (metallic, roughness) = match (kind, &self.model) {
             (ImageKind::Color, Some((model, _))) => (model.metallic, model.roughness),
             _ => (0.0, 1.0),
         };
-        let _ = write!(
-            json,
-            r#","metallicFactor":{metallic:?},"roughnessFactor":{roughness:?}}}}}"#
-        );
-        json
-    }
-}
-
-/// Returns glTF's number of a wrapping mode.
-pub(super) fn wrap_number(wrap: Wrap) -> u16 {
-    match wrap {
-        Wrap::Repeat => 10497,
-        Wrap::MirroredRepeat => 33648,
-        Wrap::ClampToEdge => 33071,
+        let mut pbr = vec![format!(r#""baseColorFactor":{}"#, Numbers(&color))];
+        pbr.extend(base);
+        pbr.push(format!(r#""metallicFactor":{metallic:?}"#));
+        pbr.extend(reflection);
+        pbr.push(format!(r#""roughnessFactor":{roughness:?}"#));
+        members.push(format!(r#""pbrMetallicRoughness":{{{}}}"#, pbr.join(",")));
+        format!("{{{}}}", members.join(","))
     }
 }
 
@@ -237,6 +260,9 @@ pub(super) fn wrap_number(wrap: Wrap) -> u16 {
 mod tests {
     use super::*;
 
+    fn none(_: &SentTexture) -> usize {
+        unreachable!("the material has no texture")
+    }
     fn label(value: i16) -> RenderLabel {
         RenderLabel::new(value).unwrap()
     }
@@ -246,18 +272,18 @@ mod tests {
         let color = Rgba::new(0.1, 0.2, 0.3, 0.5).unwrap();
         let sent = SentMaterial::of_primitive(color, None);
         assert_eq!(
-            sent.json(ImageKind::Color, label(300), None),
+            sent.json(ImageKind::Color, label(300), none),
             r#"{"pbrMetallicRoughness":{"baseColorFactor":[0.1,0.2,0.3,0.5],"metallicFactor":0.0,"roughnessFactor":1.0}}"#
         );
         assert_eq!(
-            sent.json(ImageKind::Depth, label(300), None),
+            sent.json(ImageKind::Depth, label(300), none),
             r#"{"pbrMetallicRoughness":{"baseColorFactor":[1.0,1.0,1.0,1.0],"metallicFactor":0.0,"roughnessFactor":1.0}}"#
         );
         assert_eq!(
-            sent.json(ImageKind::Label, label(300), None),
+            sent.json(ImageKind::Label, label(300), none),
             r#"{"pbrMetallicRoughness":{"baseColorFactor":[0.17254901960784313,0.00392156862745098,0.0,1.0],"metallicFactor":0.0,"roughnessFactor":1.0}}"#
         );
-        let reserved = sent.json(ImageKind::Label, RenderLabel::DONT_CARE, None);
+        let reserved = sent.json(ImageKind::Label, RenderLabel::DONT_CARE, none);
         assert!(
             reserved.contains("[0.9882352941176471,0.4980392156862745,0.0,1.0]"),
             "{reserved}"
@@ -281,31 +307,31 @@ mod tests {
         let sent = SentMaterial::of(&pbr, &mut ImageCache::default());
         let linear = 0.5f64.powf(2.2);
         assert_eq!(
-            sent.json(ImageKind::Color, label(258), Some(3)),
+            sent.json(ImageKind::Color, label(258), |_| 3),
             format!(
                 r#"{{"alphaCutoff":0.25,"alphaMode":"MASK","doubleSided":true,"emissiveFactor":[0.1,0.0,0.0],"pbrMetallicRoughness":{{"baseColorFactor":[{linear:?},1.0,0.0,0.25],"baseColorTexture":{{"index":3,"texCoord":0}},"metallicFactor":0.3,"roughnessFactor":0.4}}}}"#
             )
         );
-        let as_label = sent.json(ImageKind::Label, label(258), None);
+        let as_label = sent.json(ImageKind::Label, label(258), none);
         assert!(
             as_label.contains(r#""emissiveFactor":[0.00784313725490196,0.00392156862745098,0.0]"#),
             "{as_label}"
         );
         assert!(!as_label.contains("alpha") && as_label.contains(r#""metallicFactor":0.0"#));
-        let depth = sent.json(ImageKind::Depth, label(258), None);
+        let depth = sent.json(ImageKind::Depth, label(258), none);
         assert!(
             !depth.contains("alpha") && !depth.contains("emissive"),
             "{depth}"
         );
         let matt = SentMaterial::matt(half, None);
-        let color = matt.json(ImageKind::Color, label(1), None);
+        let color = matt.json(ImageKind::Color, label(1), none);
         assert!(
             color.starts_with(r#"{"doubleSided":true,"extras":{"shading":"matt"},"pbr"#),
             "{color}"
         );
         assert!(
             !matt
-                .json(ImageKind::Label, label(1), None)
+                .json(ImageKind::Label, label(1), none)
                 .contains("extras")
         );
     }

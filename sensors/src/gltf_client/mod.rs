@@ -17,6 +17,7 @@ mod reply;
 mod scene;
 mod server;
 mod tessellation;
+mod texture;
 mod visual;
 
 pub use self::engine::{RenderEngineGltfClient, make_render_engine_gltf_client};

@@ -1,6 +1,7 @@
 //! Triangles with one material, encoded for glTF.
 
 use super::buffer::Buffer;
+use super::material::VertexNeeds;
 use super::tessellation::Tessellation;
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -19,6 +20,9 @@ pub(super) struct Primitive {
     pub(super) position: Buffer,
     pub(super) normal: Option<Buffer>,
     pub(super) uv: Option<Buffer>,
+    /// Texture coordinates of the second set.
+    pub(super) second_uv: Option<Buffer>,
+    pub(super) tangent: Option<Buffer>,
     pub(super) color: Option<Buffer>,
     pub(super) index: Buffer,
 }
@@ -29,15 +33,21 @@ struct Vertex {
     position: [f32; 3],
     normal: [f32; 3],
     uv: [f32; 2],
+    second_uv: [f32; 2],
+    tangent: [f32; 4],
     color: [f32; 4],
 }
 
+/// Bits of all numbers of a vertex.
+type VertexKey = [u32; 18];
+
 impl Vertex {
     /// Returns the bits that equal vertices share.
-    fn key(&self) -> [u32; 12] {
-        let mut key = [0; 12];
+    fn key(&self) -> VertexKey {
+        let mut key = [0; 18];
         let numbers = self.position.iter().chain(&self.normal);
         let numbers = numbers.chain(&self.uv).chain(&self.color);
+        let numbers = numbers.chain(&self.second_uv).chain(&self.tangent);
         for (bits, x) in key.iter_mut().zip(numbers) {
             // Adding zero turns -0 into 0, which is equal to it.
             *bits = (x + 0.0).to_bits();
@@ -63,25 +73,38 @@ impl Primitive {
             } else {
                 Buffer::of_floats(&made.uvs)
             }),
+            second_uv: None,
+            tangent: None,
             color: None,
             index: Buffer::of_indices(&made.indices),
         })
     }
 
-    /// Encodes a range of triangles of a mesh. Corners with equal position, normal, texture
-    /// coordinates and colour share a vertex. Returns `None` if the range is empty.
+    /// Encodes a range of triangles of a mesh, with what their material needs. Corners with equal
+    /// numbers share a vertex. Tangents are left out if one is missing: the server computes them.
+    /// Returns `None` if the range is empty.
     ///
     /// # Errors
     /// Returns an error if a coordinate is not a finite `f32`.
-    pub(super) fn of_mesh(mesh: &RenderMesh, triangles: Range<usize>) -> Result<Option<Self>> {
+    pub(super) fn of_mesh(
+        mesh: &RenderMesh,
+        triangles: Range<usize>,
+        needs: VertexNeeds,
+    ) -> Result<Option<Self>> {
         if triangles.is_empty() {
             return Ok(None);
         }
-        let mut known: HashMap<[u32; 12], u32> = HashMap::new();
+        let tangents = mesh.triangle_tangents.get(triangles.clone());
+        let all_known = |t: &[[[f32; 4]; 3]]| !t.as_flattened().contains(&RenderMesh::NO_TANGENT);
+        let needs = VertexNeeds {
+            second_uvs: needs.second_uvs && !mesh.triangle_second_uvs.is_empty(),
+            tangents: needs.tangents && tangents.is_some_and(all_known),
+        };
+        let mut known: HashMap<VertexKey, u32> = HashMap::new();
         let (mut vertices, mut indices) = (Vec::<Vertex>::new(), Vec::new());
         for t in triangles {
             for k in 0..3 {
-                let vertex = corner(mesh, t, k);
+                let vertex = corner(mesh, t, k, needs);
                 let index = *known.entry(vertex.key()).or_insert_with(|| {
                     vertices.push(vertex);
                     vertices.len() as u32 - 1
@@ -90,38 +113,47 @@ impl Primitive {
             }
         }
         let positions: Vec<[f32; 3]> = vertices.iter().map(|v| v.position).collect();
-        let floats = |of: fn(&Vertex) -> [f32; 3]| {
-            Buffer::of_floats(&vertices.iter().map(of).collect::<Vec<_>>())
-        };
         Ok(Some(Self {
             vertices: vertices.len(),
             indices: indices.len(),
             bounds: bounds(&positions)?,
             position: Buffer::of_floats(&positions),
-            normal: Some(floats(|v| v.normal)),
-            uv: (!mesh.triangle_uvs.is_empty())
-                .then(|| Buffer::of_floats(&vertices.iter().map(|v| v.uv).collect::<Vec<_>>())),
-            color: (!mesh.colors.is_empty())
-                .then(|| Buffer::of_floats(&vertices.iter().map(|v| v.color).collect::<Vec<_>>())),
+            normal: encoded(&vertices, true, |v| v.normal),
+            uv: encoded(&vertices, !mesh.triangle_uvs.is_empty(), |v| v.uv),
+            second_uv: encoded(&vertices, needs.second_uvs, |v| v.second_uv),
+            tangent: encoded(&vertices, needs.tangents, |v| v.tangent),
+            color: encoded(&vertices, !mesh.colors.is_empty(), |v| v.color),
             index: Buffer::of_indices(&indices),
         }))
     }
 }
 
+/// Encodes an attribute of vertices, if it is wanted.
+fn encoded<const N: usize>(
+    vertices: &[Vertex],
+    wanted: bool,
+    of: impl Fn(&Vertex) -> [f32; N],
+) -> Option<Buffer> {
+    wanted.then(|| Buffer::of_floats(&vertices.iter().map(of).collect::<Vec<_>>()))
+}
+
 /// Returns a corner of a triangle, with v of the texture coordinates downwards as in glTF.
-fn corner(mesh: &RenderMesh, t: usize, k: usize) -> Vertex {
+fn corner(mesh: &RenderMesh, t: usize, k: usize, needs: VertexNeeds) -> Vertex {
     let v = mesh.triangles[t][k] as usize;
     let normal = mesh.triangle_normals[t][k] as usize;
-    let uv = mesh.triangle_uvs.get(t).map(|t| t[k] as usize);
-    // `NO_UV` is no index, so such corners get zero.
-    let [u, up] = uv
-        .and_then(|i| mesh.uvs.get(i))
-        .copied()
-        .unwrap_or([0.0, 1.0]);
+    let uv_of = |set: usize| {
+        let [u, up] = mesh.uvs_of(t, set)[k];
+        [u as f32, (1.0 - up) as f32]
+    };
     Vertex {
         position: mesh.positions[v].coords.map(|x| x as f32).into(),
         normal: mesh.normals[normal].map(|x| x as f32).into(),
-        uv: [u as f32, (1.0 - up) as f32],
+        uv: uv_of(0),
+        second_uv: if needs.second_uvs { uv_of(1) } else { [0.0; 2] },
+        tangent: match mesh.triangle_tangents.get(t) {
+            Some(tangents) if needs.tangents => tangents[k],
+            _ => RenderMesh::NO_TANGENT,
+        },
         color: mesh.colors.get(v).copied().unwrap_or([1.0; 4]),
     }
 }
@@ -156,7 +188,9 @@ mod tests {
     #[test]
     fn equal_corners_share_a_vertex() {
         let flat = quad("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n");
-        let made = Primitive::of_mesh(&flat, 0..2).unwrap().unwrap();
+        let made = Primitive::of_mesh(&flat, 0..2, VertexNeeds::default())
+            .unwrap()
+            .unwrap();
         assert_eq!((made.vertices, made.indices), (4, 6));
         assert_eq!(made.bounds, [[0.0; 3], [1.0, 1.0, 0.0]]);
         assert!(made.uv.is_none() && made.color.is_none());
@@ -166,10 +200,16 @@ mod tests {
             "v 0 0 0\nv 1 0 0\nv 1 1 0\nv -0.0 0 0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\n\
              f 1//1 2//1 3//1\nf 4//1 5//1 6//1\n",
         );
-        let again = Primitive::of_mesh(&again, 0..2).unwrap().unwrap();
+        let again = Primitive::of_mesh(&again, 0..2, VertexNeeds::default())
+            .unwrap()
+            .unwrap();
         assert_eq!(again.vertices, 4);
         assert_eq!(again.index.base64, made.index.base64);
-        assert!(Primitive::of_mesh(&flat, 1..1).unwrap().is_none());
+        assert!(
+            Primitive::of_mesh(&flat, 1..1, VertexNeeds::default())
+                .unwrap()
+                .is_none()
+        );
     }
 
     #[test]
@@ -178,7 +218,9 @@ mod tests {
             "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 -1 0\nvt 0 0\nvt 1 0.25\nvt 0.5 0.5\nvn 0 0 1\n\
              f 1/1/1 2/2/1 3/3/1\nf 2/1/1 1/2/1 4/3/1\n",
         );
-        let made = Primitive::of_mesh(&seam, 0..2).unwrap().unwrap();
+        let made = Primitive::of_mesh(&seam, 0..2, VertexNeeds::default())
+            .unwrap()
+            .unwrap();
         assert_eq!(made.vertices, 6);
         let expected = [
             [0.0, 1.0],
@@ -197,7 +239,9 @@ mod tests {
     #[test]
     fn coordinates_beyond_f32_are_refused() {
         let huge = quad("v 0 0 0\nv 1e39 0 0\nv 0 1 0\nf 1 2 3\n");
-        let error = Primitive::of_mesh(&huge, 0..1).unwrap_err().to_string();
+        let error = Primitive::of_mesh(&huge, 0..1, VertexNeeds::default())
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("32-bit floats to be sent, got [inf"),
             "{error}"

@@ -3,11 +3,13 @@
 use super::buffer::Buffer;
 use super::json::{Elements, Numbers};
 use super::kind::ImageKind;
-use super::material::{EmbeddedImage, SentMaterial, SentTexture, wrap_number};
+use super::material::{EmbeddedImage, SentMaterial};
 use super::primitive::Primitive;
+use super::texture::{SentTexture, wrap_number};
 use super::visual::Visuals;
 use crate::{Error, Result};
 use nalgebra::{Isometry3, Matrix4, Vector4};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 use tarragon_geometry::RenderLabel;
@@ -80,6 +82,7 @@ struct SceneText<'a> {
     textures: Elements,
     known_images: Vec<&'a Arc<EmbeddedImage>>,
     known_textures: Vec<(usize, [Wrap; 2])>,
+    extensions: BTreeSet<&'static str>,
 }
 
 impl<'a> SceneText<'a> {
@@ -107,11 +110,14 @@ impl<'a> SceneText<'a> {
         let normal = normal.map(|b| self.accessor(b, count, r#""type":"VEC3""#));
         let uv = primitive.uv.as_ref();
         let uv = uv.map(|b| self.accessor(b, count, r#""normalized":false,"type":"VEC2""#));
-        let color = primitive
-            .color
-            .as_ref()
-            .filter(|_| kind == ImageKind::Color);
+        let of_color =
+            |buffer: &'a Option<Buffer>| buffer.as_ref().filter(|_| kind == ImageKind::Color);
+        let color = of_color(&primitive.color);
         let color = color.map(|b| self.accessor(b, count, r#""type":"VEC4""#));
+        let second_uv = of_color(&primitive.second_uv);
+        let second_uv = second_uv.map(|b| self.accessor(b, count, r#""type":"VEC2""#));
+        let tangent = of_color(&primitive.tangent);
+        let tangent = tangent.map(|b| self.accessor(b, count, r#""type":"VEC4""#));
         let index = {
             let view = self.view(&primitive.index, Some(34963));
             self.accessors.push(format_args!(
@@ -119,15 +125,18 @@ impl<'a> SceneText<'a> {
                 primitive.indices
             ))
         };
-        let texture = material.texture(kind).map(|t| self.texture(t));
-        let material = self.materials.push(material.json(kind, label, texture));
+        self.extensions.extend(material.extensions(kind));
+        let json = material.json(kind, label, |texture| self.texture(texture));
+        let material = self.materials.push(json);
 
         let mut attributes = Elements::default();
         for (name, accessor) in [
             ("COLOR_0", color),
             ("NORMAL", normal),
             ("POSITION", Some(position)),
+            ("TANGENT", tangent),
             ("TEXCOORD_0", uv),
+            ("TEXCOORD_1", second_uv),
         ] {
             if let Some(accessor) = accessor {
                 attributes.push(format_args!(r#""{name}":{accessor}"#));
@@ -237,6 +246,11 @@ impl<'a> SceneText<'a> {
             core.clipping().far(),
             core.clipping().near()
         );
+        let mut extensions = Elements::default();
+        for name in &self.extensions {
+            extensions.push(format_args!(r#""{name}""#));
+        }
+        array(&mut out, "extensionsUsed", &extensions);
         array(&mut out, "images", &self.images);
         array(&mut out, "materials", &self.materials);
         array(&mut out, "meshes", &self.meshes);

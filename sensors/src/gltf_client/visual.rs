@@ -1,9 +1,10 @@
 //! Registered visuals.
 
 use super::kind::ImageKind;
-use super::material::{EmbeddedImage, ImageCache, SentMaterial, SentTexture, or_warn};
+use super::material::{EmbeddedImage, SentMaterial, or_warn};
 use super::primitive::Primitive;
 use super::tessellation::Tessellation;
+use super::texture::{ImageCache, SentTexture};
 use crate::Result;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
@@ -94,10 +95,8 @@ fn primitive(shape: &Shape) -> Option<Tessellation> {
 
 /// Reads the texture of a primitive, whose edge pixels extend outwards as in Drake.
 fn clamped_texture(path: &Path) -> Option<SentTexture> {
-    or_warn(EmbeddedImage::read(path)).map(|image| SentTexture {
-        image: Arc::new(image),
-        wrap: [Wrap::ClampToEdge; 2],
-    })
+    let image = or_warn(EmbeddedImage::read(path));
+    image.map(|image| SentTexture::new(image, Wrap::ClampToEdge))
 }
 
 /// Returns the diffuse colour; a texture alone is not tinted.
@@ -128,10 +127,7 @@ fn materials(
     let texture = path
         .filter(|_| wanted)
         .and_then(|path| or_warn(EmbeddedImage::read(path)))
-        .map(|image| SentTexture {
-            image: Arc::new(image),
-            wrap: [Wrap::Repeat; 2],
-        });
+        .map(|image| SentTexture::new(image, Wrap::Repeat));
     let color = color(diffuse, texture.is_some())?;
     let mut images = ImageCache::default();
     let mut materials = vec![SentMaterial::matt(color, texture)];
@@ -143,7 +139,7 @@ fn materials(
     if !has_uvs {
         materials = materials
             .into_iter()
-            .map(SentMaterial::without_texture)
+            .map(SentMaterial::without_textures)
             .collect();
     }
     Ok(materials)
@@ -154,7 +150,9 @@ fn parts(mesh: &RenderMesh, materials: &[SentMaterial]) -> Result<Vec<(Primitive
     let mut parts = Vec::with_capacity(mesh.groups.len());
     for group in &mesh.groups {
         let material = &materials[group.material.map_or(0, |m| m + 1)];
-        if let Some(primitive) = Primitive::of_mesh(mesh, group.triangles.clone())? {
+        if let Some(primitive) =
+            Primitive::of_mesh(mesh, group.triangles.clone(), material.vertex_needs())?
+        {
             parts.push((primitive, material.clone()));
         }
     }

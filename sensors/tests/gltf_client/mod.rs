@@ -3,6 +3,7 @@
 mod cameras;
 mod failures;
 mod files;
+mod maps;
 mod materials;
 mod recorder;
 mod replies;
