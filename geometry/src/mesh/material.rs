@@ -25,13 +25,14 @@ pub struct Material {
     pub diffuse_map: Option<Texture>,
     /// Texture whose red channel is the opacity (`map_d`), if the file names one.
     pub opacity_map: Option<Texture>,
-    /// Texture of normals, if the file names one.
+    /// Texture of normals, if the file names one; used with `metallic_roughness` only.
     pub normal_map: Option<NormalMap>,
     /// Meaning of the opacity.
     pub alpha_mode: AlphaMode,
     /// Reflection by glTF's metallic-roughness model; `None` is matt, as for OBJ files.
     pub metallic_roughness: Option<MetallicRoughness>,
-    /// True if the base colour is shown as it is, whatever the light (`KHR_materials_unlit`).
+    /// True if the base colour is shown as it is, whatever the light (`KHR_materials_unlit`);
+    /// used with `metallic_roughness` only.
     pub unlit: bool,
 }
 

@@ -115,6 +115,8 @@ fn make_matt(mesh: &mut RenderMesh, color: Rgba) {
         *material = Material {
             diffuse: Some(shown),
             metallic_roughness: None,
+            normal_map: None,
+            unlit: false,
             ..std::mem::take(material)
         };
     }

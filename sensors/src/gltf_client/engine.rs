@@ -35,9 +35,10 @@ use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Shape};
 /// A visual is a node below `Renderer Node` for each of its materials. Primitives are sent as the
 /// triangles that Drake sends, a half space as a square of 100 m x 100 m, a `Mesh` as the triangles
 /// of its file with normals, a `Convex` as its hull. A `MeshcatCone` is not sent. Colours of matt
-/// materials are sent as they are; materials of glTF files with their metallic-roughness model.
-/// PNG and JPEG textures are embedded. Lights are not sent: the server chooses them, and the
-/// background of colour images too.
+/// materials are sent as they are; materials of glTF files with their metallic-roughness model, in
+/// colour images with all textures, `KHR_texture_transform` and `KHR_materials_unlit`. PNG and JPEG
+/// textures are embedded. Lights are not sent: the server chooses them, and the background of
+/// colour images too.
 ///
 /// Geometry with [`RenderLabel::DO_NOT_RENDER`] is missing in label images only, as in the other
 /// engines. The properties are those of

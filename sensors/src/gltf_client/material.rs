@@ -52,7 +52,7 @@ pub(super) fn or_warn(image: Result<EmbeddedImage>) -> Option<EmbeddedImage> {
     match image {
         Ok(image) => Some(image),
         Err(e) => {
-            warn(format!("{e}; the diffuse colour is used instead"));
+            warn(format!("{e}; the texture is left out"));
             None
         }
     }
@@ -121,13 +121,19 @@ impl SentMaterial {
         let Some(model) = &material.metallic_roughness else {
             return matt;
         };
-        let normal = material.normal_map.as_ref();
-        let occlusion = model.occlusion_map.as_ref();
+        // An unlit surface shows no other texture.
+        let lit = Some(model).filter(|_| !material.unlit);
+        let normal = lit.and(material.normal_map.as_ref());
+        let occlusion = lit.and_then(|model| model.occlusion_map.as_ref());
         let maps = SentMaps {
             normal: normal.and_then(|map| Some((embed(&map.texture)?, map.scale))),
             occlusion: occlusion.and_then(|map| Some((embed(&map.texture)?, map.strength))),
-            metallic_roughness: model.map.as_ref().and_then(&mut embed),
-            emissive: model.emissive_map.as_ref().and_then(&mut embed),
+            metallic_roughness: lit
+                .and_then(|model| model.map.as_ref())
+                .and_then(&mut embed),
+            emissive: lit
+                .and_then(|model| model.emissive_map.as_ref())
+                .and_then(&mut embed),
             unlit: material.unlit,
         };
         let [r, g, b, a] = matt.base_color;
@@ -259,6 +265,8 @@ impl SentMaterial {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ImageRgb8U;
+    use tarragon_geometry::mesh::TextureImage;
 
     fn none(_: &SentTexture) -> usize {
         unreachable!("the material has no texture")
@@ -293,8 +301,10 @@ mod tests {
     #[test]
     fn gltf_materials_are_physically_based_and_matt_meshes_say_so() {
         let half = Rgba::new(0.5, 1.0, 0.0, 0.25).unwrap();
+        let png = ImageIo::new().save_to_buffer(&ImageRgb8U::new(1, 1), ImageFileFormat::Png);
         let pbr = Material {
             diffuse: Some(half),
+            diffuse_map: Some(TextureImage::Content(png.unwrap().into()).into()),
             alpha_mode: AlphaMode::Mask(0.25),
             metallic_roughness: Some(MetallicRoughness {
                 metallic: 0.3,

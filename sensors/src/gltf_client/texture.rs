@@ -46,8 +46,10 @@ impl SentTransform {
         let (sin, cos) = rotation.sin_cos();
         let sv = sin * u[1] + cos * v[1];
         let off = (cos * u[1] - sin * v[1]).abs();
-        (off <= SHEAR * (su + sv.abs())).then_some(Self {
-            offset: [b + c, 1.0 - e - f],
+        let offset = [b + c, 1.0 - e - f];
+        let is_finite = offset.iter().all(|x| x.is_finite());
+        (off <= SHEAR * (su + sv.abs()) && is_finite).then_some(Self {
+            offset,
             rotation,
             scale: [su, sv],
         })
@@ -172,6 +174,9 @@ mod tests {
                 "{found:?}"
             );
         }
-        assert_eq!(SentTransform::of([[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]]), None);
+        for (shear, offset) in [(0.5, 0.0), (f64::NAN, 0.0), (0.0, f64::INFINITY)] {
+            let map = [[1.0, shear, offset], [0.0, 1.0, 0.0]];
+            assert_eq!(SentTransform::of(map), None);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::gamma::GAMMA;
 use super::texture::{PlacedTexture, TextureCache};
-use crate::mesh::{AlphaMode, Material, MetallicRoughness};
+use crate::mesh::{AlphaMode, Material};
 use crate::rgba::Rgba;
 use std::sync::Arc;
 
@@ -122,16 +122,9 @@ impl SurfaceMaterial {
             alpha_mode: material.alpha_mode,
             ..Self::matt(color, read(&material.diffuse_map))
         };
-        if !material.unlit && material.metallic_roughness.is_none() && material.normal_map.is_none()
-        {
+        let Some(model) = &material.metallic_roughness else {
             return matt;
-        }
-        let otherwise = MetallicRoughness {
-            metallic: f64::from(ReflectionModel::PROMOTED.metallic),
-            roughness: f64::from(ReflectionModel::PROMOTED.roughness),
-            ..MetallicRoughness::default()
         };
-        let model = material.metallic_roughness.as_ref().unwrap_or(&otherwise);
         let linear = Self {
             diffuse: matt.diffuse.map(|c| c.powf(GAMMA)),
             model: Some(ReflectionModel {

@@ -50,7 +50,7 @@ impl TextureCache {
                 let read = match SampledTexture::of(material, texture) {
                     Ok(image) => Some(Arc::new(image)),
                     Err(e) => {
-                        warn(format!("{e}; the diffuse colour is used instead"));
+                        warn(format!("{e}; the texture is left out"));
                         None
                     }
                 };
