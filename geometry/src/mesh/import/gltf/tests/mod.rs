@@ -1,5 +1,6 @@
 use super::*;
 use crate::mesh::{AlphaMode, Texture, TextureImage, Wrap};
+use nalgebra::{Point3, Vector3};
 use serde_json::{Value, json};
 
 mod maps;
