@@ -3,7 +3,7 @@
 //! `TARRAGON_PYDRAKE` names a Python interpreter that can import pydrake 1.51; without it this test
 //! prints that it is skipped, and passes.
 
-use crate::support::{Mirror, assets, server, skip};
+use crate::support::{Mirror, assets, looks, server_with, skip};
 use nalgebra::{Isometry3, Translation3};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -73,29 +73,31 @@ fn images(bytes: &[u8], pixels: usize) -> (Vec<u8>, Vec<f32>, Vec<i16>) {
 fn drakes_client_receives_what_the_engine_draws_in_process() {
     let assets = assets();
     let out = assets.path().join("images.raw");
-    let server = server(Default::default());
-    let Some(mut drake) = Drake::start(&server.url(), assets.path(), &out) else {
-        return;
-    };
-    let mirror = Mirror::new(assets.path());
-    let views = [
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [0.3, -0.2, 0.4, 0.2, 0.1, 0.3],
-        [-0.6, 0.1, 0.2, -0.1, 0.3, 2.0],
-    ];
-    for (number, view) in views.into_iter().enumerate() {
-        drake.draw(view);
-        let (color, depth, label) = images(&std::fs::read(&out).unwrap(), mirror.pixels());
-        let [x, y, z, roll, pitch, yaw] = view;
-        let x_wc = Isometry3::from_parts(Translation3::new(x, y, z), rpy(roll, pitch, yaw));
-        let poses = |id| mirror.poses.get(&id).copied();
-        mirror.compare(&RenderView::new(x_wc, &poses), &color, &depth, &label);
-        let stats = server.stats();
-        assert_eq!(
-            (stats.images(), stats.refused),
-            (3 * (number as u64 + 1), 0)
-        );
-        // Only the first images bring meshes. The tile has two materials in colour images only.
-        assert_eq!(stats.read_meshes, 31, "{stats}");
+    for look in looks(assets.path()) {
+        let server = server_with(Default::default(), look.clone());
+        let Some(mut drake) = Drake::start(&server.url(), assets.path(), &out) else {
+            return;
+        };
+        let mirror = Mirror::with(assets.path(), look);
+        let views = [
+            [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [0.3, -0.2, 0.4, 0.2, 0.1, 0.3],
+            [-0.6, 0.1, 0.2, -0.1, 0.3, 2.0],
+        ];
+        for (number, view) in views.into_iter().enumerate() {
+            drake.draw(view);
+            let (color, depth, label) = images(&std::fs::read(&out).unwrap(), mirror.pixels());
+            let [x, y, z, roll, pitch, yaw] = view;
+            let x_wc = Isometry3::from_parts(Translation3::new(x, y, z), rpy(roll, pitch, yaw));
+            let poses = |id| mirror.poses.get(&id).copied();
+            mirror.compare(&RenderView::new(x_wc, &poses), &color, &depth, &label);
+            let stats = server.stats();
+            assert_eq!(
+                (stats.images(), stats.refused),
+                (3 * (number as u64 + 1), 0)
+            );
+            // Only the first images bring meshes. The tile has two materials in colour images only.
+            assert_eq!(stats.read_meshes, 31, "{stats}");
+        }
     }
 }

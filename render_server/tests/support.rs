@@ -8,9 +8,9 @@ use std::io::Write;
 use std::path::Path;
 use tarragon_framework::math::rpy;
 use tarragon_geometry::render::{
-    CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, ImageDepth32F,
-    ImageLabel16I, ImageRgba8U, RenderCameraCore, RenderEngine, RenderEngineCpu,
-    RenderEngineCpuParams, RenderView,
+    CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, EnvironmentMap,
+    EquirectangularMap, ImageDepth32F, ImageLabel16I, ImageRgba8U, LightParameter,
+    RenderCameraCore, RenderEngine, RenderEngineCpu, RenderEngineCpuParams, RenderView,
 };
 use tarragon_geometry::{
     BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, HalfSpace, Mesh, PerceptionProperties,
@@ -27,9 +27,35 @@ pub(crate) fn skip(why: &str) {
 
 /// Starts a server on any free port.
 pub(crate) fn server(params: RenderServerParams) -> RenderServer {
-    let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    server_with(params, RenderEngineCpuParams::default())
+}
+
+/// Starts a server whose engine has parameters, as `--params` gives them.
+pub(crate) fn server_with(
+    params: RenderServerParams,
+    engine: RenderEngineCpuParams,
+) -> RenderServer {
+    let engine = RenderEngineCpu::new(engine).unwrap();
     let params = RenderServerParams { port: 0, ..params };
     RenderServer::start(params, Box::new(engine)).unwrap()
+}
+
+/// Returns the parameters of engines that the tests compare: the defaults, and an environment with
+/// a lamp.
+pub(crate) fn looks(assets: &Path) -> [RenderEngineCpuParams; 2] {
+    let environment = EnvironmentMap {
+        skybox: true,
+        texture: EquirectangularMap {
+            path: assets.join("sky.png"),
+        }
+        .into(),
+    };
+    let lit = RenderEngineCpuParams {
+        environment_map: Some(environment),
+        lights: vec![LightParameter::default()],
+        ..RenderEngineCpuParams::default()
+    };
+    [RenderEngineCpuParams::default(), lit]
 }
 
 /// Writes the mesh files of the scene: a smooth bowl, a wedge with texture and a glTF tile.
@@ -45,6 +71,12 @@ pub(crate) fn assets() -> tempfile::TempDir {
         });
     }
     save_image(&checker, &folder.path().join("checker.png")).unwrap();
+    let mut sky = ImageRgb8U::new(64, 32);
+    for (i, pixel) in sky.data_mut().chunks_exact_mut(3).enumerate() {
+        let wave = (std::f64::consts::TAU * (i % 64) as f64 / 64.0).sin();
+        pixel.copy_from_slice(&[(150.0 + 90.0 * wave) as u8, 160, 250 - 6 * (i / 64) as u8]);
+    }
+    save_image(&sky, &folder.path().join("sky.png")).unwrap();
     std::fs::write(folder.path().join("bowl.obj"), bowl()).unwrap();
     // Drake's client clamps textures at their edges, which the engine repeats, so none is seen.
     let wedge = "mtllib wedge.mtl\nusemtl m\n\
@@ -195,10 +227,14 @@ pub(crate) struct Mirror {
 
 impl Mirror {
     pub(crate) fn new(assets: &Path) -> Self {
+        Self::with(assets, RenderEngineCpuParams::default())
+    }
+    /// Creates the scene in an engine with parameters.
+    pub(crate) fn with(assets: &Path, params: RenderEngineCpuParams) -> Self {
         let intrinsics = CameraInfo::new(320, 240, 300.0, 310.0, 150.25, 121.5).unwrap();
         let clipping = ClippingRange::new(0.05, 20.0).unwrap();
         let mut mirror = Self {
-            engine: RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap(),
+            engine: RenderEngineCpu::new(params).unwrap(),
             visuals: Vec::new(),
             poses: BTreeMap::new(),
             core: RenderCameraCore::new("mirror", intrinsics, clipping, Isometry3::identity()),

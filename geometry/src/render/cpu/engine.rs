@@ -73,6 +73,8 @@ pub struct RenderEngineCpu {
     /// Thread pool that this engine shares with its copies; `None` uses rayon's current pool.
     pub(super) pool: Option<Arc<rayon::ThreadPool>>,
     storage: Arc<Scratch<FrameStorage>>,
+    /// Images of single views of batches.
+    of_views: Arc<Scratch<ViewScratch>>,
     /// Set when the first camera requests a window.
     warned_of_window: Arc<AtomicBool>,
 }
@@ -101,6 +103,7 @@ impl RenderEngineCpu {
             params,
             visuals: Visuals::default(),
             storage: Arc::default(),
+            of_views: Arc::default(),
             warned_of_window: Arc::default(),
         })
     }
@@ -300,13 +303,12 @@ impl RenderEngine for RenderEngineCpu {
         // Whole images per thread: they need less synchronization than the tiles of one image.
         self.run(|| {
             let views = views.par_iter().enumerate().zip(images);
-            result = views.try_for_each_init(
-                ViewScratch::default,
-                |scratch, ((index, view), images)| {
-                    let drawn = draw_view(self, view, cameras, images, scratch);
-                    drawn.map_err(|e| at_view(e, index, count))
-                },
-            );
+            result = views.try_for_each(|((index, view), images)| {
+                let drawn = self
+                    .of_views
+                    .lend(|scratch| draw_view(self, view, cameras, images, scratch));
+                drawn.map_err(|e| at_view(e, index, count))
+            });
         });
         result
     }
