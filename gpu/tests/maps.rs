@@ -164,3 +164,20 @@ fn maps_and_unlit_materials_are_equal() {
         pair.compare(&format!("maps, {name}"), &DECLARED);
     }
 }
+
+#[test]
+fn huge_scales_and_transformations_leave_no_trace() {
+    let files = Folder::new();
+    let Some(mut pair) = Pair::new(RenderEngineCpuParams::default(), (80, 60)) else {
+        return;
+    };
+    let mut material = rich(&files);
+    if let Some(map) = &mut material.normal_map {
+        map.scale = 1e300;
+    }
+    if let Some(map) = &mut material.diffuse_map {
+        map.uv_transform = [[1e300, -1e300, 0.0], [0.0, 1e300, 1e300]];
+    }
+    add(&mut pair, &ball(material), Vector3::new(0.0, 0.0, 2.0));
+    pair.compare("maps, huge", &DECLARED);
+}

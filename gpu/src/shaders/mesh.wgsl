@@ -116,7 +116,9 @@ fn sampled_at(texture: u32, at: MeshPoint) -> vec4<f32> {
         u_row.x * uv.x + u_row.y * uv.y + u_row.z,
         v_row.x * uv.x + v_row.y * uv.y + v_row.z,
     );
-    return sampled(textures[t], moved, at.pixel * per_metre * stretch);
+    // As in the CPU engine, coordinates that are no numbers count as 0.
+    let finite = select(vec2<f32>(0.0), moved, abs(moved) < vec2<f32>(HUGE));
+    return sampled(textures[t], finite, at.pixel * per_metre * stretch);
 }
 
 // Unit normal according to the normal map, on the front of the surface like n.
@@ -131,8 +133,8 @@ fn mapped_normal(material: Material, at: MeshPoint, n: vec3<f32>) -> vec3<f32> {
     let texel = sampled_at(material.normal, at).xyz * 2.0 - 1.0;
     let bent = (tangent * texel.x + bitangent * texel.y) * material.normal_scale + n * texel.z;
     let norm = sqrt(dot(bent, bent));
-    // Also where there is no tangent.
-    return select(n, bent / max(norm, 1.0e-6), norm > 1.0e-6);
+    // Also where there is no tangent, or the scale is too large for a number.
+    return select(n, bent / max(norm, 1.0e-6), norm > 1.0e-6 && norm < HUGE);
 }
 
 @fragment

@@ -66,7 +66,10 @@ impl MeshSamples<'_> {
         // The sign is the same for all corners.
         let bitangent = front.cross(&tangent) * a[3];
         let bent = (tangent * red + bitangent * green) * scale + front * blue;
-        // Also where there is no tangent.
-        bent.try_normalize(1e-6).map_or(n, |bent| bent * side)
+        // Also where there is no tangent, or the scale is too large for a number.
+        let bent = bent
+            .try_normalize(1e-6)
+            .filter(|bent| bent.norm_squared() > 0.5);
+        bent.map_or(n, |bent| bent * side)
     }
 }
