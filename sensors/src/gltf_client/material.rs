@@ -1,62 +1,14 @@
 //! Materials of a scene, by the kind of image.
 
-use super::buffer::Buffer;
 use super::json::Numbers;
 use super::kind::ImageKind;
 use super::texture::{ImageCache, SentTexture};
-use crate::images::io::{ImageFileFormat, ImageIo};
-use crate::{Error, Result};
-use std::path::Path;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::{AlphaMode, Material, MetallicRoughness};
 use tarragon_geometry::{RenderLabel, Rgba};
 
 /// Exponent from display values to linear ones, that of the other engines.
 const GAMMA: f64 = 2.2;
-
-/// Image file as it is sent.
-#[derive(Debug)]
-pub(super) struct EmbeddedImage {
-    pub(super) mime_type: &'static str,
-    pub(super) buffer: Buffer,
-}
-
-impl EmbeddedImage {
-    /// Reads an image file.
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        Self::of_content(&path.display().to_string(), &bytes)
-    }
-    /// Embeds the content of an image file; `name` is for messages.
-    pub(super) fn of_content(name: &str, bytes: &[u8]) -> Result<Self> {
-        let metadata = ImageIo::new().metadata_of_buffer(bytes);
-        let mime_type = match metadata.map(|m| m.format) {
-            Ok(ImageFileFormat::Png) => "image/png",
-            Ok(ImageFileFormat::Jpeg) => "image/jpeg",
-            Ok(found) => {
-                return Err(Error::unsupported(format!(
-                    "image {name}: textures must be PNG or JPEG to be sent, got {found}"
-                )));
-            }
-            Err(error) => return Err(error.at(format!("image {name}"))),
-        };
-        Ok(Self {
-            mime_type,
-            buffer: Buffer::of_bytes(bytes),
-        })
-    }
-}
-
-/// Turns an error into a warning.
-pub(super) fn or_warn(image: Result<EmbeddedImage>) -> Option<EmbeddedImage> {
-    match image {
-        Ok(image) => Some(image),
-        Err(e) => {
-            warn(format!("{e}; the texture is left out"));
-            None
-        }
-    }
-}
 
 /// Textures other than that of the base colour, each with its weight.
 #[derive(Clone, Debug, Default)]
@@ -266,6 +218,7 @@ impl SentMaterial {
 mod tests {
     use super::*;
     use crate::ImageRgb8U;
+    use crate::images::io::{ImageFileFormat, ImageIo};
     use tarragon_geometry::mesh::TextureImage;
 
     fn none(_: &SentTexture) -> usize {

@@ -3,9 +3,9 @@
 use super::buffer::Buffer;
 use super::json::{Elements, Numbers};
 use super::kind::ImageKind;
-use super::material::{EmbeddedImage, SentMaterial};
+use super::material::SentMaterial;
 use super::primitive::Primitive;
-use super::texture::{SentTexture, wrap_number};
+use super::texture::{EmbeddedImage, SentTexture, wrap_number};
 use super::visual::Visuals;
 use crate::{Error, Result};
 use nalgebra::{Isometry3, Matrix4, Vector4};

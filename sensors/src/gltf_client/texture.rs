@@ -1,8 +1,11 @@
 //! Textures of materials: embedded images and their place on the surface.
 
+use super::buffer::Buffer;
 use super::json::Numbers;
-use super::material::{EmbeddedImage, or_warn};
+use crate::images::io::{ImageFileFormat, ImageIo};
+use crate::{Error, Result};
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::{Texture, TextureImage, Wrap};
@@ -10,6 +13,50 @@ use tarragon_geometry::mesh::{Texture, TextureImage, Wrap};
 /// Largest part of the scales by which an affine map may depart from a rotation and scales. Numbers
 /// of a file have seven digits.
 const SHEAR: f64 = 1e-6;
+
+/// Image file as it is sent.
+#[derive(Debug)]
+pub(super) struct EmbeddedImage {
+    pub(super) mime_type: &'static str,
+    pub(super) buffer: Buffer,
+}
+
+impl EmbeddedImage {
+    /// Reads an image file.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::of_content(&path.display().to_string(), &bytes)
+    }
+    /// Embeds the content of an image file; `name` is for messages.
+    fn of_content(name: &str, bytes: &[u8]) -> Result<Self> {
+        let metadata = ImageIo::new().metadata_of_buffer(bytes);
+        let mime_type = match metadata.map(|m| m.format) {
+            Ok(ImageFileFormat::Png) => "image/png",
+            Ok(ImageFileFormat::Jpeg) => "image/jpeg",
+            Ok(found) => {
+                return Err(Error::unsupported(format!(
+                    "image {name}: textures must be PNG or JPEG to be sent, got {found}"
+                )));
+            }
+            Err(error) => return Err(error.at(format!("image {name}"))),
+        };
+        Ok(Self {
+            mime_type,
+            buffer: Buffer::of_bytes(bytes),
+        })
+    }
+}
+
+/// Turns an error into a warning.
+pub(super) fn or_warn(image: Result<EmbeddedImage>) -> Option<EmbeddedImage> {
+    match image {
+        Ok(image) => Some(image),
+        Err(e) => {
+            warn(format!("{e}; the texture is left out"));
+            None
+        }
+    }
+}
 
 /// Embedded image with its place on the surface.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! Registered visuals.
 
 use super::kind::ImageKind;
-use super::material::{EmbeddedImage, SentMaterial, or_warn};
+use super::material::SentMaterial;
 use super::primitive::Primitive;
 use super::tessellation::Tessellation;
-use super::texture::{ImageCache, SentTexture};
+use super::texture::{EmbeddedImage, ImageCache, SentTexture, or_warn};
 use crate::Result;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
