@@ -152,7 +152,7 @@ impl Device {
         }
         Err(Error::unsupported(format!(
             "RenderEngineGpu: {what} must fit into {most} bytes, the limit of the device for one \
-             buffer, got {bytes} bytes"
+             buffer, got {bytes} bytes; make it smaller, or use RenderEngineCpu"
         )))
     }
     /// Creates a buffer with a content; an empty one holds zeros for one element.

@@ -2,7 +2,7 @@
 
 use super::gamma::GAMMA;
 use super::texture::{PlacedTexture, TextureCache};
-use crate::mesh::{AlphaMode, Material};
+use crate::mesh::{AlphaMode, Material, Texture};
 use crate::rgba::Rgba;
 use std::sync::Arc;
 
@@ -113,14 +113,11 @@ impl SurfaceMaterial {
     /// Creates a material from that of a mesh file.
     pub(crate) fn of(material: &Material, textures: &mut TextureCache) -> Self {
         let color = material.diffuse.unwrap_or(Rgba::WHITE);
-        let mut read = |map: &Option<_>| {
-            let texture = map.as_ref();
-            texture.and_then(|texture| textures.read(&material.name, texture))
-        };
+        let mut read = |texture: Option<&Texture>| textures.read(&material.name, texture?);
         let matt = Self {
-            opacity: read(&material.opacity_map),
+            opacity: read(material.opacity_map.as_ref()),
             alpha_mode: material.alpha_mode,
-            ..Self::matt(color, read(&material.diffuse_map))
+            ..Self::matt(color, read(material.diffuse_map.as_ref()))
         };
         let Some(model) = &material.metallic_roughness else {
             return matt;
@@ -138,14 +135,14 @@ impl SurfaceMaterial {
         if material.unlit {
             return linear;
         }
-        let (normal, occlusion) = (&material.normal_map, &model.occlusion_map);
+        let (normal, occlusion) = (material.normal_map.as_ref(), model.occlusion_map.as_ref());
         let maps = SurfaceMaps {
-            normal: read(&normal.as_ref().map(|map| map.texture.clone())),
-            normal_scale: normal.as_ref().map_or(1.0, |map| map.scale as f32),
-            metallic_roughness: read(&model.map),
-            occlusion: read(&occlusion.as_ref().map(|map| map.texture.clone())),
-            occlusion_strength: occlusion.as_ref().map_or(1.0, |map| map.strength as f32),
-            emissive: read(&model.emissive_map),
+            normal: read(normal.map(|map| &map.texture)),
+            normal_scale: normal.map_or(1.0, |map| map.scale as f32),
+            metallic_roughness: read(model.map.as_ref()),
+            occlusion: read(occlusion.map(|map| &map.texture)),
+            occlusion_strength: occlusion.map_or(1.0, |map| map.strength as f32),
+            emissive: read(model.emissive_map.as_ref()),
         };
         Self {
             maps: maps.any().then(|| Arc::new(maps)),

@@ -28,7 +28,16 @@ pub(super) fn complete_tangents(mesh: &mut RenderMesh, materials: &[SurfaceMater
             let tangents = mesh.triangle_tangents.get(*t);
             tangents.is_none_or(|t| t.contains(&RenderMesh::NO_TANGENT))
         };
-        open.extend(group.triangles.clone().filter(lacks).map(|t| (t, normal)));
+        let triangle = |t: usize| {
+            let p = mesh.triangles[t].map(|v| mesh.positions[v as usize]);
+            let n = mesh.triangle_normals[t].map(|n| mesh.normals[n as usize]);
+            OpenTriangle {
+                triangle: t,
+                turned: is_turned(&p, &n),
+                normal,
+            }
+        };
+        open.extend(group.triangles.clone().filter(lacks).map(triangle));
     }
     if open.is_empty() {
         return;
@@ -43,16 +52,23 @@ pub(super) fn complete_tangents(mesh: &mut RenderMesh, materials: &[SurfaceMater
     let found = missing.found;
     let none = [RenderMesh::NO_TANGENT; 3];
     mesh.triangle_tangents.resize(mesh.triangles.len(), none);
-    for ((t, _), found) in open.iter().zip(found) {
-        mesh.triangle_tangents[*t] = found;
+    for (open, found) in open.iter().zip(found) {
+        mesh.triangle_tangents[open.triangle] = found;
     }
+}
+
+/// A triangle without tangents.
+struct OpenTriangle<'a> {
+    /// Index in the mesh.
+    triangle: usize,
+    turned: bool,
+    normal: &'a PlacedTexture,
 }
 
 /// Triangles whose tangents are computed.
 struct MissingTangents<'a> {
     mesh: &'a RenderMesh,
-    /// Triangles with their normal maps.
-    open: &'a [(usize, &'a PlacedTexture)],
+    open: &'a [OpenTriangle<'a>],
     found: Vec<[[f32; 4]; 3]>,
 }
 
@@ -60,10 +76,7 @@ impl MissingTangents<'_> {
     /// Returns the index of a corner in the file. Triangles are passed on with the winding that
     /// engines draw, on which the sign of the bitangent depends.
     fn corner(&self, face: usize, vert: usize) -> usize {
-        let t = self.open[face].0;
-        let p = self.mesh.triangles[t].map(|v| self.mesh.positions[v as usize]);
-        let n = self.mesh.triangle_normals[t].map(|n| self.mesh.normals[n as usize]);
-        match is_turned(&p, &n) {
+        match self.open[face].turned {
             true => [0, 2, 1][vert],
             false => vert,
         }
@@ -78,17 +91,17 @@ impl Geometry for MissingTangents<'_> {
         3
     }
     fn position(&self, face: usize, vert: usize) -> [f32; 3] {
-        let v = self.mesh.triangles[self.open[face].0][self.corner(face, vert)];
+        let v = self.mesh.triangles[self.open[face].triangle][self.corner(face, vert)];
         self.mesh.positions[v as usize].coords.cast().into()
     }
     fn normal(&self, face: usize, vert: usize) -> [f32; 3] {
-        let n = self.mesh.triangle_normals[self.open[face].0][self.corner(face, vert)];
+        let n = self.mesh.triangle_normals[self.open[face].triangle][self.corner(face, vert)];
         self.mesh.normals[n as usize].cast().into()
     }
     fn tex_coord(&self, face: usize, vert: usize) -> [f32; 2] {
-        let (t, normal) = self.open[face];
-        let uvs = self.mesh.uvs_of(t, normal.uv_set)[self.corner(face, vert)];
-        normal.at(uvs.map(|x| x as f32))
+        let open = &self.open[face];
+        let uvs = self.mesh.uvs_of(open.triangle, open.normal.uv_set)[self.corner(face, vert)];
+        open.normal.at(uvs.map(|x| x as f32))
     }
     fn set_tangent(&mut self, tangent: Option<TangentSpace>, face: usize, vert: usize) {
         let corner = self.corner(face, vert);

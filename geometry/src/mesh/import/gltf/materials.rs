@@ -57,15 +57,16 @@ struct TextureReference<'a> {
     transform: Option<&'a json::Value>,
 }
 
-impl<'a> From<&'a json::texture::Info> for TextureReference<'a> {
-    fn from(info: &'a json::texture::Info) -> Self {
-        Self {
-            texture: info.index.value(),
-            uv_set: info.tex_coord,
-            transform: (info.extensions.as_ref())
+/// Returns a reference. A macro, because the format has three types with these members.
+macro_rules! reference {
+    ($info:expr) => {
+        TextureReference {
+            texture: $info.index.value(),
+            uv_set: $info.tex_coord,
+            transform: ($info.extensions.as_ref())
                 .and_then(|e| e.others.get(texture_transform::NAME)),
         }
-    }
+    };
 }
 
 /// Images of the document, each read once: `Some(None)` is unusable.
@@ -85,37 +86,25 @@ impl Images<'_> {
         };
         let base = pbr.base_color_texture.as_ref();
         // The first texture decides on the first set of coordinates.
-        let diffuse_map = base.and_then(|info| read("baseColorTexture", info.into()));
+        let diffuse_map = base.and_then(|info| read("baseColorTexture", reference!(info)));
         let normal = material.normal_texture.as_ref();
         let normal_map = normal.and_then(|normal| {
-            let reference = TextureReference {
-                texture: normal.index.value(),
-                uv_set: normal.tex_coord,
-                transform: (normal.extensions.as_ref())
-                    .and_then(|e| e.others.get(texture_transform::NAME)),
-            };
             Some(NormalMap {
-                texture: read("normalTexture", reference)?,
+                texture: read("normalTexture", reference!(normal))?,
                 scale: f64::from(normal.scale),
             })
         });
         let occlusion = material.occlusion_texture.as_ref();
         let occlusion_map = occlusion.and_then(|occlusion| {
-            let reference = TextureReference {
-                texture: occlusion.index.value(),
-                uv_set: occlusion.tex_coord,
-                transform: (occlusion.extensions.as_ref())
-                    .and_then(|e| e.others.get(texture_transform::NAME)),
-            };
             Some(OcclusionMap {
-                texture: read("occlusionTexture", reference)?,
+                texture: read("occlusionTexture", reference!(occlusion))?,
                 strength: unit(occlusion.strength.0),
             })
         });
         let map = pbr.metallic_roughness_texture.as_ref();
-        let map = map.and_then(|info| read("metallicRoughnessTexture", info.into()));
+        let map = map.and_then(|info| read("metallicRoughnessTexture", reference!(info)));
         let emissive_map = material.emissive_texture.as_ref();
-        let emissive_map = emissive_map.and_then(|info| read("emissiveTexture", info.into()));
+        let emissive_map = emissive_map.and_then(|info| read("emissiveTexture", reference!(info)));
         let alpha_mode = match material.alpha_mode {
             Checked::Valid(mode) => mode,
             // Validation has refused other names.
