@@ -1,24 +1,19 @@
 //! Camera configurations applied to a scene and a diagram.
 
 use nalgebra::{Isometry3, Vector3};
-use std::time::Duration;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
 use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams};
-#[cfg(feature = "gpu")]
-use tarragon_geometry::{GeometryInstance, PerceptionProperties, RenderLabel, Rgba, Sphere};
-use tarragon_lcm::types::{LcmtImage, LcmtImageArray};
-use tarragon_lcm::{Lcm, LcmBuses};
 use tarragon_multibody::{
     FixedOffsetFrame, FrameIndex, MultibodyPlant, SpatialInertia, add_multibody_plant_scene_graph,
 };
 use tarragon_sensors::*;
 
-fn read(text: &str) -> CameraConfig {
+pub(crate) fn read(text: &str) -> CameraConfig {
     CameraConfig::from_yaml(text).unwrap()
 }
 
-fn named(name: &str, yaml: &str) -> CameraConfig {
+pub(crate) fn named(name: &str, yaml: &str) -> CameraConfig {
     CameraConfig {
         name: name.into(),
         ..read(yaml)
@@ -233,7 +228,7 @@ fn plant() -> MultibodyPlant {
 }
 
 /// Applies a camera to a diagram with the plant and a scene.
-fn apply(config: &CameraConfig) -> Result<(Diagram<f64>, AppliedCamera)> {
+pub(crate) fn apply(config: &CameraConfig) -> Result<(Diagram<f64>, AppliedCamera)> {
     let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
     add_camera_renderers([config], &mut scene)?;
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant(), scene).unwrap();
@@ -367,134 +362,6 @@ fn missing_renderers_and_plants_are_explained() {
     assert!(found.contains("'hand' needs a plant"), "{found}");
 }
 
-fn apply_on_bus(yaml: &str, bus: &str) -> Result<(Diagram<f64>, Lcm)> {
-    let config = CameraConfig {
-        name: "cam".into(),
-        width: 32,
-        height: 24,
-        ..read(yaml)
-    };
-    let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
-    add_camera_renderers([&config], &mut scene)?;
-    b.add("scene_graph", scene);
-    let (mut buses, lcm) = (LcmBuses::new(), Lcm::with_url("memq://").unwrap());
-    buses.add(bus, lcm.clone()).unwrap();
-    let on = CameraConnections::new().with_lcm_buses(&buses);
-    let applied = apply_camera_config_with(&config, &mut b, on)?;
-    assert_eq!(applied.publisher.is_some(), applied.is_enabled());
-    Ok((b.build().unwrap(), lcm))
-}
-
-/// Systems, times and images are those of pydrake 1.51.1.
-#[test]
-fn images_are_published_as_drake_publishes_them() {
-    let color = ("rgb", 128, 3, 1);
-    let depth = ("depth", 64, 5, 3);
-    let label = ("label", 64, 6, 2);
-    for (yaml, times, images) in [
-        ("{}", &[0, 100_000, 200_000, 300_000][..], vec![color]),
-        (
-            "depth: true",
-            &[0, 100_000, 200_000, 300_000],
-            vec![depth, color],
-        ),
-        (
-            "{label: true, depth: true, do_compress: false}",
-            &[0, 100_000, 200_000, 300_000],
-            vec![depth, color, label],
-        ),
-        (
-            "{rgb: false, label: true}",
-            &[0, 100_000, 200_000, 300_000],
-            vec![label],
-        ),
-        (
-            "{output_delay: 0.05, capture_offset: 0.02, depth: true, label: true}",
-            &[70_050, 170_050, 270_050],
-            vec![depth, color, label],
-        ),
-        (
-            "{capture_offset: 0.03, fps: 20}",
-            &[30_000, 80_000, 130_000, 180_000, 230_000, 280_000, 330_000],
-            vec![color],
-        ),
-        ("rgb: false", &[], vec![]),
-    ] {
-        let (diagram, lcm) = apply_on_bus(yaml, "default").unwrap();
-        let names: Vec<String> = diagram.systems().map(|s| s.path.clone()).collect();
-        let has = |name: &str| names.iter().any(|n| n == name);
-        assert_eq!(has("image_to_lcm_cam"), !images.is_empty(), "{names:?}");
-        assert_eq!(
-            has("LcmPublisherSystem(DRAKE_RGBD_CAMERA_IMAGES_cam)"),
-            !images.is_empty()
-        );
-        let (sender, heard) = std::sync::mpsc::channel();
-        let subscription = lcm.subscribe(
-            "DRAKE_RGBD_CAMERA_IMAGES_cam",
-            move |message: &LcmtImageArray| sender.send(message.clone()).unwrap(),
-        );
-        let mut subscription = subscription.unwrap();
-        subscription.set_queue_capacity(100);
-        let ctx = diagram.default_context();
-        Simulator::new(&diagram, ctx)
-            .unwrap()
-            .advance_to(0.349)
-            .unwrap();
-        lcm.handle_subscriptions(Duration::ZERO).unwrap();
-        let messages: Vec<LcmtImageArray> = heard.try_iter().collect();
-        let found: Vec<i64> = messages.iter().map(|m| m.header.utime).collect();
-        assert_eq!(found, times, "{yaml}");
-        for message in messages {
-            let of = |i: &LcmtImage| {
-                assert_eq!(
-                    (i.width, i.height, i.header.utime),
-                    (32, 24, message.header.utime)
-                );
-                let packed = i8::from(!yaml.contains("do_compress"));
-                assert_eq!(i.compression_method, packed);
-                let name = i.header.frame_name.clone();
-                (name, i.row_stride, i.pixel_format, i.channel_type)
-            };
-            let found: Vec<_> = message.images.iter().map(of).collect();
-            let expected = images.iter().map(|i| (i.0.to_string(), i.1, i.2, i.3));
-            assert_eq!(found, expected.collect::<Vec<_>>(), "{yaml}");
-        }
-    }
-}
-
-#[test]
-fn missing_buses_and_long_channels_are_errors() {
-    let message = |yaml: &str, bus: &str| apply_on_bus(yaml, bus).err().unwrap().to_string();
-    assert_eq!(
-        message("lcm_bus: driver", "default"),
-        "camera 'cam': there is no LCM bus 'driver'; the buses are: 'default'"
-    );
-    apply_on_bus("lcm_bus: driver", "driver").unwrap();
-    // Without buses nothing is published, and the name of the bus is not looked up.
-    let (_, camera) = apply(&read("lcm_bus: driver")).unwrap();
-    assert!(camera.publisher.is_none());
-
-    let config = CameraConfig {
-        name: "c".repeat(39),
-        ..read("{}")
-    };
-    let (mut b, mut scene) = (DiagramBuilder::new(), SceneGraph::new());
-    add_camera_renderers([&config], &mut scene).unwrap();
-    b.add("scene_graph", scene);
-    let mut buses = LcmBuses::new();
-    buses
-        .add("default", Lcm::with_url("memq://").unwrap())
-        .unwrap();
-    let on = CameraConnections::new().with_lcm_buses(&buses);
-    let applied = apply_camera_config_with(&config, &mut b, on);
-    let message = applied.err().unwrap().to_string();
-    assert!(
-        message.contains("at most 63 bytes and no zero byte, got 64 bytes"),
-        "{message}"
-    );
-    assert_eq!(b.build().unwrap().systems().count(), 1, "nothing was added");
-}
-
 #[test]
 fn plant_and_scene_are_found_by_their_names() {
     let config = read("X_PB: {base_frame: 'arm::tip'}");
@@ -539,103 +406,4 @@ fn a_system_named_plant_must_be_a_plant() {
         message.starts_with("camera 'b': ") && message.contains("Gain"),
         "{message}"
     );
-}
-
-#[test]
-fn a_bus_overrides_buses_by_name() {
-    let config = CameraConfig {
-        width: 32,
-        height: 24,
-        ..named("cam", "lcm_bus: driver")
-    };
-    let lcm = Lcm::with_url("memq://").unwrap();
-    let heard =
-        tarragon_lcm::Subscriber::<LcmtImageArray>::new(&lcm, "DRAKE_RGBD_CAMERA_IMAGES_cam")
-            .unwrap();
-    let mut scene = SceneGraph::new();
-    add_camera_renderers([&config], &mut scene).unwrap();
-    let mut b = DiagramBuilder::new();
-    b.add("scene_graph", scene.clone());
-    let no_buses = LcmBuses::new();
-    let on = CameraConnections::new()
-        .with_lcm(&lcm)
-        .with_lcm_buses(&no_buses);
-    let camera = apply_camera_config_with(&config, &mut b, on).unwrap();
-    assert!(camera.publisher.is_some());
-    let diagram = b.build().unwrap();
-    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
-    sim.advance_to(0.05).unwrap();
-    lcm.handle_subscriptions(Duration::ZERO).unwrap();
-    assert_eq!(heard.count(), 1);
-
-    let nobody = Lcm::with_url(LcmBuses::MEMQ_NULL).unwrap();
-    let mut b = DiagramBuilder::new();
-    b.add("scene_graph", scene);
-    let on = CameraConnections::new().with_lcm(&nobody);
-    let camera = apply_camera_config_with(&config, &mut b, on).unwrap();
-    assert!(camera.publisher.is_none(), "the null bus gets no publisher");
-}
-
-/// Without the feature `gpu`, or without an adapter, there is no silent fallback.
-#[test]
-fn the_engine_on_gpus_is_created_or_an_error_says_what_is_missing() {
-    let camera = named(
-        "a",
-        "renderer_class: !RenderEngineGpuParams {adapter: no such one}",
-    );
-    let mut scene = SceneGraph::new();
-    let message = add_camera_renderers([&camera], &mut scene)
-        .unwrap_err()
-        .to_string();
-    assert!(message.starts_with("camera 'a': "), "{message}");
-    let cure = if cfg!(feature = "gpu") {
-        "adapter"
-    } else {
-        "--features gpu"
-    };
-    assert!(message.contains(cure), "{message}");
-    assert_eq!(scene.renderer_count(), 0, "the scene is unchanged");
-}
-
-/// Runs with `--features gpu` only, and where there is an adapter.
-#[cfg(feature = "gpu")]
-#[test]
-fn asynchronous_cameras_draw_on_gpus_what_they_draw_on_cpus() {
-    if tarragon_gpu::list_adapters().is_empty() {
-        use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "SKIPPED: no adapter");
-        return;
-    }
-    let images = |class: &str| {
-        let yaml = "{width: 64, height: 48, depth: true, label: true, output_delay: 0.01, ";
-        let camera = named("a", &format!("{yaml} renderer_class: {class}}}"));
-        let mut scene = SceneGraph::new();
-        let source = scene.register_source("s").unwrap();
-        let look = PerceptionProperties::phong(Rgba::opaque(0.8, 0.3, 0.1).unwrap());
-        let look = look.with_label(RenderLabel::new(7).unwrap());
-        let at = Isometry3::translation(0.0, 0.0, 1.5);
-        let ball = GeometryInstance::new(at, Sphere::new(0.3).unwrap(), "ball").unwrap();
-        let ball = ball.with_perception(look);
-        scene.register_anchored_geometry(source, ball).unwrap();
-        add_camera_renderers([&camera], &mut scene).unwrap();
-        let mut b = DiagramBuilder::new();
-        b.add("scene_graph", scene);
-        let camera = apply_camera_config(&camera, &mut b).unwrap();
-        let diagram = b.build().unwrap();
-        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
-        sim.advance_to(0.05).unwrap();
-        let ctx = sim.context();
-        let color = ctx.eval(camera.color_image().unwrap()).unwrap().clone();
-        let depth = ctx.eval(camera.depth_image_32f().unwrap()).unwrap().clone();
-        let label = ctx.eval(camera.label_image().unwrap()).unwrap().clone();
-        (color, depth, label)
-    };
-    let (cpu, gpu) = (images("RenderEngineCpu"), images("RenderEngineGpu"));
-    assert!(cpu.2.data().contains(&7) && cpu.2 == gpu.2);
-    for (a, b) in cpu.1.data().iter().zip(gpu.1.data()) {
-        // Single precision on the GPU.
-        assert!(a == b || (a - b).abs() < 1e-5 * a, "{a} {b}");
-    }
-    let off = cpu.0.data().iter().zip(gpu.0.data());
-    assert!(off.filter(|(a, b)| a.abs_diff(**b) > 2).count() == 0);
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod apply_camera_config;
+mod camera_buses;
 mod camera_config;
 mod camera_threads;
 mod camera_timing;
@@ -12,6 +13,7 @@ mod cameras_and_files;
 mod counting_allocator;
 mod full_disk;
 mod gltf_client;
+mod gpu_cameras;
 mod image_files;
 mod image_writer;
 mod lcm_allocations;
