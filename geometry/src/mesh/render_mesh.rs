@@ -2,8 +2,9 @@
 
 use super::material::{Material, MaterialGroup};
 use super::surface::TriangleSurfaceMesh;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use nalgebra::{Matrix3, Point3, Vector3};
+use std::ops::Range;
 
 /// Triangle mesh with normals, texture coordinates, colours and materials.
 ///
@@ -59,6 +60,95 @@ impl RenderMesh {
     /// Marker in `triangle_tangents` for corners without a tangent.
     pub const NO_TANGENT: [f32; 4] = [0.0; 4];
 
+    /// Checks that all lists fit together, as engines require of meshes in memory. Those of readers
+    /// always do.
+    ///
+    /// ```
+    /// use tarragon_geometry::mesh::RenderMesh;
+    /// let mesh = RenderMesh { triangles: vec![[0, 1, 2]], ..RenderMesh::default() };
+    /// let error = mesh.check().unwrap_err().to_string();
+    /// assert!(error.contains("triangles[0] must refer to positions below 0, got [0, 1, 2]"));
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error that names the first list, index or range that does not fit.
+    pub fn check(&self) -> Result<()> {
+        let n = self.triangles.len();
+        let wrong = |what: String| Err(Error::invalid(format!("RenderMesh: {what}")));
+        let counts = [
+            ("triangle_normals", self.triangle_normals.len(), false),
+            ("triangle_uvs", self.triangle_uvs.len(), true),
+            ("triangle_second_uvs", self.triangle_second_uvs.len(), true),
+            ("triangle_tangents", self.triangle_tangents.len(), true),
+        ];
+        let indices = [
+            (
+                "triangles",
+                &self.triangles,
+                "positions",
+                self.positions.len(),
+            ),
+            (
+                "triangle_normals",
+                &self.triangle_normals,
+                "normals",
+                self.normals.len(),
+            ),
+            ("triangle_uvs", &self.triangle_uvs, "uvs", self.uvs.len()),
+            (
+                "triangle_second_uvs",
+                &self.triangle_second_uvs,
+                "uvs",
+                self.uvs.len(),
+            ),
+        ];
+        for (name, list, of, most) in indices {
+            let has_markers = of == "uvs";
+            let fits = |i: &u32| (*i as usize) < most || has_markers && *i == Self::NO_UV;
+            if let Some(t) = list.iter().position(|t| !t.iter().all(fits)) {
+                let found = list[t];
+                return wrong(format!(
+                    "{name}[{t}] must refer to {of} below {most}, got {found:?}"
+                ));
+            }
+        }
+        for (name, count, may_be_empty) in counts {
+            if count != n && !(may_be_empty && count == 0) {
+                return wrong(format!(
+                    "{name} must have as many elements as triangles, {n}, got {count}"
+                ));
+            }
+        }
+        if !self.colors.is_empty() && self.colors.len() != self.positions.len() {
+            return wrong(format!(
+                "colors must be empty or have as many elements as positions, {}, got {}",
+                self.positions.len(),
+                self.colors.len()
+            ));
+        }
+        let mut next = 0;
+        for (g, group) in self.groups.iter().enumerate() {
+            let Range { start, end } = group.triangles;
+            if start != next || end < start || end > n {
+                return wrong(format!(
+                    "groups[{g}].triangles must be a range from {next} to at most {n}, got \
+                    {start}..{end}"
+                ));
+            }
+            if let Some(m) = group.material.filter(|m| *m >= self.materials.len()) {
+                return wrong(format!(
+                    "groups[{g}].material must be below the number of materials, {}, got {m}",
+                    self.materials.len()
+                ));
+            }
+            next = end;
+        }
+        match next == n {
+            true => Ok(()),
+            false => wrong(format!("groups must cover all {n} triangles, got {next}")),
+        }
+    }
+
     /// Returns the mesh with its coordinates multiplied by `scale3`. Normals are adapted. If the
     /// factors mirror the mesh, the winding of every triangle is reversed so that its front stays
     /// outside.
@@ -98,13 +188,17 @@ impl RenderMesh {
     /// Returns the texture coordinates of a triangle's corners in a set; (0, 0) for corners without
     /// any.
     pub fn uvs_of(&self, triangle: usize, uv_set: usize) -> [[f64; 2]; 3] {
+        let corners = self.uv_indices(triangle, uv_set);
+        corners.map(|i| self.uvs.get(i as usize).copied().unwrap_or_default())
+    }
+    /// Returns the indices of the texture coordinates of a triangle's corners in a set, or
+    /// [`RenderMesh::NO_UV`].
+    pub(crate) fn uv_indices(&self, triangle: usize, uv_set: usize) -> [u32; 3] {
         let of_set = match uv_set {
             0 => &self.triangle_uvs,
             _ => &self.triangle_second_uvs,
         };
-        let corners = of_set.get(triangle).copied();
-        let corners = corners.unwrap_or([Self::NO_UV; 3]);
-        corners.map(|i| self.uvs.get(i as usize).copied().unwrap_or_default())
+        of_set.get(triangle).copied().unwrap_or([Self::NO_UV; 3])
     }
 
     fn transform_tangents(&mut self, linear: &Matrix3<f64>) {

@@ -107,7 +107,8 @@ pub trait RenderEngine: DynClone + Send + Sync {
     /// [`register_visual`](Self::register_visual).
     ///
     /// # Errors
-    /// Returns the errors of [`register_visual`](Self::register_visual), and an error of the kind
+    /// Returns the errors of [`register_visual`](Self::register_visual), an error if the lists of
+    /// the mesh do not [fit together](RenderMesh::check), and an error of the kind
     /// [`Unsupported`](crate::ErrorKind::Unsupported) if the engine draws files and shapes only,
     /// which is the default.
     fn register_mesh(

@@ -4,7 +4,7 @@ use super::document::without_nulls;
 use super::{Look, Part, normals, primitive};
 use crate::refusal::Refusal;
 use std::path::Path;
-use tarragon_geometry::mesh::{Material, RenderMesh, TextureImage, parse_gltf_primitives};
+use tarragon_geometry::mesh::{Material, RenderMesh, Texture, TextureImage, parse_gltf_primitives};
 use tarragon_geometry::render::RenderEngine;
 use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Rgba, Shape};
 use tarragon_sensors::ImageIo;
@@ -124,8 +124,15 @@ fn make_matt(mesh: &mut RenderMesh, color: Rgba) {
 
 /// Returns the memory that a mesh and its textures need in an engine (bytes, estimated).
 fn bytes(mesh: &RenderMesh) -> Result<u64, Refusal> {
-    let maps = mesh.materials.iter().flat_map(Material::textures);
-    let sizes = maps.map(|map| match &map.image {
+    // Engines keep equal images once.
+    let mut maps: Vec<&Texture> = Vec::new();
+    for map in mesh.materials.iter().flat_map(Material::textures) {
+        let is_same = |known: &&Texture| known.image == map.image && known.wrap == map.wrap;
+        if !maps.iter().any(is_same) {
+            maps.push(map);
+        }
+    }
+    let sizes = maps.iter().map(|map| match &map.image {
         TextureImage::Content(bytes) => ImageIo::new()
             .load_metadata_from_buffer(bytes)
             .map_or(0, |image| image.width.saturating_mul(image.height)),

@@ -69,6 +69,7 @@ impl Visual {
         properties: &PerceptionProperties,
         label: RenderLabel,
     ) -> Result<Self> {
+        mesh.check()?;
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
         let materials = materials(mesh, diffuse, None, None)?;
         let parts = parts(mesh, &materials)?;

@@ -24,9 +24,13 @@ pub(super) fn complete_tangents(mesh: &mut RenderMesh, materials: &[SurfaceMater
         let Some(normal) = maps.and_then(|maps| maps.normal.as_ref()) else {
             continue;
         };
+        // Without texture coordinates there is no direction of u.
         let lacks = |t: &usize| {
             let tangents = mesh.triangle_tangents.get(*t);
             tangents.is_none_or(|t| t.contains(&RenderMesh::NO_TANGENT))
+                && !mesh
+                    .uv_indices(*t, normal.uv_set)
+                    .contains(&RenderMesh::NO_UV)
         };
         let triangle = |t: usize| {
             let p = mesh.triangles[t].map(|v| mesh.positions[v as usize]);
@@ -47,7 +51,7 @@ pub(super) fn complete_tangents(mesh: &mut RenderMesh, materials: &[SurfaceMater
         open: &open,
         mesh,
     };
-    // Fails only without faces. Corners that get no tangent keep the normal of the surface.
+    // Its type of errors has no values. Corners that get no tangent keep the normal of the surface.
     let _ = generate_tangents(&mut missing);
     let found = missing.found;
     let none = [RenderMesh::NO_TANGENT; 3];

@@ -98,12 +98,14 @@ impl Appearance {
     /// `("phong", "diffuse")` for triangles without a material.
     ///
     /// # Errors
-    /// Returns an error if the property has the wrong type.
+    /// Returns an error if the lists of the mesh do not [fit together](RenderMesh::check) or the
+    /// property has the wrong type.
     pub fn of_mesh(
         mesh: &RenderMesh,
         properties: &PerceptionProperties,
         default_diffuse: Rgba,
     ) -> Result<Self> {
+        mesh.check()?;
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
         let color = diffuse.unwrap_or(default_diffuse);
         let mut materials = vec![SurfaceMaterial::matt(color, None)];

@@ -342,6 +342,65 @@ fn shows(texture: Texture, least: usize, place: impl Fn([f64; 2]) -> [f64; 2]) {
 }
 
 #[test]
+fn meshes_whose_lists_do_not_fit_together_are_refused() {
+    let changes: [(fn(&mut RenderMesh), &str); 9] = [
+        (
+            |m| m.triangles[1] = [0, 1, 4],
+            "triangles[1] must refer to positions below 4",
+        ),
+        (
+            |m| m.triangle_normals[0] = [1; 3],
+            "triangle_normals[0] must refer to normals below 1",
+        ),
+        (
+            |m| m.triangle_normals.truncate(1),
+            "triangle_normals must have as many elements",
+        ),
+        (
+            |m| m.triangle_second_uvs[0] = [8; 3],
+            "triangle_second_uvs[0] must refer to uvs below 8",
+        ),
+        (
+            |m| m.triangle_tangents = vec![[RenderMesh::NO_TANGENT; 3]],
+            "triangle_tangents must have as many elements as triangles, 2, got 1",
+        ),
+        (
+            |m| m.colors = vec![[1.0; 4]; 3],
+            "colors must be empty or have as many elements",
+        ),
+        (
+            |m| m.groups[0].triangles = 0..3,
+            "groups[0].triangles must be a range from 0 to at most 2",
+        ),
+        (
+            |m| m.groups[0].material = Some(1),
+            "groups[0].material must be below",
+        ),
+        (
+            |m| m.groups.clear(),
+            "groups must cover all 2 triangles, got 0",
+        ),
+    ];
+    let mut engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
+    let properties = PerceptionProperties::new().with_label(RenderLabel::new(1).unwrap());
+    for (change, expected) in changes {
+        let mut mesh = square(material(model()));
+        change(&mut mesh);
+        let id = GeometryId::new();
+        let error = engine.register_mesh(id, &mesh, &properties).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(!engine.has_visual(id));
+    }
+    let mut mesh = square(material(model()));
+    mesh.triangle_uvs[0] = [RenderMesh::NO_UV; 3];
+    assert!(
+        engine
+            .register_mesh(GeometryId::new(), &mesh, &properties)
+            .unwrap()
+    );
+}
+
+#[test]
 fn degenerate_triangles_and_missing_coordinates_keep_the_smooth_normal() {
     let mapped = Material {
         normal_map: Some(NormalMap {
@@ -352,13 +411,24 @@ fn degenerate_triangles_and_missing_coordinates_keep_the_smooth_normal() {
     };
     let plain = drawn(&square(material(model())));
     let mut mesh = square(mapped);
-    mesh.triangles.push([0, 0, 0]);
-    mesh.triangle_normals.push([0; 3]);
-    mesh.triangle_uvs = vec![[RenderMesh::NO_UV; 3]; 3];
-    mesh.groups[0].triangles = 0..3;
     // Without texture coordinates, there is no direction of u.
-    let image = drawn(&mesh);
-    assert!(difference(&image, &plain) <= 60, "{:?}", middle(&image));
-    mesh.positions[0] = Point3::new(1e300, 1.0, 1.0);
-    drawn(&mesh);
+    mesh.triangle_uvs = vec![[RenderMesh::NO_UV; 3]; 2];
+    // Normalizing the normal again rounds.
+    assert!(difference(&drawn(&mesh), &plain) <= 1);
+    // Triangles without area change nothing, nor do positions beyond single precision.
+    let mut mesh = square(material(model()));
+    mesh.materials[0].normal_map = Some(NormalMap {
+        texture: uniform([200, 128, 230]),
+        scale: 1.0,
+    });
+    let expected = middle(&drawn(&mesh));
+    mesh.positions.push(Point3::new(1e300, 1e300, 0.0));
+    for degenerate in [[0, 0, 0], [4, 4, 4]] {
+        mesh.triangles.push(degenerate);
+        mesh.triangle_normals.push([0; 3]);
+        mesh.triangle_uvs.push([0; 3]);
+        mesh.triangle_second_uvs.push([0; 3]);
+    }
+    mesh.groups[0].triangles = 0..4;
+    assert_eq!(middle(&drawn(&mesh)), expected);
 }
