@@ -5,6 +5,7 @@
 
 // The models of the gallery name the crates as the root package does.
 extern crate self as tarragon;
+pub(crate) use tarragon_framework as framework;
 pub(crate) use tarragon_geometry as geometry;
 pub(crate) use tarragon_sensors as sensors;
 

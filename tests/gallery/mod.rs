@@ -293,14 +293,8 @@ fn gltf_with_maps() {
         ..RenderEngineCpuParams::default()
     });
     s.look_from(Vector3::new(0.0, -3.0, 0.6), Vector3::new(0.0, 0.0, 0.3));
-    let balls = [
-        files.hammered_ball(),
-        files.glowing_ball(),
-        files.unlit_ball(),
-    ];
-    for (k, ball) in balls.iter().enumerate() {
-        let pose = turned(0.9 * (k as f64 - 1.0), 0.0, 0.4, [0.0, 0.3, -0.4]);
-        s.add(Mesh::new(ball), pose, Rgba::WHITE);
+    for (ball, pose) in files.balls_with_maps() {
+        s.add(ball, pose, Rgba::WHITE);
     }
     s.add(checkers(), at(0.0, 0.0, 0.0), Rgba::WHITE);
     check("gltf_with_maps", &s);

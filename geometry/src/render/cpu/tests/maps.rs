@@ -343,7 +343,8 @@ fn shows(texture: Texture, least: usize, place: impl Fn([f64; 2]) -> [f64; 2]) {
 
 #[test]
 fn meshes_whose_lists_do_not_fit_together_are_refused() {
-    let changes: [(fn(&mut RenderMesh), &str); 9] = [
+    type Change = fn(&mut RenderMesh);
+    let changes: [(Change, &str); 9] = [
         (
             |m| m.triangles[1] = [0, 1, 4],
             "triangles[1] must refer to positions below 4",
