@@ -149,7 +149,7 @@ pub struct MetallicRoughness {
     pub metallic: f64,
     /// Roughness: 0 for mirrors, 1 for matt surfaces.
     pub roughness: f64,
-    /// Light emitted by the surface (linear red, green, blue).
+    /// Light emitted by the surface (linear red, green, blue), without an upper limit.
     pub emissive: [f64; 3],
     /// Texture whose blue channel is a factor of the metalness, and whose green channel is one of
     /// the roughness.

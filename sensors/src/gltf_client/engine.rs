@@ -36,7 +36,7 @@ use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Shape};
 /// triangles that Drake sends, a half space as a square of 100 m x 100 m, a `Mesh` as the triangles
 /// of its file with normals, a `Convex` as its hull. A `MeshcatCone` is not sent. Colours of matt
 /// materials are sent as they are; materials of glTF files with their metallic-roughness model, in
-/// colour images with all textures, `KHR_texture_transform` and `KHR_materials_unlit`. PNG and JPEG
+/// colour images with all textures and with the extensions that this workspace reads. PNG and JPEG
 /// textures are embedded. Lights are not sent: the server chooses them, and the background of
 /// colour images too.
 ///

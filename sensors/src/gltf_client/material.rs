@@ -10,6 +10,10 @@ use tarragon_geometry::{RenderLabel, Rgba};
 /// Exponent from display values to linear ones, that of the other engines.
 const GAMMA: f64 = 2.2;
 
+/// Extensions of materials.
+const STRENGTH: &str = "KHR_materials_emissive_strength";
+const UNLIT: &str = "KHR_materials_unlit";
+
 /// Textures other than that of the base colour, each with its weight.
 #[derive(Clone, Debug, Default)]
 struct SentMaps {
@@ -130,9 +134,20 @@ impl SentMaterial {
         let is_color = kind == ImageKind::Color;
         let transformed = is_color && self.textures().any(SentTexture::is_transformed);
         let unlit = is_color && self.maps.unlit;
-        let unlit = unlit.then_some("KHR_materials_unlit");
-        let transformed = transformed.then_some("KHR_texture_transform");
-        [unlit, transformed].into_iter().flatten()
+        let strong = is_color && self.emissive_strength() > 1.0;
+        [
+            strong.then_some(STRENGTH),
+            unlit.then_some(UNLIT),
+            transformed.then_some("KHR_texture_transform"),
+        ]
+        .into_iter()
+        .flatten()
+    }
+    /// Returns the factor by which the emitted light exceeds 1, the limit of the format, or 1.
+    fn emissive_strength(&self) -> f64 {
+        let model = self.model.as_ref();
+        let channels = model.into_iter().flat_map(|(model, _)| model.emissive);
+        channels.fold(1.0, f64::max)
     }
 
     /// Returns the material as JSON; `index` returns the index of a texture.
@@ -179,7 +194,10 @@ impl SentMaterial {
             members.push(r#""doubleSided":true"#.to_owned());
         }
         let emissive = match (kind, &self.model) {
-            (ImageKind::Color, Some((model, _))) => Some(model.emissive.map(|e| e.clamp(0.0, 1.0))),
+            (ImageKind::Color, Some((model, _))) => {
+                let strength = self.emissive_strength();
+                Some(model.emissive.map(|e| e.max(0.0) / strength))
+            }
             (ImageKind::Label, Some(_)) => Some(label),
             _ => None,
         };
@@ -187,8 +205,18 @@ impl SentMaterial {
             members.push(format!(r#""emissiveFactor":{}"#, Numbers(&emissive)));
         }
         members.extend(emissive_map);
+        let mut extensions = Vec::new();
+        if is_color && self.emissive_strength() > 1.0 {
+            extensions.push(format!(
+                r#""{STRENGTH}":{{"emissiveStrength":{:?}}}"#,
+                self.emissive_strength()
+            ));
+        }
         if is_color && maps.unlit {
-            members.push(r#""extensions":{"KHR_materials_unlit":{}}"#.to_owned());
+            extensions.push(format!(r#""{UNLIT}":{{}}"#));
+        }
+        if !extensions.is_empty() {
+            members.push(format!(r#""extensions":{{{}}}"#, extensions.join(",")));
         }
         if is_color && self.has_normals && self.model.is_none() {
             members.push(r#""extras":{"shading":"matt"}"#.to_owned());

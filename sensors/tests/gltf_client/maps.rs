@@ -37,7 +37,7 @@ fn materials() -> [Material; 2] {
         metallic_roughness: Some(MetallicRoughness {
             metallic: 0.5,
             roughness: 0.75,
-            emissive: [1.0, 0.5, 0.0],
+            emissive: [4.0, 1.0, 0.0],
             map: Some(moved),
             occlusion_map: Some(OcclusionMap {
                 texture: texture(2),
@@ -104,7 +104,11 @@ fn all_textures_are_sent_for_colours_and_none_for_depths_and_labels() {
     checked_buffers(&document);
     assert_eq!(
         document["extensionsUsed"],
-        serde_json::json!(["KHR_materials_unlit", "KHR_texture_transform"])
+        serde_json::json!([
+            "KHR_materials_emissive_strength",
+            "KHR_materials_unlit",
+            "KHR_texture_transform"
+        ])
     );
     assert_eq!(document["images"].as_array().unwrap().len(), 4, "each once");
     let sent = read_back(&scene);

@@ -14,7 +14,11 @@ use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use std::borrow::Cow;
 
 /// Extensions that are read.
-const SUPPORTED: [&str; 2] = ["KHR_materials_unlit", "KHR_texture_transform"];
+const SUPPORTED: [&str; 3] = [
+    "KHR_materials_emissive_strength",
+    "KHR_materials_unlit",
+    "KHR_texture_transform",
+];
 
 /// Validated document with the content of its buffers.
 pub(super) struct GltfDocument<'a> {

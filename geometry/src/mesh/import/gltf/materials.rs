@@ -14,6 +14,10 @@ use gltf::material::AlphaMode as Mode;
 use gltf::texture::WrappingMode;
 use tarragon_framework::warnings::warn;
 
+/// Upper limit of the strength of emitted light: brighter than any exposure shows, and far from
+/// overflow.
+const MOST_STRENGTH: f64 = 1e6;
+
 /// Materials of a document, in its order.
 #[derive(Clone, Default)]
 pub(super) struct GltfMaterials {
@@ -111,6 +115,10 @@ impl Images<'_> {
             Checked::Invalid => Mode::Opaque,
         };
         let extensions = material.extensions.as_ref().map(|e| &e.others);
+        let emission = extensions.and_then(|e| e.get("KHR_materials_emissive_strength"));
+        let strength = emission.and_then(|e| e.get("emissiveStrength"));
+        let strength = strength.and_then(json::Value::as_f64).unwrap_or(1.0);
+        let strength = strength.clamp(0.0, MOST_STRENGTH);
         let cutoff = material.alpha_cutoff.map_or(0.5, |cutoff| cutoff.0);
         let material = Material {
             name: material.name.clone().unwrap_or_default(),
@@ -126,7 +134,7 @@ impl Images<'_> {
             metallic_roughness: Some(MetallicRoughness {
                 metallic: unit(pbr.metallic_factor.0),
                 roughness: unit(pbr.roughness_factor.0),
-                emissive: material.emissive_factor.0.map(unit),
+                emissive: material.emissive_factor.0.map(|x| unit(x) * strength),
                 map,
                 occlusion_map,
                 emissive_map,

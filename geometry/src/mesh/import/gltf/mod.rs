@@ -40,7 +40,8 @@ const MAX_ELEMENTS: usize = 1 << 25;
 /// All properties of materials are read: base colour, metalness, roughness, emitted light, alpha
 /// mode, and the textures of these, of normals and of occlusion (PNG or JPEG, with wrapping modes
 /// and up to two sets of texture coordinates per material); vertex colours and tangents are read,
-/// too, and the extensions `KHR_texture_transform` and `KHR_materials_unlit`. Images of other
+/// too, and the extensions `KHR_texture_transform`, `KHR_materials_unlit` and
+/// `KHR_materials_emissive_strength`. Images of other
 /// formats, such as KTX2, are left out with a warning. Primitives without a material are white
 /// plastic. Animations, points, lines and [other extensions](RenderMesh::ignored_extensions) are
 /// ignored.

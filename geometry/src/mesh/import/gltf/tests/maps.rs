@@ -103,6 +103,28 @@ fn transformed_and_unlit_materials_are_supported_extensions() {
 }
 
 #[test]
+fn the_strength_of_emitted_light_has_no_upper_limit_but_that_of_numbers() {
+    let emission = |strength: Value| {
+        let document = with_material(json!({
+            "emissiveFactor": [1.0, 0.5, 0.0],
+            "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": strength}},
+        }));
+        let mesh = read(&document).unwrap();
+        let model = mesh.materials[0].metallic_roughness.clone();
+        model.unwrap().emissive
+    };
+    for (strength, expected) in [
+        (json!(0.0), [0.0, 0.0, 0.0]),
+        (json!(3), [3.0, 1.5, 0.0]),
+        (json!(1e300), [1e6, 5e5, 0.0]),
+        (json!(-1.0), [0.0, 0.0, 0.0]),
+        (json!("bright"), [1.0, 0.5, 0.0]),
+    ] {
+        assert_eq!(emission(strength), expected);
+    }
+}
+
+#[test]
 fn tangents_are_read_for_normal_maps_and_follow_the_nodes() {
     let mut document = with_material(json!({"normalTexture": {"index": 2}}));
     // y is up in glTF, z is up here.
