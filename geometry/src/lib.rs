@@ -1,6 +1,7 @@
 //! Shapes, meshes, SceneGraph, proximity queries and render engines.
 
 mod accel;
+mod deformable;
 mod error;
 mod hydro;
 mod ids;
@@ -14,6 +15,9 @@ mod scene;
 mod shape;
 mod values;
 
+pub use self::deformable::{
+    DeformableContact, DeformableContactSurface, EmbeddedPoints, VertexWeights,
+};
 pub use self::error::{Error, ErrorKind, Result};
 pub use self::hydro::{
     ContactSurface, HydroelasticContactRepresentation, HydroelasticMesh, make_hydroelastic_mesh,
@@ -28,11 +32,12 @@ pub use self::properties::{
 pub use self::ray::{Ray, SurfaceHit, cast_ray};
 pub use self::rgba::Rgba;
 pub use self::scene::{
-    CollisionFilterDeclaration, CollisionFilterManager, DefaultProximityProperties,
-    FramePoseVector, GeometryFrame, GeometryInstance, GeometrySet, GeometryState, GeometryVersion,
-    PenetrationAsPointPair, PenetrationManifold, QueryObject, RayHit, RayOptions, RegistrationMark,
-    RoleProperties, SceneGraph, SceneGraphConfig, SceneGraphInspector, SceneGraphPorts,
-    SignedDistancePair, SignedDistanceToPoint, SparsePenetration,
+    CollisionFilterDeclaration, CollisionFilterManager, CollisionFilterScope,
+    DefaultProximityProperties, FramePoseVector, GeometryConfigurationVector, GeometryFrame,
+    GeometryInstance, GeometrySet, GeometryState, GeometryVersion, PenetrationAsPointPair,
+    PenetrationManifold, QueryObject, RayHit, RayOptions, RegistrationMark, RoleProperties,
+    SceneGraph, SceneGraphConfig, SceneGraphInspector, SceneGraphPorts, SignedDistancePair,
+    SignedDistanceToPoint, SparsePenetration,
 };
 pub use self::shape::{
     Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, MassProperties, Mesh,

@@ -7,6 +7,7 @@ mod allocations;
 mod contact_surfaces;
 #[path = "../../framework/tests/counting_allocator/mod.rs"]
 mod counting_allocator;
+mod deformable;
 mod filters;
 mod mesh_shapes;
 mod moving_scenes;

@@ -1,7 +1,11 @@
 //! `pydrake.geometry`: scenes, shapes, queries, render engines, Meshcat.
 //!
-//! The missing parts are deformable geometry and the client of a render server. Cameras and engines
-//! are in [`render`](crate::geometry::render), the parameters of Drake's engines in
+//! Deformable geometry has names that Python does not:
+//! [`register_deformable_geometry`](crate::geometry::GeometryState::register_deformable_geometry),
+//! [`GeometryConfigurationVector`](crate::geometry::GeometryConfigurationVector),
+//! [`reference_mesh`](crate::geometry::SceneGraphInspector::reference_mesh) and its neighbours, and
+//! [`CollisionFilterScope`](crate::geometry::CollisionFilterScope). Cameras and engines are in
+//! [`render`](crate::geometry::render), the parameters of Drake's engines in
 //! [`sensors`](crate::sensors), visualizers in [`visualization`](crate::visualization).
 //!
 #![doc = include_str!("geometry.md")]

@@ -1,6 +1,7 @@
 //! `tarragon query`: computes distances and contacts of scenes, one scene per line.
 
 mod answer;
+mod deformable;
 mod fields;
 mod hydroelastic;
 mod number;
@@ -60,6 +61,15 @@ Pairs and geometries are in the order of "geometries". Numbers have enough digit
 double (at most 17); infinities are "inf" and "-inf". With autodiff every number is {"v": value, "d": [...]}, d
 being the six derivatives by the position in the world (3), then by a rotation vector about the world's axes at
 the frame's origin (3), of the first geometry, anchored or not.
+A line may instead describe one deformable geometry, whose mesh is made as when it is registered:
+  {"deformable_geometry": {"shape": {"type": "Mesh", "file": "ball.vtk"}, "resolution_hint": 0.05,
+     "configuration": [x,y,z, ...], "points": [x,y,z, ...]}}
+  shape           a Sphere, or a Mesh of a VTK file
+  resolution_hint of a Sphere (m), default 1
+  configuration   coordinates of all vertices in the world (m), in the order of the mesh; optional
+  points          in the undeformed mesh (m), which is at the origin; only with a configuration
+Its answer is {"deformable_geometry": {"vertices", "elements", "surface_vertices", "surface_triangles", "volume",
+  "aabb" [min, max] of the configuration, "driven_points": where it takes the points}, "error": null}.
 Blank lines are skipped. Every other line gets one answer, in the order of the input, as soon as it is known."#;
 
 /// Arguments of `tarragon query`.
@@ -79,6 +89,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode, Box<dyn Error>> {
         .map(Path::to_path_buf);
     let meshes = MeshFiles::new(folder);
     let answer = |line: &InputLine| -> Result<Answered, String> {
+        if let Some(request) = deformable::GeometryRequest::parse(&line.text, &meshes)? {
+            return request.answer();
+        }
         let scene = Scene::parse(&line.text, &meshes)?;
         answer::answer(&scene, line.number)
     };

@@ -181,7 +181,11 @@ fn pose([w, x, y, z, px, py, pz]: [f64; 7]) -> Option<Isometry3<f64>> {
 }
 
 fn shape(value: Value, name: &str, meshes: &MeshFiles) -> Result<Shape, String> {
-    let what = format!("geometry '{name}': shape");
+    shape_at(value, format!("geometry '{name}': shape"), meshes)
+}
+
+/// Parses a shape; errors call it `what`.
+pub(super) fn shape_at(value: Value, what: String, meshes: &MeshFiles) -> Result<Shape, String> {
     let mut fields = Fields::new(value, &what, format!("{what}."))?;
     let kind = fields.text("type")?;
     let shape = match kind.as_str() {

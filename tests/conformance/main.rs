@@ -14,6 +14,7 @@
 
 mod camera;
 mod contact_surfaces;
+mod deformable;
 mod dynamics;
 mod hydro;
 mod hydro_scenes;

@@ -6,6 +6,7 @@
     reason = "helpers of tests, which clippy does not recognise outside of test functions"
 )]
 
+mod deformable;
 mod lines;
 mod numbers;
 

@@ -4,8 +4,9 @@ use super::adjacency::Adjacency;
 use super::obb_tree::ObbTree;
 use super::planes::rounding_at;
 use super::tetrahedron::Tetrahedron;
+use crate::accel::bvh::Box32;
 use crate::mesh::{TriangleSurfaceMesh, VolumeMeshFieldLinear};
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Point3, Vector3};
 use std::sync::{Arc, OnceLock};
 
 /// A compliant mesh in the frame of its geometry, whose pressure is per modulus.
@@ -37,6 +38,16 @@ impl CompliantMesh {
             outside: OnceLock::new(),
             adjacency: OnceLock::new(),
         }
+    }
+    /// Returns the box in the world around the mesh at a pose; `None` if it is empty.
+    pub(crate) fn box_at(&self, x_ws: &Isometry3<f64>) -> Option<Box32> {
+        let root = self.tree.root.as_ref()?;
+        let half = root.axes.iter().map(|axis| (x_ws * axis).abs());
+        let half: Vector3<f64> = half.sum();
+        Some(Box32::around(
+            &(x_ws * Point3::from(root.center)).coords,
+            &half,
+        ))
     }
     /// Returns the adjacency, made for the first contact with another compliant mesh; `None` if
     /// surfaces cannot be followed in this mesh.

@@ -93,6 +93,14 @@ impl HydroelasticForm {
         })
     }
 
+    /// Returns the compliant mesh with its modulus (Pa), if there is one.
+    pub(crate) fn compliant(&self) -> Option<(&Arc<CompliantMesh>, f64)> {
+        match self {
+            Self::Compliant(mesh, modulus, _) => Some((mesh, *modulus)),
+            _ => None,
+        }
+    }
+
     /// Returns the mesh, if there is one.
     pub(crate) fn mesh(&self) -> Option<HydroelasticMesh> {
         match self {

@@ -13,6 +13,7 @@ mod adjacency;
 mod clip;
 mod contact_surface;
 mod elements;
+mod field_tetrahedron;
 mod follow;
 mod form;
 mod hydroelastic_mesh;
@@ -32,5 +33,9 @@ mod tetrahedron;
 mod tri_tet;
 
 pub use self::contact_surface::{ContactSurface, HydroelasticContactRepresentation};
+pub(crate) use self::elements::CompliantMesh;
+pub(crate) use self::field_tetrahedron::{FieldClipper, FieldTetrahedron};
 pub(crate) use self::form::{HydroelasticForm, check_pair, contact_surface};
 pub use self::hydroelastic_mesh::{HydroelasticMesh, make_hydroelastic_mesh};
+pub(crate) use self::mesh::distances_from_boundary;
+pub(crate) use self::tri_tet::TriangleClipper;

@@ -18,6 +18,20 @@ pub(super) struct PosedTetrahedron {
 }
 
 impl PosedTetrahedron {
+    /// Creates a tetrahedron that is in S already, given its corners and the pressures there.
+    pub(super) fn new(
+        tetrahedron: &Tetrahedron,
+        corners: [Vector3<f64>; 4],
+        pressures: [f64; 4],
+    ) -> Self {
+        Self {
+            corners,
+            faces: tetrahedron.faces,
+            pressures,
+            gradient: tetrahedron.gradient,
+        }
+    }
+
     fn motion(&self, other: &Tetrahedron, base: &MovingPlane, sides: [u8; 2]) -> Matrix3<f64> {
         let plane = |side: u8| match side.checked_sub(CLIPPING) {
             Some(face) => MovingPlane::of_s(other.faces.normal(face as usize)),
@@ -113,15 +127,32 @@ impl<'a> TetrahedronPair<'a> {
     #[inline(always)]
     pub(super) fn new(meshes: &PosedMeshes<'a>, s: u32, r: &'a PosedTetrahedron) -> Self {
         let s = &meshes.s.tetrahedra[s as usize];
-        let gradient = s.gradient * meshes.modulus_s;
+        Self::of_two(s, meshes.modulus_s, r, meshes.rounding)
+    }
+
+    /// Creates a pair of a tetrahedron of S with some modulus (Pa) and one of R, for some rounding
+    /// of coordinates (m).
+    #[inline(always)]
+    pub(super) fn of_two(
+        s: &'a Tetrahedron,
+        modulus_s: f64,
+        r: &'a PosedTetrahedron,
+        rounding: f64,
+    ) -> Self {
+        let gradient = s.gradient * modulus_s;
         Self {
             s,
-            modulus_s: meshes.modulus_s,
+            modulus_s,
             r,
             gradient,
             difference: gradient - r.gradient,
-            rounding: meshes.rounding,
+            rounding,
         }
+    }
+
+    /// Returns the unit normal of the face, out of R into S; `None` if it has none.
+    pub(super) fn normal(&self) -> Option<Vector3<f64>> {
+        self.difference.try_normalize(0.0)
     }
 
     /// Returns true if a face would push both bodies apart.
@@ -163,7 +194,7 @@ impl<'a> TetrahedronPair<'a> {
     /// Adds the face whose polygon was made.
     #[inline(always)]
     pub(super) fn add_to(&self, surface: &mut RawSurface, polygon: &Clipped) {
-        let Some(normal) = self.difference.try_normalize(0.0) else {
+        let Some(normal) = self.normal() else {
             return;
         };
         let face = RawFace {

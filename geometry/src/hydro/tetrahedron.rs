@@ -26,6 +26,17 @@ impl Tetrahedron {
             vertices.swap(2, 3);
         }
         let at = |v: u32| mesh.vertices()[v as usize];
+        Self::of_vertices(vertices, at, gradient, field.values()[vertices[0] as usize])
+    }
+
+    /// Prepares a tetrahedron with vertices in positive order, given their positions, the gradient
+    /// of the pressure and its value at the first vertex; returns `None` if it is degenerate.
+    pub(super) fn of_vertices(
+        vertices: [u32; 4],
+        at: impl Fn(u32) -> Vector3<f64>,
+        gradient: Vector3<f64>,
+        value: f64,
+    ) -> Option<Self> {
         let mut faces = [Plane {
             normal: Vector3::zeros(),
             offset: 0.0,
@@ -33,7 +44,7 @@ impl Tetrahedron {
         for (f, face) in faces.iter_mut().enumerate() {
             // Both tetrahedra at a face compute the same plane, from the sorted vertices.
             let corners = sorted_faces(vertices)[f];
-            let [a, b, c] = corners.map(at);
+            let [a, b, c] = corners.map(&at);
             let normal = (b - a).cross(&(c - a)).try_normalize(0.0)?;
             let plane = Plane {
                 normal,
@@ -49,11 +60,10 @@ impl Tetrahedron {
         if !values.chain(gradient.iter()).all(|x| x.is_finite()) {
             return None;
         }
-        let first = vertices[0] as usize;
         Some(Self {
             faces: FourPlanes::new(&faces),
             gradient,
-            at_origin: field.values()[first] - gradient.dot(&mesh.vertices()[first]),
+            at_origin: value - gradient.dot(&at(vertices[0])),
             vertices,
         })
     }

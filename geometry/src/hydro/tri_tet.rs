@@ -45,6 +45,30 @@ impl PosedTriangle {
         Region::new(&planes, &self.corners, reach)
     }
 
+    /// Calls `f` with the tetrahedra of S that have a part of the triangle, and with that part, for
+    /// coordinates up to `reach` with some rounding (m).
+    fn cut(
+        &self,
+        s: &CompliantMesh,
+        [reach, rounding]: [f64; 2],
+        polygon: &mut Clipped,
+        mut f: impl FnMut(&Tetrahedron, &Clipped),
+    ) {
+        let edges = FourPlanes::of_three(self.edges);
+        s.tree.for_each_in(&self.region(reach), |e| {
+            let tetrahedron = &s.tetrahedra[e as usize];
+            let corners = s.corners(tetrahedron);
+            let heights = corners.map(|p| self.plane.height(&p));
+            if is_along(&self.plane.normal, &tetrahedron.gradient)
+                && polygon.begin(&corners, &heights)
+                && polygon.clip(&edges, |_| false, rounding)
+                && polygon.finish()
+            {
+                f(tetrahedron, polygon);
+            }
+        });
+    }
+
     fn motion(&self, tetrahedron: &Tetrahedron, sides: [u8; 2]) -> Matrix3<f64> {
         if sides.iter().all(|side| *side >= CLIPPING) {
             return Matrix3::identity();
@@ -81,30 +105,65 @@ pub(super) fn intersect(
         }
         let corners = r.corners(t as usize).map(|p| r_sr * p + p_sr);
         let triangle = PosedTriangle::new(corners, r_sr * normal);
-        let edges = FourPlanes::of_three(triangle.edges);
-        s.tree.for_each_in(&triangle.region(reach), |e| {
-            let tetrahedron = &s.tetrahedra[e as usize];
-            let corners = s.corners(tetrahedron);
-            let heights = corners.map(|p| triangle.plane.height(&p));
-            if !is_along(&triangle.plane.normal, &tetrahedron.gradient) {
-                return;
-            }
-            if !polygon.begin(&corners, &heights) {
-                return;
-            }
-            if !polygon.clip(&edges, |_| false, rounding) || !polygon.finish() {
-                return;
-            }
-            let face = RawFace {
-                normal: triangle.plane.normal,
-                gradient_s: tetrahedron.gradient * modulus,
-                gradient_r: Vector3::zeros(),
-            };
-            surface.add_face(polygon.corners().len(), face);
-            for (i, p) in polygon.corners().iter().enumerate() {
-                let motion = || triangle.motion(tetrahedron, polygon.sides_at(i));
-                surface.add_vertex(*p, tetrahedron.pressure(p) * modulus, motion);
-            }
-        });
+        triangle.cut(
+            s,
+            [reach, rounding],
+            &mut polygon,
+            |tetrahedron, polygon| {
+                let face = RawFace {
+                    normal: triangle.plane.normal,
+                    gradient_s: tetrahedron.gradient * modulus,
+                    gradient_r: Vector3::zeros(),
+                };
+                surface.add_face(polygon.corners().len(), face);
+                for (i, p) in polygon.corners().iter().enumerate() {
+                    let motion = || triangle.motion(tetrahedron, polygon.sides_at(i));
+                    surface.add_vertex(*p, tetrahedron.pressure(p) * modulus, motion);
+                }
+            },
+        );
     });
+}
+
+/// Cuts triangles with the tetrahedra of a compliant mesh, in its frame.
+pub(crate) struct TriangleClipper<'a> {
+    mesh: &'a CompliantMesh,
+    modulus: f64,
+    reach: f64,
+    rounding: f64,
+    polygon: Clipped,
+}
+
+impl<'a> TriangleClipper<'a> {
+    /// Creates the clipper of a mesh with some modulus (Pa), for triangles with coordinates up to
+    /// `reach` (m).
+    pub(crate) fn new(mesh: &'a CompliantMesh, modulus: f64, reach: f64) -> Self {
+        let reach = mesh.reach + reach;
+        Self {
+            mesh,
+            modulus,
+            reach,
+            rounding: rounding_at(reach),
+            polygon: Clipped::new(),
+        }
+    }
+
+    /// Calls `f` with each part of a triangle that is in one tetrahedron: its corners,
+    /// counter-clockwise around the unit normal of the triangle, the pressure (Pa) at the first of
+    /// them, and the gradient of pressure (Pa/m). Parts whose normal is too far from the gradient
+    /// are left out.
+    pub(crate) fn clip(
+        &mut self,
+        corners: [Vector3<f64>; 3],
+        normal: Vector3<f64>,
+        mut f: impl FnMut(&[Vector3<f64>], f64, Vector3<f64>),
+    ) {
+        let modulus = self.modulus;
+        let scale = [self.reach, self.rounding];
+        let triangle = PosedTriangle::new(corners, normal);
+        triangle.cut(self.mesh, scale, &mut self.polygon, |tetrahedron, part| {
+            let pressure = tetrahedron.pressure(&part.corners()[0]) * modulus;
+            f(part.corners(), pressure, tetrahedron.gradient * modulus);
+        });
+    }
 }

@@ -149,6 +149,54 @@ impl RenderMesh {
         }
     }
 
+    /// Returns one mesh of several whose lists fit together.
+    pub(crate) fn joined(meshes: &[&Self]) -> Self {
+        let mut all = Self::default();
+        for mesh in meshes {
+            let [p, n, uv] =
+                [all.positions.len(), all.normals.len(), all.uvs.len()].map(|count| count as u32);
+            let (first, material) = (all.triangles.len(), all.materials.len());
+            let count = mesh.triangles.len();
+            let shifted = |i: u32| if i == Self::NO_UV { i } else { i + uv };
+            for (list, own) in [
+                (&mut all.triangle_uvs, &mesh.triangle_uvs),
+                (&mut all.triangle_second_uvs, &mesh.triangle_second_uvs),
+            ] {
+                if !list.is_empty() || !own.is_empty() {
+                    list.resize(first, [Self::NO_UV; 3]);
+                    list.extend(own.iter().map(|t| t.map(shifted)));
+                    list.resize(first + count, [Self::NO_UV; 3]);
+                }
+            }
+            if !all.triangle_tangents.is_empty() || !mesh.triangle_tangents.is_empty() {
+                let tangents = &mut all.triangle_tangents;
+                tangents.resize(first, [Self::NO_TANGENT; 3]);
+                tangents.extend(&mesh.triangle_tangents);
+                tangents.resize(first + count, [Self::NO_TANGENT; 3]);
+            }
+            if !all.colors.is_empty() || !mesh.colors.is_empty() {
+                all.colors.resize(p as usize, [1.0; 4]);
+                all.colors.extend(&mesh.colors);
+                all.colors
+                    .resize(p as usize + mesh.positions.len(), [1.0; 4]);
+            }
+            all.positions.extend(&mesh.positions);
+            all.normals.extend(&mesh.normals);
+            all.uvs.extend(&mesh.uvs);
+            let triangles = mesh.triangles.iter().map(|t| t.map(|v| v + p));
+            all.triangles.extend(triangles);
+            let normals = mesh.triangle_normals.iter().map(|t| t.map(|v| v + n));
+            all.triangle_normals.extend(normals);
+            all.materials.extend(mesh.materials.iter().cloned());
+            all.groups
+                .extend(mesh.groups.iter().map(|group| MaterialGroup {
+                    material: group.material.map(|m| m + material),
+                    triangles: group.triangles.start + first..group.triangles.end + first,
+                }));
+        }
+        all
+    }
+
     /// Returns the mesh with its coordinates multiplied by `scale3`. Normals are adapted. If the
     /// factors mirror the mesh, the winding of every triangle is reversed so that its front stays
     /// outside.

@@ -7,6 +7,7 @@ use super::dispatch::NEVER;
 use super::pairs::{sphere_box_features, sphere_capsule_features};
 use super::rounding::check_distance;
 use super::shape_core::core;
+use crate::accel::IndexedSurface;
 use crate::error::Result;
 use crate::shape::Shape;
 use crate::values::value_of;
@@ -120,5 +121,24 @@ pub fn distance_to_point<T: Scalar>(
         distance: core.distance - radius,
         grad_w: x_wg.rotation * core.n_ab,
         p_gn: core.p_a + core.n_ab * radius,
+    })
+}
+
+/// Returns the signed distance, with its gradient, from a surface in the world to the point `p_WQ`
+/// (m).
+///
+/// # Errors
+/// Returns an error if the point is too far away to be measured.
+pub(crate) fn distance_to_surface<T: Scalar>(
+    surface: &IndexedSurface,
+    p_wq: &Vector3<T>,
+) -> Result<PointDistance<T>> {
+    let p = value_of(p_wq);
+    check_distance(p)?;
+    let nearest = surface.nearest_feature(&p).evaluate(p_wq);
+    Ok(PointDistance {
+        distance: nearest.distance,
+        grad_w: nearest.n_ab,
+        p_gn: nearest.p_a,
     })
 }

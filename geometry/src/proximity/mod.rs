@@ -117,6 +117,7 @@ mod surface;
 pub use self::answer::PairDistance;
 pub(crate) use self::answer::{PairAnswer, WitnessPair};
 pub use self::dispatch::{is_supported, signed_distance, signed_distance_within};
+pub(crate) use self::distance_to_point::distance_to_surface;
 pub use self::distance_to_point::{PointDistance, distance_to_point};
 pub(crate) use self::manifold::{Manifold, contact_manifold};
 pub(crate) use self::pieces::{Body, ConvexPieces, closest_of, distance_to_pieces, max_pieces};

@@ -3,6 +3,7 @@
 use super::crossing::{CrossedSurface, Crossing, SurfaceHit};
 use super::half_line::Ray;
 use super::{polygons, solids};
+use crate::accel::TriangleBvh;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::values::value_of;
@@ -80,8 +81,12 @@ pub(crate) fn first_crossing<T: Scalar>(
         Shape::HalfSpace(_) => solids::half_space(&o, &d),
         Shape::Convex(s) => polygons::polytope(s.polytope()?, &o, &d),
         Shape::Mesh(s) => {
-            let hit = s.triangle_bvh()?.first_hit(&o, &d, limit);
-            return Ok(hit.map(|h| Crossing::new(h.distance, CrossedSurface::Flat(h.normal))));
+            return Ok(first_crossing_of_triangles(
+                s.triangle_bvh()?,
+                &o,
+                &d,
+                limit,
+            ));
         }
         Shape::MeshcatCone(_) => {
             return Err(Error::unsupported(
@@ -98,4 +103,18 @@ pub(crate) fn first_crossing<T: Scalar>(
         let t = first.distance;
         (0.0 <= t && t <= limit && t.is_finite()).then_some(first)
     }))
+}
+
+/// Returns the first crossing of a ray with triangles in its own frame, within a limit (m).
+pub(crate) fn first_crossing_of_triangles(
+    triangles: &TriangleBvh,
+    origin: &Vector3<f64>,
+    direction: &Vector3<f64>,
+    limit: f64,
+) -> Option<Crossing> {
+    let hit = triangles.first_hit(origin, direction, limit)?;
+    Some(Crossing::new(
+        hit.distance,
+        CrossedSurface::Flat(hit.normal),
+    ))
 }

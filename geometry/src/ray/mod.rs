@@ -13,7 +13,7 @@ mod polygons;
 mod solids;
 
 pub use self::cast::cast_ray;
-pub(crate) use self::cast::first_crossing;
+pub(crate) use self::cast::{first_crossing, first_crossing_of_triangles};
 pub(crate) use self::crossing::Crossing;
 pub use self::crossing::SurfaceHit;
 pub use self::half_line::Ray;

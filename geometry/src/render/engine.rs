@@ -13,7 +13,7 @@ use crate::properties::PerceptionProperties;
 use crate::properties::RenderLabel;
 use crate::shape::Shape;
 use dyn_clone::DynClone;
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -58,6 +58,24 @@ impl fmt::Debug for RenderView<'_> {
             .field("x_wc", &self.x_wc)
             .finish_non_exhaustive()
     }
+}
+
+/// Vertices and normals of one mesh of a deformable visual; see
+/// [`RenderEngine::update_deformable_configurations`].
+#[derive(Clone, Copy, Debug)]
+pub struct DeformedMesh<'a> {
+    /// Positions in the world (m), in the order of [`RenderMesh::positions`].
+    pub positions: &'a [Vector3<f64>],
+    /// Unit normals in the world, in the order of [`RenderMesh::normals`].
+    pub normals: &'a [Vector3<f64>],
+}
+
+#[cold]
+fn no_deformables(id: GeometryId) -> Error {
+    Error::unsupported(format!(
+        "geometry {id}: this render engine does not draw deformable geometry; use RenderEngineCpu, or \
+         exclude this engine with the property ('renderer', 'accepting')"
+    ))
 }
 
 /// A renderer that draws colour, depth and label images of registered visuals.
@@ -122,6 +140,71 @@ pub trait RenderEngine: DynClone + Send + Sync {
             "geometry {id}: this render engine does not draw meshes that are not in a file; use \
              RenderEngineCpu"
         )))
+    }
+
+    /// Adds a visual of triangle meshes whose vertices move on their own, with the materials of the
+    /// meshes; faces without one look as in [`register_mesh`](Self::register_mesh). The meshes are
+    /// in the world, in a reference configuration, and the pose of the visual is the identity.
+    /// Returns false under the conditions of [`register_visual`](Self::register_visual).
+    ///
+    /// # Errors
+    /// Returns the errors of [`register_mesh`](Self::register_mesh), and an error of the kind
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) if the engine does not draw deformable
+    /// geometry, which is the default.
+    fn register_deformable_visual(
+        &mut self,
+        id: GeometryId,
+        meshes: &[&RenderMesh],
+        properties: &PerceptionProperties,
+    ) -> Result<bool> {
+        let _ = (meshes, properties);
+        Err(no_deformables(id))
+    }
+
+    /// Moves the vertices of a deformable visual (Drake's `UpdateDeformableConfigurations`): for
+    /// each of its meshes, the positions in the world (m) and the unit normals, as many as the mesh
+    /// has. Returns false if there is no such visual.
+    ///
+    /// ```
+    /// use nalgebra::{Isometry3, Vector3};
+    /// use tarragon_geometry::mesh::{MaterialGroup, RenderMesh};
+    /// use tarragon_geometry::render::*;
+    /// use tarragon_geometry::{GeometryId, PerceptionProperties};
+    /// let at = |z: f64| [[-9.0, -9.0, z], [9.0, -9.0, z], [0.0, 9.0, z]];
+    /// let cloth = RenderMesh {
+    ///     positions: at(1.0).map(Into::into).to_vec(),
+    ///     normals: vec![-Vector3::z()],
+    ///     triangles: vec![[0, 2, 1]],
+    ///     triangle_normals: vec![[0; 3]],
+    ///     groups: vec![MaterialGroup { material: None, triangles: 0..1 }],
+    ///     ..RenderMesh::default()
+    /// };
+    /// let mut engine = RenderEngineCpu::new(RenderEngineCpuParams::default())?;
+    /// let id = GeometryId::new();
+    /// engine.register_deformable_visual(id, &[&cloth], &PerceptionProperties::new())?;
+    /// let (positions, normals) = (at(2.0).map(Vector3::from), [-Vector3::z()]);
+    /// let moved = DeformedMesh { positions: &positions, normals: &normals };
+    /// assert!(engine.update_deformable_configurations(id, &[moved])?);
+    /// let camera = DepthRenderCamera::new("cpu", CameraInfo::from_fov_y(64, 48, 1.0)?);
+    /// let mut image = ImageDepth32F::new(64, 48);
+    /// let poses = |_| Some(Isometry3::identity());
+    /// engine.render_depth(&RenderView::new(Isometry3::identity(), &poses), &camera, &mut image)?;
+    /// assert!((image.at(31, 23)[0] - 2.0).abs() < 1e-6);
+    /// # Ok::<(), tarragon_geometry::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the visual is not deformable, if the numbers of meshes, positions or
+    /// normals differ from those registered, and an error of the kind
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) if the engine does not draw deformable
+    /// geometry, which is the default.
+    fn update_deformable_configurations(
+        &mut self,
+        id: GeometryId,
+        meshes: &[DeformedMesh<'_>],
+    ) -> Result<bool> {
+        let _ = meshes;
+        Err(no_deformables(id))
     }
 
     /// Removes a visual. Returns false if it was not registered.

@@ -20,7 +20,7 @@ pub use self::camera::{
 pub use self::camera_info::CameraInfo;
 pub use self::cpu::{RenderEngineCpu, RenderEngineCpuParams};
 pub use self::engine::{
-    RenderEngine, RenderView, accepts_renderer, check_image_size, label_to_register,
+    DeformedMesh, RenderEngine, RenderView, accepts_renderer, check_image_size, label_to_register,
 };
 pub use self::environment::{EnvironmentMap, EnvironmentTexture, EquirectangularMap, NullTexture};
 pub use self::gpu_params::RenderEngineGpuParams;

@@ -5,16 +5,18 @@
 
 mod bounds;
 mod config;
+mod configurations;
 mod instance;
 mod model;
 mod scene_graph;
 mod snapshot;
 
 pub use self::config::{DefaultProximityProperties, SceneGraphConfig};
+pub use self::configurations::GeometryConfigurationVector;
 pub use self::instance::{FramePoseVector, GeometryFrame, GeometryInstance};
 pub use self::model::{
-    CollisionFilterDeclaration, CollisionFilterManager, GeometrySet, GeometryState,
-    GeometryVersion, RegistrationMark, RoleProperties, SceneGraphInspector,
+    CollisionFilterDeclaration, CollisionFilterManager, CollisionFilterScope, GeometrySet,
+    GeometryState, GeometryVersion, RegistrationMark, RoleProperties, SceneGraphInspector,
 };
 pub use self::scene_graph::{SceneGraph, SceneGraphPorts};
 pub use self::snapshot::{

@@ -1,6 +1,7 @@
 //! The scene as a system in a diagram.
 
 use super::config::SceneGraphConfig;
+use super::configurations::GeometryConfigurationVector;
 use super::instance::{FramePoseVector, GeometryFrame, GeometryInstance};
 use super::model::{
     CollisionFilterDeclaration, CollisionFilterManager, GeometryState, RegisteredSource,
@@ -24,14 +25,18 @@ use tarragon_framework::prelude::{
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `{source}_pose` | [`FramePoseVector`], one per source; required once it has frames |
+/// | input | `{source}_configuration` | [`GeometryConfigurationVector`], one per source |
 /// | output | `query` | [`QueryObject`] |
+///
+/// The configurations are required once the source has deformable geometry.
 ///
 /// The geometry itself is the parameter [`SceneGraphPorts::geometry`]; its default is what is
 /// registered before the system is added to a diagram: the model. Its methods are those of
 /// [`GeometryState`], here under the same names. To change the geometry of one context, call them
 /// on [`SceneGraphPorts::geometry_mut`].
 ///
-/// Geometry is rigid; deformable geometry cannot be registered yet.
+/// Geometry is rigid unless it is registered with
+/// [`register_deformable_geometry`](Self::register_deformable_geometry).
 ///
 /// ```
 /// use nalgebra::{Isometry3, Vector3};
@@ -155,6 +160,7 @@ impl SceneGraph {
         rename_frame(frame: FrameId, name: &str) -> Result<()>;
         register_geometry(source: SourceId, frame: FrameId, instance: GeometryInstance) -> Result<GeometryId>;
         register_anchored_geometry(source: SourceId, instance: GeometryInstance) -> Result<GeometryId>;
+        register_deformable_geometry(source: SourceId, frame: FrameId, instance: GeometryInstance, resolution_hint: f64) -> Result<GeometryId>;
         rename_geometry(geometry: GeometryId, name: &str) -> Result<()>;
         change_shape(source: SourceId, geometry: GeometryId, shape: impl Into<Shape>, x_fg: Option<Isometry3<f64>>) -> Result<()>;
         remove_geometry(source: SourceId, geometry: GeometryId) -> Result<()>;
@@ -178,7 +184,15 @@ pub struct SceneGraphPorts<T: Scalar> {
     pub query: OutputPort<QueryObject<T>>,
     /// The geometry, as a parameter.
     pub geometry: Param<Arc<GeometryState>>,
-    pose_ports: Vec<(SourceId, InputPort<FramePoseVector<T>>)>,
+    sources: Vec<SourcePorts<T>>,
+}
+
+/// Ports of one source.
+#[derive(Clone)]
+struct SourcePorts<T: Scalar> {
+    source: SourceId,
+    pose: InputPort<FramePoseVector<T>>,
+    configuration: InputPort<GeometryConfigurationVector<T>>,
 }
 
 impl<T: Scalar> SceneGraphPorts<T> {
@@ -196,10 +210,25 @@ impl<T: Scalar> SceneGraphPorts<T> {
     /// # Errors
     /// Returns an error if the source was not registered before the scene was added to the diagram.
     pub fn source_pose_port(&self, source: SourceId) -> Result<InputPort<FramePoseVector<T>>> {
-        let found = self.pose_ports.iter().find(|(s, _)| *s == source);
-        found.map(|(_, port)| *port).ok_or_else(|| {
+        Ok(self.source_ports(source)?.pose)
+    }
+
+    /// Returns the input port for the configurations of a source's deformable geometries.
+    ///
+    /// # Errors
+    /// Returns an error if the source was not registered before the scene was added to the diagram.
+    pub fn source_configuration_port(
+        &self,
+        source: SourceId,
+    ) -> Result<InputPort<GeometryConfigurationVector<T>>> {
+        Ok(self.source_ports(source)?.configuration)
+    }
+
+    fn source_ports(&self, source: SourceId) -> Result<&SourcePorts<T>> {
+        let found = self.sources.iter().find(|s| s.source == source);
+        found.ok_or_else(|| {
             Error::not_found(format!(
-                "source {source} has no pose port; register sources before adding the SceneGraph to a \
+                "source {source} has no ports; register sources before adding the SceneGraph to a \
                  diagram"
             ))
         })
@@ -210,15 +239,19 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
     type Ports = SceneGraphPorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let declare_port = |s: &RegisteredSource| (s.id, d.input(&format!("{}_pose", s.name)));
-        let pose_ports: Vec<(SourceId, InputPort<FramePoseVector<T>>)> =
-            self.state.sources.iter().map(declare_port).collect();
+        let declare_ports = |s: &RegisteredSource| SourcePorts {
+            source: s.id,
+            pose: d.input(&format!("{}_pose", s.name)),
+            configuration: d.input(&format!("{}_configuration", s.name)),
+        };
+        let sources = self.state.sources.iter().map(declare_ports);
+        let sources: Vec<SourcePorts<T>> = sources.collect();
         let state = self
             .for_contexts
             .get_or_init(|| Arc::new(self.state.for_contexts()));
         let geometry = d.param(Arc::clone(state));
         let model = QueryObject::new(Arc::clone(state));
-        let inputs = pose_ports.clone();
+        let inputs = sources.clone();
         let deps = (Dep::AllInputs, Dep::AllParameters);
         let query = d.output("query", model, deps, move |_, ctx, query| {
             let state = ctx.param(geometry);
@@ -230,15 +263,19 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
             }
             let kinematics = Arc::get_mut(&mut query.kinematics).expect("not shared, see above");
             kinematics.begin(state, same_scene);
-            for (i, (_, input)) in inputs.iter().enumerate() {
+            for (i, ports) in inputs.iter().enumerate() {
                 // A source that only has anchored geometry needs no poses.
                 let poses = if state.sources[i].frames.is_empty() {
-                    ctx.eval_optional(*input)?
+                    ctx.eval_optional(ports.pose)?
                 } else {
-                    Some(ctx.eval(*input)?)
+                    Some(ctx.eval(ports.pose)?)
                 };
                 if let Some(poses) = poses {
                     kinematics.place(state, i, poses)?;
+                }
+                if kinematics.deforms(ports.source) {
+                    let given = ctx.eval_optional(ports.configuration)?;
+                    kinematics.configure(state, i, given)?;
                 }
             }
             kinematics.finish(state);
@@ -247,7 +284,7 @@ impl<T: Scalar> LeafSystem<T> for SceneGraph {
         SceneGraphPorts {
             query,
             geometry,
-            pose_ports,
+            sources,
         }
     }
 }

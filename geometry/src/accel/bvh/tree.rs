@@ -80,6 +80,21 @@ impl Bvh {
         }
     }
 
+    /// Returns a tree of the same shape whose items have other boxes.
+    pub(crate) fn refitted(&self, boxes: &[Box32]) -> Self {
+        let mut this = Self {
+            nodes: self.nodes.clone(),
+            parents: vec![],
+            leaves: vec![],
+            scratch: BuildScratch::default(),
+        };
+        for (leaf, b) in self.leaves.iter().zip(boxes) {
+            this.set_box(*leaf as usize, b);
+        }
+        this.refit_all();
+        this
+    }
+
     /// Calls `f` with every item whose box is within `margin` of `b`.
     #[inline]
     pub(crate) fn for_each_near(&self, b: &Box32, margin: f32, mut f: impl FnMut(u32)) {

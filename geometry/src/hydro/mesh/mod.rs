@@ -18,4 +18,5 @@ pub(super) use self::hull::{hull, offset_hull};
 pub(super) use self::inflate::inflate;
 pub(super) use self::tessellate::tessellate;
 pub(super) use self::tessellation::Tessellation;
+pub(crate) use self::volume::distances_from_boundary;
 pub(super) use self::volume::{oriented, pressure_of_volume, without_inverted};

@@ -53,22 +53,32 @@ pub(in crate::hydro) fn without_inverted(volume: Arc<VolumeMesh>) -> Result<Arc<
     Ok(Arc::new(positive))
 }
 
-/// Returns the pressure of each vertex per modulus: the distance from the boundary relative to the
-/// largest. On the boundary, which a margin (m) moves outwards, it is that of the moved boundary:
-/// negative, so that it rises to 0 over the margin.
-pub(in crate::hydro) fn pressure_of_volume(volume: &VolumeMesh, margin: f64) -> Result<Vec<f64>> {
-    let boundary = IndexedSurface::new(&convert_volume_to_surface_mesh(volume)?)?;
-    let rounding = 1e-14 * boundary.extent();
+/// Returns the distance of each vertex from the boundary (m).
+///
+/// # Errors
+/// Returns an error if the boundary has no area.
+pub(crate) fn distances_from_boundary(volume: &VolumeMesh) -> Result<Vec<f64>> {
+    distances(volume, &is_on_boundary(volume))
+}
+
+/// Returns whether each vertex belongs to a face of the boundary.
+fn is_on_boundary(volume: &VolumeMesh) -> Vec<bool> {
     let mut is_outside = vec![false; volume.num_vertices()];
     for face in boundary_faces(volume) {
         for v in face.vertices {
             is_outside[v as usize] = true;
         }
     }
+    is_outside
+}
+
+fn distances(volume: &VolumeMesh, is_outside: &[bool]) -> Result<Vec<f64>> {
+    let boundary = IndexedSurface::new(&convert_volume_to_surface_mesh(volume)?)?;
+    let rounding = 1e-14 * boundary.extent();
     let distances = volume
         .vertices()
         .iter()
-        .zip(&is_outside)
+        .zip(is_outside)
         .map(|(p, is_outside)| {
             if *is_outside {
                 return 0.0;
@@ -86,7 +96,15 @@ pub(in crate::hydro) fn pressure_of_volume(volume: &VolumeMesh, margin: f64) -> 
                 distance => distance,
             }
         });
-    let mut pressures: Vec<f64> = distances.collect();
+    Ok(distances.collect())
+}
+
+/// Returns the pressure of each vertex per modulus: the distance from the boundary relative to the
+/// largest. On the boundary, which a margin (m) moves outwards, it is that of the moved boundary:
+/// negative, so that it rises to 0 over the margin.
+pub(in crate::hydro) fn pressure_of_volume(volume: &VolumeMesh, margin: f64) -> Result<Vec<f64>> {
+    let is_outside = is_on_boundary(volume);
+    let mut pressures = distances(volume, &is_outside)?;
     let deepest = pressures.iter().copied().fold(0.0, f64::max);
     if deepest == 0.0 {
         return Err(Error::invalid(

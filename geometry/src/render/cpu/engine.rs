@@ -14,7 +14,8 @@ use crate::render::appearance::{EnvironmentLight, Lights, ToneCurve};
 use crate::render::batch::{CameraBatch, ImageBatch};
 use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
 use crate::render::engine::{
-    RenderEngine, RenderView, ViewScratch, at_view, check_image_size, draw_view, label_to_register,
+    DeformedMesh, RenderEngine, RenderView, ViewScratch, at_view, check_image_size, draw_view,
+    label_to_register,
 };
 use crate::render::image::{Image, ImageDepth32F, ImageLabel16I, ImageRgba8U};
 use crate::render::projection::Pixels;
@@ -224,6 +225,30 @@ impl RenderEngine for RenderEngineCpu {
         self.register(id, properties, |label, params| {
             Visual::of_mesh(mesh, properties, label, params).map(Some)
         })
+    }
+    fn register_deformable_visual(
+        &mut self,
+        id: GeometryId,
+        meshes: &[&RenderMesh],
+        properties: &PerceptionProperties,
+    ) -> Result<bool> {
+        self.register(id, properties, |label, params| {
+            Visual::of_deformable(meshes, properties, label, params).map(Some)
+        })
+    }
+    fn update_deformable_configurations(
+        &mut self,
+        id: GeometryId,
+        meshes: &[DeformedMesh<'_>],
+    ) -> Result<bool> {
+        let Some(visual) = self.visuals.get(id) else {
+            return Ok(false);
+        };
+        let deformed = visual.deformed(meshes, &self.params);
+        let deformed = deformed.map_err(|e| e.at(format!("geometry {id}")))?;
+        self.visuals.remove(id);
+        self.visuals.insert(id, deformed);
+        Ok(true)
     }
     fn remove_visual(&mut self, id: GeometryId) -> bool {
         self.visuals.remove(id)

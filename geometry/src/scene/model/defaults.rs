@@ -4,7 +4,7 @@ use super::state::GeometryState;
 use crate::error::Result;
 use crate::properties::{ProximityProperties, Role};
 use crate::scene::config::SceneGraphConfig;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 impl GeometryState {
     /// Returns the configuration. A context has the configuration that the model had when the scene
@@ -39,6 +39,7 @@ impl GeometryState {
     pub(crate) fn for_contexts(&self) -> Self {
         let mut state = self.clone();
         state.fills_in_defaults = true;
+        state.contact_partners = OnceLock::new();
         let defaults = &self.config.default_proximity_properties;
         // Geometries of one type often share their properties, and keep sharing them here.
         let mut last: Option<(ProximityProperties, ProximityProperties)> = None;

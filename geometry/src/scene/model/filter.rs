@@ -19,6 +19,21 @@ pub(crate) enum FilterStatement {
     AllowBetween(GeometrySet, GeometrySet),
 }
 
+/// Geometries that a [`CollisionFilterDeclaration`] is about (Drake's `CollisionFilterScope`).
+///
+/// ```
+/// use tarragon_geometry::CollisionFilterScope;
+/// assert_eq!(CollisionFilterScope::default(), CollisionFilterScope::All);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CollisionFilterScope {
+    /// All geometries in the sets.
+    #[default]
+    All,
+    /// All geometries in the sets but the deformable ones, whose pairs stay as they are.
+    OmitDeformable,
+}
+
 /// A sequence of statements about pairs; later statements override earlier ones (Drake's
 /// `CollisionFilterDeclaration`).
 ///
@@ -42,6 +57,7 @@ pub(crate) enum FilterStatement {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct CollisionFilterDeclaration {
+    scope: CollisionFilterScope,
     pub(crate) statements: Vec<FilterStatement>,
 }
 
@@ -49,6 +65,17 @@ impl CollisionFilterDeclaration {
     /// Creates a declaration without statements.
     pub fn new() -> Self {
         Self::default()
+    }
+    /// Creates a declaration without statements about the geometries in a scope.
+    pub fn with_scope(scope: CollisionFilterScope) -> Self {
+        Self {
+            scope,
+            ..Self::default()
+        }
+    }
+    /// Returns the scope.
+    pub fn scope(&self) -> CollisionFilterScope {
+        self.scope
     }
     /// Excludes all pairs of members of `set`.
     #[must_use]
@@ -88,7 +115,12 @@ impl CollisionFilterDeclaration {
     /// # Errors
     /// Returns an error if a frame or geometry is unknown.
     fn resolve(&self, state: &GeometryState) -> Result<Vec<ResolvedStatement>> {
-        let members = |set: &GeometrySet| state.members(set, Some(Role::Proximity));
+        let omits = self.scope == CollisionFilterScope::OmitDeformable;
+        let members = |set: &GeometrySet| -> Result<Vec<usize>> {
+            let mut members = state.members(set, Some(Role::Proximity))?;
+            members.retain(|g| !omits || state.geometries[*g].deformable.is_none());
+            Ok(members)
+        };
         let statement = |statement: &FilterStatement| {
             let (exclude, a, b) = match statement {
                 FilterStatement::ExcludeWithin(s) => (true, s, s),
@@ -232,9 +264,11 @@ impl GeometryState {
         Ok(members)
     }
 
-    /// Returns true if the pair is tested: not both anchored, not on one frame, not excluded.
+    /// Returns true if the pair is tested: not both anchored, not on one frame unless one is
+    /// deformable, not excluded.
     pub(crate) fn is_candidate(&self, a: usize, b: usize) -> bool {
         let (ga, gb) = (&self.geometries[a], &self.geometries[b]);
-        ga.frame != gb.frame && !self.filter.is_excluded(a, b)
+        let can_move = ga.frame != gb.frame || ga.deformable.is_some() || gb.deformable.is_some();
+        can_move && a != b && !self.filter.is_excluded(a, b)
     }
 }

@@ -29,7 +29,7 @@ use nalgebra::Isometry3;
 /// ```
 #[derive(Clone, Copy)]
 pub struct SceneGraphInspector<'a> {
-    state: &'a GeometryState,
+    pub(super) state: &'a GeometryState,
 }
 
 impl<'a> SceneGraphInspector<'a> {
@@ -37,7 +37,7 @@ impl<'a> SceneGraphInspector<'a> {
         Self { state }
     }
 
-    fn geometry(&self, id: GeometryId) -> Result<&'a RegisteredGeometry> {
+    pub(super) fn geometry(&self, id: GeometryId) -> Result<&'a RegisteredGeometry> {
         Ok(&self.state.geometries[self.state.geometry_number(id)?])
     }
     fn frame(&self, id: FrameId) -> Result<&'a RegisteredFrame> {
@@ -213,13 +213,16 @@ impl<'a> SceneGraphInspector<'a> {
     pub fn num_geometries_with_role(&self, role: Role) -> usize {
         self.geometry_ids_with_role(role).count()
     }
-    /// Returns the number of geometries on frames other than the world.
+    /// Returns the number of geometries that can move: those on frames other than the world, and
+    /// the deformable ones.
     pub fn num_dynamic_geometries(&self) -> usize {
         self.num_geometries() - self.num_anchored_geometries()
     }
-    /// Returns the number of geometries on the world.
+    /// Returns the number of geometries that are fixed to the world.
     pub fn num_anchored_geometries(&self) -> usize {
-        self.state.frames[WORLD].geometries.len()
+        let on_world = self.state.frames[WORLD].geometries.iter();
+        let anchored = on_world.filter(|g| self.state.geometries[**g].is_anchored());
+        anchored.count()
     }
     /// Returns all geometries, in order of registration.
     pub fn geometry_ids(&self) -> impl Iterator<Item = GeometryId> + 'a {
@@ -381,7 +384,7 @@ impl<'a> SceneGraphInspector<'a> {
     /// `MeshcatCone` is in none of them.
     pub fn collision_candidates(&self) -> Vec<(GeometryId, GeometryId)> {
         let all = &self.state.geometries;
-        let members: Vec<usize> = (0..all.len()).filter(|i| all[*i].bound.is_some()).collect();
+        let members: Vec<usize> = (0..all.len()).filter(|i| all[*i].is_tested()).collect();
         let mut pairs = vec![];
         for (i, &a) in members.iter().enumerate() {
             for &b in &members[i + 1..] {
@@ -410,7 +413,7 @@ impl<'a> SceneGraphInspector<'a> {
                 )));
             }
         }
-        let takes_part = |number: usize| self.state.geometries[number].bound.is_some();
+        let takes_part = |number: usize| self.state.geometries[number].is_tested();
         Ok(!(takes_part(i) && takes_part(j) && self.state.is_candidate(i, j)))
     }
 

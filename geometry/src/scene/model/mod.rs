@@ -1,11 +1,15 @@
 //! Everything that is registered in a scene, and the methods that change it.
 
+mod contact_partner;
 mod defaults;
+mod deformable;
+mod drawn_geometry;
 mod filter;
 mod filter_table;
 mod form;
 mod geometry_set;
 mod inspector;
+mod inspector_deformable;
 mod registration;
 mod render_engines;
 mod renderers;
@@ -13,7 +17,7 @@ mod roles;
 mod state;
 mod version;
 
-pub use self::filter::{CollisionFilterDeclaration, CollisionFilterManager};
+pub use self::filter::{CollisionFilterDeclaration, CollisionFilterManager, CollisionFilterScope};
 pub(super) use self::form::ProximityForm;
 pub use self::geometry_set::GeometrySet;
 pub use self::inspector::SceneGraphInspector;

@@ -1,6 +1,7 @@
 //! Registration of sources, frames and geometries: adding, changing, renaming and removing them.
 
 use super::form::ProximityForm;
+use super::render_engines::DrawnForm;
 use super::state::Participation;
 use super::state::{
     GeometryState, ROLES, RegisteredFrame, RegisteredGeometry, RegisteredSource, WORLD,
@@ -163,7 +164,7 @@ impl GeometryState {
                 instance.name, self.frames[frame].name
             )));
         }
-        self.add_geometry(source, frame, instance)
+        self.add_geometry(source, frame, instance, |_| Ok(()))
     }
 
     /// Adds a geometry that is fixed to the world.
@@ -176,14 +177,16 @@ impl GeometryState {
         instance: GeometryInstance,
     ) -> Result<GeometryId> {
         self.source_number(source)?;
-        self.add_geometry(source, WORLD, instance)
+        self.add_geometry(source, WORLD, instance, |_| Ok(()))
     }
 
-    fn add_geometry(
+    /// Adds a geometry, to which `complete` adds data that only some have.
+    pub(super) fn add_geometry(
         &mut self,
         source: SourceId,
         frame: usize,
         instance: GeometryInstance,
+        complete: impl FnOnce(&mut RegisteredGeometry) -> Result<()>,
     ) -> Result<GeometryId> {
         let mut geometry = RegisteredGeometry {
             id: GeometryId::new(),
@@ -195,6 +198,7 @@ impl GeometryState {
             proximity: instance.proximity.map(|p| self.filled_in(p)),
             illustration: instance.illustration,
             perception: instance.perception,
+            deformable: None,
             bound: None,
             form: ProximityForm::default(),
             hydroelastic: HydroelasticForm::default(),
@@ -204,13 +208,15 @@ impl GeometryState {
         for role in ROLES.into_iter().filter(|r| geometry.has_role(*r)) {
             self.check_name(&geometry, role)?;
         }
+        complete(&mut geometry).map_err(|e| e.at(self.place(&geometry)))?;
         if let Some(properties) = &geometry.proximity {
             let found = self.participation(&geometry, &geometry.shape, properties)?;
             geometry.set_participation(found);
         }
         // Last, because this step changes the engines; nothing can fail after it.
         if let Some(properties) = &geometry.perception {
-            let registered = (self.renderers).register(geometry.id, &geometry.shape, properties);
+            let drawn = geometry.drawn();
+            let registered = self.renderers.register(geometry.id, drawn, properties);
             registered.map_err(|e| e.at(self.place(&geometry)))?;
             geometry.visual = Some(geometry.id);
         }
@@ -242,15 +248,16 @@ impl GeometryState {
         )))
     }
 
-    /// Returns what the proximity role adds to a geometry: the extent of the shape (`None` for a
-    /// cone, which proximity queries never find), and how it takes part in queries.
+    /// Returns what the proximity role adds to a geometry: the extent of the shape, and how it
+    /// takes part in queries. A cone, which proximity queries never find, and deformable geometry
+    /// have no extent.
     pub(super) fn participation(
         &self,
         geometry: &RegisteredGeometry,
         shape: &Shape,
         properties: &ProximityProperties,
     ) -> Result<Participation> {
-        if matches!(shape, Shape::MeshcatCone(_)) {
+        if matches!(shape, Shape::MeshcatCone(_)) || geometry.deformable.is_some() {
             return Ok(Participation::default());
         }
         let defaults = &self.config.default_proximity_properties;
@@ -269,6 +276,7 @@ impl GeometryState {
     pub(super) fn note_change(&mut self, role: Role, is_shown: bool) {
         if role == Role::Proximity {
             self.static_tree = OnceLock::new();
+            self.contact_partners = OnceLock::new();
         }
         if role != Role::Perception || is_shown {
             self.version.change(role);
@@ -280,8 +288,8 @@ impl GeometryState {
     ///
     /// # Errors
     /// Returns an error if the source or the geometry is unknown, if the geometry belongs to
-    /// another source, if the pose is not finite, if the properties do not suit the shape, or if a
-    /// mesh file cannot be used. In that case nothing is changed.
+    /// another source, if it is deformable, if the pose is not finite, if the properties do not
+    /// suit the shape, or if a mesh file cannot be used. In that case nothing is changed.
     pub fn change_shape(
         &mut self,
         source: SourceId,
@@ -292,6 +300,13 @@ impl GeometryState {
         let shape = shape.into();
         let number = self.owned_geometry(source, geometry)?;
         let mut changed = self.geometries[number].clone();
+        if changed.deformable.is_some() {
+            return Err(Error::unsupported(format!(
+                "{}: the shape of deformable geometry cannot be changed; remove the geometry and \
+                 register another one",
+                self.place(&changed)
+            )));
+        }
         let was_shown = self.is_shown(&changed);
         if let Some(x_fg) = x_fg {
             self.check_pose(&changed, &x_fg)?;
@@ -303,7 +318,9 @@ impl GeometryState {
         }
         if let Some(properties) = &changed.perception {
             let visual = GeometryId::new();
-            let registered = self.renderers.register(visual, &shape, properties);
+            let registered = self
+                .renderers
+                .register(visual, DrawnForm::Shape(&shape), properties);
             registered.map_err(|e| e.at(self.place(&changed)))?;
             changed.visual = Some(visual);
         }
@@ -401,6 +418,7 @@ impl GeometryState {
         retain_others(geometries, removed);
         retain_others(Arc::make_mut(&mut self.geometry_ids), removed);
         self.static_tree = OnceLock::new();
+        self.contact_partners = OnceLock::new();
     }
 
     /// Returns a mark of the current registrations.

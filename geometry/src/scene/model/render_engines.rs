@@ -1,12 +1,40 @@
 //! Render engines by name, and the visuals registered with them.
 
+use crate::deformable::DeformableForm;
 use crate::error::Result;
 use crate::ids::GeometryId;
-use crate::properties::PerceptionProperties;
+use crate::mesh::RenderMesh;
+use crate::properties::{PerceptionProperties, Role};
 use crate::render::{RenderEngine, accepts_renderer};
 use crate::shape::Shape;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Shape or meshes of a geometry, for engines.
+#[derive(Clone, Copy)]
+pub(super) enum DrawnForm<'a> {
+    Shape(&'a Shape),
+    Deformable(&'a DeformableForm),
+}
+
+impl DrawnForm<'_> {
+    /// Registers a visual with an engine. Returns false if the engine declines it.
+    pub(super) fn register(
+        self,
+        engine: &mut dyn RenderEngine,
+        visual: GeometryId,
+        properties: &PerceptionProperties,
+    ) -> Result<bool> {
+        match self {
+            Self::Shape(shape) => engine.register_visual(visual, shape, properties),
+            Self::Deformable(form) => {
+                let driven = form.driven(Role::Perception).iter();
+                let meshes: Vec<&RenderMesh> = driven.map(|driven| &*driven.mesh).collect();
+                engine.register_deformable_visual(visual, &meshes, properties)
+            }
+        }
+    }
+}
 
 #[derive(Clone)]
 pub(super) struct NamedEngine {
@@ -43,14 +71,12 @@ impl RenderEngines {
     pub(super) fn register(
         &mut self,
         visual: GeometryId,
-        shape: &Shape,
+        drawn: DrawnForm<'_>,
         properties: &PerceptionProperties,
     ) -> Result<()> {
         let register = |(name, entry): (&String, &mut NamedEngine)| {
             if accepts_renderer(properties, name)? {
-                entry
-                    .engine_mut()
-                    .register_visual(visual, shape, properties)?;
+                drawn.register(entry.engine_mut(), visual, properties)?;
             }
             Ok(())
         };

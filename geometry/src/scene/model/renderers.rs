@@ -39,7 +39,7 @@ impl GeometryState {
             if let (Some(visual), Some(properties)) = (geometry.visual, &geometry.perception)
                 && accepts_renderer(properties, name).map_err(at)?
             {
-                let accepted = engine.register_visual(visual, &geometry.shape, properties);
+                let accepted = geometry.drawn().register(&mut engine, visual, properties);
                 shows |= accepted.map_err(at)?;
             }
         }

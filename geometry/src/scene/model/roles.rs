@@ -56,12 +56,18 @@ impl RoleProperties for IllustrationProperties {
 impl RoleProperties for PerceptionProperties {
     const ROLE: Role = Role::Perception;
     fn put(self, state: &mut GeometryState, number: usize) -> Result<()> {
-        let geometry = &state.geometries[number];
+        let mut geometry = state.geometries[number].clone();
+        let place = |state: &GeometryState, e: Error| e.at(state.place(&state.geometries[number]));
+        geometry
+            .drive_perception(&self)
+            .map_err(|e| place(state, e))?;
         let visual = GeometryId::new();
-        let registered = state.renderers.register(visual, &geometry.shape, &self);
-        registered.map_err(|e| e.at(state.place(geometry)))?;
+        let registered = state.renderers.register(visual, geometry.drawn(), &self);
+        registered.map_err(|e| place(state, e))?;
         state.set_visual(number, Some(visual));
-        Arc::make_mut(&mut state.geometries)[number].perception = Some(self);
+        let stored = &mut Arc::make_mut(&mut state.geometries)[number];
+        stored.deformable = geometry.deformable;
+        stored.perception = Some(self);
         Ok(())
     }
 }
@@ -233,17 +239,24 @@ impl GeometryState {
         }
         let mut visuals = vec![];
         for number in &numbers {
-            let (geometry, visual) = (&self.geometries[*number], GeometryId::new());
-            let registered = (self.renderers).register(visual, &geometry.shape, properties);
-            if let Err(e) = registered.map_err(|e| e.at(self.place(geometry))) {
-                visuals.into_iter().for_each(|v| self.renderers.remove(v));
-                return Err(e);
+            let visual = GeometryId::new();
+            let mut geometry = self.geometries[*number].clone();
+            let driven = geometry.drive_perception(properties);
+            let register = |()| {
+                let drawn = geometry.drawn();
+                self.renderers.register(visual, drawn, properties)
+            };
+            if let Err(e) = driven.and_then(register) {
+                let shown = visuals.into_iter();
+                shown.for_each(|(v, _)| self.renderers.remove(v));
+                return Err(e.at(self.place(&self.geometries[*number])));
             }
-            visuals.push(visual);
+            visuals.push((visual, geometry.deformable));
         }
-        for (number, visual) in numbers.iter().copied().zip(visuals) {
+        for (number, (visual, deformable)) in numbers.iter().copied().zip(visuals) {
             self.set_visual(number, Some(visual));
             let geometry = &mut Arc::make_mut(&mut self.geometries)[number];
+            geometry.deformable = deformable;
             geometry.perception = Some(properties.clone());
             let (frame, name) = (geometry.frame, geometry.name.clone());
             let is_shown = self.is_shown(&self.geometries[number]);

@@ -11,10 +11,12 @@
 //! The parts have reference counts of their own, so that changing the filters of a context does not
 //! copy the geometry.
 
+use super::contact_partner::ContactPartner;
 use super::filter_table::FilterTable;
 use super::form::ProximityForm;
 use super::render_engines::RenderEngines;
 use super::version::GeometryVersion;
+use crate::deformable::DeformableForm;
 use crate::error::{Error, Result};
 use crate::hydro::HydroelasticForm;
 use crate::ids::{FrameId, GeometryId, SourceId};
@@ -60,7 +62,10 @@ pub(crate) struct RegisteredGeometry {
     pub(crate) proximity: Option<ProximityProperties>,
     pub(crate) illustration: Option<IllustrationProperties>,
     pub(crate) perception: Option<PerceptionProperties>,
-    /// Extent in the geometry's frame; known once it has the proximity role.
+    /// Meshes of deformable geometry.
+    pub(crate) deformable: Option<Arc<DeformableForm>>,
+    /// Extent in the geometry's frame; known once it has the proximity role. Deformable geometry
+    /// has none, so that queries of rigid geometry do not find it.
     pub(crate) bound: Option<LocalBound>,
     /// How it takes part in proximity queries.
     pub(crate) form: ProximityForm,
@@ -85,7 +90,15 @@ impl RegisteredGeometry {
         self.hydroelastic = found.hydroelastic;
     }
     pub(crate) fn is_anchored(&self) -> bool {
-        self.frame == WORLD
+        self.frame == WORLD && self.deformable.is_none()
+    }
+    /// Returns the key of the geometry in the render engines, while it has the perception role.
+    pub(in crate::scene) fn visual(&self) -> Option<GeometryId> {
+        self.visual
+    }
+    /// Returns true if some proximity query may test it with others.
+    pub(in crate::scene) fn is_tested(&self) -> bool {
+        self.bound.is_some() || self.proximity.is_some() && self.deformable.is_some()
     }
     pub(crate) fn has_role(&self, role: Role) -> bool {
         match role {
@@ -151,6 +164,8 @@ pub struct GeometryState {
     pub(super) fills_in_defaults: bool,
     /// Tree of the anchored geometries, built by the first query that needs it.
     pub(super) static_tree: OnceLock<Arc<StaticTree>>,
+    /// Rigid partners of deformable geometry, found by the first query that needs them.
+    pub(super) contact_partners: OnceLock<Arc<[ContactPartner]>>,
 }
 
 impl Default for GeometryState {
@@ -182,6 +197,7 @@ impl Default for GeometryState {
             config: SceneGraphConfig::default(),
             fills_in_defaults: false,
             static_tree: OnceLock::new(),
+            contact_partners: OnceLock::new(),
         }
     }
 }

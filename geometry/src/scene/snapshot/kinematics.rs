@@ -1,9 +1,11 @@
 //! The poses of a scene at one time.
 
 use super::broadphase::{DynamicTree, RoleBounds, RoleTree};
+use super::deformables::Deformables;
 use crate::error::{Error, Result};
-use crate::ids::FrameId;
+use crate::ids::{FrameId, SourceId};
 use crate::properties::Role;
+use crate::scene::configurations::GeometryConfigurationVector;
 use crate::scene::instance::FramePoseVector;
 use crate::scene::model::{GeometryState, RegisteredSource, WORLD};
 use crate::values::{is_constant_pose, lift_pose, lift_pose_into, values_of_pose};
@@ -33,6 +35,7 @@ pub(crate) struct Kinematics<T: Scalar> {
     stale_tree: bool,
     /// Trees of the illustration and perception roles.
     seen: [OnceLock<RoleTree>; 2],
+    deformables: Deformables<T>,
 }
 
 /// The data of a scene that an update needs, in dense arrays.
@@ -93,7 +96,8 @@ impl PoseLayout {
         let (mut pose_of, mut offsets) = (vec![], vec![]);
         let identity = Isometry3::identity();
         for g in state.geometries.iter() {
-            pose_of.push(if g.x_fg == identity {
+            // Vertices of deformable geometry have coordinates in the world.
+            pose_of.push(if g.x_fg == identity || g.deformable.is_some() {
                 g.frame as u32
             } else {
                 offsets.push((g.frame as u32, g.x_fg));
@@ -129,6 +133,7 @@ impl<T: Scalar> Kinematics<T> {
             asked: AtomicBool::new(false),
             stale_tree: true,
             seen: Default::default(),
+            deformables: Deformables::new(state),
         }
     }
 
@@ -141,8 +146,11 @@ impl<T: Scalar> Kinematics<T> {
             self.stale_tree = false;
         }
         self.seen = Default::default();
-        if !same_scene {
+        if same_scene {
+            self.deformables.begin();
+        } else {
             self.plan = Arc::new(PoseLayout::new(state));
+            self.deformables = Deformables::new(state);
             self.stale_tree = true;
         }
         let poses = state.frames.len() + self.plan.offsets.len();
@@ -249,7 +257,27 @@ impl<T: Scalar> Kinematics<T> {
             asked: AtomicBool::new(self.asked.load(Ordering::Relaxed)),
             stale_tree: self.stale_tree && self.tree.get().is_none(),
             seen: Default::default(),
+            deformables: self.deformables.successor(),
         }
+    }
+
+    /// Returns true if a source has deformable geometry, which must have configurations.
+    pub(crate) fn deforms(&self, source: SourceId) -> bool {
+        self.deformables.has_source(source)
+    }
+    /// Sets the configurations of the deformable geometries of a source, given by its index in
+    /// `state.sources`.
+    pub(crate) fn configure(
+        &mut self,
+        state: &GeometryState,
+        source: usize,
+        given: Option<&GeometryConfigurationVector<T>>,
+    ) -> Result<()> {
+        self.deformables.configure(state, source, given)
+    }
+    /// Returns the deformable geometries.
+    pub(crate) fn deformables(&self) -> &Deformables<T> {
+        &self.deformables
     }
 
     /// Returns `X_WF` by frame number.

@@ -1,6 +1,7 @@
 //! A scene at one time: its poses, and queries about it.
 
 mod broadphase;
+mod deformables;
 mod kinematics;
 mod query;
 

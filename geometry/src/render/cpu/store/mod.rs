@@ -1,6 +1,8 @@
 //! Registered visuals, prepared for drawing.
 
 mod clusters;
+mod deformable;
+mod deformable_source;
 mod shaded_triangle;
 mod visual;
 mod visuals;

@@ -1,6 +1,7 @@
 //! Registered visuals.
 
 use super::clusters::ClusteredMesh;
+use super::deformable_source::DeformableSource;
 use crate::accel::TriangleBvh;
 use crate::error::Result;
 use crate::mesh::RenderMesh;
@@ -9,6 +10,7 @@ use crate::properties::RenderLabel;
 use crate::render::appearance::{Appearance, MeshAppearance};
 use crate::render::cpu::params::RenderEngineCpuParams;
 use crate::shape::Shape;
+use std::sync::Arc;
 
 /// Drawn form of a visual.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(crate) struct Visual {
     pub(crate) form: VisualForm,
     /// Triangles that cast shadows; `None` if shadows are disabled or the form is a shape.
     pub(crate) occluder: Option<Box<TriangleBvh>>,
+    /// Source of the form in other configurations, if the visual is deformable.
+    pub(super) deformable: Option<Arc<DeformableSource>>,
 }
 
 impl Visual {
@@ -58,7 +62,7 @@ impl Visual {
         let appearance = Appearance::of_mesh(mesh, properties, params.default_diffuse)?;
         Ok(Self::of_appearance(appearance, label, params))
     }
-    fn of_appearance(
+    pub(super) fn of_appearance(
         appearance: Appearance,
         label: RenderLabel,
         params: &RenderEngineCpuParams,
@@ -76,6 +80,7 @@ impl Visual {
                     alpha,
                 },
                 occluder: None,
+                deformable: None,
             },
             Appearance::Mesh(appearance) => {
                 let MeshAppearance { mesh, materials } = *appearance;
@@ -85,6 +90,7 @@ impl Visual {
                     label,
                     occluder: casts.then(|| Box::new(drawn.occluder(&mesh))),
                     form: VisualForm::Mesh(drawn),
+                    deformable: None,
                 }
             }
         }

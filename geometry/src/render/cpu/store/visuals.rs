@@ -69,6 +69,11 @@ impl Visuals {
         self.plan = OnceLock::new();
         true
     }
+    /// Returns the visual with an id.
+    pub(crate) fn get(&self, id: GeometryId) -> Option<&Visual> {
+        let number = self.ids.binary_search(&id).ok()?;
+        Some(&self.visuals[number])
+    }
     pub(crate) fn at(&self, number: usize) -> (GeometryId, &Visual) {
         (self.ids[number], &self.visuals[number])
     }

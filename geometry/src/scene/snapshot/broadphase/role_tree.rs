@@ -13,10 +13,12 @@ use tarragon_framework::Scalar;
 pub(crate) struct RoleBounds(Vec<(u32, LocalBound)>);
 
 impl RoleBounds {
-    /// Computes the bounds, which reads the meshes. Cones are left out: no query finds them.
+    /// Computes the bounds, which reads the meshes. Cones are left out, because no query
+    /// finds them, and deformable geometry, which has no bounds of its own.
     pub(crate) fn new(state: &GeometryState, role: Role) -> Result<Self> {
         let has_role = |(_, g): &(usize, &RegisteredGeometry)| {
-            g.has_role(role) && !matches!(g.shape, Shape::MeshcatCone(_))
+            let is_found = !matches!(g.shape, Shape::MeshcatCone(_)) && g.deformable.is_none();
+            g.has_role(role) && is_found
         };
         let geometries = state.geometries.iter().enumerate().filter(has_role);
         let bounds = geometries.map(|(number, g)| {

@@ -1,23 +1,74 @@
 //! Rendered images of a scene.
 
 use super::QueryObject;
+use crate::deformable::normals;
 use crate::error::Result;
 use crate::ids::FrameId;
+use crate::properties::Role;
 use crate::render::{
-    CameraBatch, ColorRenderCamera, DepthRenderCamera, ImageBatch, ImageDepth32F, ImageLabel16I,
-    ImageRgba8U, RenderCameraCore, RenderEngine, RenderView,
+    CameraBatch, ColorRenderCamera, DeformedMesh, DepthRenderCamera, ImageBatch, ImageDepth32F,
+    ImageLabel16I, ImageRgba8U, RenderCameraCore, RenderEngine, RenderView,
 };
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tarragon_framework::{Scalar, math};
 
 impl<T: Scalar> QueryObject<T> {
-    /// Returns a render engine of the snapshot (Drake's `GetRenderEngineByName`).
+    /// Returns a render engine of the snapshot (Drake's `GetRenderEngineByName`), which shows
+    /// deformable geometry in its current configuration.
     ///
     /// # Errors
-    /// Returns an error if there is no renderer of that name; the message lists the existing ones.
+    /// Returns an error if there is no renderer of that name, in which case the message lists the
+    /// existing ones, or if an engine cannot show deformable geometry.
     pub fn render_engine_by_name(&self, name: &str) -> Result<&Arc<dyn RenderEngine>> {
-        self.state.render_engine_by_name(name)
+        let engine = self.state.render_engine_by_name(name)?;
+        let deformables = self.kinematics.deformables();
+        if deformables.geometries().is_empty() {
+            return Ok(engine);
+        }
+        let engines = &deformables.engines;
+        let deformed = match engines.get() {
+            Some(deformed) => deformed,
+            None => {
+                let deformed = self.deformed_engines()?;
+                engines.get_or_init(|| deformed)
+            }
+        };
+        Ok(deformed.get(name).unwrap_or(engine))
+    }
+
+    /// Returns copies of the engines that show deformable geometry, in its current configuration.
+    fn deformed_engines(&self) -> Result<BTreeMap<String, Arc<dyn RenderEngine>>> {
+        let mut engines: BTreeMap<String, Arc<dyn RenderEngine>> = BTreeMap::new();
+        for deformable in self.kinematics.deformables().geometries() {
+            let geometry = &self.state.geometries[deformable.number];
+            let Some(visual) = geometry.visual() else {
+                continue;
+            };
+            let configuration = deformable.configuration.map(|x| x.re());
+            let driven = deformable.form.driven(Role::Perception);
+            let moved = driven.iter().map(|driven| {
+                let positions = driven.positions(configuration.as_slice());
+                let normals = normals(&driven.mesh, &positions);
+                (positions, normals)
+            });
+            let moved: Vec<_> = moved.collect();
+            let meshes = moved
+                .iter()
+                .map(|(positions, normals)| DeformedMesh { positions, normals });
+            let meshes: Vec<DeformedMesh<'_>> = meshes.collect();
+            for name in self.state.inspector().renderer_names() {
+                let engine = self.state.render_engine_by_name(name)?;
+                if engine.has_visual(visual) {
+                    let copy = engines.entry(name.into()).or_insert_with(|| engine.clone());
+                    let copy = dyn_clone::arc_make_mut(copy);
+                    let updated = copy.update_deformable_configurations(visual, &meshes);
+                    updated.map_err(|e| e.at(format!("geometry '{}'", geometry.name)))?;
+                }
+            }
+        }
+        Ok(engines)
     }
 
     /// Renders a colour image from a camera at `X_PC` in the frame P; derivatives are ignored.

@@ -1,6 +1,7 @@
 //! Queries of a scene at one time: poses, distances, contacts, rays, images.
 
 mod contact_surfaces;
+mod deformable;
 mod images;
 mod pairs;
 mod points;

@@ -14,9 +14,12 @@ impl<T: Scalar> QueryObject<T> {
     /// geometries. Filters have no effect. A negative threshold selects the geometries that contain
     /// the point at this depth or deeper.
     ///
+    /// The surface of deformable geometry is its current boundary; the winding of the triangles
+    /// decides which side is inside, as for the true surface of a mesh. Its frame G is the world.
+    ///
     /// # Errors
-    /// Returns an error if the point is not finite, if the threshold is NaN, or if a shape to be
-    /// tested is not supported.
+    /// Returns an error if the point is not finite, if the threshold is NaN, if a shape to be
+    /// tested is not supported, or if the configuration of deformable geometry has derivatives.
     pub fn compute_signed_distance_to_point(
         &self,
         p_wq: &Vector3<T>,
@@ -56,12 +59,18 @@ impl<T: Scalar> QueryObject<T> {
         threshold: f64,
         results: &mut Vec<SignedDistanceToPoint<T>>,
     ) -> Result<()> {
+        let deformables = self.kinematics.deformables();
         let mut test = |number: usize| {
             let geometry = &self.state.geometries[number];
             let x_wg = self.kinematics.x_wg(number);
-            let found = match &geometry.form {
-                ProximityForm::Pieces(pieces) => proximity::distance_to_pieces(pieces, x_wg, p_wq),
-                _ => proximity::distance_to_point(&geometry.shape, x_wg, p_wq),
+            let found = match (&geometry.form, deformables.get(number)) {
+                (_, Some(deformable)) => deformable
+                    .constant_shape("distance to a point")
+                    .and_then(|shape| proximity::distance_to_surface(shape.surface()?, p_wq)),
+                (ProximityForm::Pieces(pieces), None) => {
+                    proximity::distance_to_pieces(pieces, x_wg, p_wq)
+                }
+                (_, None) => proximity::distance_to_point(&geometry.shape, x_wg, p_wq),
             };
             let found = found.map_err(|e| e.at(format!("geometry '{}'", geometry.name)))?;
             if found.distance.re() <= threshold {
@@ -75,7 +84,7 @@ impl<T: Scalar> QueryObject<T> {
             Ok(())
         };
         let geometries = self.state.geometries.iter().enumerate();
-        let mut near = geometries.filter(|(_, g)| g.bound.is_some());
+        let mut near = geometries.filter(|(_, g)| g.is_tested());
         if threshold == f64::INFINITY {
             return near.try_for_each(|(number, _)| test(number));
         }
@@ -84,6 +93,12 @@ impl<T: Scalar> QueryObject<T> {
         let tree = self.kinematics.tree(&self.state);
         let mut numbers = vec![];
         tree.for_each_near(self.state.static_tree(), &around, |n| numbers.push(n));
+        for deformable in deformables.geometries() {
+            let is_near = || deformable.shape().bounds().meets(&around);
+            if self.state.geometries[deformable.number].is_tested() && is_near() {
+                numbers.push(deformable.number);
+            }
+        }
         numbers.sort_unstable();
         numbers.into_iter().try_for_each(test)
     }

@@ -107,9 +107,18 @@ impl<T: Scalar> QueryObject<T> {
     /// Returns `X_WG` of a geometry.
     ///
     /// # Errors
-    /// Returns an error if there is no such geometry.
+    /// Returns an error if there is no such geometry, or if it is deformable.
     pub fn geometry_pose_in_world(&self, geometry: GeometryId) -> Result<&Isometry3<T>> {
-        Ok(self.kinematics.x_wg(self.state.geometry_number(geometry)?))
+        let number = self.state.geometry_number(geometry)?;
+        let registered = &self.state.geometries[number];
+        if registered.deformable.is_some() {
+            return Err(Error::invalid(format!(
+                "geometry '{}' must be rigid to have a pose in the world, got deformable geometry; \
+                 its vertices are `configurations_in_world`",
+                registered.name
+            )));
+        }
+        Ok(self.kinematics.x_wg(number))
     }
     /// Returns the witness points of a pair in the world (m): `p_WCa` on A and `p_WCb` on B.
     ///
@@ -151,13 +160,16 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     /// Returns the world-aligned bounding box of a geometry. The box is exact for spheres and
-    /// capsules; for other shapes it bounds a box in the geometry's frame. Returns `None` for a
-    /// half space.
+    /// capsules, and for the current vertices of deformable geometry; for other shapes it bounds a
+    /// box in the geometry's frame. Returns `None` for a half space.
     ///
     /// # Errors
     /// Returns an error if there is no such geometry, or if its mesh file cannot be read.
     pub fn compute_aabb_in_world(&self, geometry: GeometryId) -> Result<Option<Aabb>> {
         let number = self.state.geometry_number(geometry)?;
+        if let Some(deformable) = self.kinematics.deformables().get(number) {
+            return Ok(aabb(deformable.shape().vertices()));
+        }
         let geometry = &self.state.geometries[number];
         let bound = match geometry.bound {
             Some(bound) => bound,
@@ -244,6 +256,15 @@ impl<T: Scalar> QueryObject<T> {
         }
         Ok(found)
     }
+}
+
+/// Returns the box around points; `None` if there are none.
+fn aabb(points: &[Vector3<f64>]) -> Option<Aabb> {
+    let first = points.first()?;
+    let (low, high) = points
+        .iter()
+        .fold((*first, *first), |(low, high), p| (low.inf(p), high.sup(p)));
+    Some(Aabb::new((low + high) / 2.0, (high - low) / 2.0))
 }
 
 /// Number of items that are worth a part of their own, if each takes about a microsecond.

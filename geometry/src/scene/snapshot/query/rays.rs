@@ -6,7 +6,9 @@ use crate::accel::bvh::RayBox;
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::properties::Role;
-use crate::ray::{Crossing, Ray, first_crossing, first_crossing_of_pieces};
+use crate::ray::{
+    Crossing, Ray, first_crossing, first_crossing_of_pieces, first_crossing_of_triangles,
+};
 use crate::scene::model::ProximityForm;
 use crate::values::value_of;
 use nalgebra::Vector3;
@@ -84,12 +86,14 @@ impl<T: Scalar> QueryObject<T> {
     /// with the normal given by their winding; a `Convex` is hit at its hull, and a `Mesh` with
     /// [convex pieces](crate::ProximityProperties::with_convex_decomposition), in the proximity
     /// role, at the boundary of their union. Among geometries at the same distance, the one with
-    /// the smallest id is reported. Cones are for visualizers only and are not hit.
+    /// the smallest id is reported. Cones are for visualizers only and are not hit. Deformable
+    /// geometry is hit, from both sides, at the current triangles of its boundary or, in the
+    /// perception role, of the surface embedded in it.
     ///
     /// # Errors
     /// Returns an error if a ray is not finite or has no direction, if `max_distance` is negative
-    /// or NaN, if the role is [`Role::Unassigned`], if an excluded geometry is unknown, or if a
-    /// mesh cannot be read.
+    /// or NaN, if the role is [`Role::Unassigned`], if an excluded geometry is unknown, if a mesh
+    /// cannot be read, or if the configuration of deformable geometry has derivatives.
     pub fn cast_rays(
         &self,
         rays: &[Ray<T>],
@@ -119,6 +123,7 @@ impl<T: Scalar> QueryObject<T> {
                     tree.for_each_along(statics, &nearest.as_box(), limit, |number, limit| {
                         nearest.look_at(number, limit)
                     });
+                    nearest.look_at_deformables(limit);
                     nearest.hit(ray).map(Some)
                 })?
             }
@@ -129,6 +134,7 @@ impl<T: Scalar> QueryObject<T> {
                     tree.for_each_along(&nearest.as_box(), limit, |number, limit| {
                         nearest.look_at(number, limit)
                     });
+                    nearest.look_at_deformables(limit);
                     nearest.hit(ray).map(Some)
                 })?
             }
@@ -180,6 +186,32 @@ impl<'a, T: Scalar> NearestHit<'a, T> {
             ),
             _ => first_crossing(&geometry.shape, x_wg, o, d, limit),
         };
+        self.consider(number, found, limit)
+    }
+
+    /// Tests all deformable geometries, within a limit (m).
+    fn look_at_deformables(&mut self, limit: f64) {
+        let query = self.query;
+        for deformable in query.kinematics.deformables().geometries() {
+            let number = deformable.number;
+            if !query.state.geometries[number].has_role(self.role)
+                || self.excluded.binary_search(&number).is_ok()
+            {
+                continue;
+            }
+            let nearest = self.best.as_ref().map_or(limit, |(best, _)| best.distance);
+            let shape = deformable.constant_shape("cast_rays");
+            let found = shape.map(|shape| {
+                let triangles = shape.for_rays(self.role);
+                first_crossing_of_triangles(triangles, &self.origin, &self.direction, nearest)
+            });
+            self.consider(number, found, nearest);
+        }
+    }
+
+    /// Keeps a crossing if it is the nearest. Returns the new limit of the search (m).
+    #[inline]
+    fn consider(&mut self, number: usize, found: Result<Option<Crossing>>, limit: f64) -> f64 {
         match found {
             Ok(Some(found)) => {
                 let farther = |(best, of): &(Crossing, usize)| {
@@ -193,7 +225,8 @@ impl<'a, T: Scalar> NearestHit<'a, T> {
             }
             Ok(None) => limit,
             Err(e) => {
-                self.error = Some(e.at(format!("geometry '{}'", geometry.name)));
+                let name = &self.query.state.geometries[number].name;
+                self.error = Some(e.at(format!("geometry '{name}'")));
                 limit
             }
         }

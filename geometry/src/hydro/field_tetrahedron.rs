@@ -1,0 +1,73 @@
+//! Single tetrahedra with linear fields, of meshes that change their shape.
+
+use super::clip::Clipped;
+use super::planes::rounding_at;
+use super::tet_tet::{PosedTetrahedron, TetrahedronPair};
+use super::tetrahedron::Tetrahedron;
+use nalgebra::Vector3;
+
+/// A tetrahedron in the world, and a field that is linear in it.
+pub(crate) struct FieldTetrahedron {
+    own: Tetrahedron,
+    as_partner: PosedTetrahedron,
+}
+
+impl FieldTetrahedron {
+    /// Creates a tetrahedron from the indices of its vertices, their positions (m) and the values
+    /// of the field there; returns `None` if it is degenerate.
+    pub(crate) fn new(
+        mut vertices: [u32; 4],
+        mut corners: [Vector3<f64>; 4],
+        mut values: [f64; 4],
+    ) -> Option<Self> {
+        let [a, b, c, d] = corners;
+        let (u, v, w) = (b - a, c - a, d - a);
+        let volume = u.cross(&v).dot(&w);
+        let rise = [1, 2, 3].map(|k: usize| values[k] - values[0]);
+        let sum = v.cross(&w) * rise[0] + w.cross(&u) * rise[1] + u.cross(&v) * rise[2];
+        let gradient = sum / volume;
+        if volume < 0.0 {
+            vertices.swap(2, 3);
+            corners.swap(2, 3);
+            values.swap(2, 3);
+        }
+        let at = |v: u32| corners[vertices.iter().position(|w| *w == v).unwrap_or(0)];
+        let own = Tetrahedron::of_vertices(vertices, at, gradient, values[0])?;
+        Some(Self {
+            as_partner: PosedTetrahedron::new(&own, corners, values),
+            own,
+        })
+    }
+}
+
+/// Finds where the fields of two tetrahedra are equal.
+pub(crate) struct FieldClipper {
+    polygon: Clipped,
+    rounding: f64,
+}
+
+impl FieldClipper {
+    /// Creates a clipper for coordinates up to `reach` (m).
+    pub(crate) fn new(reach: f64) -> Self {
+        Self {
+            polygon: Clipped::new(),
+            rounding: rounding_at(reach),
+        }
+    }
+
+    /// Returns the polygon inside of both tetrahedra where their fields are equal, and its unit
+    /// normal, out of R into S; `None` if there is none. The corners are counter-clockwise around
+    /// the normal.
+    pub(crate) fn clip(
+        &mut self,
+        s: &FieldTetrahedron,
+        r: &FieldTetrahedron,
+    ) -> Option<(&[Vector3<f64>], Vector3<f64>)> {
+        let pair = TetrahedronPair::of_two(&s.own, 1.0, &r.as_partner, self.rounding);
+        if !pair.is_along() || !pair.cut(&mut self.polygon) {
+            return None;
+        }
+        let normal = pair.normal()?;
+        Some((self.polygon.corners(), normal))
+    }
+}
