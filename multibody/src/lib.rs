@@ -9,6 +9,7 @@
 //! without it, such a URL is an error that says so. `sparse-cholesky` solves contact among more
 //! than about 150 bodies with faer, several times faster.
 
+mod deformable;
 mod diagnostic;
 mod discrete;
 mod document;
@@ -35,26 +36,27 @@ pub mod directives {
     };
 }
 
+pub use deformable::{DeformableBodyConfig, ForceDensityField, ForceDensityVolume, MaterialModel};
 pub use diagnostic::{Diagnostic, Severity};
 pub use discrete::DiscreteContactApproximation;
 pub use dynamics::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MultibodyForces};
 pub use error::{Error, ErrorKind, Result};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
 pub use model::{
-    BallConstraint, BodyIndex, Constraint, CouplerConstraint, DistanceConstraint, DoorHingeConfig,
-    EqualityKind, FixedOffsetFrame, ForceElement, FrameIndex, Joint, JointActuator,
-    JointActuatorIndex, JointIndex, JointKind, Keyframe, ModelCamera, ModelEquality,
-    ModelInstanceIndex, PdControllerGains, RigidBody, TendonConstraint, VisualProperties,
-    WeldConstraint,
+    BallConstraint, BodyIndex, Constraint, CouplerConstraint, DeformableBodyIndex,
+    DistanceConstraint, DoorHingeConfig, EqualityKind, FixedOffsetFrame, ForceElement, FrameIndex,
+    Joint, JointActuator, JointActuatorIndex, JointIndex, JointKind, Keyframe, ModelCamera,
+    ModelEquality, ModelInstanceIndex, PdControllerGains, RigidBody, TendonConstraint,
+    VisualProperties, WeldConstraint,
 };
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::Parser;
 pub use plant::{
-    BushingConstants, ContactMaterialOverride, ContactModel, ContactResults,
-    ExternallyAppliedSpatialForce, HydroelasticContactInfo, HydroelasticQuadraturePointData,
-    MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts,
-    PointPairContactInfo, PositionSource, SleepSettings, add_multibody_plant_scene_graph,
-    compute_default_scene_aabb,
+    BushingConstants, ContactMaterialOverride, ContactModel, ContactResults, DeformableBody,
+    DeformableContactInfo, DeformablePorts, ExternallyAppliedSpatialForce, HydroelasticContactInfo,
+    HydroelasticQuadraturePointData, MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts,
+    PlantDynamicsPorts, PointPairContactInfo, PositionSource, SleepSettings,
+    add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

@@ -2,6 +2,17 @@
 //! that the compiler knows.
 
 use super::law::Stiffness;
+use super::vertices::VertexColumns;
+
+/// A factor of a product of two blocks of a Jacobian.
+pub(super) struct Factor<'a> {
+    pub(super) values: &'a [f64],
+    pub(super) num_columns: usize,
+    /// Number of columns of the tree.
+    pub(super) size: usize,
+    /// The columns of the tree, if the block does not have all.
+    pub(super) vertices: Option<&'a VertexColumns>,
+}
 
 /// Adds `X y`.
 pub(super) fn add_times(x: &[f64], y: &[f64], out: &mut [f64]) {
@@ -64,6 +75,46 @@ pub(super) fn stiff_rows(
             (Some(values), Some(out)) => full(g, 6, values, out),
             _ => full(g, n, values, out),
         },
+    }
+}
+
+/// Adds `X^T Y` to a block that has as many rows and columns as the trees of both.
+#[inline]
+pub(super) fn add_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
+    match (x.vertices, y.vertices) {
+        (None, None) => add_product(x.num_columns, x.values, y.values, out),
+        _ => add_product_of_some(x, y, out),
+    }
+}
+
+/// Does the same where not all columns are present.
+fn add_product_of_some(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
+    fn columns<'a>(of: &'a Factor<'_>) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let all = (0..of.num_columns).filter(|_| of.vertices.is_none());
+        let some = of.vertices.iter().flat_map(|vertices| vertices.iter());
+        all.chain(some).enumerate()
+    }
+    let rows = || {
+        let x = x.values.chunks_exact(x.num_columns);
+        x.zip(y.values.chunks_exact(y.num_columns))
+    };
+    for (i, row) in columns(x) {
+        let out = &mut out[row * y.size..(row + 1) * y.size];
+        for (x, y_row) in rows() {
+            let x = x[i];
+            match y.vertices {
+                None => {
+                    for (out, y) in out.iter_mut().zip(y_row) {
+                        *out += x * y;
+                    }
+                }
+                Some(vertices) => {
+                    for (column, y) in vertices.iter().zip(y_row) {
+                        out[column] += x * y;
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -21,6 +21,27 @@ pub(super) fn inverse_inertia<const R: usize>(
     norm(&w) / R as f64
 }
 
+/// Returns the same for three rows, given as columns with the elements of the inverse diagonal that
+/// belong to them.
+pub(super) fn inverse_inertia_of_columns(columns: impl Iterator<Item = ([f64; 3], f64)>) -> f64 {
+    let mut w = [[0.0; 3]; 3];
+    for (column, inverse) in columns {
+        add_column(&mut w, &column, inverse);
+    }
+    norm(&w) / 3.0
+}
+
+/// Adds `x inverse x^T` to the lower half of a matrix.
+#[inline]
+fn add_column<const R: usize>(w: &mut [[f64; R]; R], column: &[f64; R], inverse: f64) {
+    for i in 0..R {
+        let scaled = column[i] * inverse;
+        for j in 0..=i {
+            w[i][j] += scaled * column[j];
+        }
+    }
+}
+
 /// Returns the same with derivatives: those of a norm are `<W, dW> / |W|`.
 pub(super) fn derive_inverse_inertia<T, C, const R: usize>(
     trees: &Trees,
@@ -157,13 +178,7 @@ fn inverse_inertia_matrix<T: Scalar, C: Scalar, const R: usize>(
         blocks,
         inverse_diagonal,
         |column: [C; R], inverse: T| {
-            let (column, inverse) = (column.map(|x| x.re()), inverse.re());
-            for i in 0..R {
-                let scaled = column[i] * inverse;
-                for j in 0..=i {
-                    w[i][j] += scaled * column[j];
-                }
-            }
+            add_column(&mut w, &column.map(|x| x.re()), inverse.re());
         },
     );
     w

@@ -7,7 +7,7 @@ use crate::kinematics::PositionKinematics;
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use crate::tree::{KinematicTree, MobilizedBody};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use smallvec::SmallVec;
 use tarragon_framework::Scalar;
 
@@ -17,6 +17,17 @@ pub(crate) struct JacobianBlock {
     pub(crate) tree: u32,
     /// Where its values start.
     pub(crate) start: u32,
+    /// The only columns that are not zero, if the tree is a deformable body.
+    pub(crate) columns: BlockColumns,
+}
+
+/// Which columns of a tree a block has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockColumns {
+    All,
+    /// Those of some vertices of a deformable body: their place in
+    /// [`ConvexConstraints`](super::problem::ConvexConstraints).
+    Vertices(u32),
 }
 
 /// Blocks of the Jacobian of a constraint, sorted by their trees.
@@ -150,34 +161,47 @@ impl JacobianFrame<'_, f64> {
             let Some(tree) = self.trees.of_body(*body) else {
                 continue;
             };
-            let range = self.trees.range(tree);
-            let n = range.len();
+            let n = self.trees.range(tree).len();
             let start = block_of(&mut blocks, tree, 3 * n, &mut len);
             let values = &mut values[start..start + 3 * n];
             let directions = if sign < 0.0 { -site.r_wc } else { site.r_wc };
-            if self.trees.is_free_body(tree) {
-                if self.locked[range.start] {
-                    continue;
-                }
-                let arm = site.p_wc - self.positions.p_wb(body.index() as u32);
-                for (row, direction) in values.chunks_exact_mut(6).zip(directions.column_iter()) {
-                    let moment = arm.cross(&direction);
-                    row[..3].copy_from_slice(moment.as_slice());
-                    row[3..].copy_from_slice(direction.as_slice());
-                }
-                continue;
-            }
-            let (x, rest) = values.split_at_mut(n);
-            let (y, z) = rest.split_at_mut(n);
-            self.for_columns(*body, &site.p_wc, |k, v| {
-                let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
-                x[k] += rates.x;
-                y[k] += rates.y;
-                z[k] += rates.z;
-            });
+            self.add_point_velocity((*body, tree), &site.p_wc, &directions, values);
         }
         blocks.sort_by_key(|b| b.tree);
         blocks
+    }
+
+    /// Adds the Jacobian of the velocity of a point of a body along three directions, given as
+    /// columns, to that of its tree.
+    #[inline]
+    pub(super) fn add_point_velocity(
+        &self,
+        (body, tree): (BodyIndex, usize),
+        p_w: &Vector3<f64>,
+        directions: &Matrix3<f64>,
+        values: &mut [f64],
+    ) {
+        let range = self.trees.range(tree);
+        if self.trees.is_free_body(tree) {
+            if self.locked[range.start] {
+                return;
+            }
+            let arm = p_w - self.positions.p_wb(body.index() as u32);
+            for (row, direction) in values.chunks_exact_mut(6).zip(directions.column_iter()) {
+                let moment = arm.cross(&direction);
+                row[..3].copy_from_slice(moment.as_slice());
+                row[3..].copy_from_slice(direction.as_slice());
+            }
+            return;
+        }
+        let (x, rest) = values.split_at_mut(range.len());
+        let (y, z) = rest.split_at_mut(range.len());
+        self.for_columns(body, p_w, |k, v| {
+            let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
+            x[k] += rates.x;
+            y[k] += rates.y;
+            z[k] += rates.z;
+        });
     }
 }
 
@@ -192,6 +216,7 @@ fn block_of(blocks: &mut JacobianBlocks, tree: usize, len: usize, end: &mut usiz
     blocks.push(JacobianBlock {
         tree: tree as u32,
         start: start as u32,
+        columns: BlockColumns::All,
     });
     start
 }

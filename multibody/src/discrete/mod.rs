@@ -39,6 +39,7 @@ mod step_start;
 mod supernodal;
 mod threads;
 mod trees;
+mod vertices;
 
 pub(crate) use law::ConstraintEnd;
 pub use regularization::DiscreteContactApproximation;
@@ -51,3 +52,6 @@ pub(crate) use step_end::ConstraintEnds;
 pub(crate) use step_start::{StepFailure, StepFailureKind, StepStart};
 pub(crate) use threads::{AwakeThreads, CONTACTS_PER_TASK, MANY_CONTACTS, are_many, join_if};
 pub(crate) use trees::Trees;
+pub(crate) use vertices::{
+    ActiveVertices, ContactSide, DeformableLaw, DeformableProblem, DeformableSite,
+};

@@ -4,6 +4,7 @@
 use super::cholesky::{factor_dense, solve_dense};
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::trees::Trees;
+use super::vertices::ActiveVertices;
 use crate::dynamics::{BodyWork, ForcedMotion};
 use tarragon_framework::Scalar;
 
@@ -57,6 +58,19 @@ impl Momentum {
     /// Returns the block of A of a tree.
     pub(crate) fn block(&self, tree: usize) -> &[f64] {
         &self.a[self.starts[tree]..self.starts[tree + 1]]
+    }
+
+    /// Adds deformable bodies as trees after those of the plant.
+    pub(crate) fn append(&mut self, bodies: &[ActiveVertices]) {
+        for body in bodies {
+            self.a.extend_from_slice(&body.a);
+            self.starts.push(self.a.len());
+            let n = body.v_star.len();
+            let diagonal = (0..n).map(|i| 1.0 / body.a[i * n + i]);
+            self.inverse_diagonal.extend(diagonal);
+            self.v0.extend_from_slice(&body.v0);
+            self.v_star.extend_from_slice(&body.v_star);
+        }
     }
 
     /// Replaces b by the solution of `A x = b` for the velocities of a tree.

@@ -1,12 +1,15 @@
 //! Newton's method on the convex problem of an island, with exact line search.
 
-use super::blocks;
+use super::blocks::{self, Factor};
 use super::hessian::Hessian;
 use super::islands::ProblemIsland;
+use super::jacobian::BlockColumns;
 use super::law::{ConstraintEnd, Stiffness};
 use super::momentum::Momentum;
 use super::problem::{ConvexConstraint, ConvexConstraints};
 use super::trees::Trees;
+use super::vertices::{MOST_COLUMNS, VertexColumns};
+use std::ops::Range;
 use tarragon_framework::Scalar;
 
 /// Most iterations for one island. Sensible scenes need about ten, and the hardest of random ones,
@@ -67,9 +70,12 @@ pub(crate) struct IslandSolver {
 struct LocalBlock {
     /// Place of the tree in the island.
     tree: usize,
-    /// First velocity of the tree in the island.
+    /// First velocity of the tree in the island, and their number.
     v: usize,
-    columns: usize,
+    size: usize,
+    /// Number of columns, all of the tree or those of some vertices.
+    num_columns: usize,
+    columns: BlockColumns,
     /// First of its values.
     values: usize,
 }
@@ -96,7 +102,62 @@ impl<'a> IslandProblem<'a> {
     }
     /// Returns the values of a block of a constraint with some number of rows.
     fn values(&self, block: &LocalBlock, rows: usize) -> &'a [f64] {
-        &self.constraints.jacobian[block.values..block.values + rows * block.columns]
+        &self.constraints.jacobian[block.values..block.values + rows * block.num_columns]
+    }
+    /// Returns the columns of a block that has not all of its tree.
+    #[inline]
+    fn vertices(&self, block: &LocalBlock) -> Option<&'a VertexColumns> {
+        match block.columns {
+            BlockColumns::All => None,
+            BlockColumns::Vertices(k) => Some(&self.constraints.vertices[k as usize]),
+        }
+    }
+    /// Adds what velocities of the island add to those of a constraint by one of its blocks.
+    #[inline]
+    fn add_times(&self, block: &LocalBlock, x: &[f64], out: &mut [f64]) {
+        let (values, own) = (self.values(block, out.len()), &x[block.own()]);
+        match self.vertices(block) {
+            None => blocks::add_times(values, own, out),
+            Some(vertices) => {
+                let mut gathered = [0.0; MOST_COLUMNS];
+                blocks::add_times(values, vertices.gather(own, &mut gathered), out);
+            }
+        }
+    }
+    /// Returns some values with the columns of a block, as a factor of a product.
+    #[inline]
+    fn factor<'v>(&self, block: &LocalBlock, values: &'v [f64]) -> Factor<'v>
+    where
+        'a: 'v,
+    {
+        Factor {
+            values,
+            num_columns: block.num_columns,
+            size: block.size,
+            vertices: self.vertices(block),
+        }
+    }
+    /// Subtracts the generalized impulses that an impulse of a constraint has by one of its blocks.
+    #[inline]
+    fn subtract_impulse(&self, block: &LocalBlock, impulse: &[f64], out: &mut [f64]) {
+        let (values, own) = (self.values(block, impulse.len()), &mut out[block.own()]);
+        match self.vertices(block) {
+            None => blocks::subtract_transposed_times(values, impulse, own),
+            Some(vertices) => {
+                let mut changed = [0.0; MOST_COLUMNS];
+                let changed = vertices.gather(own, &mut changed);
+                blocks::subtract_transposed_times(values, impulse, changed);
+                vertices.scatter(changed, own);
+            }
+        }
+    }
+}
+
+impl LocalBlock {
+    /// Returns the velocities of the tree in the island.
+    #[inline]
+    fn own(&self) -> Range<usize> {
+        self.v..self.v + self.size
     }
 }
 
@@ -161,12 +222,18 @@ impl IslandSolver {
             self.num_blocks.push(constraint.blocks.len());
             for block in &constraint.blocks {
                 let tree = p.local[block.tree as usize] as usize;
-                self.blocks.push(LocalBlock {
+                let mut local = LocalBlock {
                     tree,
                     v: self.starts[tree],
-                    columns: self.sizes[tree],
+                    size: self.sizes[tree],
+                    num_columns: self.sizes[tree],
+                    columns: block.columns,
                     values: block.start as usize,
-                });
+                };
+                if let Some(vertices) = p.vertices(&local) {
+                    local.num_columns = vertices.len();
+                }
+                self.blocks.push(local);
             }
         }
         self.v.clear();
@@ -202,8 +269,7 @@ impl IslandSolver {
             let out = &mut out[..constraint.law.num_rows()];
             out.fill(0.0);
             for block in blocks.by_ref().take(*count) {
-                let values = p.values(block, out.len());
-                blocks::add_times(values, &x[block.v..block.v + block.columns], out);
+                p.add_times(block, x, out);
             }
         }
     }
@@ -232,8 +298,7 @@ impl IslandSolver {
             cost += l;
             self.stiffnesses.push(stiffness);
             for block in blocks.by_ref().take(self.num_blocks[k]) {
-                let gradient = &mut self.gradient[block.v..block.v + block.columns];
-                blocks::subtract_transposed_times(p.values(block, rows.len()), impulse, gradient);
+                p.subtract_impulse(block, impulse, &mut self.gradient);
             }
         }
         cost
@@ -272,18 +337,25 @@ impl IslandSolver {
             first += blocks.len();
             for b in blocks {
                 let values = p.values(b, rows);
-                blocks::stiff_rows(&self.stiffnesses[k], rows, b.columns, values, &mut product);
+                blocks::stiff_rows(
+                    &self.stiffnesses[k],
+                    rows,
+                    b.num_columns,
+                    values,
+                    &mut product,
+                );
+                let right = p.factor(b, &product);
                 for a in blocks {
-                    let other = p.values(a, rows);
+                    let left = p.factor(a, p.values(a, rows));
                     if a.tree < b.tree {
                         let (block, transposed) = self.hessian.off_diagonal_mut(a.tree, b.tree);
                         match transposed {
-                            false => blocks::add_product(a.columns, other, &product, block),
-                            true => blocks::add_product(b.columns, &product, other, block),
+                            false => blocks::add_product_of(&left, &right, block),
+                            true => blocks::add_product_of(&right, &left, block),
                         }
                     } else if a.tree == b.tree {
                         let block = self.hessian.diagonal_mut(a.tree);
-                        blocks::add_product(a.columns, other, &product, block);
+                        blocks::add_product_of(&left, &right, block);
                     }
                 }
             }

@@ -15,6 +15,7 @@ use super::step_end::StepEnd;
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::threads::{CONTACTS_PER_TASK, are_many, join_if};
 use super::trees::Trees;
+use super::vertices::DeformableProblem;
 use rayon::prelude::*;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
@@ -24,6 +25,8 @@ use tarragon_framework::autodiff::is_constant;
 #[derive(Clone, Debug)]
 pub(crate) struct StepStorage<T: Scalar> {
     momentum: Momentum,
+    /// The trees of the plant and, after them, its deformable bodies.
+    trees: Trees,
     solvers: Vec<IslandSolver>,
     islands: ProblemIslands,
     constraints: StepConstraints<T>,
@@ -38,6 +41,7 @@ impl<T: Scalar> StepStorage<T> {
     pub(crate) fn new() -> Self {
         Self {
             momentum: Momentum::default(),
+            trees: Trees::default(),
             solvers: vec![],
             islands: ProblemIslands::default(),
             constraints: StepConstraints::empty(),
@@ -62,17 +66,23 @@ impl<T: Scalar> StepStorage<T> {
         &self.momentum.v_star
     }
 
-    /// Computes the end of the step whose free motion was computed last.
+    /// Computes the end of the step whose free motion was computed last. Velocities of deformable
+    /// bodies come after those of the plant, and their constraints after all others.
     pub(crate) fn finish(
         &mut self,
         start: &StepStart<'_, T>,
         contacts: &ContactSites<T>,
         sites: &[(Site<T>, SiteLaw<T>)],
+        deformable: &DeformableProblem,
     ) -> Result<&mut StepEnd<T>, StepFailure> {
         let is_known = T::NDERIV > 0 && self.kept.is_known(&contacts.real, sites);
         if !is_known {
+            let sizes = deformable.bodies.iter().map(|body| body.v_star.len());
+            self.trees.extend_from(start.trees, sizes);
+            self.momentum.append(&deformable.bodies);
             self.update_constraints(start, &contacts.real, sites);
-            self.islands.update(start.trees, &self.constraints.real);
+            self.add_deformable_sites(start, deformable);
+            self.islands.update(&self.trees, &self.constraints.real);
         }
         if T::NDERIV > 0 {
             self.update_constant_trees(start);
@@ -80,7 +90,7 @@ impl<T: Scalar> StepStorage<T> {
         }
         let (constant_trees, constraints) = (&self.constant_trees, &self.constraints);
         let islands = SolvedIslands {
-            trees: start.trees,
+            trees: &self.trees,
             momentum: &self.momentum,
             constraints: &constraints.real,
             islands: &self.islands,
@@ -104,7 +114,7 @@ impl<T: Scalar> StepStorage<T> {
             v.clear();
             v.extend(self.momentum.v_star.iter().map(|v| T::from(*v)));
             for (solver, island) in solvers.iter().zip(islands) {
-                solver.scatter(start.trees, island, v);
+                solver.scatter(&self.trees, island, v);
             }
         };
         let is_large = are_many(places.len());
@@ -162,6 +172,21 @@ impl<T: Scalar> StepStorage<T> {
         constraints.set_contacts(&frame, contacts);
         for (site, law) in sites {
             constraints.add(&frame, &site.real(), &law.real());
+        }
+    }
+
+    /// Adds the constraints of deformable bodies.
+    fn add_deformable_sites(&mut self, start: &StepStart<'_, T>, deformable: &DeformableProblem) {
+        let frame = ProblemFrame {
+            kinematics: JacobianFrame::new(start, start.positions.real()),
+            v0: &self.momentum.v0,
+            inverse_diagonal: &self.momentum.inverse_diagonal,
+            settings: &start.settings,
+        };
+        let trees = (&self.trees, start.trees.len());
+        for site in &deformable.sites {
+            let constraints = &mut self.constraints.real;
+            constraints.add_deformable_site(&frame, trees, site);
         }
     }
 

@@ -51,6 +51,25 @@ impl Trees {
         }
         trees
     }
+    /// Replaces all by those of a plant, followed by trees without bodies that have the given
+    /// numbers of velocities.
+    pub(super) fn extend_from(&mut self, plant: &Self, sizes: impl Iterator<Item = usize>) {
+        // A derived `clone_from` would need new memory.
+        self.ranges.clone_from(&plant.ranges);
+        self.nodes.clone_from(&plant.nodes);
+        self.free.clone_from(&plant.free);
+        self.of_velocity.clone_from(&plant.of_velocity);
+        self.of_body.clone_from(&plant.of_body);
+        let mut first = plant.of_velocity.len();
+        for size in sizes {
+            let tree = self.ranges.len() as u32;
+            self.ranges.push(first..first + size);
+            self.nodes.push(0..0);
+            self.free.push(false);
+            first += size;
+            self.of_velocity.resize(first, tree);
+        }
+    }
     pub(crate) fn len(&self) -> usize {
         self.ranges.len()
     }

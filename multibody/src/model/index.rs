@@ -76,6 +76,8 @@ indices!(
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     ModelInstanceIndex,
+    /// Index of a deformable body of a plant.
+    DeformableBodyIndex,
     /// Index of a joint actuator of a plant.
     ///
     /// ```

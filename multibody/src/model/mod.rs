@@ -30,7 +30,9 @@ pub use constraint::{
 pub use equality::{EqualityKind, ModelEquality};
 pub use force_element::{DoorHingeConfig, ForceElement};
 pub use frame::FixedOffsetFrame;
-pub use index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+pub use index::{
+    BodyIndex, DeformableBodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex,
+};
 pub use joint::Joint;
 pub(crate) use joint::JointAttachment;
 pub use joint_kind::JointKind;

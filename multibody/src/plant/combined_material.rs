@@ -40,6 +40,19 @@ impl<T: Scalar> CombinedMaterial<T> {
     }
 }
 
+impl CombinedMaterial<f64> {
+    /// Returns the parameters of a contact, given its depth (m) by its stiffness (N/m).
+    pub(super) fn parameters(&self, depth: impl FnOnce(f64) -> f64) -> ContactParameters<f64> {
+        ContactParameters {
+            k: self.k,
+            d: self.d,
+            tau: self.tau,
+            mu: self.mu,
+            depth: depth(self.k),
+        }
+    }
+}
+
 impl<T: Scalar> CombinedMaterial<T> {
     fn numbers(&self) -> [T; 6] {
         [

@@ -1,5 +1,6 @@
 //! Contacts of a plant, as its output port `contact_results` reports them.
 
+use super::deformable::DeformableContactInfo;
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
@@ -68,6 +69,7 @@ pub struct HydroelasticQuadraturePointData<T: Scalar> {
 pub struct ContactResults<T: Scalar> {
     pub(super) point_pairs: Vec<PointPairContactInfo<T>>,
     pub(super) hydroelastic_contacts: Vec<HydroelasticContactInfo<T>>,
+    pub(super) deformable_contacts: Vec<DeformableContactInfo>,
 }
 
 impl<T: Scalar> Default for ContactResults<T> {
@@ -75,6 +77,7 @@ impl<T: Scalar> Default for ContactResults<T> {
         Self {
             point_pairs: vec![],
             hydroelastic_contacts: vec![],
+            deformable_contacts: vec![],
         }
     }
 }
@@ -87,5 +90,9 @@ impl<T: Scalar> ContactResults<T> {
     /// Returns the contacts on surfaces, in the order of the pairs of geometry.
     pub fn hydroelastic_contacts(&self) -> &[HydroelasticContactInfo<T>] {
         &self.hydroelastic_contacts
+    }
+    /// Returns the contacts of deformable bodies.
+    pub fn deformable_contacts(&self) -> &[DeformableContactInfo] {
+        &self.deformable_contacts
     }
 }

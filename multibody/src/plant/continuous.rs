@@ -2,6 +2,7 @@
 
 use super::contact::SceneContacts;
 use super::contact_materials::ContactMaterials;
+use super::deformable::DeformableEnd;
 use super::dynamics_result::DynamicsResult;
 use super::ended_contacts::EndedContacts;
 use super::forward_dynamics::add_damping;
@@ -28,6 +29,7 @@ impl MultibodyPlant {
             inputs,
             status,
             parameters,
+            ..
         } = *step;
         if status.locked.contains(&true) {
             return Err(Error::unsupported(
@@ -91,6 +93,7 @@ impl MultibodyPlant {
             contacts: ended,
             parameters: parameters.clone(),
             sleep: SleepState::default(),
+            deformable: DeformableEnd::default(),
         })
     }
 }

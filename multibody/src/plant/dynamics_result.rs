@@ -1,5 +1,6 @@
 //! Result of the dynamics of a plant: of a step, or of a moment.
 
+use super::deformable::DeformableEnd;
 use super::ended_contacts::EndedContacts;
 use super::model_parameters::ModelParameters;
 use super::sleep_state::SleepState;
@@ -27,6 +28,7 @@ pub(super) struct DynamicsResult<T: Scalar> {
     /// The parameters that all of this was computed with.
     pub(super) parameters: Arc<ModelParameters<T>>,
     pub(super) sleep: SleepState,
+    pub(super) deformable: DeformableEnd,
 }
 
 impl<T: Scalar> DynamicsResult<T> {
@@ -41,6 +43,7 @@ impl<T: Scalar> DynamicsResult<T> {
             contacts: EndedContacts::empty(),
             parameters: Arc::new(ModelParameters::empty()),
             sleep: SleepState::default(),
+            deformable: DeformableEnd::default(),
         }
     }
 }

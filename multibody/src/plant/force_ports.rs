@@ -1,6 +1,7 @@
 //! Ports of a plant that moves under forces.
 
 use super::contact_results::ContactResults;
+use super::deformable::{DeformableEntries, DeformableStates};
 use super::dynamics_result::DynamicsResult;
 use super::inputs::{ConstraintStatus, ExternallyAppliedSpatialForce, ForcePorts, StepInputs};
 use super::model_parameters::{ModelParameters, ParameterHandles, ParameterReader};
@@ -184,6 +185,7 @@ impl<T: Scalar> DynamicsEntries<T> {
         d: &mut Declare<MultibodyPlant, T>,
         motion: CacheEntry<Motion<T>>,
         memory: Option<AbstractState<Arc<DynamicsResult<T>>>>,
+        deformable: Option<DeformableEntries<T>>,
     ) -> Self {
         let inputs = Arc::new(ForcePorts::declare(plant, d));
         let status = d.param(ConstraintStatus {
@@ -210,6 +212,7 @@ impl<T: Scalar> DynamicsEntries<T> {
         // The result of the last step tells who sleeps.
         let memory = memory.filter(|_| plant.sleep_settings().is_some());
         deps.extend(memory.map(Dep::from));
+        deps.extend(deformable.iter().flat_map(DeformableEntries::deps));
         let ports = inputs.clone();
         let dynamics = d.cache_entry(
             "dynamics",
@@ -218,12 +221,15 @@ impl<T: Scalar> DynamicsEntries<T> {
             move |plant, ctx, (result, work)| {
                 let _awake = work.wake_threads();
                 let (positions, velocities) = ctx.cached(motion)?;
+                let deformable = deformable.as_ref();
+                let deformable = deformable.map(|entries| entries.read(ctx));
                 let step = StepInputs {
                     positions,
                     velocities,
                     inputs: &ports.read(plant, ctx)?,
                     status: ctx.param(status),
                     parameters: ctx.cached(resolved)?,
+                    deformable: &deformable.unwrap_or_else(DeformableStates::none),
                 };
                 if plant.time_step == 0.0 {
                     *result = Arc::new(plant.calc_continuous(&mut work.materials, &step)?);
@@ -305,7 +311,11 @@ impl<T: Scalar> DynamicsEntries<T> {
             ContactResults::default(),
             &deps,
             move |_, ctx, out: &mut ContactResults<T>| {
-                source.result(ctx)?.contacts.update_results(out);
+                let result = source.result(ctx)?;
+                result.contacts.update_results(out);
+                out.deformable_contacts.clear();
+                let deformable = result.deformable.contacts.infos();
+                out.deformable_contacts.extend(deformable);
                 Ok(())
             },
         );

@@ -52,7 +52,11 @@ impl MultibodyPlant {
 
     /// Returns the acceleration of gravity (m/s^2) on a body.
     pub(super) fn gravity_on(&self, body: BodyIndex) -> Vector3<f64> {
-        match self.is_gravity_enabled(self.bodies[body.index()].model_instance) {
+        self.gravity_in(self.bodies[body.index()].model_instance)
+    }
+    /// Returns the acceleration of gravity (m/s^2) on the bodies of a model instance.
+    pub(super) fn gravity_in(&self, instance: ModelInstanceIndex) -> Vector3<f64> {
+        match self.is_gravity_enabled(instance) {
             true => self.gravity,
             false => Vector3::zeros(),
         }

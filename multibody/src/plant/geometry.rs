@@ -172,7 +172,7 @@ impl MultibodyPlant {
         scene_graph.register_geometry(source, frame, instance)
     }
 
-    fn registered(&self) -> Result<&GeometryRegistration> {
+    pub(super) fn registered(&self) -> Result<&GeometryRegistration> {
         self.registration.as_ref().ok_or_else(|| {
             Error::state(
                 "the plant must be registered with a scene; call \

@@ -1,5 +1,6 @@
 //! Values of the input ports of a plant.
 
+use super::deformable::DeformableStates;
 use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
@@ -75,6 +76,7 @@ pub(super) struct StepInputs<'a, T: Scalar> {
     pub(super) inputs: &'a ForceInputs<'a, T>,
     pub(super) status: &'a ConstraintStatus,
     pub(super) parameters: &'a Arc<ModelParameters<T>>,
+    pub(super) deformable: &'a DeformableStates<'a, T>,
 }
 
 impl<T: Scalar> ForcePorts<T> {

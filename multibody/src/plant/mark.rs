@@ -20,6 +20,7 @@ pub(crate) struct PlantMark {
     sites: usize,
     filter_groups: usize,
     excluded: usize,
+    deformables: usize,
     gravity: Vector3<f64>,
     num_joined: usize,
     is_source: bool,
@@ -47,6 +48,7 @@ impl PlantMark {
             gravity: plant.gravity,
             filter_groups: plant.filter_groups.len(),
             excluded: plant.excluded.len(),
+            deformables: plant.deformables.len(),
             num_joined: plant.islands.num_joined(),
             is_source: registration.is_some(),
             num_complete: registration.map_or(0, |r| r.num_complete),
@@ -93,6 +95,7 @@ impl PlantMark {
         plant.sites.truncate(self.sites);
         plant.filter_groups.truncate(self.filter_groups);
         plant.excluded.truncate(self.excluded);
+        plant.deformables.truncate(self.deformables);
         plant.gravity = self.gravity;
         let instances = self.model_instances;
         plant

@@ -19,6 +19,9 @@ mod contact_surfaces;
 mod context;
 mod continuous;
 mod defaults;
+mod deformable;
+mod deformable_body;
+mod deformable_context;
 mod dynamics;
 mod dynamics_derivatives;
 mod dynamics_result;
@@ -53,6 +56,8 @@ pub use contact_model::{ContactModel, SleepSettings};
 pub use contact_results::{
     ContactResults, HydroelasticContactInfo, HydroelasticQuadraturePointData, PointPairContactInfo,
 };
+pub use deformable::{DeformableContactInfo, DeformablePorts};
+pub use deformable_body::DeformableBody;
 pub use force_parameters::BushingConstants;
 pub use force_ports::PlantDynamicsPorts;
 pub use inputs::ExternallyAppliedSpatialForce;

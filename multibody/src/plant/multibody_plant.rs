@@ -1,6 +1,7 @@
 //! The plant type, and checks that all additions share.
 
 use super::contact_model::ContactSettings;
+use super::deformable_body::DeformableBody;
 use super::element_names::{ElementNames, NameIndex};
 use super::geometry_registration::GeometryRegistration;
 use crate::discrete::Trees;
@@ -93,6 +94,7 @@ pub struct MultibodyPlant {
     pub(super) constraints: Vec<Constraint>,
     pub(super) equalities: Vec<ModelEquality>,
     pub(super) force_elements: Vec<ForceElement>,
+    pub(super) deformables: Vec<DeformableBody>,
     pub(super) gravity: Vector3<f64>,
     /// Model instances on which gravity does not act.
     pub(super) weightless: BTreeSet<ModelInstanceIndex>,
@@ -138,6 +140,7 @@ impl MultibodyPlant {
             constraints: vec![],
             equalities: vec![],
             force_elements: vec![],
+            deformables: vec![],
             gravity: Vector3::new(0.0, 0.0, -9.81),
             weightless: BTreeSet::new(),
             contact: ContactSettings::default(),

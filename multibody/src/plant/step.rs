@@ -2,6 +2,7 @@
 
 use super::contact::SceneContacts;
 use super::contact_materials::ContactMaterials;
+use super::deformable::DeformableWork;
 use super::dynamics_result::DynamicsResult;
 use super::inputs::{ConstraintStatus, StepInputs};
 use super::multibody_plant::MultibodyPlant;
@@ -28,6 +29,7 @@ pub(super) struct DynamicsWork<T: Scalar> {
     contacts: SceneContacts<T>,
     sites: StepSites<T>,
     forces: MultibodyForces<T>,
+    deformable: DeformableWork,
     /// By velocity.
     locked: Vec<bool>,
     qdot: Vec<T>,
@@ -43,6 +45,7 @@ impl<T: Scalar> DynamicsWork<T> {
             contacts: SceneContacts::empty(),
             sites: StepSites::empty(),
             forces: MultibodyForces::zero(0, 0),
+            deformable: DeformableWork::default(),
             locked: vec![],
             qdot: vec![],
             retired: None,
@@ -187,6 +190,7 @@ impl MultibodyPlant {
             inputs,
             status,
             parameters,
+            deformable: deformable_states,
         } = *step;
         let topology = self.finalized("the discrete step")?;
         let (tree, trees) = (&topology.tree, &self.trees);
@@ -196,10 +200,12 @@ impl MultibodyPlant {
             contacts,
             sites,
             forces,
+            deformable,
             locked,
             qdot,
             ..
         } = work;
+        deformable.begin(self, deformable_states, positions, inputs.query, materials)?;
         self.update_locked(status, locked)?;
         let locked = &*locked;
         let joint_locked =
@@ -260,7 +266,8 @@ impl MultibodyPlant {
             &sleepers,
             controlled,
         )?;
-        let end = solver.finish(&start, &contacts.sites, sites.list());
+        let problem = &deformable.problem;
+        let end = solver.finish(&start, &contacts.sites, sites.list(), problem);
         let end = end.map_err(fail)?;
 
         let DynamicsResult {
@@ -271,10 +278,13 @@ impl MultibodyPlant {
             spatial,
             contact_forces,
             contacts: ended,
+            deformable: deformable_end,
             ..
         } = &mut *out;
         let dt = self.time_step;
-        let (v, ends) = (&end.v, &mut end.constraints);
+        let (v, deformable_v) = end.v.split_at(velocities.v.len());
+        let ends = &mut end.constraints;
+        let first_deformable = ends.real.len() - problem.sites.len();
         let add_forces = || {
             let num_contacts = contacts.sites.real.len();
             spatial.clone_from(&forces.spatial);
@@ -287,6 +297,9 @@ impl MultibodyPlant {
             );
             contact_forces.clear();
             contact_forces.resize(spatial.len(), SpatialVector::zero());
+            let ended_sites = (deformable_v, &ends.real[first_deformable..]);
+            let sums = [&mut spatial[..], contact_forces];
+            deformable.finish(self, ended_sites, positions, sums, deformable_end);
             ended.take(contacts, ends, dt);
             ended.add_forces(positions, [spatial, contact_forces]);
         };

@@ -1,5 +1,6 @@
 //! The plant as a system, and its wiring to a SceneGraph.
 
+use super::deformable::{DeformableEntries, DeformablePorts};
 use super::dynamics_result::DynamicsResult;
 use super::force_ports::{DynamicsEntries, PlantDynamicsPorts};
 use super::multibody_plant::{MultibodyPlant, PositionSource};
@@ -31,6 +32,7 @@ pub struct MultibodyPlantPorts<T: Scalar> {
     pub(super) discrete_state: Option<DiscreteState<Vec<T>>>,
     pub(super) continuous_state: Option<ContinuousState<Vec<T>>>,
     dynamics: Option<PlantDynamicsPorts<T>>,
+    pub(super) deformable: Option<DeformablePorts<T>>,
 }
 
 impl<T: Scalar> MultibodyPlantPorts<T> {
@@ -230,6 +232,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
             discrete_state: None,
             continuous_state: None,
             dynamics: None,
+            deformable: None,
         };
         if let CoordinateSource::Port(port) = source {
             ports.position = Some(port);
@@ -237,16 +240,22 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         }
         let has_memory = self.has_sampled_output_ports() || self.sleep_settings().is_some();
         let memory = has_memory.then(|| d.abstract_state(Arc::new(DynamicsResult::empty())));
-        let entries = DynamicsEntries::declare(self, d, motion, memory);
+        let deformable = DeformableEntries::declare(self, d);
+        let entries = DynamicsEntries::declare(self, d, motion, memory, deformable.clone());
         let dynamics = entries.dynamics;
         match source {
             CoordinateSource::Discrete(state) => {
                 ports.discrete_state = Some(state);
                 let every_step = Trigger::every(self.time_step);
+                let bodies = deformable.iter().flat_map(|entries| entries.states.iter());
+                let bodies: Vec<DiscreteState<Vec<T>>> = bodies.copied().collect();
                 if let Some(sampled) = memory {
                     d.unrestricted_update_on(every_step, move |_, ctx, next| {
                         let (result, _) = ctx.cached(dynamics)?;
                         next.xd_mut(state).copy_from_slice(&result.next);
+                        for (body, end) in bodies.iter().zip(&result.deformable.next) {
+                            lift(end, next.xd_mut(*body));
+                        }
                         next.xa_mut(sampled).clone_from(result);
                         Ok(EventStatus::Succeeded)
                     });
@@ -254,6 +263,9 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                     d.discrete_update_on(every_step, move |_, ctx, next| {
                         let (result, _) = ctx.cached(dynamics)?;
                         next.get_mut(state).copy_from_slice(&result.next);
+                        for (body, end) in bodies.iter().zip(&result.deformable.next) {
+                            lift(end, next.get_mut(*body));
+                        }
                         Ok(EventStatus::Succeeded)
                     });
                 }
@@ -288,7 +300,15 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         }
         let sampled = memory.filter(|_| self.has_sampled_output_ports());
         ports.dynamics = Some(entries.outputs(self, d, sampled));
+        ports.deformable = deformable.map(|entries| entries.ports(self, d));
         ports
+    }
+}
+
+/// Copies numbers into another scalar.
+fn lift<T: Scalar>(from: &[f64], to: &mut [T]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = T::from(*from);
     }
 }
 
@@ -339,6 +359,10 @@ pub fn add_multibody_plant_scene_graph(
     let scene_graph = builder.add("scene_graph", scene_graph);
     if let Some(geometry_pose) = plant.geometry_pose {
         builder.connect(geometry_pose, scene_graph.source_pose_port(source)?);
+    }
+    if let Ok(deformable) = plant.deformable() {
+        let port = scene_graph.source_configuration_port(source)?;
+        builder.connect(deformable.configuration, port);
     }
     if let Ok(dynamics) = plant.dynamics() {
         builder.connect(scene_graph.query, dynamics.geometry_query()?);

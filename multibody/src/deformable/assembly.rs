@@ -1,0 +1,229 @@
+//! Sums over all elements: forces, energies and matrices.
+//!
+//! Each element writes its own numbers, which are then added up vertex by vertex and block by
+//! block, so results have the same bits for any number of threads.
+
+use super::dispatch::{Kernel, dispatch};
+use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
+use super::lanes::{Lanes, Matrix, Vector, apply, dot, scale};
+use super::pattern::{BlockPattern, FORCE_LEN, MATRIX_LEN};
+use rayon::prelude::*;
+
+/// Groups that one task computes.
+const GROUPS_PER_TASK: usize = 64;
+/// Vertices and blocks that one task adds up.
+const TARGETS_PER_TASK: usize = 512;
+/// Part of the lumped mass that is added to the mass matrix. The one-point quadrature leaves
+/// motions without kinetic energy, such as the rotation of a single element about its centroid.
+const LEAST_MASS: f64 = 1e-12;
+
+/// Numbers of the elements and their sums.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Assembly {
+    element_matrices: Vec<Lanes>,
+    element_forces: Vec<Lanes>,
+    /// By group: energy and square of the elastic impulses.
+    element_energies: Vec<[f64; 2]>,
+    pub(super) blocks: Vec<[f64; 9]>,
+    /// By vertex.
+    pub(super) forces: Vec<[f64; 3]>,
+}
+
+/// Results of a pass for a group of elements; unwanted ones are empty.
+pub(super) struct GroupOutput<'a> {
+    pub(super) matrix: &'a mut [Lanes],
+    pub(super) forces: &'a mut [Lanes],
+    pub(super) energy: &'a mut [f64; 2],
+}
+
+/// Computation of one group of elements.
+pub(super) trait GroupPass: Sync {
+    fn run<const FUSED: bool>(&self, group: &ElementGroup, out: GroupOutput<'_>);
+}
+
+/// Which numbers a pass computes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) matrix: bool,
+    pub(super) forces: bool,
+}
+
+/// A task: some groups with their storage.
+struct Task<'a, P> {
+    pass: &'a P,
+    groups: &'a [ElementGroup],
+    matrices: &'a mut [Lanes],
+    forces: &'a mut [Lanes],
+    energies: &'a mut [[f64; 2]],
+}
+
+impl<P: GroupPass> Kernel for Task<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let mut matrices = self.matrices.chunks_exact_mut(MATRIX_LEN);
+        let mut forces = self.forces.chunks_exact_mut(FORCE_LEN);
+        for (group, energy) in self.groups.iter().zip(self.energies) {
+            let out = GroupOutput {
+                matrix: matrices.next().unwrap_or_default(),
+                forces: forces.next().unwrap_or_default(),
+                energy,
+            };
+            self.pass.run::<FUSED>(group, out);
+        }
+    }
+}
+
+impl Assembly {
+    /// Runs a pass over all elements and adds up the numbers that are wanted.
+    pub(super) fn run<P: GroupPass>(
+        &mut self,
+        groups: &[ElementGroup],
+        pattern: &BlockPattern,
+        pass: &P,
+        wanted: Wanted,
+        parallel: bool,
+    ) {
+        let n = groups.len();
+        self.element_energies.resize(n, [0.0; 2]);
+        let matrix_len = if wanted.matrix { n * MATRIX_LEN } else { 0 };
+        if wanted.matrix {
+            self.element_matrices.resize(matrix_len, Lanes::ZERO);
+        }
+        let forces_len = if wanted.forces { n * FORCE_LEN } else { 0 };
+        if wanted.forces {
+            self.element_forces.resize(forces_len, Lanes::ZERO);
+        }
+        let task = |groups, matrices, forces, energies| {
+            dispatch(Task {
+                pass,
+                groups,
+                matrices,
+                forces,
+                energies,
+            });
+        };
+        let matrices = &mut self.element_matrices[..matrix_len];
+        let forces = &mut self.element_forces[..forces_len];
+        if !parallel {
+            task(groups, matrices, forces, &mut self.element_energies);
+        } else {
+            let per_task = |n| GROUPS_PER_TASK * n;
+            let energies = self.element_energies.par_chunks_mut(GROUPS_PER_TASK);
+            let groups = groups.par_chunks(GROUPS_PER_TASK);
+            let both = groups.zip(energies);
+            match (wanted.matrix, wanted.forces) {
+                (true, true) => both
+                    .zip(matrices.par_chunks_mut(per_task(MATRIX_LEN)))
+                    .zip(forces.par_chunks_mut(per_task(FORCE_LEN)))
+                    .for_each(|(((g, e), m), f)| task(g, m, f, e)),
+                (true, false) => both
+                    .zip(matrices.par_chunks_mut(per_task(MATRIX_LEN)))
+                    .for_each(|((g, e), m)| task(g, m, &mut [], e)),
+                (false, true) => both
+                    .zip(forces.par_chunks_mut(per_task(FORCE_LEN)))
+                    .for_each(|((g, e), f)| task(g, &mut [], f, e)),
+                (false, false) => both.for_each(|(g, e)| task(g, &mut [], &mut [], e)),
+            }
+        }
+        self.add_up(pattern, wanted, parallel);
+    }
+
+    fn add_up(&mut self, pattern: &BlockPattern, wanted: Wanted, parallel: bool) {
+        if wanted.forces {
+            self.forces.resize(pattern.num_vertices, [0.0; 3]);
+            let storage = &self.element_forces;
+            in_tasks(parallel, &mut self.forces, |first, out| {
+                pattern.gather_forces(storage, first, out);
+            });
+        }
+        if wanted.matrix {
+            self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
+            let storage = &self.element_matrices;
+            in_tasks(parallel, &mut self.blocks, |first, out| {
+                pattern.gather_blocks(storage, first, out);
+            });
+        }
+    }
+
+    /// Sum of the energies, and the norm of the elastic impulses element by element.
+    pub(super) fn energy(&self) -> (f64, f64) {
+        let mut sum = [0.0; 2];
+        for e in &self.element_energies {
+            sum[0] += e[0];
+            sum[1] += e[1];
+        }
+        (sum[0], sum[1].sqrt())
+    }
+}
+
+fn in_tasks<V: Send>(parallel: bool, out: &mut [V], f: impl Fn(usize, &mut [V]) + Sync) {
+    if parallel {
+        let chunks = out.par_chunks_mut(TARGETS_PER_TASK).enumerate();
+        chunks.for_each(|(k, out)| f(TARGETS_PER_TASK * k, out));
+    } else {
+        f(0, out);
+    }
+}
+
+/// `a` times the identity is added to all blocks, `b` times the lumped mass on the diagonal: the
+/// mass matrix.
+#[inline(always)]
+pub(super) fn mass(density: f64, group: &ElementGroup) -> (Lanes, Lanes) {
+    let m = group.volume * density;
+    (m * (1.0 / 16.0), m * (LEAST_MASS / 4.0))
+}
+
+/// Product of the mass matrix of an element and a field.
+#[inline(always)]
+pub(super) fn mass_product((m, least): (Lanes, Lanes), x: &[Vector; 4]) -> [Vector; 4] {
+    let sum: Vector = std::array::from_fn(|i| (x[0][i] + x[1][i] + x[2][i] + x[3][i]) * m);
+    std::array::from_fn(|a| std::array::from_fn(|i| sum[i] + x[a][i] * least))
+}
+
+/// Forces at the vertices of an element from its stress, times the volume or any other factor,
+/// with the opposite sign.
+#[inline(always)]
+pub(super) fn stress_force(stress: &Matrix, gradients: &[Vector; 4], by: Lanes) -> [Vector; 4] {
+    std::array::from_fn(|a| scale(&apply(stress, &gradients[a]), by))
+}
+
+/// Writes `by K + m M` for the stiffness K of an element and the mass matrix M.
+#[inline(always)]
+pub(super) fn write_matrix(
+    stiffness: &[Matrix; NUM_PAIRS],
+    by: Lanes,
+    (m, least): (Lanes, Lanes),
+    out: &mut [Lanes],
+) {
+    let (out, _) = out.as_chunks_mut::<9>();
+    for ((k, (a, b)), out) in stiffness.iter().zip(PAIRS).zip(out) {
+        let diagonal = if a == b { m + least } else { m };
+        for i in 0..3 {
+            for j in 0..3 {
+                let value = k[i][j] * by;
+                out[3 * i + j] = if i == j { value + diagonal } else { value };
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn write_forces(forces: &[Vector; 4], out: &mut [Lanes]) {
+    for (out, force) in out.as_chunks_mut::<3>().0.iter_mut().zip(forces) {
+        *out = *force;
+    }
+}
+
+/// `x + s y`, vertex by vertex.
+#[inline(always)]
+pub(super) fn add_scaled(x: &[Vector; 4], s: f64, y: &[Vector; 4]) -> [Vector; 4] {
+    std::array::from_fn(|a| std::array::from_fn(|i| x[a][i] + y[a][i] * s))
+}
+
+/// `|x|^2` over all vertices.
+#[inline(always)]
+pub(super) fn norm2(x: &[Vector; 4]) -> Lanes {
+    dot(&x[0], &x[0]) + dot(&x[1], &x[1]) + dot(&x[2], &x[2]) + dot(&x[3], &x[3])
+}

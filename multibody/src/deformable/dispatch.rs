@@ -1,0 +1,25 @@
+//! Use of the vector instructions of the processor at hand.
+
+/// Work that is compiled once for processors that multiply and add in one instruction.
+pub(super) trait Kernel {
+    type Output;
+    fn run<const FUSED: bool>(self) -> Self::Output;
+}
+
+/// Runs a kernel with the best instructions of this processor.
+pub(super) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        struct Vectorized<K>(K);
+        impl<K: Kernel> pulp::NullaryFnOnce for Vectorized<K> {
+            type Output = K::Output;
+            #[inline(always)]
+            fn call(self) -> K::Output {
+                self.0.run::<true>()
+            }
+        }
+        return simd.vectorize(Vectorized(kernel));
+    }
+    // On Arm every processor can.
+    kernel.run::<{ cfg!(target_arch = "aarch64") }>()
+}

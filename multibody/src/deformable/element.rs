@@ -1,0 +1,129 @@
+//! Linear tetrahedra, four at a time.
+
+use super::lanes::{LANES, Lanes, Matrix, Vector};
+use nalgebra::{Matrix3, Vector3};
+use std::array::from_fn;
+
+/// Number of 3x3 blocks in the lower triangle of an element's matrix: those of
+/// [`PAIRS`].
+pub(super) const NUM_PAIRS: usize = 10;
+
+/// Vertices of an element whose blocks are stored: the diagonal, then `a < b`.
+pub(super) const PAIRS: [(usize, usize); NUM_PAIRS] = [
+    (0, 0),
+    (1, 1),
+    (2, 2),
+    (3, 3),
+    (0, 1),
+    (0, 2),
+    (0, 3),
+    (1, 2),
+    (1, 3),
+    (2, 3),
+];
+
+/// Four tetrahedra, each with its vertices in ascending order of index. Unused lanes repeat the
+/// first element with volume 0.
+#[derive(Clone, Debug)]
+pub(super) struct ElementGroup {
+    pub(super) vertices: [[u32; LANES]; 4],
+    /// Gradients of the shape functions by the reference position.
+    pub(super) gradients: [Vector; 4],
+    /// Volume in the reference configuration.
+    pub(super) volume: Lanes,
+}
+
+/// One element before it is grouped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FemElement {
+    pub(super) vertices: [u32; 4],
+    pub(super) gradients: [Vector3<f64>; 4],
+    pub(super) volume: f64,
+}
+
+impl FemElement {
+    /// Returns the element with these vertices; `None` if its volume is not positive or a gradient
+    /// is not finite.
+    pub(super) fn new(vertices: [u32; 4], points: &[Vector3<f64>; 4]) -> Option<Self> {
+        let [o, a, b, c] = points;
+        let edges = Matrix3::from_columns(&[a - o, b - o, c - o]);
+        let volume = edges.determinant() / 6.0;
+        let inverse = edges.try_inverse()?;
+        let rows: [Vector3<f64>; 3] = from_fn(|k| inverse.row(k).transpose());
+        let gradients = [-(rows[0] + rows[1] + rows[2]), rows[0], rows[1], rows[2]];
+        let finite = gradients.iter().all(|g| g.iter().all(|x| x.is_finite()));
+        if !(finite && volume > 0.0 && volume.is_finite()) {
+            return None;
+        }
+        let mut order = [0, 1, 2, 3];
+        order.sort_unstable_by_key(|a: &usize| vertices[*a]);
+        Some(Self {
+            vertices: order.map(|a| vertices[a]),
+            gradients: order.map(|a| gradients[a]),
+            volume,
+        })
+    }
+}
+
+impl ElementGroup {
+    /// Returns the group of up to four elements; `None` without elements.
+    pub(super) fn new(elements: &[FemElement]) -> Option<Self> {
+        let first = elements.first()?;
+        let of = |k: usize| elements.get(k).unwrap_or(first);
+        Some(Self {
+            vertices: from_fn(|a| from_fn(|k| of(k).vertices[a])),
+            gradients: from_fn(|a| from_fn(|i| Lanes(from_fn(|k| of(k).gradients[a][i])))),
+            volume: Lanes(from_fn(|k| elements.get(k).map_or(0.0, |e| e.volume))),
+        })
+    }
+
+    /// Values of a field of vectors at the vertices.
+    #[inline(always)]
+    pub(super) fn gather(&self, field: &[f64]) -> [Vector; 4] {
+        from_fn(|a| {
+            let v: [[f64; 3]; LANES] = from_fn(|k| {
+                let at = 3 * self.vertices[a][k] as usize;
+                field
+                    .get(at..at + 3)
+                    .and_then(|x| x.as_array().copied())
+                    .unwrap_or_default()
+            });
+            from_fn(|i| Lanes(from_fn(|k| v[k][i])))
+        })
+    }
+
+    /// Gradient of a field with these values at the vertices; that of positions is the deformation
+    /// gradient.
+    #[inline(always)]
+    pub(super) fn gradient(&self, x: &[Vector; 4]) -> Matrix {
+        let d: [Vector; 3] = from_fn(|a| from_fn(|i| x[a + 1][i] - x[0][i]));
+        let g = &self.gradients;
+        from_fn(|i| from_fn(|j| d[0][i] * g[1][j] + d[1][i] * g[2][j] + d[2][i] * g[3][j]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gradient_of_an_affine_field_is_its_matrix() {
+        let points = [
+            Vector3::new(0.1, 0.2, -0.3),
+            Vector3::new(1.3, 0.1, 0.0),
+            Vector3::new(0.2, 1.1, 0.1),
+            Vector3::new(0.0, 0.3, 0.9),
+        ];
+        let m = Matrix3::new(1.0, 2.0, 3.0, -1.0, 0.5, 0.2, 0.3, 4.0, -2.0);
+        let element = FemElement::new([2, 0, 3, 1], &points).unwrap();
+        let group = ElementGroup::new(&[element]).unwrap();
+        let mut field = vec![0.0; 12];
+        for (k, vertex) in [2, 0, 3, 1].into_iter().enumerate() {
+            let y = m * points[k];
+            field[3 * vertex..3 * vertex + 3].copy_from_slice(y.as_slice());
+        }
+        let gradient = super::super::lanes::lane(&group.gradient(&group.gather(&field)), 3);
+        assert!((gradient - m).amax() < 1e-14, "{gradient}");
+        assert_eq!(group.volume.0[1], 0.0);
+    }
+}

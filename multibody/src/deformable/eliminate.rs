@@ -1,0 +1,216 @@
+//! Elimination of the pivots of one dense front.
+
+use super::dispatch::{Kernel, dispatch};
+use super::fronts::{Front, PRODUCTS_PER_TASK, triangle};
+use super::tile::{self, TILE_LEN};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows of tiles that are computed together, so that each row of the factor is read once for all.
+const BATCH: usize = 4;
+
+/// Eliminates the pivots of a front; returns false if they are not positive definite.
+pub(super) fn eliminate_pivots(
+    front: &Front,
+    parallel: bool,
+    pivots: &mut [f64],
+    border: &mut [f64],
+    update: &mut [f64],
+) -> bool {
+    let n = front.pivot_rows;
+    if !dispatch(PivotFactorization { n, pivots }) {
+        return false;
+    }
+    if n == 0 || border.is_empty() {
+        return true;
+    }
+    let pivots = &*pivots;
+    let many = front.border_rows * n * n / 2 > PRODUCTS_PER_TASK;
+    let rows_len = BATCH * n * TILE_LEN;
+    match parallel && many {
+        true => border
+            .par_chunks_mut(rows_len)
+            .for_each(|rows| dispatch(BorderRows { n, pivots, rows })),
+        false => dispatch(BorderRows {
+            n,
+            pivots,
+            rows: border,
+        }),
+    }
+    let many = triangle(front.border_rows) * n > PRODUCTS_PER_TASK;
+    let task = UpdateRows {
+        n,
+        border,
+        rows: 0..front.border_rows,
+        update,
+    };
+    match parallel && many {
+        true => task.in_tasks(),
+        false => dispatch(task),
+    }
+    true
+}
+
+/// Factorization of the triangle of the pivots.
+struct PivotFactorization<'a> {
+    n: usize,
+    pivots: &'a mut [f64],
+}
+
+impl Kernel for PivotFactorization<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> bool {
+        let mut start = 0;
+        while start < self.n {
+            let end = self.n.min(start + BATCH);
+            let (above, rest) = self.pivots.split_at_mut(triangle(start) * TILE_LEN);
+            let batch = &mut rest[..(triangle(end) - triangle(start)) * TILE_LEN];
+            if !factor_rows::<FUSED>(above, batch, start..end) {
+                return false;
+            }
+            start = end;
+        }
+        true
+    }
+}
+
+/// Rows of the border by the factored triangle of the pivots.
+struct BorderRows<'a> {
+    n: usize,
+    pivots: &'a [f64],
+    rows: &'a mut [f64],
+}
+
+impl Kernel for BorderRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for batch in self.rows.chunks_mut(BATCH * self.n * TILE_LEN) {
+            for j in 0..self.n {
+                let l = &self.pivots[triangle(j) * TILE_LEN..triangle(j + 1) * TILE_LEN];
+                for row in batch.chunks_exact_mut(self.n * TILE_LEN) {
+                    finish_tile::<FUSED>(row, l, j);
+                }
+            }
+        }
+    }
+}
+
+/// Rows of the update matrix, from which the products of the border's rows are subtracted.
+struct UpdateRows<'a> {
+    n: usize,
+    border: &'a [f64],
+    rows: Range<usize>,
+    update: &'a mut [f64],
+}
+
+impl UpdateRows<'_> {
+    /// The same in parallel tasks.
+    fn in_tasks(self) {
+        let Self {
+            n, border, rows, ..
+        } = self;
+        let products = (triangle(rows.end) - triangle(rows.start)) * n;
+        if products <= PRODUCTS_PER_TASK || rows.len() < 2 * BATCH {
+            dispatch(Self {
+                n,
+                border,
+                rows,
+                update: self.update,
+            });
+            return;
+        }
+        // Rows become longer: two thirds of them have about half of the tiles.
+        let share = if rows.start == 0 { 0.7 } else { 0.55 };
+        let middle = rows.start + (rows.len() as f64 * share) as usize;
+        let len = (triangle(middle) - triangle(rows.start)) * TILE_LEN;
+        let (above, below) = self.update.split_at_mut(len);
+        let first = UpdateRows {
+            n,
+            border,
+            rows: rows.start..middle,
+            update: above,
+        };
+        let second = UpdateRows {
+            n,
+            border,
+            rows: middle..rows.end,
+            update: below,
+        };
+        rayon::join(|| first.in_tasks(), || second.in_tasks());
+    }
+}
+
+impl Kernel for UpdateRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        update_rows::<FUSED>(self.n, self.border, self.rows.start, self.update);
+    }
+}
+
+/// Computes tile j of a row from those before it and row j of the factor.
+#[inline(always)]
+fn finish_tile<const FUSED: bool>(row: &mut [f64], l: &[f64], j: usize) {
+    let (before, tile) = row.split_at_mut(j * TILE_LEN);
+    let (l, diagonal) = l.split_at(j * TILE_LEN);
+    if let (Some(tile), Some(diagonal)) = (tile.first_chunk_mut(), diagonal.first_chunk()) {
+        tile::subtract_product::<FUSED>(tile, before, l);
+        tile::solve_tile::<FUSED>(tile, diagonal);
+    }
+}
+
+/// Factors some rows of the pivots, after those above.
+#[inline(always)]
+fn factor_rows<const FUSED: bool>(above: &[f64], batch: &mut [f64], rows: Range<usize>) -> bool {
+    let first = rows.start;
+    let place = |i: usize| (triangle(i) - triangle(first)) * TILE_LEN;
+    for j in 0..first {
+        let l = &above[triangle(j) * TILE_LEN..triangle(j + 1) * TILE_LEN];
+        for i in rows.clone() {
+            finish_tile::<FUSED>(&mut batch[place(i)..place(i + 1)], l, j);
+        }
+    }
+    for i in rows {
+        let (done, row) = batch.split_at_mut(place(i));
+        for j in first..i {
+            finish_tile::<FUSED>(row, &done[place(j)..place(j + 1)], j);
+        }
+        let (before, diagonal) = row.split_at_mut(i * TILE_LEN);
+        let Some(diagonal) = diagonal.first_chunk_mut() else {
+            return false;
+        };
+        tile::subtract_product::<FUSED>(diagonal, before, before);
+        if !tile::factor_tile::<FUSED>(diagonal) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Subtracts the products of the border's rows from the rows of the update matrix from `first`.
+#[inline(always)]
+fn update_rows<const FUSED: bool>(n: usize, border: &[f64], first: usize, update: &mut [f64]) {
+    let rows = border.chunks_exact((n * TILE_LEN).max(1));
+    let mut rest = update;
+    let mut g = first;
+    while !rest.is_empty() && n > 0 {
+        let end = rows.len().min(g + BATCH);
+        let place = |i: usize| (triangle(i) - triangle(g)) * TILE_LEN;
+        let (batch, others) = rest.split_at_mut(place(end));
+        for (h, b) in rows.clone().take(end).enumerate() {
+            for (i, a) in rows.clone().enumerate().take(end).skip(g.max(h)) {
+                let at = place(i) + h * TILE_LEN;
+                if let Some(tile) = batch[at..].first_chunk_mut() {
+                    tile::subtract_product::<FUSED>(tile, a, b);
+                }
+            }
+        }
+        rest = others;
+        g = end;
+    }
+}

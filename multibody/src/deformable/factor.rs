@@ -1,0 +1,320 @@
+//! Numeric part of the factorization, and solution of systems.
+
+use super::dispatch::{Kernel, dispatch};
+use super::eliminate::eliminate_pivots;
+use super::fronts::{Front, Fronts, TILE_VERTICES, triangle};
+use super::ordering::Dissection;
+use super::pattern::BlockPattern;
+use super::solve::{solve_backward, solve_forward};
+use super::tile::{TILE, TILE_LEN};
+
+/// Sparse symmetric positive definite matrix of 3x3 blocks and its Cholesky factor.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SparseCholesky {
+    pub(super) fronts: Fronts,
+    /// Fronts after each other: the triangle of the pivots, then the rows of the border, both by
+    /// rows of tiles. Unused rows and columns of the last tile of pivots are those of the identity.
+    values: Vec<f64>,
+    work: Vec<f64>,
+    /// Schur complement of the participants as a full matrix.
+    schur: Vec<f64>,
+    /// Vector in the order of elimination.
+    ordered: Vec<f64>,
+}
+
+impl SparseCholesky {
+    /// Prepares for the matrices of a model, with the participants as the last vertices.
+    pub(super) fn analyze(
+        &mut self,
+        dissection: &Dissection,
+        pattern: &BlockPattern,
+        participants: &[u32],
+    ) {
+        if self.fronts.analyze(dissection, pattern, participants) {
+            self.values.resize(self.fronts.factor_len(), 0.0);
+            self.work.resize(self.fronts.work_len, 0.0);
+            self.ordered.resize(3 * pattern.num_vertices, 0.0);
+            let n = 3 * participants.len();
+            self.schur.clear();
+            self.schur.resize(n * n, 0.0);
+        }
+    }
+
+    /// Factors a matrix, whose blocks have the order of the pattern; returns false if it is not
+    /// positive definite.
+    pub(super) fn factor(&mut self, blocks: &[[f64; 9]], parallel: bool) -> bool {
+        let Self { fronts, .. } = self;
+        let mut all = true;
+        for root in &fronts.roots {
+            let front = &fronts.fronts[*root as usize];
+            let values = &mut self.values[front.subtree_start..front.start + front.len()];
+            let task = Elimination {
+                fronts,
+                blocks,
+                parallel,
+            };
+            let schur = match fronts.participants().is_empty() {
+                true => None,
+                false => Some(&mut self.schur[..]),
+            };
+            all = all && task.eliminate(*root as usize, values, &mut self.work, schur);
+        }
+        all
+    }
+
+    /// Schur complement of the participants: their block of the matrix when all other vertices
+    /// move freely.
+    pub(super) fn schur(&self) -> &[f64] {
+        &self.schur
+    }
+
+    /// Replaces `b` by the solution of `A x = b`.
+    pub(super) fn solve(&mut self, b: &mut [f64]) {
+        let Self {
+            fronts,
+            values,
+            ordered,
+            ..
+        } = self;
+        for (rank, v) in fronts.order.iter().enumerate() {
+            let v = *v as usize;
+            ordered[3 * rank..3 * rank + 3].copy_from_slice(&b[3 * v..3 * v + 3]);
+        }
+        dispatch(Solution {
+            fronts,
+            values,
+            x: ordered,
+            mode: SolutionMode::Full,
+        });
+        self.write_back(b);
+    }
+
+    /// Changes of all vertices when the participants change by `x`, and nothing but them is acted
+    /// on: extends x by `-A_rr^-1 A_rp x`.
+    pub(super) fn extend(&mut self, x: &[f64], all: &mut [f64]) {
+        let Self {
+            fronts,
+            values,
+            ordered,
+            ..
+        } = self;
+        let first = ordered.len() - x.len();
+        ordered[..first].fill(0.0);
+        ordered[first..].copy_from_slice(x);
+        dispatch(Solution {
+            fronts,
+            values,
+            x: ordered,
+            mode: SolutionMode::Extension,
+        });
+        self.write_back(all);
+    }
+
+    fn write_back(&self, b: &mut [f64]) {
+        for (rank, v) in self.fronts.order.iter().enumerate() {
+            let v = *v as usize;
+            b[3 * v..3 * v + 3].copy_from_slice(&self.ordered[3 * rank..3 * rank + 3]);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Elimination<'a> {
+    fronts: &'a Fronts,
+    blocks: &'a [[f64; 9]],
+    parallel: bool,
+}
+
+impl Elimination<'_> {
+    /// Factors the subtree of a front and leaves its update matrix at the start of the work space.
+    /// `schur` receives the triangle of the pivots before they are eliminated.
+    fn eliminate(
+        self,
+        n: usize,
+        values: &mut [f64],
+        work: &mut [f64],
+        schur: Option<&mut [f64]>,
+    ) -> bool {
+        let front = &self.fronts.fronts[n];
+        let (below, own) = values.split_at_mut(front.start - front.subtree_start);
+        let children = &self.fronts.children[front.children.clone()];
+        let parallel = self.parallel && front.is_parallel;
+        if !self.eliminate_children(children, parallel, below, &mut *work, 0) {
+            return false;
+        }
+        let (updates, update) = work.split_at_mut(front.work_offset);
+        let update = &mut update[..front.update_len()];
+        own.fill(0.0);
+        update.fill(0.0);
+        self.assemble(front, own);
+        let (pivots, border) = own.split_at_mut(front.pivots_len());
+        for c in &self.fronts.children[front.children.clone()] {
+            let child = &self.fronts.fronts[*c as usize];
+            let places = &self.fronts.borders[child.border.clone()];
+            let source = &updates[child.offset..child.offset + child.update_len()];
+            let mut target = Target {
+                pivot_rows: front.pivot_rows,
+                pivots,
+                border,
+                update,
+            };
+            for column in 0..places.len() {
+                for row in column..places.len() {
+                    let from = triangle_place(row, column);
+                    let to = target.at(places[row].place as usize, places[column].place as usize);
+                    for j in 0..3 {
+                        for i in 0..3 {
+                            to[j * TILE + i] += source[from + j * TILE + i];
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(schur) = schur {
+            copy_triangle(pivots, front.pivots.len(), schur);
+        }
+        let factored = eliminate_pivots(front, self.parallel, pivots, border, update);
+        work.copy_within(front.work_offset..front.work_offset + front.update_len(), 0);
+        factored
+    }
+
+    /// Factors the subtrees of some children. `at` is the place of `work` in that of the parent.
+    fn eliminate_children(
+        self,
+        children: &[u32],
+        parallel: bool,
+        values: &mut [f64],
+        work: &mut [f64],
+        at: usize,
+    ) -> bool {
+        let Some((first, others)) = children.split_first() else {
+            return true;
+        };
+        let child = &self.fronts.fronts[*first as usize];
+        let len = child.start + child.len() - child.subtree_start;
+        let (own, rest) = values.split_at_mut(len);
+        let work = &mut work[child.offset - at..];
+        let at = child.offset;
+        if !parallel || others.is_empty() {
+            return self.eliminate(*first as usize, own, work, None)
+                && self.eliminate_children(others, parallel, rest, work, at);
+        }
+        let (own_work, work) = work.split_at_mut(child.work_len);
+        let at = at + child.work_len;
+        let (a, b) = rayon::join(
+            || self.eliminate(*first as usize, own, own_work, None),
+            || self.eliminate_children(others, parallel, rest, work, at),
+        );
+        a && b
+    }
+
+    /// Adds the entries of the matrix.
+    fn assemble(&self, front: &Front, own: &mut [f64]) {
+        let rows = front.pivot_rows;
+        let (pivots, border) = own.split_at_mut(front.pivots_len());
+        for unused in 3 * front.pivots.len()..TILE * rows {
+            let at = triangle_place(unused / 3, unused / 3) + (TILE + 1) * (unused % 3);
+            pivots[at] = 1.0;
+        }
+        let mut target = Target {
+            pivot_rows: rows,
+            pivots,
+            border,
+            update: &mut [],
+        };
+        for entry in &self.fronts.entries[front.entries.clone()] {
+            let block = &self.blocks[entry.block as usize];
+            let to = target.at(entry.row as usize, entry.column as usize);
+            for j in 0..3 {
+                for i in 0..3 {
+                    to[j * TILE + i] += match entry.is_transposed {
+                        true => block[3 * j + i],
+                        false => block[3 * i + j],
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Place of the 3x3 block of two vertices in a triangle by rows of tiles.
+fn triangle_place(row: usize, column: usize) -> usize {
+    let tiles = triangle(row / TILE_VERTICES);
+    tiles * TILE_LEN + 3 * column * TILE + 3 * (row % TILE_VERTICES)
+}
+
+/// Copies the triangle of the first vertices to both triangles of a full matrix.
+fn copy_triangle(triangle: &[f64], num_vertices: usize, full: &mut [f64]) {
+    let n = 3 * num_vertices;
+    for column in 0..n {
+        for row in column..n {
+            let at = triangle_place(row / 3, column / 3) + column % 3 * TILE + row % 3;
+            full[column * n + row] = triangle[at];
+            full[row * n + column] = triangle[at];
+        }
+    }
+}
+
+/// The three parts of a front.
+struct Target<'a> {
+    pivot_rows: usize,
+    pivots: &'a mut [f64],
+    border: &'a mut [f64],
+    update: &'a mut [f64],
+}
+
+impl Target<'_> {
+    /// Values from the 3x3 block of two vertices, by columns of a tile.
+    #[inline(always)]
+    fn at(&mut self, row: usize, column: usize) -> &mut [f64] {
+        let pivots = TILE_VERTICES * self.pivot_rows;
+        if row < pivots {
+            return &mut self.pivots[triangle_place(row, column)..];
+        }
+        let row = row - pivots;
+        if column < pivots {
+            let at = row / TILE_VERTICES * self.pivot_rows * TILE_LEN;
+            return &mut self.border[at + 3 * column * TILE + 3 * (row % TILE_VERTICES)..];
+        }
+        &mut self.update[triangle_place(row, column - pivots)..]
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SolutionMode {
+    Full,
+    /// Only the last pass, below the last front.
+    Extension,
+}
+
+/// Solution with the factor, in the order of elimination.
+struct Solution<'a> {
+    fronts: &'a Fronts,
+    values: &'a [f64],
+    x: &'a mut [f64],
+    mode: SolutionMode,
+}
+
+impl Kernel for Solution<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self {
+            fronts, values, x, ..
+        } = self;
+        let all = fronts.fronts.iter();
+        let mut below = all.len();
+        match self.mode {
+            SolutionMode::Full => {
+                for front in all.clone() {
+                    solve_forward::<FUSED>(fronts, front, values, x);
+                }
+            }
+            SolutionMode::Extension => below -= 1,
+        }
+        for front in all.take(below).rev() {
+            solve_backward::<FUSED>(fronts, front, values, x);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Deformable bodies: linear finite elements on tetrahedra, and their motion in one step.
+//!
+//! `config` and `material` are the constitutive models, with rotations of `polar` and the
+//! positive semidefinite derivatives of `projection`. A `model` is a mesh with its `element`s, its
+//! sparsity `pattern` and the `ordering` of its elimination. Elements are computed four at a time
+//! (`lanes`) by the `passes` of an `assembly`. `fronts` and `factor` are the symbolic and the
+//! numeric part of a sparse Cholesky factorization on `tile`s, with the dense parts `eliminate` and
+//! `solve` and the instructions that `dispatch` finds. `step` computes `free_motion` from its
+//! `start`, by `newton` in the nonlinear models, and answers what impulses do. External `forces`
+//! are evaluated at the points of `quadrature`.
+
+mod assembly;
+mod config;
+mod dispatch;
+mod element;
+mod eliminate;
+mod factor;
+mod forces;
+mod free_motion;
+mod fronts;
+mod lanes;
+mod material;
+mod model;
+mod newton;
+mod ordering;
+mod passes;
+mod pattern;
+mod polar;
+mod projection;
+mod quadrature;
+mod solve;
+mod start;
+mod step;
+mod tile;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::{DeformableBodyConfig, MaterialModel};
+pub use forces::{ForceDensityField, ForceDensityVolume};
+pub(crate) use model::FemModel;
+pub(crate) use start::FemStepStart;
+pub(crate) use step::FemStep;

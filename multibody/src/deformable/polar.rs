@@ -1,0 +1,170 @@
+//! Rotations of deformation gradients, and eigenvalues of small symmetric matrices.
+//!
+//! The rotation of F is the one that maximizes `tr(R^T F)`. For an inverted element the least
+//! stretch of `S = R^T F` is negative.
+//!
+//! Source: T. Kugelstadt, D. Koschier, J. Bender, "Fast Corotated FEM using Operator Splitting",
+//! Computer Graphics Forum, 2018; B. Horn, "Closed-form solution of absolute orientation using unit
+//! quaternions", Journal of the Optical Society of America A, 1987.
+
+use super::lanes::{
+    LANES, Lanes, Matrix, cofactors, combine, dot, from_matrices, lane, product,
+    product_transposed, squared_norm,
+};
+use nalgebra::{Matrix3, SMatrix, SVector};
+use std::array::from_fn;
+
+/// Part of the cube of the largest eigenvalue below which the closed form loses digits.
+const LEAST_SEPARATION: f64 = 1e-2;
+/// Most steps of Newton's method for the largest eigenvalue.
+const MAX_NEWTON_STEPS: usize = 12;
+/// Most sweeps of Jacobi's method. Matrices of this size need about five.
+const MAX_SWEEPS: usize = 30;
+
+/// Returns the rotations of four deformation gradients.
+#[inline(always)]
+pub(super) fn rotations(f: &Matrix) -> Matrix {
+    let norm2 = squared_norm(f);
+    let cofactors = cofactors(f);
+    let det = dot(&f[0], &cofactors[0]);
+    let lambda = sum_of_stretches(f, norm2, det);
+    // The sum of the stretches is a root of Horn's quartic, and its derivative by F is R.
+    let fff = product(&product_transposed(f, f), f);
+    let linear = lambda * lambda + norm2;
+    let denominator = lambda * (lambda * lambda - norm2) - det * 2.0;
+    let inverse = Lanes::splat(1.0) / denominator;
+    let twice = lambda * 2.0;
+    let numerator = combine(f, &cofactors, |f, c| linear * f + twice * c);
+    let mut r = combine(&numerator, &fff, |a, b| (a - b * 2.0) * inverse);
+    let good: [bool; LANES] = from_fn(|k| {
+        let cube = lambda.0[k] * lambda.0[k] * lambda.0[k];
+        // The order of magnitude is one in which no product above is too small or too large.
+        denominator.0[k] > LEAST_SEPARATION * cube && (1e-60..1e60).contains(&cube)
+    });
+    if good != [true; LANES] {
+        let all: [Matrix3<f64>; LANES] = from_fn(|k| match good[k] {
+            true => lane(&r, k),
+            false => rotation_by_eigenvector(&lane(f, k)),
+        });
+        r = from_matrices(&all);
+    }
+    r
+}
+
+/// Largest root of the characteristic polynomial of Horn's matrix, from above.
+#[inline(always)]
+fn sum_of_stretches(f: &Matrix, norm2: Lanes, det: Lanes) -> Lanes {
+    let ff = product_transposed(f, f);
+    let c0 = squared_norm(&ff) * 2.0 - norm2 * norm2;
+    let mut x = (norm2 * 3.0).map(f64::sqrt);
+    for _ in 0..MAX_NEWTON_STEPS {
+        let x2 = x * x;
+        let value = (x2 - norm2 * 2.0) * x2 - det * x * 8.0 + c0;
+        let slope = (x2 - norm2) * x * 4.0 - det * 8.0;
+        let step = value / slope;
+        x -= step;
+        // A root that is not simple is left to the other method.
+        if (0..LANES).all(|k| step.0[k].abs() <= 1e-15 * x.0[k]) {
+            break;
+        }
+    }
+    x
+}
+
+/// Returns the rotation of a deformation gradient.
+pub(super) fn rotation(f: &Matrix3<f64>) -> Matrix3<f64> {
+    lane(&rotations(&from_matrices(&[*f; LANES])), 0)
+}
+
+/// The same by the eigenvector of Horn's matrix, for any matrix; the identity if it is 0 or not
+/// finite.
+#[cold]
+fn rotation_by_eigenvector(f: &Matrix3<f64>) -> Matrix3<f64> {
+    let largest = f.amax();
+    if largest.is_nan() || largest == 0.0 || largest.is_infinite() {
+        return Matrix3::identity();
+    }
+    // The division overflows for the smallest numbers of all.
+    let f = if largest > 1e-300 {
+        f / largest
+    } else {
+        f * 1e300
+    };
+    let horn = SMatrix::<f64, 4, 4>::new(
+        f.trace(),
+        f.m32 - f.m23,
+        f.m13 - f.m31,
+        f.m21 - f.m12,
+        f.m32 - f.m23,
+        f.m11 - f.m22 - f.m33,
+        f.m12 + f.m21,
+        f.m13 + f.m31,
+        f.m13 - f.m31,
+        f.m12 + f.m21,
+        f.m22 - f.m11 - f.m33,
+        f.m23 + f.m32,
+        f.m21 - f.m12,
+        f.m13 + f.m31,
+        f.m23 + f.m32,
+        f.m33 - f.m11 - f.m22,
+    );
+    let (values, vectors) = symmetric_eigen(horn);
+    let q = vectors.column(values.imax()).normalize();
+    let q = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
+    nalgebra::UnitQuaternion::new_unchecked(q)
+        .to_rotation_matrix()
+        .into_inner()
+}
+
+/// Eigenvalues of a symmetric matrix and its eigenvectors as columns, by Jacobi's method, which is
+/// exact for matrices that are diagonal already.
+pub(super) fn symmetric_eigen<const N: usize>(
+    mut a: SMatrix<f64, N, N>,
+) -> (SVector<f64, N>, SMatrix<f64, N, N>) {
+    let mut vectors = SMatrix::<f64, N, N>::identity();
+    for _ in 0..MAX_SWEEPS {
+        let mut changed = false;
+        for i in 0..N {
+            for j in 0..i {
+                let off = a[(i, j)];
+                let (x, y) = (a[(i, i)], a[(j, j)]);
+                if off.abs() <= f64::EPSILON * 0.1 * (x.abs() * y.abs()).sqrt() || off == 0.0 {
+                    continue;
+                }
+                changed = true;
+                let theta = (y - x) / (2.0 * off);
+                let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
+                let c = 1.0 / t.hypot(1.0);
+                rotate(&mut a, &mut vectors, (i, j), (c, t * c));
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    (a.diagonal(), vectors)
+}
+
+/// `G^T a G` and `vectors G` with the rotation G of the plane of two axes.
+#[inline(always)]
+fn rotate<const N: usize>(
+    a: &mut SMatrix<f64, N, N>,
+    vectors: &mut SMatrix<f64, N, N>,
+    (i, j): (usize, usize),
+    (c, s): (f64, f64),
+) {
+    for m in [&mut *a, vectors] {
+        for k in 0..N {
+            let (x, y) = (m[(k, i)], m[(k, j)]);
+            m[(k, i)] = c * x - s * y;
+            m[(k, j)] = s * x + c * y;
+        }
+    }
+    for k in 0..N {
+        let (x, y) = (a[(i, k)], a[(j, k)]);
+        a[(i, k)] = c * x - s * y;
+        a[(j, k)] = s * x + c * y;
+    }
+    a[(i, j)] = 0.0;
+    a[(j, i)] = 0.0;
+}

@@ -1,0 +1,167 @@
+//! Kernels on tiles of 12x12 numbers, stored by columns. Four vertices make a tile row.
+//!
+//! Loops over whole tiles have fixed lengths, so that compilers turn them into vector instructions;
+//! `FUSED` says whether the processor multiplies and adds in one instruction.
+
+/// Rows and columns of a tile.
+pub(super) const TILE: usize = 12;
+/// Numbers of a tile.
+pub(super) const TILE_LEN: usize = TILE * TILE;
+/// Columns of a tile that are updated together, so that their sums stay in registers.
+const COLUMNS: usize = 4;
+/// Columns of the factors that are read at once, so that they stay in the first cache.
+const DEPTH: usize = 192;
+
+#[inline(always)]
+fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
+    match FUSED {
+        true => a.mul_add(b, c),
+        false => a * b + c,
+    }
+}
+
+/// `c -= a b^T` for a tile c and rows of tiles a and b.
+#[inline(always)]
+pub(super) fn subtract_product<const FUSED: bool>(c: &mut [f64; TILE_LEN], a: &[f64], b: &[f64]) {
+    let a = a.chunks(DEPTH * TILE);
+    let b = b.chunks(DEPTH * TILE);
+    for (a, b) in a.zip(b) {
+        let (a, b) = (a.as_chunks::<TILE>().0, b.as_chunks::<TILE>().0);
+        for (q, c) in c
+            .as_chunks_mut::<{ COLUMNS * TILE }>()
+            .0
+            .iter_mut()
+            .enumerate()
+        {
+            let mut sums = [[0.0; TILE]; COLUMNS];
+            for (a, b) in a.iter().zip(b) {
+                for (j, sum) in sums.iter_mut().enumerate() {
+                    let s = b[COLUMNS * q + j];
+                    for (sum, a) in sum.iter_mut().zip(a) {
+                        *sum = multiply_add::<FUSED>(*a, s, *sum);
+                    }
+                }
+            }
+            for (c, sum) in c.iter_mut().zip(sums.as_flattened()) {
+                *c -= sum;
+            }
+        }
+    }
+}
+
+/// Replaces a tile by its Cholesky factor, with the inverses on the diagonal and zeros above it;
+/// returns false if it is not positive definite.
+#[inline(always)]
+pub(super) fn factor_tile<const FUSED: bool>(c: &mut [f64; TILE_LEN]) -> bool {
+    let (columns, _) = c.as_chunks_mut::<TILE>();
+    for j in 0..TILE {
+        let (done, rest) = columns.split_at_mut(j);
+        let Some(column) = rest.first_mut() else {
+            return false;
+        };
+        let mut sum = *column;
+        for done in &*done {
+            let s = -done[j];
+            for (sum, x) in sum.iter_mut().zip(done) {
+                *sum = multiply_add::<FUSED>(*x, s, *sum);
+            }
+        }
+        let pivot = sum[j];
+        // Also false for NaN.
+        if !(pivot > 0.0 && pivot < f64::INFINITY) {
+            return false;
+        }
+        let inverse = 1.0 / pivot.sqrt();
+        for (i, (x, sum)) in column.iter_mut().zip(&sum).enumerate() {
+            *x = if i < j { 0.0 } else { sum * inverse };
+        }
+        column[j] = inverse;
+    }
+    true
+}
+
+/// Replaces a tile x by `x l^-T` with a factored tile l.
+#[inline(always)]
+pub(super) fn solve_tile<const FUSED: bool>(x: &mut [f64; TILE_LEN], l: &[f64; TILE_LEN]) {
+    let (columns, _) = x.as_chunks_mut::<TILE>();
+    let (l, _) = l.as_chunks::<TILE>();
+    for j in 0..TILE {
+        let (done, rest) = columns.split_at_mut(j);
+        let Some(column) = rest.first_mut() else {
+            return;
+        };
+        let mut sum = *column;
+        for (done, l) in done.iter().zip(l) {
+            let s = -l[j];
+            for (sum, x) in sum.iter_mut().zip(done) {
+                *sum = multiply_add::<FUSED>(*x, s, *sum);
+            }
+        }
+        let inverse = l[j][j];
+        for (x, sum) in column.iter_mut().zip(&sum) {
+            *x = sum * inverse;
+        }
+    }
+}
+
+/// `y -= a x` for a row of tiles a.
+#[inline(always)]
+pub(super) fn subtract_vector<const FUSED: bool>(y: &mut [f64; TILE], a: &[f64], x: &[f64]) {
+    let mut sum = [[0.0; TILE]; 2];
+    let (pairs, _) = a.as_chunks::<{ 2 * TILE }>();
+    for (a, x) in pairs.iter().zip(x.as_chunks::<2>().0) {
+        for (half, sum) in sum.iter_mut().enumerate() {
+            for (sum, a) in sum.iter_mut().zip(&a[half * TILE..]) {
+                *sum = multiply_add::<FUSED>(*a, x[half], *sum);
+            }
+        }
+    }
+    for (k, y) in y.iter_mut().enumerate() {
+        *y -= sum[0][k] + sum[1][k];
+    }
+}
+
+/// `x -= a^T y` for a row of tiles a.
+#[inline(always)]
+pub(super) fn subtract_transposed<const FUSED: bool>(x: &mut [f64], a: &[f64], y: &[f64; TILE]) {
+    for (x, a) in x.iter_mut().zip(a.as_chunks::<TILE>().0) {
+        *x -= dot::<FUSED>(a, y);
+    }
+}
+
+#[inline(always)]
+fn dot<const FUSED: bool>(a: &[f64; TILE], y: &[f64; TILE]) -> f64 {
+    let mut sum = [0.0; 4];
+    for k in 0..3 {
+        for (i, sum) in sum.iter_mut().enumerate() {
+            *sum = multiply_add::<FUSED>(a[4 * k + i], y[4 * k + i], *sum);
+        }
+    }
+    (sum[0] + sum[1]) + (sum[2] + sum[3])
+}
+
+/// Replaces y by `l^-1 y`.
+#[inline(always)]
+pub(super) fn forward<const FUSED: bool>(l: &[f64; TILE_LEN], y: &mut [f64; TILE]) {
+    for (j, l) in l.as_chunks::<TILE>().0.iter().enumerate() {
+        let x = y[j] * l[j];
+        for (i, (y, l)) in y.iter_mut().zip(l).enumerate() {
+            // Above the diagonal the factor is 0, and on it the inverse.
+            *y = if i == j {
+                x
+            } else {
+                multiply_add::<FUSED>(*l, -x, *y)
+            };
+        }
+    }
+}
+
+/// Replaces y by `l^-T y`.
+#[inline(always)]
+pub(super) fn backward<const FUSED: bool>(l: &[f64; TILE_LEN], y: &mut [f64; TILE]) {
+    for (j, l) in l.as_chunks::<TILE>().0.iter().enumerate().rev() {
+        let mut below = *y;
+        below[j] = 0.0;
+        y[j] = (y[j] - dot::<FUSED>(l, &below)) * l[j];
+    }
+}

@@ -1,0 +1,165 @@
+//! Where deformable bodies touch others or are fixed to them.
+
+use crate::discrete::{ContactSide, DeformableLaw, DeformableSite};
+use crate::error::{Error, Result};
+use crate::kinematics::PositionKinematics;
+use crate::model::DeformableBodyIndex;
+use crate::plant::combined_material::{CombinedMaterial, frame_along};
+use crate::plant::contact_materials::ContactMaterials;
+use crate::plant::deformable_body::DeformableBody;
+use crate::plant::multibody_plant::MultibodyPlant;
+use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
+use tarragon_framework::Scalar;
+use tarragon_geometry::{DeformableContactSurface, SceneGraphInspector, VertexWeights};
+
+/// Stiffness of deformable bodies at contacts (Pa/m), as in Drake.
+const STIFFNESS_PER_AREA: f64 = 1e8;
+/// Area (m^2) and gradient of pressure (Pa/m) below which a face counts for nothing, as in Drake.
+const NEGLIGIBLE: f64 = 1e-14;
+
+/// Place of each vertex of a body among those that take part in the problem.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ActivePlaces(Vec<u32>);
+
+/// Place of a vertex that takes no part.
+const ABSENT: u32 = u32::MAX;
+
+impl ActivePlaces {
+    /// Replaces all by the places of some vertices among `n`.
+    pub(super) fn update(&mut self, n: usize, active: &[u32]) {
+        self.0.clear();
+        self.0.resize(n, ABSENT);
+        for (place, vertex) in active.iter().enumerate() {
+            self.0[*vertex as usize] = place as u32;
+        }
+    }
+    /// Returns the side of a site at some vertices. Those that are held do not move.
+    fn side(&self, body: DeformableBodyIndex, vertices: &[u32], weights: &[f64]) -> ContactSide {
+        let (mut own, mut own_weights) = ([0; 4], [0.0; 4]);
+        let moving = vertices.iter().zip(weights).filter_map(|(vertex, weight)| {
+            let place = self.0[*vertex as usize];
+            (place != ABSENT).then_some((place, *weight))
+        });
+        for (k, (place, weight)) in moving.enumerate() {
+            (own[k], own_weights[k]) = (place, weight);
+        }
+        ContactSide::Vertices {
+            body: body.index(),
+            vertices: own,
+            weights: own_weights,
+        }
+    }
+}
+
+/// State of a contact at the start of a step: its depth (m) or normal force (N).
+#[derive(Clone, Copy)]
+enum Start {
+    Depth(f64),
+    Force(f64),
+}
+
+/// Deformable bodies of a plant, with the places of their active vertices.
+pub(super) struct SiteFrame<'a> {
+    pub(super) plant: &'a MultibodyPlant,
+    /// By body.
+    pub(super) places: &'a [&'a ActivePlaces],
+}
+
+impl SiteFrame<'_> {
+    fn side(&self, body: DeformableBodyIndex, point: &VertexWeights) -> ContactSide {
+        self.places[body.index()].side(body, point.vertices(), point.weights())
+    }
+
+    /// Adds the faces of a surface of contact, and their numbers to `faces`.
+    ///
+    /// # Errors
+    /// Returns an error if a property of the material is missing.
+    pub(super) fn add_surface(
+        &self,
+        surface: &DeformableContactSurface,
+        (materials, inspector): (&ContactMaterials, &SceneGraphInspector<'_>),
+        sites: &mut Vec<DeformableSite>,
+        mut note: impl FnMut(u32),
+    ) -> Result<()> {
+        let [id_a, id_b] = [surface.id_a(), surface.id_b()];
+        let plant = self.plant;
+        let known = |id| {
+            plant.deformable_body_from_geometry_id(id).ok_or_else(|| {
+                Error::unsupported(format!(
+                    "deformable geometry '{}' touches something, but is no body of the plant; \
+                     exclude it by a collision filter",
+                    inspector.name(id).unwrap_or_default()
+                ))
+            })
+        };
+        let a = known(id_a)?;
+        let b = surface.is_b_deformable().then(|| known(id_b)).transpose()?;
+        let material_a = materials.get(plant, inspector, id_a)?;
+        let material_b = materials.get(plant, inspector, id_b)?;
+        for f in 0..surface.num_faces() {
+            let area = surface.area(f);
+            let normal = surface.normal(f);
+            if area < NEGLIGIBLE {
+                continue;
+            }
+            let own = STIFFNESS_PER_AREA * area;
+            // The stiffness of B, and the force at the start of the step, or the depth.
+            let (stiffness_b, start) = match surface.signed_distance(f) {
+                // Of both bodies together.
+                Some(distance) => (f64::INFINITY, Start::Depth(-distance)),
+                None => {
+                    let pressure = surface.pressure(f).unwrap_or(0.0);
+                    let gradient = surface.pressure_gradient(f).unwrap_or_default();
+                    let rise = -gradient.dot(&normal);
+                    if rise < NEGLIGIBLE {
+                        continue;
+                    }
+                    (area * rise, Start::Force(area * pressure))
+                }
+            };
+            let combined = CombinedMaterial::new([material_a, material_b], [own, stiffness_b]);
+            let parameters = combined.parameters(|stiffness| match start {
+                Start::Depth(depth) => depth,
+                // Both bodies are compressed.
+                Start::Force(force) => force / stiffness,
+            });
+            let side_b = match (b, surface.point_of_b(f)) {
+                (Some(b), Some(point)) => self.side(b, point),
+                _ => ContactSide::Body(material_b.body),
+            };
+            sites.push(DeformableSite {
+                sides: [self.side(a, surface.point_of_a(f)), side_b],
+                p_wc: surface.centroid(f),
+                r_wc: frame_along(&-normal),
+                law: DeformableLaw::Contact(parameters),
+            });
+            note(f as u32);
+        }
+        Ok(())
+    }
+
+    /// Adds the vertices of a body that are fixed to rigid bodies, given its positions.
+    pub(super) fn add_fixed<T: Scalar>(
+        &self,
+        body: &DeformableBody,
+        q: &[f64],
+        positions: &PositionKinematics<T>,
+        sites: &mut Vec<DeformableSite>,
+    ) {
+        for fixed in &body.fixed {
+            let x_wb: &Isometry3<f64> = positions.real().x_wb(fixed.body);
+            for (vertex, p_bp) in &fixed.vertices {
+                let q = &q[3 * *vertex as usize..][..3];
+                let p_wa = Vector3::new(q[0], q[1], q[2]);
+                let p_wb = (x_wb * Point3::from(*p_bp)).coords;
+                let side = self.places[body.index.index()].side(body.index, &[*vertex], &[1.0]);
+                sites.push(DeformableSite {
+                    sides: [side, ContactSide::Body(fixed.body)],
+                    p_wc: p_wb,
+                    r_wc: Matrix3::identity(),
+                    law: DeformableLaw::Fixed(p_wb - p_wa),
+                });
+            }
+        }
+    }
+}
