@@ -9,7 +9,7 @@ mod contact_scenes;
 mod support;
 
 use contact_scenes::{ARM_Q, DT, arm, boxes, clutter};
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use std::cell::LazyCell;
 use std::hint::black_box;
 use tarragon::framework::autodiff::DIRECTIONS;
@@ -242,12 +242,14 @@ fn bench_step_with_derivatives(
     }
 }
 
+const APPROXIMATIONS: [(&str, DiscreteContactApproximation); 3] = [
+    ("lagged", DiscreteContactApproximation::Lagged),
+    ("similar", DiscreteContactApproximation::Similar),
+    ("sap", DiscreteContactApproximation::Sap),
+];
+
 fn steps(c: &mut Criterion) {
-    for (name, approximation) in [
-        ("lagged", DiscreteContactApproximation::Lagged),
-        ("similar", DiscreteContactApproximation::Similar),
-        ("sap", DiscreteContactApproximation::Sap),
-    ] {
+    for (name, approximation) in APPROXIMATIONS {
         for n in [1, 10, 100] {
             let scene = || boxes(approximation, n, 1);
             bench_step(c, &format!("I.step.boxes.{name}.double/{n}"), scene, 0.5);
@@ -262,8 +264,38 @@ fn steps(c: &mut Criterion) {
         bench_step_with_derivatives(c, &format!("arm_holds.{name}"), 1, scene);
         for n in [20, 50] {
             let id = format!("I.step.clutter.{name}.double/{n}");
-            bench_step(c, &id, || clutter(approximation, n), 2.0);
+            bench_step(c, &id, || clutter(approximation, n, 1), 2.0);
         }
+    }
+}
+
+/// Heaps of 50 spheres, the counterpart of `drake/i_heaps.py`: the mean step from 2 s to 2.25 s of
+/// simulated time over several heaps, because each rolls in its own way.
+fn heaps(c: &mut Criterion) {
+    const HEAPS: u32 = 16;
+    const STEPS: u32 = 250;
+    for (name, approximation) in APPROXIMATIONS {
+        let mut group = c.benchmark_group(format!("I.step.heaps.{name}.double"));
+        group.sample_size(10);
+        group.throughput(Throughput::Elements(u64::from(HEAPS * STEPS)));
+        let heap = |seed| settled(clutter(approximation, 50, seed), 2.0);
+        let made = LazyCell::new(|| (1..=HEAPS).map(heap).collect::<Vec<Settled>>());
+        group.bench_function("50", |bencher| {
+            let start = || {
+                let heaps = made.iter();
+                let heaps = heaps.map(|(_, d, start)| Simulator::new(d, start.clone()).unwrap());
+                heaps.collect::<Vec<_>>()
+            };
+            let step = |mut heaps: Vec<Simulator<f64>>| {
+                for sim in &mut heaps {
+                    for k in 1..=STEPS {
+                        sim.advance_to(2.0 + f64::from(k) * DT).unwrap();
+                    }
+                }
+                heaps
+            };
+            bencher.iter_batched(start, step, BatchSize::PerIteration);
+        });
     }
 }
 
@@ -310,5 +342,13 @@ fn islands(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, forward_dynamics, steps, soft_heap, asleep, islands);
+criterion_group!(
+    benches,
+    forward_dynamics,
+    steps,
+    heaps,
+    soft_heap,
+    asleep,
+    islands
+);
 criterion_main!(benches);

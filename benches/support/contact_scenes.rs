@@ -105,12 +105,13 @@ pub(crate) fn boxes(
     (plant, scene)
 }
 
-/// Spheres in a bin.
+/// Spheres in a bin. Seeds differ in the offsets of the spheres at the start.
 pub(crate) fn clutter(
     approximation: DiscreteContactApproximation,
     n: usize,
+    seed: u32,
 ) -> (MultibodyPlant, SceneGraph) {
-    heap(approximation, n, &[Sphere::new(0.05).unwrap().into()])
+    heap(approximation, n, &[Sphere::new(0.05).unwrap().into()], seed)
 }
 
 /// The objects of `bin_20_objects` in `c_hydro.py`, soft, in the bin of [`clutter`].
@@ -122,7 +123,7 @@ pub(crate) fn soft_heap(model: ContactModel) -> (MultibodyPlant, SceneGraph) {
         Cylinder::new(0.045, 0.08).unwrap().into(),
         Ellipsoid::new(0.05, 0.04, 0.06).unwrap().into(),
     ];
-    let (mut plant, scene) = heap(DiscreteContactApproximation::Lagged, 20, &shapes);
+    let (mut plant, scene) = heap(DiscreteContactApproximation::Lagged, 20, &shapes, 1);
     plant.set_contact_model(model).unwrap();
     (plant, scene)
 }
@@ -132,6 +133,7 @@ fn heap(
     approximation: DiscreteContactApproximation,
     n: usize,
     shapes: &[Shape],
+    mut seed: u32,
 ) -> (MultibodyPlant, SceneGraph) {
     let (mut plant, mut scene) = ground(approximation);
     let k = if n <= 20 { 3 } else { 4 };
@@ -162,7 +164,6 @@ fn heap(
             .unwrap();
     }
     // The script's offsets are Python's random numbers; these have the same range.
-    let mut seed = 1_u32;
     let mut offset = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         0.02 * (f64::from(seed >> 8) / f64::from(1 << 24)) - 0.01
