@@ -6,6 +6,8 @@
 #[path = "support/posed_scene.rs"]
 mod posed_scene;
 mod support;
+#[path = "support/vtk_grid.rs"]
+mod vtk_grid;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
@@ -15,10 +17,9 @@ use std::hint::black_box;
 use tarragon::framework::random::RandomGenerator;
 use tarragon::framework::{DiagramScalar, Scalar, math};
 use tarragon::geometry::HydroelasticContactRepresentation::{Polygon, Triangle};
-use tarragon::geometry::{
-    BoxShape, Capsule, Cylinder, Ellipsoid, InMemoryMesh, MemoryFile, Mesh, Sphere,
-};
+use tarragon::geometry::{BoxShape, Capsule, Cylinder, Ellipsoid, Sphere};
 use tarragon::prelude::*;
+use vtk_grid::vtk_grid;
 
 /// Whether a shape is compliant, with the script's modulus.
 const COMPLIANT: bool = true;
@@ -137,48 +138,9 @@ fn base(c: &mut Criterion) {
     );
 }
 
-/// A box of `6 n^3` tetrahedra in a file in memory.
+/// A box of `6 n^3` tetrahedra.
 fn vtk_box(n: usize, size: f64) -> Shape {
-    use std::fmt::Write;
-    let at = |p: [usize; 3]| (p[0] * (n + 1) + p[1]) * (n + 1) + p[2];
-    let steps = |n: usize| {
-        (0..n).flat_map(move |i| (0..n).flat_map(move |j| (0..n).map(move |k| [i, j, k])))
-    };
-    let mut text = "# vtk DataFile Version 3.0\nbox\nASCII\nDATASET UNSTRUCTURED_GRID\n".to_owned();
-    writeln!(text, "POINTS {} double", (n + 1).pow(3)).unwrap();
-    for p in steps(n + 1) {
-        let [x, y, z] = p.map(|i| (i as f64 / n as f64 - 0.5) * size);
-        writeln!(text, "{x:?} {y:?} {z:?}").unwrap();
-    }
-    let count = 6 * n.pow(3);
-    writeln!(text, "CELLS {count} {}", 5 * count).unwrap();
-    let orders = [
-        [0, 1, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [0, 2, 1],
-        [1, 0, 2],
-        [2, 1, 0],
-    ];
-    for cube in steps(n) {
-        for (k, order) in orders.into_iter().enumerate() {
-            let mut corner = cube;
-            let mut tetrahedron = vec![at(corner)];
-            for axis in order {
-                corner[axis] += 1;
-                tetrahedron.push(at(corner));
-            }
-            if k >= 3 {
-                tetrahedron.swap(2, 3);
-            }
-            let [a, b, c, d]: [usize; 4] = tetrahedron.try_into().unwrap();
-            writeln!(text, "4 {a} {b} {c} {d}").unwrap();
-        }
-    }
-    writeln!(text, "CELL_TYPES {count}").unwrap();
-    text += &"10\n".repeat(count);
-    let file = MemoryFile::new(text.into_bytes(), ".vtk", "box.vtk");
-    Mesh::new(InMemoryMesh::new(file)).into()
+    vtk_grid(n, |p| p * (0.5 * size))
 }
 
 fn mesh(c: &mut Criterion) {

@@ -53,10 +53,11 @@ pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, Resolv
 pub use parsing::Parser;
 pub use plant::{
     BushingConstants, ContactMaterialOverride, ContactModel, ContactResults, DeformableBody,
-    DeformableContactInfo, DeformablePorts, ExternallyAppliedSpatialForce, HydroelasticContactInfo,
-    HydroelasticQuadraturePointData, MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts,
-    PlantDynamicsPorts, PointPairContactInfo, PositionSource, SleepSettings,
-    add_multibody_plant_scene_graph, compute_default_scene_aabb,
+    DeformableContactInfo, DeformablePorts, DeformableTangent, ExternallyAppliedSpatialForce,
+    FreeDeformableStep, HydroelasticContactInfo, HydroelasticQuadraturePointData, MaterialTangent,
+    MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts,
+    PointPairContactInfo, PositionSource, SleepSettings, add_multibody_plant_scene_graph,
+    compute_default_scene_aabb,
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};

@@ -15,7 +15,7 @@ const GROUPS_PER_TASK: usize = 64;
 const TARGETS_PER_TASK: usize = 512;
 /// Part of the lumped mass that is added to the mass matrix. The one-point quadrature leaves
 /// motions without kinetic energy, such as the rotation of a single element about its centroid.
-const LEAST_MASS: f64 = 1e-12;
+pub(super) const LEAST_MASS: f64 = 1e-12;
 
 /// Numbers of the elements and their sums.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! Material and damping of a deformable body.
 
 use crate::error::{Error, Result};
+use tarragon_framework::Scalar;
 
 /// Constitutive model of a deformable body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -121,13 +122,20 @@ impl DeformableBodyConfig {
 
     /// Lamé's parameters as the constitutive model uses them.
     pub(crate) fn lame(&self) -> Lame {
-        let (e, nu) = (self.youngs_modulus, self.poissons_ratio);
-        let mu = e / (2.0 * (1.0 + nu));
-        let mut lambda = e * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
+        let [lambda, mu] = self.lame_of(self.youngs_modulus, self.poissons_ratio);
+        Lame { lambda, mu }
+    }
+
+    /// Lamé's parameters lambda and mu for other moduli, in place of the own ones.
+    pub(super) fn lame_of<T: Scalar>(&self, youngs_modulus: T, poissons_ratio: T) -> [T; 2] {
+        let (e, nu) = (youngs_modulus, poissons_ratio);
+        let (one, two) = (T::one(), T::from(2.0));
+        let mu = e / (two * (one + nu));
+        let mut lambda = e * nu / ((one + nu) * (one - two * nu));
         if self.reparametrize_neo_hookean && self.material_model == MaterialModel::NeoHookean {
             lambda += mu;
         }
-        Lame { lambda, mu }
+        [lambda, mu]
     }
 }
 

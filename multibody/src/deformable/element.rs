@@ -77,6 +77,19 @@ impl ElementGroup {
         })
     }
 
+    /// The elements of the group, each with its lane.
+    pub(super) fn elements(&self) -> impl Iterator<Item = (usize, FemElement)> + '_ {
+        let used = (0..LANES).filter(|k| self.volume.0[*k] > 0.0);
+        used.map(|k| {
+            let element = FemElement {
+                vertices: self.vertices.map(|v| v[k]),
+                gradients: from_fn(|a| Vector3::from_fn(|i, _| self.gradients[a][i].0[k])),
+                volume: self.volume.0[k],
+            };
+            (k, element)
+        })
+    }
+
     /// Values of a field of vectors at the vertices.
     #[inline(always)]
     pub(super) fn gather(&self, field: &[f64]) -> [Vector; 4] {

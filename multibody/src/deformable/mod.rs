@@ -7,16 +7,19 @@
 //! numeric part of a sparse Cholesky factorization on `tile`s, with the dense parts `eliminate` and
 //! `solve` and the instructions that `dispatch` finds. `step` computes `free_motion` from its
 //! `start`, by `newton` in the nonlinear models, and answers what impulses do. External `forces`
-//! are evaluated at the points of `quadrature`.
+//! are evaluated at the points of `quadrature`. A `free_step` has derivatives, by those of the
+//! `residual` and of the nonlinear models' damping (`damping_change`).
 
 mod assembly;
 mod config;
+mod damping_change;
 mod dispatch;
 mod element;
 mod eliminate;
 mod factor;
 mod forces;
 mod free_motion;
+mod free_step;
 mod fronts;
 mod lanes;
 mod material;
@@ -28,6 +31,7 @@ mod pattern;
 mod polar;
 mod projection;
 mod quadrature;
+mod residual;
 mod solve;
 mod start;
 mod step;
@@ -38,6 +42,8 @@ mod tests;
 
 pub use config::{DeformableBodyConfig, MaterialModel};
 pub use forces::{ForceDensityField, ForceDensityVolume};
+pub(crate) use free_step::{FreeStep, FreeStepStart};
 pub(crate) use model::FemModel;
-pub(crate) use start::FemStepStart;
+pub(crate) use residual::parameters_of;
+pub(crate) use start::{FemStepFailure, FemStepStart};
 pub(crate) use step::FemStep;

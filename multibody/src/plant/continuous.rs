@@ -93,7 +93,7 @@ impl MultibodyPlant {
             contacts: ended,
             parameters: parameters.clone(),
             sleep: SleepState::default(),
-            deformable: DeformableEnd::default(),
+            deformable: DeformableEnd::empty(),
         })
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct DynamicsResult<T: Scalar> {
     /// The parameters that all of this was computed with.
     pub(super) parameters: Arc<ModelParameters<T>>,
     pub(super) sleep: SleepState,
-    pub(super) deformable: DeformableEnd,
+    pub(super) deformable: DeformableEnd<T>,
 }
 
 impl<T: Scalar> DynamicsResult<T> {
@@ -43,7 +43,7 @@ impl<T: Scalar> DynamicsResult<T> {
             contacts: EndedContacts::empty(),
             parameters: Arc::new(ModelParameters::empty()),
             sleep: SleepState::default(),
-            deformable: DeformableEnd::default(),
+            deformable: DeformableEnd::empty(),
         }
     }
 }

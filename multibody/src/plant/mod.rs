@@ -56,7 +56,9 @@ pub use contact_model::{ContactModel, SleepSettings};
 pub use contact_results::{
     ContactResults, HydroelasticContactInfo, HydroelasticQuadraturePointData, PointPairContactInfo,
 };
-pub use deformable::{DeformableContactInfo, DeformablePorts};
+pub use deformable::{
+    DeformableContactInfo, DeformablePorts, DeformableTangent, FreeDeformableStep, MaterialTangent,
+};
 pub use deformable_body::DeformableBody;
 pub use force_parameters::BushingConstants;
 pub use force_ports::PlantDynamicsPorts;

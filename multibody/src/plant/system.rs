@@ -254,7 +254,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                         let (result, _) = ctx.cached(dynamics)?;
                         next.xd_mut(state).copy_from_slice(&result.next);
                         for (body, end) in bodies.iter().zip(&result.deformable.next) {
-                            lift(end, next.xd_mut(*body));
+                            next.xd_mut(*body).copy_from_slice(end);
                         }
                         next.xa_mut(sampled).clone_from(result);
                         Ok(EventStatus::Succeeded)
@@ -264,7 +264,7 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
                         let (result, _) = ctx.cached(dynamics)?;
                         next.get_mut(state).copy_from_slice(&result.next);
                         for (body, end) in bodies.iter().zip(&result.deformable.next) {
-                            lift(end, next.get_mut(*body));
+                            next.get_mut(*body).copy_from_slice(end);
                         }
                         Ok(EventStatus::Succeeded)
                     });
@@ -302,13 +302,6 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         ports.dynamics = Some(entries.outputs(self, d, sampled));
         ports.deformable = deformable.map(|entries| entries.ports(self, d));
         ports
-    }
-}
-
-/// Copies numbers into another scalar.
-fn lift<T: Scalar>(from: &[f64], to: &mut [T]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = T::from(*from);
     }
 }
 

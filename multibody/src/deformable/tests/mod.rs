@@ -1,6 +1,6 @@
 //! Tests of the whole room.
 
+mod derivatives;
 mod meshes;
 mod recorded;
 mod steps;
-mod timing;

@@ -3,18 +3,24 @@
 //! They are registered with their geometry (`registration`); some of their vertices may be held at
 //! walls or fixed to rigid bodies (`boundary`). In a `step`, the bodies move freely first. Then
 //! `sites` finds where they touch others, the convex problem of the plant decides how the vertices
-//! there move, and all others follow. `results` reports the contacts, `ports` are those of the
-//! plant.
+//! there move, and all others follow. A `derived_step` adds derivatives by the state, a `free_step`
+//! has them by the material, too. `results` reports the contacts, `ports` are those of the plant.
 
 mod boundary;
+#[cfg(test)]
+mod derivative_tests;
+mod derived_step;
+mod free_step;
 mod ports;
 mod registration;
 mod results;
+mod scalar_cast;
 mod sites;
 mod step;
 #[cfg(test)]
 mod tests;
 
+pub use self::free_step::{DeformableTangent, FreeDeformableStep, MaterialTangent};
 pub use self::ports::DeformablePorts;
 pub(super) use self::ports::{DeformableEntries, DeformableStates};
 pub use self::results::DeformableContactInfo;

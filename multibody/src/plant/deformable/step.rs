@@ -2,33 +2,43 @@
 
 use super::ports::DeformableStates;
 use super::results::{EndedDeformableContacts, add_forces};
+use super::scalar_cast::derived_end;
 use super::sites::{ActivePlaces, SiteFrame};
 use crate::deformable::{FemStep, FemStepStart};
 use crate::discrete::{ActiveVertices, ConstraintEnd, DeformableProblem};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kinematics::PositionKinematics;
 use crate::plant::contact_materials::ContactMaterials;
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
-use std::any::Any;
 use std::sync::Arc;
-use tarragon_framework::Scalar;
+use tarragon_framework::{AutoDiff, Scalar};
 use tarragon_geometry::{DeformableContact, QueryObject};
 
 /// Deformable bodies at the end of a step.
-#[derive(Clone, Debug, Default)]
-pub(in crate::plant) struct DeformableEnd {
+#[derive(Clone, Debug)]
+pub(in crate::plant) struct DeformableEnd<T> {
     /// By body: positions, velocities, and positions at the start of the step.
-    pub(in crate::plant) next: Vec<Vec<f64>>,
+    pub(in crate::plant) next: Vec<Vec<T>>,
     pub(in crate::plant) contacts: EndedDeformableContacts,
+}
+
+impl<T> DeformableEnd<T> {
+    /// Returns the end of a step of a plant without deformable bodies.
+    pub(in crate::plant) fn empty() -> Self {
+        Self {
+            next: vec![],
+            contacts: EndedDeformableContacts::default(),
+        }
+    }
 }
 
 /// Work space of steps.
 #[derive(Clone, Debug, Default)]
 pub(in crate::plant) struct DeformableWork {
-    bodies: Vec<DeformableBodyWork>,
+    pub(super) bodies: Vec<DeformableBodyWork>,
     pub(in crate::plant) problem: DeformableProblem,
     contact: Option<Arc<DeformableContact>>,
     /// Surface and face of the first sites of the problem.
@@ -37,24 +47,27 @@ pub(in crate::plant) struct DeformableWork {
 
 /// Work space of one body.
 #[derive(Clone, Debug, Default)]
-struct DeformableBodyWork {
+pub(super) struct DeformableBodyWork {
     fem: FemStep,
     /// Positions, velocities, and positions before, at the start of the step.
-    state: Vec<f64>,
+    pub(super) state: Vec<f64>,
     /// External forces at the vertices.
     forces: Vec<f64>,
     /// Vertices that constraints may move.
     participants: Vec<u32>,
     places: ActivePlaces,
-    moves: bool,
+    pub(super) moves: bool,
+    /// The end of the step as in [`DeformableEnd`], if it has derivatives; else empty.
+    pub(super) derived: Vec<AutoDiff>,
 }
 
 impl DeformableWork {
     /// Computes the free motion of all bodies and where they touch others.
     ///
     /// # Errors
-    /// Returns an error if the scalar has derivatives, if a body has no finite motion, or if a
-    /// geometry in contact lacks a property.
+    /// Returns an error if a body has no finite motion, or if a geometry in contact lacks a
+    /// property; with derivatives also if a body is in contact, fixed to a rigid body or in a force
+    /// field.
     pub(in crate::plant) fn begin<T: Scalar>(
         &mut self,
         plant: &MultibodyPlant,
@@ -68,18 +81,16 @@ impl DeformableWork {
         if plant.deformables.is_empty() {
             return Ok(());
         }
-        if T::NDERIV > 0 {
-            return Err(Error::unsupported(
-                "MultibodyPlant: a step of deformable bodies has no derivatives yet; use f64",
-            ));
-        }
-        let query = query.and_then(|query| (query as &dyn Any).downcast_ref::<QueryObject<f64>>());
         self.contact = match query {
             Some(query) => Some(Arc::new(query.compute_deformable_contact()?)),
             None => None,
         };
         self.move_freely(plant, states)?;
-        self.add_sites(plant, states, positions, query, materials)
+        self.add_sites(plant, states, positions, query, materials)?;
+        if T::NDERIV > 0 {
+            self.differentiate(plant, states)?;
+        }
+        Ok(())
     }
 
     /// Computes the free motion of all bodies.
@@ -97,6 +108,7 @@ impl DeformableWork {
             active.clear();
             work.state.clear();
             work.state.extend(state.iter().map(|x| x.re()));
+            work.derived.clear();
             work.moves = !states.is_disabled(body.index);
             work.participants.clear();
             if !work.moves {
@@ -145,7 +157,7 @@ impl DeformableWork {
         plant: &MultibodyPlant,
         states: &DeformableStates<'_, T>,
         positions: &PositionKinematics<T>,
-        query: Option<&QueryObject<f64>>,
+        query: Option<&QueryObject<T>>,
         materials: &mut ContactMaterials,
     ) -> Result<()> {
         let places: Vec<&ActivePlaces> = self.bodies.iter().map(|work| &work.places).collect();
@@ -188,7 +200,7 @@ impl DeformableWork {
         (v, ends): (&[T], &[ConstraintEnd<f64>]),
         positions: &PositionKinematics<T>,
         sums: [&mut [SpatialVector<T>]; 2],
-        out: &mut DeformableEnd,
+        out: &mut DeformableEnd<T>,
     ) {
         let n = plant.deformables.len();
         out.next.resize_with(n, Vec::new);
@@ -197,18 +209,25 @@ impl DeformableWork {
         let bodies = plant.deformables.iter().zip(&mut self.bodies);
         for ((body, work), next) in bodies.zip(&mut out.next) {
             let size = body.num_dofs();
-            next.clone_from(&work.state);
+            let mut end = work.state.clone();
             if !work.moves {
-                next[size..2 * size].fill(0.0);
+                end[size..2 * size].fill(0.0);
+                lift(&end, next);
+                continue;
+            }
+            if let Some(derived) = derived_end::<T>(&work.derived) {
+                next.clear();
+                next.extend(derived);
                 continue;
             }
             let num_active = 3 * work.fem.participants().len();
             let active: Vec<f64> = rest.by_ref().take(num_active).collect();
             let (fem, start) = work.start(body, dt);
-            let (q, others) = next.split_at_mut(size);
+            let (q, others) = end.split_at_mut(size);
             let (v, q0) = others.split_at_mut(size);
             q0.copy_from_slice(start.positions);
             fem.complete(&start, &active, v, q);
+            lift(&end, next);
         }
         add_forces(&self.problem, ends, dt, positions, sums, self.faces.len());
         out.contacts
@@ -216,7 +235,18 @@ impl DeformableWork {
     }
 }
 
+/// Replaces numbers by those of another scalar.
+fn lift<T: Scalar>(from: &[f64], to: &mut Vec<T>) {
+    to.clear();
+    to.extend(from.iter().map(|x| T::from(*x)));
+}
+
 impl DeformableBodyWork {
+    /// Returns true if constraints may move a vertex.
+    pub(super) fn has_participants(&self) -> bool {
+        !self.fem.participants().is_empty()
+    }
+
     /// Returns the finite elements and the start of the step.
     fn start<'a>(
         &'a mut self,

@@ -7,6 +7,7 @@ use crate::ids::GeometryId;
 use crate::properties::Role;
 use crate::scene::snapshot::deformables::ConfiguredGeometry;
 use crate::shape::{Obb, calc_obb};
+use crate::values::values_of_pose;
 use nalgebra::DVector;
 use tarragon_framework::Scalar;
 
@@ -90,13 +91,13 @@ impl<T: Scalar> QueryObject<T> {
         if let Some(deformable) = self.kinematics.deformables().get(number) {
             return Obb::from_points(deformable.shape().vertices()).map(Some);
         }
-        let x_wg = crate::values::values_of_pose(self.kinematics.x_wg(number));
+        let x_wg = values_of_pose(self.kinematics.x_wg(number));
         let obb = calc_obb(&self.state.geometries[number].shape)?;
         Ok(obb.map(|obb| Obb::new(x_wg * obb.pose(), *obb.half_width())))
     }
 }
 
-impl QueryObject<f64> {
+impl<T: Scalar> QueryObject<T> {
     /// Returns the contact of all deformable geometries with the proximity role, by (A, B): with
     /// rigid geometry and with each other, but not with themselves (Drake's
     /// `ComputeDeformableContact`). Collision filters apply.
@@ -104,7 +105,8 @@ impl QueryObject<f64> {
     /// Rigid partners are the geometries with the proximity role that have a resolution hint and a
     /// modulus, which the [defaults](crate::DefaultProximityProperties) of the scene may fill in,
     /// whether they are rigid or compliant in hydroelastic contact or neither. They take part as
-    /// their compliant meshes. Half spaces do not take part.
+    /// their compliant meshes. Half spaces do not take part. The result holds values: derivatives
+    /// of poses and configurations do not enter it.
     ///
     /// ```
     /// use nalgebra::{DVector, Isometry3};
@@ -140,10 +142,9 @@ impl QueryObject<f64> {
     /// of a deformable mesh has no area.
     pub fn compute_deformable_contact(&self) -> Result<DeformableContact> {
         let all = self.kinematics.deformables().geometries();
-        let has_role = |g: &&ConfiguredGeometry<f64>| {
-            self.state.geometries[g.number].has_role(Role::Proximity)
-        };
-        let all: Vec<&ConfiguredGeometry<f64>> = all.iter().filter(has_role).collect();
+        let has_role =
+            |g: &&ConfiguredGeometry<T>| self.state.geometries[g.number].has_role(Role::Proximity);
+        let all: Vec<&ConfiguredGeometry<T>> = all.iter().filter(has_role).collect();
         if all.is_empty() {
             return Ok(DeformableContact::default());
         }
@@ -158,7 +159,7 @@ impl QueryObject<f64> {
                         [id(a.number), id(b)],
                         a.shape(),
                         (&partner.mesh, partner.modulus),
-                        self.kinematics.x_wg(b),
+                        &values_of_pose(self.kinematics.x_wg(b)),
                     ));
                 }
             }

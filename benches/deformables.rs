@@ -1,0 +1,195 @@
+//! Benches of steps with deformable bodies, the counterpart of `c_deformable.py`.
+
+#![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
+#![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
+
+#[path = "support/vtk_grid.rs"]
+mod vtk_grid;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use nalgebra::{Isometry3, Vector3};
+use std::cell::LazyCell;
+use std::time::{Duration, Instant};
+use tarragon::geometry::{BoxShape, CoulombFriction, GeometryInstance, ProximityProperties};
+use tarragon::multibody::{
+    BodyIndex, DeformableBodyConfig, DiscreteContactApproximation, MaterialModel,
+};
+use tarragon::prelude::*;
+use vtk_grid::vtk_grid;
+
+/// Time step (s).
+const DT: f64 = 5e-3;
+const CONTACT: bool = true;
+
+fn material() -> ProximityProperties {
+    ProximityProperties::new()
+        .with_friction(CoulombFriction::new(0.5, 0.5).unwrap())
+        .with_point_stiffness(1e6)
+        .and_then(|p| p.with_dissipation(0.0))
+        .unwrap()
+}
+
+/// A grid mapped smoothly to a ball.
+fn ball(n: usize) -> Shape {
+    let part = |a: f64, b: f64, c: f64| {
+        let (b, c) = (b * b, c * c);
+        0.1 * a * (1.0 - b / 2.0 - c / 2.0 + b * c / 3.0).sqrt()
+    };
+    vtk_grid(n, |p| {
+        Vector3::new(
+            part(p.x, p.y, p.z),
+            part(p.y, p.z, p.x),
+            part(p.z, p.x, p.y),
+        )
+    })
+}
+
+/// Balls of `6 n^3` tetrahedra above each other, the first in the air or on the ground, after five
+/// steps.
+fn balls(
+    n: usize,
+    model: MaterialModel,
+    contact: bool,
+    count: usize,
+) -> (Diagram<f64>, Context<f64>) {
+    let (mut plant, mut scene) = (MultibodyPlant::new(DT).unwrap(), SceneGraph::new());
+    plant
+        .set_discrete_contact_approximation(DiscreteContactApproximation::Sap)
+        .unwrap();
+    plant
+        .register_as_source_for_scene_graph(&mut scene)
+        .unwrap();
+    if contact {
+        let ground = material()
+            .with_compliant_hydroelastic(1e7)
+            .and_then(|p| p.with_resolution_hint(1.0))
+            .unwrap();
+        plant
+            .register_collision_geometry(
+                &mut scene,
+                BodyIndex::WORLD,
+                Isometry3::translation(0.0, 0.0, -0.1),
+                BoxShape::new(4.0, 4.0, 0.2).unwrap(),
+                "ground",
+                ground,
+            )
+            .unwrap();
+    }
+    let config = DeformableBodyConfig {
+        youngs_modulus: 1e5,
+        poissons_ratio: 0.4,
+        mass_density: 1e3,
+        stiffness_damping_coefficient: 0.01,
+        material_model: model,
+        ..Default::default()
+    };
+    for i in 0..count {
+        let height = if contact { 0.097 } else { 1.0 };
+        let at = Isometry3::translation(0.0, 0.0, height + 0.195 * i as f64);
+        let ball = GeometryInstance::new(at, ball(n), format!("ball{i}")).unwrap();
+        let ball = ball.with_proximity(material());
+        plant
+            .register_deformable_body(&mut scene, ball, &config, 1.0)
+            .unwrap();
+    }
+    let mut b = DiagramBuilder::new();
+    add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(5.0 * DT).unwrap();
+    let context = sim.context().clone();
+    (diagram, context)
+}
+
+/// A scene, with the pool of threads whose size is given; 0 is that of the machine.
+struct Case {
+    n: usize,
+    model: MaterialModel,
+    contact: bool,
+    count: usize,
+    threads: usize,
+}
+
+/// Measures one step, as one call of `advance_to`: the script's twelve steps, again and again.
+fn bench_step(c: &mut Criterion, name: &str, case: &Case) {
+    const STEPS: u32 = 12;
+    let Case { n, count, .. } = *case;
+    let made = LazyCell::new(|| balls(n, case.model, case.contact, count));
+    let elements = 6 * n.pow(3) * count;
+    let mut group = c.benchmark_group(format!("C2.step.{name}"));
+    group.sample_size(10);
+    group.bench_function(elements.to_string(), |bencher| {
+        let (diagram, start) = &*made;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(case.threads);
+        let pool = pool.build().unwrap();
+        let mut steps = STEPS;
+        let mut sim = Simulator::new(diagram, start.clone()).unwrap();
+        bencher.iter_custom(|iterations| {
+            let mut time = Duration::ZERO;
+            for _ in 0..iterations {
+                if steps == STEPS {
+                    steps = 0;
+                    sim = Simulator::new(diagram, start.clone()).unwrap();
+                }
+                steps += 1;
+                let end = f64::from(5 + steps) * DT;
+                let begin = Instant::now();
+                pool.install(|| sim.advance_to(end)).unwrap();
+                time += begin.elapsed();
+            }
+            time
+        });
+    });
+}
+
+fn steps(c: &mut Criterion) {
+    let models = [
+        ("linear_corotated", MaterialModel::LinearCorotated, 9),
+        ("linear", MaterialModel::Linear, 6),
+        ("corotated", MaterialModel::Corotated, 6),
+        ("neo_hookean", MaterialModel::NeoHookean, 6),
+    ];
+    for (name, model, most) in models {
+        for n in [3, 6, 9].into_iter().filter(|n| *n <= most) {
+            for (place, contact) in [("free", !CONTACT), ("ground", CONTACT)] {
+                let case = Case {
+                    n,
+                    model,
+                    contact,
+                    count: 1,
+                    threads: 1,
+                };
+                bench_step(c, &format!("{place}.{name}"), &case);
+            }
+        }
+    }
+    for n in [3, 6] {
+        let case = Case {
+            n,
+            model: MaterialModel::LinearCorotated,
+            contact: CONTACT,
+            count: 2,
+            threads: 1,
+        };
+        bench_step(c, "two_stacked.linear_corotated", &case);
+    }
+}
+
+/// Large bodies on one thread and on two.
+fn threads(c: &mut Criterion) {
+    for n in [9, 21] {
+        for threads in [1, 2] {
+            let case = Case {
+                n,
+                model: MaterialModel::LinearCorotated,
+                contact: CONTACT,
+                count: 1,
+                threads,
+            };
+            bench_step(c, &format!("threads{threads}.linear_corotated"), &case);
+        }
+    }
+}
+
+criterion_group!(benches, steps, threads);
+criterion_main!(benches);
