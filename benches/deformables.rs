@@ -86,7 +86,7 @@ fn balls(
     for i in 0..count {
         let height = if contact { 0.097 } else { 1.0 };
         let at = Isometry3::translation(0.0, 0.0, height + 0.195 * i as f64);
-        let ball = GeometryInstance::new(at, ball(n), format!("ball{i}")).unwrap();
+        let ball = GeometryInstance::new(at, ball(n), &format!("ball{i}")).unwrap();
         let ball = ball.with_proximity(material());
         plant
             .register_deformable_body(&mut scene, ball, &config, 1.0)

@@ -147,13 +147,6 @@ impl Fronts {
         &self.participants
     }
 
-    /// Number of products of tiles that the factorization takes, for measurements.
-    #[cfg(test)]
-    pub(super) fn products(&self) -> usize {
-        let roots = self.roots.iter();
-        roots.map(|r| self.fronts[*r as usize].products).sum()
-    }
-
     /// Length of the factor.
     pub(super) fn factor_len(&self) -> usize {
         self.fronts.last().map_or(0, |f| f.start + f.len())

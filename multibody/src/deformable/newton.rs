@@ -81,7 +81,7 @@ const FORCES: Wanted = Wanted {
 };
 
 impl Newton {
-    /// Finds the velocities at the end of a step; returns the number of iterations.
+    /// Finds the velocities at the end of a step.
     pub(super) fn solve(
         &mut self,
         m: &mut FemMotion,
@@ -89,7 +89,7 @@ impl Newton {
         start: &FemStepStart<'_>,
         constants: StepConstants,
         parallel: bool,
-    ) -> Result<usize, FemStepFailure> {
+    ) -> Result<(), FemStepFailure> {
         let p = Problem {
             model,
             start,
@@ -118,7 +118,7 @@ impl Newton {
             let stalled = progress == Progress::Hidden && size > 0.5 * last_size;
             // One system at least, so that the matrix is that of this step.
             if iteration > 0 && (size <= tolerance || stalled) {
-                return Ok(iteration);
+                return Ok(());
             }
             last_size = size;
             projected = self.factor(m, &p, projected)?;

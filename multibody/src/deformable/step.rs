@@ -30,7 +30,6 @@ pub(crate) struct FemStep {
     newton: Newton,
     /// Participants that are not fixed.
     participants: Vec<u32>,
-    iterations: usize,
 }
 
 impl FemStep {
@@ -48,10 +47,9 @@ impl FemStep {
         let parallel = is_parallel(model);
         let Self { motion, newton, .. } = self;
         if model.material.is_linear() {
-            self.iterations = 1;
             motion.solve_linear(model, start, constants, parallel)?;
         } else {
-            self.iterations = newton.solve(motion, model, start, constants, parallel)?;
+            newton.solve(motion, model, start, constants, parallel)?;
         }
         motion.move_positions(start);
         match are_finite(&motion.velocities) && are_finite(&motion.positions) {
@@ -108,12 +106,6 @@ impl FemStep {
     #[cfg(test)]
     pub(crate) fn positions(&self) -> &[f64] {
         &self.motion.positions
-    }
-
-    /// Number of linear systems that the free motion took.
-    #[cfg(test)]
-    pub(crate) fn iterations(&self) -> usize {
-        self.iterations
     }
 
     /// Participants of the step that are not fixed, in ascending order.

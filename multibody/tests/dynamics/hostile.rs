@@ -12,13 +12,13 @@ use tarragon_multibody::*;
 /// Number of scenes in a test run; `TARRAGON_HOSTILE_SCENES` asks for more.
 const SCENES: usize = 150;
 
-fn pick<'a, V>(random: &mut RandomGenerator, all: &'a [V]) -> &'a V {
+pub(super) fn pick<'a, V>(random: &mut RandomGenerator, all: &'a [V]) -> &'a V {
     let at = random.uniform(0.0, all.len() as f64) as usize;
     &all[at.min(all.len() - 1)]
 }
 
 /// A power of ten between two exponents.
-fn power(random: &mut RandomGenerator, low: f64, high: f64) -> f64 {
+pub(super) fn power(random: &mut RandomGenerator, low: f64, high: f64) -> f64 {
     10.0_f64.powf(random.uniform(low, high))
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod discrete;
 mod few_variables;
 mod forward;
 mod hostile;
+mod hostile_deformable;
 mod hydroelastic;
 mod options;
 mod parameters;

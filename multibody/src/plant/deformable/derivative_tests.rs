@@ -98,7 +98,7 @@ fn steps_of_autodiff_diagrams_have_derivatives_by_the_state() {
         velocities: dv,
         ..Default::default()
     };
-    let (dq1, dv1) = step.push_forward(&change).unwrap();
+    let [dq1, dv1] = step.push_forward(&change).unwrap();
     let lists = [(&q1, step.positions(), dq1), (&v1, step.velocities(), dv1)];
     for (found, values, derivatives) in lists {
         let all = found.iter().zip(values.iter().zip(&derivatives));

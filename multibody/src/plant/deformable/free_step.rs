@@ -171,10 +171,7 @@ impl FreeDeformableStep {
     /// # Errors
     /// Returns an error if a list has another length than there are vertices, if a number is not
     /// finite, or if the iteration for the change of damping does not converge.
-    pub fn push_forward(
-        &mut self,
-        change: &DeformableTangent,
-    ) -> Result<(Vec<Vector3<f64>>, Vec<Vector3<f64>>)> {
+    pub fn push_forward(&mut self, change: &DeformableTangent) -> Result<[Vec<Vector3<f64>>; 2]> {
         check_lists(
             &self.place,
             self.fem.num_vertices(),
@@ -193,8 +190,7 @@ impl FreeDeformableStep {
         }
         let ends = self.step.push_forward(&self.fem, [&q, &v], parameters);
         let ends = ends.map_err(|failure| failure.error(&self.place))?;
-        let [q, v] = ends.map(|x| x.iter().map(|x| x.eps[0]).collect::<Vec<f64>>());
-        Ok((vectors(&q), vectors(&v)))
+        Ok(ends.map(|x| vectors(&x.iter().map(|x| x.eps[0]).collect::<Vec<f64>>())))
     }
 
     /// Returns the gradient of a function of the end of the step by state and material at its
