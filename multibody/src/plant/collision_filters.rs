@@ -85,7 +85,7 @@ impl MultibodyPlant {
     pub fn collision_filter_groups(&self) -> impl Iterator<Item = (&str, &[BodyIndex])> {
         self.filter_groups.iter().map(|g| (&*g.name, &*g.members))
     }
-    /// Returns the collision filter groups of model files: scoped name and deformable member bodies.
+    /// Returns the collision filter groups of model files: scoped name and deformable members.
     pub fn collision_filter_groups_of_deformables(
         &self,
     ) -> impl Iterator<Item = (&str, &[DeformableBodyIndex])> {

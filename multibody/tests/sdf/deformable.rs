@@ -75,7 +75,7 @@ fn beside(inner: &str) -> String {
 /// A file: its outcome is that of Drake, unless it is one of `ours`.
 struct Case {
     text: String,
-    /// What Drake accepts and we refuse, or the other way round, with the reason.
+    /// Reason why one of Drake and this parser accepts it and the other does not.
     ours: Option<&'static str>,
     /// Part of the only message, `None` if there is none.
     said: Option<&'static str>,
@@ -276,7 +276,7 @@ fn cases() -> Vec<Case> {
             ),
             Some("warning: <surface> in <collision> is ignored: friction is <drake:mu_dynamic>"),
         ),
-        // What else is in a link.
+        // Other elements of a link.
         (
             with("<inertial><mass>1</mass></inertial>"),
             Some("warning: <inertial> in <link> is ignored: <drake:mass_density>"),

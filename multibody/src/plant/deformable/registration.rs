@@ -28,7 +28,7 @@ impl MultibodyPlant {
 
     /// Adds a deformable body with its geometry, whose name and pose in the world are those of the
     /// body. The geometry is a sphere, divided by the resolution hint (m), or a mesh of tetrahedra
-    /// from a `.vtk` file. Viewers show it in any case: if it has no illustration role, it gets one.
+    /// from a `.vtk` file. Viewers show it in any case: without an illustration role, it gets one.
     ///
     /// ```
     /// use nalgebra::Isometry3;
@@ -131,19 +131,18 @@ impl MultibodyPlant {
         Ok(index)
     }
 
-    /// Sets the pose in W that a deformable body starts with (Drake's `set_default_pose`), initially
-    /// that of its geometry. Walls and fixed constraints select vertices at the pose of the
-    /// geometry still.
+    /// Sets the pose in W that a deformable body starts with (Drake's `set_default_pose`),
+    /// initially that of its geometry. Walls and fixed constraints still select vertices at the
+    /// pose of the geometry.
     ///
     /// # Errors
-    /// Returns an error after `finalize`, if the body is unknown, or if the pose is not finite.
+    /// Returns an error if the body is unknown, or if the pose is not finite.
     pub fn set_default_deformable_body_pose(
         &mut self,
         body: DeformableBodyIndex,
         x_wd: Isometry3<f64>,
     ) -> Result<()> {
         let place = self.deformable_body(body)?.place();
-        self.check_open(|| format!("{place}: the default pose"))?;
         let mut numbers = x_wd.rotation.coords.iter().chain(&x_wd.translation.vector);
         if !numbers.all(|x| x.is_finite()) {
             return Err(Error::invalid(format!(
