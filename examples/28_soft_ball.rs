@@ -4,11 +4,12 @@
 //! cargo run --release --example 28_soft_ball -- 2.5
 //! ```
 //!
-//! Both bodies are tetrahedra with a linear corotated material. The ball is a sphere that the scene
-//! divides; the bear is a union of balls, cut out of a grid and fitted to their surface. Prints five
-//! times a second where they are, how tall they are compared to the start, and the force of the stairs
-//! on them. Writes the mesh of the bear and `stairs.html`, which plays the motion without a server,
-//! to `target/28_soft_ball/`. The argument is the simulated time (s), 2.5 by default.
+//! Both bodies are tetrahedra with a linear corotated material. The ball is a sphere that the
+//! scene divides; the bear is a union of balls, cut out of a grid and fitted to their surface.
+//! Prints five times a second where they are, how tall they are compared to the start, and the
+//! force of the stairs on them. Writes the mesh of the bear and `stairs.html`, which plays the
+//! motion without a server, to `target/28_soft_ball/`. The argument is the simulated time (s), 2.5
+//! by default.
 
 #![allow(clippy::print_stdout, reason = "examples show what they do")]
 
