@@ -507,6 +507,7 @@ fn describe(path: &Path) -> (Value, Vec<String>) {
         let positions = plant.deformable_positions(&context, index).unwrap();
         body["positions"] = vectors(&positions).into();
     }
+    bodies.sort_by_key(|body| body["name"].to_string());
     answer["bodies"] = bodies.into();
     (answer, said)
 }

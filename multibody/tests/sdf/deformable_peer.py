@@ -43,7 +43,8 @@ def describe(path):
                 "name": body.scoped_name().get_full(),
                 "geometry": inspector.GetName(geometry),
                 "config": [
-                    config.youngs_modulus(), config.poissons_ratio(), config.mass_density(),
+                    # JSON has no infinity.
+                    min(config.youngs_modulus(), 1e300), config.poissons_ratio(), config.mass_density(),
                     config.mass_damping_coefficient(), config.stiffness_damping_coefficient(),
                 ],
                 "material": str(config.material_model()).split(".")[-1],
@@ -60,7 +61,7 @@ def describe(path):
     frames = [plant.get_frame(i) for m in models for i in plant.GetFrameIndices(m)]
     return {
         "ok": True,
-        "bodies": bodies,
+        "bodies": sorted(bodies, key=lambda body: body["name"]),
         "num_bodies": plant.num_bodies(),
         "frames": [[f.name(), f.body().name()] for f in frames],
         "candidates": len(inspector.GetCollisionCandidates()),
