@@ -2,6 +2,7 @@
 
 use super::Answered;
 use super::fields::{Fields, array, numbers, wrong};
+use super::hydroelastic;
 use super::number::{Double, Number};
 use super::scene::MeshFiles;
 use nalgebra::{Isometry3, Matrix3, Vector3};
@@ -105,7 +106,8 @@ impl MotionRequest {
         let gravity = gravity.map(|g| numbers(&g, &fields.path("gravity")).map(Vector3::from));
         let steps = steps(fields.required("steps")?, &fields.path("steps"))?;
         let path = fields.path("bodies");
-        let bodies = fields.list("bodies")?.into_iter().enumerate();
+        let bodies = array(fields.required("bodies")?, &path)?;
+        let bodies = bodies.into_iter().enumerate();
         let bodies = bodies.map(|(i, body)| Body::parse(body, format!("{path}[{i}]"), meshes));
         let bodies = bodies.collect::<Result<_, _>>()?;
         let path = fields.path("rigid");
@@ -308,6 +310,10 @@ impl Rigid {
             .map_err(refused)?;
         let hint = hydro.optional_number("resolution_hint")?.unwrap_or(1.0);
         contact = contact.with_resolution_hint(hint).map_err(refused)?;
+        if let Some(word) = hydro.optional("compliance") {
+            let kind = hydroelastic::compliance(&word, &hydro.path("compliance"))?;
+            contact.set_untyped("hydroelastic", "compliance_type", kind);
+        }
         if let Some(thickness) = hydro.optional_number("slab_thickness")? {
             contact.set_untyped("hydroelastic", "slab_thickness", thickness);
         }

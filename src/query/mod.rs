@@ -91,6 +91,7 @@ Or a scene with deformable bodies, and the steps whose ends are asked for, in an
   model            "linear", "linear_corotated" (default), "corotated" or "neo_hookean"
   walls            hold the vertices behind a point, on the other side than the normal
   fixed_to_world   holds the vertices inside of a shape
+  hydro            as in scenes above, but "compliance" is "compliant" by default
   mass             of a rigid body that moves (kg); without it, it is fixed to the world
 Its answer is {"deformable": [{"step", "bodies": {name: {"positions", "velocities"}}, "rigid": {name: pose of one
   that moves}, "contacts": [{"a", "b", "faces", "area", "centroid", "force_on_a"}]}, ...], "error": null}, all in the

@@ -72,6 +72,9 @@ fn beside(inner: &str) -> String {
     ))
 }
 
+/// Reason for not asking Drake.
+const ABORTS: &str = "Drake ends the process";
+
 /// A file: its outcome is that of Drake, unless it is one of `ours`.
 struct Case {
     text: String,
@@ -361,10 +364,6 @@ fn cases() -> Vec<Case> {
             beside("<frame name='f'/><frame name='g' attached_to='f'/>"),
             None,
         ),
-        (
-            beside("<frame name='f' attached_to='l'/>"),
-            Some("is not a rigid body"),
-        ),
         (beside(joint), Some("is not a rigid body")),
         (beside(rigid), None),
         (
@@ -396,6 +395,11 @@ fn cases() -> Vec<Case> {
             said,
         });
     };
+    differ(
+        beside("<frame name='f' attached_to='l'/>"),
+        ABORTS,
+        Some("is not a rigid body"),
+    );
     differ(
         material("youngs_modulus", "inf"),
         "Drake computes with infinities",
@@ -564,7 +568,9 @@ fn files_are_read_as_by_pydrake() {
     };
     let folder = folder();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdf/deformable_peer.py");
-    let (cases, mut lines) = (cases(), String::new());
+    let mut cases = cases();
+    cases.retain(|case| case.ours != Some(ABORTS));
+    let mut lines = String::new();
     let file = |i: usize| folder.path().join(format!("{i}.sdf"));
     for (i, case) in cases.iter().enumerate() {
         std::fs::write(file(i), &case.text).unwrap();

@@ -3,7 +3,6 @@ prints what became of each as a line of JSON."""
 
 import json
 import logging
-import os
 import sys
 
 from pydrake.geometry import Role
@@ -71,18 +70,8 @@ def describe(path):
 
 
 for line in sys.stdin:
-    reader, writer = os.pipe()
-    child = os.fork()  # Drake ends the process at some invalid files.
-    if child == 0:
-        try:
-            answer = describe(line.strip())
-        except Exception as error:  # pylint: disable=broad-except
-            answer = {"ok": False, "error": str(error)[:300]}
-        with os.fdopen(writer, "w") as stream:
-            stream.write(json.dumps(answer))
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as stream:
-        text = stream.read()
-    os.waitpid(child, 0)
-    print(text or json.dumps({"ok": False, "error": "aborted"}), flush=True)
+    try:
+        answer = describe(line.strip())
+    except Exception as error:  # pylint: disable=broad-except
+        answer = {"ok": False, "error": str(error)[:300]}
+    print(json.dumps(answer), flush=True)
