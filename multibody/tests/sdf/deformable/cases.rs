@@ -1,16 +1,6 @@
-//! Deformable links: what becomes of them here and in pydrake, and the messages about invalid ones.
+//! Files with deformable links, valid and invalid.
 
-#![allow(clippy::print_stderr, reason = "skipped tests are reported")]
-
-use super::{model, try_load};
-use nalgebra::Vector3;
-use serde_json::{Value, json};
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use tarragon_framework::prelude::*;
-use tarragon_geometry::{Role, SceneGraph};
-use tarragon_multibody::{MaterialModel, MultibodyPlant, Parser, add_multibody_plant_scene_graph};
+use crate::sdf::model;
 use tempfile::TempDir;
 
 /// Two tetrahedra on a common face.
@@ -23,9 +13,9 @@ const INSIDE: &str = "v 0.1 0.1 0.1\nv 0.3 0.1 0.1\nv 0.1 0.3 0.1\nvn 0 0 1\nf 1
 const OUTSIDE: &str = "v 5 0.1 0.1\nv 0.3 0.1 0.1\nv 0.1 0.3 0.1\nvn 0 0 1\nf 1//1 2//1 3//1\n";
 
 const MESH: &str = "<geometry><mesh><uri>two.vtk</uri></mesh></geometry>";
-const BALL: &str = "<geometry><sphere><radius>0.1</radius></sphere></geometry>";
+pub(super) const BALL: &str = "<geometry><sphere><radius>0.1</radius></sphere></geometry>";
 
-fn folder() -> TempDir {
+pub(super) fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [("two.vtk", VTK), ("in.obj", INSIDE), ("out.obj", OUTSIDE)] {
         std::fs::write(folder.path().join(name), text).unwrap();
@@ -42,13 +32,13 @@ fn collision(inner: &str) -> String {
 fn visual(inner: &str) -> String {
     format!("<visual name='v'>{inner}</visual>")
 }
-fn wall(point: &str, normal: &str) -> String {
+pub(super) fn wall(point: &str, normal: &str) -> String {
     format!(
         "<drake:wall_boundary_condition><drake:point_on_plane>{point}</drake:point_on_plane>\
          <drake:outward_normal>{normal}</drake:outward_normal></drake:wall_boundary_condition>"
     )
 }
-fn contact(shape: &str, inner: &str) -> String {
+pub(super) fn contact(shape: &str, inner: &str) -> String {
     let contact = format!("<drake:proximity_properties>{inner}</drake:proximity_properties>");
     link(&(properties("") + &collision(&(shape.to_string() + &contact))))
 }
@@ -56,7 +46,7 @@ fn link(inner: &str) -> String {
     model(&format!("<link name='l'>{inner}</link>"))
 }
 /// A valid deformable link with more in it.
-fn with(inner: &str) -> String {
+pub(super) fn with(inner: &str) -> String {
     link(&(properties("") + &collision(MESH) + inner))
 }
 /// A deformable link whose material has an element with a text.
@@ -65,7 +55,7 @@ fn material(name: &str, text: &str) -> String {
     link(&(properties(&element) + &collision(MESH)))
 }
 /// A model with a valid deformable link and more.
-fn beside(inner: &str) -> String {
+pub(super) fn beside(inner: &str) -> String {
     let soft = properties("") + &collision(MESH);
     model(&format!(
         "<link name='l'><pose>1 0 0 0 0 0</pose>{soft}</link>{inner}"
@@ -73,18 +63,18 @@ fn beside(inner: &str) -> String {
 }
 
 /// Reason for not asking Drake.
-const ABORTS: &str = "Drake ends the process";
+pub(super) const ABORTS: &str = "Drake ends the process";
 
 /// A file: its outcome is that of Drake, unless it is one of `ours`.
-struct Case {
-    text: String,
+pub(super) struct Case {
+    pub(super) text: String,
     /// Reason why one of Drake and this parser accepts it and the other does not.
-    ours: Option<&'static str>,
+    pub(super) ours: Option<&'static str>,
     /// Part of the only message, `None` if there is none.
-    said: Option<&'static str>,
+    pub(super) said: Option<&'static str>,
 }
 
-fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     let embedded = |file: &str, rest: &str| {
         let mesh = format!("<geometry><mesh><uri>{file}</uri></mesh></geometry>");
         with(&visual(&(mesh + rest)))
@@ -419,293 +409,4 @@ fn cases() -> Vec<Case> {
         None,
     );
     cases
-}
-
-fn vectors(list: &[Vector3<f64>]) -> Vec<f64> {
-    list.iter().flat_map(|p| [p.x, p.y, p.z]).collect()
-}
-
-/// The same description as that of the Python program, and the messages.
-fn describe(path: &Path) -> (Value, Vec<String>) {
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-    let result = parser.add_models(path);
-    let said: Vec<String> = parser
-        .diagnostics()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let models = match result {
-        Ok(models) => models,
-        Err(_) => {
-            assert!(
-                plant.deformable_bodies().is_empty(),
-                "the plant was not rolled back"
-            );
-            let left = scene.model_inspector().num_geometries();
-            assert_eq!(left, 0, "the scene was not rolled back");
-            return (json!({"ok": false}), said);
-        }
-    };
-    plant.finalize_with(&mut scene).unwrap();
-    let inspector = scene.model_inspector();
-    let mut bodies = vec![];
-    for body in plant.deformable_bodies() {
-        let (config, id) = (body.config(), body.geometry_id());
-        let get = |role| inspector.properties(id, role).unwrap();
-        let contact = get(Role::Proximity).unwrap();
-        let friction: &tarragon_geometry::CoulombFriction = contact
-            .try_get("material", "coulomb_friction")
-            .unwrap()
-            .unwrap();
-        let number = |name| contact.try_get::<f64>("material", name).unwrap();
-        let material = match config.material_model {
-            MaterialModel::Linear => "kLinear",
-            MaterialModel::LinearCorotated => "kLinearCorotated",
-            MaterialModel::Corotated => "kCorotated",
-            MaterialModel::NeoHookean => "kNeoHookean",
-        };
-        let perception = get(Role::Perception);
-        let embedded =
-            perception.and_then(|p| p.try_get::<String>("deformable", "embedded_mesh").unwrap());
-        let name = plant.model_instance_name(body.model_instance()).unwrap();
-        bodies.push(json!({
-            "name": format!("{name}::{}", body.name()),
-            "geometry": inspector.name(id).unwrap(),
-            "config": [config.youngs_modulus, config.poissons_ratio, config.mass_density,
-                config.mass_damping_coefficient, config.stiffness_damping_coefficient],
-            "material": material,
-            "friction": [friction.static_friction(), friction.dynamic_friction()],
-            "dissipation": number("hunt_crossley_dissipation"),
-            "relaxation_time": number("relaxation_time"),
-            "illustration": get(Role::Illustration).is_some(),
-            "perception": perception.is_some(),
-            "embedded": embedded,
-            "reference": vectors(body.reference_positions()),
-        }));
-    }
-    let roles = [Role::Proximity, Role::Illustration, Role::Perception];
-    let mut answer = json!({
-        "ok": true,
-        "num_bodies": plant.num_bodies(),
-        "candidates": inspector.collision_candidates().len(),
-        "roles": roles.map(|role| inspector.num_geometries_with_role(role)),
-    });
-    let mut frames = vec![];
-    for model in models {
-        let own = plant.frames().filter(|(_, f)| f.model_instance() == model);
-        for (_, frame) in own {
-            frames.push(json!([
-                frame.name(),
-                plant.body(frame.body()).unwrap().name()
-            ]));
-        }
-    }
-    answer["frames"] = frames.into();
-    let all = plant.deformable_bodies().iter();
-    let indices: Vec<_> = all.map(|body| body.index()).collect();
-    let mut b = DiagramBuilder::new();
-    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
-    let context = b.build().unwrap().default_context();
-    for (body, index) in bodies.iter_mut().zip(indices) {
-        let positions = plant.deformable_positions(&context, index).unwrap();
-        body["positions"] = vectors(&positions).into();
-    }
-    bodies.sort_by_key(|body| body["name"].to_string());
-    answer["bodies"] = bodies.into();
-    (answer, said)
-}
-
-/// Compares with what Drake says; numbers up to rounding.
-fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => {
-            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-            // Rounding of a rotation of coordinates of order 1.
-            a == b || (a - b).abs() <= 1e-14 * a.abs().max(1.0)
-        }
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(k, a)| b.get(k).is_some_and(|b| same(a, b)))
-        }
-        (a, b) => a == b,
-    }
-}
-
-#[test]
-fn every_file_has_its_message_with_line_and_column() {
-    let folder = folder();
-    let file = folder.path().join("case.sdf");
-    for case in cases() {
-        std::fs::write(&file, &case.text).unwrap();
-        let (answer, said) = describe(&file);
-        match case.said {
-            None => assert!(
-                said.is_empty() && answer["ok"] == true,
-                "{}: {said:?}",
-                case.text
-            ),
-            Some(expected) => {
-                let is_warning = expected.starts_with("warning");
-                assert!(said.len() == 1, "{}: {said:#?}", case.text);
-                assert!(said[0].contains(expected), "{}: {said:#?}", case.text);
-                assert_eq!(answer["ok"] == true, is_warning, "{}: {said:#?}", case.text);
-                let place = said[0].strip_prefix(&format!("{}:1:", file.display()));
-                assert!(place.is_some(), "without file, line and column: {said:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn files_are_read_as_by_pydrake() {
-    let Some(python) = std::env::var_os("TARRAGON_PYDRAKE") else {
-        let why = "no pydrake (TARRAGON_PYDRAKE names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
-        return;
-    };
-    let folder = folder();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdf/deformable_peer.py");
-    let mut cases = cases();
-    cases.retain(|case| case.ours != Some(ABORTS));
-    let mut lines = String::new();
-    let file = |i: usize| folder.path().join(format!("{i}.sdf"));
-    for (i, case) in cases.iter().enumerate() {
-        std::fs::write(file(i), &case.text).unwrap();
-        lines += &format!("{}\n", file(i).display());
-    }
-    let mut command = Command::new(python);
-    command
-        .arg(script)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
-    let mut drake = command.stderr(Stdio::null()).spawn().unwrap();
-    drake
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(lines.as_bytes())
-        .unwrap();
-    let output = drake.wait_with_output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let answers: Vec<&str> = text.lines().collect();
-    assert_eq!(answers.len(), cases.len(), "pydrake has failed");
-    for (i, (case, answer)) in cases.iter().zip(answers).enumerate() {
-        let mut drake: Value = serde_json::from_str(answer).unwrap();
-        let (mine, said) = describe(&file(i));
-        let shown = format!("{}\n{said:#?}\nDrake: {}", case.text, drake["error"]);
-        if let Some(reason) = case.ours {
-            assert_ne!(mine["ok"], drake["ok"], "no longer true: {reason}: {shown}");
-            continue;
-        }
-        drake.as_object_mut().unwrap().remove("error");
-        assert!(same(&mine, &drake), "{shown}\n{mine:#}\n{drake:#}");
-    }
-}
-
-#[test]
-fn spheres_are_divided_by_their_hint() {
-    let sphere = |inner: &str| {
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
-        let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-        let added = parser.add_models_from_string(&contact(BALL, inner), "sdf");
-        let said = parser.diagnostics().first().map(ToString::to_string);
-        added
-            .map(|_| plant.deformable_bodies()[0].num_elements())
-            .map_err(|_| said.unwrap())
-    };
-    let hint = |x: &str| format!("<drake:mesh_resolution_hint>{x}</drake:mesh_resolution_hint>");
-    assert_eq!(sphere(""), Ok(8));
-    assert_eq!(sphere(&hint("0.06")), Ok(512));
-    let said = sphere(&hint("0")).unwrap_err();
-    assert!(said.contains("must be positive, got 0.0 m"), "{said}");
-}
-
-#[test]
-fn continuous_plants_and_plants_without_a_scene_have_no_deformable_bodies() {
-    let text = contact(BALL, "");
-    let mut plant = MultibodyPlant::new(0.01).unwrap();
-    let mut parser = Parser::new(&mut plant);
-    parser.add_models_from_string(&text, "sdf").unwrap();
-    let said = parser.diagnostics()[0].to_string();
-    assert!(
-        said.contains("deformable link 'l' is ignored: it needs a scene"),
-        "{said}"
-    );
-    assert!(plant.deformable_bodies().is_empty());
-    let (mut plant, mut scene) = (MultibodyPlant::new(0.0).unwrap(), SceneGraph::new());
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-    let error = parser.add_models_from_string(&text, "sdf").unwrap_err();
-    assert!(
-        error.to_string().contains("must be positive, got 0"),
-        "{error}"
-    );
-    assert!(try_load(&text).is_ok());
-}
-
-#[test]
-fn walls_hold_what_is_behind_them() {
-    let folder = folder();
-    for (x, expected) in [("0.5", true), ("-5", false)] {
-        let text = with(&wall(&format!("{x} 0 0"), "2 0 0"));
-        std::fs::write(folder.path().join("wall.sdf"), text).unwrap();
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
-        let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-        parser.add_models(folder.path().join("wall.sdf")).unwrap();
-        assert_eq!(plant.deformable_bodies()[0].has_fixed_vertices(), expected);
-    }
-}
-
-/// pydrake 1.51.1: a default pose moves the body, but neither what is held nor its stress.
-#[test]
-fn directives_place_and_filter_deformable_bodies() {
-    let folder = folder();
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    write("soft.sdf", &beside(""));
-    let load = |more: &str| {
-        let directives = format!("directives:\n- add_model: {{name: a, file: soft.sdf{more}");
-        write("all.dmd.yaml", &directives);
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
-        let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
-        match parser.add_models(folder.path().join("all.dmd.yaml")) {
-            Ok(_) => Ok((plant, scene)),
-            Err(error) => Err(error.to_string()),
-        }
-    };
-    let pose = |base: &str| {
-        format!(
-            ", default_free_body_pose: {{l: {{{base}translation: [0, 0, 5], \
-             rotation: !Rpy {{deg: [0, 0, 90]}}}}}}}}\n"
-        )
-    };
-    let (mut plant, mut scene) = load(&pose("")).unwrap();
-    let body = plant.deformable_body_by_name("a::l").unwrap();
-    let found = plant.deformable_body(body).unwrap();
-    assert_eq!(found.reference_positions()[1], Vector3::new(2.0, 0.0, 0.0));
-    plant.finalize_with(&mut scene).unwrap();
-    let mut b = DiagramBuilder::new();
-    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
-    let context = b.build().unwrap().default_context();
-    let q = plant.deformable_positions(&context, body).unwrap();
-    assert!((q[1] - Vector3::new(0.0, 1.0, 5.0)).norm() < 1e-15, "{q:?}");
-    let error = load(&pose("base_frame: a::__model__, ")).err().unwrap();
-    assert!(
-        error.contains("base_frame of deformable body 'l' must be world"),
-        "{error}"
-    );
-    let two = "}\n- add_model: {name: b, file: soft.sdf}\n";
-    let filter = "- add_collision_filter_group: {name: g, members: ['a::l', 'b::l'], \
-                  ignored_collision_filter_groups: [g]}\n";
-    for (text, expected) in [(two.to_string(), 1), (two.to_string() + filter, 0)] {
-        let (mut plant, mut scene) = load(&text).unwrap();
-        plant.finalize_with(&mut scene).unwrap();
-        let candidates = scene.model_inspector().collision_candidates();
-        assert_eq!(candidates.len(), expected, "{text}");
-    }
-    let error = load("}\n- add_weld: {parent: world, child: 'a::l'}\n")
-        .err()
-        .unwrap();
-    assert!(error.contains("all.dmd.yaml:3:"), "{error}");
 }
