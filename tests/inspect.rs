@@ -226,3 +226,23 @@ fn wrong_numbers_of_convex_pieces_are_explained() {
     let message = "<tarragon:max_convex_pieces> must be an integer from 1 to 256, got 0.0";
     assert!(!output.status.success() && text.contains(message), "{text}");
 }
+
+#[test]
+fn deformable_bodies_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ball.sdf");
+    let text = "<sdf version='1.9' xmlns:drake='http://drake.mit.edu'><model name='m'>\
+        <link name='ball'><collision name='c'><geometry><sphere><radius>0.1</radius></sphere>\
+        </geometry></collision><drake:deformable_properties>\
+        <drake:material_model>corotated</drake:material_model></drake:deformable_properties>\
+        </link></model></sdf>";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let tree = String::from_utf8(run(&[file]).stdout).unwrap();
+    // An octahedron of density 1500 kg/m^3.
+    let line = "deformable m::ball  2.000000 kg, 7 vertices, 8 tetrahedra, Corotated";
+    assert!(tree.contains(line), "{tree}");
+    let found = json_of(&run(&[file, "--json"]));
+    assert_eq!(found["deformable_bodies"][0]["num_elements"], 8);
+    assert_eq!(found["geometries"][0]["deformable"], true);
+}

@@ -197,6 +197,48 @@ fn a_scenario_is_a_whole_experiment() {
     );
 }
 
+/// Two balls of different materials, which are deformable links, fall on the ground.
+#[test]
+fn deformable_bodies_fall_and_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = |name: &str, z: f64, model: &str| {
+        format!(
+            "<link name='{name}'><pose>0 0 {z} 0 0 0</pose><collision name='c'><geometry><sphere>
+             <radius>0.1</radius></sphere></geometry><drake:proximity_properties>
+             <drake:mesh_resolution_hint>0.1</drake:mesh_resolution_hint>
+             </drake:proximity_properties></collision><drake:deformable_properties>
+             <drake:youngs_modulus>1e5</drake:youngs_modulus><drake:mass_density>1000
+             </drake:mass_density><drake:poissons_ratio>0.3</drake:poissons_ratio>
+             <drake:stiffness_damping>0.02</drake:stiffness_damping>
+             <drake:material_model>{model}</drake:material_model></drake:deformable_properties>
+             </link>"
+        )
+    };
+    let text = format!(
+        "<sdf version='1.9' xmlns:drake='http://drake.mit.edu'><world name='w'><model name='m'>{}
+         </model><model name='n'><pose>0.5 0 0 0 0 0</pose>{}</model></world></sdf>",
+        link("low", 0.0, "linear_corotated"),
+        link("high", 0.3, "neohookean"),
+    );
+    let file = folder.path().join("soft.sdf");
+    std::fs::write(&file, text).unwrap();
+    let log = log_of(&file, &["--until", "0.6", "--time-step", "0.005"]);
+    let (low, high) = (log.column("m::low.z"), log.column("n::high.z"));
+    // The lower ball starts 0.1 m above the ground.
+    assert!((low[0] - 0.2).abs() < 1e-9 && (high[0] - 0.5).abs() < 1e-9);
+    for z in [&low, &high] {
+        let last = z[z.len() - 1];
+        assert!((0.08..0.1).contains(&last), "{last}");
+    }
+    assert!((log.last("n::high.x") - 0.5).abs() < 0.01);
+    let output = simulate(&file, &["--until", "0.1", "--time-step", "0"]).output();
+    let output = output.unwrap();
+    assert!(!output.status.success());
+    let expected =
+        ":1:87: error: deformable body 'low': the time step of the plant must be positive";
+    assert!(said(&output).contains(expected), "{}", said(&output));
+}
+
 #[test]
 fn scenarios_of_one_file_are_chosen_by_name() {
     let folder = tempfile::tempdir().unwrap();

@@ -37,6 +37,9 @@ impl Inspected {
                     found[name] = describe(properties);
                 }
             }
+            if inspector.is_deformable(id)? {
+                found["deformable"] = true.into();
+            }
             if let Some(pieces) = inspector.convex_pieces(id)? {
                 found["num_convex_pieces"] = pieces.len().into();
             }

@@ -55,6 +55,27 @@ impl Inspected {
         ))
     }
 
+    fn deformable_bodies(&self) -> Vec<Value> {
+        let bodies = self.plant.deformable_bodies().iter();
+        let described = bodies.map(|body| {
+            let config = body.config();
+            json!({
+                "name": body.name(),
+                "model": self.model_name(body.model_instance()),
+                "num_vertices": body.num_vertices(),
+                "num_elements": body.num_elements(),
+                "mass": number(body.mass()),
+                "material_model": format!("{:?}", config.material_model),
+                "youngs_modulus": number(config.youngs_modulus),
+                "poissons_ratio": number(config.poissons_ratio),
+                "mass_density": number(config.mass_density),
+                "mass_damping": number(config.mass_damping_coefficient),
+                "stiffness_damping": number(config.stiffness_damping_coefficient),
+            })
+        });
+        described.collect()
+    }
+
     /// The report without its samples.
     pub(super) fn report(&self) -> Result<Map<String, Value>, Box<dyn Error>> {
         let plant = &self.plant;
@@ -100,6 +121,7 @@ impl Inspected {
             "num_force_elements": force_elements.len(),
             "gravity": numbers(&plant.gravity()),
             "bodies": self.bodies()?,
+            "deformable_bodies": self.deformable_bodies(),
             "world_body_name": plant.body(BodyIndex::WORLD)?.name(),
             "joints": self.joints()?,
             "actuators": self.actuators()?,

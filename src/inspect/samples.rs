@@ -1,11 +1,12 @@
 //! A model at given positions: poses, masses, gravity and contacts.
 
 use super::report::{Inspected, number, numbers, pose};
+use nalgebra::DVector;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
-use tarragon::geometry::{FramePoseVector, GeometryId, QueryObject};
+use tarragon::geometry::{FramePoseVector, GeometryConfigurationVector, GeometryId, QueryObject};
 use tarragon::multibody::{BodyIndex, PositionKinematics};
 use tarragon::prelude::*;
 
@@ -48,6 +49,16 @@ impl Inspected {
                 let poses = frames.map(|(frame, body)| (frame, *kinematics.x_wb(body)));
                 let poses: FramePoseVector<f64> = poses.collect();
                 ctx.fix(ports.source_pose_port(source)?, poses)?;
+                let bodies = self.plant.deformable_bodies().iter();
+                let at_rest = bodies.map(|body| {
+                    let q = body.reference_positions().iter();
+                    let q: Vec<f64> = q.flat_map(|p| [p.x, p.y, p.z]).collect();
+                    (body.geometry_id(), DVector::from_vec(q))
+                });
+                let at_rest: GeometryConfigurationVector<f64> = at_rest.collect();
+                if !at_rest.is_empty() {
+                    ctx.fix(ports.source_configuration_port(source)?, at_rest)?;
+                }
             }
             contacts(ctx.eval(ports.query)?, &places, &mut sample)?;
             samples.push(Value::Object(sample));

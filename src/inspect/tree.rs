@@ -78,6 +78,18 @@ pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
         let left = format!("{left}{}", if last { "   " } else { "|  " });
         push(&mut stack, &children[body.index()], &left);
     }
+    for body in plant.deformable_bodies() {
+        writeln!(
+            text,
+            "deformable {}::{}  {:.6} kg, {} vertices, {} tetrahedra, {:?}",
+            inspected.model_name(body.model_instance()),
+            body.name(),
+            body.mass(),
+            body.num_vertices(),
+            body.num_elements(),
+            body.config().material_model
+        )?;
+    }
     let warnings = inspected.diagnostics.len();
     if warnings > 0 {
         writeln!(text, "{warnings} warnings:")?;

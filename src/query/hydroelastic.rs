@@ -50,7 +50,8 @@ impl SurfaceRequest {
     }
 }
 
-fn compliance(value: &Value, path: &str) -> Result<HydroelasticType, String> {
+/// Parses a type of compliance.
+pub(super) fn compliance(value: &Value, path: &str) -> Result<HydroelasticType, String> {
     let word = value.as_str();
     let parsed = word.and_then(|word| word.parse().ok());
     parsed.ok_or_else(|| wrong(path, "\"undefined\", \"rigid\" or \"compliant\"", value))

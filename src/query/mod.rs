@@ -1,14 +1,22 @@
 //! `tarragon query`: computes distances and contacts of scenes, one scene per line.
 
 mod answer;
-mod deformable;
+mod deformable_fields;
+mod deformable_forces;
+mod deformable_geometry;
+mod deformable_scene;
 mod fields;
 mod hydroelastic;
 mod number;
 mod scene;
 
-use crate::json_lines::{self, Answered, InputLine, LinesArgs};
+use crate::json_lines::{self, Answered, InputLine, LinesArgs, json_error};
+use deformable_forces::ForcesRequest;
+use deformable_geometry::GeometryRequest;
+use deformable_scene::MotionRequest;
+use fields::Fields;
 use scene::{MeshFiles, Scene};
+use serde_json::Value;
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
@@ -70,6 +78,29 @@ A line may instead describe one deformable geometry, whose mesh is made as when 
   points          in the undeformed mesh (m), which is at the origin; only with a configuration
 Its answer is {"deformable_geometry": {"vertices", "elements", "surface_vertices", "surface_triangles", "volume",
   "aabb" [min, max] of the configuration, "driven_points": where it takes the points}, "error": null}.
+Or a scene with deformable bodies, and the steps whose ends are asked for, in an order that does not decrease:
+  {"deformable": {"time_step": 0.005, "gravity": [0,0,-9.81], "steps": [1, 20],
+     "bodies": [{"name": "ball", "shape": {"type": "Sphere", "radius": 0.1}, "resolution_hint": 0.05,
+       "pose": [1,0,0,0, 0,0,0.2], "friction": 0.5,
+       "material": {"model": "linear_corotated", "youngs_modulus": 1e5, "poissons_ratio": 0.3,
+         "mass_density": 1000, "mass_damping": 0, "stiffness_damping": 0, "subdivisions": 0},
+       "walls": [[point, normal], ...], "fixed_to_world": {"shape": ..., "pose": [...]},
+       "initial_positions": [x,y,z, ...], "initial_velocities": [x,y,z, ...], "disabled": false}],
+     "rigid": [{"name": "box", "shape": {"type": "Box", "size": [1,1,0.2]}, "pose": [1,0,0,0, 0,0,-0.1],
+       "hydro": {"modulus": 1e7, "resolution_hint": 1}, "friction": 0.5, "mass": 1}]}}
+  model            "linear", "linear_corotated" (default), "corotated" or "neo_hookean"
+  walls            hold the vertices behind a point, on the other side than the normal
+  fixed_to_world   holds the vertices inside of a shape
+  hydro            as in scenes above, but "compliance" is "compliant" by default
+  mass             of a rigid body that moves (kg); without it, it is fixed to the world
+Its answer is {"deformable": [{"step", "bodies": {name: {"positions", "velocities"}}, "rigid": {name: pose of one
+  that moves}, "contacts": [{"a", "b", "faces", "area", "centroid", "force_on_a"}]}, ...], "error": null}, all in the
+  world, coordinates in the order of the mesh, contacts by name.
+Or the elastic forces of a deformable body, which is at the origin without stress:
+  {"deformable_forces": {"shape": ..., "material": ..., "previous_positions": [x,y,z, ...], "positions": [...]}}
+  previous_positions  at the start of the step, which turn the elements of the model linear_corotated; default:
+                   the positions
+Its answer is {"deformable_forces": {"energy" (J), "force": of all vertices (N), "mass" (kg)}, "error": null}.
 Blank lines are skipped. Every other line gets one answer, in the order of the input, as soon as it is known."#;
 
 /// Arguments of `tarragon query`.
@@ -78,6 +109,33 @@ Blank lines are skipped. Every other line gets one answer, in the order of the i
 pub(crate) struct QueryArgs {
     #[command(flatten)]
     lines: LinesArgs,
+}
+
+/// Answers a line about deformable bodies; `None` if it describes something else.
+fn deformable(text: &[u8], meshes: &MeshFiles) -> Result<Option<Answered>, String> {
+    // Other lines are long, and are not parsed twice.
+    let word = b"\"deformable";
+    if !text.windows(word.len()).any(|part| part == word) {
+        return Ok(None);
+    }
+    let line: Value = serde_json::from_slice(text).map_err(|e| json_error(&e))?;
+    let places = [
+        deformable_scene::PLACE,
+        deformable_forces::PLACE,
+        deformable_geometry::PLACE,
+    ];
+    let Some(place) = places.into_iter().find(|place| line.get(place).is_some()) else {
+        return Ok(None);
+    };
+    let mut fields = Fields::new(line, "line", "")?;
+    let value = fields.required(place)?;
+    fields.finish()?;
+    let answered = match place {
+        deformable_scene::PLACE => MotionRequest::parse(value, meshes)?.answer(),
+        deformable_forces::PLACE => ForcesRequest::parse(value, meshes)?.answer(),
+        _ => GeometryRequest::parse(value, meshes)?.answer(),
+    };
+    answered.map(Some)
 }
 
 /// Answers lines until the input ends or the reader of the output goes away.
@@ -89,8 +147,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode, Box<dyn Error>> {
         .map(Path::to_path_buf);
     let meshes = MeshFiles::new(folder);
     let answer = |line: &InputLine| -> Result<Answered, String> {
-        if let Some(request) = deformable::GeometryRequest::parse(&line.text, &meshes)? {
-            return request.answer();
+        if let Some(answer) = deformable(&line.text, &meshes)? {
+            return Ok(answer);
         }
         let scene = Scene::parse(&line.text, &meshes)?;
         answer::answer(&scene, line.number)

@@ -169,7 +169,7 @@ fn geometry(item: Value, i: usize, meshes: &MeshFiles) -> Result<Geometry, Strin
 }
 
 /// The pose of a quaternion, which is normalized, and a position. None for a zero quaternion.
-fn pose([w, x, y, z, px, py, pz]: [f64; 7]) -> Option<Isometry3<f64>> {
+pub(super) fn pose([w, x, y, z, px, py, pz]: [f64; 7]) -> Option<Isometry3<f64>> {
     let rotation = math::quaternion_wxyz([w, x, y, z]).or_else(|| {
         // The square of a large quaternion overflows, so it is scaled first.
         let largest = [w, x, y, z]

@@ -295,8 +295,19 @@ pub(super) fn wire(
     }
     if let Some((file, period)) = csv {
         let size = plant.system().num_positions() + plant.system().num_velocities();
-        let csv = b.add_f64("csv", CsvWriter { file, size, period });
-        b.connect(plant.state()?, *csv.ports());
+        let bodies = plant.system().deformable_bodies().iter();
+        let deformables = bodies.map(|body| body.geometry_id()).collect();
+        let writer = CsvWriter {
+            file,
+            size,
+            deformables,
+            period,
+        };
+        let csv = b.add_f64("csv", writer);
+        b.connect(plant.state()?, csv.state);
+        if let Some(port) = csv.configurations {
+            b.connect(plant.deformable()?.configuration, port);
+        }
     }
     let step = match plant.system().time_step() {
         0.0 => scenario.simulator_config.config().max_step_size,
@@ -330,6 +341,8 @@ fn arrow_scale(world: &World) -> Result<f64, Box<dyn Error>> {
             mass += body.spatial_inertia().mass();
         }
     }
+    let deformable = plant.deformable_bodies().iter();
+    mass += deformable.map(|body| body.mass()).sum::<f64>();
     let bounds = compute_default_scene_aabb(plant, &world.scene, Role::Proximity)?;
     let size = bounds.map_or(1.0, |b| 2.0 * b.half_width().norm());
     let scale = mass * plant.gravity().norm() / (0.5 * size);

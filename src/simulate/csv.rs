@@ -6,7 +6,9 @@ use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tarragon::framework::Trigger;
+use tarragon::geometry::GeometryConfigurationVector;
 use tarragon::multibody::MultibodyPlant;
+use tarragon::nalgebra::DVector;
 use tarragon::prelude::*;
 use tempfile::NamedTempFile;
 
@@ -45,8 +47,9 @@ impl Content {
 }
 
 impl CsvFile {
-    /// Starts a file with the columns of a plant: the time (s), positions `model::name.q` and
-    /// velocities `model::name.v`.
+    /// Starts a file with the columns of a plant: the time (s), positions `model::name.q`,
+    /// velocities `model::name.v`, and means `model::name.x`, `.y` and `.z` of the vertices of
+    /// deformable bodies (m).
     pub(super) fn create(path: &Path, plant: &MultibodyPlant) -> Result<Self, Box<dyn Error>> {
         let mut content = Content {
             path: path.into(),
@@ -112,7 +115,12 @@ fn header(plant: &MultibodyPlant) -> Result<String> {
         let range = start..start + joint.num_velocities();
         label(&mut v[range.clone()], &plant.velocity_names()[range], "v");
     }
-    let columns = std::iter::once("time".into()).chain(q).chain(v);
+    let mut soft = vec![];
+    for body in plant.deformable_bodies() {
+        let model = plant.model_instance_name(body.model_instance())?;
+        soft.extend(["x", "y", "z"].map(|axis| format!("{model}::{}.{axis}", body.name())));
+    }
+    let columns = std::iter::once("time".into()).chain(q).chain(v).chain(soft);
     let columns: Vec<String> = columns.map(|name: String| quoted(&name)).collect();
     Ok(columns.join(","))
 }
@@ -130,21 +138,51 @@ pub(super) struct CsvWriter {
     pub(super) file: CsvFile,
     /// Size of the state.
     pub(super) size: usize,
+    /// Geometry of the deformable bodies.
+    pub(super) deformables: Vec<GeometryId>,
     /// Time between rows (s).
     pub(super) period: f64,
 }
 
+/// Input ports of a [`CsvWriter`].
+#[derive(Clone, Debug)]
+pub(super) struct CsvWriterPorts {
+    pub(super) state: InputPort<Vec<f64>>,
+    /// Configurations of the deformable bodies; `None` if there are none.
+    pub(super) configurations: Option<InputPort<GeometryConfigurationVector<f64>>>,
+}
+
 impl LeafSystem<f64> for CsvWriter {
-    type Ports = InputPort<Vec<f64>>;
+    type Ports = CsvWriterPorts;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let state = d.vector_input("state", self.size);
+        let has_soft = !self.deformables.is_empty();
+        type Configurations = GeometryConfigurationVector<f64>;
+        let configurations = has_soft.then(|| d.input::<Configurations>("configurations"));
         d.publish_on(Trigger::every(self.period), move |s, ctx| {
-            let row = s.file.add(ctx.time(), ctx.eval(state)?);
+            let mut numbers = ctx.eval(state)?.clone();
+            if let Some(port) = configurations {
+                let all = ctx.eval(port)?;
+                for id in &s.deformables {
+                    numbers.extend(all.value(*id).map_or([f64::NAN; 3], mean));
+                }
+            }
+            let row = s.file.add(ctx.time(), &numbers);
             row.map_err(|e| tarragon::Error::invalid(e.to_string()))?;
             Ok(EventStatus::Succeeded)
         });
-        state
+        CsvWriterPorts {
+            state,
+            configurations,
+        }
     }
+}
+
+/// Returns the mean of the vertices of a configuration.
+fn mean(configuration: &DVector<f64>) -> [f64; 3] {
+    let (vertices, _) = configuration.as_slice().as_chunks::<3>();
+    let sum = |axis: usize| vertices.iter().map(|p| p[axis]).sum::<f64>();
+    [0, 1, 2].map(|axis| sum(axis) / vertices.len() as f64)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use tarragon::geometry::Shape;
-use tarragon::multibody::compute_default_scene_aabb;
+use tarragon::multibody::{DeformableBody, compute_default_scene_aabb};
 use tarragon::prelude::*;
 
 /// Height of the ground, and of free bodies above their default poses.
@@ -12,7 +12,14 @@ pub(super) struct Ground {
     pub(super) z: f64,
     /// Distance by which free bodies are lifted (m).
     lift: f64,
+    /// Whether deformable bodies, which touch no half space, fall onto it.
+    has_deformable: bool,
 }
+
+/// Size of the ground that deformable bodies touch (m).
+const SLAB: [f64; 3] = [200.0, 200.0, 1.0];
+/// Its hydroelastic modulus (Pa), large enough for bodies to sink in by little.
+const MODULUS: f64 = 1e8;
 
 impl Ground {
     /// Chooses a ground for a plant that is not finalized yet; `None` if nothing would fall onto
@@ -32,7 +39,8 @@ impl Ground {
         }
         let mut finalized = plant.clone();
         finalized.finalize()?;
-        if has_half_space || !has_free_body(&finalized) {
+        let has_deformable = !plant.deformable_bodies().is_empty();
+        if has_half_space || !(has_deformable || has_free_body(&finalized)) {
             return Ok(None);
         }
         let Some(bounds) = compute_default_scene_aabb(plant, scene, Role::Proximity)? else {
@@ -41,24 +49,42 @@ impl Ground {
         let lowest = bounds.lower().z;
         let world = inspector.world_frame_id();
         let on_world = inspector.geometries_on(world, Role::Proximity)?;
-        let is_fixed = !on_world.is_empty() || has_attached_body(&finalized)?;
+        let mut is_fixed = has_attached_body(&finalized)?;
+        for id in on_world {
+            is_fixed |= !inspector.is_deformable(id)?;
+        }
+        let mut bodies = plant.deformable_bodies().iter();
+        is_fixed |= bodies.any(DeformableBody::has_fixed_vertices);
         Ok(Some(match is_fixed {
             true => Self {
                 z: lowest,
                 lift: 0.0,
+                has_deformable,
             },
             false => Self {
                 z: 0.0,
                 lift: height - lowest,
+                has_deformable,
             },
         }))
     }
 
-    /// Adds the ground as a half space, with the default contact properties of the scene.
+    /// Adds the ground as a half space, with the default contact properties of the scene, or as a
+    /// large box if deformable bodies fall onto it.
     pub(super) fn add(self, plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> Result<()> {
-        let pose = Isometry3::translation(0.0, 0.0, self.z);
-        let properties = ProximityProperties::new();
+        let mut properties = ProximityProperties::new();
         let world = BodyIndex::WORLD;
+        if self.has_deformable {
+            let [x, y, z] = SLAB;
+            let pose = Isometry3::translation(0.0, 0.0, self.z - z / 2.0);
+            // Its type stays undefined, so that rigid bodies touch it as they do a half space.
+            properties.set_untyped("hydroelastic", "hydroelastic_modulus", MODULUS);
+            properties.set_untyped("hydroelastic", "resolution_hint", x);
+            let slab = BoxShape::new(x, y, z)?;
+            plant.register_collision_geometry(scene, world, pose, slab, "ground", properties)?;
+            return Ok(());
+        }
+        let pose = Isometry3::translation(0.0, 0.0, self.z);
         plant.register_collision_geometry(scene, world, pose, HalfSpace, "ground", properties)?;
         Ok(())
     }
@@ -77,6 +103,12 @@ impl Ground {
         }
         for (body, x_wb) in lifted {
             plant.set_default_free_body_pose(body, x_wb)?;
+        }
+        let bodies = plant.deformable_bodies().iter();
+        let poses = bodies.map(|body| (body.index(), *body.default_pose()));
+        for (body, mut x_wd) in poses.collect::<Vec<_>>() {
+            x_wd.translation.z += self.lift;
+            plant.set_default_deformable_body_pose(body, x_wd)?;
         }
         Ok(())
     }

@@ -23,7 +23,8 @@ pub(super) struct Loaded {
 
 /// Loads the models.
 pub(super) fn load(args: &ViewArgs) -> Result<Loaded, Box<dyn Error>> {
-    let mut plant = MultibodyPlant::new(0.0)?;
+    // Nothing moves by itself, but deformable bodies need a time step.
+    let mut plant = MultibodyPlant::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
     args.options
         .load(&args.models, &mut plant, &mut scene_graph)?;

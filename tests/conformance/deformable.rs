@@ -258,8 +258,9 @@ fn add_rigid(scene: &mut Builder, rigid: &Value, x_wg: Isometry3<f64>) -> Geomet
         .unwrap()
 }
 
-/// Contact surfaces with a rigid partner have Drake's faces, area and centroid. Those between two
-/// deformable geometries are not compared: most of them differ.
+/// Contact surfaces have Drake's faces, area and centroid, but for those between two deformable
+/// geometries that have tetrahedra with all vertices on the boundary, as meshes of files do: the
+/// field is zero throughout them, and rounding decides which part of them Drake counts.
 #[test]
 fn contact_surfaces_match_drake() {
     if find("hydro/meshes/hull.vtk").is_none() {
@@ -276,7 +277,8 @@ fn contact_surfaces_match_drake() {
     {
         let mut scene = Builder::new();
         let bodies = case["bodies"].as_array().expect("bodies");
-        if bodies.len() > 1 {
+        let is_file = |body: &Value| body["shape"]["type"] == "Mesh";
+        if bodies.len() > 1 && bodies.iter().any(is_file) {
             continue;
         }
         let mut names: Vec<(GeometryId, &str)> = vec![];

@@ -15,6 +15,7 @@
 mod camera;
 mod contact_surfaces;
 mod deformable;
+mod deformable_bodies;
 mod dynamics;
 mod hydro;
 mod hydro_scenes;

@@ -119,3 +119,45 @@ fn forces_of_a_soft_ball_converge_to_the_closed_form() {
     let picture = read(&scratch, "25_ball_on_plate/convergence.svg");
     check_svg(&picture, 0, &["inscribed", "equal volume"]);
 }
+
+#[test]
+fn soft_bodies_fall_down_the_stairs() {
+    let (printed, scratch) = run_with("28_soft_ball", &["0.5"]);
+    let rows = |body: &str| -> Vec<Vec<f64>> {
+        let lines = printed.lines().filter(|line| line.contains(body));
+        let cells = lines.map(|line| line.split('|').filter_map(|c| c.trim().parse().ok()));
+        cells
+            .map(Iterator::collect)
+            .filter(|r: &Vec<f64>| r.len() == 5)
+            .collect()
+    };
+    for body in ["| ball |", "| bear |"] {
+        let rows = rows(body);
+        assert_eq!(rows.len(), 3, "{printed}");
+        // Forwards and down, and neither through the stairs nor torn.
+        assert!(rows[2][1] > rows[0][1] && rows[2][2] > -0.4, "{printed}");
+        assert!(
+            rows.iter().all(|row| (60.0..130.0).contains(&row[3])),
+            "{printed}"
+        );
+    }
+    assert!(files(&scratch, "28_soft_ball").contains(&"bear.vtk".to_string()));
+}
+
+#[test]
+fn soft_fingers_lift_a_box() {
+    let (printed, scratch) = run("29_soft_gripper");
+    assert!(printed.contains("the box was lifted by"), "{printed}");
+    assert_eq!(printed.matches(" | left ").count(), 3, "{printed}");
+    let names = files(&scratch, "29_soft_gripper");
+    assert!(names.contains(&"hold_depth.tiff".to_string()), "{names:?}");
+    let folder = scratch.path().join("target/29_soft_gripper");
+    let image: ImageRgba8U = load_image(&folder.join("hold.png")).unwrap();
+    let is_orange = |x: usize, y: usize| {
+        let [r, g, b] = [0, 1, 2].map(|i| u32::from(image.at(x, y)[i]));
+        r > 2 * b && r > g && r > 100
+    };
+    let pixels = (0..640).flat_map(|x| (0..480).map(move |y| (x, y)));
+    // The pads.
+    assert!(pixels.filter(|(x, y)| is_orange(*x, *y)).count() > 500);
+}

@@ -149,7 +149,7 @@ impl Kernel for UpdateRows<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        update_rows::<FUSED>(self.n, self.border, self.rows.start, self.update);
+        update_rows::<FUSED>(self.n, self.border, self.rows, self.update);
     }
 }
 
@@ -192,14 +192,19 @@ fn factor_rows<const FUSED: bool>(above: &[f64], batch: &mut [f64], rows: Range<
     true
 }
 
-/// Subtracts the products of the border's rows from the rows of the update matrix from `first`.
+/// Subtracts the products of the border's rows from some rows of the update matrix.
 #[inline(always)]
-fn update_rows<const FUSED: bool>(n: usize, border: &[f64], first: usize, update: &mut [f64]) {
+fn update_rows<const FUSED: bool>(
+    n: usize,
+    border: &[f64],
+    of_update: Range<usize>,
+    update: &mut [f64],
+) {
     let rows = border.chunks_exact((n * TILE_LEN).max(1));
     let mut rest = update;
-    let mut g = first;
-    while !rest.is_empty() && n > 0 {
-        let end = rows.len().min(g + BATCH);
+    let mut g = of_update.start;
+    while g < of_update.end && n > 0 {
+        let end = of_update.end.min(g + BATCH);
         let place = |i: usize| (triangle(i) - triangle(g)) * TILE_LEN;
         let (batch, others) = rest.split_at_mut(place(end));
         for (h, b) in rows.clone().take(end).enumerate() {
@@ -212,5 +217,31 @@ fn update_rows<const FUSED: bool>(n: usize, border: &[f64], first: usize, update
         }
         rest = others;
         g = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_subtract_the_same_products() {
+        // Enough products for several tasks, which begin and end within batches of rows.
+        for (n, border_rows) in [(64, 41), (64, 50), (128, 33), (40, 71)] {
+            assert!(triangle(border_rows) * n > 2 * PRODUCTS_PER_TASK);
+            let len = border_rows * n * TILE_LEN;
+            let border: Vec<f64> = (0..len).map(|i| (i as f64).sin()).collect();
+            let start = vec![1.0; triangle(border_rows) * TILE_LEN];
+            let (mut one, mut many) = (start.clone(), start);
+            let task = |update| UpdateRows {
+                n,
+                border: &border,
+                rows: 0..border_rows,
+                update,
+            };
+            dispatch(task(&mut one));
+            task(&mut many).in_tasks();
+            assert_eq!(one, many, "{n} {border_rows}");
+        }
     }
 }

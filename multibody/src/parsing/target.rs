@@ -1,14 +1,17 @@
 //! The plant and the scene that parsers add models to.
 
-use crate::error::Result;
-use crate::model::{BodyIndex, CollisionFilterGroupSpec, ModelInstanceIndex, VisualProperties};
+use crate::deformable::DeformableBodyConfig;
+use crate::error::{Error, Result};
+use crate::model::{
+    BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, ModelInstanceIndex, VisualProperties,
+};
 use crate::names::scoped;
 use crate::packages::PackageMap;
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
-use tarragon_geometry::{ProximityProperties, SceneGraph, Shape};
+use tarragon_geometry::{GeometryInstance, ProximityProperties, SceneGraph, Shape};
 
 /// Name and scope that the caller gives to a model.
 #[derive(Clone, Copy, Default)]
@@ -88,6 +91,24 @@ impl ParseTarget<'_> {
             )?;
         }
         Ok(())
+    }
+
+    /// Adds a deformable body with its geometry. Returns it with the warnings of the registration.
+    pub(crate) fn register_deformable(
+        &mut self,
+        instance: ModelInstanceIndex,
+        geometry: GeometryInstance,
+        config: &DeformableBodyConfig,
+        hint: f64,
+    ) -> Result<(DeformableBodyIndex, Vec<String>)> {
+        let Some(scene) = self.scene_graph.as_deref_mut() else {
+            return Err(Error::state("a deformable body needs a scene"));
+        };
+        let plant = &mut *self.plant;
+        let register =
+            || plant.register_deformable_body_in(scene, instance, geometry, config, hint);
+        let (registered, warnings) = collect(register);
+        registered.map(|body| (body, warnings))
     }
 
     /// Adds a group of bodies for collision filtering.

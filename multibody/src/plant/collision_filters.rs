@@ -2,7 +2,9 @@
 
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
-use crate::model::{BodyIndex, CollisionFilterGroup, CollisionFilterGroupSpec};
+use crate::model::{
+    BodyIndex, CollisionFilterGroup, CollisionFilterGroupSpec, DeformableBodyIndex,
+};
 use crate::names;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::{CollisionFilterDeclaration, GeometryId, GeometrySet, SceneGraph};
@@ -55,11 +57,12 @@ impl MultibodyPlant {
                 place(group, ignored)?;
             }
             // Visits each group once, so that cycles of references end.
-            let mut members = BTreeSet::new();
+            let (mut members, mut deformables) = (BTreeSet::new(), BTreeSet::new());
             let mut seen = BTreeSet::new();
             let mut open = vec![group];
             while let Some(next) = open.pop() {
                 members.extend(next.members.iter().copied());
+                deformables.extend(next.deformables.iter().copied());
                 for name in &next.member_groups {
                     let i = place(next, name)?;
                     if seen.insert(i) {
@@ -70,6 +73,7 @@ impl MultibodyPlant {
             resolved.push(CollisionFilterGroup {
                 name: group.name.clone(),
                 members: members.into_iter().collect(),
+                deformables: deformables.into_iter().collect(),
                 ignored: group.ignored.clone(),
             });
         }
@@ -80,6 +84,13 @@ impl MultibodyPlant {
     /// Returns the collision filter groups of model files: scoped name and member bodies.
     pub fn collision_filter_groups(&self) -> impl Iterator<Item = (&str, &[BodyIndex])> {
         self.filter_groups.iter().map(|g| (&*g.name, &*g.members))
+    }
+    /// Returns the collision filter groups of model files: scoped name and deformable members.
+    pub fn collision_filter_groups_of_deformables(
+        &self,
+    ) -> impl Iterator<Item = (&str, &[DeformableBodyIndex])> {
+        let groups = self.filter_groups.iter();
+        groups.map(|g| (&*g.name, &*g.deformables))
     }
     /// Returns the pairs of collision filter groups, by scoped name, that are not tested against
     /// each other. For a group paired with itself, its members are not tested against each other.
@@ -136,11 +147,11 @@ impl MultibodyPlant {
             .collect();
         for group in &self.filter_groups {
             for other in group.ignored.iter().filter_map(|n| by_name.get(&**n)) {
-                let a = self.proximity_set(&group.members);
+                let a = self.group_set(group);
                 declaration = if group.name == other.name {
                     declaration.exclude_within(a)
                 } else {
-                    declaration.exclude_between(a, self.proximity_set(&other.members))
+                    declaration.exclude_between(a, self.group_set(other))
                 };
             }
         }
@@ -162,6 +173,16 @@ impl MultibodyPlant {
             .flat_map(|b| self.collision_geometries(*b))
             .copied()
             .collect();
+        ids.into()
+    }
+
+    /// Returns the collision geometry of the members of a filter group.
+    fn group_set(&self, group: &CollisionFilterGroup) -> GeometrySet {
+        let rigid = group.members.iter();
+        let rigid = rigid.flat_map(|b| self.collision_geometries(*b)).copied();
+        let deformable = group.deformables.iter();
+        let deformable = deformable.map(|b| self.deformables[b.index()].geometry);
+        let ids: Vec<GeometryId> = rigid.chain(deformable).collect();
         ids.into()
     }
 

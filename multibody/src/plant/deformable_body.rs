@@ -3,7 +3,7 @@
 use crate::deformable::{DeformableBodyConfig, FemModel, ForceDensityField};
 use crate::error::{Error, Result};
 use crate::model::{BodyIndex, DeformableBodyIndex, ModelInstanceIndex};
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
 use std::sync::Arc;
 use tarragon_geometry::GeometryId;
 
@@ -20,6 +20,8 @@ pub struct DeformableBody {
     pub(super) geometry: GeometryId,
     pub(super) config: DeformableBodyConfig,
     pub(super) fem: Arc<FemModel>,
+    /// Pose in W that the body starts with.
+    pub(super) default_pose: Isometry3<f64>,
     /// Positions in the geometry's frame, and in W with its pose.
     pub(super) local_positions: Arc<[Vector3<f64>]>,
     pub(super) reference_positions: Arc<[Vector3<f64>]>,
@@ -116,10 +118,17 @@ impl DeformableBody {
         Ok((energy, forces.iter().map(|f| Vector3::from(*f)).collect()))
     }
 
+    /// Returns the pose in W that the body starts with.
+    pub fn default_pose(&self) -> &Isometry3<f64> {
+        &self.default_pose
+    }
+
     /// Returns the state at rest without stress: positions, velocities, and positions before.
     pub(super) fn default_state(&self) -> Vec<f64> {
-        let vertices = self.reference_positions.iter();
-        let q: Vec<f64> = vertices.flat_map(|p| p.iter().copied()).collect();
+        let x_wd = &self.default_pose;
+        let vertices = self.local_positions.iter();
+        let vertices = vertices.map(|p| x_wd.transform_point(&(*p).into()).coords);
+        let q: Vec<f64> = vertices.flat_map(|p| [p.x, p.y, p.z]).collect();
         [&q[..], &vec![0.0; q.len()], &q].concat()
     }
     /// Returns the body in messages.

@@ -236,6 +236,9 @@ impl<T: Scalar> LeafSystem<T> for MultibodyPlant {
         };
         if let CoordinateSource::Port(port) = source {
             ports.position = Some(port);
+            // Deformable bodies stay as they are.
+            let deformable = DeformableEntries::declare(self, d);
+            ports.deformable = deformable.map(|entries| entries.ports(self, d));
             return ports;
         }
         let has_memory = self.has_sampled_output_ports() || self.sleep_settings().is_some();

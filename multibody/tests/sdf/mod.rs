@@ -2,6 +2,7 @@
 //! an explanation are those of pydrake 1.51.1 for the same text.
 
 mod curvilinear;
+mod deformable;
 mod diagnostics;
 mod drake;
 mod files;

@@ -9,7 +9,8 @@ use crate::document::input::{ModelInput, read_file};
 use crate::document::{YamlError, read_yaml};
 use crate::error::{Error, Result};
 use crate::model::{
-    BodyIndex, CollisionFilterGroupSpec, FixedOffsetFrame, FrameIndex, Joint, ModelInstanceIndex,
+    BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, FixedOffsetFrame, FrameIndex, Joint,
+    ModelInstanceIndex,
 };
 use crate::names::scoped;
 use crate::parsing::format::ModelFormat;
@@ -251,6 +252,10 @@ impl DirectiveLoader<'_, '_> {
             plant.set_default_joint_positions(joint, q)?;
         }
         for (frame, pose) in &d.default_free_body_pose {
+            if let Ok(body) = plant.deformable_body_by_name_in(frame, model) {
+                place_deformable(plant, body, pose)?;
+                continue;
+            }
             let frame = match &**frame {
                 "" => plant
                     .body(only_base_body(plant, model, num_bodies)?)?
@@ -328,10 +333,19 @@ impl DirectiveLoader<'_, '_> {
         let inner = d.model_namespace.as_deref();
         let scope = inner.map_or(place.scope.to_string(), |ns| scoped(place.scope, ns));
         let name = |name: &String| scoped(&scope, name);
-        let member = |name: &String| self.target.plant.body_by_name(&scoped(&scope, name));
+        let plant = &*self.target.plant;
+        let (mut members, mut deformables) = (vec![], vec![]);
+        for name in &d.members {
+            let name = scoped(&scope, name);
+            match plant.deformable_body_by_name(&name) {
+                Ok(body) => deformables.push(body),
+                Err(_) => members.push(plant.body_by_name(&name)?),
+            }
+        }
         let group = CollisionFilterGroupSpec {
             name: name(&d.name),
-            members: d.members.iter().map(member).collect::<Result<_>>()?,
+            members,
+            deformables,
             member_groups: d.member_groups.iter().map(name).collect(),
             ignored: d.ignored_collision_filter_groups.iter().map(name).collect(),
         };
@@ -409,6 +423,21 @@ fn frame_named(plant: &MultibodyPlant, name: &str, scope: &str) -> Result<FrameI
         "world" => Ok(FrameIndex::WORLD),
         name => plant.frame_by_name(&scoped(scope, name)),
     }
+}
+
+/// Sets the default pose of a deformable body in the world.
+fn place_deformable(
+    plant: &mut MultibodyPlant,
+    body: DeformableBodyIndex,
+    pose: &Transform,
+) -> Result<()> {
+    if let Some(base) = pose.base_frame.as_deref().filter(|base| *base != "world") {
+        return Err(Error::invalid(format!(
+            "default_free_body_pose: base_frame of deformable body '{}' must be world, got '{base}'",
+            plant.deformable_body(body)?.name()
+        )));
+    }
+    plant.set_default_deformable_body_pose(body, pose_of(pose)?)
 }
 
 /// Sets the default pose of a frame of a free body in another frame. If it is the body's own frame

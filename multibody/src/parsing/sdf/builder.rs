@@ -5,7 +5,9 @@ use super::element::{Element, Report};
 use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
 use super::model::Model;
 use crate::document::xml::Parsed;
-use crate::model::{BodyIndex, FixedOffsetFrame, Joint, JointIndex, ModelInstanceIndex};
+use crate::model::{
+    BodyIndex, DeformableBodyIndex, FixedOffsetFrame, Joint, JointIndex, ModelInstanceIndex,
+};
 use crate::parsing::target::ParseTarget;
 use std::collections::{HashMap, HashSet};
 
@@ -57,6 +59,8 @@ pub(super) struct SdfBuilder<'a, 't> {
     pub(super) report: &'a Report,
     /// Joints of the plant by their nodes in the graph.
     pub(super) joints: HashMap<NodeId, JointIndex>,
+    /// Deformable links with their bodies; `None` for those that are left out.
+    pub(super) deformables: HashMap<NodeId, Option<DeformableBodyIndex>>,
     models: Vec<ModelInstanceIndex>,
 }
 
@@ -81,6 +85,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
             graph,
             report,
             joints: HashMap::new(),
+            deformables: HashMap::new(),
             models: vec![],
         }
     }
@@ -204,7 +209,10 @@ impl<'a, 't> SdfBuilder<'a, 't> {
 
     /// Adds a frame that is fixed on a body.
     fn frame(&mut self, node: NodeId, element: &Element) -> Parsed<()> {
-        let (link, body) = self.body_under(node, element)?;
+        let (link, body) = match self.is_on_deformable_model(node)? {
+            true => (FrameGraph::WORLD, BodyIndex::WORLD),
+            false => self.body_under(node, element)?,
+        };
         let plant = &mut *self.target.plant;
         let on = self.graph.on(node).unwrap_or(link);
         let scope = self.graph.scope(node);
@@ -251,6 +259,24 @@ impl<'a, 't> SdfBuilder<'a, 't> {
         self.graph.set_frame(node, added);
         self.report.check_children(element, &[], &[]);
         Ok(())
+    }
+
+    /// Returns true if a frame is attached to the frame of a model whose canonical link is
+    /// deformable, which is on the world.
+    fn is_on_deformable_model(&self, node: NodeId) -> Parsed<bool> {
+        // Finds cycles.
+        self.graph.body_of(node, self.report)?;
+        let mut at = node;
+        loop {
+            match (self.graph.kind(at), self.graph.on(at)) {
+                (NodeKind::Model(scope), _) => {
+                    let link = self.graph.canonical(scope);
+                    return Ok(link.is_some_and(|link| self.deformables.contains_key(&link)));
+                }
+                (NodeKind::Frame, Some(on)) => at = on,
+                _ => return Ok(false),
+            }
+        }
     }
 
     /// Returns the link that something moves with, as a node of the graph and as a body.

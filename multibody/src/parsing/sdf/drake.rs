@@ -328,15 +328,22 @@ impl SdfBuilder<'_, '_> {
             let full = || scoped(current.name, &child.text);
             match child.tag.as_str() {
                 "drake:member" => {
-                    let body = self.link_named(current.scope, &child.text, child)?;
-                    group.members.push(body);
+                    let node = self.graph.find(current.scope, &child.text);
+                    match node.and_then(|node| self.deformables.get(&node)) {
+                        Some(deformable) => group.deformables.extend(*deformable),
+                        None => {
+                            let body = self.link_named(current.scope, &child.text, child)?;
+                            group.members.push(body);
+                        }
+                    }
                 }
                 "drake:member_group" => group.member_groups.push(full()),
                 "drake:ignored_collision_filter_group" => group.ignored.push(full()),
                 _ => {}
             }
         }
-        if group.members.is_empty() && group.member_groups.is_empty() {
+        let is_member = |c: &Element| ["drake:member", "drake:member_group"].contains(&&*c.tag);
+        if !element.children.iter().any(is_member) {
             let message = format!(
                 "collision filter group '{}' must have at least one member",
                 element.name()

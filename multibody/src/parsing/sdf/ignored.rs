@@ -133,7 +133,8 @@ fn asks_for_nothing(element: &Element) -> bool {
         "allow_auto_disable" | "enable_wind" | "must_be_base_link" | "collide_without_contact" => {
             truth(&element.text) == Some(false)
         }
-        "self_collide" => truth(&element.text) == Some(true),
+        "self_collide" | "gravity" => truth(&element.text) == Some(true),
+        "kinematic" => truth(&element.text) == Some(false),
         "restitution_coefficient" | "slip1" | "slip2" => number == Some(0.0),
         "velocity_decay" => element.children.iter().all(|c| c.text.parse() == Ok(0.0)),
         "collide_bitmask" | "category_bitmask" => {

@@ -1,4 +1,4 @@
-//! Links: their mass properties, default poses, geometry and sensors.
+//! Rigid links: their mass properties, default poses, geometry and sensors.
 
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
@@ -33,16 +33,10 @@ impl SdfBuilder<'_, '_> {
         current: CurrentModel<'_>,
     ) -> Parsed<()> {
         let report = self.report;
-        report.check_children(element, &IGNORED, &["deformable_properties"]);
         if element.child("drake:deformable_properties").is_some() {
-            let message = format!(
-                "link '{}' is deformable; it is left out, because deformable bodies are not \
-                 supported",
-                element.name()
-            );
-            report.warning(element, message);
-            return Ok(());
+            return self.deformable_link(node, element, current);
         }
+        report.check_children(element, &IGNORED, &[]);
         for (tag, usual) in [("gravity", true), ("kinematic", false)] {
             if element.flag(tag, usual) != usual {
                 let instead = match tag {

@@ -10,6 +10,7 @@
 mod axis;
 mod builder;
 mod contact;
+mod deformable;
 mod document;
 mod drake;
 mod element;

@@ -5,9 +5,9 @@ use crate::error::{Error, Result};
 use crate::model::{DeformableBodyIndex, ModelInstanceIndex};
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::{MultibodyPlant, out_of_range};
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
 use std::sync::Arc;
-use tarragon_geometry::{GeometryId, GeometryInstance, SceneGraph};
+use tarragon_geometry::{GeometryId, GeometryInstance, IllustrationProperties, SceneGraph};
 
 impl MultibodyPlant {
     /// Adds a deformable body of the default model instance, as
@@ -28,7 +28,7 @@ impl MultibodyPlant {
 
     /// Adds a deformable body with its geometry, whose name and pose in the world are those of the
     /// body. The geometry is a sphere, divided by the resolution hint (m), or a mesh of tetrahedra
-    /// from a `.vtk` file.
+    /// from a `.vtk` file. Viewers show it in any case: without an illustration role, it gets one.
     ///
     /// ```
     /// use nalgebra::Isometry3;
@@ -90,6 +90,9 @@ impl MultibodyPlant {
             let model = &self.model_instances[instance.index()];
             geometry.set_name(&format!("{model}::{name}"))?;
         }
+        if geometry.illustration_properties().is_none() {
+            geometry.set_illustration_properties(IllustrationProperties::new());
+        }
         let registration = self.registered()?;
         registration.check_scene(scene_graph)?;
         let (source, x_wg) = (registration.source, *geometry.pose());
@@ -118,6 +121,7 @@ impl MultibodyPlant {
             geometry: id,
             config: *config,
             fem,
+            default_pose: x_wg,
             local_positions: local.into(),
             reference_positions: reference.into(),
             held: vec![],
@@ -125,6 +129,28 @@ impl MultibodyPlant {
             forces: vec![],
         });
         Ok(index)
+    }
+
+    /// Sets the pose in W that a deformable body starts with (Drake's `set_default_pose`),
+    /// initially that of its geometry. Walls and fixed constraints still select vertices at the
+    /// pose of the geometry.
+    ///
+    /// # Errors
+    /// Returns an error if the body is unknown, or if the pose is not finite.
+    pub fn set_default_deformable_body_pose(
+        &mut self,
+        body: DeformableBodyIndex,
+        x_wd: Isometry3<f64>,
+    ) -> Result<()> {
+        let place = self.deformable_body(body)?.place();
+        let mut numbers = x_wd.rotation.coords.iter().chain(&x_wd.translation.vector);
+        if !numbers.all(|x| x.is_finite()) {
+            return Err(Error::invalid(format!(
+                "{place}: the default pose must be finite, got {x_wd}"
+            )));
+        }
+        self.deformables[body.index()].default_pose = x_wd;
+        Ok(())
     }
 
     /// Adds a force density that acts on a deformable body, evaluated at the start of every step at
@@ -178,11 +204,19 @@ impl MultibodyPlant {
         })
     }
 
-    /// Returns the deformable body with a name, which must be unique in the plant.
+    /// Returns the deformable body with a name, plain or scoped (`model::body`).
     ///
     /// # Errors
-    /// Returns an error if there is none, or several.
+    /// Returns an error if there is none, or several in different model instances.
     pub fn deformable_body_by_name(&self, name: &str) -> Result<DeformableBodyIndex> {
+        let is_scoped = |body: &&DeformableBody| {
+            let model = &self.model_instances[body.model_instance.index()];
+            let rest = name.strip_prefix(model.as_str());
+            rest.and_then(|rest| rest.strip_prefix("::")) == Some(&body.name)
+        };
+        if let Some(body) = self.deformables.iter().find(is_scoped) {
+            return Ok(body.index);
+        }
         let mut found = self.deformables.iter().filter(|body| body.name == name);
         match (found.next(), found.next()) {
             (Some(body), None) => Ok(body.index),

@@ -16,6 +16,10 @@ use tarragon_geometry::{DeformableContactSurface, SceneGraphInspector, VertexWei
 const STIFFNESS_PER_AREA: f64 = 1e8;
 /// Area (m^2) and gradient of pressure (Pa/m) below which a face counts for nothing, as in Drake.
 const NEGLIGIBLE: f64 = 1e-14;
+/// Part of the gradient of pressure along the normal below which a face counts for nothing. On a
+/// side of a body that is parallel to the gradient, rounding tells the sign of that part; Drake
+/// counts such a face, with its force and next to no stiffness, where it is positive.
+const NEGLIGIBLE_PART: f64 = 1e-10;
 
 /// Place of each vertex of a body among those that take part in the problem.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +115,7 @@ impl SiteFrame<'_> {
                     let pressure = surface.pressure(f).unwrap_or(0.0);
                     let gradient = surface.pressure_gradient(f).unwrap_or_default();
                     let rise = -gradient.dot(&normal);
-                    if rise < NEGLIGIBLE {
+                    if rise < NEGLIGIBLE.max(NEGLIGIBLE_PART * gradient.norm()) {
                         continue;
                     }
                     (area * rise, Start::Force(area * pressure))

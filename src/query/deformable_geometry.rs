@@ -1,10 +1,9 @@
 //! Lines that describe one deformable geometry.
 
 use super::Answered;
-use super::fields::{Fields, array, number, wrong};
+use super::fields::Fields;
 use super::number::{Double, Number};
-use super::scene::{MeshFiles, shape_at};
-use crate::json_lines::json_error;
+use super::scene::MeshFiles;
 use nalgebra::{DVector, Isometry3, Vector3};
 use serde::Serialize;
 use serde_json::Value;
@@ -12,13 +11,14 @@ use tarragon::geometry::mesh::convert_volume_to_surface_mesh;
 use tarragon::geometry::{EmbeddedPoints, GeometryConfigurationVector, QueryObject, Shape};
 use tarragon::prelude::*;
 
-const PLACE: &str = "deformable_geometry";
+/// Name of the field that a line has.
+pub(super) const PLACE: &str = "deformable_geometry";
 
 /// A deformable geometry and questions about it.
 pub(super) struct GeometryRequest {
     shape: Shape,
     hint: f64,
-    configuration: Option<Vec<f64>>,
+    configuration: Option<Vec<Vector3<f64>>>,
     points: Option<Vec<Vector3<f64>>>,
 }
 
@@ -43,29 +43,13 @@ struct DeformableAnswerJson {
 }
 
 impl GeometryRequest {
-    /// Parses a line; `None` if it describes something else.
-    pub(super) fn parse(text: &[u8], meshes: &MeshFiles) -> Result<Option<Self>, String> {
-        // Other lines are long, and are not parsed twice.
-        if !text
-            .windows(PLACE.len())
-            .any(|part| part == PLACE.as_bytes())
-        {
-            return Ok(None);
-        }
-        let value: Value = serde_json::from_slice(text).map_err(|e| json_error(&e))?;
-        if value.get(PLACE).is_none() {
-            return Ok(None);
-        }
-        let mut line = Fields::new(value, "line", "")?;
-        let mut fields = Fields::new(line.required(PLACE)?, PLACE, format!("{PLACE}."))?;
-        line.finish()?;
-        let shape = shape_at(fields.required("shape")?, fields.path("shape"), meshes)?;
-        let hint = match fields.optional("resolution_hint") {
-            None => 1.0,
-            Some(value) => number(&value, &fields.path("resolution_hint"))?,
-        };
-        let configuration = coordinates(&mut fields, "configuration")?;
-        let points = coordinates(&mut fields, "points")?;
+    /// Parses the field of a line.
+    pub(super) fn parse(value: Value, meshes: &MeshFiles) -> Result<Self, String> {
+        let mut fields = Fields::new(value, PLACE, format!("{PLACE}."))?;
+        let shape = fields.shape("shape", meshes)?;
+        let hint = fields.optional_number("resolution_hint")?.unwrap_or(1.0);
+        let configuration = fields.points("configuration")?;
+        let points = fields.points("points")?;
         if points.is_some() && configuration.is_none() {
             return Err(format!(
                 "{}: this field is missing; `points` need it",
@@ -73,17 +57,12 @@ impl GeometryRequest {
             ));
         }
         fields.finish()?;
-        let points = points.map(|all| {
-            all.chunks_exact(3)
-                .map(Vector3::from_column_slice)
-                .collect()
-        });
-        Ok(Some(Self {
+        Ok(Self {
             shape,
             hint,
             configuration,
             points,
-        }))
+        })
     }
 
     /// Answers the line.
@@ -121,7 +100,9 @@ impl GeometryRequest {
         let mut builder = DiagramBuilder::new();
         let ports = builder.add("scene_graph", graph);
         let mut ctx = builder.build()?.default_context();
-        let all = GeometryConfigurationVector::from_iter([(id, DVector::from_vec(configuration))]);
+        let flat = configuration.iter().flat_map(|p| [p.x, p.y, p.z]);
+        let flat = DVector::from_vec(flat.collect());
+        let all = GeometryConfigurationVector::from_iter([(id, flat)]);
         ctx.fix(ports.source_configuration_port(source)?, all)?;
         let query: &QueryObject<f64> = ctx.eval(ports.query)?;
         let bounds = query.compute_aabb_in_world(id)?;
@@ -134,21 +115,4 @@ impl GeometryRequest {
         }
         Ok(answer)
     }
-}
-
-/// Takes an optional array of numbers, three for each point.
-fn coordinates(fields: &mut Fields, key: &'static str) -> Result<Option<Vec<f64>>, String> {
-    let Some(value) = fields.optional(key) else {
-        return Ok(None);
-    };
-    let path = fields.path(key);
-    let expected = "an array of coordinates, three for each point";
-    let shown = wrong(&path, expected, &value);
-    let items = array(value, &path)?;
-    if items.len() % 3 != 0 {
-        return Err(shown);
-    }
-    let items = items.iter().enumerate();
-    let numbers = items.map(|(i, item)| number(item, &format!("{path}[{i}]")));
-    numbers.collect::<Result<_, _>>().map(Some)
 }
