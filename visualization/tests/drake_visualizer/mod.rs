@@ -4,6 +4,7 @@ mod allocations;
 mod behaviour;
 mod captures;
 mod compare;
+mod deformable;
 pub(crate) mod contacts;
 mod pydrake;
 pub(crate) mod scene;

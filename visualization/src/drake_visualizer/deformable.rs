@@ -1,0 +1,73 @@
+//! The message of deformable geometry: surfaces with the current positions of their vertices.
+
+use super::params::DrakeVisualizerParams;
+use crate::Result;
+use crate::driven_meshes::{driven_meshes, for_each_driven_mesh};
+use tarragon_framework::Scalar;
+use tarragon_geometry::{QueryObject, Rgba, Role, SceneGraphInspector};
+use tarragon_lcm::types::{LcmtViewerGeometryData, LcmtViewerLinkData};
+
+/// Index of the first coordinate of a mesh, after the numbers of vertices and triangles.
+const COORDINATES: usize = 2;
+
+/// The message of all deformable geometry with the role. Coordinates are overwritten in place.
+#[derive(Debug)]
+pub(super) struct DeformableMessage {
+    role: Role,
+    message: LcmtViewerLinkData,
+}
+
+impl DeformableMessage {
+    /// Creates the message, with all vertices at the origin.
+    pub(super) fn new(
+        inspector: &SceneGraphInspector<'_>,
+        params: &DrakeVisualizerParams,
+    ) -> Result<Self> {
+        let mut geom = vec![];
+        for (id, mesh) in driven_meshes(inspector, params.role)? {
+            let (vertices, triangles) = (mesh.positions.len(), mesh.triangles.len());
+            let end = COORDINATES + 3 * vertices;
+            let mut float_data = Vec::with_capacity(end + 3 * triangles);
+            float_data.extend([vertices as f32, triangles as f32]);
+            float_data.resize(end, 0.0);
+            // Whole numbers up to 2^24 are exact, and meshes have fewer vertices.
+            float_data.extend(mesh.triangles.as_flattened().iter().map(|v| *v as f32));
+            // Unlike the colour of rigid geometry, it is never that of another role.
+            let color = match inspector.properties(id, params.role)? {
+                Some(own) => own.get_or::<Rgba>("phong", "diffuse", params.default_color)?,
+                None => params.default_color,
+            };
+            geom.push(LcmtViewerGeometryData {
+                r#type: LcmtViewerGeometryData::MESH,
+                quaternion: [1.0, 0.0, 0.0, 0.0],
+                color: color.rgba().map(|channel| channel as f32),
+                string_data: inspector.name(id)?.into(),
+                float_data,
+                ..LcmtViewerGeometryData::default()
+            });
+        }
+        Ok(Self {
+            role: params.role,
+            message: LcmtViewerLinkData {
+                name: "deformable_geometries".into(),
+                geom,
+                ..LcmtViewerLinkData::default()
+            },
+        })
+    }
+
+    /// Returns the message with the current vertices.
+    pub(super) fn at<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<&LcmtViewerLinkData> {
+        let mut meshes = self.message.geom.iter_mut();
+        for_each_driven_mesh(query, self.role, |vertices| {
+            if let Some(mesh) = meshes.next() {
+                let coordinates = mesh.float_data[COORDINATES..].as_chunks_mut::<3>().0;
+                for (to, vertex) in coordinates.iter_mut().zip(vertices) {
+                    *to = vertex.map(|x| x as f32).into();
+                }
+            }
+            Ok(())
+        })?;
+        Ok(&self.message)
+    }
+}
