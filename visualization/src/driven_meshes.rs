@@ -7,38 +7,50 @@ use tarragon_framework::Scalar;
 use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::{GeometryId, QueryObject, Role, SceneGraphInspector};
 
-/// Returns the meshes that deformable geometries drive in a role, in order of registration. The
-/// positions in them are those of the reference configuration.
+/// A mesh that a deformable geometry drives in a role.
+#[derive(Clone, Debug)]
+pub(crate) struct DrivenMesh {
+    pub(crate) geometry: GeometryId,
+    role: Role,
+    /// Index among the meshes of the geometry.
+    index: usize,
+    /// The mesh in the reference configuration.
+    pub(crate) mesh: Arc<RenderMesh>,
+}
+
+/// Returns the meshes that the deformable geometries with a role drive, in order of registration.
 pub(crate) fn driven_meshes(
     inspector: &SceneGraphInspector<'_>,
     role: Role,
-) -> Result<Vec<(GeometryId, Arc<RenderMesh>)>> {
+) -> Result<Vec<DrivenMesh>> {
     let mut found = vec![];
-    for id in inspector.all_deformable_geometry_ids() {
-        if inspector.properties(id, role)?.is_some() {
-            let meshes = inspector.driven_render_meshes(id, role)?;
-            found.extend(meshes.into_iter().map(|mesh| (id, mesh)));
+    for geometry in inspector.all_deformable_geometry_ids() {
+        if inspector.properties(geometry, role)?.is_none() {
+            continue;
         }
+        let meshes = inspector.driven_render_meshes(geometry, role)?;
+        let meshes = meshes.into_iter().enumerate();
+        found.extend(meshes.map(|(index, mesh)| DrivenMesh {
+            geometry,
+            role,
+            index,
+            mesh,
+        }));
     }
     Ok(found)
 }
 
-/// Calls `with` with the current vertices (m), in the world, of each mesh that [`driven_meshes`]
-/// returns. For dual numbers, these are the real parts.
-pub(crate) fn for_each_driven_mesh<T: Scalar>(
-    query: &QueryObject<T>,
-    role: Role,
-    mut with: impl FnMut(&mut dyn ExactSizeIterator<Item = Vector3<f64>>) -> Result<()>,
-) -> Result<()> {
-    let inspector = query.inspector();
-    for id in inspector.all_deformable_geometry_ids() {
-        if inspector.properties(id, role)?.is_some() {
-            for mesh in query.driven_mesh_configurations_in_world(id, role)? {
-                let vertices = mesh.as_slice().chunks_exact(3);
-                let real = |p: &[T]| Vector3::new(p[0].re(), p[1].re(), p[2].re());
-                with(&mut vertices.map(real))?;
-            }
-        }
+impl DrivenMesh {
+    /// Returns the current vertices (m) in the world; for dual numbers, their real parts.
+    pub(crate) fn vertices<T: Scalar>(&self, query: &QueryObject<T>) -> Result<Vec<Vector3<f64>>> {
+        let meshes = query.driven_mesh_configurations_in_world(self.geometry, self.role)?;
+        let coordinates = meshes
+            .get(self.index)
+            .map_or(&[][..], |mesh| mesh.as_slice());
+        let (vertices, _) = coordinates.as_chunks::<3>();
+        Ok(vertices
+            .iter()
+            .map(|p| Vector3::from(p.each_ref().map(T::re)))
+            .collect())
     }
-    Ok(())
 }

@@ -2,9 +2,9 @@
 
 use super::params::DrakeVisualizerParams;
 use crate::Result;
-use crate::driven_meshes::{driven_meshes, for_each_driven_mesh};
+use crate::driven_meshes::{DrivenMesh, driven_meshes};
 use tarragon_framework::Scalar;
-use tarragon_geometry::{QueryObject, Rgba, Role, SceneGraphInspector};
+use tarragon_geometry::{QueryObject, Rgba, SceneGraphInspector};
 use tarragon_lcm::types::{LcmtViewerGeometryData, LcmtViewerLinkData};
 
 /// Index of the first coordinate of a mesh, after the numbers of vertices and triangles.
@@ -13,7 +13,8 @@ const COORDINATES: usize = 2;
 /// The message of all deformable geometry with the role. Coordinates are overwritten in place.
 #[derive(Debug)]
 pub(super) struct DeformableMessage {
-    role: Role,
+    meshes: Vec<DrivenMesh>,
+    /// One geometry for each mesh.
     message: LcmtViewerLinkData,
 }
 
@@ -23,8 +24,9 @@ impl DeformableMessage {
         inspector: &SceneGraphInspector<'_>,
         params: &DrakeVisualizerParams,
     ) -> Result<Self> {
+        let meshes = driven_meshes(inspector, params.role)?;
         let mut geom = vec![];
-        for (id, mesh) in driven_meshes(inspector, params.role)? {
+        for DrivenMesh { geometry, mesh, .. } in &meshes {
             let (vertices, triangles) = (mesh.positions.len(), mesh.triangles.len());
             let end = COORDINATES + 3 * vertices;
             let mut float_data = Vec::with_capacity(end + 3 * triangles);
@@ -33,7 +35,7 @@ impl DeformableMessage {
             // Whole numbers up to 2^24 are exact, and meshes have fewer vertices.
             float_data.extend(mesh.triangles.as_flattened().iter().map(|v| *v as f32));
             // Unlike the colour of rigid geometry, it is never that of another role.
-            let color = match inspector.properties(id, params.role)? {
+            let color = match inspector.properties(*geometry, params.role)? {
                 Some(own) => own.get_or::<Rgba>("phong", "diffuse", params.default_color)?,
                 None => params.default_color,
             };
@@ -41,13 +43,13 @@ impl DeformableMessage {
                 r#type: LcmtViewerGeometryData::MESH,
                 quaternion: [1.0, 0.0, 0.0, 0.0],
                 color: color.rgba().map(|channel| channel as f32),
-                string_data: inspector.name(id)?.into(),
+                string_data: inspector.name(*geometry)?.into(),
                 float_data,
                 ..LcmtViewerGeometryData::default()
             });
         }
         Ok(Self {
-            role: params.role,
+            meshes,
             message: LcmtViewerLinkData {
                 name: "deformable_geometries".into(),
                 geom,
@@ -58,16 +60,12 @@ impl DeformableMessage {
 
     /// Returns the message with the current vertices.
     pub(super) fn at<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<&LcmtViewerLinkData> {
-        let mut meshes = self.message.geom.iter_mut();
-        for_each_driven_mesh(query, self.role, |vertices| {
-            if let Some(mesh) = meshes.next() {
-                let coordinates = mesh.float_data[COORDINATES..].as_chunks_mut::<3>().0;
-                for (to, vertex) in coordinates.iter_mut().zip(vertices) {
-                    *to = vertex.map(|x| x as f32).into();
-                }
+        for (mesh, data) in self.meshes.iter().zip(&mut self.message.geom) {
+            let coordinates = data.float_data[COORDINATES..].as_chunks_mut::<3>().0;
+            for (to, vertex) in coordinates.iter_mut().zip(mesh.vertices(query)?) {
+                *to = vertex.map(|x| x as f32).into();
             }
-            Ok(())
-        })?;
+        }
         Ok(&self.message)
     }
 }

@@ -23,6 +23,8 @@ mod recording;
 mod scene;
 mod server;
 mod transform;
+mod vertex_track;
+mod vertices;
 
 pub use animation::{LoopMode, MeshcatAnimation};
 pub use camera::{OrthographicCamera, PageCamera, PerspectiveCamera};

@@ -83,9 +83,14 @@ fn vertices_follow_and_triangles_stay() {
     let [before, after] = [&before, &after].map(|m| &m.geom[1].float_data);
     let surface = soft.boundary(1);
     let (vertices, end) = (soft.vertices(1), 2 + 3 * surface.positions.len());
-    let counts = [surface.positions.len() as f32, surface.triangles.len() as f32];
+    let counts = [
+        surface.positions.len() as f32,
+        surface.triangles.len() as f32,
+    ];
     assert_eq!(after[..2], counts);
-    let coordinates = vertices.iter().flat_map(|p| [p.x as f32, p.y as f32, p.z as f32]);
+    let coordinates = vertices
+        .iter()
+        .flat_map(|p| [p.x as f32, p.y as f32, p.z as f32]);
     assert_eq!(after[2..end], coordinates.collect::<Vec<f32>>());
     assert_ne!(before[2..end], after[2..end]);
     let indices = surface.triangles.as_flattened().iter().map(|v| *v as f32);
@@ -102,7 +107,10 @@ fn geometry_without_the_role_leaves_the_message() {
         use_role_channel_suffix: true,
         ..DrakeVisualizerParams::default()
     });
-    let scene = SoftScene::new([(soft_ball("a", 0.1, red), 0.1), (soft_ball("b", 0.2, None), 0.1)]);
+    let scene = SoftScene::new([
+        (soft_ball("a", 0.1, red), 0.1),
+        (soft_ball("b", 0.2, None), 0.1),
+    ]);
     let mut soft = published(scene, &heard, &shows);
     soft.context.force_publish().unwrap();
     let names = |messages: &[Message], role: &str| -> Vec<String> {

@@ -4,8 +4,8 @@ mod allocations;
 mod behaviour;
 mod captures;
 mod compare;
-mod deformable;
 pub(crate) mod contacts;
+mod deformable;
 mod pydrake;
 pub(crate) mod scene;
 

@@ -89,8 +89,7 @@ impl Soft {
     /// Sets the coordinates of all vertices of a ball.
     pub(crate) fn set(&mut self, ball: usize, coordinates: Vec<f64>) {
         let coordinates = DVector::from_vec(coordinates);
-        self.configurations
-            .set_value(self.balls[ball], coordinates);
+        self.configurations.set_value(self.balls[ball], coordinates);
         let port = self.graph.source_configuration_port(self.source).unwrap();
         let all = self.configurations.clone();
         self.context.fix(port, all).unwrap();
