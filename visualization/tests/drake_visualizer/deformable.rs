@@ -39,7 +39,7 @@ fn messages_equal_drakes_byte_for_byte() {
         let sphere = Sphere::new(case["shape"]["radius"].as_f64().unwrap()).unwrap();
         let name = case["name"].as_str().unwrap();
         let ball = GeometryInstance::new(Isometry3::identity(), sphere, name).unwrap();
-        let blue = Rgba::opaque(0.1, 0.2, 0.3).unwrap();
+        let blue = Rgba::new(0.1, 0.2, 0.3, 0.5).unwrap();
         let ball = ball.with_illustration(IllustrationProperties::new().with_diffuse(blue));
         let ball = ball.with_proximity(ProximityProperties::new());
         let hint = case["resolution_hint"].as_f64().unwrap();
