@@ -437,7 +437,9 @@ fn meldis_shows_deformable_geometry() {
         let expected: Vec<f32> = vertices.iter().flatten().map(|x| *x as f32).collect();
         meldis.wait(
             "the surface is shown",
-            || soft.context.force_publish().unwrap(),
+            || {
+                soft.context.force_publish().unwrap();
+            },
             |m| shows(m, &expected),
         );
     }
