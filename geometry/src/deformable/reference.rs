@@ -182,8 +182,8 @@ fn positive(file: &Mesh) -> Result<VolumeMesh> {
     Ok((*mesh).clone())
 }
 
-/// Returns the faces that belong to one tetrahedron only, counter-clockwise as seen from outside, as
-/// Drake lists them: by their vertices in ascending order.
+/// Returns the faces that belong to one tetrahedron only, counter-clockwise as seen from outside,
+/// in Drake's order: by their vertices, sorted.
 fn boundary(mesh: &VolumeMesh) -> Vec<[u32; 3]> {
     let faces = mesh.tetrahedra().iter().flat_map(|t| {
         let [a, b, c, d] = t.vertices();

@@ -16,8 +16,8 @@ pub(super) struct Link {
     pub(super) data: LcmtViewerLinkData,
 }
 
-/// Returns all frames that have rigid geometry with the role: the world first, then the others in order
-/// of registration.
+/// Returns all frames that have rigid geometry with the role: the world first, then the others in
+/// order of registration.
 pub(super) fn links(
     inspector: &SceneGraphInspector<'_>,
     params: &DrakeVisualizerParams,

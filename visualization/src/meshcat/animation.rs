@@ -210,8 +210,8 @@ impl MeshcatAnimation {
         Ok(())
     }
 
-    /// Sets the vertices (m) of the object at a full path at a frame, replacing earlier ones. If the
-    /// object had another mesh before, earlier frames are removed.
+    /// Sets the vertices (m) of the object at a full path at a frame, replacing earlier ones. If
+    /// the object had another mesh before, earlier frames are removed.
     pub(crate) fn set_vertices(
         &mut self,
         frame: u32,

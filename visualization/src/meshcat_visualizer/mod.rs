@@ -33,8 +33,8 @@ use tarragon_geometry::{GeometryId, QueryObject, SceneGraphInspector};
 /// the world; `::` in names becomes `/`. For example, the ball `toy::ball` on the frame `toy::body`
 /// is at `/drake/visualizer/toy/body/toy/ball`, as in Drake. If a path is taken, the second one
 /// ends in ` (2)`. A mesh that cannot be shown is left out, with a warning in the log.
-/// Deformable geometry is at `{prefix}/deformable_geometries/{geometry}`: the surface that it drives
-/// in the role, whose vertices are sent again when they have changed.
+/// Deformable geometry is at `{prefix}/deformable_geometries/{geometry}`: the surface that it
+/// drives in the role, in one colour, whose vertices are sent again when they have changed.
 /// With the proximity role, a mesh with [convex
 /// pieces](tarragon_geometry::ProximityProperties::with_convex_decomposition) is shown as those.
 ///

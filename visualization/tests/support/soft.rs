@@ -113,7 +113,8 @@ impl Soft {
     }
 }
 
-/// Returns a green deformable plate of 0.3 m with `cells` cells along each side, which a visualizer shows.
+/// Returns a green deformable plate of 0.3 m with `cells` cells along each side, which a visualizer
+/// shows.
 pub(crate) fn plate(meshcat: &Meshcat, cells: usize) -> Soft {
     let shape = Mesh::new(InMemoryMesh::new(MemoryFile::new(
         plate_file(cells),

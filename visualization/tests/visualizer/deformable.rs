@@ -5,6 +5,13 @@ use crate::support::soft::{Soft, SoftScene, plate, soft_ball, waving};
 use std::io::Write;
 use tarragon_framework::AutoDiff;
 use tarragon_geometry::GeometryConfigurationVector;
+use tarragon_lcm::types::LcmtViewerLinkData;
+use tarragon_lcm::{Lcm, LcmBuses, Subscriber};
+use tarragon_multibody::{DeformableBodyConfig, MultibodyPlant, add_multibody_plant_scene_graph};
+use tarragon_visualization::{
+    VisualizationConfig, VisualizationConnections, add_default_visualization,
+    apply_visualization_config,
+};
 
 /// Adds a visualizer to a scene.
 fn shown(
@@ -293,4 +300,63 @@ fn a_long_recording_fits_into_a_static_page() {
     );
     assert!(html.len() < 20_000_000, "{} bytes", html.len());
     assert!(html.len() > still + 1_000_000);
+}
+
+/// A plant needs no further code: the page shows the ball where it has fallen to, and so does LCM.
+#[test]
+fn default_visualization_shows_deformable_bodies() {
+    let meshcat = server();
+    let (mut plant, mut graph) = (MultibodyPlant::new(1.0 / 64.0).unwrap(), SceneGraph::new());
+    plant
+        .register_as_source_for_scene_graph(&mut graph)
+        .unwrap();
+    let rubber = DeformableBodyConfig::default();
+    let ball = soft_ball("ball", 0.1, None);
+    let ball = plant.register_deformable_body(&mut graph, ball, &rubber, 0.2);
+    let ball = ball.unwrap();
+    let mut b = DiagramBuilder::new();
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, graph).unwrap();
+    add_default_visualization(&mut b, Some(meshcat.clone())).unwrap();
+    let lcm = Lcm::with_url("memq://").unwrap();
+    let mut buses = LcmBuses::new();
+    buses.add("default", lcm.clone()).unwrap();
+    let only_lcm = VisualizationConfig {
+        enable_meshcat_creation: false,
+        ..VisualizationConfig::default()
+    };
+    let on = VisualizationConnections {
+        lcm_buses: Some(&buses),
+        ..VisualizationConnections::default()
+    };
+    apply_visualization_config(&only_lcm, &mut b, on).unwrap();
+    let sent = ["ILLUSTRATION", "PROXIMITY"].map(|role| {
+        let channel = format!("DRAKE_VIEWER_DEFORMABLE_{role}");
+        Subscriber::<LcmtViewerLinkData>::new(&lcm, &channel).unwrap()
+    });
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(0.25).unwrap();
+    let positions = plant.deformable_positions(sim.context(), ball).unwrap();
+    let lowest = positions
+        .iter()
+        .map(|p| p.z as f32)
+        .fold(f32::MAX, f32::min);
+    assert!(lowest < -0.3);
+    let replay = Page::connect(&meshcat).replay();
+    for prefix in ["illustration", "proximity"] {
+        let path = format!("/drake/{prefix}/deformable_geometries/ball");
+        let (shown, _) = contents(on_path(&replay, "set_object", &path)[0]);
+        let z = shown.chunks(3).map(|p| p[2]);
+        assert_eq!(z.fold(f32::MAX, f32::min), lowest, "{path}");
+    }
+    lcm.handle_subscriptions(std::time::Duration::ZERO).unwrap();
+    for sent in sent {
+        let geometry = &sent.message().unwrap().geom[0];
+        assert_eq!(geometry.string_data, "ball");
+        let count = geometry.float_data[0] as usize;
+        let z = geometry.float_data[2..][..3 * count]
+            .chunks(3)
+            .map(|p| p[2]);
+        assert_eq!(z.fold(f32::MAX, f32::min), lowest);
+    }
 }
