@@ -446,6 +446,11 @@ fn meldis_shows_deformable_geometry() {
     let found = looks(&meldis.objects[path]);
     assert_eq!(found.kind, "BufferGeometry");
     assert_eq!(found.color, [1.0, 0.0, 0.0, 0.5]);
+    let (graph, source, ball) = (soft.graph.clone(), soft.source, soft.balls[0]);
+    let state = graph.geometry_mut(&mut soft.context).unwrap();
+    state.remove_role(source, ball, Role::Illustration).unwrap();
+    soft.context.force_publish().unwrap();
+    meldis.wait("the surface is gone", || (), |m| shows(m, &[]));
 }
 
 /// Returns the positions of the vertices of an object.

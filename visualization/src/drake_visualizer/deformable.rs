@@ -11,18 +11,24 @@ use tarragon_lcm::types::{LcmtViewerGeometryData, LcmtViewerLinkData};
 const COORDINATES: usize = 2;
 
 /// The message of all deformable geometry with the role. Coordinates are overwritten in place.
+///
+/// Viewers keep a geometry that is in no message any more. The first message after a removal
+/// therefore has it once more, without triangles.
 #[derive(Debug)]
 pub(super) struct DeformableMessage {
     meshes: Vec<DrivenMesh>,
-    /// One geometry for each mesh.
+    /// One geometry for each mesh, and those that are gone.
     message: LcmtViewerLinkData,
+    /// Whether the message was returned before.
+    is_known: bool,
 }
 
 impl DeformableMessage {
-    /// Creates the message, with all vertices at the origin.
+    /// Creates the message that follows `last`, with all vertices at the origin.
     pub(super) fn new(
         inspector: &SceneGraphInspector<'_>,
         params: &DrakeVisualizerParams,
+        last: Option<&Self>,
     ) -> Result<Self> {
         let meshes = driven_meshes(inspector, params.role)?;
         let mut geom = vec![];
@@ -40,13 +46,15 @@ impl DeformableMessage {
                 None => params.default_color,
             };
             geom.push(LcmtViewerGeometryData {
-                r#type: LcmtViewerGeometryData::MESH,
-                quaternion: [1.0, 0.0, 0.0, 0.0],
                 color: color.rgba().map(|channel| channel as f32),
-                string_data: inspector.name(*geometry)?.into(),
-                float_data,
-                ..LcmtViewerGeometryData::default()
+                ..surface(inspector.name(*geometry)?, float_data)
             });
+        }
+        for before in last.iter().flat_map(|last| last.shown()) {
+            let name = &before.string_data;
+            if !geom.iter().any(|data| data.string_data == *name) {
+                geom.push(surface(name, vec![0.0; COORDINATES]));
+            }
         }
         Ok(Self {
             meshes,
@@ -55,11 +63,20 @@ impl DeformableMessage {
                 geom,
                 ..LcmtViewerLinkData::default()
             },
+            is_known: false,
         })
+    }
+
+    /// Returns the geometries that are not gone.
+    fn shown(&self) -> &[LcmtViewerGeometryData] {
+        &self.message.geom[..self.meshes.len()]
     }
 
     /// Returns the message with the current vertices.
     pub(super) fn at<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<&LcmtViewerLinkData> {
+        if std::mem::replace(&mut self.is_known, true) {
+            self.message.geom.truncate(self.meshes.len());
+        }
         for (mesh, data) in self.meshes.iter().zip(&mut self.message.geom) {
             let coordinates = data.float_data[COORDINATES..].as_chunks_mut::<3>().0;
             for (to, vertex) in coordinates.iter_mut().zip(mesh.vertices(query)?) {
@@ -67,5 +84,16 @@ impl DeformableMessage {
             }
         }
         Ok(&self.message)
+    }
+}
+
+/// Returns a surface in the world.
+fn surface(name: &str, float_data: Vec<f32>) -> LcmtViewerGeometryData {
+    LcmtViewerGeometryData {
+        r#type: LcmtViewerGeometryData::MESH,
+        quaternion: [1.0, 0.0, 0.0, 0.0],
+        string_data: name.into(),
+        float_data,
+        ..LcmtViewerGeometryData::default()
     }
 }

@@ -65,7 +65,8 @@ use tarragon_lcm::Lcm;
 /// [`make_hydroelastic_mesh`](tarragon_geometry::make_hydroelastic_mesh).
 ///
 /// Deformable geometry is sent with every publish, as the triangles of the surface that it drives
-/// in the role, with vertices in the world. Its colour is that of the role or the default.
+/// in the role, with vertices in the world. Its colour is that of the role or the default. Removed
+/// geometry is sent once more without triangles, because viewers would keep it.
 ///
 /// # Conversion to other scalars
 ///
@@ -198,7 +199,7 @@ impl DrakeVisualizer {
         let is_current = |sent: &Sent| sent.is_current(version, self.params.role);
         if !sent.as_ref().is_some_and(is_current) {
             let links = load::links(&inspector, &self.params)?;
-            let new = Sent::new(&inspector, &self.params, &links)?;
+            let new = Sent::new(&inspector, &self.params, &links, sent.as_ref())?;
             let message = load::message(&links);
             self.lcm.publish_at(&self.load_channel, &message, time)?;
             *sent = Some(new);

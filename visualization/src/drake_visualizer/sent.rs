@@ -31,6 +31,7 @@ impl Sent {
         inspector: &SceneGraphInspector<'_>,
         params: &DrakeVisualizerParams,
         links: &[Link],
+        last: Option<&Self>,
     ) -> Result<Self> {
         // Viewers know the pose of the world.
         let moving: Vec<&Link> = links.iter().filter(|link| !link.is_world).collect();
@@ -45,7 +46,11 @@ impl Sent {
             version: inspector.geometry_version().clone(),
             frames: moving.iter().map(|link| link.frame).collect(),
             draw: draw.encode()?,
-            deformable: DeformableMessage::new(inspector, params)?,
+            deformable: DeformableMessage::new(
+                inspector,
+                params,
+                last.map(|last| &last.deformable),
+            )?,
         })
     }
 

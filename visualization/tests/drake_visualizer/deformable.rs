@@ -128,16 +128,24 @@ fn geometry_without_the_role_leaves_the_message() {
         assert_eq!(LcmtViewerLoadRobot::decode(load).unwrap().link, []);
     }
 
-    let (graph, source) = (soft.graph, soft.source);
+    let (graph, source) = (soft.graph.clone(), soft.source);
     let [a, b] = soft.balls[..] else { panic!() };
     let state = graph.geometry_mut(&mut soft.context).unwrap();
     state.remove_role(source, a, Role::Illustration).unwrap();
+    soft.context.force_publish().unwrap();
+    let messages = heard.take();
+    // Without triangles, once.
+    assert_eq!(names(&messages, "ILLUSTRATION"), ["b", "a"]);
+    let seen: LcmtViewerLinkData = only(&messages, "DRAKE_VIEWER_DEFORMABLE_ILLUSTRATION");
+    assert_eq!(seen.geom[1].float_data, [0.0, 0.0]);
     soft.context.force_publish().unwrap();
     let messages = heard.take();
     assert_eq!(names(&messages, "ILLUSTRATION"), ["b"]);
     assert_eq!(names(&messages, "PROXIMITY"), ["a", "b"]);
     let state = graph.geometry_mut(&mut soft.context).unwrap();
     state.remove_geometry(source, b).unwrap();
+    soft.context.force_publish().unwrap();
+    heard.take();
     soft.context.force_publish().unwrap();
     let messages = heard.take();
     assert!(names(&messages, "ILLUSTRATION").is_empty());

@@ -329,8 +329,8 @@ fn default_visualization_shows_deformable_bodies() {
         ..VisualizationConnections::default()
     };
     apply_visualization_config(&only_lcm, &mut b, on).unwrap();
-    let sent = ["ILLUSTRATION", "PROXIMITY"].map(|role| {
-        let channel = format!("DRAKE_VIEWER_DEFORMABLE_{role}");
+    let sent = ["", "_PROXIMITY"].map(|role| {
+        let channel = format!("DRAKE_VIEWER_DEFORMABLE{role}");
         Subscriber::<LcmtViewerLinkData>::new(&lcm, &channel).unwrap()
     });
     let diagram = b.build().unwrap();
