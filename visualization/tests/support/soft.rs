@@ -1,6 +1,7 @@
 //! A scene with deformable balls, whose vertices a test moves.
 
-use nalgebra::{DVector, Isometry3, UnitQuaternion, Vector3};
+use nalgebra::{DVector, Isometry3, Vector3};
+use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::{
@@ -180,7 +181,7 @@ fn plate_file(cells: usize) -> String {
 /// Moves a point of the plate to where it is at a time (s): it flies, turns and flutters.
 pub(crate) fn waving(p: &Vector3<f64>, t: f64) -> Vector3<f64> {
     let wave = 0.02 * (25.0 * p.x + 30.0 * t).sin() * (18.0 * p.y - 11.0 * t).cos();
-    let turned = UnitQuaternion::from_euler_angles(0.9 * t, 0.4 * t, 1.7 * t);
+    let turned = math::rpy(0.9 * t, 0.4 * t, 1.7 * t);
     let flight = Vector3::new(0.3 * t, 0.1 * t.sin(), 1.0 + 0.2 * (2.0 * t).cos());
     turned * (p + wave * Vector3::z()) + flight
 }

@@ -93,20 +93,28 @@ fn of_neighbours(differences: &[[i32; 3]], [a, b, c]: [u32; 3]) -> [i32; 3] {
 /// Vertices between two of those whose cost is estimated.
 const STRIDE: usize = 7;
 
-/// Estimates the number of bits of a frame.
-fn cost(differences: &Differences, predictor: &Predictor, uses_neighbours: bool) -> u64 {
+/// Returns what remains of differences, in the order of the predictor.
+fn remainders<'d>(
+    differences: &'d Differences,
+    predictor: &'d Predictor,
+    uses_neighbours: bool,
+) -> impl Iterator<Item = [i32; 3]> + 'd {
     let all = predictor.order.iter().zip(&predictor.from);
-    let bits = all.step_by(STRIDE).map(|(vertex, from)| {
+    all.map(move |(vertex, from)| {
+        let value = &differences[*vertex as usize];
         let near = match uses_neighbours {
             true => of_neighbours(differences, *from),
             false => [0; 3],
         };
-        let value = &differences[*vertex as usize];
-        let rest = (0..3).map(|axis| value[axis].wrapping_sub(near[axis]).unsigned_abs());
-        rest.map(|x| u64::from((2 * u64::from(x) + 1).ilog2()))
-            .sum::<u64>()
-    });
-    bits.sum()
+        std::array::from_fn(|axis| value[axis].wrapping_sub(near[axis]))
+    })
+}
+
+/// Estimates the number of bits of a frame.
+fn cost(differences: &Differences, predictor: &Predictor, uses_neighbours: bool) -> u64 {
+    let some = remainders(differences, predictor, uses_neighbours).step_by(STRIDE);
+    let bits = some.flatten().map(|x| u64::from(x.unsigned_abs()));
+    bits.map(|x| u64::from((2 * x + 1).ilog2())).sum()
 }
 
 impl Group {
@@ -142,18 +150,10 @@ impl Group {
             if let Some((_, order, near, differences)) = best {
                 w.bits(order, 2);
                 w.bits(u32::from(near), 1);
+                let rest: Vec<_> = remainders(&differences, predictor, near).collect();
                 for axis in 0..3 {
-                    let all = predictor.order.iter().zip(&predictor.from);
-                    let rest = all.map(|(vertex, from)| {
-                        let [a, b, c] = from.map(|v| differences[v as usize][axis]);
-                        let near = if near {
-                            a.wrapping_add(b).wrapping_sub(c)
-                        } else {
-                            0
-                        };
-                        differences[*vertex as usize][axis].wrapping_sub(near)
-                    });
-                    w.values(&rest.collect::<Vec<i32>>());
+                    let along: Vec<i32> = rest.iter().map(|values| values[axis]).collect();
+                    w.values(&along);
                 }
             }
             before = std::mem::replace(&mut last, now);
