@@ -449,8 +449,13 @@ fn meldis_shows_deformable_geometry() {
     let (graph, source, ball) = (soft.graph.clone(), soft.source, soft.balls[0]);
     let state = graph.geometry_mut(&mut soft.context).unwrap();
     state.remove_role(source, ball, Role::Illustration).unwrap();
-    soft.context.force_publish().unwrap();
-    meldis.wait("the surface is gone", || (), |m| shows(m, &[]));
+    meldis.wait(
+        "the surface is gone",
+        || {
+            soft.context.force_publish().unwrap();
+        },
+        |m| shows(m, &[]),
+    );
 }
 
 /// Returns the positions of the vertices of an object.

@@ -10,17 +10,21 @@ use tarragon_lcm::types::{LcmtViewerGeometryData, LcmtViewerLinkData};
 /// Index of the first coordinate of a mesh, after the numbers of vertices and triangles.
 const COORDINATES: usize = 2;
 
+/// Messages with a removed geometry: a second of them, because viewers drop messages when they are
+/// busy.
+const FAREWELLS: u32 = 64;
+
 /// The message of all deformable geometry with the role. Coordinates are overwritten in place.
 ///
-/// Viewers keep a geometry that is in no message any more. The first message after a removal
-/// therefore has it once more, without triangles.
+/// Viewers keep a geometry that is in no message any more. The first messages after a removal
+/// therefore still have it, without triangles.
 #[derive(Debug)]
 pub(super) struct DeformableMessage {
     meshes: Vec<DrivenMesh>,
     /// One geometry for each mesh, and those that are gone.
     message: LcmtViewerLinkData,
-    /// Whether the message was returned before.
-    is_known: bool,
+    /// Number of messages that will have those that are gone.
+    farewells: u32,
 }
 
 impl DeformableMessage {
@@ -63,7 +67,7 @@ impl DeformableMessage {
                 geom,
                 ..LcmtViewerLinkData::default()
             },
-            is_known: false,
+            farewells: FAREWELLS,
         })
     }
 
@@ -74,8 +78,9 @@ impl DeformableMessage {
 
     /// Returns the message with the current vertices.
     pub(super) fn at<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<&LcmtViewerLinkData> {
-        if std::mem::replace(&mut self.is_known, true) {
-            self.message.geom.truncate(self.meshes.len());
+        match self.farewells.checked_sub(1) {
+            Some(left) => self.farewells = left,
+            None => self.message.geom.truncate(self.meshes.len()),
         }
         for (mesh, data) in self.meshes.iter().zip(&mut self.message.geom) {
             let coordinates = data.float_data[COORDINATES..].as_chunks_mut::<3>().0;

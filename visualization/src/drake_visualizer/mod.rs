@@ -66,7 +66,7 @@ use tarragon_lcm::Lcm;
 ///
 /// Deformable geometry is sent with every publish, as the triangles of the surface that it drives
 /// in the role, with vertices in the world. Its colour is that of the role or the default. Removed
-/// geometry is sent once more without triangles, because viewers would keep it.
+/// geometry is sent without triangles 64 more times, because viewers would keep it.
 ///
 /// # Conversion to other scalars
 ///
