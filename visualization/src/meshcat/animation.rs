@@ -38,7 +38,9 @@ struct Track {
 
 /// Transforms and properties at numbered frames, played by the page.
 ///
-/// An animation cannot create or delete objects; animate their property `visible` instead.
+/// An animation cannot create or delete objects; animate their property `visible` instead. A
+/// recording by a [`MeshcatVisualizer`](crate::MeshcatVisualizer) also has the vertices of
+/// deformable geometry, which our page plays.
 ///
 /// ```
 /// use nalgebra::Isometry3;

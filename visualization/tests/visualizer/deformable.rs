@@ -154,6 +154,51 @@ fn geometry_without_the_role_is_deleted() {
     assert!(!meshcat.has_path("visualizer/deformable_geometries"));
 }
 
+/// Whenever a page connects, it ends up with the last vertices.
+#[test]
+fn pages_that_connect_meanwhile_end_up_with_the_same_vertices() {
+    let meshcat = server();
+    let (mut soft, _) = shown(two_balls(), &meshcat, Default::default());
+    let publisher = {
+        let meshcat = meshcat.clone();
+        std::thread::spawn(move || {
+            for k in 0..300 {
+                soft.deform(k % 2, |p| p * (1.0 + 0.01 * k as f64));
+                soft.context.force_publish().unwrap();
+                if k % 100 == 50 {
+                    // The objects are set again.
+                    meshcat.delete("visualizer/deformable_geometries");
+                }
+            }
+            soft
+        })
+    };
+    let connect = |k: usize| {
+        let is_ours = k.is_multiple_of(2);
+        let mut page = Page::connect_to(&meshcat, if is_ours { "/?batch=1" } else { "/" });
+        let replay = page.replay();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        (page, replay)
+    };
+    let pages: Vec<_> = (0..20).map(connect).collect();
+    let soft = publisher.join().unwrap();
+    for (k, (mut page, mut messages)) in pages.into_iter().enumerate() {
+        messages.extend(until_now(&meshcat, &mut page));
+        for (ball, path) in [(0, A), (1, B)] {
+            let of_path = |m: &&rmpv::Value| field(m, "path") == Some(path.into());
+            let last = messages.iter().filter(of_path).filter_map(|m| {
+                let kind = field(m, "type")?;
+                match kind.as_str()? {
+                    "set_object" => Some(contents(m).0),
+                    "set_vertices" => Some(floats(&field(m, "positions")?)),
+                    _ => None,
+                }
+            });
+            assert_eq!(last.last(), Some(single(&soft, ball)), "page {k}, {path}");
+        }
+    }
+}
+
 /// Contexts with different geometry at one path show their own, as far as they publish.
 #[test]
 fn every_publish_shows_the_geometry_of_its_context() {

@@ -66,7 +66,9 @@ class Decoder {
     this.before = last;
     this.last = now;
     const { step } = this.group;
-    this.frames.push(Float32Array.from(now, (x) => x * step));
+    const positions = new Float32Array(now.length);
+    for (let i = 0; i < now.length; i++) positions[i] = (now[i] as number) * step;
+    this.frames.push(positions);
   }
 }
 
