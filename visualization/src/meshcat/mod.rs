@@ -21,6 +21,7 @@ mod property;
 mod realtime_rate;
 mod recording;
 mod scene;
+mod scene_object;
 mod server;
 mod transform;
 mod vertex_track;

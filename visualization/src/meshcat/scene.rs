@@ -14,8 +14,8 @@ use super::msgpack::Writer;
 use super::object::Object;
 use super::path::{is_within, tree_key};
 use super::property::PropertyValue;
+use super::scene_object::{MovingVertices, SceneObject, Stamped};
 use super::transform::Transform;
-use super::vertices::MovingVertices;
 use crate::Result;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -26,21 +26,6 @@ use std::sync::Arc;
 const MAX_DELETIONS: usize = 100_000;
 /// Maximum number of one-time messages kept for pages that have not seen them.
 const MAX_EVENTS: usize = 256;
-
-/// A value with the revision at which it was set.
-#[derive(Clone, Debug)]
-pub(crate) struct Stamped<V> {
-    pub(crate) revision: u64,
-    pub(crate) value: V,
-}
-
-/// An object in the scene: its message, and the assets that it needs.
-#[derive(Clone, Debug)]
-pub(crate) struct SceneObject {
-    pub(crate) message: Framed,
-    pub(crate) assets: Vec<Arc<Asset>>,
-    pub(super) vertices: Option<MovingVertices>,
-}
 
 /// An animation in the scene.
 #[derive(Clone, Debug)]

@@ -29,7 +29,7 @@ pub(super) type Frame = Vec<f64>;
 
 /// Encoded frames.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Group {
+pub(crate) struct FrameGroup {
     /// Frame numbers in ascending order.
     pub(crate) frames: Vec<u32>,
     /// Base-2 logarithm of the step (m).
@@ -117,7 +117,7 @@ fn cost(differences: &Differences, predictor: &Predictor, uses_neighbours: bool)
     bits.map(|x| u64::from((2 * x + 1).ilog2())).sum()
 }
 
-impl Group {
+impl FrameGroup {
     /// Encodes frames. The step is not longer than that of a known exponent, with which frames that
     /// are encoded again were encoded before.
     pub(super) fn encode(

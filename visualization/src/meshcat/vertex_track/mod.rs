@@ -7,7 +7,7 @@ mod predictor;
 mod tests;
 
 use super::msgpack::Writer;
-use group::{Frame, Group};
+use group::{Frame, FrameGroup};
 use nalgebra::Vector3;
 use predictor::Predictor;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(crate) struct VertexTrack {
     mesh: Arc<RenderMesh>,
     predictor: Arc<Predictor>,
     /// Encoded groups by frame number / [`GROUP`], all but the open one.
-    groups: BTreeMap<u32, Arc<Group>>,
+    groups: BTreeMap<u32, Arc<FrameGroup>>,
     open: Option<OpenGroup>,
 }
 
@@ -37,8 +37,8 @@ struct OpenGroup {
 }
 
 impl OpenGroup {
-    fn encode(&self, predictor: &Predictor) -> Group {
-        Group::encode(&self.frames, predictor, self.exponent)
+    fn encode(&self, predictor: &Predictor) -> FrameGroup {
+        FrameGroup::encode(&self.frames, predictor, self.exponent)
     }
 }
 
@@ -105,7 +105,7 @@ impl VertexTrack {
     }
 
     /// Returns all groups in the order of time.
-    fn encoded(&self) -> BTreeMap<u32, Arc<Group>> {
+    fn encoded(&self) -> BTreeMap<u32, Arc<FrameGroup>> {
         let mut groups = self.groups.clone();
         if let Some(open) = &self.open {
             groups.insert(open.index, Arc::new(open.encode(&self.predictor)));
