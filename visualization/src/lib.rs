@@ -6,6 +6,7 @@ mod contact_visualizer;
 mod convex_pieces;
 mod default_visualization;
 mod drake_visualizer;
+mod driven_meshes;
 mod frame_poses;
 mod hydroelastic;
 mod meshcat;

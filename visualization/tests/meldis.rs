@@ -5,6 +5,7 @@
 
 use crate::drake_visualizer::contacts::{ball_on_floor, soft_ball};
 use crate::drake_visualizer::scene::{Form, Frame, Geometry, Look, Scene, Touch, pose};
+use crate::support::soft::{self, SoftScene};
 use crate::support::{Page, field};
 use nalgebra::{Isometry3, Matrix4, Vector3};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, Sphere};
 use tarragon_lcm::{Lcm, LcmBuses};
 use tarragon_visualization::{
-    VisualizationConfig, VisualizationConnections, apply_visualization_config,
+    DrakeVisualizer, VisualizationConfig, VisualizationConnections, apply_visualization_config,
     connect_contact_results_to_drake_visualizer,
 };
 
@@ -411,6 +412,62 @@ fn meldis_follows_poses_roles_contacts_and_new_geometry() {
         })
     };
     meldis.wait("new geometry is shown", || publish(&mut ctx), is_small);
+}
+
+/// Meldis shows the surface of deformable geometry, and takes it away with the role.
+#[test]
+fn meldis_shows_deformable_geometry() {
+    let Some(mut meldis) = Meldis::start(3) else {
+        return;
+    };
+    let red = Some([1.0, 0.0, 0.0, 0.5]);
+    let mut scene = SoftScene::new([(soft::soft_ball("soft ball", 0.1, red), 0.1)]);
+    let lcm = Some(meldis.lcm.clone());
+    let (builder, query) = (&mut scene.builder, scene.graph.query);
+    DrakeVisualizer::add_to_builder(builder, query, lcm, Default::default()).unwrap();
+    let mut soft = scene.build();
+    let path = "/DRAKE_VIEWER/0/deformable_geometries/soft ball";
+    let shows = |m: &Meldis, expected: &[f32]| {
+        let object = m.objects.get(path);
+        object.is_some_and(|object| positions(object) == expected)
+    };
+    for scale in [1.0, 2.0] {
+        soft.deform(0, |p| scale * p + Vector3::new(0.1, 0.2, 0.3));
+        let vertices = soft.vertices(0);
+        let expected: Vec<f32> = vertices.iter().flatten().map(|x| *x as f32).collect();
+        meldis.wait(
+            "the surface is shown",
+            || {
+                soft.context.force_publish().unwrap();
+            },
+            |m| shows(m, &expected),
+        );
+    }
+    let found = looks(&meldis.objects[path]);
+    assert_eq!(found.kind, "BufferGeometry");
+    assert_eq!(found.color, [1.0, 0.0, 0.0, 0.5]);
+    let (graph, source, ball) = (soft.graph.clone(), soft.source, soft.balls[0]);
+    let state = graph.geometry_mut(&mut soft.context).unwrap();
+    state.remove_role(source, ball, Role::Illustration).unwrap();
+    meldis.wait(
+        "the surface is gone",
+        || {
+            soft.context.force_publish().unwrap();
+        },
+        |m| shows(m, &[]),
+    );
+}
+
+/// Returns the positions of the vertices of an object.
+fn positions(object: &rmpv::Value) -> Vec<f32> {
+    let first = field(object, "geometries").unwrap()[0].clone();
+    let attributes = field(&first, "data").and_then(|data| field(&data, "attributes"));
+    let position = attributes.and_then(|all| field(&all, "position")).unwrap();
+    let Some(rmpv::Value::Ext(_, bytes)) = field(&position, "array") else {
+        panic!("{position}");
+    };
+    let (floats, _) = bytes.as_chunks();
+    floats.iter().map(|x| f32::from_le_bytes(*x)).collect()
 }
 
 /// A soft ball that rests on a floor has a surface, a force and no moment to speak of.

@@ -7,7 +7,6 @@ use crate::hydro::distances_from_boundary;
 use crate::mesh::{VolumeElement, VolumeMesh};
 use crate::shape::{Mesh, Shape};
 use nalgebra::{Isometry3, Vector3};
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -184,20 +183,19 @@ fn positive(file: &Mesh) -> Result<VolumeMesh> {
 }
 
 /// Returns the faces that belong to one tetrahedron only, counter-clockwise as seen from outside,
-/// in the order of the tetrahedra.
+/// in Drake's order: by their vertices, sorted.
 fn boundary(mesh: &VolumeMesh) -> Vec<[u32; 3]> {
-    let faces = |t: &VolumeElement| {
+    let faces = mesh.tetrahedra().iter().flat_map(|t| {
         let [a, b, c, d] = t.vertices();
-        [[b, c, d], [a, d, c], [a, b, d], [a, c, b]]
-    };
+        [[b, c, d], [d, c, a], [c, b, a], [b, d, a]]
+    });
     let sorted = |mut face: [u32; 3]| {
         face.sort_unstable();
         face
     };
-    let mut count: HashMap<[u32; 3], u32> = HashMap::new();
-    for face in mesh.tetrahedra().iter().flat_map(faces) {
-        *count.entry(sorted(face)).or_default() += 1;
-    }
-    let all = mesh.tetrahedra().iter().flat_map(faces);
-    all.filter(|face| count[&sorted(*face)] == 1).collect()
+    let mut all: Vec<_> = faces.map(|face| (sorted(face), face)).collect();
+    all.sort_unstable();
+    let equal = all.chunk_by(|(a, _), (b, _)| a == b);
+    let single = equal.filter(|faces| faces.len() == 1);
+    single.map(|faces| faces[0].1).collect()
 }

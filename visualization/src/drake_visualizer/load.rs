@@ -1,4 +1,4 @@
-//! The load message: all geometry that is shown, grouped by link.
+//! The load message: all rigid geometry that is shown, grouped by link.
 
 use super::params::DrakeVisualizerParams;
 use super::shape;
@@ -16,14 +16,17 @@ pub(super) struct Link {
     pub(super) data: LcmtViewerLinkData,
 }
 
-/// Returns all frames that have geometry with the role: the world first, then the others in order
-/// of registration.
+/// Returns all frames that have rigid geometry with the role: the world first, then the others in
+/// order of registration.
 pub(super) fn links(
     inspector: &SceneGraphInspector<'_>,
     params: &DrakeVisualizerParams,
 ) -> Result<Vec<Link>> {
     let mut geometries = BTreeMap::<FrameId, Vec<LcmtViewerGeometryData>>::new();
     for id in inspector.geometry_ids_with_role(params.role) {
+        if inspector.is_deformable(id)? {
+            continue;
+        }
         let of_frame = geometries.entry(inspector.frame_id(id)?).or_default();
         match shape::of_geometry(inspector, id, params) {
             Ok(data) => of_frame.push(data),

@@ -1,6 +1,7 @@
 //! System that publishes a scene to viewers by LCM.
 
 mod connect;
+mod deformable;
 mod load;
 mod params;
 mod sent;
@@ -15,8 +16,7 @@ use sent::Sent;
 use std::sync::Mutex;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{QueryObject, Role, SceneGraph};
-use tarragon_lcm::types::LcmtViewerLinkData;
-use tarragon_lcm::{Lcm, LcmMessage};
+use tarragon_lcm::Lcm;
 
 /// Publishes a scene to viewers such as Drake's meldis by LCM (Drake's `DrakeVisualizer`).
 ///
@@ -32,7 +32,7 @@ use tarragon_lcm::{Lcm, LcmMessage};
 /// |---|---|---|
 /// | `DRAKE_VIEWER_LOAD_ROBOT` | geometry with the role, by frame | first, and after changes |
 /// | `DRAKE_VIEWER_DRAW` | poses of those frames, except the world, in the world | always |
-/// | `DRAKE_VIEWER_DEFORMABLE` | deformable geometry: none yet, but viewers need it | always |
+/// | `DRAKE_VIEWER_DEFORMABLE` | deformable geometry with the role, perhaps none | always |
 ///
 /// The geometry has changed if its [version](tarragon_geometry::GeometryVersion) differs from the
 /// last published one.
@@ -63,6 +63,10 @@ use tarragon_lcm::{Lcm, LcmMessage};
 /// resolution_hint)`. For a compliant mesh that is not a volume mesh, the surface is its convex
 /// hull. See
 /// [`make_hydroelastic_mesh`](tarragon_geometry::make_hydroelastic_mesh).
+///
+/// Deformable geometry is sent with every publish, as the triangles of the surface that it drives
+/// in the role, with vertices in the world. Its colour is that of the role or the default. Removed
+/// geometry is sent without triangles 64 more times, because viewers would keep it.
 ///
 /// # Conversion to other scalars
 ///
@@ -102,8 +106,6 @@ pub struct DrakeVisualizer {
     load_channel: String,
     draw_channel: String,
     deformable_channel: String,
-    /// Encoded message of deformable geometry, which is always the same.
-    deformable: Vec<u8>,
     /// Last messages sent by any context, because viewers hear all contexts. The lock also keeps a
     /// load message and its draw message together.
     sent: Mutex<Option<Sent>>,
@@ -121,17 +123,12 @@ impl DrakeVisualizer {
             Some(lcm) => lcm,
             None => Lcm::with_url("")?,
         };
-        let deformable = LcmtViewerLinkData {
-            name: "deformable_geometries".into(),
-            ..LcmtViewerLinkData::default()
-        };
         Ok(Self {
             lcm,
             load_channel: params.channel("LOAD_ROBOT"),
             draw_channel: params.channel("DRAW"),
             deformable_channel: params.channel("DEFORMABLE"),
             params,
-            deformable: deformable.encode()?,
             sent: Mutex::default(),
         })
     }
@@ -202,7 +199,7 @@ impl DrakeVisualizer {
         let is_current = |sent: &Sent| sent.is_current(version, self.params.role);
         if !sent.as_ref().is_some_and(is_current) {
             let links = load::links(&inspector, &self.params)?;
-            let new = Sent::new(version, &links)?;
+            let new = Sent::new(&inspector, &self.params, &links, sent.as_ref())?;
             let message = load::message(&links);
             self.lcm.publish_at(&self.load_channel, &message, time)?;
             *sent = Some(new);
@@ -211,9 +208,11 @@ impl DrakeVisualizer {
             let draw = sent.draw(query, time)?;
             self.lcm
                 .publish_bytes(&self.draw_channel, draw, Some(time))?;
+            let deformable = sent.deformable.at(query)?;
+            self.lcm
+                .publish_at(&self.deformable_channel, deformable, time)?;
         }
-        let (channel, none) = (&self.deformable_channel, &self.deformable);
-        self.lcm.publish_bytes(channel, none, Some(time))
+        Ok(())
     }
 }
 

@@ -1,19 +1,21 @@
-//! The messages sent last, and the encoded draw message that is patched in place.
+//! The messages sent last. The draw message is kept encoded and patched in place.
 
+use super::deformable::DeformableMessage;
 use super::load::Link;
+use super::params::DrakeVisualizerParams;
 use super::shape::{position, quaternion};
 use crate::Result;
 use crate::frame_poses::for_each_frame_pose;
 use crate::meshcat_visualizer::real_pose;
 use tarragon_framework::Scalar;
-use tarragon_geometry::{FrameId, GeometryVersion, QueryObject, Role};
+use tarragon_geometry::{FrameId, GeometryVersion, QueryObject, Role, SceneGraphInspector};
 use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::LcmtViewerDraw;
 
 /// Byte range of the timestamp in a draw message, after the fingerprint.
 const TIME: std::ops::Range<usize> = 8..16;
 
-/// The last load message and its draw message.
+/// The last load message, with its draw message and its message of deformable geometry.
 #[derive(Debug)]
 pub(super) struct Sent {
     version: GeometryVersion,
@@ -21,10 +23,16 @@ pub(super) struct Sent {
     frames: Vec<FrameId>,
     /// Encoded draw message. Names stay; time and poses are overwritten.
     draw: Vec<u8>,
+    pub(super) deformable: DeformableMessage,
 }
 
 impl Sent {
-    pub(super) fn new(version: &GeometryVersion, links: &[Link]) -> Result<Self> {
+    pub(super) fn new(
+        inspector: &SceneGraphInspector<'_>,
+        params: &DrakeVisualizerParams,
+        links: &[Link],
+        last: Option<&Self>,
+    ) -> Result<Self> {
         // Viewers know the pose of the world.
         let moving: Vec<&Link> = links.iter().filter(|link| !link.is_world).collect();
         let draw = LcmtViewerDraw {
@@ -35,9 +43,14 @@ impl Sent {
             quaternion: vec![[0.0; 4]; moving.len()],
         };
         Ok(Self {
-            version: version.clone(),
+            version: inspector.geometry_version().clone(),
             frames: moving.iter().map(|link| link.frame).collect(),
             draw: draw.encode()?,
+            deformable: DeformableMessage::new(
+                inspector,
+                params,
+                last.map(|last| &last.deformable),
+            )?,
         })
     }
 

@@ -3,9 +3,12 @@
 use super::msgpack::Writer;
 use super::path::full_path;
 use super::property::PropertyValue;
+use super::vertex_track::VertexTrack;
 use crate::{Error, Result};
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use tarragon_geometry::mesh::RenderMesh;
 
 /// Behaviour of an animation after its last frame. The discriminants are those of three.js.
 ///
@@ -35,7 +38,9 @@ struct Track {
 
 /// Transforms and properties at numbered frames, played by the page.
 ///
-/// An animation cannot create or delete objects; animate their property `visible` instead.
+/// An animation cannot create or delete objects; animate their property `visible` instead. A
+/// recording by a [`MeshcatVisualizer`](crate::MeshcatVisualizer) also has the vertices of
+/// deformable geometry, which our page plays.
 ///
 /// ```
 /// use nalgebra::Isometry3;
@@ -57,6 +62,8 @@ pub struct MeshcatAnimation {
     repetitions: u32,
     clamp_when_finished: bool,
     tracks: BTreeMap<String, BTreeMap<String, Track>>,
+    /// Vertices of objects by path, which only our own page plays.
+    vertices: BTreeMap<String, VertexTrack>,
 }
 
 impl MeshcatAnimation {
@@ -78,6 +85,7 @@ impl MeshcatAnimation {
             repetitions: 1,
             clamp_when_finished: true,
             tracks: BTreeMap::new(),
+            vertices: BTreeMap::new(),
         })
     }
     /// Returns the frame rate (1/s).
@@ -153,7 +161,7 @@ impl MeshcatAnimation {
     }
     /// Returns whether the animation has no frames.
     pub fn is_empty(&self) -> bool {
-        self.tracks.is_empty()
+        self.tracks.is_empty() && self.vertices.is_empty()
     }
     /// Sets the pose of a path in its parent's frame at an animation frame, replacing an earlier
     /// pose of that animation frame.
@@ -204,6 +212,25 @@ impl MeshcatAnimation {
         Ok(())
     }
 
+    /// Sets the vertices (m) of the object at a full path at a frame, replacing earlier ones. If
+    /// the object had another mesh before, earlier frames are removed.
+    pub(crate) fn set_vertices(
+        &mut self,
+        frame: u32,
+        full_path: &str,
+        mesh: &Arc<RenderMesh>,
+        vertices: &[Vector3<f64>],
+    ) {
+        let known = self.vertices.get(full_path);
+        if !known.is_some_and(|track| track.is_of(mesh)) {
+            let track = VertexTrack::new(mesh);
+            self.vertices.insert(full_path.into(), track);
+        }
+        if let Some(track) = self.vertices.get_mut(full_path) {
+            track.set(frame, vertices);
+        }
+    }
+
     fn check(&self, path: &str, property: &str, kind: &'static str) -> Result<()> {
         match self.tracks.get(path).and_then(|t| t.get(property)) {
             Some(track) if track.kind != kind => Err(Error::invalid(format!(
@@ -248,12 +275,23 @@ impl MeshcatAnimation {
                 }
             }
         }
+        for (path, track) in &after.vertices {
+            let own = self.vertices.entry(path.clone());
+            let own = own.or_insert_with(|| track.without_frames());
+            own.add_frames_since(before.vertices.get(path), track);
+        }
     }
 
-    /// Encodes the message `set_animation`.
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// Returns whether there are vertices, which not every page can play.
+    pub(crate) fn has_vertices(&self) -> bool {
+        !self.vertices.is_empty()
+    }
+
+    /// Encodes the message `set_animation`, with or without the vertices of objects.
+    pub(crate) fn encode(&self, vertices: bool) -> Vec<u8> {
         let mut w = Writer::default();
-        w.map(3).key_str("type", "set_animation").str("animations");
+        w.map(if vertices { 4 } else { 3 });
+        w.key_str("type", "set_animation").str("animations");
         w.array(self.tracks.len());
         for (path, tracks) in &self.tracks {
             w.map(2).key_str("path", path).str("clip").map(3);
@@ -268,6 +306,12 @@ impl MeshcatAnimation {
                     w.map(2).key_uint("time", u64::from(*frame)).str("value");
                     value.encode(&mut w);
                 }
+            }
+        }
+        if vertices {
+            w.str("vertices").array(self.vertices.len());
+            for (path, track) in &self.vertices {
+                track.write(&mut w, path, self.frames_per_second);
             }
         }
         w.str("options").map(4).key_bool("play", self.autoplay);

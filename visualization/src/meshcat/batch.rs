@@ -11,12 +11,12 @@ use bytes::{BufMut, Bytes, BytesMut};
 /// into a common one.
 const SHARED_FROM: usize = 4096;
 
-/// Encoding of transforms.
+/// Encoding of transforms and of vertices that move.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Encoding {
-    /// One `set_transform` message each, which every page understands.
+    /// One `set_transform` message each, and whole objects, which every page understands.
     Standard,
-    /// Many in one message, for pages that request it by `?batch=1`.
+    /// Many transforms in one message, and vertices alone, for pages that request it by `?batch=1`.
     Batched,
 }
 
@@ -54,6 +54,7 @@ impl Batch {
         current.sort_unstable_by_key(|(revision, _)| *revision);
         let encode = |&encoding: &Encoding| {
             let mut encoder = BatchEncoder::new(scene, encoding, Envelope::Websocket);
+            encoder.from = from;
             for (revision, change) in &current {
                 encoder.change(*revision, *change);
             }
@@ -141,6 +142,8 @@ struct Names {
 
 struct BatchEncoder<'a> {
     scene: &'a Scene,
+    /// Revision that the pages have seen.
+    from: u64,
     encoding: Encoding,
     envelope: Envelope,
     done: Vec<Bytes>,
@@ -155,6 +158,7 @@ impl<'a> BatchEncoder<'a> {
     fn new(scene: &'a Scene, encoding: Encoding, envelope: Envelope) -> Self {
         Self {
             scene,
+            from: 0,
             encoding,
             envelope,
             done: Vec::new(),
@@ -172,9 +176,10 @@ impl<'a> BatchEncoder<'a> {
             Change::Created(id) => self.name(id),
             Change::Object(id) => {
                 if let Some(object) = scene.node(id).and_then(|n| n.object.as_ref()) {
-                    self.kept(&object.value.message);
+                    self.kept(&object.value.current());
                 }
             }
+            Change::Vertices(id) => self.vertices(id),
             Change::Transform(id) => self.transform(id),
             Change::Property(id, i) => {
                 let Some(node) = scene.node(id) else { return };
@@ -222,7 +227,10 @@ impl<'a> BatchEncoder<'a> {
             }
             Change::Animation => {
                 if let Some(animation) = &scene.animation {
-                    self.kept(&animation.value);
+                    // Static pages are always our own.
+                    let is_our_page =
+                        self.encoding == Encoding::Batched || self.envelope == Envelope::Length;
+                    self.kept(animation.value.message(is_our_page));
                 }
             }
             Change::Target => {
@@ -233,6 +241,31 @@ impl<'a> BatchEncoder<'a> {
                     });
                 }
             }
+        }
+    }
+
+    /// Encodes new positions of vertices; nothing if the object itself is sent.
+    fn vertices(&mut self, id: NodeId) {
+        let Some(node) = self.scene.node(id) else {
+            return;
+        };
+        let Some(object) = node.object.as_ref().filter(|o| o.revision <= self.from) else {
+            return;
+        };
+        let vertices = object.value.vertices.as_ref();
+        let Some(moved) = vertices.and_then(|vertices| vertices.moved.as_ref()) else {
+            return;
+        };
+        if self.encoding == Encoding::Batched {
+            self.kept(&moved.value);
+            return;
+        }
+        self.kept(&object.value.current());
+        // Drake's page does not apply it to the new object.
+        let name = "modulated_opacity";
+        let alpha = node.properties.iter().position(|(n, _)| &**n == name);
+        if let Some(alpha) = alpha {
+            self.change(0, Change::Property(id, alpha));
         }
     }
 
@@ -380,6 +413,10 @@ impl Scene {
             add(node.created, Change::Created(id));
             if let Some(object) = &node.object {
                 add(object.revision, Change::Object(id));
+                let vertices = object.value.vertices.as_ref();
+                if let Some(moved) = vertices.and_then(|v| v.moved.as_ref()) {
+                    add(moved.revision, Change::Vertices(id));
+                }
             }
             if let Some(transform) = &node.transform {
                 add(transform.revision, Change::Transform(id));

@@ -143,10 +143,10 @@ impl PageCamera {
         for (name, value) in fields {
             w.key_f64(name, *value);
         }
-        let assets = Vec::new();
         Object {
             encoded: w.into_inner(),
-            assets,
+            assets: Vec::new(),
+            vertices: None,
         }
     }
     fn check(&self) -> Result<()> {

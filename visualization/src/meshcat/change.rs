@@ -12,6 +12,8 @@ pub(crate) struct NodeId {
 pub(crate) enum Change {
     Created(NodeId),
     Object(NodeId),
+    /// New positions of the vertices of the node's object.
+    Vertices(NodeId),
     Transform(NodeId),
     Property(NodeId, usize),
     /// Found by revision, in `Scene::deletions`.

@@ -21,8 +21,11 @@ mod property;
 mod realtime_rate;
 mod recording;
 mod scene;
+mod scene_object;
 mod server;
 mod transform;
+mod vertex_track;
+mod vertices;
 
 pub use animation::{LoopMode, MeshcatAnimation};
 pub use camera::{OrthographicCamera, PageCamera, PerspectiveCamera};

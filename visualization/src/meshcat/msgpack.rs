@@ -26,6 +26,10 @@ impl Writer {
     pub(crate) fn into_inner(self) -> Vec<u8> {
         self.0
     }
+    /// Returns the number of bytes so far.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
     /// Writes the start of a map of `n` keys and values.
     pub(crate) fn map(&mut self, n: usize) -> &mut Self {
         encode::write_map_len(&mut self.0, length(n)).expect(INFALLIBLE);
@@ -48,6 +52,10 @@ impl Writer {
         encode::write_uint(&mut self.0, x).expect(INFALLIBLE);
         self
     }
+    pub(crate) fn int(&mut self, x: i64) -> &mut Self {
+        encode::write_sint(&mut self.0, x).expect(INFALLIBLE);
+        self
+    }
     pub(crate) fn bool(&mut self, x: bool) -> &mut Self {
         encode::write_bool(&mut self.0, x).expect(INFALLIBLE);
         self
@@ -62,6 +70,14 @@ impl Writer {
         for x in xs {
             self.f64(*x);
         }
+        self
+    }
+    /// Writes `n` numbers as a typed array of little-endian u32; `numbers` must have `n` elements.
+    pub(crate) fn u32s(&mut self, n: usize, numbers: impl Iterator<Item = u32>) -> &mut Self {
+        encode::write_ext_meta(&mut self.0, length(4 * n), EXT_U32).expect(INFALLIBLE);
+        let start = self.0.len();
+        self.0.extend(numbers.flat_map(u32::to_le_bytes));
+        debug_assert_eq!(self.0.len(), start + 4 * n);
         self
     }
     /// Writes `n` triples as a typed array of little-endian f32; `triples` must have `n` elements.

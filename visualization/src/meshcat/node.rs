@@ -7,6 +7,7 @@ use super::scene::{Property, Scene};
 use super::transform::Transform;
 use nalgebra::Isometry3;
 use std::sync::Arc;
+use tarragon_geometry::mesh::RenderMesh;
 
 /// A path of the scene tree, looked up once. If the node has been deleted since, it is created
 /// again.
@@ -41,6 +42,15 @@ impl NodeHandle {
     }
     pub(crate) fn set_object(&self, scene: &mut Scene, object: Object) {
         scene.set_object(&self.path, object);
+    }
+    /// Moves the vertices of the object; see [`Scene::set_vertices`].
+    pub(crate) fn set_vertices(
+        &self,
+        scene: &mut Scene,
+        mesh: &Arc<RenderMesh>,
+        positions: &[[f32; 3]],
+    ) -> bool {
+        scene.set_vertices(self.id, mesh, positions)
     }
     pub(crate) fn set_property(
         &self,

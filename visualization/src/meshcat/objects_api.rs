@@ -4,7 +4,8 @@ use super::Meshcat;
 use super::object::{self, Object, ObjectEncoder, SurfaceStyle};
 use crate::Result;
 use nalgebra::{DMatrix, Vector3};
-use tarragon_geometry::mesh::TriangleSurfaceMesh;
+use std::sync::Arc;
+use tarragon_geometry::mesh::{RenderMesh, TriangleSurfaceMesh};
 use tarragon_geometry::{Rgba, Shape};
 use tarragon_sensors::PointCloud;
 
@@ -44,6 +45,14 @@ impl Meshcat {
         style: &SurfaceStyle,
     ) -> Result<Object> {
         object::surface_mesh(&self.encoder(), mesh, style)
+    }
+    pub(crate) fn encode_driven_mesh(
+        &self,
+        mesh: &Arc<RenderMesh>,
+        vertices: &[Vector3<f64>],
+        rgba: Rgba,
+    ) -> Result<Object> {
+        object::driven_mesh(&self.encoder(), mesh, vertices, rgba)
     }
     /// Shows a point cloud in its own colours or, if it has none, in `rgba`. `point_size` is in
     /// metres; Drake's default is 0.001. Points that are not finite are left out.

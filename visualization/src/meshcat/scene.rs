@@ -14,6 +14,7 @@ use super::msgpack::Writer;
 use super::object::Object;
 use super::path::{is_within, tree_key};
 use super::property::PropertyValue;
+use super::scene_object::{MovingVertices, SceneObject, Stamped};
 use super::transform::Transform;
 use crate::Result;
 use foldhash::fast::RandomState;
@@ -26,18 +27,21 @@ const MAX_DELETIONS: usize = 100_000;
 /// Maximum number of one-time messages kept for pages that have not seen them.
 const MAX_EVENTS: usize = 256;
 
-/// A value with the revision at which it was set.
+/// An animation in the scene.
 #[derive(Clone, Debug)]
-pub(crate) struct Stamped<V> {
-    pub(crate) revision: u64,
-    pub(crate) value: V,
+pub(crate) struct SceneAnimation {
+    /// The message that every page understands.
+    plain: Framed,
+    /// The message with the vertices of objects, if there are any.
+    with_vertices: Option<Framed>,
 }
 
-/// An object in the scene: its message, and the assets that it needs.
-#[derive(Clone, Debug)]
-pub(crate) struct SceneObject {
-    pub(crate) message: Framed,
-    pub(crate) assets: Vec<Arc<Asset>>,
+impl SceneAnimation {
+    /// Returns the message for a page, which may be our own.
+    pub(super) fn message(&self, is_our_page: bool) -> &Framed {
+        let with_vertices = self.with_vertices.as_ref().filter(|_| is_our_page);
+        with_vertices.unwrap_or(&self.plain)
+    }
 }
 
 /// One path of the tree.
@@ -79,7 +83,7 @@ pub(crate) struct Scene {
     pub(crate) forgotten: u64,
     pub(super) events: VecDeque<(u64, Framed)>,
     pub(crate) controls: Controls,
-    pub(crate) animation: Option<Stamped<Framed>>,
+    pub(crate) animation: Option<Stamped<SceneAnimation>>,
     pub(crate) target: Option<Stamped<[f64; 3]>>,
     /// Whether the page shows its realtime rate chart.
     pub(crate) show_realtime_rate: bool,
@@ -158,15 +162,24 @@ impl Scene {
         let mut w = Writer::new(Vec::with_capacity(full_path.len() + 40));
         w.map(3).key_str("type", "set_object");
         w.key_str("path", full_path).str("object");
+        let header = w.into_inner();
+        let vertices = object.vertices;
         let value = SceneObject {
-            message: Framed::concat(&[&w.into_inner(), &object.encoded]),
+            message: Framed::concat(&[&header, &object.encoded]),
             assets: object.assets,
+            vertices: vertices.map(|array| MovingVertices::new(array, header.len())),
         };
         let id = self.node_at(full_path);
         let last = self.node(id).and_then(|n| n.object.as_ref());
         let last = last.map_or(0, |o| o.revision);
         let revision = self.mark(Change::Object(id), last);
         self.nodes[id.index as usize].object = Some(Stamped { revision, value });
+    }
+
+    pub(super) fn vertices_mut(&mut self, id: NodeId) -> Option<&mut MovingVertices> {
+        let node = self.nodes.get_mut(id.index as usize)?;
+        let object = node.object.as_mut()?;
+        object.value.vertices.as_mut()
     }
 
     /// Sets the transform of an existing node. Returns false if the node was deleted.
@@ -258,7 +271,11 @@ impl Scene {
     pub(crate) fn set_animation(&mut self, animation: &MeshcatAnimation) {
         let last = self.animation.as_ref().map_or(0, |a| a.revision);
         let revision = self.mark(Change::Animation, last);
-        let value = Framed::new(&animation.encode());
+        let with_vertices = animation.has_vertices();
+        let value = SceneAnimation {
+            plain: Framed::new(&animation.encode(false)),
+            with_vertices: with_vertices.then(|| Framed::new(&animation.encode(true))),
+        };
         self.animation = Some(Stamped { revision, value });
     }
 
@@ -357,6 +374,10 @@ impl Scene {
         match change {
             Change::Created(id) => Some(self.node(id)?.created),
             Change::Object(id) => Some(self.node(id)?.object.as_ref()?.revision),
+            Change::Vertices(id) => {
+                let object = &self.node(id)?.object.as_ref()?.value;
+                Some(object.vertices.as_ref()?.moved.as_ref()?.revision)
+            }
             Change::Transform(id) => Some(self.node(id)?.transform.as_ref()?.revision),
             Change::Property(id, i) => Some(self.node(id)?.properties.get(i)?.1.revision),
             Change::Deletion | Change::Event | Change::ControlDeletion => Some(revision),

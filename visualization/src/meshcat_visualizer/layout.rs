@@ -1,7 +1,8 @@
 //! Paths of a scene's geometry in Meshcat's tree.
 //!
 //! As in Drake, a geometry is at `{prefix}/{frame}/{geometry}`, or at `{prefix}/{geometry}` if it
-//! is fixed in the world; `::` in names becomes `/`. Frames have poses in the world.
+//! is fixed in the world; `::` in names becomes `/`. Frames have poses in the world. Deformable
+//! geometry is at `{prefix}/deformable_geometries/{geometry}`, and its vertices are in the world.
 //!
 //! The layout differs from Drake in two cases where Drake's picture would be wrong. Paths that
 //! would be equal get a suffix ` (2)`, ` (3)`, ... And if a path is below another path that is not
@@ -10,6 +11,7 @@
 
 use super::params::MeshcatVisualizerParams;
 use crate::Result;
+use crate::driven_meshes::{DrivenMesh, driven_meshes};
 use crate::meshcat::full_path;
 use foldhash::fast::RandomState;
 use nalgebra::Isometry3;
@@ -25,7 +27,12 @@ pub(super) struct Place {
     /// Index of the nearest place above, which this place's pose is relative to.
     pub(super) above: Option<usize>,
     pub(super) geometry: Option<(GeometryId, Rgba)>,
+    /// The surface to show, if the geometry is deformable.
+    pub(super) driven: Option<DrivenMesh>,
 }
+
+/// Name of the folder of all deformable geometry.
+const DEFORMABLE: &str = "deformable_geometries";
 
 /// Returns all places of a scene: frames in order of registration, then geometries.
 pub(super) fn places(
@@ -35,11 +42,10 @@ pub(super) fn places(
     let world = inspector.world_frame_id();
     let mut shown: Vec<(FrameId, GeometryId, Rgba)> = Vec::new();
     for id in inspector.geometry_ids_with_role(params.role) {
-        let Some(properties) = inspector.properties(id, params.role)? else {
+        if inspector.is_deformable(id)? {
             continue;
-        };
-        if accepts(properties, params) {
-            let color = properties.get_or("phong", "diffuse", params.default_color)?;
+        }
+        if let Some(color) = color_if_shown(inspector, id, params)? {
             shown.push((inspector.frame_id(id)?, id, color));
         }
     }
@@ -59,6 +65,7 @@ pub(super) fn places(
                 x_fn: Isometry3::identity(),
                 above: None,
                 geometry: None,
+                driven: None,
             });
         }
     }
@@ -71,12 +78,41 @@ pub(super) fn places(
             x_fn: *inspector.pose_in_frame(id)?,
             above: None,
             geometry: Some((id, color)),
+            driven: None,
         });
+    }
+    let folder = format!("{root}/{DEFORMABLE}");
+    for driven in driven_meshes(inspector, params.role)? {
+        let id = driven.geometry;
+        if let Some(color) = color_if_shown(inspector, id, params)? {
+            places.push(Place {
+                path: paths.add(&folder, inspector.name(id)?, places.len()),
+                frame: world,
+                x_fn: Isometry3::identity(),
+                above: None,
+                geometry: Some((id, color)),
+                driven: Some(driven),
+            });
+        }
     }
     for place in &mut places {
         place.above = paths.above(&place.path, &root);
     }
     Ok(places)
+}
+
+/// Returns the colour of a geometry; `None` if it is not for this visualizer.
+fn color_if_shown(
+    inspector: &SceneGraphInspector<'_>,
+    id: GeometryId,
+    params: &MeshcatVisualizerParams,
+) -> Result<Option<Rgba>> {
+    let properties = inspector.properties(id, params.role)?;
+    let Some(properties) = properties.filter(|own| accepts(own, params)) else {
+        return Ok(None);
+    };
+    let color = properties.get_or("phong", "diffuse", params.default_color)?;
+    Ok(Some(color))
 }
 
 /// Returns whether a geometry is for this visualizer.

@@ -3,6 +3,7 @@
 mod layout;
 mod params;
 mod shown;
+mod soft;
 
 pub use params::MeshcatVisualizerParams;
 pub(crate) use params::{check_period, light_grey};
@@ -32,6 +33,8 @@ use tarragon_geometry::{GeometryId, QueryObject, SceneGraphInspector};
 /// the world; `::` in names becomes `/`. For example, the ball `toy::ball` on the frame `toy::body`
 /// is at `/drake/visualizer/toy/body/toy/ball`, as in Drake. If a path is taken, the second one
 /// ends in ` (2)`. A mesh that cannot be shown is left out, with a warning in the log.
+/// Deformable geometry is at `{prefix}/deformable_geometries/{geometry}`: the surface that it
+/// drives in the role, in one colour, whose vertices are sent again when they have changed.
 /// With the proximity role, a mesh with [convex
 /// pieces](tarragon_geometry::ProximityProperties::with_convex_decomposition) is shown as those.
 ///
@@ -192,20 +195,18 @@ impl MeshcatVisualizer {
             let (meshcat, params) = (&self.meshcat, &self.params);
             shown.send_objects(meshcat, query, params, &self.root, alpha, deletions)?;
         }
-        shown.compute_poses(query)?;
+        shown.compute(query)?;
         let time = ctx.time().re();
-        // All poses, changed or not: poses are interpolated between the frames of an animation.
-        let shows = self.meshcat.record(time, |animation, frame| {
-            let mut poses = shown.poses();
-            poses.try_for_each(|(path, pose)| animation.set_transform(frame, path, pose))
-        })?;
+        let record = |animation: &mut _, frame| shown.record(animation, frame);
+        let shows = self.meshcat.record(time, record)?;
         self.meshcat.set_simulation_time(time);
         if shows {
-            self.meshcat.change(|scene| {
+            let missing = self.meshcat.change(|scene| {
                 let slider = self.alpha_slider.as_ref();
                 let alpha = slider.and_then(|name| scene.controls.slider_value(name));
-                shown.send_poses(scene, alpha);
+                shown.send_motion(scene, alpha)
             });
+            shown.send_soft_objects(&self.meshcat, missing);
         }
         Ok(())
     }

@@ -1,12 +1,13 @@
-//! State of one context: objects are sent once, poses when they change.
+//! State of one context: objects are sent once, poses and vertices when they change.
 
 use super::layout::{Place, places};
 use super::params::MeshcatVisualizerParams;
+use super::soft::Soft;
 use crate::Result;
 use crate::convex_pieces::pieces_to_show;
 use crate::frame_poses::for_each_frame_pose;
 use crate::hydroelastic::hydroelastic_surface;
-use crate::meshcat::{Meshcat, NodeHandle, Object, Scene, SurfaceStyle};
+use crate::meshcat::{Meshcat, MeshcatAnimation, NodeHandle, Object, Scene, SurfaceStyle};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
 use tarragon_framework::warnings::warn;
@@ -45,6 +46,8 @@ pub(super) struct Shown {
     moving: Vec<Moving>,
     /// Poses of `moving`; kept to reuse the allocation.
     poses: Vec<Isometry3<f64>>,
+    /// Deformable geometry, which is also in `geometries`.
+    soft: Vec<Soft>,
     alpha: f64,
 }
 
@@ -62,7 +65,6 @@ pub(crate) fn real_pose<T: Scalar>(x: &Isometry3<T>) -> Isometry3<f64> {
 fn surface_in_place(
     inspector: &SceneGraphInspector<'_>,
     id: GeometryId,
-
     params: &MeshcatVisualizerParams,
 ) -> Result<Option<TriangleSurfaceMesh>> {
     if params.role != Role::Proximity {
@@ -107,16 +109,21 @@ impl Shown {
                 objects.push(None);
                 continue;
             };
-            let surface = surface_in_place(&inspector, id, params)?;
-            let object = match surface {
-                Some(surface) => {
-                    let style = SurfaceStyle {
-                        rgba: Some(color),
-                        ..SurfaceStyle::default()
-                    };
-                    meshcat.encode_surface_mesh(&surface, &style)
+            let object = match &place.driven {
+                Some(driven) => {
+                    let vertices = driven.vertices(query)?;
+                    meshcat.encode_driven_mesh(&driven.mesh, &vertices, color)
                 }
-                None => meshcat.encode_shape(inspector.shape(id)?, color),
+                None => match surface_in_place(&inspector, id, params)? {
+                    Some(surface) => {
+                        let style = SurfaceStyle {
+                            rgba: Some(color),
+                            ..SurfaceStyle::default()
+                        };
+                        meshcat.encode_surface_mesh(&surface, &style)
+                    }
+                    None => meshcat.encode_shape(inspector.shape(id)?, color),
+                },
             };
             // A mesh that cannot be shown must not end a simulation.
             let object = object.inspect_err(|e| {
@@ -145,6 +152,7 @@ impl Shown {
             self.root = Some(root_node);
             self.geometries.clear();
             self.moving.clear();
+            self.soft.clear();
             for (place, object) in places.iter().zip(objects) {
                 self.send(scene, place, object, &places, world);
             }
@@ -194,7 +202,11 @@ impl Shown {
                 relative,
             });
         }
-        if place.geometry.is_some() {
+        if let Some((_, color)) = place.geometry {
+            if let Some(driven) = &place.driven {
+                let soft = Soft::new(node.clone(), driven.clone(), color);
+                self.soft.push(soft);
+            }
             self.geometries.push(node);
         }
     }
@@ -208,9 +220,17 @@ impl Shown {
         self.alpha = alpha;
     }
 
-    /// Computes the poses of all moving nodes.
-    pub(super) fn compute_poses<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<()> {
-        let Self { moving, poses, .. } = self;
+    /// Computes the poses of all moving nodes, and the vertices of deformable geometry.
+    pub(super) fn compute<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<()> {
+        let Self {
+            moving,
+            poses,
+            soft,
+            ..
+        } = self;
+        for soft in soft {
+            soft.compute_vertices(query)?;
+        }
         poses.clear();
         // Geometries follow after all frames, so some frames are out of order.
         for_each_frame_pose(
@@ -232,14 +252,21 @@ impl Shown {
         )
     }
 
-    /// Returns the path and pose of every moving node.
-    pub(super) fn poses(&self) -> impl Iterator<Item = (&str, &Isometry3<f64>)> {
-        let paths = self.moving.iter().map(|m| m.node.path());
-        paths.zip(&self.poses)
+    /// Sets the poses and vertices at a frame of an animation: all of them, changed or not, because
+    /// they are interpolated between frames.
+    pub(super) fn record(&self, animation: &mut MeshcatAnimation, frame: u32) -> Result<()> {
+        for (moving, pose) in self.moving.iter().zip(&self.poses) {
+            animation.set_transform(frame, moving.node.path(), pose)?;
+        }
+        for soft in &self.soft {
+            soft.record(animation, frame);
+        }
+        Ok(())
     }
 
-    /// Sends the poses that have changed, and the alpha of the slider.
-    pub(super) fn send_poses(&mut self, scene: &mut Scene, alpha: Option<f64>) {
+    /// Sends the poses and vertices that have changed, and the alpha of the slider. Returns the
+    /// indices of deformable geometries whose objects are missing.
+    pub(super) fn send_motion(&mut self, scene: &mut Scene, alpha: Option<f64>) -> Vec<usize> {
         if let Some(alpha) = alpha
             && alpha != self.alpha
         {
@@ -247,6 +274,23 @@ impl Shown {
         }
         for (moving, pose) in self.moving.iter_mut().zip(&self.poses) {
             moving.node.set_pose(scene, pose);
+        }
+        let soft = self.soft.iter().enumerate();
+        soft.filter(|(_, soft)| !soft.send_vertices(scene))
+            .map(|(i, _)| i)
+            .collect()
+    }
+
+    /// Sends the whole objects of some deformable geometries.
+    pub(super) fn send_soft_objects(&mut self, meshcat: &Meshcat, missing: Vec<usize>) {
+        for i in missing {
+            let Some(soft) = self.soft.get_mut(i) else {
+                continue;
+            };
+            // An object that cannot be encoded was reported when it was sent first.
+            if let Ok(object) = soft.object(meshcat) {
+                meshcat.change(|scene| soft.set_object(scene, object));
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod chromium;
 mod controls;
+mod deformable;
 mod objects;
 mod peers;
 mod static_pages;

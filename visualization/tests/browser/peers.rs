@@ -6,6 +6,7 @@
 use crate::browser::can_run;
 use crate::browser::chromium::Tab;
 use crate::support;
+use crate::support::soft::plate;
 use nalgebra::Isometry3;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -77,6 +78,45 @@ fn our_server_drives_drakes_page() {
     tab.wait("Object.values(viewer.gui_controllers).some(c => c.getValue && c.getValue() === 1)");
     meshcat.delete("ball");
     tab.wait(&format!("!{ball}.object.children.length"));
+}
+
+/// Drake's page gets deformable geometry as objects that are set again.
+#[test]
+fn drakes_page_shows_deformable_geometry() {
+    if !can_run() {
+        return;
+    }
+    let Some(viewer) = drakes_viewer() else {
+        return;
+    };
+    let meshcat = Meshcat::new(MeshcatParams {
+        port: Some(0),
+        viewer_dir: Some(viewer),
+        ..Default::default()
+    })
+    .unwrap();
+    let mut soft = plate(&meshcat, 5);
+    soft.context.force_publish().unwrap();
+    let mut tab = Tab::open(&meshcat.web_url());
+    let object = "viewer.scene_tree.find(['drake', 'visualizer', 'deformable_geometries', 'plate', \
+                  '<object>']).object";
+    let height = format!("{object}.geometry.attributes.position.array[2]");
+    tab.wait(&format!("{height} === 0"));
+    for z in [0.5, 0.25] {
+        soft.deform(0, |p| p + nalgebra::Vector3::new(0.0, 0.0, z));
+        soft.context.force_publish().unwrap();
+        tab.wait(&format!("{height} === {z}"));
+        let flat = format!("{object}.material.flatShading && {object}.geometry.index.count");
+        let triangles = soft.boundary(0).triangles.len();
+        assert_eq!(tab.eval(&flat), 3 * triangles);
+    }
+    // A recording leaves the vertices out, but nothing fails.
+    meshcat.start_recording(64.0, true).unwrap();
+    soft.context.force_publish().unwrap();
+    meshcat.publish_recording();
+    soft.deform(0, |p| p + nalgebra::Vector3::new(0.0, 0.0, 0.75));
+    soft.context.force_publish().unwrap();
+    tab.wait(&format!("{height} === 0.75"));
 }
 
 /// A process that runs Drake's server until its input ends.

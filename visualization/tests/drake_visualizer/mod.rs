@@ -5,6 +5,7 @@ mod behaviour;
 mod captures;
 mod compare;
 pub(crate) mod contacts;
+mod deformable;
 mod pydrake;
 pub(crate) mod scene;
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 pub(crate) mod raw;
+pub(crate) mod soft;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,6 +1,7 @@
 //! Nodes that the visualizer of a scene creates in Meshcat's tree.
 
 mod appearance;
+mod deformable;
 
 use crate::support::{Page, field, is, server, wait_for};
 use nalgebra::{Isometry3, Vector3};

@@ -2,9 +2,11 @@
 
 import type { Log } from "./log";
 import type { Value } from "./msgpack";
+import { OBJECT } from "./paths";
 import { type Clip, position, sample } from "./playback";
 import { getProperty, setProperty } from "./properties";
 import type { Tree } from "./tree";
+import { moveVertices, positionsOf } from "./vertices";
 
 interface Saved {
   path: string;
@@ -27,6 +29,7 @@ export class Player {
   private last: number | null = null;
   /** State of the scene before the animation. */
   private saved: Saved[] = [];
+  private readonly savedVertices = new Map<string, Float32Array>();
 
   constructor(
     private readonly tree: Tree,
@@ -36,9 +39,9 @@ export class Player {
 
   /** Replaces the animation; one without tracks counts as none. */
   load(clip: Clip | null): void {
-    this.clip = clip !== null && clip.tracks.length > 0 ? clip : null;
+    this.clip = clip !== null && clip.tracks.length + clip.vertices.length > 0 ? clip : null;
     this.playing = false;
-    this.saved = [];
+    this.forget();
     this.seek(0, false);
     if (this.clip?.play === true) this.play();
   }
@@ -46,7 +49,7 @@ export class Player {
   play(): void {
     const { clip } = this;
     if (clip === null) return;
-    if (this.saved.length === 0) this.save(clip);
+    this.save(clip);
     if (position(clip, this.elapsed).finished) this.elapsed = 0;
     this.playing = true;
     this.last = null;
@@ -65,7 +68,7 @@ export class Player {
     this.elapsed = Math.min(Math.max(0, time), clip?.duration ?? 0);
     this.time = this.elapsed;
     if (show && clip !== null) {
-      if (this.saved.length === 0) this.save(clip);
+      this.save(clip);
       this.apply(clip);
     }
     this.changed();
@@ -78,7 +81,8 @@ export class Player {
     this.elapsed = 0;
     this.time = 0;
     for (const { path, property, value } of this.saved) this.set(path, property, value);
-    this.saved = [];
+    for (const [path, positions] of this.savedVertices) this.move(path, positions);
+    this.forget();
     this.changed();
     this.request();
   }
@@ -100,7 +104,19 @@ export class Player {
     return this.playing;
   }
 
+  private forget(): void {
+    this.saved = [];
+    this.savedVertices.clear();
+  }
+
+  /** Remembers the state of the scene, unless it was remembered before. */
   private save(clip: Clip): void {
+    if (this.saved.length + this.savedVertices.size > 0) return;
+    for (const { path } of clip.vertices) {
+      const mesh = this.tree.find(`${path}/${OBJECT}`);
+      const positions = mesh === null ? null : positionsOf(mesh.object);
+      if (positions !== null) this.savedVertices.set(path, positions.slice());
+    }
     for (const { path, property } of clip.tracks) {
       const node = this.tree.find(path);
       const value = node === null ? null : getProperty(node.object, property);
@@ -110,6 +126,24 @@ export class Player {
 
   private apply(clip: Clip): void {
     for (const track of clip.tracks) this.set(track.path, track.property, sample(track, this.time));
+    for (const track of clip.vertices) {
+      try {
+        const positions = track.sample(this.time);
+        if (positions !== null) this.move(track.path, positions);
+      } catch (error) {
+        this.log.failure(`animation of ${track.path}`, error);
+      }
+    }
+  }
+
+  private move(path: string, positions: Float32Array): void {
+    const mesh = this.tree.find(`${path}/${OBJECT}`);
+    if (mesh === null) return;
+    try {
+      moveVertices(mesh.object, positions);
+    } catch (error) {
+      this.log.failure(`animation of ${path}`, error);
+    }
   }
 
   private set(path: string, property: string, value: Value): void {

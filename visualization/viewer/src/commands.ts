@@ -11,11 +11,12 @@ import type { Environment } from "./environment";
 import type { Log } from "./log";
 import { decode } from "./msgpack";
 import { build } from "./objects";
-import { normal } from "./paths";
+import { normal, OBJECT } from "./paths";
 import type { Player } from "./animation";
 import { readClip } from "./playback";
 import { setProperty } from "./properties";
 import { setMatrix, type Tree } from "./tree";
+import { moveVertices } from "./vertices";
 
 /** Everything that messages act on. */
 export interface Stage {
@@ -84,6 +85,7 @@ export class Commands {
       case "delete": return this.delete(string(message, "path"));
       case "set_paths": return this.batches.setPaths(message);
       case "set_transforms": return this.batches.setTransforms(message, (path, pose) => this.setPose(path, pose));
+      case "set_vertices": return this.setVertices(message);
       case "set_animation": return stage.player.load(readClip(message));
       case "set_target": return stage.cameras.setTarget(numbers(message, "value", 3));
       case "set_control": return this.setControl(message);
@@ -124,6 +126,14 @@ export class Commands {
     }
     tree.setObject(path, built);
     if (normal(path) === CAMERA_PATH) this.stage.cameras.use(built as unknown as AnyCamera, "matrix" in map(json, "object"));
+  }
+
+  private setVertices(message: Fields): void {
+    const positions = message["positions"];
+    if (!(positions instanceof Float32Array)) throw new Refused('"positions" must be an array of f32');
+    const node = this.stage.tree.find(`${string(message, "path")}/${OBJECT}`);
+    if (node === null) throw new Refused("there is no object at the path");
+    node.whenLoaded(() => moveVertices(node.object, positions));
   }
 
   private setPose(path: string, pose: Float64Array): void {

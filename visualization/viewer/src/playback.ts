@@ -1,6 +1,7 @@
 // Animations as numbers: values between keys, and the position in a clip after a time of playback.
 
 import { array, asNumbers, boolean, booleanOr, type Fields, isMap, map, number, numberOr, Refused, string } from "./check";
+import { VertexTrack } from "./vertex_track";
 
 /** Interpolation between the keys of a track: stepwise, linear, or along the shortest rotation. */
 export type Interpolation = "step" | "linear" | "rotation";
@@ -23,6 +24,7 @@ export const LOOP_PING_PONG = 2202;
 
 export interface Clip {
   tracks: Track[];
+  vertices: VertexTrack[];
   /** Length of the longest track, in seconds. */
   duration: number;
   play: boolean;
@@ -87,10 +89,12 @@ export function readClip(message: Fields): Clip {
       if (read !== null) tracks.push(read);
     }
   }
+  const vertices = Object.hasOwn(message, "vertices") ? array(message, "vertices").map(VertexTrack.read) : [];
   const options = isMap(message["options"]) ? message["options"] : {};
-  const duration = tracks.reduce((most, track) => Math.max(most, track.times.at(-1) ?? 0), 0);
+  const duration = [...tracks, ...vertices].reduce((most, track) => Math.max(most, track.times.at(-1) ?? 0), 0);
   return {
     tracks,
+    vertices,
     duration,
     play: "play" in options ? boolean(options, "play") : true,
     loopMode: numberOr(options, "loopMode", LOOP_REPEAT),

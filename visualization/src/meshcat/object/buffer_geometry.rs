@@ -3,6 +3,7 @@
 use crate::meshcat::msgpack::Writer;
 use crate::{Error, Result};
 use nalgebra::Vector3;
+use std::ops::Range;
 
 /// Maximum number of vertices, and of triangles, of one object: a msgpack array has at most 4 GiB.
 const MAX_ELEMENTS: usize = u32::MAX as usize / 12;
@@ -52,21 +53,22 @@ impl<'w> BufferGeometry<'w> {
     pub(super) fn attributes(&mut self, count: usize) {
         self.0.str("attributes").map(count);
     }
-    /// Writes one attribute of `n` vertices.
+    /// Writes one attribute of `n` vertices. Returns the range of its values in the object.
     pub(super) fn attribute(
         &mut self,
         attribute: Attribute,
         n: usize,
         values: impl Iterator<Item = [f32; 3]>,
-    ) {
+    ) -> Range<usize> {
         let name = match attribute {
             Attribute::Color => "color",
             Attribute::Normal => "normal",
             Attribute::Position => "position",
         };
         self.0.str(name).map(4);
-        self.typed("Float32Array").f32_triples(n, values);
+        let end = self.typed("Float32Array").f32_triples(n, values).len();
         self.0.key_bool("normalized", false);
+        end - n * size_of::<[f32; 3]>()..end
     }
     /// Writes the positions as the only attribute.
     pub(super) fn positions(&mut self, n: usize, positions: impl Iterator<Item = [f32; 3]>) {

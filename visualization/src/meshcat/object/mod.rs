@@ -20,14 +20,18 @@ pub(crate) use files::MAX_BYTES;
 pub(crate) use lines::{line, line_segments};
 pub(crate) use point_cloud::point_cloud;
 pub(crate) use shape::shape;
-pub(crate) use surfaces::{plot_surface, surface_mesh, triangle_color_mesh, triangle_mesh};
+pub(crate) use surfaces::{
+    driven_mesh, plot_surface, surface_mesh, triangle_color_mesh, triangle_mesh,
+};
 
 use super::asset::{Asset, AssetStore};
 use super::msgpack::Writer;
 use nalgebra::Matrix4;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_geometry::Rgba;
+use tarragon_geometry::mesh::RenderMesh;
 
 /// Visible side of the faces of a surface (Drake's `Meshcat::SideOfFaceToRender`). The front is the
 /// side from which the vertices of a face appear counter-clockwise.
@@ -100,6 +104,17 @@ pub(crate) struct Object {
     pub(crate) encoded: Vec<u8>,
     /// Files that the object refers to, kept for as long as the object is in the scene.
     pub(crate) assets: Vec<Arc<Asset>>,
+    /// Vertices that can be replaced, if there are any.
+    pub(crate) vertices: Option<VertexArray>,
+}
+
+/// Vertices of an encoded object that can be replaced by others.
+#[derive(Clone, Debug)]
+pub(crate) struct VertexArray {
+    /// Mesh whose triangles the object has.
+    pub(crate) mesh: Arc<RenderMesh>,
+    /// Range of the positions in the encoded object: three little-endian f32 each.
+    pub(crate) range: Range<usize>,
 }
 
 /// Source of identifiers for three.js objects: unique within one server, the same in every run.
@@ -169,6 +184,7 @@ impl ObjectEncoder<'_> {
         Object {
             encoded: w.into_inner(),
             assets: Vec::new(),
+            vertices: None,
         }
     }
 
@@ -198,6 +214,7 @@ impl ObjectEncoder<'_> {
         Object {
             encoded: w.into_inner(),
             assets: Vec::new(),
+            vertices: None,
         }
     }
 }

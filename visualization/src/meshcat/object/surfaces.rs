@@ -3,11 +3,13 @@
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, is_finite, single, size};
 use super::lines::polyline;
 use super::material::{self, check_size};
-use super::{Object, ObjectEncoder, SurfaceStyle};
+use super::{Object, ObjectEncoder, SurfaceStyle, VertexArray};
 use crate::{Error, Result};
 use nalgebra::{DMatrix, Matrix4, Vector3};
+use std::ops::Range;
+use std::sync::Arc;
 use tarragon_geometry::Rgba;
-use tarragon_geometry::mesh::TriangleSurfaceMesh;
+use tarragon_geometry::mesh::{RenderMesh, TriangleSurfaceMesh};
 
 /// Colour that the vertex colours are multiplied with, as in Drake: three channels of 0.9.
 const UNDER_VERTEX_COLORS: u64 = 0x00E5_E5E5;
@@ -144,7 +146,7 @@ pub(crate) fn plot_surface(
     let faces = (0..rows - 1).flat_map(|r| (0..columns - 1).map(move |c| r + c * rows));
     let faces = faces.flat_map(|i| [[i, i + 1, i + rows], [i + 1, i + rows + 1, i + rows]]);
     let faces = faces.map(|t| t.map(|i| i as u32));
-    Ok(indexed(e, (x.len(), point), (n, faces), None, style))
+    Ok(indexed(e, (x.len(), point), (n, faces), None, style).0)
 }
 
 /// Returns the rows and columns of a grid as one continuous line: row after row, in alternating
@@ -191,19 +193,45 @@ fn surface(
     check_count(function, "vertices", vertices.len())?;
     check_count(function, "faces", faces.0)?;
     let vertices = (vertices.len(), |i: usize| single(&vertices[i]));
-    Ok(indexed(e, vertices, faces, colors, style))
+    Ok(indexed(e, vertices, faces, colors, style).0)
+}
+
+/// Encodes the triangles of a mesh between `vertices` (m) as flat faces, which
+/// [`Scene::set_vertices`](crate::meshcat::Scene::set_vertices) can move.
+///
+/// # Errors
+/// Returns an error if the object does not fit into a message.
+pub(crate) fn driven_mesh(
+    e: &ObjectEncoder<'_>,
+    mesh: &Arc<RenderMesh>,
+    vertices: &[Vector3<f64>],
+    rgba: Rgba,
+) -> Result<Object> {
+    check_count("deformable geometry", "vertices", vertices.len())?;
+    check_count("deformable geometry", "triangles", mesh.triangles.len())?;
+    let vertices = (vertices.len(), |i: usize| single(&vertices[i]));
+    let faces = (mesh.triangles.len(), mesh.triangles.iter().copied());
+    let style = SurfaceStyle {
+        rgba: Some(rgba),
+        ..SurfaceStyle::default()
+    };
+    let (mut object, range) = indexed(e, vertices, faces, None, &style);
+    let mesh = mesh.clone();
+    object.vertices = range.map(|range| VertexArray { mesh, range });
+    Ok(object)
 }
 
 /// Encodes flat faces in the colour of the style or of the vertices. The index is written even if
 /// there are no faces; without an index, three.js would treat the vertices as triangles. Faces with
-/// vertices that are not finite are left out.
+/// vertices that are not finite are left out. Returns the range of the positions in the object as
+/// well, unless there are such vertices.
 fn indexed(
     e: &ObjectEncoder<'_>,
     (n, vertex): (usize, impl Fn(usize) -> [f32; 3]),
     (mut num_faces, faces): (usize, impl Iterator<Item = [u32; 3]> + Clone),
     colors: Option<&[[f64; 3]]>,
     style: &SurfaceStyle,
-) -> Object {
+) -> (Object, Option<Range<usize>>) {
     let is_complete = (0..n).all(|i| is_finite(&vertex(i)));
     let drawn = |t: &[u32; 3]| is_complete || t.iter().all(|v| is_finite(&vertex(*v as usize)));
     let mut substitute = [0.0; 3];
@@ -214,7 +242,8 @@ fn indexed(
     }
     let arrays = if colors.is_some() { 2 } else { 1 };
     let color = colors.map_or_else(|| material::hex(style.color()), |_| UNDER_VERTEX_COLORS);
-    e.object(
+    let mut range = 0..0;
+    let object = e.object(
         arrays * size(n) + size(num_faces),
         "Mesh",
         |w, uuid| {
@@ -227,11 +256,12 @@ fn indexed(
             }
             let positions = (0..n).map(&vertex);
             let positions = positions.map(|p| if is_finite(&p) { p } else { substitute });
-            geometry.attribute(Attribute::Position, n, positions);
+            range = geometry.attribute(Attribute::Position, n, positions);
         },
         |w, uuid| material::flat(w, uuid, style, color, colors.is_some()),
         &Matrix4::identity(),
-    )
+    );
+    (object, is_complete.then_some(range))
 }
 
 /// Encodes a hull: flat faces, visible from both sides.

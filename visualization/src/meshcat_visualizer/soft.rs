@@ -1,0 +1,59 @@
+//! Deformable geometry that is shown: its vertices are sent with every publish.
+
+use crate::Result;
+use crate::driven_meshes::DrivenMesh;
+use crate::meshcat::{Meshcat, MeshcatAnimation, NodeHandle, Object, Scene};
+use nalgebra::Vector3;
+use tarragon_framework::Scalar;
+use tarragon_geometry::{QueryObject, Rgba};
+
+/// One deformable geometry.
+#[derive(Debug)]
+pub(super) struct Soft {
+    node: NodeHandle,
+    driven: DrivenMesh,
+    color: Rgba,
+    /// Current vertices (m), in the world.
+    vertices: Vec<Vector3<f64>>,
+}
+
+impl Soft {
+    pub(super) fn new(node: NodeHandle, driven: DrivenMesh, color: Rgba) -> Self {
+        Self {
+            node,
+            driven,
+            color,
+            vertices: vec![],
+        }
+    }
+
+    pub(super) fn compute_vertices<T: Scalar>(&mut self, query: &QueryObject<T>) -> Result<()> {
+        self.vertices = self.driven.vertices(query)?;
+        Ok(())
+    }
+
+    /// Sets the vertices at a frame of an animation.
+    pub(super) fn record(&self, animation: &mut MeshcatAnimation, frame: u32) {
+        let (path, mesh) = (self.node.path(), &self.driven.mesh);
+        animation.set_vertices(frame, path, mesh, &self.vertices);
+    }
+
+    /// Sends the vertices if they have changed. Returns false if the object is missing, or was
+    /// replaced by another one.
+    pub(super) fn send_vertices(&self, scene: &mut Scene) -> bool {
+        let positions = self.vertices.iter().map(|p| p.map(|x| x as f32).into());
+        let positions: Vec<[f32; 3]> = positions.collect();
+        self.node.set_vertices(scene, &self.driven.mesh, &positions)
+    }
+
+    /// Returns the whole object.
+    pub(super) fn object(&self, meshcat: &Meshcat) -> Result<Object> {
+        meshcat.encode_driven_mesh(&self.driven.mesh, &self.vertices, self.color)
+    }
+
+    pub(super) fn set_object(&mut self, scene: &mut Scene, object: Object) {
+        // The node may have been deleted.
+        self.node = NodeHandle::new(scene, self.node.path());
+        self.node.set_object(scene, object);
+    }
+}
