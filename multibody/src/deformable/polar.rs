@@ -133,8 +133,9 @@ pub(super) fn symmetric_eigen<const N: usize>(
                 }
                 changed = true;
                 let theta = (y - x) / (2.0 * off);
-                let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
-                let c = 1.0 / t.hypot(1.0);
+                // An angle whose square overflows is 0 but for rounding.
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let c = 1.0 / (t * t + 1.0).sqrt();
                 rotate(&mut a, &mut vectors, (i, j), (c, t * c));
             }
         }

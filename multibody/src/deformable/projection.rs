@@ -113,11 +113,13 @@ impl ElasticMaterial {
 impl PrincipalDerivative {
     /// The same without negative eigenvalues.
     fn projected(self) -> Self {
-        let (values, vectors) = symmetric_eigen(self.stretch);
         let mut stretch = self.stretch;
-        if values.min() < 0.0 {
-            let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
-            stretch = vectors * kept * vectors.transpose();
+        if !is_positive_definite(&stretch) {
+            let (values, vectors) = symmetric_eigen(stretch);
+            if values.min() < 0.0 {
+                let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
+                stretch = vectors * kept * vectors.transpose();
+            }
         }
         Self {
             stretch,
@@ -125,4 +127,9 @@ impl PrincipalDerivative {
             twist: self.twist.map(|x| x.max(0.0)),
         }
     }
+}
+
+/// Returns true if all leading minors of a symmetric matrix are positive.
+fn is_positive_definite(m: &Matrix3<f64>) -> bool {
+    m.m11 > 0.0 && m.m11 * m.m22 > m.m12 * m.m12 && m.determinant() > 0.0
 }

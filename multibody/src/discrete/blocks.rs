@@ -98,6 +98,14 @@ fn add_product_of_some(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
         let x = x.values.chunks_exact(x.num_columns);
         x.zip(y.values.chunks_exact(y.num_columns))
     };
+    if let (Some(of_x), Some(of_y)) = (x.vertices, y.vertices) {
+        for (a, row) in of_x.first_columns().enumerate() {
+            for (b, column) in of_y.first_columns().enumerate() {
+                add_product_of_vertices(rows(), [a, b], &mut out[row * y.size + column..], y.size);
+            }
+        }
+        return;
+    }
     for (i, row) in columns(x) {
         let out = &mut out[row * y.size..(row + 1) * y.size];
         for (x, y_row) in rows() {
@@ -114,6 +122,31 @@ fn add_product_of_some(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Adds the 3x3 part of `X^T Y` that belongs to two vertices, by their places among those of X and
+/// Y, to a block whose rows are `stride` apart.
+#[inline(always)]
+fn add_product_of_vertices<'a>(
+    rows: impl Iterator<Item = (&'a [f64], &'a [f64])>,
+    [a, b]: [usize; 2],
+    out: &mut [f64],
+    stride: usize,
+) {
+    let mut sum = [[0.0; 3]; 3];
+    for (x, y) in rows {
+        let (x, y) = (&x[3 * a..3 * a + 3], &y[3 * b..3 * b + 3]);
+        for (sum, x) in sum.iter_mut().zip(x) {
+            for (sum, y) in sum.iter_mut().zip(y) {
+                *sum += x * y;
+            }
+        }
+    }
+    for (sum, out) in sum.iter().zip(out.chunks_mut(stride)) {
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out += sum;
         }
     }
 }

@@ -103,11 +103,16 @@ impl VertexColumns {
     pub(super) fn len(&self) -> usize {
         3 * self.count as usize
     }
+    /// Returns the first column of each vertex.
+    #[inline]
+    pub(super) fn first_columns(&self) -> impl Iterator<Item = usize> + '_ {
+        let first = self.first[..self.count as usize].iter();
+        first.map(|first| *first as usize)
+    }
     /// Returns the columns.
     #[inline]
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let first = self.first[..self.count as usize].iter();
-        first.flat_map(|first| (0..3).map(move |k| *first as usize + k))
+        self.first_columns().flat_map(|first| first..first + 3)
     }
     /// Returns the velocities of these columns among those of the tree.
     #[inline]
