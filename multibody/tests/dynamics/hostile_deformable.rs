@@ -177,14 +177,12 @@ fn strange_soft_scenes_end_in_finite_states_or_errors() {
     let count = asked.map_or(SCENES, |text| text.parse().unwrap());
     let mut errors = vec![];
     for seed in 0..count as u64 {
-        let begin = std::time::Instant::now();
         if let Err(error) = simulate(seed) {
             let error = error.to_string();
             let is_named = ["soft", "plant"].iter().any(|name| error.contains(name));
             assert!(is_named, "seed {seed}: {error}");
             errors.push(format!("seed {seed}: {error}"));
         }
-        assert!(begin.elapsed().as_secs() < 60, "seed {seed} takes too long");
     }
     println!("{} of {count} scenes are errors", errors.len());
     if std::env::var_os("TARRAGON_HOSTILE_SCENES").is_some() {
