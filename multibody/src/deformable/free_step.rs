@@ -118,25 +118,32 @@ impl FreeStep {
     /// are those of the solution; ends with the matrix at it.
     fn polish(&mut self, model: &FemModel) -> Result<(), FemStepFailure> {
         let mut last = f64::INFINITY;
+        let mut before = self.velocities.clone();
         for _ in 0..MAX_REFINEMENTS {
             self.linearize(model)?;
             let mut residual = self.residual(model);
             clear_fixed(&self.fem_start(), &mut residual);
             let size = residual.iter().map(|r| r * r).sum::<f64>().sqrt();
-            if !size.is_finite() {
+            if last.is_infinite() && !size.is_finite() {
                 return Err(FemStepFailure::NotFinite);
             }
             // Rounding ends the decrease.
-            if size == 0.0 || size > 0.5 * last {
+            let has_decreased = size <= 0.5 * last;
+            if size == 0.0 || (!has_decreased && size <= last) {
                 return Ok(());
+            }
+            if !has_decreased {
+                self.velocities = before;
+                break;
             }
             last = size;
             self.cholesky.solve(&mut residual);
+            before.clone_from(&self.velocities);
             for (v, change) in self.velocities.iter_mut().zip(&residual) {
                 *v -= change;
             }
         }
-        Ok(())
+        self.linearize(model)
     }
 
     /// Finds the positions at the end and the matrix there, and factors it.
@@ -289,7 +296,10 @@ impl FreeStep {
         clear_fixed(&self.fem_start(), b);
         if self.damping.is_empty() {
             self.cholesky.solve(b);
-            return Ok(());
+            return match b.iter().all(|x| x.is_finite()) {
+                true => Ok(()),
+                false => Err(FemStepFailure::NotFinite),
+            };
         }
         let right = std::mem::take(b);
         let mut x = vec![0.0; right.len()];
