@@ -101,7 +101,7 @@ fn balls(
     (diagram, context)
 }
 
-/// A scene, with the pool of threads whose size is given; 0 is that of the machine.
+/// A scene, and the number of threads.
 struct Case {
     n: usize,
     model: MaterialModel,

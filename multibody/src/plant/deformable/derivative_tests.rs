@@ -140,3 +140,27 @@ fn derivatives_through_contact_are_refused_by_name() {
         "{error}"
     );
 }
+
+#[test]
+fn disabled_bodies_keep_the_derivatives_of_their_positions() {
+    // One in the air and one that would touch the floor.
+    for height in [0.5, 0.09] {
+        let (plant, diagram, body) = ball(height);
+        let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+        let mut context = dual.default_context();
+        let ports = dual.ports(&plant).unwrap();
+        ports
+            .set_deformable_enabled(&mut context, body, false)
+            .unwrap();
+        let mut q = ports.deformable_positions(&context, body).unwrap();
+        q[0].x += AutoDiff::variable(0.0, 2);
+        ports
+            .set_deformable_positions(&mut context, body, &q)
+            .unwrap();
+        let mut sim = Simulator::new(&dual, context).unwrap();
+        sim.advance_to(TIME_STEP).unwrap();
+        let end = ports.deformable_positions(sim.context(), body).unwrap();
+        assert_eq!((end[0].x.re, end[0].x.eps), (q[0].x.re, q[0].x.eps));
+        assert_eq!(end[1].x.eps, [0.0; 8]);
+    }
+}

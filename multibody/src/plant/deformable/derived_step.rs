@@ -22,8 +22,6 @@ impl DeformableWork {
     ) -> Result<()> {
         let bodies = plant.deformables.iter().zip(&states.states);
         for ((body, state), work) in bodies.zip(&mut self.bodies) {
-            // The convex problem would have to differentiate where they touch.
-            body.check_free(work.has_participants())?;
             let state: Option<Vec<AutoDiff>> = state.iter().map(cast).collect();
             let Some(state) = state else {
                 return Err(Error::unsupported(format!(
@@ -31,11 +29,18 @@ impl DeformableWork {
                     body.place()
                 )));
             };
-            let is_constant = state.iter().all(|x| x.eps.iter().all(|d| *d == 0.0));
-            if !work.moves || is_constant {
+            let size = body.num_dofs();
+            if !work.moves {
+                // It stays where it is, with the derivatives of that.
+                work.derived = state;
+                work.derived[size..2 * size].fill(AutoDiff::constant(0.0));
                 continue;
             }
-            let size = body.num_dofs();
+            // The convex problem would have to differentiate where they touch.
+            body.check_free(work.has_participants())?;
+            if state.iter().all(|x| x.eps.iter().all(|d| *d == 0.0)) {
+                continue;
+            }
             let start = FreeStepStart {
                 time_step: plant.time_step,
                 gravity: plant.gravity_in(body.model_instance),

@@ -209,15 +209,15 @@ impl DeformableWork {
         let bodies = plant.deformables.iter().zip(&mut self.bodies);
         for ((body, work), next) in bodies.zip(&mut out.next) {
             let size = body.num_dofs();
+            if let Some(derived) = derived_end::<T>(&work.derived) {
+                next.clear();
+                next.extend(derived);
+                continue;
+            }
             let mut end = work.state.clone();
             if !work.moves {
                 end[size..2 * size].fill(0.0);
                 lift(&end, next);
-                continue;
-            }
-            if let Some(derived) = derived_end::<T>(&work.derived) {
-                next.clear();
-                next.extend(derived);
                 continue;
             }
             let num_active = 3 * work.fem.participants().len();
