@@ -3,6 +3,7 @@
 use super::jacobian::JacobianBlock;
 use super::problem::ConvexConstraints;
 use super::trees::Trees;
+use std::ops::Range;
 
 /// Trees with the constraints that connect them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +29,8 @@ pub(crate) struct ProblemIslands {
     constrained: Vec<bool>,
     /// Island of the trees that are their own parents.
     island_of: Vec<u32>,
+    /// Numbers of constraints with the same trees that follow each other.
+    runs: Vec<Range<usize>>,
     /// By constraint: its island, and its place there.
     places: Vec<Option<(u32, u32)>>,
 }
@@ -67,19 +70,21 @@ impl ProblemIslands {
         self.island_of.clear();
         self.island_of.resize(n, NONE);
         self.len = 0;
+        self.runs.clear();
         // Constraints between the same trees mostly follow each other.
         let mut last: &[JacobianBlock] = &[];
-        for constraint in &constraints.list {
-            let Some(first) = constraint.blocks.first() else {
-                continue;
-            };
-            if have_same_trees(last, &constraint.blocks) {
+        for (k, constraint) in constraints.list.iter().enumerate() {
+            if k > 0 && have_same_trees(last, &constraint.blocks) {
                 continue;
             }
             last = &constraint.blocks;
-            for block in &constraint.blocks {
+            if let Some(run) = self.runs.last_mut() {
+                run.end = k;
+            }
+            self.runs.push(k..constraints.list.len());
+            for block in last {
                 self.constrained[block.tree as usize] = true;
-                let (a, b) = (self.root(first.tree), self.root(block.tree));
+                let (a, b) = (self.root(last[0].tree), self.root(block.tree));
                 // The lowest tree stands for the set, so that the order of islands is theirs.
                 self.parent[a.max(b) as usize] = a.min(b);
             }
@@ -98,27 +103,20 @@ impl ProblemIslands {
             island.trees.push(tree);
         }
         self.places.clear();
-        let (mut last, mut island): (&[JacobianBlock], _) = (&[], 0);
-        for (k, constraint) in constraints.list.iter().enumerate() {
-            let Some(first) = constraint.blocks.first() else {
-                self.places.push(None);
+        for run in &self.runs {
+            let blocks = &constraints.list[run.start].blocks;
+            let Some(first) = blocks.first() else {
+                self.places.resize(run.end, None);
                 continue;
             };
-            let is_known = have_same_trees(last, &constraint.blocks);
-            if !is_known {
-                let root = self.root(first.tree) as usize;
-                (last, island) = (&constraint.blocks, self.island_of[root] as usize);
-            }
-            let number = island as u32;
-            let island = &mut self.storage[island];
-            let place = island.constraints.len() as u32;
-            self.places.push(Some((number, place)));
-            island.constraints.push(k);
-            if is_known {
-                continue;
-            }
-            for (i, a) in constraint.blocks.iter().enumerate() {
-                for b in &constraint.blocks[i + 1..] {
+            let number = self.island_of[root_of(&mut self.parent, first.tree) as usize];
+            let island = &mut self.storage[number as usize];
+            let places = (island.constraints.len() as u32..).zip(run.clone());
+            self.places
+                .extend(places.map(|(place, _)| Some((number, place))));
+            island.constraints.extend(run.clone());
+            for (i, a) in blocks.iter().enumerate() {
+                for b in &blocks[i + 1..] {
                     let local = |tree: u32| self.local[tree as usize];
                     island.edges.push((local(a.tree), local(b.tree)));
                 }
@@ -130,16 +128,8 @@ impl ProblemIslands {
         }
     }
 
-    fn root(&mut self, mut tree: u32) -> u32 {
-        loop {
-            let parent = self.parent[tree as usize];
-            if parent == tree {
-                return tree;
-            }
-            let above = self.parent[parent as usize];
-            self.parent[tree as usize] = above;
-            tree = above;
-        }
+    fn root(&mut self, tree: u32) -> u32 {
+        root_of(&mut self.parent, tree)
     }
 
     /// Adds an empty island.
@@ -153,5 +143,18 @@ impl ProblemIslands {
             None => self.storage.push(ProblemIsland::default()),
         }
         self.len += 1;
+    }
+}
+
+/// Returns the tree that stands for the island of a tree, and shortens the way there.
+fn root_of(parents: &mut [u32], mut tree: u32) -> u32 {
+    loop {
+        let parent = parents[tree as usize];
+        if parent == tree {
+            return tree;
+        }
+        let above = parents[parent as usize];
+        parents[tree as usize] = above;
+        tree = above;
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 pub(crate) const MANY_CONTACTS: usize = 1000;
 
 /// Number of contacts that make one task, so that threads end at about the same time.
-pub(crate) const CONTACTS_PER_TASK: usize = 128;
+pub(crate) const CONTACTS_PER_TASK: usize = 64;
 
 /// Returns true if some contacts are worth more than one thread, and there is more than one.
 pub(crate) fn are_many(num_contacts: usize) -> bool {

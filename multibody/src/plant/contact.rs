@@ -98,7 +98,7 @@ impl MultibodyPlant {
             model => model,
         };
         let mut surfaces = vec![];
-        contacts.pairs = match model {
+        match model {
             ContactModel::PointManifold => {
                 let manifolds = query.compute_penetration_manifolds_where(wanted)?;
                 let points = manifolds.into_iter().flat_map(|pair| pair.points);
@@ -106,16 +106,17 @@ impl MultibodyPlant {
                     point_ids.push(id);
                     point.into()
                 });
-                points.collect()
+                contacts.pairs = points.collect();
             }
-            ContactModel::Point => query.compute_point_pair_penetration_where(wanted)?,
+            ContactModel::Point => {
+                query.update_point_pair_penetration_where(wanted, &mut contacts.pairs)?;
+            }
             ContactModel::Hydroelastic | ContactModel::HydroelasticWithFallback => {
                 let fallback = model == ContactModel::HydroelasticWithFallback;
                 let found = query.compute_contacts_where(representation, fallback, wanted)?;
-                surfaces = found.0;
-                found.1
+                (surfaces, contacts.pairs) = found;
             }
-        };
+        }
         contacts.faces.clear();
         contacts.surfaces.clear();
         for surface in surfaces {

@@ -34,8 +34,20 @@ impl<T: Scalar> QueryObject<T> {
         least: usize,
         f: impl Fn((usize, usize)) -> Result<Option<R>> + Sync + Send,
     ) -> Result<Vec<R>> {
-        self.collect_parts(candidates.pairs(), least, |pairs| {
-            let mut found = vec![];
+        let mut found = vec![];
+        self.add_pairs(candidates, least, &mut found, f)?;
+        Ok(found)
+    }
+
+    /// Adds the results of `f` for the candidates to `found`, like [`Self::collect_pairs`].
+    fn add_pairs<R: Send>(
+        &self,
+        candidates: &Candidates<'_>,
+        least: usize,
+        found: &mut Vec<R>,
+        f: impl Fn((usize, usize)) -> Result<Option<R>> + Sync + Send,
+    ) -> Result<()> {
+        self.collect_parts(candidates.pairs(), least, found, |pairs, found| {
             // Candidates are selected in blocks, so that the two loops do not disturb each other.
             let mut selected = [0; 256];
             for (i, block) in pairs.chunks(selected.len()).enumerate() {
@@ -43,13 +55,13 @@ impl<T: Scalar> QueryObject<T> {
                 for pair in candidates.select(block, &mut selected) {
                     if let Some(answer) = f(unpack(*pair))? {
                         if found.is_empty() {
-                            found.reserve_exact(room);
+                            found.reserve(room);
                         }
                         found.push(answer);
                     }
                 }
             }
-            Ok(found)
+            Ok(())
         })
     }
 
@@ -126,7 +138,9 @@ impl<T: Scalar> QueryObject<T> {
     /// Returns an error if a pair whose bounding boxes overlap has unsupported shapes.
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
         let lift = |pair: PenetrationAsPointPair<f64>| pair.map(T::from);
-        self.penetrations(&|_, _| true, lift, |pair| pair)
+        let mut found = vec![];
+        self.add_penetrations(&|_, _| true, &mut found, lift, |pair| pair)?;
+        Ok(found)
     }
 
     /// Does the same as [`Self::compute_point_pair_penetration`] for the pairs (A, B) that are
@@ -139,21 +153,39 @@ impl<T: Scalar> QueryObject<T> {
         &self,
         wanted: impl Fn(GeometryId, GeometryId) -> bool + Sync,
     ) -> Result<Vec<SparsePenetration<T>>> {
-        self.penetrations(
+        let mut found = vec![];
+        self.update_point_pair_penetration_where(wanted, &mut found)?;
+        Ok(found)
+    }
+
+    /// Does the same as [`Self::compute_point_pair_penetration_where`], and replaces what `found`
+    /// holds, whose memory is used again.
+    ///
+    /// # Errors
+    /// Returns an error in the cases of that method; `found` is then incomplete.
+    pub fn update_point_pair_penetration_where(
+        &self,
+        wanted: impl Fn(GeometryId, GeometryId) -> bool + Sync,
+        found: &mut Vec<SparsePenetration<T>>,
+    ) -> Result<()> {
+        found.clear();
+        self.add_penetrations(
             &wanted,
+            found,
             SparsePenetration::constant,
             SparsePenetration::from,
         )
     }
 
-    /// Returns the wanted candidate pairs that overlap, each turned into an answer; `constant`
-    /// takes those that certainly have no derivatives.
-    fn penetrations<R: Send>(
+    /// Adds the wanted candidate pairs that overlap, each turned into an answer; `constant` takes
+    /// those that certainly have no derivatives.
+    fn add_penetrations<R: Send>(
         &self,
         wanted: &(impl Fn(GeometryId, GeometryId) -> bool + Sync),
+        found: &mut Vec<R>,
         constant: impl Fn(PenetrationAsPointPair<f64>) -> R + Sync + Send,
         answer: impl Fn(PenetrationAsPointPair<T>) -> R + Sync + Send,
-    ) -> Result<Vec<R>> {
+    ) -> Result<()> {
         let overlap = |pair| {
             if !self.is_wanted(pair, wanted) {
                 return Ok(None);
@@ -161,11 +193,11 @@ impl<T: Scalar> QueryObject<T> {
             self.overlap_as(pair, &constant, &answer)
         };
         self.with_candidates(0.0, |candidates| {
-            self.collect_pairs(candidates, LEAST_PART, overlap)
+            self.add_pairs(candidates, LEAST_PART, found, overlap)
         })
     }
 
-    /// Returns the overlap of a pair, turned into an answer as in [`Self::penetrations`].
+    /// Returns the overlap of a pair, turned into an answer as in [`Self::add_penetrations`].
     pub(super) fn overlap_as<R>(
         &self,
         pair: (usize, usize),

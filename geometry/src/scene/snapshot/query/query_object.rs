@@ -214,22 +214,27 @@ impl<T: Scalar> QueryObject<T> {
         items: &[I],
         f: impl Fn(&I) -> Result<Option<R>> + Sync + Send,
     ) -> Result<Vec<R>> {
-        self.collect_parts(items, LEAST_PART, |items| {
-            let answers = items.iter().map(|item| f(item).transpose());
-            answers.flatten().collect()
-        })
+        let mut found = vec![];
+        self.collect_parts(items, LEAST_PART, &mut found, |items, found| {
+            for item in items {
+                found.extend(f(item)?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
     }
 
-    /// Returns the results for parts of the items, joined in their order. Stops at the first error
+    /// Adds the results for parts of the items to `found`, in their order. Stops at the first error
     /// in that order. Threads take at least `least` items at a time.
     pub(super) fn collect_parts<I: Sync, R: Send>(
         &self,
         items: &[I],
         least: usize,
-        all: impl Fn(&[I]) -> Result<Vec<R>> + Sync + Send,
-    ) -> Result<Vec<R>> {
+        found: &mut Vec<R>,
+        all: impl Fn(&[I], &mut Vec<R>) -> Result<()> + Sync + Send,
+    ) -> Result<()> {
         if !self.parallel {
-            return all(items);
+            return all(items, found);
         }
         // Several parts per thread, because some take longer than others; an idle thread takes the
         // next part.
@@ -241,7 +246,9 @@ impl<T: Scalar> QueryObject<T> {
                 let i = taken.fetch_add(1, Ordering::Relaxed);
                 let first = i.checked_mul(part).filter(|first| *first < items.len())?;
                 let end = items.len().min(first + part);
-                Some((i, all(&items[first..end])))
+                let mut found = vec![];
+                let done = all(&items[first..end], &mut found);
+                Some((i, done.map(|()| found)))
             })
         };
         let workers = (0..threads).into_par_iter().with_max_len(1);
@@ -250,11 +257,11 @@ impl<T: Scalar> QueryObject<T> {
         let lengths = parts
             .iter()
             .map(|(_, part)| part.as_ref().map_or(0, Vec::len));
-        let mut found = Vec::with_capacity(lengths.sum());
+        found.reserve(lengths.sum());
         for (_, part) in parts {
             found.append(&mut part?);
         }
-        Ok(found)
+        Ok(())
     }
 }
 
