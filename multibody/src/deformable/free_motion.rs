@@ -4,16 +4,24 @@ use super::assembly::{Assembly, Wanted};
 use super::factor::SparseCholesky;
 use super::model::FemModel;
 use super::passes::{LinearPass, StepConstants};
+use super::rest_matrix::RestMatrix;
 use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix_blocks};
 
 /// Number of elements from which a step uses several threads.
 const MANY_ELEMENTS: usize = 2000;
+/// Error of a linear step's iterations relative to the change of velocity.
+const TOLERANCE: f64 = 1e-14;
 
 /// Work space and result of a body's free motion.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FemMotion {
     pub(super) assembly: Assembly,
     pub(super) cholesky: SparseCholesky,
+    pub(super) rest: RestMatrix,
+    /// Participants that are not fixed.
+    pub(super) participants: Vec<u32>,
+    /// Whether the matrix of each step is factored.
+    pub(super) always_factors: bool,
     /// Velocities at the start, 0 at fixed vertices.
     pub(super) start_velocities: Vec<f64>,
     pub(super) velocities: Vec<f64>,
@@ -48,14 +56,54 @@ impl FemMotion {
         self.direction.extend(impulses);
         clear_fixed(start, &mut self.direction);
         fix_blocks(model, start, &mut self.assembly.blocks);
-        if !self.cholesky.factor(&self.assembly.blocks, parallel) {
+        self.begin_systems(model, start, constants, parallel);
+        if !self.solve_system(model, TOLERANCE, parallel) {
             return Err(FemStepFailure::Singular);
         }
-        self.cholesky.solve(&mut self.direction);
         self.velocities.clear();
         let v = self.start_velocities.iter().zip(&self.direction);
         self.velocities.extend(v.map(|(v, change)| v + change));
         Ok(())
+    }
+
+    /// Prepares for the systems of a step.
+    pub(super) fn begin_systems(
+        &mut self,
+        model: &FemModel,
+        start: &FemStepStart<'_>,
+        constants: StepConstants,
+        parallel: bool,
+    ) {
+        if self.iterates() {
+            self.rest.begin(model, start, constants, parallel);
+        }
+    }
+
+    /// Returns true if nothing needs the factor of a step's matrix.
+    fn iterates(&self) -> bool {
+        self.participants.is_empty() && !self.always_factors
+    }
+
+    /// Replaces the direction by the solution of the system with the assembled matrix and the
+    /// direction as its right side; returns false if the matrix is not positive definite.
+    pub(super) fn solve_system(
+        &mut self,
+        model: &FemModel,
+        tolerance: f64,
+        parallel: bool,
+    ) -> bool {
+        let iterates = self.iterates();
+        let (blocks, direction) = (&self.assembly.blocks, &mut self.direction);
+        if iterates && self.rest.solve(model, blocks, direction, tolerance) {
+            return true;
+        }
+        self.cholesky
+            .analyze(&model.dissection, &model.pattern, &self.participants);
+        let is_definite = self.cholesky.factor(blocks, parallel);
+        if is_definite {
+            self.cholesky.solve(direction);
+        }
+        is_definite
     }
 
     /// Moves the positions to the end of the step.

@@ -81,7 +81,7 @@ impl FreeStep {
             damping: vec![],
             start,
         };
-        let mut first = FemStep::default();
+        let mut first = FemStep::factored();
         first.advance(model, &step.fem_start())?;
         step.velocities = first.velocities().to_vec();
         let mut velocities = std::mem::take(&mut step.start.velocities);

@@ -28,6 +28,8 @@ pub(crate) struct FemModel {
     pub(super) dissection: Dissection,
     /// Barycentric coordinates of the points where force densities are evaluated.
     pub(super) quadrature: Vec<[f64; 4]>,
+    /// Positions of the vertices in the reference configuration.
+    reference: Vec<f64>,
     num_elements: usize,
     /// Sum of the element volumes in the reference configuration.
     volume: f64,
@@ -92,6 +94,7 @@ impl FemModel {
             groups,
             pattern,
             quadrature: quadrature_points(config.element_subdivision_count),
+            reference: reference.iter().flatten().copied().collect(),
             num_elements: tets.len(),
             volume: elements.iter().map(|e| e.volume).sum(),
             masses,
@@ -104,6 +107,10 @@ impl FemModel {
 
     pub(super) fn rigidity(&self) -> f64 {
         self.rigidity
+    }
+
+    pub(super) fn reference(&self) -> &[f64] {
+        &self.reference
     }
 
     pub(crate) fn config(&self) -> &DeformableBodyConfig {

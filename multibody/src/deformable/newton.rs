@@ -16,6 +16,8 @@ const MAX_ITERATIONS: usize = 200;
 const DAMPING_UPDATES: usize = 20;
 /// Size of the gradient relative to that at the start velocity at which iteration ends.
 const RELATIVE_TOLERANCE: f64 = 1e-6;
+/// Error of a system's solution relative to its size, if it is found by iterations.
+const SYSTEM_TOLERANCE: f64 = 1e-9;
 /// Rounding error of a gradient or an objective relative to the size of its terms.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Decrease of the objective relative to that of its tangent which a step must reach.
@@ -100,6 +102,7 @@ impl Newton {
         m.move_positions(start);
         m.velocities.clone_into(&mut self.trial);
         m.positions.clone_into(&mut self.trial_positions);
+        m.begin_systems(model, start, constants, parallel);
         let mut objective = self.evaluate_trial(m, &p);
         let mut projected = false;
         let mut progress = Progress::WholeStep;
@@ -121,7 +124,7 @@ impl Newton {
                 return Ok(());
             }
             last_size = size;
-            projected = self.factor(m, &p, projected)?;
+            projected = self.find_direction(m, &p, projected)?;
             progress = self.search(m, &p, &mut objective, damped);
             match progress {
                 Progress::Stuck => return Err(FemStepFailure::NotConverged),
@@ -193,9 +196,10 @@ impl Newton {
         damped
     }
 
-    /// Assembles and factors the Hessian at the present velocities: its positive semidefinite part
-    /// if `projected` or if it is not positive definite. Returns whether it was that.
-    fn factor(
+    /// Assembles the Hessian at the present velocities, or its positive semidefinite part if
+    /// `projected` or if it is not positive definite, and solves for the step. Returns whether it
+    /// was that part.
+    fn find_direction(
         &self,
         m: &mut FemMotion,
         p: &Problem<'_>,
@@ -220,14 +224,16 @@ impl Newton {
                 }
             }
             fix_blocks(p.model, p.start, &mut m.assembly.blocks);
-            if m.cholesky.factor(&m.assembly.blocks, p.parallel) {
+            m.direction.clear();
+            m.direction.extend(self.gradient.iter().map(|g| -g));
+            if m.solve_system(p.model, SYSTEM_TOLERANCE, p.parallel) {
                 return Ok(projected);
             }
         }
         Err(FemStepFailure::Singular)
     }
 
-    /// Solves for the step and shortens it until the objective decreases.
+    /// Shortens the step until the objective decreases.
     fn search(
         &mut self,
         m: &mut FemMotion,
@@ -235,9 +241,6 @@ impl Newton {
         objective: &mut Objective,
         damped: f64,
     ) -> Progress {
-        m.direction.clear();
-        m.direction.extend(self.gradient.iter().map(|g| -g));
-        m.cholesky.solve(&mut m.direction);
         let slope = dot(&m.direction, &self.gradient);
         if slope.is_nan() || slope > 0.0 {
             return Progress::Stuck;

@@ -28,11 +28,17 @@ pub(crate) struct FemStep {
     model: u64,
     pub(super) motion: FemMotion,
     newton: Newton,
-    /// Participants that are not fixed.
-    participants: Vec<u32>,
 }
 
 impl FemStep {
+    /// Work space of steps that factor their matrix, though nothing acts on the body: what is best
+    /// for a single step.
+    pub(crate) fn factored() -> Self {
+        let mut step = Self::default();
+        step.motion.always_factors = true;
+        step
+    }
+
     /// Computes the free motion, without impulses on the participants.
     ///
     /// # Errors
@@ -73,25 +79,20 @@ impl FemStep {
             return Err(FemStepFailure::NotFinite);
         }
         if self.model != model.id() {
-            *self = Self {
-                model: model.id(),
-                ..Self::default()
+            let mut fresh = match self.motion.always_factors {
+                true => Self::factored(),
+                false => Self::default(),
             };
+            fresh.model = model.id();
+            *self = fresh;
         }
-        self.participants.clear();
+        let motion = &mut self.motion;
+        motion.participants.clear();
         let free = start.participants.iter();
         let free = free.filter(|v| !start.is_fixed(**v as usize));
-        self.participants.extend(free);
-        self.participants.sort_unstable();
-        self.participants.dedup();
-        let Self {
-            motion,
-            participants,
-            ..
-        } = self;
-        motion
-            .cholesky
-            .analyze(&model.dissection, &model.pattern, participants);
+        motion.participants.extend(free);
+        motion.participants.sort_unstable();
+        motion.participants.dedup();
         start.velocities.clone_into(&mut motion.start_velocities);
         clear_fixed(start, &mut motion.start_velocities);
         Ok(())
@@ -110,17 +111,20 @@ impl FemStep {
 
     /// Participants of the step that are not fixed, in ascending order.
     pub(crate) fn participants(&self) -> &[u32] {
-        &self.participants
+        &self.motion.participants
     }
 
     /// Full symmetric matrix S with three rows per participant: impulses J on them change their
     /// velocities by `S^-1 J` (kg). It is the Schur complement `A_pp - A_pr A_rr^-1 A_rp`.
     pub(crate) fn schur_complement(&self) -> &[f64] {
-        self.motion.cholesky.schur()
+        match self.participants().is_empty() {
+            true => &[],
+            false => self.motion.cholesky.schur(),
+        }
     }
 
     /// Replaces impulses on all vertices by the changes of velocity that they cause. Fixed vertices
-    /// do not move.
+    /// do not move. The matrix must have been factored.
     #[cfg(test)]
     pub(crate) fn solve(&mut self, start: &FemStepStart<'_>, impulses: &mut [f64]) {
         clear_fixed(start, impulses);
@@ -136,8 +140,14 @@ impl FemStep {
         velocities: &mut [f64],
         positions: &mut [f64],
     ) {
+        if self.participants().is_empty() {
+            velocities.copy_from_slice(&self.motion.velocities);
+            positions.copy_from_slice(&self.motion.positions);
+            return;
+        }
         let FemMotion {
             cholesky,
+            participants,
             start_velocities,
             velocities: all_free,
             direction: changes,
@@ -145,7 +155,7 @@ impl FemStep {
         } = &mut self.motion;
         changes.clear();
         let (given, _) = participant_velocities.as_chunks::<3>();
-        for (v, given) in self.participants.iter().zip(given) {
+        for (v, given) in participants.iter().zip(given) {
             let free = &all_free[3 * *v as usize..][..3];
             changes.extend(given.iter().zip(free).map(|(given, free)| given - free));
         }
