@@ -10,7 +10,7 @@ use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix
 /// Number of elements from which a step uses several threads.
 const MANY_ELEMENTS: usize = 2000;
 /// Error of a linear step's iterations relative to the change of velocity.
-const TOLERANCE: f64 = 1e-14;
+const TOLERANCE: f64 = 1e-12;
 
 /// Work space and result of a body's free motion.
 #[derive(Clone, Debug, Default)]

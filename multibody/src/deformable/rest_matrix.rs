@@ -12,6 +12,7 @@
 
 use super::assembly::{Assembly, Wanted};
 use super::config::MaterialModel;
+use super::dispatch::{Kernel, dispatch};
 use super::factor::SparseCholesky;
 use super::lanes::{LANES, Lanes, Matrix};
 use super::model::FemModel;
@@ -20,17 +21,18 @@ use super::polar::rotations;
 use super::start::{FemStepStart, fix_blocks};
 use std::array::from_fn;
 
-/// Most iterations: as expensive as a factorization in meshes of a few thousand elements.
-const MAX_ITERATIONS: usize = 24;
-/// Iterations after which the error must have decreased by `EARLY_DECREASE`, so that the others
-/// are worth their time.
-const EARLY_ITERATIONS: usize = 8;
-const EARLY_DECREASE: f64 = 1e-3;
+/// Most iterations: less expensive than a factorization in meshes of a thousand elements and more.
+const MAX_ITERATIONS: usize = 6;
+/// Difference of the rotations of two neighbors above which the error of the bodies of the tests
+/// decreases too slowly.
+const MOST_BEND: f64 = 0.02;
+/// Size of a residual by rounding, relative to that of the diagonal's part of the product.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Factor of the matrix of a body at rest, and work space of the iterations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RestMatrix {
-    /// What the factor belongs to: time step and fixed vertices.
+    /// Time step and fixed vertices of the factored matrix.
     time_step: f64,
     fixed: Vec<bool>,
     cholesky: SparseCholesky,
@@ -38,6 +40,8 @@ pub(super) struct RestMatrix {
     is_definite: bool,
     /// By vertex; empty for the identity.
     rotations: Vec<[f64; 9]>,
+    /// Whether the rotations of neighbors differ little.
+    is_similar: bool,
     residual: Vec<f64>,
     corrected: Vec<f64>,
     direction: Vec<f64>,
@@ -63,8 +67,18 @@ impl RestMatrix {
             self.factor(model, start, constants, parallel);
         }
         match model.config().material_model {
-            MaterialModel::Linear => self.rotations.clear(),
-            _ => self.find_rotations(model, start.positions),
+            MaterialModel::Linear => {
+                self.rotations.clear();
+                self.is_similar = true;
+            }
+            _ => {
+                self.rotations.resize(model.num_vertices(), [0.0; 9]);
+                self.is_similar = dispatch(VertexRotations {
+                    model,
+                    positions: start.positions,
+                    out: &mut self.rotations,
+                });
+            }
         }
     }
 
@@ -94,34 +108,6 @@ impl RestMatrix {
         self.is_definite = self.cholesky.factor(&assembly.blocks, parallel);
     }
 
-    /// Finds the rotations that take the edges of each vertex from the reference configuration to
-    /// other positions best.
-    fn find_rotations(&mut self, model: &FemModel, positions: &[f64]) {
-        let (before, _) = model.reference().as_chunks::<3>();
-        let (after, _) = positions.as_chunks::<3>();
-        let n = before.len();
-        self.rotations.resize(n, [0.0; 9]);
-        for (first, out) in (0..n).step_by(LANES).zip(self.rotations.chunks_mut(LANES)) {
-            let mut sums = [[0.0; 9]; LANES];
-            for (v, sum) in (first..n).zip(&mut sums) {
-                for (other, _) in model.pattern.neighbors(v as u32) {
-                    let edge = |x: &[[f64; 3]]| -> [f64; 3] {
-                        from_fn(|i| x[*other as usize][i] - x[v][i])
-                    };
-                    let (before, after) = (edge(before), edge(after));
-                    for (k, sum) in sum.iter_mut().enumerate() {
-                        *sum += after[k / 3] * before[k % 3];
-                    }
-                }
-            }
-            let f: Matrix = from_fn(|i| from_fn(|j| Lanes(from_fn(|k| sums[k][3 * i + j]))));
-            let r = rotations(&f);
-            for (k, out) in out.iter_mut().enumerate() {
-                *out = from_fn(|i| r[i / 3][i % 3].0[k]);
-            }
-        }
-    }
-
     /// Replaces `b` by the solution of `A x = b`, with an error of about `tolerance` relative to
     /// its size; returns false, and leaves b as it is, if that takes too many iterations or A is
     /// not positive definite.
@@ -132,7 +118,7 @@ impl RestMatrix {
         b: &mut [f64],
         tolerance: f64,
     ) -> bool {
-        if !self.is_definite {
+        if !(self.is_definite && self.is_similar) {
             return false;
         }
         let n = b.len();
@@ -158,9 +144,9 @@ impl RestMatrix {
             if squared <= tolerance * tolerance * first {
                 break;
             }
-            let too_slow =
-                iteration == EARLY_ITERATIONS && squared > EARLY_DECREASE * EARLY_DECREASE * first;
-            if too_slow || iteration == MAX_ITERATIONS {
+            // The error must decrease evenly to reach the tolerance in time.
+            let share = iteration as f64 / MAX_ITERATIONS as f64;
+            if iteration > 0 && squared > first * tolerance.powf(2.0 * share) {
                 return false;
             }
             let by = if iteration == 0 { 0.0 } else { squared / last };
@@ -182,9 +168,23 @@ impl RestMatrix {
             for (r, p) in self.residual.iter_mut().zip(&self.product) {
                 *r -= step * p;
             }
+            let by_rounding = ROUNDING * self.diagonal_size(blocks);
+            if dot(&self.residual, &self.residual) <= by_rounding * by_rounding {
+                break;
+            }
         }
         b.copy_from_slice(&self.solution);
         true
+    }
+
+    /// Size of the product of the diagonal of A with the solution.
+    fn diagonal_size(&self, blocks: &[[f64; 9]]) -> f64 {
+        let (x, _) = self.solution.as_chunks::<3>();
+        let squares = blocks.iter().zip(x).map(|(block, x)| {
+            let [a, b, c] = [block[0] * x[0], block[4] * x[1], block[8] * x[2]];
+            a * a + b * b + c * c
+        });
+        squares.sum::<f64>().sqrt()
     }
 
     /// `R A_0^-1 R^T` times the residual.
@@ -202,5 +202,50 @@ impl RestMatrix {
         turn(&mut self.corrected, &self.rotations, true);
         self.cholesky.solve(&mut self.corrected);
         turn(&mut self.corrected, &self.rotations, false);
+    }
+}
+
+/// Finds the rotations that take the edges of each vertex from the reference configuration to other
+/// positions best. Returns true if those of neighbors differ by at most `MOST_BEND`.
+struct VertexRotations<'a> {
+    model: &'a FemModel,
+    positions: &'a [f64],
+    out: &'a mut [[f64; 9]],
+}
+
+impl Kernel for VertexRotations<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> bool {
+        let (before, _) = self.model.reference().as_chunks::<3>();
+        let (after, _) = self.positions.as_chunks::<3>();
+        for (n, out) in self.out.chunks_mut(LANES).enumerate() {
+            let mut sums = [[0.0; 9]; LANES];
+            for (k, sum) in sums.iter_mut().take(out.len()).enumerate() {
+                let v = LANES * n + k;
+                for (other, _) in self.model.pattern.neighbors(v as u32) {
+                    let edge = |x: &[[f64; 3]]| -> [f64; 3] {
+                        from_fn(|i| x[*other as usize][i] - x[v][i])
+                    };
+                    let (before, after) = (edge(before), edge(after));
+                    for (k, sum) in sum.iter_mut().enumerate() {
+                        *sum += after[k / 3] * before[k % 3];
+                    }
+                }
+            }
+            let f: Matrix = from_fn(|i| from_fn(|j| Lanes(from_fn(|k| sums[k][3 * i + j]))));
+            let r = rotations(&f);
+            for (k, out) in out.iter_mut().enumerate() {
+                *out = from_fn(|i| r[i / 3][i % 3].0[k]);
+            }
+        }
+        let differences = self.model.pattern.edges.iter().map(|(i, j)| {
+            let (a, b) = (&self.out[*i as usize], &self.out[*j as usize]);
+            let squares: [f64; 9] = from_fn(|k| (a[k] - b[k]) * (a[k] - b[k]));
+            squares.iter().sum()
+        });
+        let largest = differences.fold(0.0, |most: f64, difference: f64| most.max(difference));
+        largest <= MOST_BEND * MOST_BEND
     }
 }
