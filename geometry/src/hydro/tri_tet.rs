@@ -1,6 +1,6 @@
 //! Rigid surfaces with compliant volumes: triangles with tetrahedra.
 
-use super::clip::{CLIPPING, Clipped};
+use super::clip::{CLIPPING, Clipped, Cut};
 use super::elements::{CompliantMesh, RigidMesh};
 use super::obb_tree::Region;
 use super::planes::{FourPlanes, Plane, is_along, rounding_at};
@@ -61,7 +61,7 @@ impl PosedTriangle {
             let heights = corners.map(|p| self.plane.height(&p));
             if is_along(&self.plane.normal, &tetrahedron.gradient)
                 && polygon.begin(&corners, &heights)
-                && polygon.clip(&edges, |_| false, rounding)
+                && polygon.clip(&edges, |_| false, [rounding, rounding]) == Cut::Left
                 && polygon.finish()
             {
                 f(tetrahedron, polygon);
