@@ -133,13 +133,14 @@ impl Clipped {
 
     /// Keeps what is below planes, whose sides get numbers from [`CLIPPING`] on. Where all of it is
     /// in a plane but for `rounding` (m), it is left if `owns` says so. What is above a plane by
-    /// less than `close` (m) is close.
+    /// less than `close` (m), if that is given, is close.
     #[inline(always)]
     pub(super) fn clip(
         &mut self,
         planes: &FourPlanes,
         owns: impl Fn(usize) -> bool,
-        [rounding, close]: [f64; 2],
+        rounding: f64,
+        close: Option<f64>,
     ) -> Cut {
         // The fourth point of a triangle is its third.
         let (mut flags, mut any) = (0, 0);
@@ -154,9 +155,10 @@ impl Clipped {
         if outside != 0 {
             let owned = |k: usize| is_above & 1 << k == 0 && owns(k);
             if (0..4).any(|k| outside & 1 << k != 0 && !owned(k)) {
-                let is_far = |h: &[f64; 4], k: usize| h[k] > close;
-                let is_apart = |k| self.heights[..4].iter().all(|h| is_far(h, k));
-                let is_apart = (0..4).any(is_apart);
+                let is_apart = close.is_none_or(|close| {
+                    let is_far = |h: &[f64; 4], k: usize| h[k] > close;
+                    (0..4).any(|k| self.heights[..4].iter().all(|h| is_far(h, k)))
+                });
                 return if is_apart { Cut::Apart } else { Cut::Close };
             }
         }

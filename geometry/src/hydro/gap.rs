@@ -2,7 +2,6 @@
 
 use super::obb_tree::{ROUNDING, dot, single};
 use nalgebra::{Matrix3, Vector3};
-use smallvec::SmallVec;
 use wide::f32x4;
 
 /// Number of directions in which a gap is sought.
@@ -51,16 +50,14 @@ impl Corners {
             self.scan(0, self.fours.len(), u, &mut best);
             return best;
         }
-        let mut bounds = SmallVec::<[f32x4; 64]>::new();
+        let bounds = || self.balls.iter().map(|(center, r)| dot(u, center) + *r);
         let mut highest = (f32::MIN, 0);
-        for (i, (center, radius)) in self.balls.iter().enumerate() {
-            let bound = dot(u, center) + *radius;
+        for (i, bound) in bounds().enumerate() {
             for (k, bound) in bound.as_array().iter().enumerate() {
                 if *bound > highest.0 {
                     highest = (*bound, 4 * i + k);
                 }
             }
-            bounds.push(bound);
         }
         let clusters = self.fours.len().div_ceil(CLUSTER);
         let highest = highest.1.min(clusters - 1);
@@ -70,7 +67,7 @@ impl Corners {
             best.0
         };
         let mut top = scan(highest);
-        for (i, bound) in bounds.iter().enumerate() {
+        for (i, bound) in bounds().enumerate() {
             let mut bits = bound.simd_gt(f32x4::splat(top)).to_bitmask();
             while bits != 0 {
                 let c = 4 * i + bits.trailing_zeros() as usize;

@@ -265,7 +265,7 @@ pub(super) fn is_one_curve(
     false
 }
 
-/// Returns normals of S and R, of faces that may be at what both share, if along a unit vector in S
+/// Returns normals of S and R, of faces that may bound the shared part, if along a unit vector in S
 /// that of S is not higher than that of R; `None` if there are none.
 fn overlapping_normals(
     [s, r]: [&ConvexSkin<'_>; 2],
@@ -275,7 +275,7 @@ fn overlapping_normals(
     let (r_sr, p_sr, reach) = (corners.r_sr, corners.p_sr, corners.reach);
     let (r_rs, u_r) = (r_sr.transpose(), r_sr.tr_mul(u));
     let p_rs = -(r_rs * p_sr);
-    // What is shared is above the lowest point of R and below the highest of S.
+    // The shared part is above the lowest point of R and below the highest of S.
     let [(top, _), (bottom, _)] = corners.range(u);
     let above = Plane {
         normal: -u,
@@ -296,4 +296,54 @@ fn overlapping_normals(
     let limit = -height - LEAST_GAP;
     let (_, lowest) = s.normals.highest(s.tree, &in_s, single(-u), limit)?;
     Some([lowest, highest])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hydro::elements::CompliantMesh;
+    use crate::hydro::tests::compliant;
+    use crate::shape::{BoxShape, Shape, Sphere};
+    use tarragon_framework::math;
+
+    /// Tries a direction for two shapes, of which the second is turned by an angle about x and z
+    /// and moved along z.
+    fn proves(shapes: [&Shape; 2], angle: f64, z: f64, along: Vector3<f64>) -> bool {
+        let [s, r] = shapes.map(|shape| CompliantMesh::new(compliant(shape, 0.1, 0.0)));
+        let (near_s, near_r) = s.adjacency().zip(r.adjacency()).unwrap();
+        let turn = math::rotation_exp(&Vector3::new(angle, 0.0, angle));
+        let corners = PosedCorners {
+            s: &near_s.corners,
+            r: &near_r.corners,
+            r_sr: &turn.to_rotation_matrix().into_inner(),
+            p_sr: &Vector3::new(0.0, 0.0, z),
+            reach: s.reach + r.reach + z.abs(),
+        };
+        let skins = [near_s, near_r].map(|near| near.convex_skin().unwrap());
+        is_one_curve([&skins[0], &skins[1]], &corners, along)
+    }
+
+    /// A ball or a block that sinks into another is bounded by one curve, a bar through a plate by
+    /// two.
+    #[test]
+    fn only_a_single_curve_is_proved() {
+        let cuboid = |x, y, z| Shape::from(BoxShape::new(x, y, z).unwrap());
+        let ball = Shape::from(Sphere::new(0.5).unwrap());
+        let (plate, bar) = (cuboid(1.0, 1.0, 0.2), cuboid(0.2, 0.2, 2.0));
+        let up = Vector3::z();
+        assert!(proves([&ball, &ball], 0.3, 0.8, up));
+        assert!(proves([&plate, &ball], 0.3, 0.55, up));
+        assert!(proves([&plate, &bar], 0.05, 1.05, up));
+        // A direction that is wrong at first.
+        assert!(proves(
+            [&plate, &bar],
+            0.0,
+            1.05,
+            Vector3::new(1.0, 0.0, 1.0)
+        ));
+        for along in [up, -up, Vector3::x(), Vector3::new(1.0, 2.0, 3.0)] {
+            assert!(!proves([&plate, &bar], 0.1, 0.0, along));
+            assert!(!proves([&bar, &plate], 0.0, 0.0, along));
+        }
+    }
 }

@@ -215,8 +215,8 @@ impl<'a> TetrahedronPair<'a> {
         // section. Beyond a face of S, pressures may be equal everywhere, without a face of their
         // own.
         let owns = |f: usize| self.s.faces.normal(f).dot(&self.difference) < 0.0;
-        let near = [self.rounding, CLOSE * self.rounding];
-        match polygon.clip(&self.s.faces, owns, near) {
+        let close = Some(CLOSE * self.rounding);
+        match polygon.clip(&self.s.faces, owns, self.rounding, close) {
             Cut::Left if !polygon.finish() => Cut::Close,
             cut => cut,
         }
@@ -235,11 +235,8 @@ impl<'a> TetrahedronPair<'a> {
         };
         surface.add_face(polygon.corners().len(), face);
         if !surface.moves {
-            let pressures = polygon.corners().iter();
-            let pressures = pressures.map(|p| self.s.pressure(p) * self.modulus_s);
-            surface.pressures.extend(pressures);
-            surface.vertices.extend_from_slice(polygon.corners());
-            return;
+            let pressure = |p: &Vector3<f64>| self.s.pressure(p) * self.modulus_s;
+            return surface.add_vertices(polygon.corners(), pressure);
         }
         let base = || MovingPlane::between(&self.gradient, &self.r.gradient);
         for (i, p) in polygon.corners().iter().enumerate() {
