@@ -1,7 +1,9 @@
 //! Neighbours and skin of a mesh, by which a contact surface is followed from face to face.
 
 use super::clip::cut;
+use super::gap::Corners;
 use super::obb_tree::ObbTree;
+use super::one_curve::{ConvexSkin, NormalBounds, boundary_faces};
 use super::tetrahedron::{Tetrahedron, sorted_faces};
 use crate::mesh::VolumeMeshFieldLinear;
 use nalgebra::Vector3;
@@ -30,6 +32,10 @@ pub(super) struct Adjacency {
     pub(super) skin_tetrahedra: Vec<u32>,
     /// Vertices that are not on the boundary.
     pub(super) inside: Vec<u32>,
+    /// Those on the boundary.
+    pub(super) corners: Corners,
+    /// Bounds on the normals of the skin, if the mesh is convex and has no margin.
+    normals: Option<NormalBounds>,
 }
 
 impl Adjacency {
@@ -84,13 +90,46 @@ impl Adjacency {
                 parts.push(part);
             }
         }
+        let in_order = spatial_order(&is_inside, tetrahedra);
+        let corners: Vec<Vector3<f64>> = in_order.map(|v| field.mesh().vertices()[v]).collect();
+        let skin = ObbTree::new(&parts, reach);
+        let has_margin = values.iter().any(|p| *p < -LOW);
+        let faces = boundary_faces(&skin_tetrahedra, &neighbors).filter(|_| !has_margin);
+        let normals = faces.and_then(|faces| {
+            NormalBounds::new(&skin, &faces, tetrahedra, field.mesh().vertices(), reach)
+        });
         Some(Self {
             neighbors,
-            skin: ObbTree::new(&parts, reach),
+            skin,
             skin_tetrahedra,
             inside,
+            corners: Corners::new(&corners),
+            normals,
         })
     }
+
+    /// Returns the skin if the mesh is convex and has no margin.
+    pub(super) fn convex_skin(&self) -> Option<ConvexSkin<'_>> {
+        let normals = self.normals.as_ref()?;
+        Some(ConvexSkin {
+            tree: &self.skin,
+            normals,
+        })
+    }
+}
+
+/// Returns the vertices at the boundary, of which successive ones are near to each other where
+/// successive tetrahedra are.
+fn spatial_order(is_inside: &[bool], tetrahedra: &[Tetrahedron]) -> impl Iterator<Item = usize> {
+    let mut is_new: Vec<bool> = is_inside.iter().map(|inside| !inside).collect();
+    let vertices = tetrahedra.iter().flat_map(|t| t.vertices);
+    let mut ordered = vec![];
+    for v in vertices {
+        if std::mem::take(&mut is_new[v as usize]) {
+            ordered.push(v as usize);
+        }
+    }
+    ordered.into_iter()
 }
 
 /// Returns the tetrahedra beyond the faces of each; `None` if a face belongs to more than two.

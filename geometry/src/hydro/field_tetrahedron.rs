@@ -1,6 +1,6 @@
 //! Single tetrahedra with linear fields, of meshes that change their shape.
 
-use super::clip::Clipped;
+use super::clip::{Clipped, Cut};
 use super::planes::rounding_at;
 use super::tet_tet::{PosedTetrahedron, TetrahedronPair};
 use super::tetrahedron::Tetrahedron;
@@ -64,7 +64,7 @@ impl FieldClipper {
         r: &FieldTetrahedron,
     ) -> Option<(&[Vector3<f64>], Vector3<f64>)> {
         let pair = TetrahedronPair::of_two(&s.own, 1.0, &r.as_partner, self.rounding);
-        if !pair.is_along() || !pair.cut(&mut self.polygon) {
+        if !pair.is_along() || pair.cut(&mut self.polygon) != Cut::Left {
             return None;
         }
         let normal = pair.normal()?;

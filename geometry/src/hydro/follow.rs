@@ -1,10 +1,12 @@
 //! Surfaces between two compliant volumes, from face to face.
 
 use super::adjacency::{Adjacency, LOW, OUTSIDE};
-use super::clip::{CLIPPING, Clipped};
+use super::clip::{CLIPPING, Clipped, Cut};
 use super::elements::CompliantMesh;
+use super::gap::PosedCorners;
 use super::obb_pairs::for_each_pair;
-use super::obb_tree::Region;
+use super::obb_tree::{ObbTree, Region};
+use super::one_curve::{ConvexSkin, is_one_curve};
 use super::pair_set::{Entry, PairSet};
 use super::planes::rounding_at;
 use super::raw_surface::RawSurface;
@@ -20,9 +22,10 @@ const SHORTEST_SIDE: f64 = 1e-10;
 pub(super) struct WalkSpace {
     /// Pairs of tetrahedra that have been found: S first, then R.
     found: PairSet,
-    /// Pairs that wait, and tetrahedra of S that wait with the present one of R.
-    pairs: Vec<[u32; 2]>,
-    of_s: Vec<u32>,
+    /// Pairs that wait, each with the tetrahedron of R from which it was reached, and tetrahedra of
+    /// S that wait with the present one of R, each with that of S from which it was reached.
+    pairs: Vec<[u32; 3]>,
+    of_s: Vec<[u32; 2]>,
 }
 
 /// Adds the faces between two compliant meshes, each with its modulus (Pa); R is at `X_SR`.
@@ -53,6 +56,9 @@ fn exceeds(
 ) -> bool {
     inside.iter().any(|v| {
         let at = r * own.field.mesh().vertices()[*v as usize] + p;
+        if !other.tree.may_contain(&at, rounding_at(reach)) {
+            return false;
+        }
         let pressure = own.field.values()[*v as usize] * modulus;
         let mut exceeds = false;
         other
@@ -82,17 +88,27 @@ impl PosedMeshes<'_> {
         walk: &mut WalkSpace,
         [near_s, near_r]: [&Adjacency; 2],
     ) -> bool {
+        let pose = (&self.r_sr, &self.p_sr);
+        let skins = [&near_s.skin, &near_r.skin];
+        let corners = PosedCorners {
+            s: &near_s.corners,
+            r: &near_r.corners,
+            r_sr: &self.r_sr,
+            p_sr: &self.p_sr,
+            reach: self.reach,
+        };
+        let center = |skin: &ObbTree| skin.root.as_ref().map(|root| root.center);
+        let (Some(center_s), Some(center_r)) = (center(skins[0]), center(skins[1])) else {
+            return true;
+        };
+        if corners.are_apart(self.r_sr * center_r + self.p_sr - center_s) {
+            return true;
+        }
         let (of_s, of_r) = ((self.s, self.modulus_s), (self.r, self.modulus_r));
         let r_rs = self.r_sr.transpose();
         let p_rs = -(r_rs * self.p_sr);
         if exceeds(&near_s.inside, of_s, of_r, (&r_rs, &p_rs), self.reach)
-            || exceeds(
-                &near_r.inside,
-                of_r,
-                of_s,
-                (&self.r_sr, &self.p_sr),
-                self.reach,
-            )
+            || exceeds(&near_r.inside, of_r, of_s, pose, self.reach)
         {
             return false;
         }
@@ -107,37 +123,49 @@ impl PosedMeshes<'_> {
             polygon: Clipped::new(),
             least_side: (SHORTEST_SIDE * self.reach).powi(2),
             is_complete: true,
+            is_cut_short: false,
         };
         let mut start: Option<(u32, PosedTetrahedron)> = None;
-        let mut skins_meet = false;
-        for_each_pair(
-            [&near_s.skin, &near_r.skin],
-            (&self.r_sr, &self.p_sr),
-            self.reach,
-            |s, r| {
-                skins_meet = true;
-                let (s, r) = (
-                    near_s.skin_tetrahedra[s as usize],
-                    near_r.skin_tetrahedra[r as usize],
-                );
-                if follower.walk.found.insert(s, r) != Entry::New {
-                    return;
-                }
-                let own = match &mut start {
-                    Some((e, own)) if *e == r => own,
-                    other => &mut other.insert((r, self.posed(r))).1,
-                };
-                if follower.add_face(surface, s, (r, own)) {
-                    follower.follow(surface, r, own);
-                } else {
-                    follower.walk.found.set_empty(s, r);
-                }
-            },
-        );
         // Where skins meet in a plane along which both pressures vanish, as the flat ends of
         // aligned cylinders do, rounding decides whether a start is found.
-        follower.is_complete && !(skins_meet && surface.faces.is_empty())
+        let mut is_close = false;
+        let mut is_started = false;
+        let convex = near_s.convex_skin().zip(near_r.convex_skin());
+        for_each_pair(skins, pose, self.reach, |s, r| {
+            let (s, r) = (
+                near_s.skin_tetrahedra[s as usize],
+                near_r.skin_tetrahedra[r as usize],
+            );
+            if follower.walk.found.insert(s, r) != Entry::New {
+                return true;
+            }
+            let own = match &mut start {
+                Some((e, own)) if *e == r => own,
+                other => &mut other.insert((r, self.posed(r))).1,
+            };
+            match follower.add_face(surface, s, (r, own), [OUTSIDE; 2]) {
+                Cut::Left => {}
+                cut => {
+                    is_close |= cut == Cut::Close;
+                    follower.walk.found.set_empty(s, r);
+                    return true;
+                }
+            }
+            follower.follow(surface, r, own);
+            let may_be_whole = !is_started && !follower.is_cut_short;
+            is_started = true;
+            let skins = convex.as_ref().filter(|_| may_be_whole);
+            let is_whole = || skins.is_some_and(|(s, r)| is_whole(surface, [s, r], &corners));
+            follower.is_complete && !is_whole()
+        });
+        follower.is_complete && !(is_close && surface.faces.is_empty())
     }
+}
+
+/// Returns true if a surface between convex meshes has been followed to all its ends.
+fn is_whole(surface: &RawSurface, skins: [&ConvexSkin<'_>; 2], corners: &PosedCorners<'_>) -> bool {
+    let out_of_r: Vector3<f64> = surface.faces.iter().map(|face| face.normal).sum();
+    is_one_curve(skins, corners, -out_of_r)
 }
 
 /// A surface that is being followed.
@@ -150,6 +178,8 @@ struct Follower<'a> {
     /// Square of the shortest side across which a surface is followed.
     least_side: f64,
     is_complete: bool,
+    /// Whether the surface may continue across a shorter side.
+    is_cut_short: bool,
 }
 
 impl Follower<'_> {
@@ -157,11 +187,13 @@ impl Follower<'_> {
     fn follow(&mut self, surface: &mut RawSurface, r: u32, own: &PosedTetrahedron) {
         self.follow_in(surface, r, own);
         while self.is_complete
-            && let Some([s, r]) = self.walk.pairs.pop()
+            && let Some([s, r, from_r]) = self.walk.pairs.pop()
         {
             if self.walk.found.insert(s, r) == Entry::New {
                 let own = self.meshes.posed(r);
-                self.walk.of_s.push(s);
+                // A face has a side here, so that there is one beyond, unless rounding matters.
+                let cut = self.add_face(surface, s, (r, &own), [s, from_r]);
+                self.is_complete &= cut == Cut::Left;
                 self.follow_in(surface, r, &own);
             }
         }
@@ -170,24 +202,26 @@ impl Follower<'_> {
     /// Follows the surface through tetrahedra of S in one of R.
     fn follow_in(&mut self, surface: &mut RawSurface, r: u32, own: &PosedTetrahedron) {
         while self.is_complete
-            && let Some(s) = self.walk.of_s.pop()
+            && let Some([s, from_s]) = self.walk.of_s.pop()
         {
-            // A face has a side here, so that there is one beyond, unless rounding matters.
-            self.is_complete = self.add_face(surface, s, (r, own));
+            let cut = self.add_face(surface, s, (r, own), [from_s, r]);
+            self.is_complete &= cut == Cut::Left;
         }
     }
 
-    /// Adds the face of a pair, and its neighbours to what waits; false if the tetrahedra do not
-    /// meet where their pressures are equal.
+    /// Adds the face of a pair, if there is one, and its neighbours to what waits, but for the pair
+    /// from which it was reached.
     fn add_face(
         &mut self,
         surface: &mut RawSurface,
         s: u32,
         (r, own): (u32, &PosedTetrahedron),
-    ) -> bool {
+        from: [u32; 2],
+    ) -> Cut {
         let pair = TetrahedronPair::new(self.meshes, s, own);
-        if !pair.cut(&mut self.polygon) {
-            return false;
+        let cut = pair.cut(&mut self.polygon);
+        if cut != Cut::Left {
+            return cut;
         }
         if pair.is_along() {
             pair.add_to(surface, &self.polygon);
@@ -197,30 +231,31 @@ impl Follower<'_> {
             &self.near_r.neighbors[r as usize],
         );
         for (side, length) in self.polygon.sides() {
-            if length < self.least_side {
-                continue;
-            }
-            let (s, r) = match side.checked_sub(CLIPPING) {
+            let (other_s, other_r) = match side.checked_sub(CLIPPING) {
                 Some(f) => (beyond_s[f as usize], r),
                 None => (s, beyond_r[side as usize]),
             };
-            if s == OUTSIDE || r == OUTSIDE {
+            if other_s == OUTSIDE || other_r == OUTSIDE || [other_s, other_r] == from {
+                continue;
+            }
+            if length < self.least_side {
+                self.is_cut_short = true;
                 continue;
             }
             // Pairs with another tetrahedron of R may still be found while that one is present.
             let is_other_r = side < CLIPPING;
             let known = match is_other_r {
-                true => self.walk.found.get(s, r),
-                false => self.walk.found.insert(s, r),
+                true => self.walk.found.get(other_s, other_r),
+                false => self.walk.found.insert(other_s, other_r),
             };
             match known {
-                Entry::New if is_other_r => self.walk.pairs.push([s, r]),
-                Entry::New => self.walk.of_s.push(s),
+                Entry::New if is_other_r => self.walk.pairs.push([s, other_r, r]),
+                Entry::New => self.walk.of_s.push([other_s, s]),
                 Entry::Face => {}
                 Entry::Empty => self.is_complete = false,
             }
         }
-        true
+        Cut::Left
     }
 }
 

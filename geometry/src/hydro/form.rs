@@ -265,6 +265,9 @@ pub(crate) fn contact_surface<T: Scalar>(
         space.surface.clear();
         space.surface.moves = T::NDERIV > 0;
         pair.intersect(space, &x_sr);
+        if space.surface.faces.is_empty() {
+            return None;
+        }
         let lift = Lift::new(x_ws, x_wr, is_r_rigid);
         lift.surface(&space.surface, ids, is_s_first, representation)
     })

@@ -6,7 +6,7 @@ use crate::ids::GeometryId;
 use crate::mesh::{
     MeshFieldLinear, PolygonSurfaceMesh, SurfaceTriangle, TriangleSurfaceMesh, area_and_centroid,
 };
-use crate::values::{lift, values_of_pose};
+use crate::values::values_of_pose;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::sync::Arc;
 use tarragon_framework::Scalar;
@@ -71,7 +71,10 @@ impl<T: Scalar> Lift<T> {
     fn vertex(&self, raw: &RawSurface, v: usize) -> Vector3<T> {
         let p = &raw.vertices[v];
         if T::NDERIV == 0 {
-            return lift(&(self.s.real_r_w * p + self.s.real_p_w));
+            let (r, at) = (&self.s.real_r_w, &self.s.real_p_w);
+            return Vector3::from_fn(|i, _| {
+                T::from(r[(i, 0)] * p.x + r[(i, 1)] * p.y + r[(i, 2)] * p.z + at[i])
+            });
         }
         let with_s = self.s.point(p);
         let with_r = self.r.point(&(self.r_rs * p + self.p_rs));
@@ -88,9 +91,6 @@ impl<T: Scalar> Lift<T> {
     /// which moves along.
     fn pressure(&self, raw: &RawSurface, face: &RawFace, v: usize, p_w: &Vector3<T>) -> T {
         let pressure = T::from(raw.pressures[v]);
-        if T::NDERIV == 0 {
-            return pressure;
-        }
         let g = self.s.real_r_w * face.gradient_s;
         let moved = p_w - self.s.point(&raw.vertices[v]);
         pressure + moved.x * g.x + moved.y * g.y + moved.z * g.z
@@ -103,11 +103,12 @@ impl<T: Scalar> Lift<T> {
             let normal = self.r.vector(&(self.r_rs * face.normal));
             return (normal, [gradient_s, Vector3::zeros()]);
         }
+        if T::NDERIV == 0 {
+            let gradient_r = self.s.vector(&face.gradient_r);
+            return (self.s.vector(&face.normal), [gradient_s, gradient_r]);
+        }
         let gradient_r = self.r.vector(&(self.r_rs * face.gradient_r));
-        let normal = match T::NDERIV {
-            0 => self.s.vector(&face.normal),
-            _ => (gradient_s - gradient_r).normalize(),
-        };
+        let normal = (gradient_s - gradient_r).normalize();
         (normal, [gradient_s, gradient_r])
     }
 
@@ -126,7 +127,8 @@ impl<T: Scalar> Lift<T> {
         let mut vertices: Vec<Vector3<T>> = (0..raw.vertices.len())
             .map(|v| self.vertex(raw, v))
             .collect();
-        let mut pressures = vec![T::zero(); vertices.len()];
+        // Derivatives depend on the face.
+        let mut pressures: Vec<T> = raw.pressures.iter().map(|p| T::from(*p)).collect();
         let mut face_data = raw.face_data.clone();
         let num_faces = raw.faces.len();
         let mut normals = Vec::with_capacity(num_faces);
@@ -137,9 +139,11 @@ impl<T: Scalar> Lift<T> {
             let count = face_data[at] as usize;
             let corners = &mut face_data[at + 1..][..count];
             at += 1 + count;
-            for v in corners.iter() {
-                let v = *v as usize;
-                pressures[v] = self.pressure(raw, face, v, &vertices[v]);
+            if T::NDERIV > 0 {
+                for v in corners.iter() {
+                    let v = *v as usize;
+                    pressures[v] = self.pressure(raw, face, v, &vertices[v]);
+                }
             }
             let (mut normal, [gradient_s, gradient_r]) = self.face(face);
             if !is_s_first {
@@ -154,22 +158,22 @@ impl<T: Scalar> Lift<T> {
         }
         // Along the faces.
         let tangential = |(gradient, normal): (&Vector3<T>, &Vector3<T>)| {
-            gradient - normal * gradient.dot(normal)
+            Some(gradient - normal * gradient.dot(normal))
         };
         let (field, face_pressures) = match representation {
             HydroelasticContactRepresentation::Polygon => {
                 let along = gradients[0].iter().zip(&normals).map(tangential).collect();
-                let mesh = Arc::new(PolygonSurfaceMesh::with_normals(
-                    face_data, vertices, normals,
-                ));
-                let at_centroid = (0..mesh.num_faces()).map(|f| {
-                    let first = mesh.element(f).vertex(0);
-                    let arm = mesh.element_centroid(f) - mesh.vertex(first);
-                    pressures[first] + gradients[0][f].dot(&arm)
-                });
-                let at_centroid = at_centroid.collect();
-                let field = MeshFieldLinear::with_gradients(pressures, along, mesh);
-                let field = field.expect("there are as many values as vertices and faces");
+                let mut at_centroid = Vec::with_capacity(num_faces);
+                let mesh = PolygonSurfaceMesh::with_normals_and(
+                    face_data,
+                    vertices,
+                    normals,
+                    |f, first, at, centroid| {
+                        let rise = gradients[0][f].dot(&(centroid - at));
+                        at_centroid.push(pressures[first] + rise);
+                    },
+                );
+                let field = MeshFieldLinear::of_parts(pressures, along, Arc::new(mesh));
                 (SurfaceField::Polygon(field), at_centroid)
             }
             HydroelasticContactRepresentation::Triangle => {
@@ -196,8 +200,7 @@ impl<T: Scalar> Lift<T> {
                     (a + b + c) * third
                 });
                 let at_centroid = at_centroid.collect();
-                let field = MeshFieldLinear::with_gradients(pressures, along, mesh);
-                let field = field.expect("there are as many values as vertices and faces");
+                let field = MeshFieldLinear::of_parts(pressures, along, mesh);
                 (SurfaceField::Triangle(field), at_centroid)
             }
         };

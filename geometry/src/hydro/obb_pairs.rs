@@ -6,14 +6,14 @@ use wide::f32x4;
 
 /// One box of a node.
 #[derive(Clone, Copy)]
-struct SingleBox {
+pub(super) struct SingleBox {
     center: [f32; 3],
     axes: [[f32; 3]; 3],
     squares: [f32; 3],
 }
 
 impl SingleBox {
-    fn of_root(root: &OrientedBox) -> Self {
+    pub(super) fn of_root(root: &OrientedBox) -> Self {
         Self {
             center: single(root.center),
             axes: root.axes.map(single),
@@ -36,7 +36,7 @@ impl SingleBox {
 
     /// Returns a bit for every box of four that may meet this one, for rounding up to `pad` (m).
     #[inline]
-    fn meets_four(&self, boxes: &FourBoxes, pad: f32) -> u32 {
+    pub(super) fn meets_four(&self, boxes: &FourBoxes, pad: f32) -> u32 {
         let zero = f32x4::splat(0.0);
         let [x, y, z] = self.center;
         let apart = [
@@ -80,7 +80,7 @@ impl SingleBox {
 }
 
 /// Two trees A and B, with the pose of B in A.
-struct Pairs<'a, F: FnMut(u32, u32)> {
+struct Pairs<'a, F: FnMut(u32, u32) -> bool> {
     a: &'a ObbTree,
     b: &'a ObbTree,
     r_ab: [[f32; 3]; 3],
@@ -89,7 +89,7 @@ struct Pairs<'a, F: FnMut(u32, u32)> {
     found: F,
 }
 
-impl<F: FnMut(u32, u32)> Pairs<'_, F> {
+impl<F: FnMut(u32, u32) -> bool> Pairs<'_, F> {
     /// Returns the boxes of a node of B in A.
     #[inline]
     fn posed(&self, node: &Node) -> [FourBoxes; WIDTH / 4] {
@@ -112,8 +112,9 @@ impl<F: FnMut(u32, u32)> Pairs<'_, F> {
         [posed(&node.boxes[0]), posed(&node.boxes[1])]
     }
 
-    /// Finds the pairs of elements below two links, whose boxes are given in A.
-    fn find(&mut self, (a, box_a): (u32, &SingleBox), (b, box_b): (u32, &SingleBox)) {
+    /// Finds the pairs of elements below two links, whose boxes are given in A; false if no more
+    /// are wanted.
+    fn find(&mut self, (a, box_a): (u32, &SingleBox), (b, box_b): (u32, &SingleBox)) -> bool {
         let (is_a_leaf, is_b_leaf) = (a & LEAF != 0, b & LEAF != 0);
         if is_a_leaf && is_b_leaf {
             return (self.found)(a & !LEAF, b & !LEAF);
@@ -125,16 +126,21 @@ impl<F: FnMut(u32, u32)> Pairs<'_, F> {
             let boxes = self.posed(node);
             for k in bits(box_a.meets(&boxes, self.pad)) {
                 let child = SingleBox::of_node(&boxes, k);
-                self.find((a, box_a), (node.links[k], &child));
+                if !self.find((a, box_a), (node.links[k], &child)) {
+                    return false;
+                }
             }
         } else {
             let tree = self.a;
             let node = &tree.nodes[a as usize];
             for k in bits(box_b.meets(&node.boxes, self.pad)) {
                 let child = SingleBox::of_node(&node.boxes, k);
-                self.find((node.links[k], &child), (b, box_b));
+                if !self.find((node.links[k], &child), (b, box_b)) {
+                    return false;
+                }
             }
         }
+        true
     }
 }
 
@@ -147,22 +153,18 @@ fn bits(mut bits: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Calls `found` with every pair of elements of A and B, at `X_AB`, whose boxes may meet.
-/// Coordinates in A are up to `reach` (m).
+/// Calls `found` with every pair of elements of A and B, at `X_AB`, whose boxes may meet,
+/// until it returns false. Coordinates in A are up to `reach` (m).
 pub(super) fn for_each_pair(
     [a, b]: [&ObbTree; 2],
     (r_ab, p_ab): (&Matrix3<f64>, &Vector3<f64>),
     reach: f64,
-    found: impl FnMut(u32, u32),
+    found: impl FnMut(u32, u32) -> bool,
 ) {
     let (Some(root_a), Some(root_b)) = (&a.root, &b.root) else {
         return;
     };
-    let posed = OrientedBox {
-        center: r_ab * root_b.center + p_ab,
-        axes: root_b.axes.map(|axis| r_ab * axis),
-        directions: root_b.directions.map(|axis| r_ab * axis),
-    };
+    let posed = root_b.posed(r_ab, p_ab);
     let mut pairs = Pairs {
         a,
         b,

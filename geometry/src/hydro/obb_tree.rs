@@ -67,7 +67,7 @@ pub(super) struct Region {
 }
 
 #[inline(always)]
-fn dot(v: [f32; 3], w: &[f32x4; 3]) -> f32x4 {
+pub(super) fn dot(v: [f32; 3], w: &[f32x4; 3]) -> f32x4 {
     w[0] * v[0] + w[1] * v[1] + w[2] * v[2]
 }
 
@@ -166,6 +166,9 @@ impl Node {
         }
         self.links[k] = link;
     }
+    pub(super) fn has_child(&self, k: usize) -> bool {
+        self.boxes[k / 4].squares[0].as_array()[k % 4] >= 0.0
+    }
 }
 
 impl ObbTree {
@@ -217,6 +220,18 @@ impl ObbTree {
         }
     }
 
+    /// Returns true if a point (m) may be in the box around all elements, for some rounding.
+    #[inline]
+    pub(super) fn may_contain(&self, p: &Vector3<f64>, rounding: f64) -> bool {
+        self.root.as_ref().is_some_and(|root| {
+            let from_center = p - root.center;
+            let sides = root.axes.iter().zip(&root.directions);
+            sides
+                .map(|(axis, direction)| (from_center.dot(direction).abs() - rounding, axis.norm()))
+                .all(|(distance, half)| distance <= half)
+        })
+    }
+
     /// Returns the region of the whole mesh at `X_AB`, where the mesh is in B: the planes of its
     /// box.
     pub(super) fn region_in(
@@ -237,6 +252,17 @@ impl ObbTree {
             }
         });
         Some(Region::new(&planes, &[], reach))
+    }
+}
+
+impl OrientedBox {
+    /// Returns the box in A, at `X_AB` in B.
+    pub(super) fn posed(&self, r_ab: &Matrix3<f64>, p_ab: &Vector3<f64>) -> Self {
+        Self {
+            center: r_ab * self.center + p_ab,
+            axes: self.axes.map(|axis| r_ab * axis),
+            directions: self.directions.map(|axis| r_ab * axis),
+        }
     }
 }
 
@@ -304,7 +330,8 @@ impl<const N: usize> Builder<'_, N> {
     }
 }
 
-/// Returns a box around points along the principal axes of their distribution.
+/// Returns a box around points along the principal axes of their distribution, or along those of
+/// the frame if it is smaller: the principal axes of a cube can be any.
 fn oriented_box<'a, I: Iterator<Item = &'a Vector3<f64>>>(
     points: impl Fn() -> I,
     pad: f64,
@@ -316,10 +343,29 @@ fn oriented_box<'a, I: Iterator<Item = &'a Vector3<f64>>>(
         sum + from_mean * from_mean.transpose()
     });
     let scale = covariance.amax();
-    let axes = match scale > 0.0 && scale.is_finite() {
-        true => (covariance / scale).symmetric_eigen().eigenvectors,
-        false => Matrix3::identity(),
+    let along_frame = box_along(Matrix3::identity(), &mean, &points, pad);
+    if !(scale > 0.0 && scale.is_finite()) {
+        return along_frame;
+    }
+    let axes = (covariance / scale).symmetric_eigen().eigenvectors;
+    let principal = box_along(axes, &mean, &points, pad);
+    let area = |own: &OrientedBox| {
+        let [a, b, c] = own.axes.map(|axis| axis.norm());
+        a * b + b * c + c * a
     };
+    match area(&along_frame) <= area(&principal) {
+        true => along_frame,
+        false => principal,
+    }
+}
+
+/// Returns the box around points along the columns of a matrix.
+fn box_along<'a, I: Iterator<Item = &'a Vector3<f64>>>(
+    axes: Matrix3<f64>,
+    mean: &Vector3<f64>,
+    points: &impl Fn() -> I,
+    pad: f64,
+) -> OrientedBox {
     let axes = [0, 1, 2].map(|k| axes.column(k).into_owned());
     let ranges = axes.map(|axis| {
         let along = points().map(|p| axis.dot(&(p - mean)));
@@ -327,7 +373,7 @@ fn oriented_box<'a, I: Iterator<Item = &'a Vector3<f64>>>(
             [low.min(x), high.max(x)]
         })
     });
-    let (mut center, mut halves) = (mean, [0.0; 3]);
+    let (mut center, mut halves) = (*mean, [0.0; 3]);
     for (k, [low, high]) in ranges.into_iter().enumerate() {
         center += axes[k] * ((low + high) / 2.0);
         halves[k] = (high - low) / 2.0 + pad;

@@ -59,6 +59,17 @@ impl RawSurface {
         index
     }
 
+    /// Adds vertices without motions, given their pressures (Pa).
+    #[inline]
+    pub(super) fn add_vertices(
+        &mut self,
+        vertices: &[Vector3<f64>],
+        pressure: impl Fn(&Vector3<f64>) -> f64,
+    ) {
+        self.pressures.extend(vertices.iter().map(pressure));
+        self.vertices.extend_from_slice(vertices);
+    }
+
     /// Adds a face whose vertices follow the present ones, counter-clockwise around its normal.
     #[inline]
     pub(super) fn add_face(&mut self, num_vertices: usize, face: RawFace) {

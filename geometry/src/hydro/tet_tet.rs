@@ -1,19 +1,26 @@
 //! Two compliant volumes: tetrahedra with tetrahedra, where their pressures are equal.
 
-use super::clip::{CLIPPING, Clipped};
+use super::clip::{CLIPPING, Clipped, Cut};
 use super::elements::CompliantMesh;
 use super::obb_tree::Region;
 use super::planes::{FourPlanes, is_along, rounding_at};
 use super::raw_surface::{MovingPlane, RawFace, RawSurface, motion_at};
 use super::tetrahedron::Tetrahedron;
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use wide::f64x4;
+
+/// How much closer than rounding, by this factor, tetrahedra may be that do not meet for certain.
+const CLOSE: f64 = 1e4;
 
 /// A tetrahedron of R, expressed in S.
 pub(super) struct PosedTetrahedron {
     corners: [Vector3<f64>; 4],
+    /// The same by coordinate.
+    lanes: [f64x4; 3],
     faces: FourPlanes,
-    /// Pressures at the corners (Pa), and their gradient (Pa/m).
-    pressures: [f64; 4],
+    /// Pressures at the corners (Pa), their rounding, and their gradient (Pa/m).
+    pressures: f64x4,
+    rounding: f64x4,
     gradient: Vector3<f64>,
 }
 
@@ -24,11 +31,29 @@ impl PosedTetrahedron {
         corners: [Vector3<f64>; 4],
         pressures: [f64; 4],
     ) -> Self {
-        Self {
+        Self::of_parts(
             corners,
-            faces: tetrahedron.faces,
+            tetrahedron.faces,
+            f64x4::new(pressures),
+            tetrahedron.gradient,
+        )
+    }
+
+    #[inline(always)]
+    fn of_parts(
+        corners: [Vector3<f64>; 4],
+        faces: FourPlanes,
+        pressures: f64x4,
+        gradient: Vector3<f64>,
+    ) -> Self {
+        let [a, b, c, d] = &corners;
+        Self {
+            lanes: [0, 1, 2].map(|i| f64x4::new([a[i], b[i], c[i], d[i]])),
+            rounding: pressures.abs() * (4.0 * f64::EPSILON),
+            corners,
+            faces,
             pressures,
-            gradient: tetrahedron.gradient,
+            gradient,
         }
     }
 
@@ -74,18 +99,18 @@ impl<'a> PosedMeshes<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn posed(&self, e: u32) -> PosedTetrahedron {
         let tetrahedron = &self.r.tetrahedra[e as usize];
         let [a, b, c, d] = self.r.corners(tetrahedron);
-        let [k, l, m, n] = self.r.pressures(tetrahedron);
         let at = |p: &Vector3<f64>| self.r_sr * p + self.p_sr;
         let factor = self.modulus_r;
-        PosedTetrahedron {
-            corners: [at(&a), at(&b), at(&c), at(&d)],
-            faces: tetrahedron.faces.posed(&self.r_sr, &self.p_sr),
-            pressures: [k * factor, l * factor, m * factor, n * factor],
-            gradient: self.r_sr * tetrahedron.gradient * factor,
-        }
+        PosedTetrahedron::of_parts(
+            [at(&a), at(&b), at(&c), at(&d)],
+            tetrahedron.faces.posed(&self.r_sr, &self.p_sr),
+            f64x4::new(self.r.pressures(tetrahedron)) * factor,
+            self.r_sr * tetrahedron.gradient * factor,
+        )
     }
 
     /// Adds all faces: every tetrahedron of R is compared with those of S near it.
@@ -104,7 +129,7 @@ impl<'a> PosedMeshes<'a> {
             let region = Region::new(&own.faces.planes(), &own.corners, self.reach);
             self.s.tree.for_each_in(&region, |e| {
                 let pair = TetrahedronPair::new(self, e, &own);
-                if pair.is_along() && pair.cut(&mut polygon) {
+                if pair.is_along() && pair.cut(&mut polygon) == Cut::Left {
                     pair.add_to(surface, &polygon);
                 }
             });
@@ -161,34 +186,40 @@ impl<'a> TetrahedronPair<'a> {
         is_along(&self.difference, &self.gradient) && is_along(&-self.difference, &self.r.gradient)
     }
 
-    /// Makes the polygon where pressures are equal; false if there is none.
+    /// Makes the polygon where pressures are equal.
     #[inline(always)]
-    pub(super) fn cut(&self, polygon: &mut Clipped) -> bool {
+    pub(super) fn cut(&self, polygon: &mut Clipped) -> Cut {
         // How much the pressure of S exceeds that of R. Rounding counts as 0: two tetrahedra of S
         // that meet at a corner of R would round it to different signs, and a part would be
         // missing.
-        let least = self.rounding * self.gradient.abs().sum();
-        let mut excess = [0.0; 4];
-        for (k, excess) in excess.iter_mut().enumerate() {
-            let pressure = self.r.pressures[k];
-            let difference = self.s.pressure(&self.r.corners[k]) * self.modulus_s - pressure;
-            if difference.abs() > least + 4.0 * f64::EPSILON * pressure.abs() {
-                *excess = difference;
-            }
-        }
+        let size = self.gradient.abs().sum();
+        let [x, y, z] = self.r.lanes;
+        let g = &self.s.gradient;
+        let pressures = (x * g.x + y * g.y + z * g.z + self.s.at_origin) * self.modulus_s;
+        let difference = pressures - self.r.pressures;
+        let least = self.r.rounding + self.rounding * size;
+        let excess = difference & difference.abs().simd_gt(least);
+        let mut excess = excess.to_array();
         if self.gradient == Vector3::zeros() {
             // Pressures are equal on a face of R, which no other tetrahedron of R has.
             for excess in excess.iter_mut().filter(|h| **h == 0.0) {
                 *excess = f64::MIN_POSITIVE;
             }
         }
+        if !polygon.begin(&self.r.corners, &excess) {
+            let close = self.r.rounding + CLOSE * self.rounding * size;
+            let is_apart = difference.abs().simd_gt(close).all();
+            return if is_apart { Cut::Apart } else { Cut::Close };
+        }
         // Faces lie between where the pressure of S is greater and where it is not, as in the
         // section. Beyond a face of S, pressures may be equal everywhere, without a face of their
         // own.
         let owns = |f: usize| self.s.faces.normal(f).dot(&self.difference) < 0.0;
-        polygon.begin(&self.r.corners, &excess)
-            && polygon.clip(&self.s.faces, owns, self.rounding)
-            && polygon.finish()
+        let close = Some(CLOSE * self.rounding);
+        match polygon.clip(&self.s.faces, owns, self.rounding, close) {
+            Cut::Left if !polygon.finish() => Cut::Close,
+            cut => cut,
+        }
     }
 
     /// Adds the face whose polygon was made.
@@ -203,7 +234,10 @@ impl<'a> TetrahedronPair<'a> {
             gradient_r: self.r.gradient,
         };
         surface.add_face(polygon.corners().len(), face);
-        // Computed only if motions are to be found.
+        if !surface.moves {
+            let pressure = |p: &Vector3<f64>| self.s.pressure(p) * self.modulus_s;
+            return surface.add_vertices(polygon.corners(), pressure);
+        }
         let base = || MovingPlane::between(&self.gradient, &self.r.gradient);
         for (i, p) in polygon.corners().iter().enumerate() {
             let motion = || self.r.motion(self.s, &base(), polygon.sides_at(i));

@@ -1,6 +1,6 @@
 //! Rigid surfaces with compliant volumes: triangles with tetrahedra.
 
-use super::clip::{CLIPPING, Clipped};
+use super::clip::{CLIPPING, Clipped, Cut};
 use super::elements::{CompliantMesh, RigidMesh};
 use super::obb_tree::Region;
 use super::planes::{FourPlanes, Plane, is_along, rounding_at};
@@ -61,7 +61,7 @@ impl PosedTriangle {
             let heights = corners.map(|p| self.plane.height(&p));
             if is_along(&self.plane.normal, &tetrahedron.gradient)
                 && polygon.begin(&corners, &heights)
-                && polygon.clip(&edges, |_| false, rounding)
+                && polygon.clip(&edges, |_| false, rounding, None) == Cut::Left
                 && polygon.finish()
             {
                 f(tetrahedron, polygon);
@@ -116,6 +116,10 @@ pub(super) fn intersect(
                     gradient_r: Vector3::zeros(),
                 };
                 surface.add_face(polygon.corners().len(), face);
+                if !surface.moves {
+                    let pressure = |p: &Vector3<f64>| tetrahedron.pressure(p) * modulus;
+                    return surface.add_vertices(polygon.corners(), pressure);
+                }
                 for (i, p) in polygon.corners().iter().enumerate() {
                     let motion = || triangle.motion(tetrahedron, polygon.sides_at(i));
                     surface.add_vertex(*p, tetrahedron.pressure(p) * modulus, motion);

@@ -185,6 +185,19 @@ impl<T: Scalar, M: FieldMesh<T>> MeshFieldLinear<T, M> {
         })
     }
 
+    /// Creates a field from as many values and gradients as the mesh has vertices and elements.
+    pub(crate) fn of_parts(
+        values: Vec<T>,
+        gradients: Vec<Option<Vector3<T>>>,
+        mesh: Arc<M>,
+    ) -> Self {
+        Self {
+            values,
+            gradients,
+            mesh,
+        }
+    }
+
     /// Returns the mesh.
     pub fn mesh(&self) -> &Arc<M> {
         &self.mesh

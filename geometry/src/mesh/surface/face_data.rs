@@ -55,11 +55,13 @@ impl<T: Scalar> FaceData<T> {
     }
 
     /// Computes the data from the corners of the faces and their unit normals. Faces whose area is
-    /// mere rounding thus keep a normal.
+    /// mere rounding thus keep a normal. `each` gets the index of every face, its corners and its
+    /// centroid.
     pub(super) fn with_normals<'a>(
         faces: impl Iterator<Item = &'a [u32]>,
         vertices: &[Vector3<T>],
         normals: Vec<Vector3<T>>,
+        mut each: impl FnMut(usize, &[u32], &Vector3<T>),
     ) -> Self {
         let mut data = Self {
             areas: Vec::with_capacity(normals.len()),
@@ -68,13 +70,14 @@ impl<T: Scalar> FaceData<T> {
             total_area: T::from(0.0),
             centroid: Vector3::from_element(T::from(0.0)),
         };
-        for (face, normal) in faces.zip(&normals) {
+        for (f, (face, normal)) in faces.zip(&normals).enumerate() {
             let corners = face.iter().map(|v| vertices[*v as usize]);
             let (area, centroid) = area_and_centroid(corners, normal);
             data.total_area += area;
             data.centroid += centroid * area;
             data.areas.push(area);
             data.centroids.push(centroid);
+            each(f, face, &centroid);
         }
         data.normals = normals;
         data.finish();
@@ -106,21 +109,20 @@ impl<T: Scalar> FaceData<T> {
 /// Returns area and centroid of a convex polygon with a unit normal; without area, the mean of its
 /// corners.
 pub(crate) fn area_and_centroid<T: Scalar>(
-    mut corners: impl ExactSizeIterator<Item = Vector3<T>>,
+    corners: impl ExactSizeIterator<Item = Vector3<T>> + Clone,
     normal: &Vector3<T>,
 ) -> (T, Vector3<T>) {
     let zero = Vector3::from_element(T::from(0.0));
     // Area vectors are along the normal, so its derivatives do not change their lengths.
     let normal = normal.map(|x| x.re());
-    let count = corners.len() as f64;
-    let Some(first) = corners.next() else {
+    let mut rest = corners.clone();
+    let Some(first) = rest.next() else {
         return (T::from(0.0), zero);
     };
-    let (mut doubled, mut moment, mut sum) = (T::from(0.0), zero, zero);
+    let (mut doubled, mut moment) = (T::from(0.0), zero);
     let mut last = zero;
-    for (i, corner) in corners.enumerate() {
+    for (i, corner) in rest.enumerate() {
         let next = corner - first;
-        sum += next;
         if i > 0 {
             let turned = cross_constant(&next, &normal);
             let area = last.x * turned.x + last.y * turned.y + last.z * turned.z;
@@ -138,7 +140,11 @@ pub(crate) fn area_and_centroid<T: Scalar>(
             let from_first = moment / (doubled * 3.0);
             (doubled * 0.5, first + from_first)
         }
-        false => (T::from(0.0), first + sum / T::from(count)),
+        false => {
+            let count = T::from(corners.len() as f64);
+            let sum = corners.fold(zero, |sum, corner| sum + (corner - first));
+            (T::from(0.0), first + sum / count)
+        }
     }
 }
 

@@ -73,6 +73,17 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
         vertices: Vec<Vector3<T>>,
         normals: Vec<Vector3<T>>,
     ) -> Self {
+        Self::with_normals_and(face_data, vertices, normals, |_, _, _, _| {})
+    }
+
+    /// Does the same, and calls `each` with the index of every face, the index and position of its
+    /// first vertex, and its centroid.
+    pub(crate) fn with_normals_and(
+        face_data: Vec<u32>,
+        vertices: Vec<Vector3<T>>,
+        normals: Vec<Vector3<T>>,
+        mut each: impl FnMut(usize, usize, &Vector3<T>, &Vector3<T>),
+    ) -> Self {
         let mut starts = Vec::with_capacity(normals.len());
         let mut at = 0;
         while let Some(n) = face_data.get(at) {
@@ -80,8 +91,12 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
             at += 1 + *n as usize;
         }
         let indices = starts.iter().map(|s| polygon(&face_data, *s));
+        let each = |f: usize, face: &[u32], centroid: &Vector3<T>| {
+            let first = face[0] as usize;
+            each(f, first, &vertices[first], centroid);
+        };
         Self {
-            faces: FaceData::with_normals(indices, &vertices, normals),
+            faces: FaceData::with_normals(indices, &vertices, normals, each),
             vertices,
             face_data,
             starts,
@@ -148,6 +163,7 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
 surface_mesh!(PolygonSurfaceMesh, starts, "face");
 
 /// Returns the vertices of the face that begins at `start`.
+#[inline]
 fn polygon(face_data: &[u32], start: u32) -> &[u32] {
     let start = start as usize;
     &face_data[start + 1..][..face_data[start] as usize]
