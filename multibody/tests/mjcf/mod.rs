@@ -9,6 +9,7 @@ mod drives;
 mod files;
 mod geoms;
 mod hostile;
+mod mujoco;
 
 use crate::support::loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};
