@@ -162,7 +162,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         };
         let plant = &mut *self.target.plant;
         let bodies = first.index()..plant.num_bodies();
-        let mass = |i| plant.body(BodyIndex::new(i)).map_or(0.0, |b| b.spatial_inertia().mass());
+        let mass = |i| {
+            plant
+                .body(BodyIndex::new(i))
+                .map_or(0.0, |b| b.spatial_inertia().mass())
+        };
         let total: f64 = bodies.clone().map(mass).sum();
         if total > 0.0 {
             plant.scale_masses(bodies, wanted / total);
@@ -188,7 +192,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "body" | "geom" => continue,
                 "joint" | "freejoint" | "inertial" if body != BodyIndex::WORLD => continue,
                 "joint" | "freejoint" | "inertial" => "the world has neither joints nor inertia",
-                "flexcomp" if !as_drake => continue,
+                "composite" | "flexcomp" if !as_drake => continue,
                 "frame" => "its content is left out as well; move the elements into the body",
                 "replicate" => "its content is left out as well; write out the copies",
                 "attach" => "attaching models to models is not supported; use model directives",

@@ -210,7 +210,10 @@ impl CompilerOptions {
         for (name, flag) in flags {
             *flag = boolean(node, name)?.unwrap_or(*flag);
         }
-        for (name, bound) in ["boundmass", "boundinertia"].into_iter().zip(&mut self.bounds) {
+        for (name, bound) in ["boundmass", "boundinertia"]
+            .into_iter()
+            .zip(&mut self.bounds)
+        {
             *bound = node.number(name)?.unwrap_or(*bound).max(0.0);
         }
         let groups = node.vector::<2>("inertiagrouprange")?;
@@ -261,7 +264,10 @@ impl CompilerOptions {
         let file = Path::new(file);
         let stripped = file.file_name().filter(|_| self.strip_path);
         let file = stripped.map_or(file, Path::new);
-        Path::new(directory).join(file).to_string_lossy().into_owned()
+        Path::new(directory)
+            .join(file)
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// Returns the rotation of Euler angles in the units of the file.

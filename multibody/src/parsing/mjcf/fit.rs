@@ -34,7 +34,10 @@ pub(super) fn fit(
         let surface = mesh.mesh.surface().map_err(|e| node.error(e))?;
         let points = surface.vertices().iter();
         let points: Vec<Vector3<f64>> = points
-            .map(|p| x_mp.inverse_transform_point(&(mesh.x_gm * Point3::from(*p))).coords)
+            .map(|p| {
+                x_mp.inverse_transform_point(&(mesh.x_gm * Point3::from(*p)))
+                    .coords
+            })
             .collect();
         like_box(kind, &points)
     } else {

@@ -5,8 +5,8 @@ use super::compiler::{boolean, z_to};
 use super::fit::fit;
 use super::mesh_asset::MeshAsset;
 use super::mesh_inertia::{self, BodyInertia, UnitSolid};
-use super::shell;
 use super::sections::GlobalSections;
+use super::shell;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, VisualProperties};
@@ -134,7 +134,9 @@ impl GlobalSections {
             node.warning_grouped("condim", message);
         }
         let friction = read_friction(node)?;
-        let material = node.text("material").and_then(|m| self.assets.materials.get(m));
+        let material = node
+            .text("material")
+            .and_then(|m| self.assets.materials.get(m));
         let rgba = read_rgba(node)?.or(material.and_then(|m| m.rgba));
         if let Some(material) = node.text("material")
             && !self.assets.materials.contains_key(material)
@@ -166,11 +168,7 @@ impl GlobalSections {
     }
 
     /// Reads the shape and its pose; `None` if the geom is left out.
-    fn read_shape<'a>(
-        &'a self,
-        node: ElementRef<'_>,
-        name: &str,
-    ) -> Parsed<Option<ReadShape<'a>>> {
+    fn read_shape<'a>(&'a self, node: ElementRef<'_>, name: &str) -> Parsed<Option<ReadShape<'a>>> {
         let compiler = self.compiler(node);
         let kind = node.text("type").map_or("sphere", str::trim);
         let fromto = node.vector::<6>("fromto")?;
@@ -355,7 +353,8 @@ impl GlobalSections {
                 (None, Some(shell)) => shell,
                 (None, None) => {
                     let unit = calc_mass_properties(shape, 1.0);
-                    unit.map_err(|e| node.error(format!("geom '{name}': {e}")))?.into()
+                    unit.map_err(|e| node.error(format!("geom '{name}': {e}")))?
+                        .into()
                 }
             },
         };

@@ -166,10 +166,18 @@ fn mesh(heights: Heights, size: [f64; 4], name: &str) -> tarragon_geometry::Mesh
     let finite = values.iter().copied().filter(|h| h.is_finite());
     let low = finite.clone().fold(f64::INFINITY, f64::min);
     let high = finite.fold(f64::NEG_INFINITY, f64::max);
-    let scale = if high > low { elevation / (high - low) } else { 0.0 };
+    let scale = if high > low {
+        elevation / (high - low)
+    } else {
+        0.0
+    };
     let place = |row: usize, column: usize, z: f64| {
         let along = |i: usize, n: usize| 2.0 * i as f64 / (n - 1) as f64 - 1.0;
-        Vector3::new(half_x * along(column, columns), half_y * along(row, rows), z)
+        Vector3::new(
+            half_x * along(column, columns),
+            half_y * along(row, rows),
+            z,
+        )
     };
     let index = |row: usize, column: usize| (row * columns + column) as u32;
     let mut vertices = vec![];
@@ -198,7 +206,11 @@ fn mesh(heights: Heights, size: [f64; 4], name: &str) -> tarragon_geometry::Mesh
         .collect();
     let base = vertices.len() as u32;
     let count = border.len() as u32;
-    vertices.extend(border.iter().map(|(row, column)| place(*row, *column, -depth)));
+    vertices.extend(
+        border
+            .iter()
+            .map(|(row, column)| place(*row, *column, -depth)),
+    );
     vertices.push(Vector3::new(0.0, 0.0, -depth));
     for (i, (row, column)) in (0..count).zip(&border) {
         let next = (i + 1) % count;

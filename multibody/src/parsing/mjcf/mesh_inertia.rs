@@ -10,7 +10,9 @@ use tarragon_geometry::{Convex, MassProperties, Mesh, Shape, calc_mass_propertie
 /// Distribution of the mass of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MeshInertia {
-    /// The solid bounded by the faces.
+    /// The solid bounded by the faces, as Drake integrates it.
+    Solid,
+    /// Tetrahedra between the faces and a centre, which are the solid if the mesh is closed.
     Exact,
     /// The convex hull.
     Convex,
@@ -131,7 +133,11 @@ impl Simplices<'_> {
 
     /// Returns the weighted mean of the centroids of the simplices with an apex.
     fn center(&self, apex: Vector3<f64>) -> Vector3<f64> {
-        let corners = if self.kind == MeshInertia::Shell { 3.0 } else { 4.0 };
+        let corners = if self.kind == MeshInertia::Shell {
+            3.0
+        } else {
+            4.0
+        };
         let weight = self.sum(apex, 0.0, |weight, _| weight);
         let sum = self.sum(apex, Vector3::zeros(), |weight, [a, b, c]| {
             (a + b + c) * (weight / corners)
@@ -150,7 +156,7 @@ pub(super) fn of_mesh(node: ElementRef<'_>, mesh: &Mesh, kind: MeshInertia) -> P
         return of_hull(node, mesh);
     }
     let solid = match kind {
-        MeshInertia::Exact => {
+        MeshInertia::Solid => {
             let solid = calc_mass_properties(&mesh.clone().into(), 1.0);
             solid.map(UnitSolid::from).map_err(|e| e.to_string())
         }

@@ -8,10 +8,11 @@ use super::msh;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use tarragon_framework::math;
-use tarragon_geometry::mesh::convex_hull;
+use tarragon_geometry::mesh::{PolygonSurfaceMesh, TriangleSurfaceMesh, convex_hull};
 use tarragon_geometry::{InMemoryMesh, MemoryFile, Mesh, MeshSource};
 
 /// Attributes of `<mesh>` without a meaning for the plant, with the reasons.
@@ -44,8 +45,12 @@ impl Assets {
         }
         let name = node.name();
         let file = node.own_text("file");
+        let builtin = node
+            .text("builtin")
+            .map(str::trim)
+            .filter(|_| !compiler.as_drake());
         let inline = node.text("vertex").is_some() && !compiler.as_drake();
-        if file.is_none() && !inline {
+        if file.is_none() && !inline && builtin != Some("sphere") {
             let name = name.unwrap_or_default();
             let why = match node.text("builtin") {
                 Some(builtin) if !compiler.as_drake() => {
@@ -82,7 +87,8 @@ impl Assets {
                     false => path.into(),
                 }
             }
-            None => inline_mesh(node, &name)?,
+            None if inline => inline_mesh(node, &name)?,
+            None => builtin_sphere(node, &name)?,
         };
         let asset = place(node, compiler, source, scale.into(), inertia)?;
         self.meshes.insert(name, asset);
@@ -101,7 +107,7 @@ fn mesh_inertia_of(node: ElementRef<'_>, compiler: &CompilerOptions) -> Parsed<M
             let message = format!("inertia '{other}' is ignored: meshes are solid");
             node.warning_at("inertia", message);
         }
-        return Ok(MeshInertia::Exact);
+        return Ok(MeshInertia::Solid);
     }
     let words = ["exact", "convex", "legacy", "shell"];
     Ok(match node.choice("inertia", &words)? {
@@ -174,6 +180,53 @@ pub(super) fn to_obj(vertices: &[Vector3<f64>], faces: &[[u32; 3]], name: &str) 
     InMemoryMesh::new(MemoryFile::new(obj, ".obj", name.to_owned())).into()
 }
 
+/// Returns the unit sphere of MuJoCo: an icosahedron that is refined `params` times.
+fn builtin_sphere(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
+    let level = node.number("params")?.unwrap_or(0.0);
+    if !(0.0..=4.0).contains(&level) || level.fract() != 0.0 {
+        let message = format!(
+            "mesh '{name}': 'params' of a sphere must be an integer from 0 to 4, got {level:?}"
+        );
+        return Err(node.error_at("params", message));
+    }
+    let golden = (1.0 + 5.0_f64.sqrt()) / 2.0;
+    let mut vertices: Vec<Vector3<f64>> = vec![];
+    for (a, b) in [
+        (1.0, golden),
+        (-1.0, golden),
+        (1.0, -golden),
+        (-1.0, -golden),
+    ] {
+        vertices.push(Vector3::new(0.0, a, b).normalize());
+        vertices.push(Vector3::new(a, b, 0.0).normalize());
+        vertices.push(Vector3::new(b, 0.0, a).normalize());
+    }
+    for _ in 0..level as usize {
+        // The midpoints of the edges of the hull, on the sphere.
+        let hull = hull_of(node, &vertices)?;
+        let mut seen = BTreeSet::new();
+        let points = hull.vertices();
+        for triangle in hull.triangles() {
+            let [a, b, c] = triangle.vertices();
+            for (a, b) in [(a, b), (b, c), (c, a)] {
+                if seen.insert((a.min(b), a.max(b))) {
+                    let middle = points[a as usize] + points[b as usize];
+                    vertices.push(middle.normalize());
+                }
+            }
+        }
+    }
+    let hull = hull_of(node, &vertices)?;
+    let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
+    Ok(to_obj(hull.vertices(), &faces, name))
+}
+
+fn hull_of(node: ElementRef<'_>, vertices: &[Vector3<f64>]) -> Parsed<TriangleSurfaceMesh> {
+    let hull = convex_hull(vertices).and_then(PolygonSurfaceMesh::from_hull);
+    let hull = hull.map_err(|e| node.error_at("vertex", e))?;
+    Ok(hull.to_triangles())
+}
+
 /// Reads a mesh from `vertex` and `face`; without faces, it is the convex hull of the vertices.
 fn inline_mesh(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
     let numbers = node.numbers("vertex")?.unwrap_or_default();
@@ -192,9 +245,7 @@ fn inline_mesh(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
     }
     let vertices: Vec<Vector3<f64>> = points.iter().map(|p| (*p).into()).collect();
     let Some(indices) = node.numbers("face")? else {
-        let hull = convex_hull(&vertices).map_err(|e| node.error_at("vertex", e))?;
-        let hull = tarragon_geometry::mesh::PolygonSurfaceMesh::from_hull(hull);
-        let hull = hull.map_err(|e| node.error_at("vertex", e))?.to_triangles();
+        let hull = hull_of(node, &vertices)?;
         let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
         return Ok(to_obj(hull.vertices(), &faces, name));
     };

@@ -1,25 +1,35 @@
 //! MJCF, the XML of MuJoCo.
 //!
-//! The format is described by the "XML Reference" of MuJoCo's documentation. Names, the order of
-//! elements and the elements left out with a warning are those of Drake, so that a model gives the
-//! same plant as in Drake. Where Drake departs from MuJoCo, this parser follows Drake:
+//! The format is described by the "XML Reference" of MuJoCo's documentation. Names and the order of
+//! elements are those of Drake. Bodies, joints, masses, shapes and poses are those of MuJoCo 3.3:
+//! `frame`, `replicate`, `attach` and `flexcomp` are expanded first (`expand/`). A few differences
+//! from MuJoCo remain:
 //!
-//! * If a body has several joints, only the last one is placed at the pose of the body; the others
-//!   are placed as if that pose were the identity. Massless bodies connect the joints.
-//! * A class without defaults for an element provides none, even if an enclosing class does.
-//!   Materials have no defaults.
-//! * `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
-//!   `kv`.
+//! * Several joints of a body are connected by massless bodies.
+//! * The input of a motor is its effort; the limits of a `motor` follow from `ctrlrange`,
+//!   `forcerange` and `gear`.
 //! * `contype` and `conaffinity` only determine whether a geom has collision geometry; `group`
 //!   determines whether it is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
-//! * `frame`, `replicate`, `composite`, `flexcomp`, `attach`, tendons, sensors and height fields
-//!   are left out, and so are bodies inside a `frame`.
+//! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
+//!   elasticity, with a warning. Tendons and sensors are left out.
+//!
+//! [`MjcfSemantics::Drake`] reads files as Drake does, which departs from MuJoCo:
+//!
+//! * If a body has several joints, only the last one is placed at the pose of the body; the others
+//!   are placed as if that pose were the identity.
+//! * A class without defaults for an element provides none, even if an enclosing class does.
+//!   Materials have no defaults.
+//! * `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
+//!   `kv`; `gear` scales nothing.
+//! * What `expand/` expands, height fields, textures, meshes from numbers, `refpos`, `refquat`, and
+//!   the attributes of `compiler` that change masses, are left out, and so are bodies inside a
+//!   `frame`. The model must have a name.
 //!
 //! Everything else that a file asks for is left out with a warning, once per file and text;
 //! `docs/guide/models.md` has the list.
 //!
-//! This parser accepts the following, which Drake refuses:
+//! Both accept the following, which Drake refuses:
 //!
 //! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,
 //! * shapes whose size is fitted to a mesh,
@@ -27,7 +37,7 @@
 //! * `exclude` and `connect` of the world body,
 //! * included files in the directory of the file that includes them.
 //!
-//! This parser keeps the following, which Drake ignores, without making it part of the plant: sites
+//! Both keep the following, which Drake ignores, without making it part of the plant: sites
 //! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`), `weld`
 //! and `joint` equalities (`model_equalities`).
 
@@ -211,9 +221,10 @@ fn model_name(
             ));
             Ok(stem)
         }
-        None => Err(root.error(
-            "<mujoco> has no attribute 'model'; add it, or load the model under a name",
-        )),
+        None => {
+            Err(root
+                .error("<mujoco> has no attribute 'model'; add it, or load the model under a name"))
+        }
     }
 }
 

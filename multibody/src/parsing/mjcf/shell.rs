@@ -30,7 +30,10 @@ pub(super) fn of_shape(shape: &Shape) -> Option<UnitSolid> {
             let (side, ends) = (2.0 * PI * r * l, 2.0 * PI * r * r);
             let axial = side * r * r + ends * r * r / 2.0;
             let along = side * l * l / 12.0 + ends * l * l / 4.0;
-            (side + ends, [axial / 2.0 + along, axial / 2.0 + along, axial])
+            (
+                side + ends,
+                [axial / 2.0 + along, axial / 2.0 + along, axial],
+            )
         }
         Shape::Capsule(s) => {
             let (r, l) = (s.radius(), s.length());
@@ -39,7 +42,10 @@ pub(super) fn of_shape(shape: &Shape) -> Option<UnitSolid> {
             // The mean of (l/2 + z)^2 over a hemisphere, whose z is uniform in [0, r].
             let ball = l * l / 4.0 + l * r / 2.0 + r * r / 3.0;
             let along = side * l * l / 12.0 + ends * ball;
-            (side + ends, [axial / 2.0 + along, axial / 2.0 + along, axial])
+            (
+                side + ends,
+                [axial / 2.0 + along, axial / 2.0 + along, axial],
+            )
         }
         _ => return None,
     };

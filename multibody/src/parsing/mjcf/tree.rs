@@ -289,8 +289,8 @@ impl<'a> ElementRef<'a> {
     pub(super) fn numbers(&self, name: &str) -> Parsed<Option<Vec<f64>>> {
         self.checked(name, |reading| Ok(reading.numbers.clone()))
     }
-    /// Reads the numbers of an attribute; if the element gives fewer of them than its class, those of
-    /// the class follow.
+    /// Reads the numbers of an attribute; if the element gives fewer of them than its class, the
+    /// remaining ones of the class follow.
     pub(super) fn numbers_over_defaults(&self, name: &str) -> Parsed<Vec<f64>> {
         let mut numbers = self.numbers(name)?.unwrap_or_default();
         let is_own = self.own().iter().any(|a| a.name == name);

@@ -7,7 +7,7 @@
 
 mod compare;
 
-use super::load_file;
+use super::load_file_as_mujoco;
 use compare::Comparison;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -28,7 +28,7 @@ fn reference() -> Option<PathBuf> {
 /// Compares a file as read by us with MuJoCo's reading; returns the differences.
 fn differences(truth: &Value) -> Vec<String> {
     let file = truth["file"].as_str().unwrap();
-    let mut model = load_file(Path::new(file));
+    let mut model = load_file_as_mujoco(Path::new(file));
     let finalized = match &model.result {
         Ok(_) => model.plant.finalize_with(&mut model.scene),
         Err(error) => return vec![format!("refused: {error}")],

@@ -121,7 +121,9 @@ impl Expander<'_> {
     fn name_assets(&mut self, section: usize, prefix: &str) {
         for asset in self.tree.elements[section].children.clone() {
             let element = &self.tree.elements[asset];
-            let stem = self.asset_name(asset).filter(|_| own_name(element).is_empty());
+            let stem = self
+                .asset_name(asset)
+                .filter(|_| own_name(element).is_empty());
             if let Some(stem) = stem.filter(|_| NAMED_BY_FILE.contains(&&*element.tag)) {
                 let name = attribute("name", format!("{prefix}{stem}"), element.place);
                 self.tree.elements[asset].attributes.push(name);
@@ -180,7 +182,11 @@ impl Expander<'_> {
         if inner.tree.elements.is_empty() {
             result = Err(crate::document::xml::Reported);
         } else {
-            inner.tree.elements.iter_mut().for_each(|e| e.document = document);
+            inner
+                .tree
+                .elements
+                .iter_mut()
+                .for_each(|e| e.document = document);
             let semantics = inner.compilers[0].semantics;
             let root = ElementRef::root(&inner.tree, &inner.log);
             let mut compiler = CompilerOptions::read(root, semantics);

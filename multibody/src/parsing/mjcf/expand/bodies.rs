@@ -79,6 +79,12 @@ impl Expander<'_> {
                     self.move_all(&copies, &around.frame);
                     expanded.extend(copies);
                 }
+                "composite" => {
+                    let made = self.composite(child)?;
+                    let made: Vec<usize> = made.into_iter().collect();
+                    self.move_all(&made, &around.frame);
+                    expanded.extend(made);
+                }
                 "flexcomp" => {
                     let made = self.flexcomp(child)?;
                     expanded.extend(made);

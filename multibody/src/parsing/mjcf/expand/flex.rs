@@ -12,7 +12,7 @@ use tarragon_geometry::Mesh;
 
 /// Maximum number of vertices.
 const MAX_POINTS: usize = 20_000;
-/// What the bodies of a flexcomp lack.
+/// Description of the bodies of a flexcomp.
 const LOOSE: &str = "it becomes one body per vertex; its elasticity, its edges and its contacts do \
                      not act, and it is not drawn";
 
@@ -162,7 +162,9 @@ impl Expander<'_> {
         let directory = self.directory.as_deref();
         let path = (self.resolve)(&name, directory.map(Path::new));
         let path = path.map_err(|why| node.error_at("file", why))?;
-        let surface = Mesh::new(path).surface().map_err(|e| node.error_at("file", e))?;
+        let surface = Mesh::new(path)
+            .surface()
+            .map_err(|e| node.error_at("file", e))?;
         let points = surface.vertices().to_vec();
         checked(node, points.len())?;
         Ok(Some(points))
@@ -218,7 +220,9 @@ fn vertices(
 
 /// Returns the corners of the box around all points, which move instead of the points.
 fn corners(name: &str, points: &[Vector3<f64>], x: &Isometry3<f64>) -> Vec<Vertex> {
-    let moved = points.iter().map(|p| x.transform_point(&Point3::from(*p)).coords);
+    let moved = points
+        .iter()
+        .map(|p| x.transform_point(&Point3::from(*p)).coords);
     let moved: Vec<Vector3<f64>> = moved.collect();
     let Some(first) = moved.first() else {
         return vec![];

@@ -6,6 +6,7 @@
 
 mod attach;
 mod bodies;
+mod cable;
 mod copy;
 mod expander;
 mod flex;

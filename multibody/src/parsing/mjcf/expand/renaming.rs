@@ -36,7 +36,13 @@ const REFERENCES: [&str; 26] = [
 ];
 /// Attributes that name assets and classes.
 const SHARED: [&str; 7] = [
-    "class", "childclass", "hfield", "material", "mesh", "skin", "texture",
+    "class",
+    "childclass",
+    "hfield",
+    "material",
+    "mesh",
+    "skin",
+    "texture",
 ];
 
 /// Returns true if an attribute names a body, joint, geom, site, tendon, actuator or camera.
