@@ -3,6 +3,7 @@
 use super::semantics::MjcfSemantics;
 use super::tree::{Attribute, ElementRef, overlay};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Class of elements that name none.
 pub(super) const MAIN: &str = "main";
@@ -19,7 +20,13 @@ const ACTUATORS: [&str; 9] = [
     "adhesion",
 ];
 
-type ClassAttributes = BTreeMap<String, Vec<Attribute>>;
+/// Elements whose defaults a class inherits in MuJoCo, apart from actuators.
+const INHERITED: [&str; 9] = [
+    "camera", "equality", "geom", "joint", "material", "mesh", "pair", "site", "tendon",
+];
+
+/// Attributes by element; nested classes share those that they do not change.
+type ClassAttributes = BTreeMap<String, Arc<[Attribute]>>;
 
 /// Default attributes by class and element name.
 ///
@@ -76,7 +83,10 @@ impl DefaultClasses {
             self.classes
                 .insert(class.into(), inherited.unwrap_or_default());
         }
-        for element in node.children().filter(|c| c.tag() != "default") {
+        let is_used = |tag: &str| !inherits || tag == ACTUATORS[0] || INHERITED.contains(&tag);
+        let elements = node.children().filter(|c| c.tag() != "default");
+        let elements: Vec<_> = elements.filter(|e| is_used(self.key(e.tag()))).collect();
+        for element in elements {
             let base = if inherits { Some(class) } else { around };
             let base = base.and_then(|base| self.get(base, element.tag()));
             let attributes = overlay(element.own(), base.unwrap_or_default());

@@ -18,7 +18,11 @@ const ALWAYS_ON: [(&str, &str); 1] =
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_equalities(&mut self, root: ElementRef<'d>) {
         for node in root.children_named("equality").flat_map(|e| e.children()) {
-            let node = self.document.defaults.apply(node, None);
+            let defaults = &self.document.defaults;
+            let node = match self.document.main_compiler().as_drake() {
+                true => defaults.apply(node, None),
+                false => defaults.apply_as(node, "equality", None),
+            };
             // Errors were reported.
             let _ = match node.tag() {
                 "connect" => self.add_connect(node),

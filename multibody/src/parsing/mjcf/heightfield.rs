@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use tarragon_geometry::Mesh;
 
 /// Maximum number of heights of a field.
-const MAX_HEIGHTS: usize = 1 << 21;
+const MAX_HEIGHTS: usize = 1 << 20;
 
 /// Heights, row by row from the smallest y; x grows along a row.
 struct Heights {

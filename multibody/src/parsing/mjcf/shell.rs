@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn surfaces_are_those_of_mujoco() {
         let shapes: [(Shape, f64, [f64; 3]); 4] = [
-            (Sphere::new(0.5).unwrap().into(), PI, [0.52359878; 3]),
+            (Sphere::new(0.5).unwrap().into(), PI, [PI / 6.0; 3]),
             (
                 BoxShape::new(0.2, 0.4, 0.6).unwrap().into(),
                 0.88,

@@ -283,8 +283,8 @@ impl<'a> Comparison<'a> {
                 }
                 "ball" => {
                     let turn = quaternion(&theirs[*from..]);
-                    let (roll, pitch, yaw) = turn.euler_angles();
-                    q[to..to + 3].copy_from_slice(&[roll, pitch, yaw]);
+                    let angles = tarragon_framework::math::rpy_of(&turn);
+                    q[to..to + 3].copy_from_slice(angles.as_slice());
                 }
                 _ => q[to] = theirs[*from],
             }

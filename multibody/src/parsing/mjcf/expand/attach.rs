@@ -7,9 +7,7 @@ use crate::document::xml::Parsed;
 use crate::parsing::mjcf::compiler::CompilerOptions;
 use crate::parsing::mjcf::defaults::MAIN;
 use crate::parsing::mjcf::include;
-use crate::parsing::mjcf::tree::{
-    Attribute, DiagnosticLog, ElementRef, ElementTree, ExpandedFrame, MjcfElement,
-};
+use crate::parsing::mjcf::tree::{Attribute, ElementRef, ElementTree, ExpandedFrame, MjcfElement};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -194,7 +192,7 @@ impl Expander<'_> {
             inner.compilers.push(compiler);
             result = result.and(inner.expand_document());
         }
-        self.log = std::mem::replace(&mut inner.log, DiagnosticLog::default());
+        self.log = std::mem::take(&mut inner.log);
         self.compilers = std::mem::take(&mut inner.compilers);
         (self.made, self.bytes) = (inner.made, inner.bytes);
         result.map(|()| inner.tree)

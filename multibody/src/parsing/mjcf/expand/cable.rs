@@ -9,6 +9,8 @@ use tarragon_framework::math;
 
 /// Maximum number of vertices.
 const MAX_VERTICES: usize = 10_000;
+/// Sine of the angle below which edges are parallel.
+const STRAIGHT: f64 = 1e-8;
 /// Description of the bodies of a cable.
 const LIMP: &str = "it becomes a chain of bodies; its elasticity does not act, and its skin is not \
                     drawn";
@@ -174,7 +176,7 @@ impl Expander<'_> {
 }
 
 fn read_cable(node: ElementRef<'_>) -> Parsed<Cable> {
-    let vertices = match node.numbers("vertex")? {
+    let vertices: Vec<Vector3<f64>> = match node.numbers("vertex")? {
         Some(numbers) => {
             let (points, rest) = numbers.as_chunks::<3>();
             if !rest.is_empty() || numbers.iter().any(|x| !x.is_finite()) {
@@ -185,6 +187,9 @@ fn read_cable(node: ElementRef<'_>) -> Parsed<Cable> {
         }
         None => curve(node)?,
     };
+    // MuJoCo keeps them in single precision.
+    let rounded = |p: Vector3<f64>| p.map(|x| f64::from(x as f32));
+    let vertices: Vec<Vector3<f64>> = vertices.into_iter().map(rounded).collect();
     let count = vertices.len();
     if !(3..=MAX_VERTICES).contains(&count) {
         let message = format!("a cable must have 3 to {MAX_VERTICES} vertices, got {count}");
@@ -198,10 +203,23 @@ fn read_cable(node: ElementRef<'_>) -> Parsed<Cable> {
         prefix: node.text("prefix").unwrap_or_default().trim().to_owned(),
         start: vertices[0] + offset,
         links,
-        initial: node
-            .choice("initial", &["free", "ball", "none"])?
-            .unwrap_or("ball"),
+        initial: initial(node),
     })
+}
+
+/// Returns the joint of the first link.
+fn initial(node: ElementRef<'_>) -> &'static str {
+    match node.text("initial").map(str::trim) {
+        Some("free") => "free",
+        Some("none") => "none",
+        Some("ball") | None => "ball",
+        Some(other) => {
+            let message =
+                format!("initial must be 'free', 'ball' or 'none', got '{other}'; it is a ball");
+            node.warning_at("initial", message);
+            "ball"
+        }
+    }
 }
 
 /// Returns the vertices of a curve that is given by a function of `s` for each axis.
@@ -244,8 +262,10 @@ fn links(vertices: &[Vector3<f64>]) -> Option<Vec<Link>> {
     let mut before = directions[0];
     let mut links = vec![];
     for (edge, x) in edges.iter().zip(&directions) {
-        if let Some(turn) = Rotation3::rotation_between(&before, x) {
-            y = turn * y;
+        // The smallest rotation between the edges; half a turn has no axis.
+        let (sine, cosine) = (before.cross(x), before.dot(x));
+        if cosine > -1.0 + STRAIGHT {
+            y += sine.cross(&y) + sine.cross(&sine.cross(&y)) / (1.0 + cosine);
         }
         // Rounding must not add up.
         y = (y - x * x.dot(&y)).try_normalize(1e-10)?;
@@ -264,7 +284,6 @@ fn links(vertices: &[Vector3<f64>]) -> Option<Vec<Link>> {
 
 /// Returns the y axis of the first link: towards the bend, or that of the smallest rotation.
 fn first_normal(x: Vector3<f64>, next: Vector3<f64>) -> Vector3<f64> {
-    const STRAIGHT: f64 = 1e-8;
     if let Some(binormal) = x.cross(&next).try_normalize(STRAIGHT) {
         return binormal.cross(&x);
     }

@@ -5,6 +5,9 @@ use super::renaming::{REFERRING, Renaming};
 use crate::document::xml::Parsed;
 use std::collections::BTreeSet;
 
+/// Maximum number of comparisons of replicas with elements that may refer to them.
+const MAX_LOOKS: usize = 20_000_000;
+
 impl Expander<'_> {
     /// Returns all elements below some, with these.
     fn all_below(&self, elements: &[usize]) -> Vec<usize> {
@@ -26,9 +29,18 @@ impl Expander<'_> {
 
     /// Copies the elements of other sections that refer to replicated ones, once per replica.
     pub(super) fn copy_references(&mut self) -> Parsed<()> {
+        let mut looked_at = 0;
         for renaming in std::mem::take(&mut self.renamings) {
             for tag in REFERRING {
                 for section in self.sections(tag) {
+                    looked_at += self.tree.elements[section].children.len();
+                    if looked_at > MAX_LOOKS {
+                        let message = format!(
+                            "the number of <replicate> elements times that of the elements that \
+                             may refer to them must be at most {MAX_LOOKS}"
+                        );
+                        return Err(self.node(section).error(message));
+                    }
                     self.copy_referring(section, &renaming)?;
                 }
             }
