@@ -9,6 +9,7 @@ mod compare;
 
 use super::load_file_as_mujoco;
 use compare::Comparison;
+use rayon::prelude::*;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -52,20 +53,19 @@ fn files_are_read_as_by_mujoco() {
     // It says why it refuses files, which is of no interest here.
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let (mut cases, mut failed) = (0, 0);
-    for line in lines {
+    let compared = lines.par_bridge().map(|line| {
         let truth: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        cases += 1;
         let found = differences(&truth);
         if let Some(first) = found.first() {
-            failed += 1;
-            let count = found.len();
-            let file = &truth["file"];
+            let (file, count) = (&truth["file"], found.len());
             println!("DIFFERENT {file}: {first} ({count} in all)");
         }
-    }
+        usize::from(!found.is_empty())
+    });
+    let compared: Vec<usize> = compared.collect();
+    let (cases, failed) = (compared.len(), compared.iter().sum::<usize>());
     assert!(child.wait().unwrap().success());
     println!("mujoco models: {cases} cases, {failed} failed");
-    let equal = f64::from(cases - failed) / f64::from(cases.max(1));
+    let equal = (cases - failed) as f64 / cases.max(1) as f64;
     assert!(equal >= FLOOR, "{failed} of {cases} files differ");
 }

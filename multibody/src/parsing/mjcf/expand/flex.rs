@@ -152,7 +152,7 @@ impl Expander<'_> {
         Ok(Some((points, None)))
     }
 
-    /// Returns the vertices of a mesh file; `None` if its tetrahedra are unknown.
+    /// Returns the vertices of a mesh file; `None` if it cannot be read.
     fn mesh_points(&self, node: ElementRef<'_>) -> Parsed<Option<Vec<Vector3<f64>>>> {
         let Some(file) = node.own_text("file") else {
             return Err(node.error("<flexcomp> of type 'mesh' has no attribute 'file'"));
@@ -161,10 +161,15 @@ impl Expander<'_> {
         let name = compiler.file_name(&compiler.mesh_directory, file);
         let directory = self.directory.as_deref();
         let path = (self.resolve)(&name, directory.map(Path::new));
-        let path = path.map_err(|why| node.error_at("file", why))?;
-        let surface = Mesh::new(path)
-            .surface()
-            .map_err(|e| node.error_at("file", e))?;
+        let surface = path.and_then(|path| Mesh::new(path).surface().map_err(|e| e.to_string()));
+        let surface = match surface {
+            Ok(surface) => surface,
+            // The rest of the model does not depend on it.
+            Err(why) => {
+                node.warning_at("file", format!("the <flexcomp> is left out: {why}"));
+                return Ok(None);
+            }
+        };
         let points = surface.vertices().to_vec();
         checked(node, points.len())?;
         Ok(Some(points))
