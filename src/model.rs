@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use tarragon::multibody::{Diagnostic, MultibodyPlant, PackageMap, Parser, Severity};
+use tarragon::multibody::{
+    Diagnostic, MjcfSemantics, MultibodyPlant, PackageMap, Parser, Severity,
+};
 use tarragon::prelude::*;
 
 /// A model file and the options for reading it.
@@ -30,6 +32,9 @@ pub(crate) struct Options {
     /// Treats warnings as errors, including those about things missing from a picture.
     #[arg(long)]
     strict: bool,
+    /// Reads MJCF files as Drake does, where that differs from MuJoCo.
+    #[arg(long)]
+    mjcf_as_drake: bool,
 }
 
 impl ModelArgs {
@@ -49,7 +54,7 @@ impl ModelArgs {
 }
 
 impl Options {
-    /// Adds the packages to the parser, and makes it strict if requested.
+    /// Adds the packages to the parser, and makes it strict or read MJCF as Drake if requested.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
         let packages = parser.package_map_mut();
         if let Some(file) = &self.packages {
@@ -61,6 +66,9 @@ impl Options {
                 .map_err(|e| format!("--package {e}"))?;
         }
         parser.set_strict_parsing(self.strict);
+        if self.mjcf_as_drake {
+            parser.set_mjcf_semantics(MjcfSemantics::Drake);
+        }
         Ok(())
     }
 

@@ -50,7 +50,7 @@ pub use model::{
     VisualProperties, WeldConstraint,
 };
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
-pub use parsing::Parser;
+pub use parsing::{MjcfSemantics, Parser};
 pub use plant::{
     BushingConstants, ContactMaterialOverride, ContactModel, ContactResults, DeformableBody,
     DeformableContactInfo, DeformablePorts, DeformableTangent, ExternallyAppliedSpatialForce,

@@ -7,8 +7,9 @@ use tarragon::framework::{DiagramScalar, math};
 use tarragon::geometry::SceneGraphConfig;
 use tarragon::multibody::{
     BallConstraint, ContactModel, CouplerConstraint, DistanceConstraint, DoorHingeConfig,
-    ExternallyAppliedSpatialForce, ForceElement, Joint, MultibodyPlant, MultibodyPlantPorts,
-    Parser, PdControllerGains, SpatialVector, WeldConstraint, add_multibody_plant_scene_graph,
+    ExternallyAppliedSpatialForce, ForceElement, Joint, MjcfSemantics, MultibodyPlant,
+    MultibodyPlantPorts, Parser, PdControllerGains, SpatialVector, WeldConstraint,
+    add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
 
@@ -161,6 +162,8 @@ impl Builder<'_> {
             Some(scene) => Parser::with_scene_graph(self.plant, scene),
             None => Parser::new(self.plant),
         };
+        // Cases are exchanged with Drake.
+        parser.set_mjcf_semantics(MjcfSemantics::Drake);
         if let Some(models) = self.models {
             let map = parser.package_map_mut();
             map.add("corpus_root", models).map_err(text)?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::Path;
 use tarragon_framework::math;
 use tarragon_geometry::SceneGraph;
-use tarragon_multibody::{MultibodyPlant, Parser};
+use tarragon_multibody::{MjcfSemantics, MultibodyPlant, Parser};
 
 /// A model of the reference set, read by our parser.
 pub(crate) struct Ours {
@@ -18,6 +18,7 @@ pub(crate) fn load_model(root: &Path, file: &str) -> Result<Ours, String> {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    parser.set_mjcf_semantics(MjcfSemantics::Drake);
     let models = root.join("models");
     for (name, folder) in read_json(&models.join("packages.json"))
         .as_object()

@@ -21,4 +21,5 @@ pub use directives::{
     AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddModelInstance, AddWeld,
     ModelDirective, ModelDirectives, ModelInstanceInfo, flatten_model_directives,
 };
+pub use mjcf::MjcfSemantics;
 pub use parser::{Parser, process_model_directives, process_model_directives_into};

@@ -2,6 +2,7 @@
 
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::format::ModelFormat;
+use super::mjcf::MjcfSemantics;
 use super::model_file;
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -42,6 +43,7 @@ pub struct Parser<'p> {
     prefix: String,
     auto_renaming: bool,
     strict: bool,
+    mjcf_semantics: MjcfSemantics,
 }
 
 impl<'p> Parser<'p> {
@@ -56,6 +58,7 @@ impl<'p> Parser<'p> {
             prefix: String::new(),
             auto_renaming: false,
             strict: false,
+            mjcf_semantics: MjcfSemantics::default(),
         }
     }
 
@@ -88,6 +91,11 @@ impl<'p> Parser<'p> {
     /// Sets whether warnings are errors.
     pub fn set_strict_parsing(&mut self, strict: bool) {
         self.strict = strict;
+    }
+    /// Sets how MJCF files are read where Drake's reading differs from MuJoCo's; as MuJoCo reads
+    /// them by default.
+    pub fn set_mjcf_semantics(&mut self, semantics: MjcfSemantics) {
+        self.mjcf_semantics = semantics;
     }
     /// Returns the packages that `package://` URLs refer to, initially [the default
     /// ones](PackageMap). A model file's own package (a `package.xml` in its directory or above) is
@@ -237,6 +245,7 @@ impl<'p> Parser<'p> {
             scene_graph: self.scene_graph.as_deref_mut(),
             packages: &mut self.package_map,
             auto_renaming: self.auto_renaming,
+            mjcf_semantics: self.mjcf_semantics,
             filter_groups: vec![],
         };
         let value = add(&mut target, diagnostics);

@@ -1,5 +1,6 @@
 //! The plant and the scene that parsers add models to.
 
+use super::mjcf::MjcfSemantics;
 use crate::deformable::DeformableBodyConfig;
 use crate::error::{Error, Result};
 use crate::model::{
@@ -28,6 +29,7 @@ pub(crate) struct ParseTarget<'a> {
     pub(super) scene_graph: Option<&'a mut SceneGraph>,
     pub(crate) packages: &'a mut PackageMap,
     pub(super) auto_renaming: bool,
+    pub(super) mjcf_semantics: MjcfSemantics,
     pub(super) filter_groups: Vec<CollisionFilterGroupSpec>,
 }
 

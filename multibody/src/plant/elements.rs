@@ -60,6 +60,13 @@ impl MultibodyPlant {
         Ok(self.push_body(name, instance, inertia))
     }
 
+    /// Multiplies the masses and inertias of bodies by a positive factor.
+    pub(crate) fn scale_masses(&mut self, bodies: std::ops::Range<usize>, factor: f64) {
+        for body in &mut self.bodies[bodies] {
+            body.inertia = body.inertia.scaled(factor);
+        }
+    }
+
     pub(super) fn push_body(
         &mut self,
         name: &str,

@@ -87,6 +87,15 @@ impl SpatialInertia {
         Self::from_central(mass, p_bobcm_b, Matrix3::from_diagonal_element(moment))
     }
 
+    /// Returns the mass properties of a body with another density.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self {
+            mass: self.mass * factor,
+            p_bobcm_b: self.p_bobcm_b,
+            i_bbo_b: self.i_bbo_b * factor,
+        }
+    }
+
     /// Returns the mass (kg).
     pub fn mass(&self) -> f64 {
         self.mass

@@ -24,14 +24,14 @@ fn check(what: &str, accepted: Accepted, inner: impl Fn(&str) -> String) -> Vec<
 #[test]
 fn masses_and_inertias_are_accepted_as_in_drake() {
     let mut wrong = vec![];
-    // MuJoCo has no massless bodies. Impossible values in URDF and SDFormat are repaired with a
-    // warning.
+    // Only Drake refuses MJCF bodies without a mass. Impossible values in URDF and SDFormat are
+    // repaired with a warning.
     const REPAIRED: Accepted = [true, true, false];
     for (mass, [x, y, z], accepted) in [
         ("1", ["1", "1", "1"], ALL),
         ("1", ["0", "0", "0"], ALL),
-        ("0", ["0", "0", "0"], REPAIRED),
-        ("0", ["1", "1", "1"], REPAIRED),
+        ("0", ["0", "0", "0"], ALL),
+        ("0", ["1", "1", "1"], ALL),
         ("-1", ["1", "1", "1"], REPAIRED),
         ("-1", ["0", "0", "0"], REPAIRED),
         ("1", ["1", "1", "5"], REPAIRED),

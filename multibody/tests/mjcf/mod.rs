@@ -6,9 +6,11 @@ mod annotations;
 mod compiler;
 mod diagnostics;
 mod drives;
+mod elements;
 mod files;
 mod geoms;
 mod hostile;
+mod mujoco;
 
 use crate::support::loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};
@@ -16,10 +18,22 @@ use std::f64::consts::FRAC_PI_2;
 use std::path::Path;
 use tarragon_multibody::*;
 
+/// Loads a text as Drake reads it.
 fn load(text: &str) -> Loaded {
-    load_with(|p| p.add_models_from_string(text, "xml"))
+    load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::Drake);
+        p.add_models_from_string(text, "xml")
+    })
 }
+/// Loads a file as Drake reads it.
 fn load_file(path: &Path) -> Loaded {
+    load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::Drake);
+        p.add_models(path)
+    })
+}
+/// Loads a file as MuJoCo reads it.
+fn load_file_as_mujoco(path: &Path) -> Loaded {
     load_with(|p| p.add_models(path))
 }
 /// A model `m` with the elements `world` in its `<worldbody>`, and `others` after it.

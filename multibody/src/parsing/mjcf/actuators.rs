@@ -34,10 +34,9 @@ const IGNORED: [(&str, &str); 24] = [
     ("tendon", NOT_A_JOINT),
     ("user", "user data is not supported"),
 ];
-const IGNORED_IN_POSITION: [(&str, &str); 4] = [
+const IGNORED_IN_POSITION: [(&str, &str); 3] = [
     ("dampratio", "it depends on the configuration"),
     ("inheritrange", "set points are not limited"),
-    ("kv", "Drake's name for the damping gain is 'kd'"),
     ("timeconst", NO_STATES),
 ];
 
@@ -103,7 +102,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let gear = match node.numbers("gear")?.as_deref() {
             None => 1.0,
             Some(all @ ([gear] | [gear, _, _, _, _, _])) => {
-                check_gear(node, all);
+                check_gear(node, all, self.document.main_compiler().as_drake());
                 *gear
             }
             Some(other) => {
@@ -117,8 +116,16 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
         };
         let joint = self.joint(node, "joint", joint)?;
+        let as_drake = self.document.main_compiler().as_drake();
+        let limit = match node.tag() {
+            // In Drake, limits are those of the effort at the joint in any case.
+            _ if as_drake => control.min(force),
+            "position" => force * gear.abs(),
+            _ => control.min(force) * gear.abs(),
+        };
+        let limit = if limit.is_nan() { 0.0 } else { limit };
         let plant = &mut self.target.plant;
-        let actuator = plant.add_joint_actuator(&name, joint, control.min(force));
+        let actuator = plant.add_joint_actuator(&name, joint, limit);
         let actuator = actuator.map_err(|e| node.error(e))?;
         let armature = self
             .armatures
@@ -132,15 +139,26 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         set.map_err(|e| node.error_at("gear", e))?;
         if node.tag() == "position" {
             node.ignore_attributes(&IGNORED_IN_POSITION);
-            if control.is_finite() {
+            if as_drake {
+                let why = "Drake's name for the damping gain is 'kd'";
+                node.ignore_attributes(&[("kv", why)]);
+            }
+            if control.is_finite() && !as_drake {
+                node.ignore_attributes(&[("ctrlrange", "set points are not limited")]);
+            } else if control.is_finite() {
                 node.warning_grouped(
                     "ctrlrange",
                     "'ctrlrange' of <position> limits the effort and not the set point, as in \
                      Drake; give the limit of the effort as 'forcerange'",
                 );
             }
-            let p = node.number("kp")?.unwrap_or(1.0);
-            let d = node.number("kd")?.unwrap_or(0.0);
+            // MuJoCo's servo acts on the position times the gear.
+            let (damping, scale) = match as_drake {
+                true => ("kd", 1.0),
+                false => ("kv", gear * gear),
+            };
+            let p = node.number("kp")?.unwrap_or(1.0) * scale;
+            let d = node.number(damping)?.unwrap_or(0.0) * scale;
             if (p, d) != (0.0, 0.0) {
                 let set = plant.set_controller_gains(actuator, PdControllerGains { p, d });
                 set.map_err(|e| node.error_at("kp", e))?;
@@ -175,7 +193,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 }
 
 /// Warns about what a gear asks for: it only relates the armature to the inertia of a rotor.
-fn check_gear(node: ElementRef<'_>, gear: &[f64]) {
+fn check_gear(node: ElementRef<'_>, gear: &[f64], as_drake: bool) {
     if gear.iter().skip(1).any(|x| *x != 0.0) {
         node.warning_grouped(
             "gear",
@@ -187,7 +205,9 @@ fn check_gear(node: ElementRef<'_>, gear: &[f64]) {
         return;
     }
     let what = match node.tag() {
-        "position" => "the gains act on the position of the joint",
+        "position" if as_drake => "the gains act on the position of the joint",
+        "position" => "the set point is a position of the joint",
+        _ if !as_drake => "the input is an effort at the joint; the limits are scaled",
         _ => "the input and its limits are efforts at the joint",
     };
     let message = format!("'gear' of <{}> does not scale efforts: {what}", node.tag());

@@ -37,11 +37,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             return Ok(());
         };
         let pose = match node.vector::<6>("fromto")? {
-            None => self.document.compiler.pose(node)?,
+            None => self.document.compiler(node).pose(node)?,
             Some([a, b, c, d, e, f]) => {
                 let (from, to) = (Vector3::new(a, b, c), Vector3::new(d, e, f));
                 let z = Unit::try_new(to - from, 1e-10).map(|z| z_to(&z));
-                math::pose(z.unwrap_or_default(), (from + to) / 2.0)
+                let pose = math::pose(z.unwrap_or_default(), (from + to) / 2.0);
+                node.frame().map_or(pose, |frame| frame.pose * pose)
             }
         };
         let site = FixedOffsetFrame::new(name, body, pose).with_model_instance(self.instance);
@@ -75,7 +76,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let mut camera = ModelCamera::new(name, self.body_frame(body));
         // MuJoCo's cameras look along -z, with y up.
         let turned = math::pose(math::rotation_x(PI), Vector3::zeros());
-        camera.x_fc = self.document.compiler.pose(node)? * turned;
+        camera.x_fc = self.document.compiler(node).pose(node)? * turned;
         if let Some(fovy) = node.number("fovy")? {
             camera.fov_y = fovy.to_radians();
         }

@@ -1,142 +1,142 @@
-//! `<asset>`: meshes and materials.
+//! `<asset>`: meshes, height fields, materials and textures.
 
 use super::compiler::CompilerOptions;
 use super::defaults::DefaultClasses;
-use super::msh;
+use super::mesh_asset::MeshAsset;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::spatial::check_rotational;
-use nalgebra::Vector3;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use tarragon_geometry::{
-    Convex, MassProperties, Mesh, MeshSource, Rgba, Shape, calc_mass_properties,
-};
+use std::path::PathBuf;
+use tarragon_geometry::{Mesh, Rgba};
 
-/// Attributes of `<mesh>` without a meaning for the plant, with the reasons.
-const IGNORED_IN_MESH: [(&str, &str); 8] = [
-    ("face", "meshes are read from files only"),
-    ("params", "meshes are read from files only"),
-    ("maxhullvert", "convex hulls are exact"),
-    ("refpos", "vertices are used as they are in the file"),
-    ("refquat", "vertices are used as they are in the file"),
-    ("smoothnormal", "normals are those of the file"),
-    ("vertex", "meshes are read from files only"),
-    ("builtin", "meshes are read from files only"),
+/// Attributes of `<material>` without a meaning for the plant, with the reasons.
+const OWN_SHADING: &str = "the colour and the texture are the material";
+const IGNORED_IN_MATERIAL: [(&str, &str); 6] = [
+    ("emission", OWN_SHADING),
+    ("metallic", OWN_SHADING),
+    ("reflectance", OWN_SHADING),
+    ("roughness", OWN_SHADING),
+    ("shininess", OWN_SHADING),
+    ("specular", OWN_SHADING),
 ];
 
-/// Meshes and materials by name.
+/// Appearance of a geom.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Material {
+    pub(super) rgba: Option<Rgba>,
+    /// Image file of a flat texture.
+    pub(super) texture: Option<PathBuf>,
+}
+
+/// Assets by name.
 #[derive(Debug, Default)]
 pub(super) struct Assets {
-    pub(super) meshes: BTreeMap<String, Mesh>,
-    /// Colours; `None` if the material has none.
-    pub(super) materials: BTreeMap<String, Option<Rgba>>,
+    pub(super) meshes: BTreeMap<String, MeshAsset>,
+    pub(super) materials: BTreeMap<String, Material>,
+    /// Image files of flat textures.
+    textures: BTreeMap<String, PathBuf>,
+    /// Height fields as meshes in their frame.
+    pub(super) height_fields: BTreeMap<String, Mesh>,
+}
+
+/// The sections that assets are read with.
+pub(super) struct AssetContext<'a> {
+    /// Compilers of the documents, by number.
+    pub(super) compilers: &'a [CompilerOptions],
+    pub(super) defaults: &'a DefaultClasses,
+    /// Finds the file of a path or a URL.
+    pub(super) resolve: &'a dyn Fn(&str) -> Result<PathBuf, String>,
 }
 
 impl Assets {
-    /// Reads all `<asset>` elements; `resolve` finds the file of a path or a URL.
-    pub(super) fn read(
-        root: ElementRef<'_>,
-        compiler: &CompilerOptions,
-        defaults: &DefaultClasses,
-        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
-    ) -> Self {
+    /// Reads all `<asset>` elements.
+    pub(super) fn read(root: ElementRef<'_>, context: &AssetContext<'_>) -> Self {
         let mut assets = Self::default();
-        for node in root.children_named("asset").flat_map(|a| a.children()) {
+        let nodes = || root.children_named("asset").flat_map(|a| a.children());
+        // Materials may refer to textures that follow them.
+        for node in nodes().filter(|n| n.tag() == "texture") {
+            let _ = assets.read_texture(node, context);
+        }
+        for node in nodes().filter(|n| n.tag() != "texture") {
             // Errors were reported.
-            let _ = match node.tag() {
-                "mesh" => assets.read_mesh(defaults.apply(node, None), compiler, resolve),
-                "material" => assets.read_material(node),
-                "texture" => {
-                    node.ignored("textures are not read");
-                    Ok(())
-                }
-                "hfield" => {
-                    node.ignored("height fields are not supported");
-                    Ok(())
-                }
-                "skin" => {
-                    node.ignored("deformable bodies are not supported");
-                    Ok(())
-                }
-                "model" => {
-                    node.ignored(
-                        "attaching models to models is not supported; use model directives",
-                    );
-                    Ok(())
-                }
-                _ => {
-                    node.ignored("the element is unknown");
-                    Ok(())
-                }
-            };
+            let _ = assets.read_asset(node, context);
         }
         assets
     }
 
-    fn read_mesh(
-        &mut self,
-        node: ElementRef<'_>,
-        compiler: &CompilerOptions,
-        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
-    ) -> Parsed<()> {
-        node.ignore_attributes(&IGNORED_IN_MESH);
-        let name = node.name();
-        let Some(file) = node.own_text("file") else {
-            let name = name.unwrap_or_default();
-            node.warning(format!(
-                "mesh '{name}' has no attribute 'file'; it is left out: meshes are read from files only"
-            ));
-            return Ok(());
-        };
-        if let Some(other) = node
-            .text("inertia")
-            .map(str::trim)
-            .filter(|i| *i != "exact" && *i != "legacy")
-        {
-            let message = format!("inertia '{other}' is ignored: meshes are solid");
-            node.warning_at("inertia", message);
+    fn read_asset(&mut self, node: ElementRef<'_>, context: &AssetContext<'_>) -> Parsed<()> {
+        let compiler = context.compiler(node);
+        let as_drake = compiler.as_drake();
+        let (defaults, resolve) = (context.defaults, context.resolve);
+        match node.tag() {
+            "mesh" => return self.read_mesh(defaults.apply(node, None), compiler, resolve),
+            "material" if as_drake => return self.read_material(node),
+            "material" => return self.read_material(defaults.apply(node, None)),
+            "hfield" if !as_drake => return self.read_height_field(node, compiler, resolve),
+            "hfield" => node.ignored("height fields are not supported"),
+            "skin" => node.ignored("deformable bodies are not supported"),
+            "model" if as_drake => {
+                node.ignored("attaching models to models is not supported; use model directives");
+            }
+            "model" => {}
+            _ => node.ignored("the element is unknown"),
         }
-        let stem = Path::new(file).file_stem();
-        let name = name.map_or_else(
-            || {
-                stem.map(|s| s.to_string_lossy().into_owned())
-                    .unwrap_or_default()
-            },
-            String::from,
-        );
-        let scale = node.vector::<3>("scale")?.unwrap_or([1.0; 3]);
-        let uri = match file.contains("://") {
-            true => file.into(),
-            false => Path::new(&compiler.mesh_directory)
-                .join(file)
-                .to_string_lossy()
-                .into_owned(),
-        };
-        let path = resolve(&uri).map_err(|why| node.error_at("file", why))?;
-        let binary = path
-            .extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
-        let source: MeshSource = match binary {
-            true => msh::read(&path)
-                .map_err(|why| node.error_at("file", why))?
-                .into(),
-            false => path.into(),
-        };
-        let mesh = Mesh::with_scale(source, Vector3::from(scale));
-        let mesh = mesh.map_err(|e| node.error_at("scale", e))?;
-        self.meshes.insert(name, mesh);
         Ok(())
     }
 
-    /// Reads a material; as in Drake, classes provide no defaults for materials.
+    /// Reads a texture: the image file of a flat one.
+    fn read_texture(&mut self, node: ElementRef<'_>, context: &AssetContext<'_>) -> Parsed<()> {
+        let compiler = context.compiler(node);
+        if compiler.as_drake() {
+            node.ignored("textures are not read");
+            return Ok(());
+        }
+        let node = context.defaults.apply(node, None);
+        let (Some(file), Some("2d")) = (node.own_text("file"), node.text("type").map(str::trim))
+        else {
+            node.ignored("only image files of type '2d' are drawn");
+            return Ok(());
+        };
+        let uri = compiler.file_name(&compiler.texture_directory, file);
+        match (context.resolve)(&uri) {
+            Ok(path) => {
+                let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned());
+                let name = node.name().map(String::from).or(stem);
+                self.textures.insert(name.unwrap_or_default(), path);
+            }
+            // A model without its picture is the same plant.
+            Err(why) => node.warning_at("file", format!("the texture is left out: {why}")),
+        }
+        Ok(())
+    }
+
+    /// Reads a material; as in Drake, classes provide no defaults for materials there.
     fn read_material(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let Some(name) = node.name() else {
             return Err(node.error("<material> has no attribute 'name'"));
         };
-        let rgba = read_rgba(node)?;
-        self.materials.insert(name.into(), rgba);
+        let texture = node.text("texture").map(str::trim);
+        let material = Material {
+            rgba: read_rgba(node)?,
+            texture: texture.and_then(|t| self.textures.get(t)).cloned(),
+        };
+        if material.texture.is_some() {
+            node.ignore_attributes(&IGNORED_IN_MATERIAL);
+            let repeat = node.vector::<2>("texrepeat")?;
+            if repeat.is_some_and(|r| r != [1.0; 2]) {
+                let message = "attribute 'texrepeat' of <material> is ignored: a texture covers \
+                               its mesh once";
+                node.warning_grouped("texrepeat", message);
+            }
+        }
+        self.materials.insert(name.into(), material);
         Ok(())
+    }
+}
+
+impl AssetContext<'_> {
+    fn compiler(&self, node: ElementRef<'_>) -> &CompilerOptions {
+        &self.compilers[node.document()]
     }
 }
 
@@ -147,22 +147,4 @@ pub(super) fn read_rgba(node: ElementRef<'_>) -> Parsed<Option<Rgba>> {
     };
     let rgba = Rgba::new(r, g, b, a);
     rgba.map(Some).map_err(|e| node.error_at("rgba", e))
-}
-
-/// Computes the mass properties of a mesh at 1 kg/m^3. If the mesh encloses no volume or has a
-/// physically impossible inertia, those of its convex hull are used with a warning.
-pub(super) fn mass_of_mesh(node: ElementRef<'_>, mesh: &Mesh) -> Parsed<MassProperties> {
-    let solid = calc_mass_properties(&mesh.clone().into(), 1.0).map_err(|e| e.to_string());
-    let why = match solid.map(|m| (m, check_rotational(&m.inertia_about_center_of_mass()))) {
-        Ok((solid, Ok(()))) => return Ok(solid),
-        Ok((_, Err(why))) => why.to_string(),
-        Err(why) => why,
-    };
-    let hull = Convex::with_scale(mesh.source().clone(), mesh.scale3());
-    let hull = hull.and_then(|hull| calc_mass_properties(&Shape::from(hull), 1.0));
-    let hull = hull.map_err(|e| node.error(e))?;
-    node.warning(format!(
-        "{why}; the inertia of the mesh's convex hull is used instead"
-    ));
-    Ok(hull)
 }

@@ -2,7 +2,7 @@
 
 use super::builder::MjcfBuilder;
 use super::compiler::InertiaFromGeom;
-use super::geoms::GeomInertia;
+use super::mesh_inertia::BodyInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, FrameIndex};
@@ -52,7 +52,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     fn childclass(&self, node: ElementRef<'d>, around: Option<&'d str>) -> Option<&'d str> {
-        let own = node.own_text("childclass");
+        let framed = || node.frame().and_then(|frame| frame.class.as_deref());
+        let own = node.own_text("childclass").or_else(framed);
         if let Some(class) = own {
             self.document.defaults.check_childclass(node, class);
         }
@@ -68,26 +69,30 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         node.ignore_attributes(&IGNORED);
         let childclass = self.childclass(node, waiting.childclass);
         // After an error in the pose, reading continues to find further errors.
-        let x_pb = self.document.compiler.pose(node).unwrap_or_default();
+        let x_pb = self.document.compiler(node).pose(node).unwrap_or_default();
         let x_wb = x_wp * x_pb;
         let inertial = node.first("inertial");
-        let from_geoms = match self.document.compiler.inertia_from_geom {
+        let compiler = self.document.compiler(node);
+        let from_geoms = match compiler.inertia_from_geom {
             InertiaFromGeom::Always => true,
             InertiaFromGeom::Auto => inertial.is_none(),
             InertiaFromGeom::Never => false,
         };
         let geoms = self.document.read_geoms(node, childclass, from_geoms);
-        let inertia = match inertial {
-            _ if from_geoms => {
-                let solids = geoms.iter().filter_map(|g| g.solid);
-                total(solids).map_err(|e| node.error(e))
-            }
+        let solids = || geoms.iter().filter_map(|g| g.solid);
+        // MuJoCo takes what it is given if no geom has a mass.
+        let given = inertial.filter(|_| !compiler.as_drake() && solids().all(|s| s.mass == 0.0));
+        let inertia = match given.or(inertial.filter(|_| !from_geoms)) {
+            None if from_geoms => Ok(total(solids())),
+            None if !compiler.as_drake() => Ok(BodyInertia::zero()),
             Some(inertial) => self.read_inertial(inertial),
             None => Err(node.error(
                 "<body> has no <inertial>, and the compiler's 'inertiafromgeom' is off; give the \
                  body an <inertial>",
             )),
         };
+        let main = self.document.main_compiler();
+        let inertia = inertia.and_then(|m| main.corrected(m).map_err(|e| node.error(e)));
         let inertia = inertia.unwrap_or(SpatialInertia::zero());
         let number = self.target.plant.num_bodies();
         let name = node
@@ -113,15 +118,16 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         Ok(bodies_in(node, body, x_wb, childclass))
     }
 
-    fn read_inertial(&self, node: ElementRef<'_>) -> Parsed<SpatialInertia> {
+    fn read_inertial(&self, node: ElementRef<'_>) -> Parsed<BodyInertia> {
         let Some(mass) = node.number("mass")? else {
             return Err(node.error("<inertial> has no attribute 'mass'"));
         };
-        if mass <= 0.0 {
+        let as_drake = self.document.compiler(node).as_drake();
+        if mass < 0.0 || (mass == 0.0 && as_drake) {
             let message = format!("the mass must be positive, got {mass:?} kg");
             return Err(node.error_at("mass", message));
         }
-        let x_bi = self.document.compiler.pose(node)?;
+        let x_bi = self.document.compiler(node).pose(node)?;
         let (moments, products, x_bi) = match (
             node.vector::<3>("diaginertia")?,
             node.vector::<6>("fullinertia")?,
@@ -142,13 +148,34 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 return Err(node.error(message));
             }
         };
-        let inertia = rotational_inertia(moments, products, &x_bi);
-        let inertia = SpatialInertia::from_central(mass, x_bi.translation.vector, inertia);
-        inertia.map_err(|e| node.error(e))
+        Ok(BodyInertia {
+            mass,
+            center: x_bi.translation.vector,
+            inertia: rotational_inertia(moments, products, &x_bi),
+        })
+    }
+
+    /// Scales the masses of all bodies, so that they add up to `settotalmass`.
+    pub(super) fn set_total_mass(&mut self, first: BodyIndex) {
+        let Some(wanted) = self.document.main_compiler().total_mass else {
+            return;
+        };
+        let plant = &mut *self.target.plant;
+        let bodies = first.index()..plant.num_bodies();
+        let mass = |i| {
+            plant
+                .body(BodyIndex::new(i))
+                .map_or(0.0, |b| b.spatial_inertia().mass())
+        };
+        let total: f64 = bodies.clone().map(mass).sum();
+        if total > 0.0 {
+            plant.scale_masses(bodies, wanted / total);
+        }
     }
 
     /// Adds the sites and cameras of a body, and warns about unsupported children.
     fn add_annotations(&mut self, node: ElementRef<'d>, body: BodyIndex, childclass: Option<&str>) {
+        let as_drake = self.document.main_compiler().as_drake();
         for child in node.children() {
             let why = match child.tag() {
                 "site" => {
@@ -165,6 +192,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "body" | "geom" => continue,
                 "joint" | "freejoint" | "inertial" if body != BodyIndex::WORLD => continue,
                 "joint" | "freejoint" | "inertial" => "the world has neither joints nor inertia",
+                "composite" | "flexcomp" if !as_drake => continue,
                 "frame" => "its content is left out as well; move the elements into the body",
                 "replicate" => "its content is left out as well; write out the copies",
                 "attach" => "attaching models to models is not supported; use model directives",
@@ -196,10 +224,10 @@ fn bodies_in<'d>(
 }
 
 /// Adds up the mass properties of solids.
-fn total(solids: impl Iterator<Item = GeomInertia> + Clone) -> crate::Result<SpatialInertia> {
+fn total(solids: impl Iterator<Item = BodyInertia> + Clone) -> BodyInertia {
     let mass: f64 = solids.clone().map(|s| s.mass).sum();
     if mass == 0.0 {
-        return Ok(SpatialInertia::zero());
+        return BodyInertia::zero();
     }
     let center = solids
         .clone()
@@ -210,5 +238,9 @@ fn total(solids: impl Iterator<Item = GeomInertia> + Clone) -> crate::Result<Spa
         let p = s.center - center;
         s.inertia + (Matrix3::from_diagonal_element(p.norm_squared()) - p * p.transpose()) * s.mass
     });
-    SpatialInertia::from_central(mass, center, about.sum())
+    BodyInertia {
+        mass,
+        center,
+        inertia: about.sum(),
+    }
 }

@@ -5,7 +5,7 @@ use super::tree::ElementRef;
 use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
 use crate::parsing::target::ParseTarget;
 use nalgebra::Isometry3;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A block of coordinates of MuJoCo's `qpos`.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,8 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     /// Poses in the world of the file's bodies, as given by the file.
     pub(super) poses: BTreeMap<BodyIndex, Isometry3<f64>>,
     pub(super) bodies: BTreeMap<&'d str, BodyIndex>,
+    /// Names of all bodies of the file.
+    pub(super) names: BTreeSet<&'d str>,
     pub(super) joints: BTreeMap<&'d str, JointIndex>,
     /// Bodies of the geoms that have collision geometry, by the names of the geoms.
     pub(super) collision_bodies: BTreeMap<String, BodyIndex>,

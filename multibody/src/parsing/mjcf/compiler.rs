@@ -1,21 +1,28 @@
 //! `<compiler>` and `<option>`: settings that apply to the whole file.
 
+use super::mesh_inertia::BodyInertia;
+use super::semantics::MjcfSemantics;
 use super::tree::ElementRef;
 use super::vocabulary;
 use crate::document::xml::Parsed;
 use crate::plant::MultibodyPlant;
-use nalgebra::{Isometry3, Quaternion, Unit, UnitQuaternion, Vector3};
+use crate::spatial::SpatialInertia;
+use nalgebra::{Isometry3, Quaternion, SymmetricEigen, Unit, UnitQuaternion, Vector3};
 use std::f64::consts::PI;
+use std::path::Path;
 use tarragon_framework::math;
 
 /// Attributes of `<compiler>` that are ignored, with the reasons.
-const IGNORED: [(&str, &str); 11] = [
+const IGNORED: [(&str, &str); 3] = [
     ("alignfree", "free joints move body frames as they are"),
+    ("discardvisual", "all geometry is kept"),
+    ("fusestatic", "bodies without joints are kept and welded"),
+];
+/// Attributes of `<compiler>` that Drake ignores in addition.
+const IGNORED_BY_DRAKE: [(&str, &str); 8] = [
     ("balanceinertia", "impossible inertias are errors"),
     ("boundinertia", "inertias are taken as they are"),
     ("boundmass", "masses are taken as they are"),
-    ("discardvisual", "all geometry is kept"),
-    ("fusestatic", "bodies without joints are kept and welded"),
     ("inertiagrouprange", "geoms of all groups count for inertia"),
     ("settotalmass", "masses are taken as they are"),
     ("strippath", "paths of files are taken as they are"),
@@ -58,8 +65,9 @@ pub(super) enum InertiaFromGeom {
     Always,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CompilerOptions {
+    pub(super) semantics: MjcfSemantics,
     degrees: bool,
     /// Axes of Euler angles in order; upper case stands for fixed axes.
     euler: [char; 3],
@@ -69,6 +77,19 @@ pub(super) struct CompilerOptions {
     pub(super) mesh_directory: String,
     /// Whether shapes are fitted to the bounding box of a mesh instead of its inertia box.
     pub(super) fit_aabb: bool,
+    pub(super) texture_directory: String,
+    /// Whether directories in the names of files are left out.
+    pub(super) strip_path: bool,
+    /// Whether meshes are solids bounded by their faces, unless they say otherwise.
+    pub(super) exact_mesh_inertia: bool,
+    /// Whether impossible moments of inertia are replaced by their mean.
+    pub(super) balance_inertia: bool,
+    /// Lower bounds of mass (kg) and moments of inertia (kg m^2); 0 if there is none.
+    pub(super) bounds: [f64; 2],
+    /// Groups of the geoms that count for inertia.
+    pub(super) inertia_groups: [f64; 2],
+    /// Mass of the model (kg), if it is set.
+    pub(super) total_mass: Option<f64>,
 }
 
 impl Default for CompilerOptions {
@@ -80,14 +101,25 @@ impl Default for CompilerOptions {
             inertia_from_geom: InertiaFromGeom::Auto,
             mesh_directory: String::new(),
             fit_aabb: false,
+            semantics: MjcfSemantics::default(),
+            texture_directory: String::new(),
+            strip_path: false,
+            exact_mesh_inertia: false,
+            balance_inertia: false,
+            bounds: [0.0; 2],
+            inertia_groups: [0.0, f64::INFINITY],
+            total_mass: None,
         }
     }
 }
 
 impl CompilerOptions {
     /// Reads all `<compiler>` elements of a file; later ones override earlier ones.
-    pub(super) fn read(root: ElementRef<'_>) -> Self {
-        let mut compiler = Self::default();
+    pub(super) fn read(root: ElementRef<'_>, semantics: MjcfSemantics) -> Self {
+        let mut compiler = Self {
+            semantics,
+            ..Self::default()
+        };
         for node in root.children_named("compiler") {
             // Errors were reported.
             let _ = compiler.update(node);
@@ -97,6 +129,10 @@ impl CompilerOptions {
 
     fn update(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
+        match self.as_drake() {
+            true => node.ignore_attributes(&IGNORED_BY_DRAKE),
+            false => self.update_masses(node)?,
+        }
         for child in node.children() {
             child.ignored(match child.tag() {
                 "lengthrange" => "actuators have no lengths",
@@ -135,6 +171,11 @@ impl CompilerOptions {
                 self.mesh_directory = text.into();
             }
         }
+        for directory in ["assetdir", "texturedir"] {
+            if let Some(text) = node.text(directory) {
+                self.texture_directory = text.into();
+            }
+        }
         if let Some(sequence) = node.text("eulerseq") {
             let axes: Vec<char> = sequence.trim().chars().collect();
             let known = axes.iter().all(|a| "xyzXYZ".contains(*a));
@@ -159,6 +200,101 @@ impl CompilerOptions {
         Ok(())
     }
 
+    /// Reads the attributes about masses and files, which Drake ignores.
+    fn update_masses(&mut self, node: ElementRef<'_>) -> Parsed<()> {
+        let flags = [
+            ("strippath", &mut self.strip_path),
+            ("exactmeshinertia", &mut self.exact_mesh_inertia),
+            ("balanceinertia", &mut self.balance_inertia),
+        ];
+        for (name, flag) in flags {
+            *flag = boolean(node, name)?.unwrap_or(*flag);
+        }
+        for (name, bound) in ["boundmass", "boundinertia"]
+            .into_iter()
+            .zip(&mut self.bounds)
+        {
+            *bound = node.number(name)?.unwrap_or(*bound).max(0.0);
+        }
+        let groups = node.vector::<2>("inertiagrouprange")?;
+        self.inertia_groups = groups.unwrap_or(self.inertia_groups);
+        if let Some(total) = node.number("settotalmass")? {
+            self.total_mass = Some(total).filter(|total| *total > 0.0);
+        }
+        Ok(())
+    }
+
+    /// Returns the mass properties of a body after `boundmass`, `boundinertia` and
+    /// `balanceinertia`.
+    ///
+    /// # Errors
+    /// Returns an error if no body can have them.
+    pub(super) fn corrected(&self, body: BodyInertia) -> crate::Result<SpatialInertia> {
+        let BodyInertia {
+            mut mass,
+            center,
+            mut inertia,
+        } = body;
+        let [least_mass, least_moment] = self.bounds;
+        mass = mass.max(least_mass);
+        if (least_moment > 0.0 || self.balance_inertia) && inertia.iter().all(|x| x.is_finite()) {
+            let mut eigen = SymmetricEigen::new(inertia);
+            let moments = &mut eigen.eigenvalues;
+            moments.apply(|m| *m = m.max(least_moment));
+            let unbalanced = 2.0 * moments.max() > moments.sum();
+            if self.balance_inertia && unbalanced {
+                moments.fill(moments.mean());
+            }
+            inertia = eigen.recompose();
+            inertia = (inertia + inertia.transpose()) * 0.5;
+        }
+        SpatialInertia::from_central(mass, center, inertia)
+    }
+
+    /// Returns true if the file is read as by Drake.
+    pub(super) fn as_drake(&self) -> bool {
+        self.semantics == MjcfSemantics::Drake
+    }
+
+    /// Returns the name of a file in one of the directories of the compiler.
+    pub(super) fn file_name(&self, directory: &str, file: &str) -> String {
+        if file.contains("://") {
+            return file.into();
+        }
+        let file = Path::new(file);
+        let stripped = file.file_name().filter(|_| self.strip_path);
+        let file = stripped.map_or(file, Path::new);
+        Path::new(directory)
+            .join(file)
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// Returns the rotation of Euler angles in the units of the file.
+    pub(super) fn euler(&self, angles: [f64; 3]) -> UnitQuaternion<f64> {
+        let turns = self.euler.iter().zip(angles);
+        turns.fold(UnitQuaternion::identity(), |r, (axis, angle)| {
+            let angle = self.angle(angle);
+            let turn = match axis.to_ascii_lowercase() {
+                'x' => math::rotation_x(angle),
+                'y' => math::rotation_y(angle),
+                _ => math::rotation_z(angle),
+            };
+            if axis.is_ascii_lowercase() {
+                r * turn
+            } else {
+                turn * r
+            }
+        })
+    }
+
+    /// Makes the directories of assets relative to that of the file itself.
+    pub(super) fn prepend_directory(&mut self, directory: &Path) {
+        for own in [&mut self.mesh_directory, &mut self.texture_directory] {
+            *own = directory.join(&*own).to_string_lossy().into_owned();
+        }
+    }
+
     /// Converts an angle of the file to radians.
     pub(super) fn angle(&self, angle: f64) -> f64 {
         if self.degrees {
@@ -168,8 +304,15 @@ impl CompilerOptions {
         }
     }
 
-    /// Reads the pose of an element from `pos` and its orientation; the identity if it has neither.
+    /// Reads the pose of an element in its body from `pos`, its orientation and the frames around
+    /// it; the identity if it has none of them.
     pub(super) fn pose(&self, node: ElementRef<'_>) -> Parsed<Isometry3<f64>> {
+        let pose = self.pose_in_frame(node)?;
+        Ok(node.frame().map_or(pose, |frame| frame.pose * pose))
+    }
+
+    /// Reads the pose of an element in the innermost frame around it.
+    pub(super) fn pose_in_frame(&self, node: ElementRef<'_>) -> Parsed<Isometry3<f64>> {
         let position = node.vector::<3>("pos")?.unwrap_or_default();
         let rotation = self.orientation(node)?.unwrap_or_default();
         Ok(math::pose(rotation, position.into()))
@@ -210,20 +353,7 @@ impl CompilerOptions {
             }
             "euler" => {
                 let angles = node.vector::<3>(name)?.unwrap_or_default();
-                let turns = self.euler.iter().zip(angles);
-                turns.fold(UnitQuaternion::identity(), |r, (axis, angle)| {
-                    let angle = self.angle(angle);
-                    let turn = match axis.to_ascii_lowercase() {
-                        'x' => math::rotation_x(angle),
-                        'y' => math::rotation_y(angle),
-                        _ => math::rotation_z(angle),
-                    };
-                    if axis.is_ascii_lowercase() {
-                        r * turn
-                    } else {
-                        turn * r
-                    }
-                })
+                self.euler(angles)
             }
             "xyaxes" => {
                 let [x0, x1, x2, y0, y1, y2] = node.vector::<6>(name)?.unwrap_or_default();

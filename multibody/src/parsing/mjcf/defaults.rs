@@ -1,24 +1,49 @@
 //! Default classes.
 
+use super::semantics::MjcfSemantics;
 use super::tree::{Attribute, ElementRef, overlay};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Class of elements that name none.
-const MAIN: &str = "main";
+pub(super) const MAIN: &str = "main";
+/// Elements of `<actuator>`; in MuJoCo, their defaults are one.
+const ACTUATORS: [&str; 9] = [
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "damper",
+    "cylinder",
+    "muscle",
+    "adhesion",
+];
+
+/// Elements whose defaults a class inherits in MuJoCo, apart from actuators.
+const INHERITED: [&str; 9] = [
+    "camera", "equality", "geom", "joint", "material", "mesh", "pair", "site", "tendon",
+];
+
+/// Attributes by element; nested classes share those that they do not change.
+type ClassAttributes = BTreeMap<String, Arc<[Attribute]>>;
 
 /// Default attributes by class and element name.
 ///
-/// A class extends the defaults of the enclosing class for the same element. As in Drake, a class
-/// without an entry for an element provides no defaults for it (MuJoCo: those of the enclosing
-/// class).
+/// A class extends the defaults of the enclosing class, in Drake only for the elements that it
+/// lists itself.
 #[derive(Debug, Default)]
 pub(super) struct DefaultClasses {
-    classes: BTreeMap<String, BTreeMap<String, Vec<Attribute>>>,
+    semantics: MjcfSemantics,
+    classes: BTreeMap<String, ClassAttributes>,
 }
 
 impl DefaultClasses {
-    pub(super) fn read(root: ElementRef<'_>) -> Self {
-        let mut defaults = Self::default();
+    pub(super) fn read(root: ElementRef<'_>, semantics: MjcfSemantics) -> Self {
+        let mut defaults = Self {
+            semantics,
+            classes: BTreeMap::new(),
+        };
         let mut waiting: Vec<(ElementRef<'_>, Option<&str>)> =
             root.children_named("default").map(|d| (d, None)).collect();
         waiting.reverse();
@@ -31,15 +56,15 @@ impl DefaultClasses {
                     continue;
                 }
             };
-            for element in node.children().filter(|c| c.tag() != "default") {
-                let inherited = around
-                    .and_then(|around| defaults.get(around, element.tag()))
-                    .unwrap_or_default();
-                let attributes = overlay(element.own(), inherited).cloned().collect();
-                let entry = defaults.classes.entry(class.into()).or_default();
-                entry.insert(element.tag().into(), attributes);
+            defaults.add_class(node, class, around);
+            // That of an attached model applies to its own elements only.
+            let is_own = node.document() == 0;
+            if around.is_none() && class != MAIN && is_own && defaults.inherits() {
+                // The outermost class is that of elements without a class, whatever its name.
+                let attributes = defaults.classes.get(class).cloned();
+                let main = defaults.classes.entry(MAIN.into()).or_default();
+                main.extend(attributes.unwrap_or_default());
             }
-            defaults.classes.entry(class.into()).or_default();
             let inside = node.children_named("default").map(|d| (d, Some(class)));
             let inside: Vec<_> = inside.collect();
             waiting.extend(inside.into_iter().rev());
@@ -47,20 +72,68 @@ impl DefaultClasses {
         defaults
     }
 
+    fn inherits(&self) -> bool {
+        self.semantics == MjcfSemantics::MuJoCo
+    }
+
+    fn add_class(&mut self, node: ElementRef<'_>, class: &str, around: Option<&str>) {
+        let inherits = self.inherits();
+        if inherits && !self.classes.contains_key(class) {
+            let inherited = around.and_then(|around| self.classes.get(around)).cloned();
+            self.classes
+                .insert(class.into(), inherited.unwrap_or_default());
+        }
+        let is_used = |tag: &str| !inherits || tag == ACTUATORS[0] || INHERITED.contains(&tag);
+        let elements = node.children().filter(|c| c.tag() != "default");
+        let elements: Vec<_> = elements.filter(|e| is_used(self.key(e.tag()))).collect();
+        for element in elements {
+            let base = if inherits { Some(class) } else { around };
+            let base = base.and_then(|base| self.get(base, element.tag()));
+            let attributes = overlay(element.own(), base.unwrap_or_default());
+            let attributes = attributes.cloned().collect();
+            let key = self.key(element.tag()).to_owned();
+            let entry = self.classes.entry(class.into()).or_default();
+            entry.insert(key, attributes);
+        }
+        self.classes.entry(class.into()).or_default();
+    }
+
+    /// Returns the name under which the defaults of an element are kept.
+    fn key<'t>(&self, tag: &'t str) -> &'t str {
+        match tag {
+            _ if !self.inherits() => tag,
+            tag if ACTUATORS.contains(&tag) => ACTUATORS[0],
+            "spatial" | "fixed" => "tendon",
+            tag => tag,
+        }
+    }
+
     fn get(&self, class: &str, tag: &str) -> Option<&[Attribute]> {
-        let attributes = self.classes.get(class)?.get(tag)?;
+        let attributes = self.classes.get(class)?.get(self.key(tag))?;
         Some(attributes)
     }
 
-    /// Returns the element with the defaults of its class: the class that it names, else the
-    /// `childclass` of the bodies around it.
+    /// Returns the element with the defaults of its class: the class that it names, else that of
+    /// the frame around it, else the `childclass` of the bodies around it.
     pub(super) fn apply<'a>(
         &'a self,
         node: ElementRef<'a>,
         childclass: Option<&str>,
     ) -> ElementRef<'a> {
+        self.apply_as(node, node.tag(), childclass)
+    }
+
+    /// Same as [`Self::apply`], with the defaults of elements named `tag`.
+    pub(super) fn apply_as<'a>(
+        &'a self,
+        node: ElementRef<'a>,
+        tag: &str,
+        childclass: Option<&str>,
+    ) -> ElementRef<'a> {
         let named = node.own().iter().find(|a| a.name == "class");
-        let class = named.map(|a| &*a.value).or(childclass).unwrap_or(MAIN);
+        let framed = node.frame().and_then(|f| f.class.as_deref());
+        let class = named.map(|a| &*a.value).or(framed).or(childclass);
+        let class = class.unwrap_or(MAIN);
         if let Some(named) = named.filter(|_| !self.classes.contains_key(class) && class != MAIN) {
             let message = format!(
                 "class '{}' is not defined; it gives no defaults",
@@ -68,7 +141,7 @@ impl DefaultClasses {
             );
             node.warning_at("class", message);
         }
-        node.with_defaults(self.get(class, node.tag()).unwrap_or_default())
+        node.with_defaults(self.get(class, tag).unwrap_or_default())
     }
 
     /// Warns about a `childclass` that is not defined.

@@ -18,7 +18,11 @@ const ALWAYS_ON: [(&str, &str); 1] =
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_equalities(&mut self, root: ElementRef<'d>) {
         for node in root.children_named("equality").flat_map(|e| e.children()) {
-            let node = self.document.defaults.apply(node, None);
+            let defaults = &self.document.defaults;
+            let node = match self.document.main_compiler().as_drake() {
+                true => defaults.apply(node, None),
+                false => defaults.apply_as(node, "equality", None),
+            };
             // Errors were reported.
             let _ = match node.tag() {
                 "connect" => self.add_connect(node),
@@ -46,9 +50,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             node.ignore_attributes(&ALWAYS_ON);
         }
         let Some(body1) = node.own_text("body1") else {
-            if node.own_text("site1").is_some() && node.own_text("site2").is_some() {
-                node.ignored("constraints between sites are not supported");
-                return Ok(());
+            let sites = (node.own_text("site1"), node.own_text("site2"));
+            if let (Some(site1), Some(site2)) = sites {
+                return self.connect_sites(node, site1, site2);
             }
             return Err(node.error("<connect> has no attributes 'body1' and 'anchor'"));
         };
@@ -61,6 +65,31 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             body_b: self.other_body(node, "body2")?,
             // The position of the anchor in the default configuration.
             p_bq: None,
+        };
+        let added = self.target.plant.add_ball_constraint(ball);
+        added.map_err(|e| node.error(e))
+    }
+
+    /// Connects two sites, which need not coincide in the configuration of the file.
+    fn connect_sites(&mut self, node: ElementRef<'_>, site1: &str, site2: &str) -> Parsed<()> {
+        if self.document.main_compiler().as_drake() {
+            node.ignored("constraints between sites are not supported");
+            return Ok(());
+        }
+        let place = |at: &str, name: &str| {
+            let mut sites = self.target.plant.sites().iter();
+            let site = sites
+                .find(|s| s.name() == name && s.model_instance() == self.instance)
+                .ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))?;
+            Ok((site.body(), site.pose_in_body().translation.vector))
+        };
+        let (body_a, p_ap) = place("site1", site1)?;
+        let (body_b, p_bq) = place("site2", site2)?;
+        let ball = BallConstraint {
+            body_a,
+            p_ap,
+            body_b,
+            p_bq: Some(p_bq),
         };
         let added = self.target.plant.add_ball_constraint(ball);
         added.map_err(|e| node.error(e))

@@ -4,23 +4,22 @@
 //! principal axes of inertia of the mesh, and its size is that of the box with the same inertia or
 //! of the box around the mesh.
 
-use super::assets::mass_of_mesh;
+use super::mesh_asset::MeshAsset;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, SymmetricEigen, Vector3};
 use tarragon_framework::math;
-use tarragon_geometry::Mesh;
 
 /// Fits a shape to a mesh; returns the numbers of attribute `size` and the pose of the shape in the
-/// frame of the mesh.
+/// frame of the geom.
 pub(super) fn fit(
     node: ElementRef<'_>,
     kind: &str,
-    mesh: &Mesh,
+    mesh: &MeshAsset,
     to_box: bool,
 ) -> Parsed<(Vec<f64>, Isometry3<f64>)> {
-    let solid = mass_of_mesh(node, mesh)?;
-    let eigen = SymmetricEigen::new(solid.inertia_about_center_of_mass());
+    let solid = mesh.solid(node)?;
+    let eigen = SymmetricEigen::new(solid.inertia);
     // The largest moment first, so that the box is longest along z.
     let mut order = [0, 1, 2];
     order.sort_by(|a, b| eigen.eigenvalues[*b].total_cmp(&eigen.eigenvalues[*a]));
@@ -30,16 +29,19 @@ pub(super) fn fit(
         eigen.eigenvectors.column(order[1]).into_owned(),
     );
     let axes = Matrix3::from_columns(&[x, y, x.cross(&y)]);
-    let x_mp = math::pose(math::rotation_from_matrix(&axes), solid.center_of_mass());
+    let x_mp = math::pose(math::rotation_from_matrix(&axes), solid.center);
     let (mut size, center) = if to_box {
-        let surface = mesh.surface().map_err(|e| node.error(e))?;
+        let surface = mesh.mesh.surface().map_err(|e| node.error(e))?;
         let points = surface.vertices().iter();
         let points: Vec<Vector3<f64>> = points
-            .map(|p| x_mp.inverse_transform_point(&(*p).into()).coords)
+            .map(|p| {
+                x_mp.inverse_transform_point(&(mesh.x_gm * Point3::from(*p)))
+                    .coords
+            })
             .collect();
         like_box(kind, &points)
     } else {
-        (like_inertia(kind, moments, solid.mass()), Vector3::zeros())
+        (like_inertia(kind, moments, solid.size), Vector3::zeros())
     };
     let scale = node.number("fitscale")?.unwrap_or(1.0);
     size.iter_mut().for_each(|x| *x *= scale);

@@ -1,14 +1,18 @@
 //! `<geom>`: shapes, appearance, friction and mass.
 
-use super::assets::{mass_of_mesh, read_rgba};
-use super::compiler::z_to;
+use super::assets::{Material, read_rgba};
+use super::compiler::{boolean, z_to};
 use super::fit::fit;
+use super::mesh_asset::MeshAsset;
+use super::mesh_inertia::{self, BodyInertia, UnitSolid};
 use super::sections::GlobalSections;
+use super::shell;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, VisualProperties};
 use crate::parsing::target::ParseTarget;
-use nalgebra::{Isometry3, Matrix3, Unit, Vector3};
+use nalgebra::{Isometry3, Unit, Vector3};
+use std::path::PathBuf;
 use tarragon_framework::math;
 use tarragon_geometry::{
     BoxShape, Capsule, CoulombFriction, Cylinder, Ellipsoid, HalfSpace, IllustrationProperties,
@@ -16,7 +20,7 @@ use tarragon_geometry::{
 };
 
 const OWN_CONTACT: &str = "the plant's contact model has its own stiffness and dissipation";
-const IGNORED: [(&str, &str); 10] = [
+const IGNORED: [(&str, &str); 9] = [
     ("fluidcoef", "no medium is simulated"),
     ("fluidshape", "no medium is simulated"),
     ("gap", "forces act wherever geoms overlap"),
@@ -25,7 +29,6 @@ const IGNORED: [(&str, &str); 10] = [
     ("solimp", OWN_CONTACT),
     ("solmix", "contacts combine the properties of both geoms"),
     ("solref", OWN_CONTACT),
-    ("shellinertia", "geoms are solid"),
     ("user", "user data is not supported"),
 ];
 
@@ -33,16 +36,6 @@ const IGNORED: [(&str, &str); 10] = [
 const WATER: f64 = 1000.0;
 /// Highest group of geoms that is drawn.
 const LAST_VISIBLE_GROUP: f64 = 2.0;
-
-/// Mass properties in the frame of the body.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct GeomInertia {
-    pub(super) mass: f64,
-    /// Centre of mass.
-    pub(super) center: Vector3<f64>,
-    /// About the centre of mass.
-    pub(super) inertia: Matrix3<f64>,
-}
 
 /// A geom that was read.
 pub(super) struct Geom<'a> {
@@ -53,9 +46,19 @@ pub(super) struct Geom<'a> {
     visible: bool,
     collides: bool,
     rgba: Rgba,
+    texture: Option<PathBuf>,
     friction: CoulombFriction,
     /// Mass properties, if requested; planes have none.
-    pub(super) solid: Option<GeomInertia>,
+    pub(super) solid: Option<BodyInertia>,
+}
+
+/// Shape of a geom.
+struct ReadShape<'a> {
+    shape: Shape,
+    /// Pose of the shape in the frame of the body.
+    pose: Isometry3<f64>,
+    /// The asset, if the shape is a mesh.
+    mesh: Option<&'a MeshAsset>,
 }
 
 /// Returns the colour of a geom that has none.
@@ -81,6 +84,23 @@ impl GlobalSections {
         geoms
     }
 
+    /// Returns the image on a geom, which only meshes have coordinates for.
+    fn texture(
+        &self,
+        node: ElementRef<'_>,
+        material: Option<&Material>,
+        shape: &Shape,
+    ) -> Option<PathBuf> {
+        let texture = material?.texture.as_ref()?;
+        if !matches!(shape, Shape::Mesh(_)) {
+            let message = "the texture of the material is ignored: only meshes have texture \
+                           coordinates";
+            node.warning_grouped("material", message);
+            return None;
+        }
+        Some(texture.clone())
+    }
+
     fn read_geom<'a>(
         &self,
         node: ElementRef<'a>,
@@ -91,9 +111,10 @@ impl GlobalSections {
             .name()
             .map_or_else(|| format!("geom{index}"), String::from);
         node.ignore_attributes(&IGNORED);
-        let Some((shape, x_bg)) = self.read_shape(node, &name)? else {
+        let Some(read) = self.read_shape(node, &name)? else {
             return Ok(None);
         };
+        let (shape, x_bg) = (read.shape, read.pose);
         let number = |name: &str, default| Ok(node.number(name)?.unwrap_or(default));
         let (contype, conaffinity) = (number("contype", 1.0)?, number("conaffinity", 1.0)?);
         let collides = contype != 0.0 || conaffinity != 0.0;
@@ -113,11 +134,10 @@ impl GlobalSections {
             node.warning_grouped("condim", message);
         }
         let friction = read_friction(node)?;
-        let rgba = match (read_rgba(node)?, node.text("material")) {
-            (Some(rgba), _) => Some(rgba),
-            (None, Some(material)) => self.assets.materials.get(material).copied().flatten(),
-            (None, None) => None,
-        };
+        let material = node
+            .text("material")
+            .and_then(|m| self.assets.materials.get(m));
+        let rgba = read_rgba(node)?.or(material.and_then(|m| m.rgba));
         if let Some(material) = node.text("material")
             && !self.assets.materials.contains_key(material)
         {
@@ -125,11 +145,14 @@ impl GlobalSections {
                 format!("geom '{name}': there is no material '{material}'; it is ignored");
             node.warning_at("material", message);
         }
-        let solid = match want_mass {
-            true => self.read_solid(node, &name, &shape, &x_bg)?,
+        let group = number("group", 0.0)?;
+        let [first, last] = self.main_compiler().inertia_groups;
+        let solid = match want_mass && first <= group && group <= last {
+            true => self.read_solid(node, &name, &shape, &x_bg, read.mesh)?,
             false => None,
         };
-        let visible = number("group", 0.0)? <= LAST_VISIBLE_GROUP;
+        let visible = group <= LAST_VISIBLE_GROUP;
+        let texture = self.texture(node, material, &shape);
         Ok(Some(Geom {
             node,
             name,
@@ -137,6 +160,7 @@ impl GlobalSections {
             shape,
             visible,
             collides,
+            texture,
             rgba: rgba.unwrap_or_else(grey),
             friction,
             solid,
@@ -144,16 +168,14 @@ impl GlobalSections {
     }
 
     /// Reads the shape and its pose; `None` if the geom is left out.
-    fn read_shape(
-        &self,
-        node: ElementRef<'_>,
-        name: &str,
-    ) -> Parsed<Option<(Shape, Isometry3<f64>)>> {
+    fn read_shape<'a>(&'a self, node: ElementRef<'_>, name: &str) -> Parsed<Option<ReadShape<'a>>> {
+        let compiler = self.compiler(node);
         let kind = node.text("type").map_or("sphere", str::trim);
         let fromto = node.vector::<6>("fromto")?;
         match kind {
             "plane" | "sphere" | "capsule" | "cylinder" | "mesh" => {}
-            "box" | "ellipsoid" if fromto.is_none() => {}
+            "box" | "ellipsoid" if fromto.is_none() || !compiler.as_drake() => {}
+            "hfield" if !compiler.as_drake() => return self.read_height_geom(node, name),
             "box" | "ellipsoid" => {
                 let message =
                     format!("geom '{name}' is left out: 'fromto' of a {kind} is not supported");
@@ -175,14 +197,16 @@ impl GlobalSections {
             }
         }
         let (mut x_bg, half_length) = match fromto {
-            None => (self.compiler.pose(node)?, None),
+            None => (compiler.pose(node)?, None),
             Some([a, b, c, d, e, f]) => {
                 let (from, to) = (Vector3::new(a, b, c), Vector3::new(d, e, f));
                 let Some((z, length)) = Unit::try_new_and_get(to - from, 1e-10) else {
                     let message = format!("geom '{name}': the two points of 'fromto' must differ");
                     return Err(node.error_at("fromto", message));
                 };
-                (math::pose(z_to(&z), (from + to) / 2.0), Some(length / 2.0))
+                let pose = math::pose(z_to(&z), (from + to) / 2.0);
+                let framed = node.frame().map_or(pose, |frame| frame.pose * pose);
+                (framed, Some(length / 2.0))
             }
         };
         let mesh = match node.text("mesh").map(str::trim).filter(|_| kind != "plane") {
@@ -204,16 +228,49 @@ impl GlobalSections {
             node.ignore_attributes(&[("fitscale", "the shape is not fitted to a mesh")]);
         }
         let size = match mesh {
-            Some(mesh) if kind == "mesh" => return Ok(Some((mesh.clone().into(), x_bg))),
+            Some(mesh) if kind == "mesh" => {
+                return Ok(Some(ReadShape {
+                    shape: mesh.mesh.clone().into(),
+                    pose: x_bg * mesh.x_gm,
+                    mesh: Some(mesh),
+                }));
+            }
             Some(mesh) => {
-                let (size, x_mp) = fit(node, kind, mesh, self.compiler.fit_aabb)?;
+                let (size, x_mp) = fit(node, kind, mesh, compiler.fit_aabb)?;
                 x_bg *= x_mp;
                 size
             }
-            None => node.numbers("size")?.unwrap_or_default(),
+            None if compiler.as_drake() => node.numbers("size")?.unwrap_or_default(),
+            None => node.numbers_over_defaults("size")?,
         };
         let shape = self.make_shape(node, name, kind, &size, half_length)?;
-        Ok(Some((shape, x_bg)))
+        Ok(Some(ReadShape {
+            shape,
+            pose: x_bg,
+            mesh: None,
+        }))
+    }
+
+    /// Reads a geom of type `hfield`.
+    fn read_height_geom<'a>(
+        &'a self,
+        node: ElementRef<'_>,
+        name: &str,
+    ) -> Parsed<Option<ReadShape<'a>>> {
+        let Some(asset) = node.text("hfield").map(str::trim) else {
+            let message = format!("geom '{name}' is a height field but has no attribute 'hfield'");
+            return Err(node.error(message));
+        };
+        let Some(field) = self.assets.height_fields.get(asset) else {
+            let message = format!("geom '{name}' is left out: there is no height field '{asset}'");
+            node.warning_at("hfield", message);
+            return Ok(None);
+        };
+        Ok(Some(ReadShape {
+            shape: field.clone().into(),
+            pose: self.compiler(node).pose(node)?,
+            mesh: None,
+        }))
     }
 
     fn make_shape(
@@ -237,8 +294,11 @@ impl GlobalSections {
             ([], Some(_)) => Err(missing(1)),
             _ => Err(missing(2)),
         };
-        let three = || match size {
-            [a, b, c, ..] => Ok((*a, *b, *c)),
+        let three = || match (size, half_length) {
+            // Between two points, the cross-section is square or round.
+            ([a, ..], Some(half)) => Ok((*a, *a, half)),
+            ([a, b, c, ..], None) => Ok((*a, *b, *c)),
+            ([], Some(_)) => Err(missing(1)),
             _ => Err(missing(3)),
         };
         let shape = match kind {
@@ -277,20 +337,28 @@ impl GlobalSections {
         name: &str,
         shape: &Shape,
         x_bg: &Isometry3<f64>,
-    ) -> Parsed<Option<GeomInertia>> {
+        mesh: Option<&MeshAsset>,
+    ) -> Parsed<Option<BodyInertia>> {
         let unit = match shape {
             Shape::HalfSpace(_) => return Ok(None),
+            // Of the meshes, height fields have no mass.
+            Shape::Mesh(_) if mesh.is_none() => return Ok(None),
             // Only a sphere without a size can have the radius 0 here.
             Shape::Sphere(s) if s.radius() == 0.0 && node.text("size").is_none() => {
                 return Ok(None);
             }
-            Shape::Mesh(mesh) => mass_of_mesh(node, mesh)?,
-            shape => {
-                let unit = calc_mass_properties(shape, 1.0);
-                unit.map_err(|e| node.error(format!("geom '{name}': {e}")))?
-            }
+            shape => match (mesh, self.is_shell(node, shape)?) {
+                // Its pose is that of the mesh already.
+                (Some(mesh), _) => mesh_inertia::of_mesh(node, &mesh.mesh, mesh.inertia)?,
+                (None, Some(shell)) => shell,
+                (None, None) => {
+                    let unit = calc_mass_properties(shape, 1.0);
+                    unit.map_err(|e| node.error(format!("geom '{name}': {e}")))?
+                        .into()
+                }
+            },
         };
-        if unit.volume() <= 0.0 {
+        if unit.size <= 0.0 {
             let message = format!(
                 "geom '{name}' has no volume and thus no inertia; give it a size, or give the body \
                  an <inertial>"
@@ -300,22 +368,36 @@ impl GlobalSections {
         let density = node.number("density")?.unwrap_or(WATER);
         let (mass, at) = match node.number("mass")? {
             Some(mass) => (mass, "mass"),
-            None => (density * unit.volume(), "density"),
+            None => (density * unit.size, "density"),
         };
         if !(mass >= 0.0 && mass.is_finite()) {
             let message =
                 format!("geom '{name}': the mass must be finite and at least 0, got {mass:?} kg");
             return Err(node.error_at(at, message));
         }
-        let r = x_bg.rotation.to_rotation_matrix();
-        let inertia = unit.inertia_about_center_of_mass() * (mass / unit.volume());
-        let inertia = r * inertia * r.inverse();
-        Ok(Some(GeomInertia {
+        let moved = unit.moved(x_bg);
+        Ok(Some(BodyInertia {
             mass,
-            center: (x_bg * nalgebra::Point3::from(unit.center_of_mass())).coords,
-            // Rounding leaves the product slightly asymmetric.
-            inertia: (inertia + inertia.transpose()) * 0.5,
+            center: moved.center,
+            inertia: moved.inertia * (mass / unit.size),
         }))
+    }
+
+    /// Returns the mass properties of the surface of a shape, if the geom asks for them.
+    fn is_shell(&self, node: ElementRef<'_>, shape: &Shape) -> Parsed<Option<UnitSolid>> {
+        if self.compiler(node).as_drake() {
+            node.ignore_attributes(&[("shellinertia", "geoms are solid")]);
+            return Ok(None);
+        }
+        if boolean(node, "shellinertia")? != Some(true) {
+            return Ok(None);
+        }
+        let shell = shell::of_shape(shape);
+        if shell.is_none() {
+            let message = "attribute 'shellinertia' of <geom> is ignored: this shape is solid";
+            node.warning_grouped("shellinertia", message);
+        }
+        Ok(shell)
     }
 }
 
@@ -363,9 +445,15 @@ impl Geom<'_> {
         if !self.visible {
             return Ok(vec![]);
         }
+        let mut illustration = IllustrationProperties::phong(self.rgba);
+        let mut perception = PerceptionProperties::phong(self.rgba);
+        if let Some(texture) = &self.texture {
+            illustration = illustration.with_diffuse_map(texture);
+            perception = perception.with_diffuse_map(texture);
+        }
         let properties = VisualProperties {
-            illustration: Some(IllustrationProperties::phong(self.rgba)),
-            perception: Some(PerceptionProperties::phong(self.rgba)),
+            illustration: Some(illustration),
+            perception: Some(perception),
         };
         target.register_visual(body, self.x_bg, self.shape.clone(), &self.name, properties)
     }

@@ -16,11 +16,11 @@ const MAX_ATTRIBUTES: usize = 200;
 /// Maximum number of elements; the largest published models have about ten thousand.
 const MAX_ELEMENTS: usize = 4_000_000;
 
-/// Reads a file and all files that it includes.
-pub(super) fn read(input: &ModelInput<'_>) -> (ElementTree, DiagnosticLog) {
+/// Reads a file and all files that it includes; the log may hold diagnostics of other files.
+pub(super) fn read(input: &ModelInput<'_>, log: DiagnosticLog) -> (ElementTree, DiagnosticLog) {
     let mut loader = IncludeLoader {
         tree: ElementTree::default(),
-        log: DiagnosticLog::default(),
+        log,
         directory: input.directory,
         open: vec![],
         includes: 0,
@@ -89,6 +89,8 @@ impl IncludeLoader<'_> {
                     .collect(),
                 children: vec![],
                 place: place(reader.place(node)),
+                document: 0,
+                frame: None,
             };
             if let (Some(parent), "include") = (parent, &*element.tag) {
                 self.include(&element, parent)?;

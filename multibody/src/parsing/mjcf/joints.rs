@@ -37,9 +37,8 @@ pub(super) fn is_free(node: ElementRef<'_>) -> bool {
 impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds the joints between a parent and a body.
     ///
-    /// Several joints are connected by massless bodies. All joints but the last are placed as if
-    /// the body were at the origin of its parent: as in Drake, the pose of the body enters with the
-    /// last joint.
+    /// Several joints are connected by massless bodies. The pose of the body enters with the first
+    /// joint; as read by Drake, with the last one.
     pub(super) fn add_joints(
         &mut self,
         body_node: ElementRef<'d>,
@@ -105,19 +104,31 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         last: ElementRef<'d>,
     ) -> Parsed<()> {
         let name = self.body_name(body);
+        let identity = Isometry3::identity();
+        let (first, last_pose) = match self.document.main_compiler().as_drake() {
+            true => (&identity, x_pb),
+            false if others.is_empty() => (&identity, x_pb),
+            false => (x_pb, &identity),
+        };
         let mut parent = parent;
         for (i, node) in others.iter().enumerate() {
-            let between = format!("{name}{i}");
+            let mut between = format!("{name}{i}");
+            if !self.document.main_compiler().as_drake() {
+                while self.names.contains(&*between) {
+                    between.push('_');
+                }
+            }
             let zero = SpatialInertia::zero();
             let added = self
                 .target
                 .plant
                 .add_rigid_body(&between, self.instance, zero);
             let between = added.map_err(|e| node.error(e))?;
-            self.add_joint(*node, parent, between, &Isometry3::identity())?;
+            let pose = if i == 0 { first } else { &identity };
+            self.add_joint(*node, parent, between, pose)?;
             parent = between;
         }
-        self.add_joint(last, parent, body, x_pb)
+        self.add_joint(last, parent, body, last_pose)
     }
 
     fn body_name(&self, body: BodyIndex) -> String {
@@ -140,8 +151,15 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let kind = node.text("type").map_or("hinge", str::trim);
         let position = Vector3::from(node.vector::<3>("pos")?.unwrap_or_default());
         let axis = Vector3::from(node.vector::<3>("axis")?.unwrap_or([0.0, 0.0, 1.0]));
+        let (position, axis) = match node.frame() {
+            None => (position, axis),
+            Some(frame) => (
+                frame.pose.transform_point(&position.into()).coords,
+                frame.pose.rotation * axis,
+            ),
+        };
         let damping = node.number("damping")?.unwrap_or(0.0);
-        let compiler = &self.document.compiler;
+        let compiler = self.document.compiler(node);
         let scale = |x: f64| match kind {
             "slide" => x,
             _ => compiler.angle(x),
@@ -240,7 +258,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         match node.choice(switch, &["true", "false", "auto"])? {
             Some("true") => Ok(Some(given.unwrap_or_default())),
             Some("false") => Ok(None),
-            _ if given.is_some() && !self.document.compiler.autolimits => {
+            _ if given.is_some() && !self.document.compiler(node).autolimits => {
                 let message = format!(
                     "'{range}' is given without '{switch}', and the compiler's 'autolimits' is off; set \
                      '{switch}'"

@@ -1,25 +1,35 @@
 //! MJCF, the XML of MuJoCo.
 //!
-//! The format is described by the "XML Reference" of MuJoCo's documentation. Names, the order of
-//! elements and the elements left out with a warning are those of Drake, so that a model gives the
-//! same plant as in Drake. Where Drake departs from MuJoCo, this parser follows Drake:
+//! The format is described by the "XML Reference" of MuJoCo's documentation. Names and the order of
+//! elements are those of Drake. Bodies, joints, masses, shapes and poses are those of MuJoCo 3.3:
+//! `frame`, `replicate`, `attach` and `flexcomp` are expanded first (`expand/`). A few differences
+//! from MuJoCo remain:
 //!
-//! * If a body has several joints, only the last one is placed at the pose of the body; the others
-//!   are placed as if that pose were the identity. Massless bodies connect the joints.
-//! * A class without defaults for an element provides none, even if an enclosing class does.
-//!   Materials have no defaults.
-//! * `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
-//!   `kv`.
+//! * Several joints of a body are connected by massless bodies.
+//! * The input of a motor is its effort; the limits of a `motor` follow from `ctrlrange`,
+//!   `forcerange` and `gear`.
 //! * `contype` and `conaffinity` only determine whether a geom has collision geometry; `group`
 //!   determines whether it is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
-//! * `frame`, `replicate`, `composite`, `flexcomp`, `attach`, tendons, sensors and height fields
-//!   are left out, and so are bodies inside a `frame`.
+//! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
+//!   elasticity, with a warning. Tendons and sensors are left out.
+//!
+//! [`MjcfSemantics::Drake`] reads files as Drake does, which departs from MuJoCo:
+//!
+//! * If a body has several joints, only the last one is placed at the pose of the body; the others
+//!   are placed as if that pose were the identity.
+//! * A class without defaults for an element provides none, even if an enclosing class does.
+//!   Materials have no defaults.
+//! * `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
+//!   `kv`; `gear` scales nothing.
+//! * What `expand/` expands, height fields, textures, meshes from numbers, `refpos`, `refquat`, and
+//!   the attributes of `compiler` that change masses, are left out, and so are bodies inside a
+//!   `frame`. The model must have a name.
 //!
 //! Everything else that a file asks for is left out with a warning, once per file and text;
 //! `docs/guide/models.md` has the list.
 //!
-//! This parser accepts the following, which Drake refuses:
+//! Both accept the following, which Drake refuses:
 //!
 //! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,
 //! * shapes whose size is fitted to a mesh,
@@ -27,7 +37,7 @@
 //! * `exclude` and `connect` of the world body,
 //! * included files in the directory of the file that includes them.
 //!
-//! This parser keeps the following, which Drake ignores, without making it part of the plant: sites
+//! Both keep the following, which Drake ignores, without making it part of the plant: sites
 //! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`), `weld`
 //! and `joint` equalities (`model_equalities`).
 
@@ -40,25 +50,37 @@ mod compiler;
 mod contact;
 mod defaults;
 mod equality;
+mod expand;
 mod fit;
 mod geoms;
+mod heightfield;
 mod include;
 mod joints;
+mod mesh_asset;
+mod mesh_inertia;
+mod meshes;
 mod msh;
 mod sections;
+mod semantics;
+mod shell;
 mod tree;
 mod vocabulary;
+
+pub use semantics::MjcfSemantics;
 
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::Diagnostic;
 use crate::document::input::ModelInput;
-use crate::model::ModelInstanceIndex;
-use assets::Assets;
+use crate::document::xml::Parsed;
+use crate::model::{BodyIndex, ModelInstanceIndex};
+use assets::{AssetContext, Assets};
 use builder::MjcfBuilder;
 use compiler::CompilerOptions;
 use defaults::DefaultClasses;
+use expand::Expanded;
 use sections::GlobalSections;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use tree::{DiagnosticLog, ElementRef, ElementTree};
 
 /// Elements under the root that are left out, with the reasons.
@@ -96,8 +118,16 @@ pub(crate) fn parse(
     target: &mut ParseTarget<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ModelInstanceIndex> {
-    let (tree, log) = include::read(input);
-    let model = add_model(input, naming, target, &tree, &log);
+    let expanded = {
+        let resolve = |uri: &str, directory: Option<&Path>| target.resolve(uri, directory);
+        expand::read(input, target.mjcf_semantics, &resolve)
+    };
+    let Expanded {
+        tree,
+        log,
+        compilers,
+    } = expanded;
+    let model = add_model(input, naming, target, &tree, &log, compilers);
     diagnostics.extend(log.into_diagnostics());
     model.into_iter().collect()
 }
@@ -108,6 +138,7 @@ fn add_model(
     target: &mut ParseTarget<'_>,
     tree: &ElementTree,
     log: &DiagnosticLog,
+    compilers: Vec<CompilerOptions>,
 ) -> Option<ModelInstanceIndex> {
     // The tree is empty only if the file could not be read, which was reported.
     tree.elements.first()?;
@@ -119,20 +150,22 @@ fn add_model(
         ));
         return None;
     }
-    let Some(name) = naming.name.or(root.own_text("model")) else {
-        root.error("<mujoco> has no attribute 'model'; add it, or load the model under a name");
-        return None;
-    };
-    let instance = target.add_model_instance(naming.scope, name);
+    let semantics = target.mjcf_semantics;
+    let name = model_name(input, naming, root, semantics).ok()?;
+    let instance = target.add_model_instance(naming.scope, &name);
     let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;
     vocabulary::check(tree, root);
     compiler::read_options(root, target.plant);
-    let compiler = CompilerOptions::read(root);
-    let defaults = DefaultClasses::read(root);
+    let defaults = DefaultClasses::read(root, semantics);
     let resolve = |uri: &str| target.resolve(uri, input.directory);
-    let assets = Assets::read(root, &compiler, &defaults, &resolve);
+    let context = AssetContext {
+        compilers: &compilers,
+        defaults: &defaults,
+        resolve: &resolve,
+    };
+    let assets = Assets::read(root, &context);
     let document = GlobalSections {
-        compiler,
+        compilers,
         defaults,
         assets,
     };
@@ -142,15 +175,18 @@ fn add_model(
         instance,
         poses: BTreeMap::new(),
         bodies: BTreeMap::new(),
+        names: body_names(root),
         joints: BTreeMap::new(),
         collision_bodies: BTreeMap::new(),
         armatures: BTreeMap::new(),
         coordinates: vec![],
         num_cameras: 0,
     };
+    let first = BodyIndex::new(builder.target.plant.num_bodies());
     for world in root.children_named("worldbody") {
         builder.add_worldbody(world);
     }
+    builder.set_total_mass(first);
     builder.add_actuators(root);
     builder.add_contact(root);
     builder.add_equalities(root);
@@ -163,4 +199,42 @@ fn add_model(
         }
     }
     Some(instance)
+}
+
+/// Returns the name of the model: the one given by the caller, the file's own, or the file's stem.
+fn model_name(
+    input: &ModelInput<'_>,
+    naming: &ModelNaming<'_>,
+    root: ElementRef<'_>,
+    semantics: MjcfSemantics,
+) -> Parsed<String> {
+    if let Some(name) = naming.name.or(root.own_text("model")) {
+        return Ok(name.into());
+    }
+    // A text has no file name.
+    let stem = input.directory.and(Path::new(input.file).file_stem());
+    let stem = stem.map(|s| s.to_string_lossy().into_owned());
+    match stem.filter(|s| !s.is_empty() && semantics == MjcfSemantics::MuJoCo) {
+        Some(stem) => {
+            root.warning(format!(
+                "<mujoco> has no attribute 'model'; the model is named '{stem}' after its file"
+            ));
+            Ok(stem)
+        }
+        None => {
+            Err(root
+                .error("<mujoco> has no attribute 'model'; add it, or load the model under a name"))
+        }
+    }
+}
+
+/// Returns the names of all bodies.
+fn body_names<'d>(root: ElementRef<'d>) -> BTreeSet<&'d str> {
+    let mut names = BTreeSet::new();
+    let mut waiting: Vec<ElementRef<'d>> = root.children_named("worldbody").collect();
+    while let Some(node) = waiting.pop() {
+        names.extend(node.name());
+        waiting.extend(node.children_named("body"));
+    }
+    names
 }

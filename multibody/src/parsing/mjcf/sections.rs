@@ -3,10 +3,23 @@
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
 use super::defaults::DefaultClasses;
+use super::tree::ElementRef;
 
 /// Compiler options, default classes and assets, read before bodies are added.
 pub(super) struct GlobalSections {
-    pub(super) compiler: CompilerOptions,
+    /// Compilers of the documents, by number: the file itself, then the models that it attaches.
+    pub(super) compilers: Vec<CompilerOptions>,
     pub(super) defaults: DefaultClasses,
     pub(super) assets: Assets,
+}
+
+impl GlobalSections {
+    /// Returns the compiler of the document that an element is from.
+    pub(super) fn compiler(&self, node: ElementRef<'_>) -> &CompilerOptions {
+        &self.compilers[node.document()]
+    }
+    /// Returns the compiler of the file itself.
+    pub(super) fn main_compiler(&self) -> &CompilerOptions {
+        &self.compilers[0]
+    }
 }

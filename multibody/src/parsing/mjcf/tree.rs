@@ -3,6 +3,7 @@
 use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
 use crate::document::numbers::ParsedNumbers;
 use crate::document::xml::{Parsed, Reported, count, exactly, parse_numbers};
+use nalgebra::Isometry3;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -30,13 +31,26 @@ impl Attribute {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MjcfElement {
     pub(super) tag: String,
     pub(super) attributes: Vec<Attribute>,
     /// Indices of elements, in order.
     pub(super) children: Vec<usize>,
     pub(super) place: FilePosition,
+    /// Number of the document: 0, or that of an attached model.
+    pub(super) document: usize,
+    /// The frames around the element that expansion has removed.
+    pub(super) frame: Option<Box<ExpandedFrame>>,
+}
+
+/// Frames between an element and the body around it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ExpandedFrame {
+    /// Pose in the frame of the body.
+    pub(super) pose: Isometry3<f64>,
+    /// Class of elements that name none, in place of that of the body.
+    pub(super) class: Option<String>,
 }
 
 /// All elements of a document, with the root first. The list is flat, so that elements may be
@@ -169,6 +183,14 @@ impl<'a> ElementRef<'a> {
     fn element(&self) -> &'a MjcfElement {
         &self.tree.elements[self.index]
     }
+    /// Returns the number of the document that the element is from.
+    pub(super) fn document(&self) -> usize {
+        self.element().document
+    }
+    /// Returns the frames around the element within its body.
+    pub(super) fn frame(&self) -> Option<&'a ExpandedFrame> {
+        self.element().frame.as_deref()
+    }
     pub(super) fn tag(&self) -> &'a str {
         &self.element().tag
     }
@@ -266,6 +288,20 @@ impl<'a> ElementRef<'a> {
     /// Reads the numbers of an attribute, none of them NaN; `None` if the attribute is absent.
     pub(super) fn numbers(&self, name: &str) -> Parsed<Option<Vec<f64>>> {
         self.checked(name, |reading| Ok(reading.numbers.clone()))
+    }
+    /// Reads the numbers of an attribute; if the element gives fewer of them than its class, the
+    /// remaining ones of the class follow.
+    pub(super) fn numbers_over_defaults(&self, name: &str) -> Parsed<Vec<f64>> {
+        let mut numbers = self.numbers(name)?.unwrap_or_default();
+        let is_own = self.own().iter().any(|a| a.name == name);
+        let inherited = self.defaults.iter().find(|a| a.name == name && is_own);
+        if let Some(inherited) = inherited {
+            // Errors of the class are reported where an element uses it.
+            let reading = parse_numbers(name, &inherited.value).map(|r| r.numbers);
+            let reading = reading.unwrap_or_default();
+            numbers.extend(reading.iter().skip(numbers.len()));
+        }
+        Ok(numbers)
     }
     /// Applies `check` to the numbers of an attribute; `None` if the attribute is absent. Warns
     /// about text after the numbers.

@@ -1,0 +1,263 @@
+//! `<mesh>` of `<asset>`: meshes from files and from numbers.
+
+use super::assets::Assets;
+use super::compiler::CompilerOptions;
+use super::mesh_asset::MeshAsset;
+use super::mesh_inertia::MeshInertia;
+use super::msh;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use tarragon_framework::math;
+use tarragon_geometry::mesh::{PolygonSurfaceMesh, TriangleSurfaceMesh, convex_hull};
+use tarragon_geometry::{InMemoryMesh, MemoryFile, Mesh, MeshSource};
+
+/// Attributes of `<mesh>` without a meaning for the plant, with the reasons.
+const IGNORED: [(&str, &str); 2] = [
+    ("maxhullvert", "convex hulls are exact"),
+    ("smoothnormal", "normals are those of the file"),
+];
+/// Attributes of `<mesh>` that Drake ignores in addition.
+const IGNORED_BY_DRAKE: [(&str, &str); 6] = [
+    ("face", "meshes are read from files only"),
+    ("params", "meshes are read from files only"),
+    ("refpos", "vertices are used as they are in the file"),
+    ("refquat", "vertices are used as they are in the file"),
+    ("vertex", "meshes are read from files only"),
+    ("builtin", "meshes are read from files only"),
+];
+/// Maximum number of vertices, and of faces, of a mesh whose numbers are in the model file.
+const MAX_INLINE: usize = 4_000_000;
+
+impl Assets {
+    pub(super) fn read_mesh(
+        &mut self,
+        node: ElementRef<'_>,
+        compiler: &CompilerOptions,
+        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
+    ) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED);
+        if compiler.as_drake() {
+            node.ignore_attributes(&IGNORED_BY_DRAKE);
+        }
+        let name = node.name();
+        let file = node.own_text("file");
+        let builtin = node
+            .text("builtin")
+            .map(str::trim)
+            .filter(|_| !compiler.as_drake());
+        let inline = node.text("vertex").is_some() && !compiler.as_drake();
+        if file.is_none() && !inline && builtin != Some("sphere") {
+            let name = name.unwrap_or_default();
+            let why = match node.text("builtin") {
+                Some(builtin) if !compiler.as_drake() => {
+                    format!("builtin '{builtin}' is not supported")
+                }
+                _ => "meshes are read from files only".into(),
+            };
+            node.warning(format!(
+                "mesh '{name}' has no attribute 'file'; it is left out: {why}"
+            ));
+            return Ok(());
+        }
+        let inertia = mesh_inertia_of(node, compiler)?;
+        let stem = file.and_then(|file| Path::new(file).file_stem());
+        let name = name.map_or_else(
+            || {
+                stem.map(|s| s.to_string_lossy().into_owned())
+                    .unwrap_or_default()
+            },
+            String::from,
+        );
+        let scale = node.vector::<3>("scale")?.unwrap_or([1.0; 3]);
+        let source = match file {
+            Some(file) => {
+                let uri = compiler.file_name(&compiler.mesh_directory, file);
+                let path = resolve(&uri).map_err(|why| node.error_at("file", why))?;
+                let binary = path
+                    .extension()
+                    .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
+                match binary {
+                    true => msh::read(&path)
+                        .map_err(|why| node.error_at("file", why))?
+                        .into(),
+                    false => path.into(),
+                }
+            }
+            None if inline => inline_mesh(node, &name)?,
+            None => builtin_sphere(node, &name)?,
+        };
+        let asset = place(node, compiler, source, scale.into(), inertia)?;
+        self.meshes.insert(name, asset);
+        Ok(())
+    }
+}
+
+/// Returns the distribution of mass that a `<mesh>` asks for.
+fn mesh_inertia_of(node: ElementRef<'_>, compiler: &CompilerOptions) -> Parsed<MeshInertia> {
+    if compiler.as_drake() {
+        if let Some(other) = node
+            .text("inertia")
+            .map(str::trim)
+            .filter(|i| *i != "exact" && *i != "legacy")
+        {
+            let message = format!("inertia '{other}' is ignored: meshes are solid");
+            node.warning_at("inertia", message);
+        }
+        return Ok(MeshInertia::Solid);
+    }
+    let words = ["exact", "convex", "legacy", "shell"];
+    Ok(match node.choice("inertia", &words)? {
+        Some("exact") => MeshInertia::Exact,
+        Some("convex") => MeshInertia::Convex,
+        Some("shell") => MeshInertia::Shell,
+        None if compiler.exact_mesh_inertia => MeshInertia::Exact,
+        _ => MeshInertia::Legacy,
+    })
+}
+
+/// Applies `refpos`, `refquat` and `scale`: a vertex v becomes `scale * refquat^-1 (v - refpos)`.
+fn place(
+    node: ElementRef<'_>,
+    compiler: &CompilerOptions,
+    source: MeshSource,
+    scale: Vector3<f64>,
+    inertia: MeshInertia,
+) -> Parsed<MeshAsset> {
+    let scaled = |source: MeshSource, scale| {
+        let mesh = Mesh::with_scale(source, scale);
+        mesh.map_err(|e| node.error_at("scale", e))
+    };
+    let (mut position, mut turn) = (Vector3::zeros(), UnitQuaternion::identity());
+    if !compiler.as_drake() {
+        position = node.vector::<3>("refpos")?.unwrap_or_default().into();
+        if let Some(q) = node.vector::<4>("refquat")? {
+            let wrong = || node.error_at("refquat", "the quaternion must not be zero");
+            turn = math::quaternion_wxyz(q).ok_or_else(wrong)?.inverse();
+        }
+    }
+    let is_turned = turn.angle() != 0.0;
+    if is_turned && (scale.x != scale.y || scale.x != scale.z) {
+        // The scale is along the axes after the rotation, which no shape can express.
+        let mesh = scaled(source, Vector3::repeat(1.0))?;
+        let surface = mesh.surface().map_err(|e| node.error(e))?;
+        let vertices = surface.vertices().iter();
+        let vertices: Vec<Vector3<f64>> = vertices
+            .map(|v| (turn * (v - position)).component_mul(&scale))
+            .collect();
+        let faces: Vec<[u32; 3]> = surface.triangles().iter().map(|t| t.vertices()).collect();
+        let name = mesh.source().description();
+        return Ok(MeshAsset {
+            mesh: scaled(to_obj(&vertices, &faces, &name), Vector3::repeat(1.0))?,
+            x_gm: Isometry3::identity(),
+            inertia,
+        });
+    }
+    let shift = match is_turned {
+        true => turn * position * scale.x,
+        false => position.component_mul(&scale),
+    };
+    Ok(MeshAsset {
+        mesh: scaled(source, scale)?,
+        x_gm: math::pose(turn, -shift),
+        inertia,
+    })
+}
+
+/// Returns a mesh of given vertices and faces as an OBJ file in memory.
+pub(super) fn to_obj(vertices: &[Vector3<f64>], faces: &[[u32; 3]], name: &str) -> MeshSource {
+    let mut obj = String::new();
+    for v in vertices {
+        // Writing to a string does not fail.
+        let _ = writeln!(obj, "v {:?} {:?} {:?}", v.x, v.y, v.z);
+    }
+    for [a, b, c] in faces {
+        let _ = writeln!(obj, "f {} {} {}", a + 1, b + 1, c + 1);
+    }
+    InMemoryMesh::new(MemoryFile::new(obj, ".obj", name.to_owned())).into()
+}
+
+/// Returns the unit sphere of MuJoCo: an icosahedron that is refined `params` times.
+fn builtin_sphere(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
+    let level = node.number("params")?.unwrap_or(0.0);
+    if !(0.0..=4.0).contains(&level) || level.fract() != 0.0 {
+        let message = format!(
+            "mesh '{name}': 'params' of a sphere must be an integer from 0 to 4, got {level:?}"
+        );
+        return Err(node.error_at("params", message));
+    }
+    let golden = (1.0 + 5.0_f64.sqrt()) / 2.0;
+    let mut vertices: Vec<Vector3<f64>> = vec![];
+    for (a, b) in [
+        (1.0, golden),
+        (-1.0, golden),
+        (1.0, -golden),
+        (-1.0, -golden),
+    ] {
+        vertices.push(Vector3::new(0.0, a, b).normalize());
+        vertices.push(Vector3::new(a, b, 0.0).normalize());
+        vertices.push(Vector3::new(b, 0.0, a).normalize());
+    }
+    for _ in 0..level as usize {
+        // The midpoints of the edges of the hull, on the sphere.
+        let hull = hull_of(node, &vertices)?;
+        let mut seen = BTreeSet::new();
+        let points = hull.vertices();
+        for triangle in hull.triangles() {
+            let [a, b, c] = triangle.vertices();
+            for (a, b) in [(a, b), (b, c), (c, a)] {
+                if seen.insert((a.min(b), a.max(b))) {
+                    let middle = points[a as usize] + points[b as usize];
+                    vertices.push(middle.normalize());
+                }
+            }
+        }
+    }
+    let hull = hull_of(node, &vertices)?;
+    let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
+    Ok(to_obj(hull.vertices(), &faces, name))
+}
+
+fn hull_of(node: ElementRef<'_>, vertices: &[Vector3<f64>]) -> Parsed<TriangleSurfaceMesh> {
+    let hull = convex_hull(vertices).and_then(PolygonSurfaceMesh::from_hull);
+    let hull = hull.map_err(|e| node.error_at("vertex", e))?;
+    Ok(hull.to_triangles())
+}
+
+/// Reads a mesh from `vertex` and `face`; without faces, it is the convex hull of the vertices.
+fn inline_mesh(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
+    let numbers = node.numbers("vertex")?.unwrap_or_default();
+    let (points, rest) = numbers.as_chunks::<3>();
+    if points.len() < 4 || !rest.is_empty() || points.len() > MAX_INLINE {
+        let message = format!(
+            "mesh '{name}': 'vertex' must have three numbers for each of 4 to {MAX_INLINE} \
+             vertices, got {} numbers",
+            numbers.len()
+        );
+        return Err(node.error_at("vertex", message));
+    }
+    if numbers.iter().any(|x| !x.is_finite()) {
+        let message = format!("mesh '{name}': the vertices must be finite");
+        return Err(node.error_at("vertex", message));
+    }
+    let vertices: Vec<Vector3<f64>> = points.iter().map(|p| (*p).into()).collect();
+    let Some(indices) = node.numbers("face")? else {
+        let hull = hull_of(node, &vertices)?;
+        let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
+        return Ok(to_obj(hull.vertices(), &faces, name));
+    };
+    let (triples, rest) = indices.as_chunks::<3>();
+    let is_index = |x: &f64| *x >= 0.0 && *x < vertices.len() as f64 && x.fract() == 0.0;
+    if triples.is_empty() || !rest.is_empty() || !indices.iter().all(is_index) {
+        let message = format!(
+            "mesh '{name}': 'face' must have three indices from 0 to {} for each face",
+            vertices.len() - 1
+        );
+        return Err(node.error_at("face", message));
+    }
+    let faces: Vec<[u32; 3]> = triples.iter().map(|t| t.map(|i| i as u32)).collect();
+    Ok(to_obj(&vertices, &faces, name))
+}
