@@ -32,9 +32,19 @@ pub(crate) struct Options {
     /// Treats warnings as errors, including those about things missing from a picture.
     #[arg(long)]
     strict: bool,
-    /// Reads MJCF files as Drake does, where that differs from MuJoCo.
-    #[arg(long)]
-    mjcf_as_drake: bool,
+    /// Reading of MJCF files where Drake's differs from MuJoCo's; `auto` is Drake's for files of
+    /// which Drake reads all that determines bodies.
+    #[arg(long, value_enum, default_value_t)]
+    mjcf_semantics: MjcfReading,
+}
+
+/// Reading of MJCF files.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum MjcfReading {
+    #[default]
+    Auto,
+    Drake,
+    Mujoco,
 }
 
 impl ModelArgs {
@@ -54,7 +64,7 @@ impl ModelArgs {
 }
 
 impl Options {
-    /// Adds the packages to the parser, and makes it strict or read MJCF as Drake if requested.
+    /// Adds the packages to the parser, and makes it strict if requested.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
         let packages = parser.package_map_mut();
         if let Some(file) = &self.packages {
@@ -66,9 +76,11 @@ impl Options {
                 .map_err(|e| format!("--package {e}"))?;
         }
         parser.set_strict_parsing(self.strict);
-        if self.mjcf_as_drake {
-            parser.set_mjcf_semantics(MjcfSemantics::Drake);
-        }
+        parser.set_mjcf_semantics(match self.mjcf_semantics {
+            MjcfReading::Auto => MjcfSemantics::Auto,
+            MjcfReading::Drake => MjcfSemantics::Drake,
+            MjcfReading::Mujoco => MjcfSemantics::MuJoCo,
+        });
         Ok(())
     }
 

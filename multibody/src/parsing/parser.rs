@@ -92,8 +92,7 @@ impl<'p> Parser<'p> {
     pub fn set_strict_parsing(&mut self, strict: bool) {
         self.strict = strict;
     }
-    /// Sets how MJCF files are read where Drake's reading differs from MuJoCo's; as MuJoCo reads
-    /// them by default.
+    /// Sets how MJCF files are read where Drake's reading differs from MuJoCo's.
     pub fn set_mjcf_semantics(&mut self, semantics: MjcfSemantics) {
         self.mjcf_semantics = semantics;
     }

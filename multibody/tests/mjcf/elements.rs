@@ -10,7 +10,10 @@ use tarragon_multibody::*;
 
 /// Loads a text as MuJoCo reads it.
 fn load(text: &str) -> Loaded {
-    load_with(|p| p.add_models_from_string(text, "xml"))
+    load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        p.add_models_from_string(text, "xml")
+    })
 }
 /// A model with the elements `world` in its `<worldbody>`, and `others` before it.
 fn world_after(others: &str, world: &str) -> Loaded {
@@ -453,4 +456,27 @@ fn what_is_left_out_is_named() {
         path.display()
     );
     world_after(&text, "").says("the texture is left out");
+}
+
+#[test]
+fn files_that_drake_reads_in_full_are_read_as_by_drake() {
+    let load = |text: &str| load_with(|p| p.add_models_from_string(text, "xml"));
+    // The first joint of the arm is at the pose of the body for MuJoCo only.
+    let arm = "<body name='arm' pos='1 0 0'><joint name='a' axis='0 0 1'/>\
+               <joint name='b' axis='0 1 0'/><geom size='1'/></body>";
+    let place = |model: &Loaded| {
+        let joint = model.joint("a");
+        let frame = model.plant.frame(joint.frame_on_parent().unwrap()).unwrap();
+        frame.pose_in_body().translation.x
+    };
+    let of = |mujoco: &str, world: &str| {
+        load(&format!(
+            "<mujoco {mujoco}><worldbody>{world}</worldbody></mujoco>"
+        ))
+    };
+    let named = of("model='m'", arm).ok();
+    let framed = of("model='m'", &format!("<frame>{arm}</frame>")).ok();
+    assert_eq!((place(&named), place(&framed)), (0.0, 1.0));
+    // A text has no file to be named after.
+    assert!(of("", arm).error().contains("has no attribute 'model'"));
 }

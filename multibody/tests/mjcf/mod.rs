@@ -34,7 +34,10 @@ fn load_file(path: &Path) -> Loaded {
 }
 /// Loads a file as MuJoCo reads it.
 fn load_file_as_mujoco(path: &Path) -> Loaded {
-    load_with(|p| p.add_models(path))
+    load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        p.add_models(path)
+    })
 }
 /// A model `m` with the elements `world` in its `<worldbody>`, and `others` after it.
 fn world_and(world: &str, others: &str) -> Loaded {

@@ -83,7 +83,7 @@ fn inspect(root: &Path, entry: &Value, truth: &Value, scratch: &TempDir) -> Valu
     command
         .arg("inspect")
         .arg(model)
-        .arg("--mjcf-as-drake")
+        .args(["--mjcf-semantics", "drake"])
         .arg("--json")
         .arg("--q")
         .arg(q);

@@ -14,7 +14,8 @@
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
 //!   elasticity, with a warning. Tendons and sensors are left out.
 //!
-//! [`MjcfSemantics::Drake`] reads files as Drake does, which departs from MuJoCo:
+//! Files of which Drake reads all that determines bodies are read as Drake does, unless
+//! [`MjcfSemantics::MuJoCo`] is asked for. Drake departs from MuJoCo:
 //!
 //! * If a body has several joints, only the last one is placed at the pose of the body; the others
 //!   are placed as if that pose were the identity.
@@ -120,20 +121,22 @@ pub(crate) fn parse(
 ) -> Vec<ModelInstanceIndex> {
     let expanded = {
         let resolve = |uri: &str, directory: Option<&Path>| target.resolve(uri, directory);
-        expand::read(input, target.mjcf_semantics, &resolve)
+        let semantics = (target.mjcf_semantics, naming.name.is_some());
+        expand::read(input, semantics, &resolve)
     };
     let Expanded {
         tree,
         log,
         compilers,
+        semantics,
     } = expanded;
-    let model = add_model(input, naming, target, &tree, &log, compilers);
+    let model = add_model((input, semantics), naming, target, &tree, &log, compilers);
     diagnostics.extend(log.into_diagnostics());
     model.into_iter().collect()
 }
 
 fn add_model(
-    input: &ModelInput<'_>,
+    (input, semantics): (&ModelInput<'_>, MjcfSemantics),
     naming: &ModelNaming<'_>,
     target: &mut ParseTarget<'_>,
     tree: &ElementTree,
@@ -150,7 +153,6 @@ fn add_model(
         ));
         return None;
     }
-    let semantics = target.mjcf_semantics;
     let name = model_name(input, naming, root, semantics).ok()?;
     let instance = target.add_model_instance(naming.scope, &name);
     let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;

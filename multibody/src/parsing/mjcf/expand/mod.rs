@@ -28,12 +28,15 @@ pub(super) struct Expanded {
     pub(super) log: DiagnosticLog,
     /// Compilers of the documents, by number.
     pub(super) compilers: Vec<CompilerOptions>,
+    /// The reading of this file.
+    pub(super) semantics: MjcfSemantics,
 }
 
-/// Reads a file with all files that it includes and attaches.
+/// Reads a file with all files that it includes and attaches. `is_named` tells whether the caller
+/// names the model.
 pub(super) fn read(
     input: &ModelInput<'_>,
-    semantics: MjcfSemantics,
+    (mut semantics, is_named): (MjcfSemantics, bool),
     resolve: Resolve<'_>,
 ) -> Expanded {
     let (tree, log) = include::read(input, DiagnosticLog::default());
@@ -51,6 +54,7 @@ pub(super) fn read(
     };
     if !expander.tree.elements.is_empty() {
         let root = ElementRef::root(&expander.tree, &expander.log);
+        semantics = semantics.of_file(&expander.tree, root, is_named);
         expander.compilers = vec![CompilerOptions::read(root, semantics)];
         if semantics == MjcfSemantics::MuJoCo {
             // Errors were reported.
@@ -61,5 +65,6 @@ pub(super) fn read(
         tree: expander.tree,
         log: expander.log,
         compilers: expander.compilers,
+        semantics,
     }
 }
