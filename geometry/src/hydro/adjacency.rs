@@ -4,12 +4,9 @@ use super::clip::cut;
 use super::gap::Corners;
 use super::obb_tree::ObbTree;
 use super::one_curve::{ConvexSkin, NormalBounds, boundary_faces};
-use super::tetrahedron::{Tetrahedron, sorted_faces};
+use super::tetrahedron::{OUTSIDE, Tetrahedron, sorted_faces};
 use crate::mesh::VolumeMeshFieldLinear;
 use nalgebra::Vector3;
-
-/// In place of a tetrahedron, beyond the boundary of a mesh.
-pub(super) const OUTSIDE: u32 = u32::MAX;
 
 /// Pressure per modulus up to which a point is near the boundary: 0 but for rounding.
 pub(super) const LOW: f64 = 1e-9;

@@ -5,12 +5,11 @@
 //! one piece, because the faces of a convex body whose normals are in a spherical cap are
 //! connected. A sphere that is divided into two pieces is divided by one curve.
 
-use super::adjacency::OUTSIDE;
 use super::gap::PosedCorners;
 use super::obb_pairs::SingleBox;
 use super::obb_tree::{FourBoxes, LEAF, ObbTree, ROUNDING, WIDTH, dot, single};
 use super::planes::Plane;
-use super::tetrahedron::Tetrahedron;
+use super::tetrahedron::{OUTSIDE, Tetrahedron};
 use nalgebra::{Matrix3, Vector3};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -64,7 +63,7 @@ impl NormalBounds {
     fn highest(
         &self,
         tree: &ObbTree,
-        region: &Region,
+        region: &SkinRegion,
         u: [f32; 3],
         mut highest: f32,
     ) -> Option<(f32, Vector3<f64>)> {
@@ -102,14 +101,14 @@ impl NormalBounds {
 }
 
 /// A box, below a plane.
-struct Region {
+struct SkinRegion {
     around: SingleBox,
     normal: [f32; 3],
     offset: f32,
     pad: f32,
 }
 
-impl Region {
+impl SkinRegion {
     /// Creates the region of a whole mesh at `X_AB`, below a plane in A; `None` if it is empty.
     /// Coordinates are up to `reach` (m).
     fn new(
@@ -285,8 +284,8 @@ fn overlapping_normals(
         normal: u_r,
         offset: top + u_r.dot(&p_rs),
     };
-    let in_s = Region::new(r.tree, (r_sr, p_sr), &above, reach)?;
-    let in_r = Region::new(s.tree, (&r_rs, &p_rs), &below, reach)?;
+    let in_s = SkinRegion::new(r.tree, (r_sr, p_sr), &above, reach)?;
+    let in_r = SkinRegion::new(s.tree, (&r_rs, &p_rs), &below, reach)?;
     // Faces of R look down, those of S up.
     let of_r = r.normals.highest(r.tree, &in_r, single(u_r), -0.5);
     let (height, highest) = match of_r {

@@ -4,6 +4,9 @@ use super::planes::{FourPlanes, Plane};
 use crate::mesh::{VolumeMesh, VolumeMeshFieldLinear};
 use nalgebra::Vector3;
 
+/// In place of a tetrahedron, beyond the boundary of a mesh.
+pub(super) const OUTSIDE: u32 = u32::MAX;
+
 /// A tetrahedron with its pressure per modulus.
 #[derive(Clone, Debug)]
 pub(super) struct Tetrahedron {

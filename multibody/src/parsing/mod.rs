@@ -9,6 +9,7 @@ mod directives;
 mod format;
 mod mesh_files;
 mod mjcf;
+mod mjcf_semantics;
 mod model_file;
 mod obj;
 mod parser;
@@ -21,5 +22,5 @@ pub use directives::{
     AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddModelInstance, AddWeld,
     ModelDirective, ModelDirectives, ModelInstanceInfo, flatten_model_directives,
 };
-pub use mjcf::MjcfSemantics;
+pub use mjcf_semantics::MjcfSemantics;
 pub use parser::{Parser, process_model_directives, process_model_directives_into};

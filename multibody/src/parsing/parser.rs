@@ -2,7 +2,7 @@
 
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::format::ModelFormat;
-use super::mjcf::MjcfSemantics;
+use super::mjcf_semantics::MjcfSemantics;
 use super::model_file;
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::{Diagnostic, Severity};

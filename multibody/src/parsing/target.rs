@@ -1,6 +1,6 @@
 //! The plant and the scene that parsers add models to.
 
-use super::mjcf::MjcfSemantics;
+use super::mjcf_semantics::MjcfSemantics;
 use crate::deformable::DeformableBodyConfig;
 use crate::error::{Error, Result};
 use crate::model::{

@@ -22,7 +22,7 @@ const IGNORED_IN_MATERIAL: [(&str, &str); 6] = [
 
 /// Appearance of a geom.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Material {
+pub(super) struct MaterialAsset {
     pub(super) rgba: Option<Rgba>,
     /// Image file of a flat texture.
     pub(super) texture: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub(super) struct Material {
 #[derive(Debug, Default)]
 pub(super) struct Assets {
     pub(super) meshes: BTreeMap<String, MeshAsset>,
-    pub(super) materials: BTreeMap<String, Material>,
+    pub(super) materials: BTreeMap<String, MaterialAsset>,
     /// Image files of flat textures.
     textures: BTreeMap<String, PathBuf>,
     /// Height fields as meshes in their frame.
@@ -116,7 +116,7 @@ impl Assets {
             return Err(node.error("<material> has no attribute 'name'"));
         };
         let texture = node.text("texture").map(str::trim);
-        let material = Material {
+        let material = MaterialAsset {
             rgba: read_rgba(node)?,
             texture: texture.and_then(|t| self.textures.get(t)).cloned(),
         };

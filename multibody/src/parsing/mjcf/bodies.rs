@@ -2,7 +2,7 @@
 
 use super::builder::MjcfBuilder;
 use super::compiler::InertiaFromGeom;
-use super::mesh_inertia::BodyInertia;
+use super::mesh_inertia::RigidInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, FrameIndex};
@@ -84,7 +84,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let given = inertial.filter(|_| !compiler.as_drake() && solids().all(|s| s.mass == 0.0));
         let inertia = match given.or(inertial.filter(|_| !from_geoms)) {
             None if from_geoms => Ok(total(solids())),
-            None if !compiler.as_drake() => Ok(BodyInertia::zero()),
+            None if !compiler.as_drake() => Ok(RigidInertia::zero()),
             Some(inertial) => self.read_inertial(inertial),
             None => Err(node.error(
                 "<body> has no <inertial>, and the compiler's 'inertiafromgeom' is off; give the \
@@ -118,7 +118,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         Ok(bodies_in(node, body, x_wb, childclass))
     }
 
-    fn read_inertial(&self, node: ElementRef<'_>) -> Parsed<BodyInertia> {
+    fn read_inertial(&self, node: ElementRef<'_>) -> Parsed<RigidInertia> {
         let Some(mass) = node.number("mass")? else {
             return Err(node.error("<inertial> has no attribute 'mass'"));
         };
@@ -148,7 +148,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 return Err(node.error(message));
             }
         };
-        Ok(BodyInertia {
+        Ok(RigidInertia {
             mass,
             center: x_bi.translation.vector,
             inertia: rotational_inertia(moments, products, &x_bi),
@@ -224,10 +224,10 @@ fn bodies_in<'d>(
 }
 
 /// Adds up the mass properties of solids.
-fn total(solids: impl Iterator<Item = BodyInertia> + Clone) -> BodyInertia {
+fn total(solids: impl Iterator<Item = RigidInertia> + Clone) -> RigidInertia {
     let mass: f64 = solids.clone().map(|s| s.mass).sum();
     if mass == 0.0 {
-        return BodyInertia::zero();
+        return RigidInertia::zero();
     }
     let center = solids
         .clone()
@@ -238,7 +238,7 @@ fn total(solids: impl Iterator<Item = BodyInertia> + Clone) -> BodyInertia {
         let p = s.center - center;
         s.inertia + (Matrix3::from_diagonal_element(p.norm_squared()) - p * p.transpose()) * s.mass
     });
-    BodyInertia {
+    RigidInertia {
         mass,
         center,
         inertia: about.sum(),

@@ -1,10 +1,10 @@
 //! `<compiler>` and `<option>`: settings that apply to the whole file.
 
-use super::mesh_inertia::BodyInertia;
-use super::semantics::MjcfSemantics;
+use super::mesh_inertia::RigidInertia;
 use super::tree::ElementRef;
 use super::vocabulary;
 use crate::document::xml::Parsed;
+use crate::parsing::mjcf_semantics::MjcfSemantics;
 use crate::plant::MultibodyPlant;
 use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Quaternion, SymmetricEigen, Unit, UnitQuaternion, Vector3};
@@ -229,8 +229,8 @@ impl CompilerOptions {
     ///
     /// # Errors
     /// Returns an error if no body can have them.
-    pub(super) fn corrected(&self, body: BodyInertia) -> crate::Result<SpatialInertia> {
-        let BodyInertia {
+    pub(super) fn corrected(&self, body: RigidInertia) -> crate::Result<SpatialInertia> {
+        let RigidInertia {
             mut mass,
             center,
             mut inertia,

@@ -1,7 +1,7 @@
 //! Default classes.
 
-use super::semantics::MjcfSemantics;
 use super::tree::{Attribute, ElementRef, overlay};
+use crate::parsing::mjcf_semantics::MjcfSemantics;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! `<geom>`: shapes, appearance, friction and mass.
 
-use super::assets::{Material, read_rgba};
+use super::assets::{MaterialAsset, read_rgba};
 use super::compiler::{boolean, z_to};
 use super::fit::fit;
 use super::mesh_asset::MeshAsset;
-use super::mesh_inertia::{self, BodyInertia, UnitSolid};
+use super::mesh_inertia::{self, RigidInertia, UnitSolid};
 use super::sections::GlobalSections;
 use super::shell;
 use super::tree::ElementRef;
@@ -49,7 +49,7 @@ pub(super) struct Geom<'a> {
     texture: Option<PathBuf>,
     friction: CoulombFriction,
     /// Mass properties, if requested; planes have none.
-    pub(super) solid: Option<BodyInertia>,
+    pub(super) solid: Option<RigidInertia>,
 }
 
 /// Shape of a geom.
@@ -88,7 +88,7 @@ impl GlobalSections {
     fn texture(
         &self,
         node: ElementRef<'_>,
-        material: Option<&Material>,
+        material: Option<&MaterialAsset>,
         shape: &Shape,
     ) -> Option<PathBuf> {
         let texture = material?.texture.as_ref()?;
@@ -338,7 +338,7 @@ impl GlobalSections {
         shape: &Shape,
         x_bg: &Isometry3<f64>,
         mesh: Option<&MeshAsset>,
-    ) -> Parsed<Option<BodyInertia>> {
+    ) -> Parsed<Option<RigidInertia>> {
         let unit = match shape {
             Shape::HalfSpace(_) => return Ok(None),
             // Of the meshes, height fields have no mass.
@@ -376,7 +376,7 @@ impl GlobalSections {
             return Err(node.error_at(at, message));
         }
         let moved = unit.moved(x_bg);
-        Ok(Some(BodyInertia {
+        Ok(Some(RigidInertia {
             mass,
             center: moved.center,
             inertia: moved.inertia * (mass / unit.size),

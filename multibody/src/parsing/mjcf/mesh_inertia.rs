@@ -58,7 +58,7 @@ impl UnitSolid {
 
 /// Mass properties in the frame of a body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BodyInertia {
+pub(super) struct RigidInertia {
     pub(super) mass: f64,
     /// Centre of mass.
     pub(super) center: Vector3<f64>,
@@ -66,7 +66,7 @@ pub(super) struct BodyInertia {
     pub(super) inertia: Matrix3<f64>,
 }
 
-impl BodyInertia {
+impl RigidInertia {
     /// Mass properties of nothing.
     pub(super) fn zero() -> Self {
         Self {

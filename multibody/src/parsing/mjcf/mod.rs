@@ -67,8 +67,7 @@ mod shell;
 mod tree;
 mod vocabulary;
 
-pub use semantics::MjcfSemantics;
-
+use super::mjcf_semantics::MjcfSemantics;
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::Diagnostic;
 use crate::document::input::ModelInput;

@@ -16,9 +16,9 @@ mod renaming;
 
 use super::compiler::CompilerOptions;
 use super::include;
-use super::semantics::MjcfSemantics;
 use super::tree::{DiagnosticLog, ElementRef, ElementTree};
 use crate::document::input::ModelInput;
+use crate::parsing::mjcf_semantics::MjcfSemantics;
 use expander::{Expander, Resolve};
 use std::path::{Path, PathBuf};
 
