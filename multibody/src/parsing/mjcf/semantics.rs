@@ -47,7 +47,13 @@ impl MjcfSemantics {
 fn is_read_by_drake(tree: &ElementTree) -> bool {
     tree.elements.iter().all(|element| {
         let mut attributes = element.attributes.iter();
-        !ELEMENTS.contains(&&*element.tag)
+        // Drake refuses bodies without a mass.
+        let is_massless = element.tag == "inertial"
+            && attributes.clone().any(|attribute| {
+                attribute.name == "mass" && attribute.value.trim().parse() == Ok(0.0)
+            });
+        !is_massless
+            && !ELEMENTS.contains(&&*element.tag)
             && attributes.all(|attribute| {
                 let known = ATTRIBUTES
                     .iter()
