@@ -14,12 +14,27 @@ pub(super) struct Factor<'a> {
     pub(super) vertices: Option<&'a VertexColumns>,
 }
 
+/// Returns the scalar product of vectors of the same size, in two sums that do not wait for each
+/// other.
+#[inline(always)]
+pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    debug_assert_eq!(x.len(), y.len());
+    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<2>(), y.as_chunks::<2>());
+    let mut sums = [0.0; 2];
+    for (x, y) in x.iter().zip(y) {
+        sums[0] += x[0] * y[0];
+        sums[1] += x[1] * y[1];
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    sums[0] + sums[1] + rest
+}
+
 /// Adds `X y`.
 pub(super) fn add_times(x: &[f64], y: &[f64], out: &mut [f64]) {
     #[inline(always)]
     fn add(x: &[f64], y: &[f64], out: &mut [f64]) {
         for (row, out) in x.chunks_exact(y.len()).zip(out) {
-            *out += row.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+            *out += dot(row, y);
         }
     }
     match y.as_array::<6>() {
@@ -38,10 +53,19 @@ pub(super) fn subtract_transposed_times(x: &[f64], y: &[f64], out: &mut [f64]) {
             }
         }
     }
-    match out.as_mut_array::<6>() {
-        Some(out) => subtract(x, y, out),
-        None => subtract(x, y, out),
+    match (out.as_mut_array::<6>(), y) {
+        (Some(out), _) => subtract(x, y, out),
+        (None, [y0, y1, y2]) => {
+            add_combination(out, three_rows(x, out.len()), [-y0, -y1, -y2]);
+        }
+        (None, _) => subtract(x, y, out),
     }
+}
+
+/// Returns the rows of a block with n columns that has three, as those of contacts do.
+#[inline(always)]
+fn three_rows(values: &[f64], n: usize) -> [&[f64]; 3] {
+    [&values[..n], &values[n..2 * n], &values[2 * n..3 * n]]
 }
 
 /// Computes the product of a stiffness and the rows of a Jacobian with n columns.
@@ -84,6 +108,27 @@ pub(super) fn add_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
     match (x.vertices, y.vertices) {
         (None, None) => add_product(x.num_columns, x.values, y.values, out),
         _ => add_product_of_some(x, y, out),
+    }
+}
+
+/// Does the same for a symmetric product, of which only the lower triangle must be complete.
+#[inline]
+pub(super) fn add_symmetric_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
+    let n = x.num_columns;
+    if x.vertices.is_some() || y.vertices.is_some() || n == 6 || x.values.len() != 3 * n {
+        return add_product_of(x, y, out);
+    }
+    let ([x0, x1, x2], y) = (three_rows(x.values, n), three_rows(y.values, n));
+    for (i, row) in out.chunks_exact_mut(n).enumerate() {
+        add_combination(&mut row[..=i], y, [x0[i], x1[i], x2[i]]);
+    }
+}
+
+/// Adds a combination of three rows, which may have more elements than the sum.
+#[inline(always)]
+fn add_combination(sum: &mut [f64], [y0, y1, y2]: [&[f64]; 3], [x0, x1, x2]: [f64; 3]) {
+    for (sum, ((y0, y1), y2)) in sum.iter_mut().zip(y0.iter().zip(y1).zip(y2)) {
+        *sum = *sum + x0 * y0 + x1 * y1 + x2 * y2;
     }
 }
 
@@ -170,6 +215,13 @@ pub(super) fn add_product(m: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     );
     match sized {
         (Some(x), Some(y), Some(out)) => add(6, 6, x, y, out),
+        _ if x.len() == 3 * m => {
+            let n = out.len() / m;
+            let ([x0, x1, x2], y) = (three_rows(x, m), three_rows(y, n));
+            for (i, row) in out.chunks_exact_mut(n).enumerate() {
+                add_combination(row, y, [x0[i], x1[i], x2[i]]);
+            }
+        }
         _ => {
             let n = out.len() / m;
             add(m, n, x, y, out);

@@ -1,15 +1,12 @@
 //! Newton's method on the convex problem of an island, with exact line search.
 
-use super::blocks::{self, Factor};
+use super::blocks::{self, dot};
 use super::hessian::Hessian;
+use super::island_problem::{IslandProblem, LocalBlock, LocalColumns};
 use super::islands::ProblemIsland;
-use super::jacobian::BlockColumns;
 use super::law::{ConstraintEnd, Stiffness};
-use super::momentum::Momentum;
-use super::problem::{ConvexConstraint, ConvexConstraints};
+use super::problem::ConvexConstraint;
 use super::trees::Trees;
-use super::vertices::{MOST_COLUMNS, VertexColumns};
-use std::ops::Range;
 use tarragon_framework::Scalar;
 
 /// Most iterations for one island. Sensible scenes need about ten, and the hardest of random ones,
@@ -23,6 +20,10 @@ const LINE_SEARCH_TOLERANCE: f64 = 1e-3;
 const RELATIVE_TOLERANCE: f64 = 1e-8;
 /// The same without reference (N s, scaled by the square root of the inertia).
 const ABSOLUTE_TOLERANCE: f64 = 1e-14;
+
+/// Factor by which a step with the Hessian of the last one must do better than converge, because a
+/// step of Newton's does: results without the noise of a solver are differentiated by differences.
+const CHORD_SAFETY: f64 = 1e4;
 
 /// Why an island has no solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,124 +66,32 @@ pub(crate) struct IslandSolver {
     sizes: Vec<usize>,
 }
 
-/// A block of a constraint's Jacobian.
-#[derive(Clone, Copy, Debug)]
-struct LocalBlock {
-    /// Place of the tree in the island.
-    tree: usize,
-    /// First velocity of the tree in the island, and their number.
-    v: usize,
-    size: usize,
-    /// Number of columns, all of the tree or those of some vertices.
-    num_columns: usize,
-    columns: BlockColumns,
-    /// First of its values.
-    values: usize,
-}
-
-/// A constraint problem restricted to an island.
-pub(crate) struct IslandProblem<'a> {
-    pub(crate) trees: &'a Trees,
-    pub(crate) momentum: &'a Momentum,
-    pub(crate) constraints: &'a ConvexConstraints,
-    pub(crate) island: &'a ProblemIsland,
-    /// Position of each tree in its island.
-    pub(crate) local: &'a [u32],
-    /// Whether derivatives are computed at the solution.
-    pub(crate) with_derivatives: bool,
-}
-
-impl<'a> IslandProblem<'a> {
-    fn size(&self, local: usize) -> usize {
-        self.trees.range(self.island.trees[local]).len()
-    }
-    fn list(&self) -> impl ExactSizeIterator<Item = &'a ConvexConstraint> + use<'a> {
-        let list = &self.constraints.list;
-        self.island.constraints.iter().map(|c| &list[*c])
-    }
-    /// Returns the values of a block of a constraint with some number of rows.
-    fn values(&self, block: &LocalBlock, rows: usize) -> &'a [f64] {
-        &self.constraints.jacobian[block.values..block.values + rows * block.num_columns]
-    }
-    /// Returns the columns of a block that has not all of its tree.
-    #[inline]
-    fn vertices(&self, block: &LocalBlock) -> Option<&'a VertexColumns> {
-        match block.columns {
-            BlockColumns::All => None,
-            BlockColumns::Vertices(k) => Some(&self.constraints.vertices[k as usize]),
-        }
-    }
-    /// Adds what velocities of the island add to those of a constraint by one of its blocks.
-    #[inline]
-    fn add_times(&self, block: &LocalBlock, x: &[f64], out: &mut [f64]) {
-        let (values, own) = (self.values(block, out.len()), &x[block.own()]);
-        match self.vertices(block) {
-            None => blocks::add_times(values, own, out),
-            Some(vertices) => {
-                let mut gathered = [0.0; MOST_COLUMNS];
-                blocks::add_times(values, vertices.gather(own, &mut gathered), out);
-            }
-        }
-    }
-    /// Returns some values with the columns of a block, as a factor of a product.
-    #[inline]
-    fn factor<'v>(&self, block: &LocalBlock, values: &'v [f64]) -> Factor<'v>
-    where
-        'a: 'v,
-    {
-        Factor {
-            values,
-            num_columns: block.num_columns,
-            size: block.size,
-            vertices: self.vertices(block),
-        }
-    }
-    /// Subtracts the generalized impulses that an impulse of a constraint has by one of its blocks.
-    #[inline]
-    fn subtract_impulse(&self, block: &LocalBlock, impulse: &[f64], out: &mut [f64]) {
-        let (values, own) = (self.values(block, impulse.len()), &mut out[block.own()]);
-        match self.vertices(block) {
-            None => blocks::subtract_transposed_times(values, impulse, own),
-            Some(vertices) => {
-                let mut changed = [0.0; MOST_COLUMNS];
-                let changed = vertices.gather(own, &mut changed);
-                blocks::subtract_transposed_times(values, impulse, changed);
-                vertices.scatter(changed, own);
-            }
-        }
-    }
-}
-
-impl LocalBlock {
-    /// Returns the velocities of the tree in the island.
-    #[inline]
-    fn own(&self) -> Range<usize> {
-        self.v..self.v + self.size
-    }
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}
-
 impl IslandSolver {
     /// Solves the problem of an island, from the velocities at the start of the step.
     pub(crate) fn solve(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
         self.is_factored = false;
         self.start(p);
-        let mut cost = self.evaluate(p);
+        let (mut cost, mut last) = (self.evaluate(p), 0.0);
         for iterations in 0..=MAX_ITERATIONS {
             self.iterations = iterations;
             if !cost.is_finite() {
                 return Err(NewtonFailure::NotPositiveDefinite);
             }
-            if self.converged(p) {
+            let (gradient, tolerance) = self.gradient_size(p);
+            if gradient <= tolerance {
                 return Ok(());
             }
-            self.assemble(p);
-            if !self.hessian.factor() {
-                return Err(NewtonFailure::NotPositiveDefinite);
+            // Near the solution, the Hessian changes by about as much from step to step as the last
+            // one left of the gradient. If the next step would converge in spite of such an error,
+            // the last factor serves once more.
+            let is_near = CHORD_SAFETY * gradient * gradient <= tolerance * last;
+            if !is_near {
+                self.assemble(p);
+                if !self.hessian.factor() {
+                    return Err(NewtonFailure::NotPositiveDefinite);
+                }
             }
+            last = gradient;
             let next = self.advance(p);
             if next >= cost - f64::EPSILON * cost.abs() {
                 // Rounding hides any further decrease.
@@ -222,17 +131,8 @@ impl IslandSolver {
             self.num_blocks.push(constraint.blocks.len());
             for block in &constraint.blocks {
                 let tree = p.local[block.tree as usize] as usize;
-                let mut local = LocalBlock {
-                    tree,
-                    v: self.starts[tree],
-                    size: self.sizes[tree],
-                    num_columns: self.sizes[tree],
-                    columns: block.columns,
-                    values: block.start as usize,
-                };
-                if let Some(vertices) = p.vertices(&local) {
-                    local.num_columns = vertices.len();
-                }
+                let velocities = self.starts[tree]..self.starts[tree] + self.sizes[tree];
+                let local = LocalBlock::new(p, constraint, block, tree, velocities);
                 self.blocks.push(local);
             }
         }
@@ -304,8 +204,9 @@ impl IslandSolver {
         cost
     }
 
-    /// Tells whether the gradient is small compared with the momentum and the impulses.
-    fn converged(&mut self, p: &IslandProblem<'_>) -> bool {
+    /// Returns the size of the gradient, and that below which it is small compared with the
+    /// momentum and the impulses.
+    fn gradient_size(&mut self, p: &IslandProblem<'_>) -> (f64, f64) {
         let mut norms = [0.0_f64; 3];
         Self::times_a(&self.starts, p, &self.v, &mut self.scratch);
         for (local, tree) in p.island.trees.iter().enumerate() {
@@ -320,10 +221,11 @@ impl IslandSolver {
             }
         }
         let [gradient, momentum, impulse] = norms.map(f64::sqrt);
-        gradient <= ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * momentum.max(impulse)
+        let tolerance = ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * momentum.max(impulse);
+        (gradient, tolerance)
     }
 
-    /// Assembles the Hessian.
+    /// Assembles the Hessian: its lower triangle, and possibly others of its elements.
     pub(crate) fn assemble(&mut self, p: &IslandProblem<'_>) {
         self.hessian.clear();
         for (local, tree) in p.island.trees.iter().enumerate() {
@@ -335,15 +237,17 @@ impl IslandSolver {
             let rows = constraint.law.num_rows();
             let blocks = &self.blocks[first..first + self.num_blocks[k]];
             first += blocks.len();
+            let stiffness = &self.stiffnesses[k];
+            if let ([b], Stiffness::Diagonal(g)) = (blocks, stiffness)
+                && let LocalColumns::One(i) = b.columns
+            {
+                let x = p.values(b, 1)[0];
+                self.hessian.diagonal_mut(b.tree)[i * b.size + i] += g[0] * x * x;
+                continue;
+            }
             for b in blocks {
                 let values = p.values(b, rows);
-                blocks::stiff_rows(
-                    &self.stiffnesses[k],
-                    rows,
-                    b.num_columns,
-                    values,
-                    &mut product,
-                );
+                blocks::stiff_rows(stiffness, rows, b.num_columns, values, &mut product);
                 let right = p.factor(b, &product);
                 for a in blocks {
                     let left = p.factor(a, p.values(a, rows));
@@ -355,7 +259,7 @@ impl IslandSolver {
                         }
                     } else if a.tree == b.tree {
                         let block = self.hessian.diagonal_mut(a.tree);
-                        blocks::add_product_of(&left, &right, block);
+                        blocks::add_symmetric_product_of(&left, &right, block);
                     }
                 }
             }
@@ -419,7 +323,7 @@ impl IslandSolver {
                     *at = v + (alpha - 1.0) * dv;
                 }
                 let (_, stiffness) = constraint.law.evaluate(&at, &mut impulse);
-                d1 -= dot(dv, &impulse);
+                d1 -= dot(dv, &impulse[..dv.len()]);
                 d2 += curvature(&stiffness, dv);
             }
             (d1, d2)

@@ -1,12 +1,13 @@
 //! One discrete step: from the state and the forces at its start to the velocities at its end.
 
 use super::derivatives::{SolvedStep, StepDerivatives};
+use super::island_problem::IslandProblem;
 use super::islands::{ProblemIsland, ProblemIslands};
 use super::jacobian::JacobianFrame;
 use super::kept_problem::KeptProblem;
 use super::law::ConstraintEnd;
 use super::momentum::Momentum;
-use super::newton::{IslandProblem, IslandSolver, NewtonFailure};
+use super::newton::{IslandSolver, NewtonFailure};
 use super::problem::{ConvexConstraints, ProblemFrame};
 use super::regularization::SiteLaw;
 use super::site::{ContactSite, ContactSites, Site};

@@ -1,0 +1,158 @@
+//! The convex problem of a step restricted to an island, and products with its Jacobian.
+
+use super::blocks::{self, Factor};
+use super::islands::ProblemIsland;
+use super::jacobian::{BlockColumns, JacobianBlock};
+use super::momentum::Momentum;
+use super::problem::{ConvexConstraint, ConvexConstraints};
+use super::trees::Trees;
+use super::vertices::{MOST_COLUMNS, VertexColumns};
+use std::ops::Range;
+
+/// A constraint problem restricted to an island.
+pub(crate) struct IslandProblem<'a> {
+    pub(crate) trees: &'a Trees,
+    pub(crate) momentum: &'a Momentum,
+    pub(crate) constraints: &'a ConvexConstraints,
+    pub(crate) island: &'a ProblemIsland,
+    /// Position of each tree in its island.
+    pub(crate) local: &'a [u32],
+    /// Whether derivatives are computed at the solution.
+    pub(crate) with_derivatives: bool,
+}
+
+/// A block of a constraint's Jacobian.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LocalBlock {
+    /// Place of the tree in the island.
+    pub(super) tree: usize,
+    /// First velocity of the tree in the island, and their number.
+    v: usize,
+    pub(super) size: usize,
+    /// Number of columns that have values.
+    pub(super) num_columns: usize,
+    pub(super) columns: LocalColumns,
+    /// First of its values.
+    values: usize,
+}
+
+/// Columns of a tree that have values in a block. All others are 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LocalColumns {
+    All,
+    /// A single one of a block that has a single row: a controller or a limit of a joint.
+    One(usize),
+    /// Those of some vertices of a deformable body: their place in [`ConvexConstraints`].
+    Vertices(u32),
+}
+
+impl LocalBlock {
+    /// Creates a block of a constraint, given the place of its tree and the velocities of the tree
+    /// in the island.
+    #[inline]
+    pub(super) fn new(
+        problem: &IslandProblem<'_>,
+        constraint: &ConvexConstraint,
+        block: &JacobianBlock,
+        tree: usize,
+        velocities: Range<usize>,
+    ) -> Self {
+        let mut local = Self {
+            tree,
+            v: velocities.start,
+            size: velocities.len(),
+            num_columns: velocities.len(),
+            columns: LocalColumns::All,
+            values: block.start as usize,
+        };
+        match block.columns {
+            BlockColumns::Vertices(place) => {
+                local.columns = LocalColumns::Vertices(place);
+                local.num_columns = problem.constraints.vertices[place as usize].len();
+            }
+            BlockColumns::All if constraint.law.num_rows() == 1 && constraint.blocks.len() == 1 => {
+                let row = problem.values(&local, 1);
+                let mut used = row.iter().enumerate().filter(|(_, x)| **x != 0.0);
+                if let (Some((column, _)), None) = (used.next(), used.next()) {
+                    local.columns = LocalColumns::One(column);
+                    local.num_columns = 1;
+                    local.values += column;
+                }
+            }
+            BlockColumns::All => {}
+        }
+        local
+    }
+
+    /// Returns the velocities of the tree in the island.
+    #[inline]
+    fn own(&self) -> Range<usize> {
+        self.v..self.v + self.size
+    }
+}
+
+impl<'a> IslandProblem<'a> {
+    pub(super) fn size(&self, local: usize) -> usize {
+        self.trees.range(self.island.trees[local]).len()
+    }
+    pub(super) fn list(&self) -> impl ExactSizeIterator<Item = &'a ConvexConstraint> + use<'a> {
+        let list = &self.constraints.list;
+        self.island.constraints.iter().map(|c| &list[*c])
+    }
+    /// Returns the values of a block of a constraint with some number of rows.
+    #[inline]
+    pub(super) fn values(&self, block: &LocalBlock, rows: usize) -> &'a [f64] {
+        &self.constraints.jacobian[block.values..block.values + rows * block.num_columns]
+    }
+    #[inline]
+    fn vertices(&self, place: u32) -> &'a VertexColumns {
+        &self.constraints.vertices[place as usize]
+    }
+    /// Adds what velocities of the island add to those of a constraint by one of its blocks.
+    #[inline]
+    pub(super) fn add_times(&self, block: &LocalBlock, x: &[f64], out: &mut [f64]) {
+        let (values, own) = (self.values(block, out.len()), &x[block.own()]);
+        match block.columns {
+            LocalColumns::All => blocks::add_times(values, own, out),
+            LocalColumns::One(column) => out[0] += values[0] * own[column],
+            LocalColumns::Vertices(place) => {
+                let mut gathered = [0.0; MOST_COLUMNS];
+                let gathered = self.vertices(place).gather(own, &mut gathered);
+                blocks::add_times(values, gathered, out);
+            }
+        }
+    }
+    /// Returns some values with the columns of a block, which has more than one column, as a factor
+    /// of a product.
+    #[inline]
+    pub(super) fn factor<'v>(&self, block: &LocalBlock, values: &'v [f64]) -> Factor<'v>
+    where
+        'a: 'v,
+    {
+        Factor {
+            values,
+            num_columns: block.num_columns,
+            size: block.size,
+            vertices: match block.columns {
+                LocalColumns::Vertices(place) => Some(self.vertices(place)),
+                LocalColumns::All | LocalColumns::One(_) => None,
+            },
+        }
+    }
+    /// Subtracts the generalized impulses that an impulse of a constraint has by one of its blocks.
+    #[inline]
+    pub(super) fn subtract_impulse(&self, block: &LocalBlock, impulse: &[f64], out: &mut [f64]) {
+        let (values, own) = (self.values(block, impulse.len()), &mut out[block.own()]);
+        match block.columns {
+            LocalColumns::All => blocks::subtract_transposed_times(values, impulse, own),
+            LocalColumns::One(column) => own[column] -= values[0] * impulse[0],
+            LocalColumns::Vertices(place) => {
+                let vertices = self.vertices(place);
+                let mut changed = [0.0; MOST_COLUMNS];
+                let changed = vertices.gather(own, &mut changed);
+                blocks::subtract_transposed_times(values, impulse, changed);
+                vertices.scatter(changed, own);
+            }
+        }
+    }
+}
