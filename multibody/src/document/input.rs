@@ -25,8 +25,9 @@ fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
             "it must be a regular file, got {found}"
         )));
     }
-    let mut bytes = vec![];
-    // The length in the metadata may be wrong, for example for the kernel's virtual files.
+    // The length in the metadata may be wrong, for example for the kernel's virtual files. One byte
+    // more lets the end be seen without a larger buffer.
+    let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > limit {
         true => Err(io::Error::other(format!(

@@ -8,6 +8,8 @@ use std::ops::Range;
 /// Maximum number of namespace prefixes that are declared on behalf of a file.
 const MAX_PREFIXES: usize = 16;
 
+const USUAL_DECLARATION: &str = "<?xml version=\"1.0\"?>";
+
 /// Text made acceptable to a strict XML parser.
 pub(crate) struct PreparedXml<'a> {
     pub(super) original: &'a str,
@@ -36,6 +38,9 @@ impl<'a> PreparedXml<'a> {
     /// Declares the prefixes that a file uses without a declaration. Many URDF files use `drake:`
     /// and other prefixes without `xmlns:drake="..."`, which Drake's XML parser accepts.
     fn declare_prefixes(&mut self) {
+        if !may_have_prefixes(&self.text) {
+            return;
+        }
         for _ in 0..MAX_PREFIXES {
             let prefix = match Document::parse(&self.text) {
                 Err(roxmltree::Error::UnknownNamespace(prefix, _)) => prefix,
@@ -73,6 +78,18 @@ impl<'a> PreparedXml<'a> {
     }
 }
 
+/// Returns false if no name in a text has a prefix, certainly: that spares most files from being
+/// parsed twice.
+fn may_have_prefixes(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_in_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte) || *byte > 127;
+    text.match_indices(':').any(|(colon, _)| {
+        let (before, after) = (&bytes[..colon], &bytes[colon + 1..]);
+        before.last().is_some_and(is_in_name) && after.first().is_some_and(is_in_name)
+    })
+}
+
 /// Replaces XML declarations that a strict parser refuses with spaces: those that are not at the
 /// very start, and malformed ones. Returns the offsets and texts of the declarations that are
 /// malformed or not the first.
@@ -90,8 +107,9 @@ fn blank_declarations<'a>(text: &mut Cow<'a, str>, original: &'a str) -> Vec<(us
         };
         end = start + length + 2;
         let declaration = &original[start..end];
-        let single = format!("{declaration}<a/>");
-        let good = declaration.contains("version") && Document::parse(&single).is_ok();
+        let is_valid = || Document::parse(&format!("{declaration}<a/>")).is_ok();
+        let good =
+            declaration == USUAL_DECLARATION || declaration.contains("version") && is_valid();
         if !good || turn > 0 {
             bad.push((start, declaration));
         }
@@ -150,8 +168,10 @@ fn end_of_root_name(text: &str) -> Option<usize> {
 }
 
 pub(super) fn name_length(text: &str) -> usize {
-    let end = |c: char| c.is_whitespace() || c == '/' || c == '>';
-    text.find(end).unwrap_or(text.len())
+    // Names have no other white space.
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>');
+    let end = text.as_bytes().iter().position(is_end);
+    end.unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -180,6 +200,20 @@ mod tests {
         for open in ["<a><!-- --", "<a><!--->", "<a><![CDATA[ <!-- --", "<!"] {
             assert!(PreparedXml::new(open).parse("f").is_err(), "{open}");
         }
+    }
+
+    #[test]
+    fn prefixes_are_found_before_the_text_is_parsed() {
+        for with in [
+            "<a drake:b='1'/>",
+            "<drake:a/>",
+            "<a xmlns:x='u'/>",
+            "<a ä:ö='1'/>",
+        ] {
+            assert!(may_have_prefixes(with), "{with}");
+        }
+        let without = "<mesh filename='package://arm/a.obj'/><!-- mass: 1 --> 10: x :y";
+        assert!(!may_have_prefixes(without));
     }
 
     #[test]
