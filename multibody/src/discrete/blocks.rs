@@ -14,19 +14,26 @@ pub(super) struct Factor<'a> {
     pub(super) vertices: Option<&'a VertexColumns>,
 }
 
-/// Returns the scalar product of vectors of the same size, in two sums that do not wait for each
-/// other.
+/// Returns the scalar product of vectors of the same size, in sums that do not wait for each other.
 #[inline(always)]
 pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    debug_assert_eq!(x.len(), y.len());
-    let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<2>(), y.as_chunks::<2>());
-    let mut sums = [0.0; 2];
-    for (x, y) in x.iter().zip(y) {
-        sums[0] += x[0] * y[0];
-        sums[1] += x[1] * y[1];
+    #[inline(always)]
+    fn sum<const N: usize>(x: &[f64], y: &[f64]) -> f64 {
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<N>(), y.as_chunks::<N>());
+        let mut sums = [0.0; N];
+        for (x, y) in x.iter().zip(y) {
+            for k in 0..N {
+                sums[k] += x[k] * y[k];
+            }
+        }
+        let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+        sums.iter().sum::<f64>() + rest
     }
-    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
-    sums[0] + sums[1] + rest
+    debug_assert_eq!(x.len(), y.len());
+    match x.len() {
+        0..32 => sum::<2>(x, y),
+        _ => sum::<8>(x, y),
+    }
 }
 
 /// Adds `X y`.
@@ -115,7 +122,10 @@ pub(super) fn add_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
 #[inline]
 pub(super) fn add_symmetric_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
     let n = x.num_columns;
-    if x.vertices.is_some() || y.vertices.is_some() || n == 6 || x.values.len() != 3 * n {
+    if let (Some(of_x), Some(of_y)) = (x.vertices, y.vertices) {
+        return add_product_of_vertices(x, y, [of_x, of_y], |row, column| row >= column, out);
+    }
+    if n == 6 || x.values.len() != 3 * n {
         return add_product_of(x, y, out);
     }
     let ([x0, x1, x2], y) = (three_rows(x.values, n), three_rows(y.values, n));
@@ -139,18 +149,13 @@ fn add_product_of_some(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
         let some = of.vertices.iter().flat_map(|vertices| vertices.iter());
         all.chain(some).enumerate()
     }
+    if let (Some(of_x), Some(of_y)) = (x.vertices, y.vertices) {
+        return add_product_of_vertices(x, y, [of_x, of_y], |_, _| true, out);
+    }
     let rows = || {
         let x = x.values.chunks_exact(x.num_columns);
         x.zip(y.values.chunks_exact(y.num_columns))
     };
-    if let (Some(of_x), Some(of_y)) = (x.vertices, y.vertices) {
-        for (a, row) in of_x.first_columns().enumerate() {
-            for (b, column) in of_y.first_columns().enumerate() {
-                add_product_of_vertices(rows(), [a, b], &mut out[row * y.size + column..], y.size);
-            }
-        }
-        return;
-    }
     for (i, row) in columns(x) {
         let out = &mut out[row * y.size..(row + 1) * y.size];
         for (x, y_row) in rows() {
@@ -171,27 +176,36 @@ fn add_product_of_some(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
     }
 }
 
-/// Adds the 3x3 part of `X^T Y` that belongs to two vertices, by their places among those of X and
-/// Y, to a block whose rows are `stride` apart.
-#[inline(always)]
-fn add_product_of_vertices<'a>(
-    rows: impl Iterator<Item = (&'a [f64], &'a [f64])>,
-    [a, b]: [usize; 2],
+/// Does the same for two blocks of some vertices, where a function of the first row and column of
+/// two vertices returns true.
+fn add_product_of_vertices(
+    x: &Factor<'_>,
+    y: &Factor<'_>,
+    [of_x, of_y]: [&VertexColumns; 2],
+    is_wanted: impl Fn(usize, usize) -> bool,
     out: &mut [f64],
-    stride: usize,
 ) {
-    let mut sum = [[0.0; 3]; 3];
-    for (x, y) in rows {
-        let (x, y) = (&x[3 * a..3 * a + 3], &y[3 * b..3 * b + 3]);
-        for (sum, x) in sum.iter_mut().zip(x) {
-            for (sum, y) in sum.iter_mut().zip(y) {
-                *sum += x * y;
+    for (a, row) in of_x.first_columns().enumerate() {
+        for (b, column) in of_y.first_columns().enumerate() {
+            if !is_wanted(row, column) {
+                continue;
             }
-        }
-    }
-    for (sum, out) in sum.iter().zip(out.chunks_mut(stride)) {
-        for (out, sum) in out.iter_mut().zip(sum) {
-            *out += sum;
+            let mut sum = [[0.0; 3]; 3];
+            let x_rows = x.values.chunks_exact(x.num_columns);
+            for (x, y) in x_rows.zip(y.values.chunks_exact(y.num_columns)) {
+                let (x, y) = (&x[3 * a..3 * a + 3], &y[3 * b..3 * b + 3]);
+                for (sum, x) in sum.iter_mut().zip(x) {
+                    for (sum, y) in sum.iter_mut().zip(y) {
+                        *sum += x * y;
+                    }
+                }
+            }
+            let out = out[row * y.size + column..].chunks_mut(y.size);
+            for (sum, out) in sum.iter().zip(out) {
+                for (out, sum) in out.iter_mut().zip(sum) {
+                    *out += sum;
+                }
+            }
         }
     }
 }

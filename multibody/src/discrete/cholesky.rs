@@ -3,6 +3,11 @@
 
 use tarragon_framework::Scalar;
 
+/// Number of columns that are eliminated together in large blocks.
+const PANEL: usize = 4;
+/// Size from which a block is factored panel by panel.
+const LARGE: usize = 16;
+
 /// A symmetric positive definite matrix of blocks, and its Cholesky factor in the same place.
 ///
 /// Only blocks of the lower triangle that are not zero in the factor are stored, those on the
@@ -158,6 +163,10 @@ impl BlockCholesky {
                     // Later columns are stored after this one.
                     let (source, rest) = self.values.split_at_mut(*target as usize);
                     let x = &source[start_a..start_a + m * n];
+                    if row == col {
+                        subtract_square(n, x, &mut rest[..m * m]);
+                        continue;
+                    }
                     let y = &source[*start_b as usize..*start_b as usize + p * n];
                     subtract_product(n, x, y, &mut rest[..m * p]);
                 }
@@ -271,8 +280,29 @@ fn solve_forward<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
             b[i] = sum * l[i * n + i];
         }
     }
+    /// The same in sums that do not wait for each other.
+    fn solve_large<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+        for i in 0..n {
+            let (known, rest) = b.split_at_mut(i);
+            let row = &l[i * n..i * n + i];
+            let ((known, last_known), (row, last_row)) =
+                (known.as_chunks::<PANEL>(), row.as_chunks::<PANEL>());
+            let mut sums = [T::zero(); PANEL];
+            for (known, row) in known.iter().zip(row) {
+                for (sum, (known, x)) in sums.iter_mut().zip(known.iter().zip(row)) {
+                    *sum += *known * *x;
+                }
+            }
+            let mut sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            for (known, x) in last_known.iter().zip(last_row) {
+                sum += *known * *x;
+            }
+            rest[0] = (rest[0] - sum) * l[i * n + i];
+        }
+    }
     match (l.as_array::<36>(), b.as_mut_array::<6>()) {
         (Some(l), Some(b)) => solve(6, l, b),
+        _ if n >= LARGE => solve_large(n, l, b),
         _ => solve(n, l, b),
     }
 }
@@ -328,8 +358,49 @@ pub(super) fn factor_dense(n: usize, a: &mut [f64]) -> bool {
     }
     match a.as_mut_array::<36>() {
         Some(a) => factor(6, a),
+        None if n >= LARGE => factor_panels(n, a),
         None => factor(n, a),
     }
+}
+
+/// Does the same for large matrices, panel by panel of columns. The columns of the factor are
+/// copied into the rows above the diagonal, so that innermost loops run along rows.
+fn factor_panels(n: usize, a: &mut [f64]) -> bool {
+    for first in (0..n).step_by(PANEL) {
+        let end = n.min(first + PANEL);
+        for j in first..end {
+            for i in j..n {
+                let mut x = a[i * n + j];
+                for k in first..j {
+                    x -= a[i * n + k] * a[j * n + k];
+                }
+                a[i * n + j] = x;
+            }
+            let pivot = a[j * n + j];
+            if pivot.is_nan() || pivot <= 0.0 {
+                return false;
+            }
+            let inverse = 1.0 / pivot.sqrt();
+            a[j * n + j] = inverse;
+            for i in j + 1..n {
+                a[i * n + j] *= inverse;
+                a[j * n + i] = a[i * n + j];
+            }
+        }
+        let (panel, rest) = a.split_at_mut(end * n);
+        let mut rows = panel[first * n..].chunks_exact(n);
+        let rows: [&[f64]; PANEL] = std::array::from_fn(|_| rows.next().unwrap_or_default());
+        // The last panel may be narrower, and nothing is below it.
+        for (i, row) in (end..).zip(rest.chunks_exact_mut(n)) {
+            let factors: [f64; PANEL] = std::array::from_fn(|k| row[first + k]);
+            let known = rows.map(|row| &row[end..=i]);
+            let known = known[0].iter().zip(known[1]).zip(known[2]).zip(known[3]);
+            for (x, (((k0, k1), k2), k3)) in row[end..=i].iter_mut().zip(known) {
+                *x -= (factors[0] * k0 + factors[1] * k1) + (factors[2] * k2 + factors[3] * k3);
+            }
+        }
+    }
+    true
 }
 
 /// Solves `X L^T = B` in place, where B is stored column by column.
@@ -339,11 +410,7 @@ fn solve_columns(n: usize, l: &[f64], b: &mut [f64]) {
         for i in 0..n {
             let (known, rest) = b.split_at_mut(i * m);
             let column = &mut rest[..m];
-            for (j, known) in known.chunks_exact(m).enumerate() {
-                for (x, known) in column.iter_mut().zip(known) {
-                    *x -= l[i * n + j] * known;
-                }
-            }
+            subtract_combination(m, column, known, |j| l[i * n + j]);
             for x in column {
                 *x *= l[i * n + i];
             }
@@ -355,8 +422,31 @@ fn solve_columns(n: usize, l: &[f64], b: &mut [f64]) {
     }
 }
 
-/// Subtracts `X Y^T`, where both have `n` columns. All are stored column by column; a product on
-/// the diagonal is symmetric.
+/// Subtracts columns of m elements, each times its factor, from the first elements of these
+/// columns.
+#[inline(always)]
+fn subtract_combination(m: usize, out: &mut [f64], columns: &[f64], factor: impl Fn(usize) -> f64) {
+    let end = out.len();
+    let panels = columns.chunks_exact(PANEL * m);
+    let rest = panels.remainder();
+    let num_in_panels = (columns.len() - rest.len()) / m;
+    for (j, panel) in (0..).step_by(PANEL).zip(panels) {
+        let f: [f64; PANEL] = std::array::from_fn(|k| factor(j + k));
+        let [x0, x1, x2, x3] = std::array::from_fn(|k| &panel[k * m..k * m + end]);
+        let panel = x0.iter().zip(x1).zip(x2).zip(x3);
+        for (out, (((x0, x1), x2), x3)) in out.iter_mut().zip(panel) {
+            *out -= (f[0] * x0 + f[1] * x1) + (f[2] * x2 + f[3] * x3);
+        }
+    }
+    for (j, x) in (num_in_panels..).zip(rest.chunks_exact(m)) {
+        let f = factor(j);
+        for (out, x) in out.iter_mut().zip(x) {
+            *out -= f * x;
+        }
+    }
+}
+
+/// Subtracts `X Y^T`, where both have `n` columns. All are stored column by column.
 fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     let sized = (
         x.as_array::<36>(),
@@ -367,12 +457,19 @@ fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
         return subtract_sized(x, y, out);
     }
     let (m, p) = (x.len() / n, y.len() / n);
-    for (x, y) in x.chunks_exact(m).zip(y.chunks_exact(p)) {
-        for (out, y) in out.chunks_exact_mut(m).zip(y) {
-            for (out, x) in out.iter_mut().zip(x) {
-                *out -= x * y;
-            }
-        }
+    for (i, out) in out.chunks_exact_mut(m).enumerate() {
+        subtract_combination(m, out, x, |j| y[j * p + i]);
+    }
+}
+
+/// Subtracts `X X^T` from the triangle of a block on the diagonal that is factored.
+fn subtract_square(n: usize, x: &[f64], out: &mut [f64]) {
+    let m = x.len() / n;
+    if m < LARGE {
+        return subtract_product(n, x, x, out);
+    }
+    for (i, out) in out.chunks_exact_mut(m).enumerate() {
+        subtract_combination(m, &mut out[..=i], x, |j| x[j * m + i]);
     }
 }
 
@@ -449,6 +546,7 @@ mod tests {
                 vec![(0, 1), (0, 2), (0, 3), (0, 4), (3, 4)],
             ),
             (vec![2, 2, 2, 2, 2], vec![(0, 1), (1, 2), (2, 3), (3, 4)]),
+            (vec![16, 6, 19, 45], vec![(0, 1), (1, 2), (1, 3), (2, 3)]),
         ];
         for (sizes, edges) in cases {
             let (mut sparse, dense) = example(&sizes, &edges);
@@ -464,9 +562,11 @@ mod tests {
     #[test]
     fn indefinite_matrices_and_nan_are_found() {
         for bad in [-1.0, 0.0, f64::NAN] {
-            let (mut sparse, _) = example(&[3, 6], &[(0, 1)]);
-            sparse.diagonal_mut(1)[0] = bad;
-            assert!(!sparse.factor());
+            for size in [6, 21] {
+                let (mut sparse, _) = example(&[3, size], &[(0, 1)]);
+                sparse.diagonal_mut(1)[0] = bad;
+                assert!(!sparse.factor());
+            }
         }
     }
 }
