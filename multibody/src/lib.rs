@@ -15,6 +15,7 @@ mod discrete;
 mod document;
 mod dynamics;
 mod error;
+mod expression;
 mod kinematics;
 mod model;
 mod names;
