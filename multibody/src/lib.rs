@@ -26,6 +26,7 @@ mod spatial;
 mod tree;
 
 pub mod schema;
+pub mod xacro;
 
 /// Scenes as YAML lists of what to add to a plant and how to connect it (Drake's
 /// `ModelDirectives`).

@@ -24,7 +24,7 @@ pub(crate) use builtins::builtin;
 pub(crate) use evaluator::{CallArguments, Host};
 pub(crate) use math::name as math_name;
 pub(crate) use operators::joined;
-pub(crate) use text::{MAX_TEXT, literal, parse_float, parse_int, text_of};
+pub(crate) use text::{MAX_TEXT, parse_float, parse_int, text_of};
 pub(crate) use token::is_identifier;
 pub(crate) use value::{
     PyEntries, PyError, PyErrorKind, PyFunction, PyNamespace, PyResult, PyValue,

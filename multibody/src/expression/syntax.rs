@@ -337,7 +337,7 @@ impl ExprParser {
         if !self.take(":") {
             return start.ok_or_else(|| self.unexpected("an index"));
         }
-        let mut part = |parser: &mut Self| match parser.is(":") || parser.is("]") {
+        let part = |parser: &mut Self| match parser.is(":") || parser.is("]") {
             true => Ok(None),
             false => parser.expression().map(Some),
         };

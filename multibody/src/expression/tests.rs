@@ -1,5 +1,6 @@
 //! Expressions and their values, as Python computes them.
 
+use super::text::literal;
 use super::*;
 
 /// A host with a few names.

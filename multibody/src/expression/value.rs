@@ -77,8 +77,6 @@ pub(crate) enum PyValue {
     Method(Rc<(PyValue, String)>),
     Slice(Rc<[PyValue; 3]>),
     Namespace(PyNamespace),
-    /// A value of the host that expressions can only pass on.
-    Opaque(u32),
 }
 
 /// A list. A dotted one makes dotted values of the lists and dictionaries in it.
@@ -192,7 +190,6 @@ impl PyValue {
             Self::Function(_) | Self::Method(_) => "function",
             Self::Slice(_) => "slice",
             Self::Namespace(_) => "namespace",
-            Self::Opaque(_) => "block",
         }
     }
 

@@ -1,0 +1,3 @@
+//! Xacro files: what they expand to, models made from them, and mistakes in them.
+
+mod peer;
