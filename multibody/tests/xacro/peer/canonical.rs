@@ -11,7 +11,11 @@ pub(super) fn canonical(text: &str) -> Vec<String> {
             let end = rest.find([' ', '>', '/', '\n']).unwrap();
             let mut attributes: Vec<String> = node
                 .attributes()
-                .map(|a| format!("{:?} {}={:?}", a.namespace(), a.name(), a.value()))
+                .map(|a| {
+                    // Versions of Python differ in whether they keep such white space.
+                    let value = a.value().replace(['\n', '\t'], " ");
+                    format!("{:?} {}={value:?}", a.namespace(), a.name())
+                })
                 .collect();
             attributes.sort();
             let mut prefixes: Vec<String> =
