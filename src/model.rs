@@ -107,7 +107,8 @@ impl Options {
         let mut packages = PackageMap::new();
         self.configure_packages(&mut packages)?;
         let all = self.xacro_arg.iter().chain(arguments);
-        let all: BTreeMap<String, String> = all.map(|a| xacro_argument(a)).collect::<Result<_, _>>()?;
+        let all: BTreeMap<String, String> =
+            all.map(|a| xacro_argument(a)).collect::<Result<_, _>>()?;
         let expanded = xacro::expand(file, &all, &packages)?;
         let warnings = expanded.diagnostics.iter();
         let lines: Vec<String> = warnings
@@ -175,10 +176,14 @@ impl Options {
 
 /// Splits an argument of xacro files.
 fn xacro_argument(argument: &str) -> Result<(String, String), String> {
-    let split = argument.split_once(":=").or_else(|| argument.split_once('='));
+    let split = argument
+        .split_once(":=")
+        .or_else(|| argument.split_once('='));
     match split {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.into())),
-        _ => Err(format!("must be NAME=VALUE or NAME:=VALUE, got '{argument}'")),
+        _ => Err(format!(
+            "must be NAME=VALUE or NAME:=VALUE, got '{argument}'"
+        )),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Expands arbitrary bytes as xacro, and parses the model that they stand for. An error leaves plant
-//! and scene unchanged; a model has kinematics and dynamics.
+//! Expands arbitrary bytes as xacro, and parses the model that they stand for. An error leaves
+//! plant and scene unchanged; a model has kinematics and dynamics.
 #![no_main]
 
 #[path = "support/model.rs"]

@@ -208,11 +208,10 @@ impl<'a> XmlReader<'a> {
         &'n self,
         node: Node<'n, '_>,
     ) -> impl Iterator<Item = (&'n str, &'n str, (u32, u32))> {
-        node.attributes()
-            .map(|a| {
-                let (_, line, column) = self.origin(a.range().start);
-                (a.name(), a.value(), (line, column))
-            })
+        node.attributes().map(|a| {
+            let (_, line, column) = self.origin(a.range().start);
+            (a.name(), a.value(), (line, column))
+        })
     }
 
     fn report(&self, severity: Severity, offset: usize, message: impl Display) {

@@ -1,6 +1,6 @@
 //! Indices, slices, and the methods of lists, tuples and dictionaries.
 
-use super::builtins::{check_room, length, position};
+use super::conversions::{check_room, length, position};
 use super::evaluator::{CallArguments, Evaluator};
 use super::operators::{check_items, equal};
 use super::strings;
@@ -12,7 +12,15 @@ const LIST_METHODS: [&str; 11] = [
     "sort",
 ];
 const DICT_METHODS: [&str; 9] = [
-    "clear", "copy", "get", "items", "keys", "pop", "setdefault", "update", "values",
+    "clear",
+    "copy",
+    "get",
+    "items",
+    "keys",
+    "pop",
+    "setdefault",
+    "update",
+    "values",
 ];
 
 impl Evaluator<'_> {
@@ -165,12 +173,7 @@ impl Evaluator<'_> {
         })
     }
 
-    fn list_method(
-        &mut self,
-        list: &PyList,
-        name: &str,
-        mut arguments: CallArguments,
-    ) -> PyResult {
+    fn list_method(&mut self, list: &PyList, name: &str, mut arguments: CallArguments) -> PyResult {
         let (key, reverse) = match name {
             "sort" => (arguments.take("key"), arguments.take("reverse")),
             _ => (None, None),
@@ -206,7 +209,9 @@ impl Evaluator<'_> {
                 items.insert(at.clamp(0, n) as usize, plain[1].clone());
             }
             "pop" => {
-                let at = plain.first().map_or(Ok(-1), |i| i.index("the place of pop()"))?;
+                let at = plain
+                    .first()
+                    .map_or(Ok(-1), |i| i.index("the place of pop()"))?;
                 let mut items = list.items.borrow_mut();
                 let at = place(at, items.len())?;
                 return Ok(items.remove(at));

@@ -97,9 +97,9 @@ impl Evaluator<'_> {
                         }
                         Ok(PyValue::dict(dict))
                     }
-                    ComprehensionKind::List => {
-                        Ok(PyValue::list(found.into_iter().map(|(item, _)| item).collect()))
-                    }
+                    ComprehensionKind::List => Ok(PyValue::list(
+                        found.into_iter().map(|(item, _)| item).collect(),
+                    )),
                     ComprehensionKind::Generator => {
                         Ok(PyValue::iterator(found.into_iter().map(|(item, _)| item)))
                     }
@@ -199,12 +199,11 @@ impl Evaluator<'_> {
             PyError::new(format!("a {kind} has no attribute '{name}'"))
         };
         match value {
-            PyValue::Namespace(PyNamespace::Math) => math::name(name).ok_or_else(|| {
-                PyError::new(format!("name 'math.{name}' is not defined"))
-            }),
-            PyValue::Namespace(PyNamespace::Python) => self.python_name(name).ok_or_else(|| {
-                PyError::new(format!("name 'python.{name}' is not defined"))
-            }),
+            PyValue::Namespace(PyNamespace::Math) => math::name(name)
+                .ok_or_else(|| PyError::new(format!("name 'math.{name}' is not defined"))),
+            PyValue::Namespace(PyNamespace::Python) => self
+                .python_name(name)
+                .ok_or_else(|| PyError::new(format!("name 'python.{name}' is not defined"))),
             PyValue::Namespace(PyNamespace::Host(namespace)) => {
                 let found = self.host.attribute(*namespace, name)?;
                 found.ok_or_else(|| PyError::new(format!("name '{name}' is not defined")))
@@ -213,7 +212,11 @@ impl Evaluator<'_> {
                 Ok(PyValue::Method(Rc::new((value.clone(), name.into()))))
             }
             PyValue::Dict(dict) if dict.dotted => {
-                let found = dict.entries.borrow().get(&PyValue::str(name).key()?).cloned();
+                let found = dict
+                    .entries
+                    .borrow()
+                    .get(&PyValue::str(name).key()?)
+                    .cloned();
                 let found = found.map(PyValue::dotted);
                 found.ok_or_else(|| {
                     let keys = dict.entries.borrow().keys();
@@ -221,7 +224,11 @@ impl Evaluator<'_> {
                 })
             }
             PyValue::Dict(dict) => {
-                let known = dict.entries.borrow().get(&PyValue::str(name).key()?).is_some();
+                let known = dict
+                    .entries
+                    .borrow()
+                    .get(&PyValue::str(name).key()?)
+                    .is_some();
                 let cure = match known {
                     true => format!("; write ['{name}'], or make it by xacro.dotify(...)"),
                     false => String::new(),

@@ -46,10 +46,7 @@ impl<'h> Evaluator<'h> {
     }
 
     /// Runs a part of the evaluation one level deeper.
-    pub(super) fn nested<V>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> PyResult<V>,
-    ) -> PyResult<V> {
+    pub(super) fn nested<V>(&mut self, work: impl FnOnce(&mut Self) -> PyResult<V>) -> PyResult<V> {
         if self.depth == MAX_DEPTH {
             let message = format!("an evaluation must be nested at most {MAX_DEPTH} deep");
             return Err(PyError::limit(message));
@@ -79,7 +76,9 @@ impl<'h> Evaluator<'h> {
             PyValue::Dict(dict) => dict.entries.borrow().keys(),
             PyValue::Range(range) => {
                 check_items(range.len())?;
-                (0..range.len()).map(|i| PyValue::Int(range.get(i))).collect()
+                (0..range.len())
+                    .map(|i| PyValue::Int(range.get(i)))
+                    .collect()
             }
             PyValue::Iterator(items) => items.borrow_mut().drain(..).collect(),
             other => {
@@ -113,7 +112,9 @@ impl CallArguments {
     /// Checks the number of arguments.
     pub(super) fn check(&self, name: &str, least: usize, most: usize) -> PyResult<()> {
         if let Some((unknown, _)) = self.named.first() {
-            return Err(PyError::new(format!("{name}() has no argument '{unknown}'")));
+            return Err(PyError::new(format!(
+                "{name}() has no argument '{unknown}'"
+            )));
         }
         let found = self.plain.len();
         if (least..=most).contains(&found) {

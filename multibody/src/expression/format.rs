@@ -123,7 +123,9 @@ fn number(chars: &[char], at: &mut usize) -> PyResult<Option<usize>> {
     }
     match digits.parse() {
         Ok(n) if n <= MAX_TEXT => Ok(Some(n)),
-        _ => Err(PyError::limit(format!("a width must be at most {MAX_TEXT}, got {digits}"))),
+        _ => Err(PyError::limit(format!(
+            "a width must be at most {MAX_TEXT}, got {digits}"
+        ))),
     }
 }
 
@@ -164,7 +166,10 @@ fn whole(i: i128, spec: &Specification, text: &str) -> PyResult<String> {
         Some('o') => ("0o", format!("{size:o}")),
         Some('b') => ("0b", format!("{size:b}")),
         Some('c') => {
-            let c = u32::try_from(i).ok().and_then(char::from_u32).ok_or_else(|| bad(text))?;
+            let c = u32::try_from(i)
+                .ok()
+                .and_then(char::from_u32)
+                .ok_or_else(|| bad(text))?;
             return spec.pad(false, &c.to_string(), false);
         }
         _ => return Err(bad(text)),
@@ -196,7 +201,11 @@ fn float_as(x: f64, spec: &Specification, text: &str) -> PyResult<String> {
         Some('E' | 'G' | 'F') => digits.to_uppercase(),
         _ => digits,
     };
-    spec.pad(x.is_sign_negative() && !x.is_nan(), &spec.grouped(digits), true)
+    spec.pad(
+        x.is_sign_negative() && !x.is_nan(),
+        &spec.grouped(digits),
+        true,
+    )
 }
 
 fn scientific(x: f64, precision: usize) -> String {
@@ -214,7 +223,10 @@ fn general(x: f64, precision: usize, keep_zeros: bool) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i64 = exponent.parse().unwrap_or(0);
     let strip = |digits: String| match digits.contains('.') && !keep_zeros {
-        true => digits.trim_end_matches('0').trim_end_matches('.').to_string(),
+        true => digits
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_string(),
         false => digits,
     };
     if exponent < -4 || exponent >= precision as i64 {
@@ -253,11 +265,17 @@ pub(super) fn percent(template: &str, value: &PyValue) -> PyResult<String> {
             }
             chars.next();
         }
-        while let Some(c) = chars.peek().copied().filter(|c| c.is_ascii_digit() || *c == '.') {
+        while let Some(c) = chars
+            .peek()
+            .copied()
+            .filter(|c| c.is_ascii_digit() || *c == '.')
+        {
             spec.push(c);
             chars.next();
         }
-        let kind = chars.next().ok_or_else(|| PyError::new("'%' must be followed by a format"))?;
+        let kind = chars
+            .next()
+            .ok_or_else(|| PyError::new("'%' must be followed by a format"))?;
         if kind == '%' {
             text.push('%');
             continue;
@@ -275,7 +293,9 @@ pub(super) fn percent(template: &str, value: &PyValue) -> PyResult<String> {
             }
         };
         let align = if minus { "<" } else { "" };
-        let spec = spec.replace("#0", "#").replace(' ', if minus { "" } else { " " });
+        let spec = spec
+            .replace("#0", "#")
+            .replace(' ', if minus { "" } else { " " });
         text += &one_percent(kind, &value, align, &spec)?;
     }
     match next == values.len() || matches!(value, PyValue::Dict(_) | PyValue::List(_)) {
@@ -297,13 +317,15 @@ fn one_percent(kind: char, value: &PyValue, align: &str, spec: &str) -> PyResult
             formatted(&PyValue::Int(whole), &format!("{align}{spec}d"))
         }
         'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
-            let x = value.as_float().ok_or_else(|| {
-                PyError::new(format!("a value for '%{kind}' must be a number"))
-            })?;
+            let x = value
+                .as_float()
+                .ok_or_else(|| PyError::new(format!("a value for '%{kind}' must be a number")))?;
             formatted(&PyValue::Float(x), &format!("{align}{spec}{kind}"))
         }
         'x' | 'X' | 'o' => formatted(value, &format!("{align}{spec}{kind}")),
-        other => Err(PyError::unsupported(format!("the format '%{other}' is unsupported"))),
+        other => Err(PyError::unsupported(format!(
+            "the format '%{other}' is unsupported"
+        ))),
     }
 }
 

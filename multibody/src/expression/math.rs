@@ -5,11 +5,56 @@ use std::f64::consts;
 
 /// Names of functions.
 const FUNCTIONS: [&str; 50] = [
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "comb", "copysign",
-    "cos", "cosh", "degrees", "dist", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "factorial",
-    "floor", "fmod", "fsum", "gamma", "gcd", "hypot", "isclose", "isfinite", "isinf", "isnan",
-    "isqrt", "lcm", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "modf", "perm", "pow",
-    "prod", "radians", "remainder", "sin", "sinh", "sqrt", "tan",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "comb",
+    "copysign",
+    "cos",
+    "cosh",
+    "degrees",
+    "dist",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "factorial",
+    "floor",
+    "fmod",
+    "fsum",
+    "gamma",
+    "gcd",
+    "hypot",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isqrt",
+    "lcm",
+    "ldexp",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "modf",
+    "perm",
+    "pow",
+    "prod",
+    "radians",
+    "remainder",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
 ];
 const MORE_FUNCTIONS: [&str; 5] = ["tanh", "trunc", "frexp", "nextafter", "ulp"];
 
@@ -62,7 +107,9 @@ fn one(name: &str, value: &PyValue) -> Option<PyResult> {
     }
     let whole = |rounded: f64| match rounded.is_finite() && rounded.abs() < 1.7e38 {
         true => Ok(PyValue::Int(rounded as i128)),
-        false => Err(PyError::new(format!("math.{name}() must have a finite number"))),
+        false => Err(PyError::new(format!(
+            "math.{name}() must have a finite number"
+        ))),
     };
     let function: fn(f64) -> f64 = match name {
         "acos" => f64::acos,
@@ -139,7 +186,9 @@ fn two(name: &str, a: &PyValue, b: &PyValue) -> Option<PyResult> {
             let power = b.index("the exponent of math.ldexp()")?.clamp(-5000, 5000) as i32;
             // In two steps, because one factor may be too large or too small on its own.
             let half = power / 2;
-            Ok(PyValue::Float(x * 2.0_f64.powi(half) * 2.0_f64.powi(power - half)))
+            Ok(PyValue::Float(
+                x * 2.0_f64.powi(half) * 2.0_f64.powi(power - half),
+            ))
         }));
     }
     let function: fn(f64, f64) -> f64 = match name {
@@ -219,7 +268,9 @@ pub(super) fn call_many(name: &str, values: &[PyValue]) -> PyResult {
         }
         "hypot" => {
             let reals = values.iter().map(|v| real(name, v));
-            Ok(PyValue::Float(length(&reals.collect::<PyResult<Vec<_>>>()?)))
+            Ok(PyValue::Float(length(
+                &reals.collect::<PyResult<Vec<_>>>()?,
+            )))
         }
         "fsum" => {
             let mut sum = 0.0;
@@ -227,7 +278,11 @@ pub(super) fn call_many(name: &str, values: &[PyValue]) -> PyResult {
             for value in values {
                 let x = real(name, value)?;
                 let next: f64 = sum + x;
-                lost += if f64::abs(sum) >= x.abs() { (sum - next) + x } else { (x - next) + sum };
+                lost += if f64::abs(sum) >= x.abs() {
+                    (sum - next) + x
+                } else {
+                    (x - next) + sum
+                };
                 sum = next;
             }
             Ok(PyValue::Float(sum + lost))

@@ -1,17 +1,19 @@
 //! Expressions in the syntax of Python, as far as robot descriptions use it.
 //!
-//! Text becomes tokens (`token`), a tree (`syntax`) and a value (`eval`). Numbers, texts, lists,
-//! dictionaries, comprehensions and the functions of `math` are as in Python, and so is the text of
-//! a number. Lambdas, sets, complex numbers and whole numbers of more than 127 bits are errors.
-//! Depth, size and work are bounded, because the files are untrusted.
+//! Text becomes tokens (`token`), a tree (`parse`, `syntax`) and a value (`eval`). Numbers, texts,
+//! lists, dictionaries, comprehensions and the functions of `math` are as in Python, and so is the
+//! text of a number. Lambdas, sets, complex numbers and whole numbers of more than 127 bits are
+//! errors. Depth, size and work are bounded, because the files are untrusted.
 
 mod builtins;
 mod containers;
+mod conversions;
 mod eval;
 mod evaluator;
 mod format;
 mod math;
 mod operators;
+mod parse;
 mod strings;
 mod syntax;
 #[cfg(test)]
@@ -35,6 +37,6 @@ use evaluator::Evaluator;
 /// Computes the value of an expression.
 pub(crate) fn evaluate(text: &str, host: &mut dyn Host) -> PyResult {
     host.spend(1 + text.len() / 8)?;
-    let expr = syntax::parse(text)?;
+    let expr = parse::parse(text)?;
     Evaluator::new(host).value(&expr)
 }

@@ -96,7 +96,11 @@ fn repeat(sequence: &PyValue, count: &PyValue) -> PyResult {
     match sequence {
         PyValue::Str(text) => {
             check_length(text.len().saturating_mul(count))?;
-            Ok(PyValue::str(if text.is_empty() { String::new() } else { text.repeat(count) }))
+            Ok(PyValue::str(if text.is_empty() {
+                String::new()
+            } else {
+                text.repeat(count)
+            }))
         }
         PyValue::List(list) if list.items.borrow().is_empty() => Ok(PyValue::list(vec![])),
         PyValue::List(list) => repeated(&list.items.borrow()).map(PyValue::list),
@@ -120,10 +124,13 @@ fn whole(operator: &str, i: i128, j: i128, a: &PyValue, b: &PyValue) -> PyResult
         "/" => return Ok(PyValue::Float(i as f64 / j as f64)),
         "//" | "%" if j == 0 => return Err(PyError::new("division by zero")),
         "//" => i.checked_div_euclid(j).map(|q| floor_quotient(i, j, q)),
-        "%" => Some(i.checked_rem(j).map_or(0, |r| match r != 0 && (r < 0) != (j < 0) {
-            true => r + j,
-            false => r,
-        })),
+        "%" => Some(
+            i.checked_rem(j)
+                .map_or(0, |r| match r != 0 && (r < 0) != (j < 0) {
+                    true => r + j,
+                    false => r,
+                }),
+        ),
         "**" if j < 0 => return floating("**", i as f64, j as f64, a, b),
         "**" => power(i, j),
         "&" => return Ok(bits(i & j)),
@@ -202,7 +209,11 @@ pub(super) fn quotient_and_rest(x: f64, y: f64) -> (f64, f64) {
     let floored = match quotient != 0.0 {
         true => {
             let floor = quotient.floor();
-            if quotient - floor > 0.5 { floor + 1.0 } else { floor }
+            if quotient - floor > 0.5 {
+                floor + 1.0
+            } else {
+                floor
+            }
         }
         false => 0.0_f64.copysign(x / y),
     };

@@ -8,11 +8,43 @@ use super::value::{PyError, PyResult, PyValue};
 
 /// Names of the methods.
 pub(super) const METHODS: [&str; 37] = [
-    "capitalize", "casefold", "center", "count", "endswith", "find", "format", "index", "isalnum",
-    "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "isupper", "join",
-    "ljust", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind",
-    "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith",
-    "strip", "swapcase", "title", "upper",
+    "capitalize",
+    "casefold",
+    "center",
+    "count",
+    "endswith",
+    "find",
+    "format",
+    "index",
+    "isalnum",
+    "isalpha",
+    "isdecimal",
+    "isdigit",
+    "islower",
+    "isnumeric",
+    "isspace",
+    "isupper",
+    "join",
+    "ljust",
+    "lower",
+    "lstrip",
+    "partition",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rfind",
+    "rindex",
+    "rjust",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "startswith",
+    "strip",
+    "swapcase",
+    "title",
+    "upper",
 ];
 
 impl Evaluator<'_> {
@@ -273,7 +305,9 @@ fn split(text: &str, from_right: bool, plain: &[PyValue]) -> PyResult {
         None => -1,
         Some(count) => count.index("maxsplit")?,
     };
-    let most = usize::try_from(most).unwrap_or(usize::MAX).saturating_add(1);
+    let most = usize::try_from(most)
+        .unwrap_or(usize::MAX)
+        .saturating_add(1);
     let mut parts: Vec<&str> = match plain.first() {
         None | Some(PyValue::None) => return Ok(words(text, from_right, most)),
         Some(PyValue::Str(separator)) if separator.is_empty() => {

@@ -120,8 +120,14 @@ fn texts_and_containers_are_those_of_python() {
         ("s.replace('left', 'right')", "'right_leg'"),
         ("'%s_%02d' % (s, 3)", "'left_leg_03'"),
         ("'{}-{:.2f}'.format(s, x)", "'left_leg-1.50'"),
-        ("'{0:>5}|{a:<4}|{0!r}'.format('u', a=2)", "\"    u|2   |'u'\""),
-        ("'%.3g %e %5.1f' % (0.00012345, 12, x)", "'0.000123 1.200000e+01   1.5'"),
+        (
+            "'{0:>5}|{a:<4}|{0!r}'.format('u', a=2)",
+            "\"    u|2   |'u'\"",
+        ),
+        (
+            "'%.3g %e %5.1f' % (0.00012345, 12, x)",
+            "'0.000123 1.200000e+01   1.5'",
+        ),
         ("'leg' in s and 'arm' not in s", "True"),
         ("[1, 2] + [3]", "[1, 2, 3]"),
         ("[i * i for i in range(4) if i % 2]", "[1, 9]"),
@@ -152,12 +158,28 @@ fn mistakes_are_errors_with_a_place() {
         ("{1, 2}", 2, "sets are unsupported"),
         ("1 +", 3, "syntax error: a value must be here, got the end"),
         ("(1", 2, "syntax error: ')' must be here, got the end"),
-        ("1 2", 2, "syntax error: the end of the expression must be here, got '2'"),
-        ("007", 0, "syntax error: a whole number must not start with 0"),
-        ("'a' + 1", 4, "operator '+' must not have a str and a int; convert with str"),
+        (
+            "1 2",
+            2,
+            "syntax error: the end of the expression must be here, got '2'",
+        ),
+        (
+            "007",
+            0,
+            "syntax error: a whole number must not start with 0",
+        ),
+        (
+            "'a' + 1",
+            4,
+            "operator '+' must not have a str and a int; convert with str",
+        ),
         ("1 / 0", 2, "division by zero"),
         ("[1][3]", 3, "the index must be below 1"),
-        ("s.__class__", 1, "a name must not start with two underscores"),
+        (
+            "s.__class__",
+            1,
+            "a name must not start with two underscores",
+        ),
         ("sqrt(-1)", 4, "math.sqrt() is not defined there"),
         ("dict(a=1).a", 9, "a dict has no attribute 'a'; write ['a']"),
         ("1 if 2", 6, "syntax error: 'else' must be here"),
@@ -165,7 +187,11 @@ fn mistakes_are_errors_with_a_place() {
         ("2x", 0, "syntax error: '2' is followed by a letter"),
     ] {
         let error = evaluate(text, &mut Names::default()).unwrap_err();
-        assert!(error.message.starts_with(message), "{text}: {}", error.message);
+        assert!(
+            error.message.starts_with(message),
+            "{text}: {}",
+            error.message
+        );
         assert_eq!(error.at, Some(at), "{text}");
     }
 }

@@ -99,7 +99,10 @@ fn write_all(items: &[PyValue], text: &mut String, depth: usize) -> PyResult<()>
 
 /// Returns whether a function of Python is a type.
 pub(super) fn is_type(name: &str) -> bool {
-    matches!(name, "bool" | "dict" | "float" | "int" | "list" | "range" | "str" | "tuple")
+    matches!(
+        name,
+        "bool" | "dict" | "float" | "int" | "list" | "range" | "str" | "tuple"
+    )
 }
 
 fn quote(string: &str, text: &mut String) {
@@ -179,7 +182,10 @@ fn without_underscores(text: &str) -> Option<String> {
         let digit = |b: Option<&u8>| b.is_some_and(u8::is_ascii_digit);
         i > 0 && digit(bytes.get(i - 1)) && digit(bytes.get(i + 1))
     };
-    let bad = bytes.iter().enumerate().any(|(i, b)| *b == b'_' && !between(i));
+    let bad = bytes
+        .iter()
+        .enumerate()
+        .any(|(i, b)| *b == b'_' && !between(i));
     (!bad).then(|| text.replace('_', ""))
 }
 

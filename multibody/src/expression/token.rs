@@ -252,9 +252,9 @@ impl Lexer<'_> {
             )));
         }
         if is_float {
-            let value = text.parse::<f64>().map_err(|_| {
-                PyError::new(format!("syntax error: '{text}' must be a number"))
-            })?;
+            let value = text
+                .parse::<f64>()
+                .map_err(|_| PyError::new(format!("syntax error: '{text}' must be a number")))?;
             return Ok(TokenKind::Float(value));
         }
         if text.starts_with('0') && text.chars().any(|c| c != '0') {

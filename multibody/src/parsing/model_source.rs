@@ -27,7 +27,12 @@ impl ModelSource {
         let bytes = read_file(path);
         let bytes = bytes.map_err(|e| format!("'{}' cannot be read: {e}", path.display()))?;
         if format == ModelFormat::Xacro {
-            return Ok(Self::expand(&path.display().to_string(), &bytes, target, diagnostics));
+            return Ok(Self::expand(
+                &path.display().to_string(),
+                &bytes,
+                target,
+                diagnostics,
+            ));
         }
         Ok(Some(Self {
             format,
@@ -58,7 +63,11 @@ impl ModelSource {
     }
 
     /// Returns the content as the input of a parser.
-    pub(super) fn input<'a>(&'a self, file: &'a str, directory: Option<&'a Path>) -> ModelInput<'a> {
+    pub(super) fn input<'a>(
+        &'a self,
+        file: &'a str,
+        directory: Option<&'a Path>,
+    ) -> ModelInput<'a> {
         ModelInput {
             file,
             bytes: &self.bytes,
@@ -74,8 +83,7 @@ fn format_of(text: &str, file: &str) -> Result<ModelFormat, Diagnostic> {
     let document = prepared.parse(file)?;
     let tag = document.root_element().tag_name().name();
     ModelFormat::of_root(tag).ok_or_else(|| {
-        let message =
-            format!("the root element must be <robot>, <sdf> or <mujoco>, got <{tag}>");
+        let message = format!("the root element must be <robot>, <sdf> or <mujoco>, got <{tag}>");
         Diagnostic::of_file(file, message)
     })
 }

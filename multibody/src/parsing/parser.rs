@@ -18,8 +18,8 @@ use tarragon_geometry::SceneGraph;
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
 /// Formats: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`), MJCF (`.xml`), model directives
-/// (`.dmd.yaml`), OBJ (`.obj`), and xacro (`.xacro`), from which URDF, SDFormat or MJCF is made, see
-/// [`xacro`](crate::xacro). Lengths are metres, angles radians, masses kilograms; MJCF has
+/// (`.dmd.yaml`), OBJ (`.obj`), and [`xacro`](crate::xacro) (`.xacro`), from which URDF, SDFormat
+/// or MJCF is made. Lengths are metres, angles radians, masses kilograms; MJCF has
 /// units of its own. If a model cannot be read, plant and scene stay unchanged.
 /// [`Self::diagnostics`] lists what was left out of a model that could be read.
 ///

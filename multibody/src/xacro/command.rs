@@ -56,7 +56,8 @@ impl XacroExpander<'_> {
             let mut words = command.split(' ').filter(|w| !w.is_empty());
             let name = words.next().unwrap_or("");
             let words: Vec<&str> = words.collect();
-            let fail = |message: &str| Err(self.error(at.place, format!("$({command}): {message}")));
+            let fail =
+                |message: &str| Err(self.error(at.place, format!("$({command}): {message}")));
             let value = match (name, &*words) {
                 ("find", [package]) => self.find(package, at)?,
                 ("find", _) => return fail("it must have one package"),
@@ -121,8 +122,7 @@ impl XacroExpander<'_> {
     /// Returns the directory of a package.
     pub(super) fn find(&self, package: &str, at: &PlacedText) -> XacroResult<String> {
         let folder = self.packages.path(package);
-        let folder =
-            folder.map_err(|e| self.error(at.place, format!("$(find {package}): {e}")))?;
+        let folder = folder.map_err(|e| self.error(at.place, format!("$(find {package}): {e}")))?;
         Ok(absolute(&folder))
     }
 

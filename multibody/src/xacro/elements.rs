@@ -107,7 +107,10 @@ impl XacroExpander<'_> {
     fn insert_block(&mut self, node: TreeIndex, scopes: ScopePair) -> XacroResult<()> {
         self.check_attributes(node, &["name"]);
         let name = self.required(node, "name")?;
-        let find = |stars| self.scopes.block(scopes.properties, &format!("{stars}{}", name.text));
+        let find = |stars| {
+            self.scopes
+                .block(scopes.properties, &format!("{stars}{}", name.text))
+        };
         let (block, only_content) = match (find("**"), find("*")) {
             (Some(block), _) => (block, true),
             (None, Some(block)) => (block, false),
@@ -215,7 +218,9 @@ impl XacroExpander<'_> {
                     );
                     self.warn(attribute.value.place, message);
                 }
-                _ => self.tree.set_attribute(parent, &attribute.name, attribute.value),
+                _ => self
+                    .tree
+                    .set_attribute(parent, &attribute.name, attribute.value),
             }
         }
     }

@@ -24,7 +24,11 @@ pub(super) struct ScopeHost<'e, 'a> {
 
 impl XacroExpander<'_> {
     /// Evaluates a text. A single expression keeps its type; several pieces are joined to a text.
-    pub(super) fn evaluate(&mut self, text: &PlacedText, scope: ScopeIndex) -> XacroResult<PyValue> {
+    pub(super) fn evaluate(
+        &mut self,
+        text: &PlacedText,
+        scope: ScopeIndex,
+    ) -> XacroResult<PyValue> {
         if !text.text.contains('$') {
             return Ok(PyValue::str(&text.text));
         }

@@ -120,7 +120,10 @@ impl<'a> XacroExpander<'a> {
         let calls = self.calls.iter().rev().take(SHOWN_CALLS);
         let calls: Vec<String> = calls
             .map(|(name, place)| {
-                let file = self.files.get(place.file as usize).map_or("", String::as_str);
+                let file = self
+                    .files
+                    .get(place.file as usize)
+                    .map_or("", String::as_str);
                 format!(
                     "in macro '{name}', called at {file}:{}:{}",
                     place.line, place.column

@@ -84,8 +84,8 @@ impl ScopeHost<'_, '_> {
     fn load_yaml(&mut self, name: &str) -> PyResult {
         let path = self.expander.beside(name);
         let shown = path.display().to_string();
-        let bytes = read_file(&path)
-            .map_err(|e| PyError::new(format!("'{shown}' cannot be read: {e}")))?;
+        let bytes =
+            read_file(&path).map_err(|e| PyError::new(format!("'{shown}' cannot be read: {e}")))?;
         self.spend_bytes(bytes.len())?;
         self.expander.add_dependency(&path);
         let text = String::from_utf8_lossy(&bytes);
@@ -111,7 +111,9 @@ impl ScopeHost<'_, '_> {
         match function {
             "message" => tracing::info!("{text}"),
             "print_location" => {}
-            "error" => self.expander.warn(self.place, format!("the file reports an error: {text}")),
+            "error" => self
+                .expander
+                .warn(self.place, format!("the file reports an error: {text}")),
             _ => self.expander.warn(self.place, text),
         }
         Ok(PyValue::str(""))
@@ -120,7 +122,9 @@ impl ScopeHost<'_, '_> {
     fn tokenize(&mut self, arguments: &mut CallArguments) -> PyResult {
         let take = |i: usize, name: &str| {
             let named = arguments.named.iter().find(|(n, _)| n == name);
-            named.map(|(_, v)| v.clone()).or_else(|| arguments.plain.get(i).cloned())
+            named
+                .map(|(_, v)| v.clone())
+                .or_else(|| arguments.plain.get(i).cloned())
         };
         let Some(PyValue::Str(text)) = take(0, "s") else {
             return Err(PyError::new("tokenize() must have a text"));

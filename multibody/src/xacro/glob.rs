@@ -120,7 +120,12 @@ mod tests {
         ] {
             assert!(fits(pattern, name), "{pattern} {name}");
         }
-        for (pattern, name) in [("*.xacro", "a.xacr"), ("?", ""), ("[!a]", "a"), ("a*b", "acx")] {
+        for (pattern, name) in [
+            ("*.xacro", "a.xacr"),
+            ("?", ""),
+            ("[!a]", "a"),
+            ("a*b", "acx"),
+        ] {
             assert!(!fits(pattern, name), "{pattern} {name}");
         }
     }

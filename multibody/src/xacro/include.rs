@@ -64,7 +64,10 @@ impl XacroExpander<'_> {
         })?;
         self.check_room(0, top)?;
         for note in notes {
-            let place = self.tree.first_element(document).map(|root| self.tree.place(root));
+            let place = self
+                .tree
+                .first_element(document)
+                .map(|root| self.tree.place(root));
             self.warn(place.unwrap_or(top), note);
         }
         Ok(document)
@@ -90,7 +93,10 @@ impl XacroExpander<'_> {
         };
         if let Some(child) = self.tree.first_element(node) {
             let place = self.tree.place(child);
-            self.warn(place, "<xacro:include> must have no elements; they are ignored");
+            self.warn(
+                place,
+                "<xacro:include> must have no elements; they are ignored",
+            );
         }
         let name = self.evaluate_text(&filename, scopes.properties)?;
         let pattern = self.beside(&name);

@@ -54,7 +54,9 @@ fn piece(rest: &str) -> Option<(PieceKind, usize, std::ops::Range<usize>)> {
             return Some((kind, end + 1, 2..end));
         }
     }
-    let length = rest[1..].find(['{', '(', '$']).map_or(rest.len(), |i| i + 1);
+    let length = rest[1..]
+        .find(['{', '(', '$'])
+        .map_or(rest.len(), |i| i + 1);
     match length > 1 || rest.len() == 1 {
         true => plain(length),
         false => None,

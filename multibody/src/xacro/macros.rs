@@ -21,7 +21,9 @@ const MAX_PARAMETERS: usize = 10_000;
 /// Parses the parameters of a macro; the error is a message.
 pub(super) fn parameters(text: &str) -> Result<Vec<MacroParameter>, String> {
     if text.len() > MAX_PARAMETERS {
-        return Err(format!("parameters must have at most {MAX_PARAMETERS} bytes"));
+        return Err(format!(
+            "parameters must have at most {MAX_PARAMETERS} bytes"
+        ));
     }
     let mut parameters = vec![];
     let mut rest = text;
@@ -41,7 +43,9 @@ pub(super) fn parameters(text: &str) -> Result<Vec<MacroParameter>, String> {
         if trimmed.is_empty() {
             return Err("parameters must not be blank".into());
         }
-        let (name, other) = trimmed.split_once(char::is_whitespace).unwrap_or((trimmed, ""));
+        let (name, other) = trimmed
+            .split_once(char::is_whitespace)
+            .unwrap_or((trimmed, ""));
         parameters.push(MacroParameter {
             name: name.into(),
             forwards: false,
@@ -152,7 +156,9 @@ impl XacroExpander<'_> {
         let body = self.copy(definition.body, place)?;
         let inner = ScopePair {
             macros: self.scopes.add_macros(Some(defined_in.macros)),
-            properties: self.scopes.add_properties(Some(defined_in.properties), false),
+            properties: self
+                .scopes
+                .add_properties(Some(defined_in.properties), false),
         };
         let mut missing: Vec<&MacroParameter> = definition.parameters.iter().collect();
         let attributes = self.tree.attributes(node).to_vec();
@@ -166,7 +172,8 @@ impl XacroExpander<'_> {
             let value = self.evaluate(&attribute.value, scopes.properties)?;
             self.bind_literal(inner, &attribute.name, value, attribute.value.place)?;
             // Once evaluated, it is not evaluated again with the blocks.
-            self.tree.set_attribute(node, &attribute.name, PlacedText::default());
+            self.tree
+                .set_attribute(node, &attribute.name, PlacedText::default());
         }
         self.expand(node, scopes)?;
         let mut block = self.tree.first_element(node);
@@ -198,7 +205,10 @@ impl XacroExpander<'_> {
         }
         if !undefined.is_empty() {
             let undefined = undefined.join(", ");
-            return Err(self.error(place, format!("the call must have the parameters {undefined}")));
+            return Err(self.error(
+                place,
+                format!("the call must have the parameters {undefined}"),
+            ));
         }
         self.expand(body, inner)?;
         self.tree.remove_comments_before(node, self.stop);
@@ -268,7 +278,11 @@ mod tests {
             let parsed = parameters(text).unwrap();
             let shown = parsed.iter().map(|p| {
                 let forward = if p.forwards { "^" } else { "" };
-                format!("{}{forward}={}", p.name, p.default.as_deref().unwrap_or("-"))
+                format!(
+                    "{}{forward}={}",
+                    p.name,
+                    p.default.as_deref().unwrap_or("-")
+                )
             });
             shown.collect()
         };
@@ -276,7 +290,10 @@ mod tests {
         assert_eq!(parse("a:=1 b=2 c := 3"), ["a=1", "b=2", "c=3"]);
         assert_eq!(parse("a:=^ b:=^|5 c"), ["a^=-", "b^=5", "c=-"]);
         assert_eq!(parse("a:='x y' b:=\"z w\"1"), ["a='x y'", "b=\"z w\"1"]);
-        assert_eq!(parse("a:=${1 + 2} b:=$(arg c)"), ["a=${1 + 2}", "b=$(arg c)"]);
+        assert_eq!(
+            parse("a:=${1 + 2} b:=$(arg c)"),
+            ["a=${1 + 2}", "b=$(arg c)"]
+        );
         assert_eq!(parse("a:="), ["a=-"]);
         assert_eq!(parse(""), Vec::<String>::new());
         assert!(parameters(" ").is_err());

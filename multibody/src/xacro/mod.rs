@@ -127,7 +127,9 @@ fn expand_here(
     packages: &PackageMap,
 ) -> std::result::Result<XacroExpansion, Diagnostic> {
     let mut expander = XacroExpander::new(arguments, packages);
-    let document = expander.expand_document(path, bytes).map_err(|e| e.diagnostic)?;
+    let document = expander
+        .expand_document(path, bytes)
+        .map_err(|e| e.diagnostic)?;
     let files = std::mem::take(&mut expander.files);
     let written = write::write(document, &expander.tree, files);
     let Some((text, origins)) = written else {

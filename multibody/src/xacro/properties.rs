@@ -11,7 +11,11 @@ const ATTRIBUTES: [&str; 6] = ["name", "value", "default", "remove", "scope", "l
 
 impl XacroExpander<'_> {
     /// Defines or removes a property, and removes its element.
-    pub(super) fn define_property(&mut self, node: TreeIndex, scope: ScopeIndex) -> XacroResult<()> {
+    pub(super) fn define_property(
+        &mut self,
+        node: TreeIndex,
+        scope: ScopeIndex,
+    ) -> XacroResult<()> {
         self.tree.remove_comments_before(node, self.stop);
         self.check_attributes(node, &ATTRIBUTES);
         let given_name = self.required(node, "name")?;
@@ -78,15 +82,17 @@ impl XacroExpander<'_> {
 
     /// Returns the binding of a text that is evaluated when it is first used.
     fn lazy(&mut self, value: PlacedText) -> XacroResult<Binding> {
-        Ok(match self.literal(PyValue::str(&value.text), value.place)? {
-            // A text in quotes is evaluated too, and its quotes are gone.
-            PyValue::Str(text) => Binding::Lazy(PlacedText {
-                exact: value.exact && *text == *value.text,
-                text: text.to_string(),
-                place: value.place,
-            }),
-            literal => Binding::Value(literal),
-        })
+        Ok(
+            match self.literal(PyValue::str(&value.text), value.place)? {
+                // A text in quotes is evaluated too, and its quotes are gone.
+                PyValue::Str(text) => Binding::Lazy(PlacedText {
+                    exact: value.exact && *text == *value.text,
+                    text: text.to_string(),
+                    place: value.place,
+                }),
+                literal => Binding::Value(literal),
+            },
+        )
     }
 
     fn literal(&self, value: PyValue, place: OriginPlace) -> XacroResult<PyValue> {

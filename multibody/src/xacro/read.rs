@@ -38,7 +38,9 @@ pub(super) fn read(
         file,
         tree,
     };
-    let top = builder.tree.add(NodeContent::Document, OriginPlace::default());
+    let top = builder
+        .tree
+        .add(NodeContent::Document, OriginPlace::default());
     let mut waiting = vec![(document.root(), top)];
     while let Some((node, parent)) = waiting.pop() {
         for child in node.children() {

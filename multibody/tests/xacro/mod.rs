@@ -5,7 +5,6 @@ mod peer;
 
 use super::support::loaded::{Loaded, load_with};
 use std::path::{Path, PathBuf};
-use tarragon_multibody::*;
 
 fn files() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/xacro/files")
@@ -59,7 +58,10 @@ fn other_files_refer_to_xacro_files() {
     let folder = folder_with(&[
         ("r.urdf.xacro", robot),
         ("s.sdf.xacro", model),
-        ("d.dmd.yaml", "directives: [{add_model: {name: m, file: r.urdf.xacro}}]"),
+        (
+            "d.dmd.yaml",
+            "directives: [{add_model: {name: m, file: r.urdf.xacro}}]",
+        ),
         (
             "w.sdf",
             "<sdf version='1.9'><world name='w'><include><uri>r.urdf.xacro</uri></include>\
@@ -105,7 +107,10 @@ fn diagnostics_of_sdformat_and_mjcf_point_to_the_xacro_files() {
         let found = loaded.diagnostics.iter();
         let places: Vec<String> = found.map(|d| d.to_string()).collect();
         let wanted = format!("part.xacro:{line}:");
-        assert!(places.iter().any(|p| p.contains(&wanted)), "{name}: {places:?}");
+        assert!(
+            places.iter().any(|p| p.contains(&wanted)),
+            "{name}: {places:?}"
+        );
     }
 }
 
@@ -134,5 +139,8 @@ fn texts_may_be_xacro() {
     assert!(loaded.plant.body_by_name("1").is_ok());
     let other = load_with(|parser| parser.add_models_from_string("<other/>", "xacro"));
     let error = other.result.unwrap_err().to_string();
-    assert!(error.contains("must be <robot>, <sdf> or <mujoco>, got <other>"), "{error}");
+    assert!(
+        error.contains("must be <robot>, <sdf> or <mujoco>, got <other>"),
+        "{error}"
+    );
 }

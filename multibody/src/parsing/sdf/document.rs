@@ -243,7 +243,7 @@ mod tests {
             name: "t".into(),
             directory: None,
         };
-        let root = read(source, text.as_bytes(), &report);
+        let root = read(source, text.as_bytes(), None, &report);
         let messages = report.into_diagnostics();
         (root, messages.iter().map(ToString::to_string).collect())
     }

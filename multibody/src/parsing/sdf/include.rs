@@ -154,12 +154,7 @@ impl<'a, 't> IncludeExpander<'a, 't> {
     }
 
     /// Reads a file, and expands it if it is xacro.
-    fn source(
-        &self,
-        path: &Path,
-        format: ModelFormat,
-        include: &Element,
-    ) -> Parsed<ModelSource> {
+    fn source(&self, path: &Path, format: ModelFormat, include: &Element) -> Parsed<ModelSource> {
         let mut diagnostics = vec![];
         let source = ModelSource::read(path, format, self.target, &mut diagnostics);
         self.report.extend(diagnostics);

@@ -18,10 +18,15 @@ pub(super) fn canonical(text: &str) -> Vec<String> {
                 })
                 .collect();
             attributes.sort();
-            let mut prefixes: Vec<String> =
-                node.namespaces().map(|n| format!("{:?}={}", n.name(), n.uri())).collect();
+            let mut prefixes: Vec<String> = node
+                .namespaces()
+                .map(|n| format!("{:?}={}", n.name(), n.uri()))
+                .collect();
             prefixes.sort();
-            lines.push(format!("{depth} <{}> {attributes:?} {prefixes:?}", &rest[..end]));
+            lines.push(format!(
+                "{depth} <{}> {attributes:?} {prefixes:?}",
+                &rest[..end]
+            ));
         } else if let Some(text) = node.text().map(str::trim).filter(|t| !t.is_empty()) {
             let kind = if node.is_comment() { "comment" } else { "text" };
             lines.push(format!("{depth} {kind} {text:?}"));

@@ -18,7 +18,9 @@ pub(super) fn document(random: &mut Random) -> String {
         macros: vec![],
         in_macro: false,
     };
-    generator.text.push_str("<robot name=\"r\" xmlns:xacro=\"http://www.ros.org/wiki/xacro\">\n");
+    generator
+        .text
+        .push_str("<robot name=\"r\" xmlns:xacro=\"http://www.ros.org/wiki/xacro\">\n");
     for i in 0..3 {
         generator.property(i);
     }
@@ -33,14 +35,17 @@ pub(super) fn document(random: &mut Random) -> String {
 impl Generator<'_> {
     fn line(&mut self, text: &str) {
         self.text.push_str(text);
-        self.text.push_str(self.random.pick(&["\n", "\n", "\n  ", "\n\n", ""]));
+        self.text
+            .push_str(self.random.pick(&["\n", "\n", "\n  ", "\n\n", ""]));
     }
 
     fn property(&mut self, i: usize) {
         let value = self.value();
         let extra = self.random.pick(&["", "", "", " lazy_eval=\"false\""]);
         let scope = match self.in_macro {
-            true => self.random.pick(&["", " scope=\"parent\"", " scope=\"global\""]),
+            true => self
+                .random
+                .pick(&["", " scope=\"parent\"", " scope=\"global\""]),
             false => self.random.pick(&["", "", " scope=\"global\""]),
         };
         let attribute = self.random.pick(&["value", "value", "value", "default"]);
@@ -120,7 +125,10 @@ impl Generator<'_> {
         for i in 0..blocks {
             spec.push(format!("{}b{i}", self.random.pick(&["*", "**"])));
         }
-        self.line(&format!("<xacro:macro name=\"{name}\" params=\"{}\">", spec.join(" ")));
+        self.line(&format!(
+            "<xacro:macro name=\"{name}\" params=\"{}\">",
+            spec.join(" ")
+        ));
         self.in_macro = true;
         for _ in 0..1 + self.random.below(3) {
             match self.random.below(4) {

@@ -40,7 +40,10 @@ impl Peer {
         };
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/xacro/peer/peer.py");
         let mut command = Command::new(python);
-        command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let requests = child.stdin.take().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
