@@ -251,7 +251,7 @@ impl Evaluator<'_> {
         };
         arguments.check(name, least, most)?;
         let plain = arguments.plain;
-        let view = |items: Vec<PyValue>, name| Ok(PyValue::View(name, items.into()));
+        let view = |items: Vec<PyValue>, name| Ok(PyValue::view(name, items));
         match name {
             "clear" => *dict.entries.borrow_mut() = Default::default(),
             "copy" => return Ok(PyValue::dict(dict.entries.borrow().clone())),

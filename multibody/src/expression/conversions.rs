@@ -127,10 +127,15 @@ pub(super) fn round(value: &PyValue, digits: Option<&PyValue>) -> PyResult {
 }
 
 pub(super) fn is_instance(value: &PyValue, kind: &PyValue) -> PyResult<bool> {
+    is_instance_at(value, kind, 0)
+}
+
+fn is_instance_at(value: &PyValue, kind: &PyValue, depth: usize) -> PyResult<bool> {
     match kind {
+        PyValue::Tuple(_) if depth > 100 => Err(PyError::limit("types are nested too deep")),
         PyValue::Tuple(kinds) => {
             for kind in kinds.iter() {
-                if is_instance(value, kind)? {
+                if is_instance_at(value, kind, depth + 1)? {
                     return Ok(true);
                 }
             }

@@ -10,7 +10,13 @@ use std::rc::Rc;
 impl Evaluator<'_> {
     /// Computes the value of an expression.
     pub(super) fn value(&mut self, expr: &Expr) -> PyResult {
-        let value = self.nested(|evaluator| evaluator.kind(expr));
+        let value = self.nested(|evaluator| {
+            let value = evaluator.kind(expr)?;
+            if !matches!(expr.kind, ExprKind::Name(_) | ExprKind::Constant(_)) {
+                evaluator.spend_on(&value)?;
+            }
+            Ok(value)
+        });
         value.map_err(|e| e.or_at(expr.at))
     }
 

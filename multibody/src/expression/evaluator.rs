@@ -58,6 +58,17 @@ impl<'h> Evaluator<'h> {
         value
     }
 
+    /// Counts the work of making a value.
+    pub(super) fn spend_on(&mut self, value: &PyValue) -> PyResult<()> {
+        self.host.spend(match value {
+            PyValue::Str(text) => text.len() / 16,
+            PyValue::Tuple(items) | PyValue::View(_, items) => items.len(),
+            PyValue::List(list) => list.items.borrow().len(),
+            PyValue::Dict(dict) => 4 * dict.entries.borrow().len(),
+            _ => 0,
+        })
+    }
+
     /// Returns the members of a value that can be iterated over.
     pub(super) fn items(&mut self, value: &PyValue) -> PyResult<Vec<PyValue>> {
         let items: Vec<PyValue> = match value {
@@ -80,7 +91,7 @@ impl<'h> Evaluator<'h> {
                     .map(|i| PyValue::Int(range.get(i)))
                     .collect()
             }
-            PyValue::Iterator(items) => items.borrow_mut().drain(..).collect(),
+            PyValue::Iterator(items) => items.take(),
             other => {
                 return Err(PyError::new(format!(
                     "a {} has no members to iterate over",

@@ -345,10 +345,7 @@ fn contains(container: &PyValue, item: &PyValue) -> PyResult<bool> {
         })),
         PyValue::List(list) => any_equal(&list.items.borrow(), item),
         PyValue::Tuple(items) | PyValue::View(_, items) => any_equal(items, item),
-        PyValue::Iterator(items) => {
-            let items: Vec<PyValue> = items.borrow_mut().drain(..).collect();
-            any_equal(&items, item)
-        }
+        PyValue::Iterator(items) => any_equal(&items.take(), item),
         other => Err(PyError::new(format!(
             "'in' must have a list, a dict or a str on its right, got a {}",
             other.type_name()

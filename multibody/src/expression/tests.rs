@@ -197,6 +197,24 @@ fn mistakes_are_errors_with_a_place() {
 }
 
 #[test]
+fn values_nested_to_any_depth_are_dropped() {
+    for step in [
+        "[a.pop()]",
+        "(a.pop(),)",
+        "dict(b=a.pop())",
+        "python.reversed([a.pop()])",
+    ] {
+        let text = format!("[[a.append({step}) for i in range(20000)][0] for a in [[1]]]");
+        let value = evaluate(&text, &mut Names::default());
+        assert_eq!(
+            value.map(|v| literal(&v).ok()),
+            Ok(Some("[None]".into())),
+            "{step}"
+        );
+    }
+}
+
+#[test]
 fn size_depth_and_work_are_bounded() {
     let deep = "(".repeat(100_000);
     let chain = "-".repeat(100_000) + "1";

@@ -136,17 +136,37 @@ pub(crate) fn float(x: f64) -> String {
     if x.is_infinite() {
         return if x > 0.0 { "inf" } else { "-inf" }.into();
     }
-    let scientific = format!("{x:e}");
+    let scientific = shortest(x);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if x != 0.0 && !(-4..16).contains(&exponent) {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{mantissa}e{sign}{:02}", exponent.abs());
     }
-    let plain = format!("{x}");
-    match plain.contains('.') {
-        true => plain,
-        false => plain + ".0",
+    let sign = if mantissa.starts_with('-') { "-" } else { "" };
+    let mut digits = mantissa.replace(['-', '.'], "");
+    if exponent < 0 {
+        let zeros = "0".repeat(exponent.unsigned_abs() as usize - 1);
+        return format!("{sign}0.{zeros}{digits}");
+    }
+    let point = exponent as usize + 1;
+    while digits.len() <= point {
+        digits.push('0');
+    }
+    digits.insert(point, '.');
+    sign.to_string() + &digits
+}
+
+/// Returns the shortest digits of a number with an exponent. Of two that are equally close, Python
+/// takes the even one.
+fn shortest(x: f64) -> String {
+    let digits = format!("{x:e}");
+    let mantissa = digits.split('e').next().unwrap_or("");
+    let count = mantissa.chars().filter(char::is_ascii_digit).count();
+    let even = format!("{x:.*e}", count - 1);
+    match even.parse() == Ok(x) {
+        true => even,
+        false => digits,
     }
 }
 
@@ -204,6 +224,10 @@ mod tests {
             (1e16, "1e+16"),
             (123456789012345680.0, "1.2345678901234568e+17"),
             (1e15, "1000000000000000.0"),
+            (1e15 + 0.25, "1000000000000000.2"),
+            (1e15 + 0.75, "1000000000000000.8"),
+            (0.0, "0.0"),
+            (120.0, "120.0"),
             (-0.0, "-0.0"),
             (5e-324, "5e-324"),
             (f64::NEG_INFINITY, "-inf"),

@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::collections::VecDeque;
 use std::rc::Rc;
+
+/// Maximum depth of nested tuples in the key of a dictionary.
+const MAX_KEY_DEPTH: usize = 100;
 
 /// Error of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,18 +67,30 @@ pub(crate) enum PyValue {
     Int(i128),
     Float(f64),
     Str(Rc<str>),
-    Tuple(Rc<[PyValue]>),
+    Tuple(Rc<PyTuple>),
     List(Rc<PyList>),
     Dict(Rc<PyDict>),
     Range(PyRange),
     /// Keys, values or items of a dictionary.
-    View(&'static str, Rc<[PyValue]>),
+    View(&'static str, Rc<PyTuple>),
     /// An iterator, which is used up by reading it.
-    Iterator(Rc<RefCell<VecDeque<PyValue>>>),
+    Iterator(Rc<PyIterator>),
     Function(PyFunction),
     Method(Rc<(PyValue, String)>),
     Slice(Rc<[PyValue; 3]>),
     Namespace(PyNamespace),
+}
+
+/// A tuple.
+#[derive(Debug, Default)]
+pub(crate) struct PyTuple {
+    items: Vec<PyValue>,
+}
+
+/// The members that an iterator has left.
+#[derive(Debug, Default)]
+pub(crate) struct PyIterator {
+    items: RefCell<Vec<PyValue>>,
 }
 
 /// A list. A dotted one makes dotted values of the lists and dictionaries in it.
@@ -146,7 +160,7 @@ impl PyValue {
         }))
     }
     pub(crate) fn tuple(items: Vec<PyValue>) -> Self {
-        Self::Tuple(items.into())
+        Self::Tuple(Rc::new(PyTuple { items }))
     }
     pub(crate) fn dict(entries: PyEntries) -> Self {
         Self::Dict(Rc::new(PyDict {
@@ -155,7 +169,12 @@ impl PyValue {
         }))
     }
     pub(crate) fn iterator(items: impl IntoIterator<Item = PyValue>) -> Self {
-        Self::Iterator(Rc::new(RefCell::new(items.into_iter().collect())))
+        Self::Iterator(Rc::new(PyIterator {
+            items: RefCell::new(items.into_iter().collect()),
+        }))
+    }
+    pub(crate) fn view(name: &'static str, items: Vec<PyValue>) -> Self {
+        Self::View(name, Rc::new(PyTuple { items }))
     }
 
     /// Returns a list or a dictionary as a dotted copy, and any other value unchanged.
@@ -234,6 +253,13 @@ impl PyValue {
 
     /// The value as the key of a dictionary.
     pub(crate) fn key(&self) -> PyResult<PyKey> {
+        self.key_at(0)
+    }
+    fn key_at(&self, depth: usize) -> PyResult<PyKey> {
+        if depth > MAX_KEY_DEPTH {
+            let message = format!("keys must be nested at most {MAX_KEY_DEPTH} deep");
+            return Err(PyError::limit(message));
+        }
         match self {
             Self::None => Ok(PyKey::None),
             Self::Float(x) => Ok(match *x as i128 {
@@ -242,7 +268,7 @@ impl PyValue {
             }),
             Self::Str(text) => Ok(PyKey::Str(text.clone())),
             Self::Tuple(items) => {
-                let keys = items.iter().map(Self::key);
+                let keys = items.iter().map(|item| item.key_at(depth + 1));
                 Ok(PyKey::Tuple(keys.collect::<PyResult<_>>()?))
             }
             other => other.as_int().map(PyKey::Int).ok_or_else(|| {
@@ -307,7 +333,79 @@ impl PyEntries {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(PyValue, PyValue)> {
         self.entries.values()
     }
+    /// Takes all values out of the entries.
+    fn take_values(&mut self) -> Vec<PyValue> {
+        let entries = std::mem::take(&mut self.entries);
+        entries.into_values().map(|(_, value)| value).collect()
+    }
     pub(crate) fn keys(&self) -> Vec<PyValue> {
         self.iter().map(|(key, _)| key.clone()).collect()
+    }
+}
+
+impl std::ops::Deref for PyTuple {
+    type Target = [PyValue];
+    fn deref(&self) -> &[PyValue] {
+        &self.items
+    }
+}
+
+impl PyIterator {
+    /// Takes all members that are left.
+    pub(crate) fn take(&self) -> Vec<PyValue> {
+        self.items.take()
+    }
+}
+
+/// Drops values without recursion, because they may be nested to any depth.
+fn dismantle(mut waiting: Vec<PyValue>) {
+    while let Some(value) = waiting.pop() {
+        match value {
+            PyValue::Tuple(tuple) | PyValue::View(_, tuple) => {
+                if let Some(mut tuple) = Rc::into_inner(tuple) {
+                    waiting.append(&mut tuple.items);
+                }
+            }
+            PyValue::List(list) => {
+                if let Some(mut list) = Rc::into_inner(list) {
+                    waiting.append(list.items.get_mut());
+                }
+            }
+            PyValue::Iterator(iterator) => {
+                if let Some(mut iterator) = Rc::into_inner(iterator) {
+                    waiting.append(iterator.items.get_mut());
+                }
+            }
+            PyValue::Dict(dict) => {
+                if let Some(mut dict) = Rc::into_inner(dict) {
+                    waiting.extend(dict.entries.get_mut().take_values());
+                }
+            }
+            PyValue::Method(method) => {
+                waiting.extend(Rc::into_inner(method).map(|(value, _)| value));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Drop for PyTuple {
+    fn drop(&mut self) {
+        dismantle(std::mem::take(&mut self.items));
+    }
+}
+impl Drop for PyList {
+    fn drop(&mut self) {
+        dismantle(std::mem::take(self.items.get_mut()));
+    }
+}
+impl Drop for PyIterator {
+    fn drop(&mut self) {
+        dismantle(std::mem::take(self.items.get_mut()));
+    }
+}
+impl Drop for PyDict {
+    fn drop(&mut self) {
+        dismantle(self.entries.get_mut().take_values());
     }
 }

@@ -39,9 +39,11 @@ impl XacroExpander<'_> {
             );
             self.error(text.place_at(at), message)
         })?;
+        let counted = self.spend(1 + text.text.len() / 16);
+        counted.map_err(|e| self.error(text.place, e.message))?;
         let mut values = vec![];
-        for piece in &found {
-            let part = text.part(piece.text, piece.at);
+        let parts = text.parts(found.iter().map(|piece| (piece.text, piece.at)));
+        for (piece, part) in found.iter().zip(parts) {
             values.push(match piece.kind {
                 PieceKind::Plain => PyValue::str(piece.text),
                 PieceKind::Expression => self.expression(&part, scope)?,
@@ -167,6 +169,7 @@ impl XacroExpander<'_> {
             let bindings = &mut expander.scopes.scope_mut(owner).bindings;
             bindings.insert(name.into(), binding);
         };
+        self.check_chain(place)?;
         bind(self, Binding::Evaluating);
         self.evaluating.push(name.into());
         let value = self.nested(place, |expander| expander.evaluate(&text, owner))?;

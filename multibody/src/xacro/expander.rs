@@ -15,7 +15,11 @@ const MAX_DEPTH: usize = 1000;
 /// Maximum number of elements, texts and comments, including those that are replaced again.
 const MAX_NODES: usize = 2_000_000;
 /// Maximum work of all expressions together.
-const MAX_WORK: usize = 20_000_000;
+const MAX_WORK: usize = 10_000_000;
+/// Maximum size of all copied elements together (bytes).
+const MAX_COPIED: usize = 256 << 20;
+/// Maximum depth of properties that refer to each other.
+const MAX_CHAIN: usize = 200;
 /// Maximum number of macro calls in a message.
 const SHOWN_CALLS: usize = 4;
 
@@ -51,6 +55,7 @@ pub(super) struct XacroExpander<'a> {
     /// The empty text that ends the removal of comments.
     pub(super) stop: TreeIndex,
     work: usize,
+    copied: usize,
     depth: usize,
 }
 
@@ -72,6 +77,7 @@ impl<'a> XacroExpander<'a> {
             evaluating: vec![],
             stop,
             work: 0,
+            copied: 0,
             depth: 0,
         }
     }
@@ -178,8 +184,33 @@ impl<'a> XacroExpander<'a> {
 
     /// Copies an element, within the bounds.
     pub(super) fn copy(&mut self, node: TreeIndex, place: OriginPlace) -> XacroResult<TreeIndex> {
-        self.check_room(self.tree.size(node), place)?;
-        Ok(self.tree.copy(node))
+        let (nodes, bytes) = self.tree.size(node);
+        self.check_room(nodes, place)?;
+        self.copied += bytes;
+        match self.copied <= MAX_COPIED {
+            true => Ok(self.tree.copy(node)),
+            false => Err(self.error(
+                place,
+                format!("macros and blocks must make at most {MAX_COPIED} bytes of text"),
+            )),
+        }
+    }
+    /// Number of nodes that can still be added.
+    pub(super) fn room(&self) -> usize {
+        MAX_NODES.saturating_sub(self.tree.len())
+    }
+    /// Checks that one more property can be evaluated for the sake of another.
+    pub(super) fn check_chain(&self, place: OriginPlace) -> XacroResult<()> {
+        match self.evaluating.len() < MAX_CHAIN {
+            true => Ok(()),
+            false => Err(self.error(
+                place,
+                format!(
+                    "properties that refer to each other must be at most {MAX_CHAIN} in a row; set \
+                     lazy_eval=\"false\""
+                ),
+            )),
+        }
     }
     /// Checks that a number of nodes can be added.
     pub(super) fn check_room(&self, count: usize, place: OriginPlace) -> XacroResult<()> {

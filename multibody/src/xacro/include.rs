@@ -52,17 +52,16 @@ impl XacroExpander<'_> {
             let message = format!("the file must be UTF-8, byte {} is not", e.valid_up_to());
             self.error(top, message)
         })?;
-        // A tag, an attribute or a text takes at least three bytes.
-        self.check_room(text.len() / 64, top)?;
-        let (document, notes) = read::read(text, &name, file, &mut self.tree).map_err(|error| {
-            let place = OriginPlace {
-                file,
-                line: error.line,
-                column: error.column,
-            };
-            self.error(place, error.message)
-        })?;
-        self.check_room(0, top)?;
+        let room = self.room();
+        let (document, notes) =
+            read::read(text, &name, file, &mut self.tree, room).map_err(|error| {
+                let place = OriginPlace {
+                    file,
+                    line: error.line,
+                    column: error.column,
+                };
+                self.error(place, error.message)
+            })?;
         for note in notes {
             let place = self
                 .tree

@@ -18,7 +18,8 @@ const ADDRESSES: [&str; 8] = [
     "https://wiki.ros.org/xacro",
 ];
 
-/// Reads a text. Returns the document and the notes about it.
+/// Reads a text into a tree with room for a number of nodes. Returns the document and the notes
+/// about it.
 ///
 /// # Errors
 /// Returns an error if the text is no XML, or uses the prefix `xacro` without a declaration.
@@ -27,6 +28,7 @@ pub(super) fn read(
     name: &str,
     file: u32,
     tree: &mut XacroTree,
+    room: usize,
 ) -> Result<(TreeIndex, Vec<String>), Diagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let prepared = PreparedXml::new(text);
@@ -42,7 +44,12 @@ pub(super) fn read(
         .tree
         .add(NodeContent::Document, OriginPlace::default());
     let mut waiting = vec![(document.root(), top)];
+    let most = builder.tree.len() + room;
     while let Some((node, parent)) = waiting.pop() {
+        if builder.tree.len() > most {
+            let message = "the file and all included ones have too many elements and texts";
+            return Err(Diagnostic::of_file(name, message));
+        }
         for child in node.children() {
             let copy = builder.node(child);
             builder.tree.append(parent, copy);
@@ -159,7 +166,7 @@ impl TreeBuilder<'_> {
             let (start, end) = (at + quote + 1, at + quote + 1 + length);
             let raw = &self.text[start..end];
             let is_declaration = name == "xmlns" || name.starts_with("xmlns:");
-            let inserted = self.reader.was_inserted(at);
+            let (inserted, place) = (self.reader.was_inserted(at), self.place(at));
             at = end + 1;
             let value = match is_declaration {
                 true => self.placed(raw, start, end),
@@ -171,6 +178,7 @@ impl TreeBuilder<'_> {
             if !inserted {
                 attributes.push(PlacedAttribute {
                     name: name.into(),
+                    place,
                     value,
                 });
             }

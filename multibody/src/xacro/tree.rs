@@ -41,6 +41,8 @@ pub(super) enum NodeContent {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PlacedAttribute {
     pub(super) name: String,
+    /// Place of the name.
+    pub(super) place: OriginPlace,
     pub(super) value: PlacedText,
 }
 
@@ -59,24 +61,40 @@ impl PlacedText {
         if !self.exact {
             return self.place;
         }
-        let mut place = self.place;
-        for c in self.text.chars().take(character) {
-            match c {
-                '\n' => (place.line, place.column) = (place.line + 1, 1),
-                _ => place.column += 1,
-            }
-        }
-        place
+        let before = self.text.chars().take(character);
+        before.fold(self.place, |place, c| moved(place, Some(c)))
     }
 
-    /// Returns a part of the text, `start` characters after its start.
-    pub(super) fn part(&self, text: &str, start: usize) -> Self {
-        Self {
-            text: text.into(),
-            place: self.place_at(start),
-            exact: self.exact,
-        }
+    /// Returns parts of the text, which are given in order with their offsets in characters.
+    pub(super) fn parts<'t>(
+        &'t self,
+        parts: impl Iterator<Item = (&'t str, usize)> + 't,
+    ) -> impl Iterator<Item = Self> + 't {
+        // Each part starts from the place of the one before, which takes linear time.
+        let mut chars = self.text.chars();
+        let (mut at, mut place) = (0, self.place);
+        parts.map(move |(text, start)| {
+            while at < start && self.exact {
+                place = moved(place, chars.next());
+                at += 1;
+            }
+            Self {
+                text: text.into(),
+                place,
+                exact: self.exact,
+            }
+        })
     }
+}
+
+/// Moves a place behind a character.
+fn moved(mut place: OriginPlace, c: Option<char>) -> OriginPlace {
+    match c {
+        Some('\n') => (place.line, place.column) = (place.line + 1, 1),
+        Some(_) => place.column += 1,
+        None => {}
+    }
+    place
 }
 
 impl XacroTree {
@@ -169,6 +187,7 @@ impl XacroTree {
                 Some(attribute) => attribute.value = value,
                 None => attributes.push(PlacedAttribute {
                     name: name.into(),
+                    place: value.place,
                     value,
                 }),
             }
@@ -255,15 +274,24 @@ impl XacroTree {
         }
         top
     }
-    /// Number of nodes from a node downwards.
-    pub(super) fn size(&self, node: TreeIndex) -> usize {
-        let mut size = 0;
+    /// Number of nodes from a node downwards, and the size of their texts (bytes).
+    pub(super) fn size(&self, node: TreeIndex) -> (usize, usize) {
+        let (mut nodes, mut bytes) = (0, 0);
         let mut waiting = vec![node];
         while let Some(node) = waiting.pop() {
-            size += 1;
+            nodes += 1;
+            bytes += match self.content(node) {
+                NodeContent::Element { tag, attributes } => {
+                    let parts = attributes.iter().map(|a| a.name.len() + a.value.text.len());
+                    tag.len() + parts.sum::<usize>()
+                }
+                NodeContent::Text(text) | NodeContent::Comment(text) => text.text.len(),
+                NodeContent::Instruction(text) => text.len(),
+                NodeContent::Document => 0,
+            };
             waiting.extend(self.children(node));
         }
-        size
+        (nodes, bytes)
     }
 
     /// Removes the comments right before a node, up to an empty line. `stop` is the empty text that

@@ -71,9 +71,8 @@ impl XacroWriter<'_> {
                 sorted.sort_by(|a, b| a.name.cmp(&b.name));
                 for attribute in sorted {
                     self.text.push(' ');
-                    let place = attribute.value.place;
-                    if place.line > 0 {
-                        self.origins.parts.push((self.text.len(), place));
+                    if attribute.place.line > 0 {
+                        self.origins.parts.push((self.text.len(), attribute.place));
                     }
                     self.text.push_str(&attribute.name);
                     self.text.push_str("=\"");
