@@ -324,15 +324,22 @@ impl Lexer<'_> {
     }
 
     fn escape(&mut self, escaped: char, text: &mut String) -> PyResult<()> {
+        let plain = match escaped {
+            'n' => Some('\n'),
+            't' => Some('\t'),
+            'r' => Some('\r'),
+            'a' => Some('\u{7}'),
+            'b' => Some('\u{8}'),
+            'f' => Some('\u{c}'),
+            'v' => Some('\u{b}'),
+            '\\' | '\'' | '"' => Some(escaped),
+            _ => None,
+        };
+        if let Some(plain) = plain {
+            text.push(plain);
+            return Ok(());
+        }
         let digits = match escaped {
-            'n' => return Ok(text.push('\n')),
-            't' => return Ok(text.push('\t')),
-            'r' => return Ok(text.push('\r')),
-            'a' => return Ok(text.push('\u{7}')),
-            'b' => return Ok(text.push('\u{8}')),
-            'f' => return Ok(text.push('\u{c}')),
-            'v' => return Ok(text.push('\u{b}')),
-            '\\' | '\'' | '"' => return Ok(text.push(escaped)),
             '\n' => return Ok(()),
             'x' => 2,
             'u' => 4,

@@ -177,11 +177,8 @@ impl XacroExpander<'_> {
         }
         self.expand(node, scopes)?;
         let mut block = self.tree.first_element(node);
-        for at in 0..missing.len() {
-            let name = &missing[at].name;
-            if !name.starts_with('*') {
-                continue;
-            }
+        for parameter in missing.iter().filter(|p| p.name.starts_with('*')) {
+            let name = &parameter.name;
             let Some(given) = block else {
                 let message = format!("the call must have an element for the block '{name}'");
                 return Err(self.error(place, message));

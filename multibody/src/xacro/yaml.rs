@@ -320,7 +320,7 @@ fn sexagesimal(digits: &str, sign: f64) -> Option<PyResult> {
     let is_digits = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let real = last.contains('.');
     let seconds: f64 = last.parse().ok()?;
-    if !first.iter().all(|p| is_digits(&p)) || seconds >= 60.0 || first.len() > 8 {
+    if !first.iter().all(is_digits) || seconds >= 60.0 || first.len() > 8 {
         return None;
     }
     let mut value = 0.0;
