@@ -294,13 +294,37 @@ pub(super) fn call_many(name: &str, values: &[PyValue]) -> PyResult {
     }
 }
 
-/// Length of a vector.
+/// Length of a vector, rounded correctly except in rare cases, as in Python 3.10 and newer.
 pub(super) fn length(parts: &[f64]) -> f64 {
-    match parts {
-        [x] => x.abs(),
-        [x, y] => x.hypot(*y),
-        _ => parts.iter().fold(0.0_f64, |sum, x| sum.hypot(*x)),
+    let largest = parts.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    if parts.iter().any(|x| x.is_infinite()) {
+        return f64::INFINITY;
     }
+    if parts.iter().any(|x| x.is_nan()) {
+        return f64::NAN;
+    }
+    // Scaled by a power of two, squares neither overflow nor vanish.
+    let scale = match largest {
+        x if x > 1e100 => 2.0_f64.powi(-600),
+        x if x < 1e-100 => 2.0_f64.powi(600),
+        _ => 1.0,
+    };
+    // The sum of the squares and its rounding errors.
+    let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
+    for x in parts.iter().map(|x| x * scale) {
+        let square = x * x;
+        let total = sum + square;
+        let small = total - sum;
+        lost += (sum - (total - small)) + (square - small) + x.mul_add(x, -square);
+        sum = total;
+    }
+    let root = (sum + lost).sqrt();
+    if root == 0.0 {
+        return 0.0;
+    }
+    let square = root * root;
+    let rest = (sum - square) - root.mul_add(root, -square) + lost;
+    (root + rest / (2.0 * root)) / scale
 }
 
 fn gcd(a: i128, b: i128) -> i128 {

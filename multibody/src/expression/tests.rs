@@ -104,6 +104,12 @@ fn functions_are_those_of_python() {
         ("isinstance(1.0, (int, str))", "False"),
         ("math.floor(-1.5)", "-2"),
         ("hypot(3, 4)", "5.0"),
+        ("hypot(7.0, sqrt(4.046875))", "7.283328565978608"),
+        (
+            "hypot(1e200, 1e200) + hypot(0, 0)",
+            "1.414213562373095e+200",
+        ),
+        ("hypot(3e-310, 4e-310)", "5e-310"),
         ("math.gcd(12, 18)", "6"),
         ("any([0, 1]) and all([])", "True"),
         ("abs(-3)", "3"),

@@ -131,6 +131,14 @@ impl TreeBuilder<'_> {
             }
         } else if node.is_text() {
             let text = node.text().unwrap_or("");
+            let raw = &self.text[range.clone()];
+            let section = raw
+                .strip_prefix("<![CDATA[")
+                .and_then(|r| r.strip_suffix("]]>"));
+            if section == Some(text) {
+                let place = self.place(range.start);
+                return self.tree.add(NodeContent::Verbatim(text.into()), place);
+            }
             NodeContent::Text(self.placed(text, range.start, range.end))
         } else if node.is_comment() {
             let text = node.text().unwrap_or("");

@@ -31,6 +31,8 @@ pub(super) enum NodeContent {
     },
     Text(PlacedText),
     Comment(PlacedText),
+    /// A CDATA section, which is not evaluated.
+    Verbatim(String),
     /// A processing instruction: target and value.
     Instruction(String),
     /// The root of a document, around its element.
@@ -286,7 +288,7 @@ impl XacroTree {
                     tag.len() + parts.sum::<usize>()
                 }
                 NodeContent::Text(text) | NodeContent::Comment(text) => text.text.len(),
-                NodeContent::Instruction(text) => text.len(),
+                NodeContent::Instruction(text) | NodeContent::Verbatim(text) => text.len(),
                 NodeContent::Document => 0,
             };
             waiting.extend(self.children(node));

@@ -101,6 +101,10 @@ impl XacroWriter<'_> {
                     self.text.push('\n');
                 }
             }
+            NodeContent::Verbatim(text) => {
+                self.indent(depth);
+                self.text.push_str(&format!("<![CDATA[{text}]]>\n"));
+            }
             NodeContent::Comment(text) => {
                 self.indent(depth);
                 // XML forbids two hyphens in a row, which an evaluated comment may hold.

@@ -173,6 +173,35 @@ fn our_mistakes_are_errors_of_xacro_too() {
     println!("xacro mistakes: {} cases, 0 failed", files.len());
 }
 
+#[test]
+fn single_features_are_those_of_xacro() {
+    let Some(mut peer) = Peer::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(here().join("cases")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    let file = folder.path().join("case.xacro");
+    let (mut cases, mut expanded) = (0, 0);
+    // Each line is the content of a root element; \n is a line break.
+    for line in std::fs::read_to_string(here().join("cases.txt"))
+        .unwrap()
+        .lines()
+    {
+        let body = line.replace("\\n", "\n");
+        let address = "http://www.ros.org/wiki/xacro";
+        let text = format!("<robot name=\"r\" xmlns:xacro=\"{address}\">{body}</robot>");
+        std::fs::write(&file, text).unwrap();
+        let same = XacroCase::new(file.clone()).compare(&mut peer);
+        expanded += usize::from(same.unwrap_or_else(|e| panic!("{line}: {e}")));
+        cases += 1;
+    }
+    assert!(expanded > 40, "{expanded}");
+    println!("xacro features: {cases} cases, {expanded} expanded, 0 failed");
+}
+
 /// Compares random texts; returns how many both expand, and the differences. `None` without xacro.
 fn compare_random(
     count: usize,
