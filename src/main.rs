@@ -15,6 +15,7 @@ mod stop;
 mod sweep;
 mod view;
 mod warnings;
+mod xacro;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -55,6 +56,8 @@ enum Command {
     /// Shows models in a browser, with sliders for their joints and the distance between their
     /// closest parts, and reloads them when their files change. Ctrl-C ends it.
     View(view::ViewArgs),
+    /// Prints the XML that a xacro file stands for, as the program `xacro` of ROS 2 does.
+    Xacro(xacro::XacroArgs),
 }
 
 fn main() -> ExitCode {
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::View(args) => view::run(&args),
+        Command::Xacro(args) => xacro::run(&args),
     };
     match result {
         Ok(code) => code,

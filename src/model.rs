@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use tarragon::multibody::xacro::{self, XacroExpansion};
 use tarragon::multibody::{
     Diagnostic, MjcfSemantics, MultibodyPlant, PackageMap, Parser, Severity,
 };
@@ -12,7 +13,7 @@ use tarragon::prelude::*;
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct ModelArgs {
-    /// Model file (.urdf, .sdf, .xml, .dmd.yaml or .obj).
+    /// Model file (.urdf, .sdf, .xml, .xacro, .dmd.yaml or .obj).
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) options: Options,
@@ -36,6 +37,9 @@ pub(crate) struct Options {
     /// which Drake reads all that determines bodies.
     #[arg(long, value_enum, default_value_t)]
     mjcf_semantics: MjcfReading,
+    /// Argument of xacro files, as NAME=VALUE or NAME:=VALUE; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    xacro_arg: Vec<String>,
 }
 
 /// Reading of MJCF files.
@@ -66,14 +70,10 @@ impl ModelArgs {
 impl Options {
     /// Adds the packages to the parser, and makes it strict if requested.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
-        let packages = parser.package_map_mut();
-        if let Some(file) = &self.packages {
-            add_packages(packages, file)?;
-        }
-        for package in &self.package {
-            packages
-                .add_argument(package)
-                .map_err(|e| format!("--package {e}"))?;
+        self.configure_packages(parser.package_map_mut())?;
+        for argument in &self.xacro_arg {
+            let (name, value) = xacro_argument(argument).map_err(|e| format!("--xacro-arg {e}"))?;
+            parser.set_xacro_argument(name, value);
         }
         parser.set_strict_parsing(self.strict);
         parser.set_mjcf_semantics(match self.mjcf_semantics {
@@ -82,6 +82,40 @@ impl Options {
             MjcfReading::Mujoco => MjcfSemantics::MuJoCo,
         });
         Ok(())
+    }
+
+    /// Adds the packages to a map.
+    fn configure_packages(&self, packages: &mut PackageMap) -> Result<(), Box<dyn Error>> {
+        if let Some(file) = &self.packages {
+            add_packages(packages, file)?;
+        }
+        for package in &self.package {
+            packages
+                .add_argument(package)
+                .map_err(|e| format!("--package {e}"))?;
+        }
+        Ok(())
+    }
+
+    /// Expands a xacro file with arguments like NAME:=VALUE, those of `--xacro-arg` among them.
+    /// Warnings go to standard error.
+    pub(crate) fn expand(
+        &self,
+        file: &Path,
+        arguments: &[String],
+    ) -> Result<XacroExpansion, Box<dyn Error>> {
+        let mut packages = PackageMap::new();
+        self.configure_packages(&mut packages)?;
+        let all = self.xacro_arg.iter().chain(arguments);
+        let all: BTreeMap<String, String> =
+            all.map(|a| xacro_argument(a)).collect::<Result<_, _>>()?;
+        let expanded = xacro::expand(file, &all, &packages)?;
+        let warnings = expanded.diagnostics.iter();
+        let lines: Vec<String> = warnings
+            .map(|d| format!("{}:{}:{}: {}", d.file, d.line, d.column, d.message))
+            .collect();
+        self.report(&lines)?;
+        Ok(expanded)
     }
 
     /// Prints each distinct warning once; with `--strict`, any warning is an error.
@@ -137,6 +171,19 @@ impl Options {
             });
         }
         Ok(())
+    }
+}
+
+/// Splits an argument of xacro files.
+fn xacro_argument(argument: &str) -> Result<(String, String), String> {
+    let split = argument
+        .split_once(":=")
+        .or_else(|| argument.split_once('='));
+    match split {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.into())),
+        _ => Err(format!(
+            "must be NAME=VALUE or NAME:=VALUE, got '{argument}'"
+        )),
     }
 }
 

@@ -26,3 +26,4 @@ mod simulate;
 mod support;
 mod sweep;
 mod view;
+mod xacro;

@@ -15,6 +15,7 @@ mod discrete;
 mod document;
 mod dynamics;
 mod error;
+mod expression;
 mod kinematics;
 mod model;
 mod names;
@@ -25,6 +26,7 @@ mod spatial;
 mod tree;
 
 pub mod schema;
+pub mod xacro;
 
 /// Scenes as YAML lists of what to add to a plant and how to connect it (Drake's
 /// `ModelDirectives`).

@@ -9,7 +9,7 @@ use tarragon_multibody::{
 };
 
 /// Files that models may refer to, by `package://p/` or by relative names.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 10] = [
     (
         "box.obj",
         "o box\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
@@ -44,6 +44,13 @@ const FILES: [(&str, &str); 8] = [
         "folder/model.sdf",
         "<sdf version='1.9'><model name='f'><link name='l'/></model></sdf>",
     ),
+    (
+        "part.xacro",
+        "<x xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:property name='q' value='2'/>\
+         <xacro:macro name='part' params='n *b'><link name='p${n}'><xacro:insert_block name='b'/></link>\
+         </xacro:macro></x>",
+    ),
+    ("part.yaml", "a: [1, !degrees 90, {b: 0x1F}]\nc: &c {d: yes}\ne: {<<: *c, f: 1.5e+3}\n"),
     ("package.xml", "<package><name>p</name></package>"),
 ];
 

@@ -1,5 +1,6 @@
 //! Input of the parsers: the bytes of a model file, read within limits.
 
+use crate::document::origins::TextOrigins;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -45,6 +46,8 @@ pub(crate) struct ModelInput<'a> {
     pub(crate) bytes: &'a [u8],
     /// Directory of relative file names; `None` for a model given as text.
     pub(crate) directory: Option<&'a Path>,
+    /// Places from which the bytes were generated, if they are not those of the file.
+    pub(crate) origins: Option<&'a TextOrigins>,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 pub(crate) mod input;
 pub(crate) mod numbers;
+pub(crate) mod origins;
 pub(crate) mod prepared_xml;
 pub(crate) mod xml;
 mod yaml;

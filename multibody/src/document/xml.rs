@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
 use crate::document::numbers::ParsedNumbers;
+use crate::document::origins::TextOrigins;
 pub(crate) use crate::document::prepared_xml::PreparedXml;
 use crate::document::prepared_xml::name_length;
 use roxmltree::{Attribute, Node};
@@ -73,6 +74,7 @@ pub(crate) fn count<const N: usize>(
 pub(crate) struct XmlReader<'a> {
     file: &'a str,
     prepared: &'a PreparedXml<'a>,
+    origins: Option<&'a TextOrigins>,
     /// Offsets of line starts in the original text.
     lines: Vec<usize>,
     /// Line start, offset and column of the last lookup.
@@ -90,6 +92,7 @@ impl<'a> XmlReader<'a> {
         let reader = Self {
             file,
             prepared,
+            origins: None,
             lines: std::iter::once(0).chain(after_breaks).collect(),
             last: Cell::default(),
             diagnostics: RefCell::default(),
@@ -104,6 +107,11 @@ impl<'a> XmlReader<'a> {
             reader.report(Severity::Warning, *start, message);
         }
         reader
+    }
+
+    /// Makes diagnostics refer to the files from which the text was generated.
+    pub(crate) fn with_origins(self, origins: Option<&'a TextOrigins>) -> Self {
+        Self { origins, ..self }
     }
 
     /// Takes the diagnostics reported since the last call.
@@ -136,15 +144,33 @@ impl<'a> XmlReader<'a> {
     }
 
     /// Returns the line and column, from 1, of an offset into the parsed text.
-    fn position(&self, offset: usize) -> (u32, u32) {
-        let inserted = &self.prepared.inserted;
-        let offset = match offset {
-            o if o >= inserted.end => o - inserted.len(),
-            o => o.min(inserted.start),
-        };
+    pub(crate) fn position(&self, offset: usize) -> (u32, u32) {
+        let offset = self.original_offset(offset);
         let line = self.lines.partition_point(|start| *start <= offset) - 1;
         let column = self.column(self.lines[line], offset);
         (line as u32 + 1, column as u32 + 1)
+    }
+
+    fn original_offset(&self, offset: usize) -> usize {
+        let inserted = &self.prepared.inserted;
+        match offset {
+            o if o >= inserted.end => o - inserted.len(),
+            o => o.min(inserted.start),
+        }
+    }
+    /// Returns true if an offset into the parsed text is in a part that was inserted.
+    pub(crate) fn was_inserted(&self, offset: usize) -> bool {
+        self.prepared.inserted.contains(&offset)
+    }
+    /// Returns the file, the line and the column from which an offset was generated, or that it
+    /// has.
+    fn origin(&self, offset: usize) -> (&str, u32, u32) {
+        let origins = self.origins;
+        let found = origins.and_then(|origins| origins.at(self.original_offset(offset)));
+        found.unwrap_or_else(|| {
+            let (line, column) = self.position(offset);
+            (self.file, line, column)
+        })
     }
 
     /// Returns the number of characters between the start of a line and an offset in it. Counts
@@ -169,7 +195,12 @@ impl<'a> XmlReader<'a> {
 
     /// Returns the line and column of an element, from 1.
     pub(crate) fn place(&self, node: Node<'_, '_>) -> (u32, u32) {
-        self.position(node.range().start)
+        let (_, line, column) = self.origin(node.range().start);
+        (line, column)
+    }
+    /// Returns the file of an element.
+    pub(crate) fn file_of(&self, node: Node<'_, '_>) -> &str {
+        self.origin(node.range().start).0
     }
 
     /// Returns the names, values and places of the attributes of an element.
@@ -177,8 +208,10 @@ impl<'a> XmlReader<'a> {
         &'n self,
         node: Node<'n, '_>,
     ) -> impl Iterator<Item = (&'n str, &'n str, (u32, u32))> {
-        node.attributes()
-            .map(|a| (a.name(), a.value(), self.position(a.range().start)))
+        node.attributes().map(|a| {
+            let (_, line, column) = self.origin(a.range().start);
+            (a.name(), a.value(), (line, column))
+        })
     }
 
     fn report(&self, severity: Severity, offset: usize, message: impl Display) {
@@ -186,10 +219,10 @@ impl<'a> XmlReader<'a> {
         self.diagnostics.borrow_mut().push(diagnostic);
     }
     fn diagnostic(&self, severity: Severity, offset: usize, message: impl Display) -> Diagnostic {
-        let (line, column) = self.position(offset);
+        let (file, line, column) = self.origin(offset);
         Diagnostic {
             severity,
-            file: self.file.into(),
+            file: file.into(),
             line,
             column,
             message: message.to_string(),

@@ -11,10 +11,12 @@ pub(crate) enum ModelFormat {
     Mjcf,
     ModelDirectives,
     Obj,
+    /// Macros from which a model in another format is made.
+    Xacro,
 }
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .sdf, .xml, .dmd.yaml or .obj";
+const SUFFIXES: &str = ".urdf, .sdf, .xml, .xacro, .dmd.yaml or .obj";
 
 impl ModelFormat {
     /// Determines the format from the suffix of a file.
@@ -36,9 +38,19 @@ impl ModelFormat {
             "xml" => Ok(Self::Mjcf),
             "dmd.yaml" => Ok(Self::ModelDirectives),
             "obj" => Ok(Self::Obj),
+            "xacro" => Ok(Self::Xacro),
             other => Err(Error::invalid(format!(
                 "{what}: the suffix must be {SUFFIXES}, got '.{other}'"
             ))),
+        }
+    }
+    /// Determines the format from the name of the root element.
+    pub(crate) fn of_root(tag: &str) -> Option<Self> {
+        match tag {
+            "robot" => Some(Self::Urdf),
+            "sdf" => Some(Self::Sdf),
+            "mujoco" => Some(Self::Mjcf),
+            _ => None,
         }
     }
     /// Returns true if an SDFormat file may include models of this format.

@@ -11,6 +11,7 @@ mod mesh_files;
 mod mjcf;
 mod mjcf_semantics;
 mod model_file;
+mod model_source;
 mod obj;
 mod parser;
 mod sdf;

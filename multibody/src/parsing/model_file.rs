@@ -1,6 +1,7 @@
 //! Parsing of one model file in any format except model directives.
 
 use super::format::ModelFormat;
+use super::model_source::ModelSource;
 use super::target::{ModelNaming, ParseTarget};
 use super::{mjcf, obj, sdf, urdf};
 use crate::diagnostic::Diagnostic;
@@ -22,5 +23,18 @@ pub(super) fn parse(
         ModelFormat::Mjcf => mjcf::parse(input, naming, target, diagnostics),
         ModelFormat::Obj => obj::parse(input, naming, target, diagnostics),
         ModelFormat::ModelDirectives => vec![],
+        ModelFormat::Xacro => {
+            let source = ModelSource::expand(input.file, input.bytes, target, diagnostics);
+            // Errors were reported.
+            let Some(source) = source else {
+                return vec![];
+            };
+            let expanded = source.input(input.file, input.directory);
+            match source.format {
+                ModelFormat::Sdf => sdf::parse(&expanded, naming, target, diagnostics),
+                ModelFormat::Mjcf => mjcf::parse(&expanded, naming, target, diagnostics),
+                _ => urdf::parse(&expanded, naming, target, diagnostics),
+            }
+        }
     }
 }

@@ -11,13 +11,15 @@ use crate::error::{Error, Result, parse_error};
 use crate::model::ModelInstanceIndex;
 use crate::packages::PackageMap;
 use crate::plant::{MultibodyPlant, PlantMark};
+use std::collections::BTreeMap;
 use std::path::Path;
 use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
 /// Formats: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`), MJCF (`.xml`), model directives
-/// (`.dmd.yaml`) and OBJ (`.obj`). Lengths are metres, angles radians, masses kilograms; MJCF has
+/// (`.dmd.yaml`), OBJ (`.obj`), and [`xacro`](crate::xacro) (`.xacro`), from which URDF, SDFormat
+/// or MJCF is made. Lengths are metres, angles radians, masses kilograms; MJCF has
 /// units of its own. If a model cannot be read, plant and scene stay unchanged.
 /// [`Self::diagnostics`] lists what was left out of a model that could be read.
 ///
@@ -44,6 +46,7 @@ pub struct Parser<'p> {
     auto_renaming: bool,
     strict: bool,
     mjcf_semantics: MjcfSemantics,
+    xacro_arguments: BTreeMap<String, String>,
 }
 
 impl<'p> Parser<'p> {
@@ -59,6 +62,7 @@ impl<'p> Parser<'p> {
             auto_renaming: false,
             strict: false,
             mjcf_semantics: MjcfSemantics::default(),
+            xacro_arguments: BTreeMap::new(),
         }
     }
 
@@ -96,6 +100,15 @@ impl<'p> Parser<'p> {
     pub fn set_mjcf_semantics(&mut self, semantics: MjcfSemantics) {
         self.mjcf_semantics = semantics;
     }
+    /// Sets the value of an argument of xacro files, as `xacro` has it on its command line
+    /// (`name:=value`). Files that declare no argument of this name ignore it.
+    pub fn set_xacro_argument(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.xacro_arguments.insert(name.into(), value.into());
+    }
+    /// Returns the arguments of [`Self::set_xacro_argument`].
+    pub fn xacro_arguments(&self) -> &BTreeMap<String, String> {
+        &self.xacro_arguments
+    }
     /// Returns the packages that `package://` URLs refer to, initially [the default
     /// ones](PackageMap). A model file's own package (a `package.xml` in its directory or above) is
     /// added automatically.
@@ -130,6 +143,7 @@ impl<'p> Parser<'p> {
             file: &path.display().to_string(),
             bytes: &bytes,
             directory: Some(path.parent().unwrap_or(Path::new(""))),
+            origins: None,
         };
         self.add(format, &input)
     }
@@ -159,6 +173,7 @@ impl<'p> Parser<'p> {
             file: &file,
             bytes: text.as_bytes(),
             directory: None,
+            origins: None,
         };
         self.add(ModelFormat::of_name("model text", format)?, &input)
     }
@@ -245,6 +260,7 @@ impl<'p> Parser<'p> {
             packages: &mut self.package_map,
             auto_renaming: self.auto_renaming,
             mjcf_semantics: self.mjcf_semantics,
+            xacro_arguments: &self.xacro_arguments,
             filter_groups: vec![],
         };
         let value = add(&mut target, diagnostics);

@@ -10,6 +10,7 @@ use crate::names::scoped;
 use crate::packages::PackageMap;
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::{GeometryInstance, ProximityProperties, SceneGraph, Shape};
@@ -30,6 +31,8 @@ pub(crate) struct ParseTarget<'a> {
     pub(crate) packages: &'a mut PackageMap,
     pub(super) auto_renaming: bool,
     pub(super) mjcf_semantics: MjcfSemantics,
+    /// Values of the arguments of xacro files.
+    pub(super) xacro_arguments: &'a BTreeMap<String, String>,
     pub(super) filter_groups: Vec<CollisionFilterGroupSpec>,
 }
 

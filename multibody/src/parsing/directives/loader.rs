@@ -215,6 +215,7 @@ impl DirectiveLoader<'_, '_> {
             file: &path.display().to_string(),
             bytes: &bytes,
             directory: path.parent(),
+            origins: None,
         };
         // A scope in the name extends the scope around the directive.
         let (scope, name) = match d.name.rsplit_once("::") {
@@ -381,6 +382,7 @@ impl DirectiveLoader<'_, '_> {
             file: &path.display().to_string(),
             bytes: &bytes,
             directory: path.parent(),
+            origins: None,
         };
         let naming = ModelNaming {
             name: None,

@@ -4,6 +4,7 @@
 use super::tree::{Attribute, DiagnosticLog, ElementTree, FilePosition, MjcfElement};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::input::{ModelInput, read_file};
+use crate::document::origins::TextOrigins;
 use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ pub(super) fn read(input: &ModelInput<'_>, log: DiagnosticLog) -> (ElementTree, 
     };
     let file = loader.open_file(input.file.into(), PathBuf::from(input.file));
     // Errors were reported.
-    let _ = loader.add_document(input.bytes, file, None);
+    let _ = loader.add_document(input.bytes, input.origins, file, None);
     (loader.tree, loader.log)
 }
 
@@ -48,8 +49,25 @@ impl IncludeLoader<'_> {
         self.log.files.len() - 1
     }
 
+    /// Returns the index of a file from which elements were generated.
+    fn file_index(&mut self, name: &str) -> usize {
+        let known = self.log.files.iter().position(|f| f == name);
+        known.unwrap_or_else(|| {
+            self.log.files.push(name.into());
+            self.log.files.len() - 1
+        })
+    }
+
     /// Adds the root of a document or, if there is a parent, the children of the root.
-    fn add_document(&mut self, bytes: &[u8], file: usize, parent: Option<usize>) -> Parsed<()> {
+    ///
+    /// `origins` are the places from which the bytes were generated, if any.
+    fn add_document(
+        &mut self,
+        bytes: &[u8],
+        origins: Option<&TextOrigins>,
+        file: usize,
+        parent: Option<usize>,
+    ) -> Parsed<()> {
         let name = self.log.files[file].clone();
         let text = String::from_utf8_lossy(bytes);
         if let Err(error) = std::str::from_utf8(bytes) {
@@ -67,16 +85,20 @@ impl IncludeLoader<'_> {
             self.log.push(error);
             Reported
         })?;
-        let reader = XmlReader::new(&name, &prepared);
+        let reader = XmlReader::new(&name, &prepared).with_origins(origins);
         self.log.extend(reader.take_diagnostics());
         let root = document.root_element();
-        let place = |(line, column)| FilePosition { file, line, column };
         let mut waiting = match parent {
             None => vec![(root, None)],
             Some(_) => reader.elements(root).map(|c| (c, parent)).collect(),
         };
         waiting.reverse();
         while let Some((node, parent)) = waiting.pop() {
+            let file = match origins {
+                Some(_) => self.file_index(reader.file_of(node)),
+                None => file,
+            };
+            let place = |(line, column)| FilePosition { file, line, column };
             let element = MjcfElement {
                 tag: reader.tag(node).into(),
                 attributes: reader
@@ -146,7 +168,7 @@ impl IncludeLoader<'_> {
             self.error(at, message)
         })?;
         let file = self.open_file(path.display().to_string(), path);
-        let result = self.add_document(&bytes, file, Some(parent));
+        let result = self.add_document(&bytes, None, file, Some(parent));
         self.open.pop();
         result
     }

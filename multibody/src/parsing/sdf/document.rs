@@ -4,8 +4,11 @@ use super::element::{Element, MAX_DEPTH, Report, SourceFile, SourceLocation, tru
 use super::schema;
 use super::unflatten::unflatten;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::origins::TextOrigins;
 use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use roxmltree::Node;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Newest supported minor version of SDFormat 1.
@@ -15,7 +18,14 @@ const NEWEST: u32 = 12;
 const SINGLE_NAMES: u32 = 8;
 
 /// Reads a text whose root is `<sdf>`, brings it up to the newest version and checks it.
-pub(super) fn read(source: SourceFile, bytes: &[u8], report: &Report) -> Parsed<Element> {
+///
+/// `origins` are the places from which the text was generated, if any.
+pub(super) fn read(
+    source: SourceFile,
+    bytes: &[u8],
+    origins: Option<&TextOrigins>,
+    report: &Report,
+) -> Parsed<Element> {
     let text = String::from_utf8_lossy(bytes);
     if let Err(error) = std::str::from_utf8(bytes) {
         report.push(Diagnostic {
@@ -34,11 +44,12 @@ pub(super) fn read(source: SourceFile, bytes: &[u8], report: &Report) -> Parsed<
     })?;
     let source = Rc::new(source);
     let name = source.name.clone();
-    let reader = XmlReader::new(&name, &prepared);
+    let reader = XmlReader::new(&name, &prepared).with_origins(origins);
     report.extend(reader.take_diagnostics());
     let builder = ElementBuilder {
         reader: &reader,
         source: &source,
+        others: RefCell::default(),
         report,
     };
     let mut root = builder.element(document.root_element(), 0)?;
@@ -58,13 +69,31 @@ pub(super) fn read(source: SourceFile, bytes: &[u8], report: &Report) -> Parsed<
 struct ElementBuilder<'a, 'r> {
     reader: &'a XmlReader<'r>,
     source: &'a Rc<SourceFile>,
+    /// Other files from which elements were generated, by their names.
+    others: RefCell<BTreeMap<String, Rc<SourceFile>>>,
     report: &'a Report,
 }
 
 impl ElementBuilder<'_, '_> {
+    /// Returns the file of an element. Relative paths in it are relative to the main file.
+    fn source_of(&self, node: Node<'_, '_>) -> Rc<SourceFile> {
+        let name = self.reader.file_of(node);
+        if name == self.source.name {
+            return self.source.clone();
+        }
+        let mut others = self.others.borrow_mut();
+        let other = others.entry(name.into()).or_insert_with(|| {
+            Rc::new(SourceFile {
+                name: name.into(),
+                directory: self.source.directory.clone(),
+            })
+        });
+        other.clone()
+    }
+
     fn element(&self, node: Node<'_, '_>, depth: usize) -> Parsed<Element> {
         let place = SourceLocation {
-            source: self.source.clone(),
+            source: self.source_of(node),
             at: self.reader.place(node),
         };
         if depth > MAX_DEPTH {
@@ -214,7 +243,7 @@ mod tests {
             name: "t".into(),
             directory: None,
         };
-        let root = read(source, text.as_bytes(), &report);
+        let root = read(source, text.as_bytes(), None, &report);
         let messages = report.into_diagnostics();
         (root, messages.iter().map(ToString::to_string).collect())
     }

@@ -5,8 +5,9 @@ use super::element::{Element, Report, SourceFile, truth};
 use super::graph_builder::InterfaceFile;
 use super::merge;
 use crate::document::input::read_file;
-use crate::document::xml::{Parsed, PreparedXml, XmlReader};
+use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use crate::parsing::format::ModelFormat;
+use crate::parsing::model_source::ModelSource;
 use crate::parsing::target::ParseTarget;
 use std::path::{Path, PathBuf};
 
@@ -89,9 +90,14 @@ impl<'a, 't> IncludeExpander<'a, 't> {
             return Err(self.report.error(&include, message));
         }
         let format = ModelFormat::of_file(&path).map_err(|e| self.report.error(&include, e))?;
+        let source = match format {
+            ModelFormat::Sdf | ModelFormat::Xacro => Some(self.source(&path, format, &include)?),
+            _ => None,
+        };
+        let format = source.as_ref().map_or(format, |source| source.format);
         match format {
             ModelFormat::Sdf => {
-                let model = self.model(&path, &uri, &include)?;
+                let model = self.model(&path, &uri, &include, source)?;
                 Ok(match merged {
                     true => merge::merged(model, parent, self.report),
                     false => vec![model],
@@ -147,22 +153,39 @@ impl<'a, 't> IncludeExpander<'a, 't> {
         }
     }
 
+    /// Reads a file, and expands it if it is xacro.
+    fn source(&self, path: &Path, format: ModelFormat, include: &Element) -> Parsed<ModelSource> {
+        let mut diagnostics = vec![];
+        let source = ModelSource::read(path, format, self.target, &mut diagnostics);
+        self.report.extend(diagnostics);
+        let source = source.map_err(|why| self.report.error(include, why))?;
+        source.ok_or(Reported)
+    }
+
     /// Reads the model of a file and applies the settings of the include.
-    fn model(&mut self, path: &Path, uri: &str, include: &Element) -> Parsed<Element> {
+    fn model(
+        &mut self,
+        path: &Path,
+        uri: &str,
+        include: &Element,
+        content: Option<ModelSource>,
+    ) -> Parsed<Element> {
         let key = canonical(path);
         if self.open.contains(&key) {
             let message = format!("'{uri}' includes itself");
             return Err(self.report.error(include, message));
         }
-        let bytes = read_file(path).map_err(|e| {
-            let message = format!("'{uri}' ({}) cannot be read: {e}", path.display());
-            self.report.error(include, message)
-        })?;
+        let content = content.ok_or(Reported)?;
         let source = SourceFile {
             name: path.display().to_string(),
             directory: path.parent().map(Path::to_path_buf),
         };
-        let mut root = document::read(source, &bytes, self.report)?;
+        let mut root = document::read(
+            source,
+            &content.bytes,
+            content.origins.as_ref(),
+            self.report,
+        )?;
         self.open.push(key);
         self.expand(&mut root);
         self.open.pop();

@@ -6,11 +6,11 @@ use super::graph_builder::FrameGraphBuilder;
 use super::placement::place;
 use super::pose::Pose;
 use crate::diagnostic::Severity;
-use crate::document::input::{ModelInput, read_file};
 use crate::document::xml::{Parsed, PreparedXml, Reported};
 use crate::error::Result;
 use crate::model::{BodyIndex, FixedOffsetFrame, FrameIndex, JointIndex, ModelInstanceIndex};
 use crate::parsing::format::ModelFormat;
+use crate::parsing::model_source::ModelSource;
 use crate::parsing::target::ModelNaming;
 use crate::parsing::{mjcf, urdf};
 use crate::plant::MultibodyPlant;
@@ -54,17 +54,17 @@ pub(super) fn load<'e>(
         return Err(Reported);
     };
     let path = file.path.display().to_string();
-    let bytes = read_file(&file.path)
-        .map_err(|e| report.error(include, format!("'{path}' cannot be read: {e}")))?;
-    let input = ModelInput {
-        file: &path,
-        bytes: &bytes,
-        directory: file.path.parent(),
-    };
+    let mut notes = vec![];
+    let format = ModelFormat::of_file(&file.path).unwrap_or(file.format);
+    let source = ModelSource::read(&file.path, format, declare.target, &mut notes);
+    report.extend(notes);
+    let source = source.map_err(|why| report.error(include, why))?;
+    let source = source.ok_or(Reported)?;
+    let input = source.input(&path, file.path.parent());
     let own_name = include
         .child_text("name")
         .map(String::from)
-        .or_else(|| name_in_file(&path, &bytes));
+        .or_else(|| name_in_file(&path, &source.bytes));
     let (outer, name) = naming;
     let naming = ModelNaming { name, scope: outer };
     let mut diagnostics = vec![];

@@ -68,7 +68,7 @@ fn read(
         name: input.file.into(),
         directory: input.directory.map(Path::to_path_buf),
     };
-    let mut root = document::read(source, input.bytes, report)?;
+    let mut root = document::read(source, input.bytes, input.origins, report)?;
     let mut includes = IncludeExpander::new(target, report, input.file);
     includes.expand(&mut root);
     let files = includes.interfaces;

@@ -51,7 +51,7 @@ pub(crate) fn parse(
             return vec![];
         }
     };
-    let reader = XmlReader::new(file, &prepared);
+    let reader = XmlReader::new(file, &prepared).with_origins(input.origins);
     let added = start(&reader, document.root_element(), naming, target);
     let mut models = vec![];
     if let Ok(instance) = added {

@@ -160,6 +160,7 @@ impl Expander<'_> {
             file: &path.display().to_string(),
             bytes: &bytes,
             directory: Some(&directory),
+            origins: None,
         };
         let (tree, log) = include::read(&input, std::mem::take(&mut self.log));
         let document = self.compilers.len();

@@ -1,0 +1,340 @@
+//! Indices, slices, and the methods of lists, tuples and dictionaries.
+
+use super::conversions::{check_room, length, position};
+use super::evaluator::{CallArguments, Evaluator};
+use super::operators::{check_items, equal};
+use super::strings;
+use super::text::literal;
+use super::value::{PyError, PyList, PyResult, PyValue};
+
+const LIST_METHODS: [&str; 11] = [
+    "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse",
+    "sort",
+];
+const DICT_METHODS: [&str; 9] = [
+    "clear",
+    "copy",
+    "get",
+    "items",
+    "keys",
+    "pop",
+    "setdefault",
+    "update",
+    "values",
+];
+
+impl Evaluator<'_> {
+    /// Returns whether a value has a method.
+    pub(super) fn has_method(&self, value: &PyValue, name: &str) -> bool {
+        match value {
+            PyValue::Str(_) => strings::METHODS.contains(&name),
+            PyValue::List(_) => LIST_METHODS.contains(&name),
+            PyValue::Dict(_) => DICT_METHODS.contains(&name),
+            PyValue::Tuple(_) | PyValue::Range(_) => matches!(name, "count" | "index"),
+            PyValue::Float(_) => name == "is_integer",
+            PyValue::Int(_) | PyValue::Bool(_) => name == "bit_length",
+            _ => false,
+        }
+    }
+
+    pub(super) fn call_method(
+        &mut self,
+        value: &PyValue,
+        name: &str,
+        arguments: CallArguments,
+    ) -> PyResult {
+        match value {
+            PyValue::Str(text) => self.str_method(text, name, arguments),
+            PyValue::List(list) => self.list_method(list, name, arguments),
+            PyValue::Dict(_) => self.dict_method(value, name, arguments),
+            PyValue::Float(x) => {
+                arguments.check(name, 0, 0)?;
+                Ok(PyValue::Bool(x.is_finite() && x.fract() == 0.0))
+            }
+            PyValue::Int(_) | PyValue::Bool(_) => {
+                arguments.check(name, 0, 0)?;
+                let size = value.as_int().unwrap_or(0).unsigned_abs();
+                Ok(PyValue::Int(i128::from(128 - size.leading_zeros())))
+            }
+            other => {
+                arguments.check(name, 1, 1)?;
+                let items = self.items(other)?;
+                count_or_index(&items, name, &arguments.plain[0])
+            }
+        }
+    }
+
+    /// Returns a member of a value by its index, its key or a slice.
+    pub(super) fn item(&mut self, value: &PyValue, index: &PyValue) -> PyResult {
+        if let PyValue::Slice(parts) = index {
+            return self.slice(value, parts);
+        }
+        let wrong = |found: &str| {
+            Err(PyError::new(format!(
+                "the index of a {} must be a whole number, got a {found}",
+                value.type_name()
+            )))
+        };
+        match value {
+            PyValue::Dict(dict) => {
+                let found = dict.entries.borrow().get(&index.key()?).cloned();
+                let Some(found) = found else {
+                    let known: Vec<String> = {
+                        let entries = dict.entries.borrow();
+                        let keys = entries.iter().take(8).map(|(key, _)| literal(key));
+                        keys.collect::<PyResult<_>>()?
+                    };
+                    return Err(PyError::new(format!(
+                        "the dict has no key {}; there are: {}",
+                        literal(index)?,
+                        known.join(", ")
+                    )));
+                };
+                Ok(if dict.dotted { found.dotted() } else { found })
+            }
+            PyValue::Str(text) => match index.as_int() {
+                Some(i) => {
+                    let count = text.chars().count();
+                    let c = text.chars().nth(place(i, count)?);
+                    Ok(PyValue::str(c.map(String::from).unwrap_or_default()))
+                }
+                None => wrong(index.type_name()),
+            },
+            PyValue::Tuple(items) => match index.as_int() {
+                Some(i) => Ok(items[place(i, items.len())?].clone()),
+                None => wrong(index.type_name()),
+            },
+            PyValue::List(list) => match index.as_int() {
+                Some(i) => {
+                    let items = list.items.borrow();
+                    let item = items[place(i, items.len())?].clone();
+                    Ok(if list.dotted { item.dotted() } else { item })
+                }
+                None => wrong(index.type_name()),
+            },
+            PyValue::Range(range) => match index.as_int() {
+                Some(i) => Ok(PyValue::Int(range.get(place(i, range.len())?))),
+                None => wrong(index.type_name()),
+            },
+            other => Err(PyError::new(format!(
+                "a {} has no members by index",
+                other.type_name()
+            ))),
+        }
+    }
+
+    fn slice(&mut self, value: &PyValue, parts: &[PyValue; 3]) -> PyResult {
+        if !matches!(
+            value,
+            PyValue::Str(_) | PyValue::Tuple(_) | PyValue::List(_) | PyValue::Range(_)
+        ) {
+            let message = format!("a {} has no slices", value.type_name());
+            return Err(PyError::new(message));
+        }
+        let count = length(value)?;
+        let bound = |part: &PyValue| match part {
+            PyValue::None => Ok(None),
+            part => part.index("a bound of a slice").map(Some),
+        };
+        let step = bound(&parts[2])?.unwrap_or(1);
+        if step == 0 {
+            return Err(PyError::new("the step of a slice must not be zero"));
+        }
+        let n = count as i128;
+        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+        let clamp = |i: i128| {
+            let i = if i < 0 { i.saturating_add(n) } else { i };
+            i.clamp(low, high)
+        };
+        let (first, last) = if step > 0 { (low, high) } else { (high, low) };
+        let mut at = bound(&parts[0])?.map_or(first, clamp);
+        let end = bound(&parts[1])?.map_or(last, clamp);
+        let mut picked = vec![];
+        while if step > 0 { at < end } else { at > end } {
+            picked.push(at as usize);
+            at = at.saturating_add(step);
+        }
+        self.host.spend(picked.len())?;
+        if let PyValue::Str(text) = value {
+            let chars: Vec<char> = text.chars().collect();
+            let text: String = picked.iter().map(|i| chars[*i]).collect();
+            return Ok(PyValue::str(text));
+        }
+        check_items(picked.len())?;
+        let plain = match value {
+            PyValue::List(list) => list.items.borrow().clone(),
+            other => self.items(other)?,
+        };
+        let items = picked.iter().map(|i| plain[*i].clone()).collect();
+        Ok(match value {
+            PyValue::Tuple(_) => PyValue::tuple(items),
+            PyValue::List(list) if list.dotted => PyValue::list(items).dotted(),
+            _ => PyValue::list(items),
+        })
+    }
+
+    fn list_method(&mut self, list: &PyList, name: &str, mut arguments: CallArguments) -> PyResult {
+        let (key, reverse) = match name {
+            "sort" => (arguments.take("key"), arguments.take("reverse")),
+            _ => (None, None),
+        };
+        let (least, most) = match name {
+            "append" | "count" | "extend" | "index" | "remove" => (1, 1),
+            "insert" => (2, 2),
+            "pop" => (0, 1),
+            _ => (0, 0),
+        };
+        arguments.check(name, least, most)?;
+        let plain = arguments.plain;
+        self.host.spend(1 + list.items.borrow().len())?;
+        match name {
+            "append" => {
+                check_room(&list.items.borrow())?;
+                list.items.borrow_mut().push(plain[0].clone());
+            }
+            "clear" => list.items.borrow_mut().clear(),
+            "copy" => return Ok(PyValue::list(list.items.borrow().clone())),
+            "count" | "index" => return count_or_index(&list.items.borrow(), name, &plain[0]),
+            "extend" => {
+                let more = self.items(&plain[0])?;
+                check_items(list.items.borrow().len() + more.len())?;
+                list.items.borrow_mut().extend(more);
+            }
+            "insert" => {
+                check_room(&list.items.borrow())?;
+                let mut items = list.items.borrow_mut();
+                let at = plain[0].index("the place of insert()")?;
+                let n = items.len() as i128;
+                let at = if at < 0 { at.saturating_add(n) } else { at };
+                items.insert(at.clamp(0, n) as usize, plain[1].clone());
+            }
+            "pop" => {
+                let at = plain
+                    .first()
+                    .map_or(Ok(-1), |i| i.index("the place of pop()"))?;
+                let mut items = list.items.borrow_mut();
+                let at = place(at, items.len())?;
+                return Ok(items.remove(at));
+            }
+            "remove" => {
+                let at = position(&list.items.borrow(), &plain[0])?;
+                list.items.borrow_mut().remove(at);
+            }
+            "reverse" => list.items.borrow_mut().reverse(),
+            _ => {
+                let items = list.items.borrow().clone();
+                let sorted = self.sort(items, key, reverse.is_some_and(|r| r.truth()))?;
+                *list.items.borrow_mut() = sorted;
+            }
+        }
+        Ok(PyValue::None)
+    }
+
+    fn dict_method(
+        &mut self,
+        value: &PyValue,
+        name: &str,
+        mut arguments: CallArguments,
+    ) -> PyResult {
+        let PyValue::Dict(dict) = value else {
+            return Ok(PyValue::None);
+        };
+        self.host.spend(1 + dict.entries.borrow().len())?;
+        let given = match name {
+            "update" => std::mem::take(&mut arguments.named),
+            _ => vec![],
+        };
+        let (least, most) = match name {
+            "get" | "pop" | "setdefault" => (1, 2),
+            "update" => (0, 1),
+            _ => (0, 0),
+        };
+        arguments.check(name, least, most)?;
+        let plain = arguments.plain;
+        let view = |items: Vec<PyValue>, name| Ok(PyValue::view(name, items));
+        match name {
+            "clear" => *dict.entries.borrow_mut() = Default::default(),
+            "copy" => return Ok(PyValue::dict(dict.entries.borrow().clone())),
+            "get" | "setdefault" => {
+                let found = dict.entries.borrow().get(&plain[0].key()?).cloned();
+                let default = plain.get(1).cloned().unwrap_or(PyValue::None);
+                if found.is_none() && name == "setdefault" {
+                    let mut entries = dict.entries.borrow_mut();
+                    entries.insert(plain[0].clone(), default.clone())?;
+                }
+                return Ok(found.unwrap_or(default));
+            }
+            "items" => {
+                let entries = dict.entries.borrow();
+                let pairs = entries.iter();
+                let pairs = pairs.map(|(k, v)| PyValue::tuple(vec![k.clone(), v.clone()]));
+                return view(pairs.collect(), "dict_items");
+            }
+            "keys" => return view(dict.entries.borrow().keys(), "dict_keys"),
+            "values" => {
+                let entries = dict.entries.borrow();
+                let values = entries.iter().map(|(_, v)| v.clone());
+                return view(values.collect(), "dict_values");
+            }
+            "pop" => {
+                let removed = dict.entries.borrow_mut().remove(&plain[0].key()?);
+                return match removed.or_else(|| plain.get(1).cloned()) {
+                    Some(value) => Ok(value),
+                    None => {
+                        let key = literal(&plain[0])?;
+                        Err(PyError::new(format!("the dict has no key {key}")))
+                    }
+                };
+            }
+            _ => {
+                let mut more = vec![];
+                match plain.first() {
+                    None => {}
+                    Some(PyValue::Dict(other)) => {
+                        more.extend(other.entries.borrow().iter().cloned());
+                    }
+                    Some(pairs) => {
+                        for pair in self.items(pairs)? {
+                            match &*self.items(&pair)? {
+                                [key, value] => more.push((key.clone(), value.clone())),
+                                _ => return Err(PyError::new("update() must have pairs")),
+                            }
+                        }
+                    }
+                }
+                let given = given.into_iter();
+                more.extend(given.map(|(name, value)| (PyValue::str(name), value)));
+                check_items(dict.entries.borrow().len() + more.len())?;
+                for (key, value) in more {
+                    dict.entries.borrow_mut().insert(key, value)?;
+                }
+            }
+        }
+        Ok(PyValue::None)
+    }
+}
+
+fn count_or_index(items: &[PyValue], name: &str, item: &PyValue) -> PyResult {
+    if name == "index" {
+        return position(items, item).map(|i| PyValue::Int(i as i128));
+    }
+    let mut count = 0;
+    for candidate in items {
+        count += i128::from(equal(candidate, item)?);
+    }
+    Ok(PyValue::Int(count))
+}
+
+/// Returns the place of an index, which counts from the end if it is negative.
+fn place(index: i128, count: usize) -> PyResult<usize> {
+    let at = match index < 0 {
+        true => index.saturating_add(count as i128),
+        false => index,
+    };
+    match usize::try_from(at) {
+        Ok(at) if at < count => Ok(at),
+        _ => Err(PyError::new(format!(
+            "the index must be below {count}, the number of members, got {index}"
+        ))),
+    }
+}

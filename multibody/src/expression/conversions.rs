@@ -1,0 +1,168 @@
+//! Functions of Python that call no others: conversions, rounding, lengths.
+
+use super::operators::{binary, check_items, equal};
+use super::text::{float, is_type, literal, parse_int};
+use super::value::{PyError, PyFunction, PyRange, PyResult, PyValue};
+
+pub(super) fn needs(function: &str, wanted: &str, value: &PyValue) -> PyError {
+    let found = value.type_name();
+    PyError::new(format!("{function}() must have {wanted}, got a {found}"))
+}
+
+/// Adds up numbers, in the way of Python 3.11 and older.
+pub(super) fn sum(start: PyValue, items: &[PyValue]) -> PyResult {
+    items.iter().try_fold(start, |sum, x| binary("+", &sum, x))
+}
+
+pub(super) fn int(value: &PyValue, base: Option<&PyValue>) -> PyResult {
+    if let Some(base) = base {
+        let PyValue::Str(text) = value else {
+            return Err(needs("int", "a text if it has a base", value));
+        };
+        let base = base.index("the base of int()")?;
+        let text = text.trim().to_lowercase();
+        let prefix = match base {
+            2 => "0b",
+            8 => "0o",
+            16 => "0x",
+            _ => "",
+        };
+        let (sign, digits) = match text.strip_prefix('-') {
+            Some(digits) => ("-", digits),
+            None => ("", &*text),
+        };
+        let digits = digits.strip_prefix(prefix).unwrap_or(digits);
+        if !(2..=36).contains(&base) || !digits.chars().all(|c| c.is_digit(base as u32)) {
+            return Err(PyError::new(format!(
+                "int() must have digits of base {base}, got '{text}'"
+            )));
+        }
+        let parsed = i128::from_str_radix(&format!("{sign}{digits}"), base as u32);
+        return parsed
+            .map(PyValue::Int)
+            .map_err(|e| PyError::new(format!("int('{text}'): {e}")));
+    }
+    match value {
+        PyValue::Str(text) => match parse_int(text) {
+            Some(number) => number.map(PyValue::Int),
+            None => Err(PyError::new(format!(
+                "int() must have the text of a whole number, got '{text}'"
+            ))),
+        },
+        PyValue::Float(x) if x.is_finite() && x.abs() < 1.7e38 => Ok(PyValue::Int(*x as i128)),
+        PyValue::Float(x) => Err(PyError::new(format!(
+            "int() must have a finite number below 2^127, got {}",
+            float(*x)
+        ))),
+        value => value
+            .as_int()
+            .map(PyValue::Int)
+            .ok_or_else(|| needs("int", "a number or a text", value)),
+    }
+}
+
+/// Number of members of a value.
+pub(super) fn length(value: &PyValue) -> PyResult<usize> {
+    match value {
+        PyValue::Str(text) => Ok(text.chars().count()),
+        PyValue::Tuple(items) | PyValue::View(_, items) => Ok(items.len()),
+        PyValue::List(list) => Ok(list.items.borrow().len()),
+        PyValue::Dict(dict) => Ok(dict.entries.borrow().len()),
+        PyValue::Range(range) => Ok(range.len()),
+        other => Err(needs("len", "a list, a dict or a str", other)),
+    }
+}
+
+pub(super) fn range(all: &[PyValue]) -> PyResult {
+    let part = |i: usize| all[i].index("an argument of range()");
+    let (start, stop, step) = match all.len() {
+        1 => (0, part(0)?, 1),
+        2 => (part(0)?, part(1)?, 1),
+        _ => (part(0)?, part(1)?, part(2)?),
+    };
+    match step {
+        0 => Err(PyError::new("the step of range() must not be zero")),
+        step => Ok(PyValue::Range(PyRange { start, stop, step })),
+    }
+}
+
+/// Rounds to an even digit in the middle.
+pub(super) fn round(value: &PyValue, digits: Option<&PyValue>) -> PyResult {
+    let digits = match digits {
+        None | Some(PyValue::None) => None,
+        Some(digits) => Some(digits.index("the number of digits of round()")?),
+    };
+    let PyValue::Float(x) = value else {
+        let i = value
+            .as_int()
+            .ok_or_else(|| needs("round", "a number", value))?;
+        let Some(places) = digits.filter(|d| *d < 0) else {
+            return Ok(PyValue::Int(i));
+        };
+        let Some(unit) = u32::try_from(-places)
+            .ok()
+            .and_then(|p| 10_i128.checked_pow(p))
+        else {
+            return Ok(PyValue::Int(0));
+        };
+        let (down, rest) = (i.div_euclid(unit), i.rem_euclid(unit));
+        let up = rest * 2 > unit || (rest * 2 == unit && down % 2 != 0);
+        return Ok(PyValue::Int((down + i128::from(up)) * unit));
+    };
+    match digits {
+        None => int(&PyValue::Float(x.round_ties_even()), None),
+        Some(_) if !x.is_finite() => Ok(PyValue::Float(*x)),
+        Some(digits) if digits > 330 => Ok(PyValue::Float(*x)),
+        // The text of a number is exact, and rounded to an even digit in the middle.
+        Some(digits) if digits >= 0 => {
+            let text = format!("{x:.*}", digits as usize);
+            Ok(PyValue::Float(text.parse().unwrap_or(*x)))
+        }
+        Some(digits) if digits < -308 => Ok(PyValue::Float(0.0_f64.copysign(*x))),
+        Some(digits) => {
+            let unit = 10.0_f64.powi(-digits as i32);
+            Ok(PyValue::Float((x / unit).round_ties_even() * unit))
+        }
+    }
+}
+
+pub(super) fn is_instance(value: &PyValue, kind: &PyValue) -> PyResult<bool> {
+    is_instance_at(value, kind, 0)
+}
+
+fn is_instance_at(value: &PyValue, kind: &PyValue, depth: usize) -> PyResult<bool> {
+    match kind {
+        PyValue::Tuple(_) if depth > 100 => Err(PyError::limit("types are nested too deep")),
+        PyValue::Tuple(kinds) => {
+            for kind in kinds.iter() {
+                if is_instance_at(value, kind, depth + 1)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        PyValue::Function(PyFunction::Builtin(name)) if is_type(name) => {
+            let found = value.type_name();
+            Ok(found == *name || (*name == "int" && found == "bool"))
+        }
+        other => Err(needs("isinstance", "a type", other)),
+    }
+}
+
+/// Returns the index of the first equal item.
+pub(super) fn position(items: &[PyValue], item: &PyValue) -> PyResult<usize> {
+    for (i, candidate) in items.iter().enumerate() {
+        if equal(candidate, item)? {
+            return Ok(i);
+        }
+    }
+    Err(PyError::new(format!(
+        "{} is not in the list",
+        literal(item)?
+    )))
+}
+
+/// Checks that one more item fits.
+pub(super) fn check_room(items: &[PyValue]) -> PyResult<()> {
+    check_items(items.len() + 1)
+}

@@ -1,0 +1,266 @@
+//! Evaluation of expressions.
+
+use super::evaluator::{CallArguments, Evaluator};
+use super::operators::{binary, check_items, compare, unary};
+use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop};
+use super::value::{PyEntries, PyError, PyNamespace, PyResult, PyValue};
+use super::{format, math};
+use std::rc::Rc;
+
+impl Evaluator<'_> {
+    /// Computes the value of an expression.
+    pub(super) fn value(&mut self, expr: &Expr) -> PyResult {
+        let value = self.nested(|evaluator| {
+            let value = evaluator.kind(expr)?;
+            if !matches!(expr.kind, ExprKind::Name(_) | ExprKind::Constant(_)) {
+                evaluator.spend_on(&value)?;
+            }
+            Ok(value)
+        });
+        value.map_err(|e| e.or_at(expr.at))
+    }
+
+    fn kind(&mut self, expr: &Expr) -> PyResult {
+        match &expr.kind {
+            ExprKind::Constant(value) => Ok(value.clone()),
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Tuple(items) => Ok(PyValue::tuple(self.values(items)?)),
+            ExprKind::List(items) => Ok(PyValue::list(self.values(items)?)),
+            ExprKind::Dict(entries) => {
+                let mut dict = PyEntries::default();
+                for (key, value) in entries {
+                    dict.insert(self.value(key)?, self.value(value)?)?;
+                }
+                Ok(PyValue::dict(dict))
+            }
+            ExprKind::Attribute(value, name) => {
+                let value = self.value(value)?;
+                self.attribute(&value, name)
+            }
+            ExprKind::Index(value, index) => {
+                let value = self.value(value)?;
+                let index = self.value(index)?;
+                self.item(&value, &index)
+            }
+            ExprKind::Slice(parts) => {
+                let mut values = [PyValue::None, PyValue::None, PyValue::None];
+                for (value, part) in values.iter_mut().zip(parts.iter()) {
+                    if let Some(part) = part {
+                        *value = self.value(part)?;
+                    }
+                }
+                Ok(PyValue::Slice(Rc::new(values)))
+            }
+            ExprKind::Call(function, arguments) => {
+                let function = self.value(function)?;
+                let arguments = self.arguments(arguments)?;
+                self.call(&function, arguments)
+            }
+            ExprKind::Unary("not", operand) => Ok(PyValue::Bool(!self.value(operand)?.truth())),
+            ExprKind::Unary(operator, operand) => unary(operator, &self.value(operand)?),
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                match (*operator, &left) {
+                    ("%", PyValue::Str(template)) => {
+                        format::percent(template, &right).map(PyValue::str)
+                    }
+                    (operator, left) => binary(operator, left, &right),
+                }
+            }
+            ExprKind::Logic(operator, left, right) => {
+                let left = self.value(left)?;
+                match left.truth() == (*operator == "or") {
+                    true => Ok(left),
+                    false => self.value(right),
+                }
+            }
+            ExprKind::Compare(first, rest) => {
+                let mut left = self.value(first)?;
+                for (operator, right) in rest {
+                    let right = self.value(right)?;
+                    if !compare(operator, &left, &right)? {
+                        return Ok(PyValue::Bool(false));
+                    }
+                    left = right;
+                }
+                Ok(PyValue::Bool(true))
+            }
+            ExprKind::Choice(parts) => {
+                let [condition, yes, no] = &**parts;
+                match self.value(condition)?.truth() {
+                    true => self.value(yes),
+                    false => self.value(no),
+                }
+            }
+            ExprKind::Comprehension(kind, element, value, loops) => {
+                let mut found = vec![];
+                self.comprehend(loops, element, value.as_deref(), &mut found)?;
+                match kind {
+                    ComprehensionKind::Dict => {
+                        let mut dict = PyEntries::default();
+                        for (key, value) in found {
+                            dict.insert(key, value.unwrap_or(PyValue::None))?;
+                        }
+                        Ok(PyValue::dict(dict))
+                    }
+                    ComprehensionKind::List => Ok(PyValue::list(
+                        found.into_iter().map(|(item, _)| item).collect(),
+                    )),
+                    ComprehensionKind::Generator => {
+                        Ok(PyValue::iterator(found.into_iter().map(|(item, _)| item)))
+                    }
+                }
+            }
+        }
+    }
+
+    fn values(&mut self, exprs: &[Expr]) -> PyResult<Vec<PyValue>> {
+        exprs.iter().map(|expr| self.value(expr)).collect()
+    }
+
+    fn name(&mut self, name: &str) -> PyResult {
+        check_name(name)?;
+        if let Some((_, value)) = self.variables.iter().rev().find(|(n, _)| n == name) {
+            return Ok(value.clone());
+        }
+        let found = self.host.name(name)?;
+        found.ok_or_else(|| PyError::new(format!("name '{name}' is not defined")))
+    }
+
+    fn comprehend(
+        &mut self,
+        loops: &[Loop],
+        element: &Expr,
+        value: Option<&Expr>,
+        found: &mut Vec<(PyValue, Option<PyValue>)>,
+    ) -> PyResult<()> {
+        let Some((first, rest)) = loops.split_first() else {
+            let key = self.value(element)?;
+            let value = value.map(|v| self.value(v)).transpose()?;
+            found.push((key, value));
+            return check_items(found.len());
+        };
+        let items = self.value(&first.items)?;
+        for item in self.items(&items)? {
+            let outer = self.variables.len();
+            match (&*first.targets, first.unpacks) {
+                ([target], false) => self.variables.push((target.clone(), item)),
+                (targets, _) => {
+                    let parts = self.items(&item)?;
+                    if parts.len() != targets.len() {
+                        return Err(PyError::new(format!(
+                            "an item must have {} parts to unpack, got {}",
+                            targets.len(),
+                            parts.len()
+                        )));
+                    }
+                    self.variables.extend(targets.iter().cloned().zip(parts));
+                }
+            }
+            let mut keep = true;
+            for condition in &first.conditions {
+                keep = keep && self.value(condition)?.truth();
+            }
+            if keep {
+                self.comprehend(rest, element, value, found)?;
+            }
+            self.variables.truncate(outer);
+        }
+        Ok(())
+    }
+
+    fn arguments(&mut self, arguments: &[Argument]) -> PyResult<CallArguments> {
+        let mut values = CallArguments::default();
+        for argument in arguments {
+            match argument {
+                Argument::Plain(expr) => values.plain.push(self.value(expr)?),
+                Argument::Named(name, expr) => {
+                    let value = self.value(expr)?;
+                    values.named.push((name.clone(), value));
+                }
+                Argument::Unpacked(expr) => {
+                    let value = self.value(expr)?;
+                    values.plain.extend(self.items(&value)?);
+                }
+                Argument::UnpackedNames(expr) => {
+                    let PyValue::Dict(dict) = self.value(expr)? else {
+                        return Err(PyError::new("'**' must be followed by a dict"));
+                    };
+                    for (key, value) in dict.entries.borrow().iter() {
+                        let PyValue::Str(key) = key else {
+                            return Err(PyError::new("the names of arguments must be text"));
+                        };
+                        values.named.push((key.to_string(), value.clone()));
+                    }
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn attribute(&mut self, value: &PyValue, name: &str) -> PyResult {
+        check_name(name)?;
+        let missing = || {
+            let kind = value.type_name();
+            PyError::new(format!("a {kind} has no attribute '{name}'"))
+        };
+        match value {
+            PyValue::Namespace(PyNamespace::Math) => math::name(name)
+                .ok_or_else(|| PyError::new(format!("name 'math.{name}' is not defined"))),
+            PyValue::Namespace(PyNamespace::Python) => self
+                .python_name(name)
+                .ok_or_else(|| PyError::new(format!("name 'python.{name}' is not defined"))),
+            PyValue::Namespace(PyNamespace::Host(namespace)) => {
+                let found = self.host.attribute(*namespace, name)?;
+                found.ok_or_else(|| PyError::new(format!("name '{name}' is not defined")))
+            }
+            _ if self.has_method(value, name) => {
+                Ok(PyValue::Method(Rc::new((value.clone(), name.into()))))
+            }
+            PyValue::Dict(dict) if dict.dotted => {
+                let found = dict
+                    .entries
+                    .borrow()
+                    .get(&PyValue::str(name).key()?)
+                    .cloned();
+                let found = found.map(PyValue::dotted);
+                found.ok_or_else(|| {
+                    let keys = dict.entries.borrow().keys();
+                    PyError::new(crate::names::unknown("key", name, strings(&keys)).to_string())
+                })
+            }
+            PyValue::Dict(dict) => {
+                let known = dict
+                    .entries
+                    .borrow()
+                    .get(&PyValue::str(name).key()?)
+                    .is_some();
+                let cure = match known {
+                    true => format!("; write ['{name}'], or make it by xacro.dotify(...)"),
+                    false => String::new(),
+                };
+                let error = missing();
+                Err(PyError::new(error.message + &cure))
+            }
+            PyValue::Int(_) if matches!(name, "real" | "numerator") => Ok(value.clone()),
+            _ => Err(missing()),
+        }
+    }
+}
+
+fn strings(keys: &[PyValue]) -> impl Iterator<Item = &str> {
+    keys.iter().filter_map(|key| match key {
+        PyValue::Str(text) => Some(&**text),
+        _ => None,
+    })
+}
+
+/// Refuses names that reach into the interpreter.
+fn check_name(name: &str) -> PyResult<()> {
+    match name.starts_with("__") {
+        true => Err(PyError::new(format!(
+            "a name must not start with two underscores, got '{name}'"
+        ))),
+        false => Ok(()),
+    }
+}

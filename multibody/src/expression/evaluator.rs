@@ -1,0 +1,149 @@
+//! State of an evaluation, and the host that knows the names of an expression.
+
+use super::operators::{MAX_ITEMS, check_items};
+use super::value::{PyError, PyNamespace, PyResult, PyValue};
+
+/// Maximum depth of an evaluation.
+const MAX_DEPTH: usize = 150;
+
+/// Program that evaluates expressions: it knows names and has functions of its own.
+pub(crate) trait Host {
+    /// Returns the value of a name, or `None` if there is none.
+    fn name(&mut self, name: &str) -> PyResult<Option<PyValue>>;
+    /// Returns an attribute of a namespace of the host, or `None` if there is none.
+    fn attribute(&mut self, namespace: u32, name: &str) -> PyResult<Option<PyValue>>;
+    /// Calls a function of the host.
+    fn call(&mut self, function: &'static str, arguments: CallArguments) -> PyResult;
+    /// Counts work.
+    ///
+    /// # Errors
+    /// Returns an error if the work of all evaluations exceeds a bound.
+    fn spend(&mut self, work: usize) -> PyResult<()>;
+}
+
+/// Arguments of a call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallArguments {
+    pub(crate) plain: Vec<PyValue>,
+    pub(crate) named: Vec<(String, PyValue)>,
+}
+
+/// Evaluates one expression.
+pub(super) struct Evaluator<'h> {
+    pub(super) host: &'h mut dyn Host,
+    /// Variables of comprehensions, innermost last.
+    pub(super) variables: Vec<(String, PyValue)>,
+    depth: usize,
+}
+
+impl<'h> Evaluator<'h> {
+    pub(super) fn new(host: &'h mut dyn Host) -> Self {
+        Self {
+            host,
+            variables: vec![],
+            depth: 0,
+        }
+    }
+
+    /// Runs a part of the evaluation one level deeper.
+    pub(super) fn nested<V>(&mut self, work: impl FnOnce(&mut Self) -> PyResult<V>) -> PyResult<V> {
+        if self.depth == MAX_DEPTH {
+            let message = format!("an evaluation must be nested at most {MAX_DEPTH} deep");
+            return Err(PyError::limit(message));
+        }
+        self.depth += 1;
+        self.host.spend(1)?;
+        let value = work(self);
+        self.depth -= 1;
+        value
+    }
+
+    /// Counts the work of making a value.
+    pub(super) fn spend_on(&mut self, value: &PyValue) -> PyResult<()> {
+        self.host.spend(match value {
+            PyValue::Str(text) => text.len() / 16,
+            PyValue::Tuple(items) | PyValue::View(_, items) => items.len(),
+            PyValue::List(list) => list.items.borrow().len(),
+            PyValue::Dict(dict) => 4 * dict.entries.borrow().len(),
+            _ => 0,
+        })
+    }
+
+    /// Returns the members of a value that can be iterated over.
+    pub(super) fn items(&mut self, value: &PyValue) -> PyResult<Vec<PyValue>> {
+        let items: Vec<PyValue> = match value {
+            PyValue::Str(text) => {
+                check_items(text.len().min(MAX_ITEMS))?;
+                text.chars().map(|c| PyValue::str(c.to_string())).collect()
+            }
+            PyValue::Tuple(items) | PyValue::View(_, items) => items.to_vec(),
+            PyValue::List(list) => {
+                let items = list.items.borrow().clone();
+                match list.dotted {
+                    true => items.into_iter().map(PyValue::dotted).collect(),
+                    false => items,
+                }
+            }
+            PyValue::Dict(dict) => dict.entries.borrow().keys(),
+            PyValue::Range(range) => {
+                check_items(range.len())?;
+                (0..range.len())
+                    .map(|i| PyValue::Int(range.get(i)))
+                    .collect()
+            }
+            PyValue::Iterator(items) => items.take(),
+            other => {
+                return Err(PyError::new(format!(
+                    "a {} has no members to iterate over",
+                    other.type_name()
+                )));
+            }
+        };
+        self.host.spend(items.len())?;
+        Ok(items)
+    }
+}
+
+impl CallArguments {
+    /// Takes a named argument.
+    pub(super) fn take(&mut self, name: &str) -> Option<PyValue> {
+        let at = self.named.iter().position(|(n, _)| n == name)?;
+        Some(self.named.remove(at).1)
+    }
+    /// Moves named arguments to their places among the plain ones.
+    pub(super) fn place(&mut self, names: &[&str]) {
+        for (i, name) in names.iter().enumerate() {
+            if self.plain.len() == i
+                && let Some(value) = self.take(name)
+            {
+                self.plain.push(value);
+            }
+        }
+    }
+    /// Checks the number of arguments.
+    pub(super) fn check(&self, name: &str, least: usize, most: usize) -> PyResult<()> {
+        if let Some((unknown, _)) = self.named.first() {
+            return Err(PyError::new(format!(
+                "{name}() has no argument '{unknown}'"
+            )));
+        }
+        let found = self.plain.len();
+        if (least..=most).contains(&found) {
+            return Ok(());
+        }
+        let wanted = match (least, most) {
+            (a, b) if a == b => a.to_string(),
+            (a, usize::MAX) => format!("at least {a}"),
+            (a, b) => format!("{a} to {b}"),
+        };
+        Err(PyError::new(format!(
+            "{name}() must have {wanted} arguments, got {found}"
+        )))
+    }
+}
+
+impl From<PyNamespace> for PyValue {
+    fn from(namespace: PyNamespace) -> Self {
+        Self::Namespace(namespace)
+    }
+}

@@ -1,0 +1,42 @@
+//! Expressions in the syntax of Python, as far as robot descriptions use it.
+//!
+//! Text becomes tokens (`token`), a tree (`parse`, `syntax`) and a value (`eval`). Numbers, texts,
+//! lists, dictionaries, comprehensions and the functions of `math` are as in Python, and so is the
+//! text of a number. Lambdas, sets, complex numbers and whole numbers of more than 127 bits are
+//! errors. Depth, size and work are bounded, because the files are untrusted.
+
+mod builtins;
+mod containers;
+mod conversions;
+mod eval;
+mod evaluator;
+mod format;
+mod math;
+mod operators;
+mod parse;
+mod strings;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod text;
+mod token;
+mod value;
+
+pub(crate) use builtins::builtin;
+pub(crate) use evaluator::{CallArguments, Host};
+pub(crate) use math::name as math_name;
+pub(crate) use operators::joined;
+pub(crate) use text::{MAX_TEXT, parse_float, parse_int, text_of};
+pub(crate) use token::is_identifier;
+pub(crate) use value::{
+    PyEntries, PyError, PyErrorKind, PyFunction, PyNamespace, PyResult, PyValue,
+};
+
+use evaluator::Evaluator;
+
+/// Computes the value of an expression.
+pub(crate) fn evaluate(text: &str, host: &mut dyn Host) -> PyResult {
+    host.spend(1 + text.len() / 8)?;
+    let expr = parse::parse(text)?;
+    Evaluator::new(host).value(&expr)
+}

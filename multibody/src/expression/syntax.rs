@@ -1,0 +1,59 @@
+//! Syntax trees of expressions.
+
+use super::value::PyValue;
+
+/// An expression with its offset in characters.
+#[derive(Clone, Debug)]
+pub(super) struct Expr {
+    pub(super) at: usize,
+    pub(super) kind: ExprKind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum ExprKind {
+    Constant(PyValue),
+    Name(String),
+    Tuple(Vec<Expr>),
+    List(Vec<Expr>),
+    Dict(Vec<(Expr, Expr)>),
+    Attribute(Box<Expr>, String),
+    Index(Box<Expr>, Box<Expr>),
+    Slice(Box<[Option<Expr>; 3]>),
+    Call(Box<Expr>, Vec<Argument>),
+    Unary(&'static str, Box<Expr>),
+    Binary(&'static str, Box<Expr>, Box<Expr>),
+    /// `and` and `or`.
+    Logic(&'static str, Box<Expr>, Box<Expr>),
+    /// A chain of comparisons.
+    Compare(Box<Expr>, Vec<(&'static str, Expr)>),
+    /// Condition, value if true, value if false.
+    Choice(Box<[Expr; 3]>),
+    /// Element of a list, or key and value of a dictionary, for all members of the loops.
+    Comprehension(ComprehensionKind, Box<Expr>, Option<Box<Expr>>, Vec<Loop>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ComprehensionKind {
+    List,
+    Dict,
+    Generator,
+}
+
+/// `for TARGETS in ITEMS if CONDITION ...`.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    pub(super) targets: Vec<String>,
+    /// True if each item is unpacked into the targets.
+    pub(super) unpacks: bool,
+    pub(super) items: Expr,
+    pub(super) conditions: Vec<Expr>,
+}
+
+/// Argument of a call.
+#[derive(Clone, Debug)]
+pub(super) enum Argument {
+    Plain(Expr),
+    Named(String, Expr),
+    Unpacked(Expr),
+    UnpackedNames(Expr),
+}

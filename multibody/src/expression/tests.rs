@@ -1,0 +1,248 @@
+//! Expressions and their values, as Python computes them.
+
+use super::text::literal;
+use super::*;
+
+/// A host with a few names.
+#[derive(Default)]
+struct Names {
+    work: usize,
+}
+
+impl Host for Names {
+    fn name(&mut self, name: &str) -> PyResult<Option<PyValue>> {
+        Ok(match name {
+            "x" => Some(PyValue::Float(1.5)),
+            "n" => Some(PyValue::Int(7)),
+            "s" => Some(PyValue::str("left_leg")),
+            "math" => Some(PyValue::Namespace(PyNamespace::Math)),
+            "python" => Some(PyValue::Namespace(PyNamespace::Python)),
+            name => builtin(name).or_else(|| math_name(name)),
+        })
+    }
+    fn attribute(&mut self, _: u32, _: &str) -> PyResult<Option<PyValue>> {
+        Ok(None)
+    }
+    fn call(&mut self, _: &'static str, _: CallArguments) -> PyResult {
+        Ok(PyValue::None)
+    }
+    fn spend(&mut self, work: usize) -> PyResult<()> {
+        self.work += work;
+        match self.work < 1_000_000 {
+            true => Ok(()),
+            false => Err(PyError::limit("too much work")),
+        }
+    }
+}
+
+fn eval(text: &str) -> Result<String, String> {
+    let value = evaluate(text, &mut Names::default());
+    value.and_then(|v| literal(&v)).map_err(|e| e.message)
+}
+
+#[track_caller]
+fn all_are(cases: &[(&str, &str)]) {
+    for (text, value) in cases {
+        assert_eq!(eval(text).as_deref(), Ok(*value), "{text}");
+    }
+}
+
+#[test]
+fn arithmetic_is_that_of_python() {
+    all_are(&[
+        ("1 + 2 * 3", "7"),
+        ("1 / 2", "0.5"),
+        ("4 / 2", "2.0"),
+        ("7 // 2", "3"),
+        ("-7 // 2", "-4"),
+        ("7 // -2", "-4"),
+        ("-7 % 3", "2"),
+        ("7 % -3", "-2"),
+        ("-7.5 // 2", "-4.0"),
+        ("-7.5 % 2", "0.5"),
+        ("2 ** 10", "1024"),
+        ("2 ** -1", "0.5"),
+        ("-2 ** 2", "-4"),
+        ("2 ** 3 ** 2", "512"),
+        ("0.1 + 0.2", "0.30000000000000004"),
+        ("1e-5", "1e-05"),
+        ("True + 1", "2"),
+        ("~5 & 0xff ^ 1 | 2", "251"),
+        ("1 << 10 >> 3", "128"),
+        ("10 ** 20", "100000000000000000000"),
+        ("pi", "3.141592653589793"),
+        ("math.radians(90)", "1.5707963267948966"),
+        ("sin(pi / 6)", "0.49999999999999994"),
+        ("-x", "-1.5"),
+    ]);
+}
+
+#[test]
+fn functions_are_those_of_python() {
+    all_are(&[
+        ("round(2.5)", "2"),
+        ("round(0.125, 2)", "0.12"),
+        ("round(2.675, 2)", "2.67"),
+        ("round(1234, -2)", "1200"),
+        ("round(1250, -2)", "1200"),
+        ("int(-3.7)", "-3"),
+        ("int('12')", "12"),
+        ("float('1e3')", "1000.0"),
+        ("str(1.0) + 'a'", "'1.0a'"),
+        ("max(1, 2.5, 2)", "2.5"),
+        ("min([3, 1, 2])", "1"),
+        ("sum([0.1] * 3)", "0.30000000000000004"),
+        ("sorted([3, 1, 2], reverse=True)", "[3, 2, 1]"),
+        ("list(range(1, 10, 3))", "[1, 4, 7]"),
+        ("list(map(float, '1 2 3'.split()))", "[1.0, 2.0, 3.0]"),
+        ("list(zip([1, 2], 'ab'))", "[(1, 'a'), (2, 'b')]"),
+        ("list(enumerate('ab', 1))", "[(1, 'a'), (2, 'b')]"),
+        ("dict(a=1, b='x')", "{'a': 1, 'b': 'x'}"),
+        ("len(dict(a=1).keys())", "1"),
+        ("divmod(-7, 2)", "(-4, 1)"),
+        ("isinstance(True, int)", "True"),
+        ("isinstance(1.0, (int, str))", "False"),
+        ("math.floor(-1.5)", "-2"),
+        ("hypot(3, 4)", "5.0"),
+        ("hypot(7.0, sqrt(4.046875))", "7.283328565978608"),
+        (
+            "hypot(1e200, 1e200) + hypot(0, 0)",
+            "1.414213562373095e+200",
+        ),
+        ("hypot(3e-310, 4e-310)", "5e-310"),
+        ("math.gcd(12, 18)", "6"),
+        ("any([0, 1]) and all([])", "True"),
+        ("abs(-3)", "3"),
+    ]);
+}
+
+#[test]
+fn texts_and_containers_are_those_of_python() {
+    all_are(&[
+        ("'a' 'b' * 2", "'abab'"),
+        ("s[:4]", "'left'"),
+        ("s[::-1]", "'gel_tfel'"),
+        ("s.split('_')[-1].upper()", "'LEG'"),
+        ("s.replace('left', 'right')", "'right_leg'"),
+        ("'%s_%02d' % (s, 3)", "'left_leg_03'"),
+        ("'{}-{:.2f}'.format(s, x)", "'left_leg-1.50'"),
+        (
+            "'{0:>5}|{a:<4}|{0!r}'.format('u', a=2)",
+            "\"    u|2   |'u'\"",
+        ),
+        (
+            "'%.3g %e %5.1f' % (0.00012345, 12, x)",
+            "'0.000123 1.200000e+01   1.5'",
+        ),
+        ("'leg' in s and 'arm' not in s", "True"),
+        ("[1, 2] + [3]", "[1, 2, 3]"),
+        ("[i * i for i in range(4) if i % 2]", "[1, 9]"),
+        ("[(a, b) for a in 'xy' for b in [1, 2]][2]", "('y', 1)"),
+        ("sum(i for i in range(5))", "10"),
+        ("{'a': [1, 2]}['a'][1]", "2"),
+        ("{1: 'a', 1.0: 'b', True: 'c'}", "{1: 'c'}"),
+        ("' '.join(str(i) for i in [1, 2.0])", "'1 2.0'"),
+        ("'a' if n > 5 else 'b'", "'a'"),
+        ("1 < n <= 7 != 8", "True"),
+        ("not n == 7 or None", "None"),
+        ("(1,)", "(1,)"),
+        ("1, 2", "(1, 2)"),
+        ("'it\\'s' \"\\n\"", "\"it's\\n\""),
+        ("'a,b,,c'.split(',', 2)", "['a', 'b', ',c']"),
+        ("' a  b '.split()", "['a', 'b']"),
+        ("'abc'.center(6, '*')", "'*abc**'"),
+        ("max(*[1, 5, 2])", "5"),
+    ]);
+}
+
+#[test]
+fn mistakes_are_errors_with_a_place() {
+    for (text, at, message) in [
+        ("1 + lenght", 4, "name 'lenght' is not defined"),
+        ("lambda y: y", 0, "`lambda` is unsupported"),
+        ("f'{x}'", 0, "f-strings are unsupported"),
+        ("{1, 2}", 2, "sets are unsupported"),
+        ("1 +", 3, "syntax error: a value must be here, got the end"),
+        ("(1", 2, "syntax error: ')' must be here, got the end"),
+        (
+            "1 2",
+            2,
+            "syntax error: the end of the expression must be here, got '2'",
+        ),
+        (
+            "007",
+            0,
+            "syntax error: a whole number must not start with 0",
+        ),
+        (
+            "'a' + 1",
+            4,
+            "operator '+' must not have a str and a int; convert with str",
+        ),
+        ("1 / 0", 2, "division by zero"),
+        ("[1][3]", 3, "the index must be below 1"),
+        (
+            "s.__class__",
+            1,
+            "a name must not start with two underscores",
+        ),
+        ("sqrt(-1)", 4, "math.sqrt() is not defined there"),
+        ("dict(a=1).a", 9, "a dict has no attribute 'a'; write ['a']"),
+        ("1 if 2", 6, "syntax error: 'else' must be here"),
+        ("3j", 0, "complex numbers are unsupported"),
+        ("2x", 0, "syntax error: '2' is followed by a letter"),
+    ] {
+        let error = evaluate(text, &mut Names::default()).unwrap_err();
+        assert!(
+            error.message.starts_with(message),
+            "{text}: {}",
+            error.message
+        );
+        assert_eq!(error.at, Some(at), "{text}");
+    }
+}
+
+#[test]
+fn values_nested_to_any_depth_are_dropped() {
+    for step in [
+        "[a.pop()]",
+        "(a.pop(),)",
+        "dict(b=a.pop())",
+        "python.reversed([a.pop()])",
+    ] {
+        let text = format!("[[a.append({step}) for i in range(20000)][0] for a in [[1]]]");
+        let value = evaluate(&text, &mut Names::default());
+        assert_eq!(
+            value.map(|v| literal(&v).ok()),
+            Ok(Some("[None]".into())),
+            "{step}"
+        );
+    }
+}
+
+#[test]
+fn size_depth_and_work_are_bounded() {
+    let deep = "(".repeat(100_000);
+    let chain = "-".repeat(100_000) + "1";
+    let long = "1".to_string() + &"+1".repeat(100_000);
+    for text in [
+        "'a' * 10 ** 9",
+        "10 ** 10 ** 10",
+        "2 ** 127",
+        "[0] * 10 ** 8",
+        "list(range(10 ** 9))",
+        "[i for i in range(99999) for j in range(99999)]",
+        "1 << 1000",
+        "'%1000000000d' % 1",
+        "'{:999999999}'.format(1)",
+        "'a'.ljust(10 ** 12)",
+        "math.factorial(10 ** 6)",
+        "99999999999999999999999999999999999999999999",
+        &deep,
+        &chain,
+        &long,
+    ] {
+        let error = evaluate(text, &mut Names::default()).unwrap_err();
+        assert_eq!(error.kind, PyErrorKind::Limit, "{}", error.message);
+    }
+}

@@ -1,0 +1,171 @@
+//! Commands: `$(find package)`, `$(arg name)`, `$(env NAME)`, `$(eval ...)` and others.
+
+use super::expander::{XacroExpander, XacroResult};
+use super::scopes::ScopeIndex;
+use super::tree::PlacedText;
+use crate::names;
+use std::path::Path;
+
+/// Names of the commands.
+const COMMANDS: &str = "arg, cwd, dirname, env, eval, find or optenv";
+
+impl XacroExpander<'_> {
+    /// Runs a command, given without its brackets.
+    pub(super) fn command(
+        &mut self,
+        command: &str,
+        at: &PlacedText,
+        scope: ScopeIndex,
+    ) -> XacroResult<String> {
+        if command == "cwd" {
+            let folder = std::env::current_dir();
+            let folder = folder.map_err(|e| self.error(at.place, format!("$(cwd): {e}")))?;
+            return Ok(folder.display().to_string());
+        }
+        if let Some(expression) = command.strip_prefix("eval ") {
+            if expression.contains("__") {
+                let message = "$(eval ...) must not have two underscores in a row";
+                return Err(self.error(at.place, message));
+            }
+            let exact = at.exact && at.text == command;
+            let expression = PlacedText {
+                text: expression.into(),
+                place: match exact {
+                    true => at.place_at("eval ".len()),
+                    false => at.place,
+                },
+                exact,
+            };
+            let value = self.run(&expression, scope, true)?;
+            return self.text(&value, at.place);
+        }
+        // An argument may hold a command, of which `find` is run.
+        let once = self.run_commands(&format!("$({command})"), at, false)?;
+        self.run_commands(&once, at, true)
+    }
+
+    /// Runs all commands in a text, or only `find`.
+    fn run_commands(
+        &mut self,
+        text: &str,
+        at: &PlacedText,
+        only_find: bool,
+    ) -> XacroResult<String> {
+        let mut resolved = text.to_string();
+        for command in self.commands(text, at)? {
+            let mut words = command.split(' ').filter(|w| !w.is_empty());
+            let name = words.next().unwrap_or("");
+            let words: Vec<&str> = words.collect();
+            let fail =
+                |message: &str| Err(self.error(at.place, format!("$({command}): {message}")));
+            let value = match (name, &*words) {
+                ("find", [package]) => self.find(package, at)?,
+                ("find", _) => return fail("it must have one package"),
+                _ if only_find && matches!(name, "arg" | "dirname" | "env" | "optenv") => continue,
+                ("arg", [argument]) => self.argument(argument, at)?,
+                ("arg", _) => return fail("it must have one name"),
+                ("env", [variable]) => self.environment(variable, at)?,
+                ("env", _) => return fail("it must have one name"),
+                ("optenv", []) => return fail("it must have a name"),
+                ("optenv", [variable, default @ ..]) => {
+                    std::env::var(variable).unwrap_or_else(|_| default.join(" "))
+                }
+                ("dirname", _) => self.folder(),
+                _ => return fail(&format!("the command must be {COMMANDS}, got '{name}'")),
+            };
+            resolved = resolved.replace(&format!("$({command})"), &value);
+            if resolved.len() > crate::expression::MAX_TEXT {
+                return fail("the text is too long");
+            }
+        }
+        Ok(resolved)
+    }
+
+    /// Finds the commands in a text.
+    fn commands(&self, text: &str, at: &PlacedText) -> XacroResult<Vec<String>> {
+        #[derive(PartialEq)]
+        enum State {
+            Outside,
+            Dollar,
+            Bracket,
+            Inside,
+        }
+        let (mut found, mut command, mut state) = (vec![], String::new(), State::Outside);
+        for c in text.chars() {
+            state = match (c, state) {
+                ('$', State::Outside | State::Dollar) => State::Dollar,
+                ('$', _) => {
+                    let message = format!("a command must not have '$' in it, got '{text}'");
+                    return Err(self.error(at.place, message));
+                }
+                ('(', State::Dollar) => State::Bracket,
+                ('(', State::Outside) => State::Outside,
+                ('(', _) => {
+                    let message = format!("a command must not have '(' in it, got '{text}'");
+                    return Err(self.error(at.place, message));
+                }
+                (')', State::Inside) => {
+                    found.push(std::mem::take(&mut command));
+                    State::Outside
+                }
+                (')', _) | (_, State::Dollar) => State::Outside,
+                (_, State::Bracket) => State::Inside,
+                (_, state) => state,
+            };
+            if state == State::Inside {
+                command.push(c);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the directory of a package.
+    pub(super) fn find(&self, package: &str, at: &PlacedText) -> XacroResult<String> {
+        let folder = self.packages.path(package);
+        let folder = folder.map_err(|e| self.error(at.place, format!("$(find {package}): {e}")))?;
+        Ok(absolute(&folder))
+    }
+
+    /// Returns the value of an argument.
+    pub(super) fn argument(&self, name: &str, at: &PlacedText) -> XacroResult<String> {
+        self.arguments.get(name).cloned().ok_or_else(|| {
+            let known = self.arguments.keys().map(String::as_str);
+            let unknown = names::unknown("argument", name, known);
+            let message = format!(
+                "$(arg {name}): {unknown}; declare it by <xacro:arg name=\"{name}\" default=\"\"/>, \
+                 or set it"
+            );
+            self.error(at.place, message)
+        })
+    }
+
+    /// Returns the value of an environment variable.
+    pub(super) fn environment(&self, name: &str, at: &PlacedText) -> XacroResult<String> {
+        std::env::var(name).map_err(|_| {
+            let message = format!(
+                "$(env {name}): the environment variable is not set; set it, or write \
+                 $(optenv {name} DEFAULT)"
+            );
+            self.error(at.place, message)
+        })
+    }
+
+    /// Returns the directory of the file that is being read.
+    pub(super) fn folder(&self) -> String {
+        absolute(&self.beside(""))
+    }
+}
+
+fn absolute(path: &Path) -> String {
+    let path = match path.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => path,
+    };
+    let text = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let text = text.display().to_string();
+    // The directory of a file has no slash at its end.
+    match text.len() > 1 {
+        true => text.trim_end_matches('/').into(),
+        false => text,
+    }
+}

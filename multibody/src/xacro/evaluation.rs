@@ -1,0 +1,256 @@
+//! Evaluation of texts: `${...}` and `$(...)`, with the properties of a scope.
+
+use super::expander::{XacroError, XacroExpander, XacroResult, literal_value};
+use super::interpolation::{PieceKind, pieces};
+use super::scopes::{Binding, ScopeIndex};
+use super::symbols;
+use super::tree::PlacedText;
+use crate::document::origins::OriginPlace;
+use crate::expression::{
+    CallArguments, Host, PyError, PyErrorKind, PyNamespace, PyResult, PyValue, evaluate, text_of,
+};
+use crate::names;
+
+/// The names that expressions of one place see.
+pub(super) struct ScopeHost<'e, 'a> {
+    pub(super) expander: &'e mut XacroExpander<'a>,
+    pub(super) scope: ScopeIndex,
+    pub(super) place: OriginPlace,
+    /// True in `$(eval ...)`, which sees arguments and no properties.
+    pub(super) is_command: bool,
+    /// An error that has its own place.
+    pub(super) failure: Option<Box<XacroError>>,
+}
+
+impl XacroExpander<'_> {
+    /// Evaluates a text. A single expression keeps its type; several pieces are joined to a text.
+    pub(super) fn evaluate(
+        &mut self,
+        text: &PlacedText,
+        scope: ScopeIndex,
+    ) -> XacroResult<PyValue> {
+        if !text.text.contains('$') {
+            return Ok(PyValue::str(&text.text));
+        }
+        let found = pieces(&text.text).map_err(|at| {
+            let message = format!(
+                "'$' must start ${{...}}, $(...) or $$ as its escape, got '{}'",
+                shortened(text.text.chars().skip(at))
+            );
+            self.error(text.place_at(at), message)
+        })?;
+        let counted = self.spend(1 + text.text.len() / 16);
+        counted.map_err(|e| self.error(text.place, e.message))?;
+        let mut values = vec![];
+        let parts = text.parts(found.iter().map(|piece| (piece.text, piece.at)));
+        for (piece, part) in found.iter().zip(parts) {
+            values.push(match piece.kind {
+                PieceKind::Plain => PyValue::str(piece.text),
+                PieceKind::Expression => self.expression(&part, scope)?,
+                PieceKind::Command => {
+                    let inner = self.evaluate(&part, scope)?;
+                    let inner = self.text(&inner, part.place)?;
+                    PyValue::str(self.command(&inner, &part, scope)?)
+                }
+            });
+        }
+        match <[PyValue; 1]>::try_from(values) {
+            Ok([value]) => Ok(value),
+            Err(values) => {
+                let mut joined = String::new();
+                for value in &values {
+                    joined.push_str(&self.text(value, text.place)?);
+                    self.check_length(joined.len(), text.place)?;
+                }
+                Ok(PyValue::str(joined))
+            }
+        }
+    }
+
+    /// Evaluates a text to a text.
+    pub(super) fn evaluate_text(
+        &mut self,
+        text: &PlacedText,
+        scope: ScopeIndex,
+    ) -> XacroResult<String> {
+        let value = self.evaluate(text, scope)?;
+        self.text(&value, text.place)
+    }
+
+    /// Returns the text of a value.
+    pub(super) fn text(&mut self, value: &PyValue, place: OriginPlace) -> XacroResult<String> {
+        let text = text_of(value).map_err(|e| self.error(place, e.message))?;
+        let counted = self.spend(text.len() / 16);
+        counted.map_err(|e| self.error(place, e.message))?;
+        Ok(text)
+    }
+
+    fn check_length(&self, bytes: usize, place: OriginPlace) -> XacroResult<()> {
+        let limit = crate::expression::MAX_TEXT;
+        match bytes <= limit {
+            true => Ok(()),
+            false => Err(self.error(
+                place,
+                format!("a text must have at most {limit} bytes, got {bytes}"),
+            )),
+        }
+    }
+
+    fn expression(&mut self, part: &PlacedText, scope: ScopeIndex) -> XacroResult<PyValue> {
+        let inner = self.evaluate(part, scope)?;
+        let inner = self.text(&inner, part.place)?;
+        let shown = PlacedText {
+            // Columns are known only if nothing was replaced.
+            exact: part.exact && inner == part.text,
+            text: inner,
+            place: part.place,
+        };
+        self.run(&shown, scope, false)
+    }
+
+    /// Runs an expression.
+    pub(super) fn run(
+        &mut self,
+        text: &PlacedText,
+        scope: ScopeIndex,
+        is_command: bool,
+    ) -> XacroResult<PyValue> {
+        let expression = text.text.trim();
+        let skipped = text.text.len() - text.text.trim_start().len();
+        let mut host = ScopeHost {
+            expander: self,
+            scope,
+            place: text.place,
+            is_command,
+            failure: None,
+        };
+        let result = evaluate(expression, &mut host);
+        let failure = host.failure.take();
+        result.map_err(|error| match (error.kind, failure) {
+            (PyErrorKind::Host, Some(failure)) => failure,
+            _ => {
+                let shown = shortened(expression.chars());
+                let shown = match is_command {
+                    true => format!("$(eval {shown})"),
+                    false => format!("${{{shown}}}"),
+                };
+                let place = text.place_at(skipped + error.at.unwrap_or(0));
+                self.error(place, format!("{shown}: {}", error.message))
+            }
+        })
+    }
+
+    /// Returns the value of a property, which is evaluated at its first use.
+    pub(super) fn property(
+        &mut self,
+        scope: ScopeIndex,
+        name: &str,
+        place: OriginPlace,
+    ) -> XacroResult<Option<PyValue>> {
+        let Some(owner) = self.scopes.owner(scope, name) else {
+            return Ok(None);
+        };
+        let text = match self.scopes.scope(owner).bindings.get(name) {
+            Some(Binding::Value(value)) => return Ok(Some(value.clone())),
+            Some(Binding::Lazy(text)) => text.clone(),
+            Some(Binding::Evaluating) => {
+                let mut chain = self.evaluating.clone();
+                chain.push(name.into());
+                let message = format!(
+                    "property '{name}' must not depend on itself, got {}; if an earlier value is \
+                     meant, set lazy_eval=\"false\"",
+                    chain.join(" -> ")
+                );
+                return Err(self.error(place, message));
+            }
+            Some(Binding::Block(_)) | None => return Ok(None),
+        };
+        let bind = |expander: &mut Self, binding| {
+            let bindings = &mut expander.scopes.scope_mut(owner).bindings;
+            bindings.insert(name.into(), binding);
+        };
+        self.check_chain(place)?;
+        bind(self, Binding::Evaluating);
+        self.evaluating.push(name.into());
+        let value = self.nested(place, |expander| expander.evaluate(&text, owner))?;
+        let value = literal_value(value).map_err(|e| self.error(text.place, e.message))?;
+        self.evaluating.pop();
+        bind(self, Binding::Value(value.clone()));
+        Ok(Some(value))
+    }
+}
+
+/// Returns the start of a text, for messages.
+fn shortened(chars: impl Iterator<Item = char>) -> String {
+    let mut text: String = chars.take(81).collect();
+    if text.chars().count() > 80 {
+        text = text.chars().take(77).collect::<String>() + "...";
+    }
+    text
+}
+
+impl ScopeHost<'_, '_> {
+    /// Keeps an error that has its own place.
+    pub(super) fn keep<V>(&mut self, result: XacroResult<V>) -> PyResult<V> {
+        result.map_err(|failure| {
+            self.failure = Some(failure);
+            PyError {
+                kind: PyErrorKind::Host,
+                ..PyError::new("")
+            }
+        })
+    }
+}
+
+impl Host for ScopeHost<'_, '_> {
+    fn name(&mut self, name: &str) -> PyResult<Option<PyValue>> {
+        if self.is_command {
+            let found = symbols::of_command(name, &self.expander.arguments);
+            return Ok(found);
+        }
+        let found = self.expander.property(self.scope, name, self.place);
+        if let Some(value) = self.keep(found)? {
+            return Ok(Some(value));
+        }
+        if let Some(value) = symbols::global(name) {
+            return Ok(Some(value));
+        }
+        let cure = match symbols::of_python(name) {
+            true => format!("; write python.{name}"),
+            false => {
+                let known = self.expander.scopes.property_names(self.scope);
+                let known = names::unknown("property", name, known.into_iter());
+                format!(": {known}")
+            }
+        };
+        Err(PyError::new(format!("name '{name}' is not defined{cure}")))
+    }
+
+    fn attribute(&mut self, namespace: u32, name: &str) -> PyResult<Option<PyValue>> {
+        match namespace {
+            symbols::XACRO => Ok(symbols::of_xacro(name)),
+            scope => {
+                let found = self.expander.property(scope, name, self.place);
+                match self.keep(found)? {
+                    Some(value) => Ok(Some(value)),
+                    None => Ok(symbols::global(name)),
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, function: &'static str, arguments: CallArguments) -> PyResult {
+        self.call_function(function, arguments)
+    }
+
+    fn spend(&mut self, work: usize) -> PyResult<()> {
+        self.expander.spend(work)
+    }
+}
+
+impl XacroExpander<'_> {
+    /// Returns the value of a namespace.
+    pub(super) fn namespace(scope: ScopeIndex) -> PyValue {
+        PyValue::Namespace(PyNamespace::Host(scope))
+    }
+}

@@ -1,0 +1,143 @@
+//! Files that match a pattern, as Python's `glob` finds them.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Maximum number of files.
+const MAX_FILES: usize = 1000;
+
+/// Returns the files that match a pattern with `*`, `?` and `[...]`, sorted.
+pub(super) fn files(pattern: &Path) -> Vec<PathBuf> {
+    let mut found = vec![PathBuf::new()];
+    for part in pattern.components() {
+        let Component::Normal(name) = part else {
+            found.iter_mut().for_each(|f| f.push(part));
+            continue;
+        };
+        let name = name.to_string_lossy();
+        if !name.contains(['*', '?', '[']) {
+            found.iter_mut().for_each(|f| f.push(&*name));
+            found.retain(|f| f.exists());
+            continue;
+        }
+        let pattern: Vec<char> = name.chars().collect();
+        let mut matching = vec![];
+        for folder in &found {
+            let listed = match folder.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => folder,
+            };
+            for entry in std::fs::read_dir(listed).into_iter().flatten().flatten() {
+                let file_name = entry.file_name();
+                let file_name = file_name.to_string_lossy();
+                let hidden = file_name.starts_with('.') && !name.starts_with('.');
+                let characters: Vec<char> = file_name.chars().collect();
+                if !hidden && matches(&pattern, &characters) {
+                    matching.push(folder.join(&*file_name));
+                }
+            }
+        }
+        matching.sort();
+        matching.truncate(MAX_FILES);
+        found = matching;
+    }
+    found.sort();
+    found
+}
+
+/// Returns whether a name matches a pattern.
+fn matches(pattern: &[char], name: &[char]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    // Place after the last `*`, and that in the name up to which it matches.
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        let step = match pattern.get(p) {
+            Some('*') => {
+                star = Some((p + 1, n));
+                p += 1;
+                continue;
+            }
+            Some('[') => set(&pattern[p..], name[n]),
+            Some('?') => Some((true, 1)),
+            Some(c) => Some((*c == name[n], 1)),
+            None => None,
+        };
+        match (step, star) {
+            (Some((true, length)), _) => (p, n) = (p + length, n + 1),
+            (_, Some((after, from))) => {
+                star = Some((after, from + 1));
+                (p, n) = (after, from + 1);
+            }
+            _ => return false,
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+/// Returns whether a character is in a set, and the length of the set in the pattern.
+fn set(pattern: &[char], c: char) -> Option<(bool, usize)> {
+    let negated = pattern.get(1) == Some(&'!');
+    let start = 1 + usize::from(negated);
+    // A bracket right at the start belongs to the set.
+    let length = pattern.iter().skip(start + 1).position(|c| *c == ']');
+    let Some(end) = length.map(|l| l + start + 1) else {
+        return Some((c == '[', 1));
+    };
+    let members = &pattern[start..end];
+    let mut found = false;
+    let mut i = 0;
+    while i < members.len() {
+        match members.get(i + 1..i + 3) {
+            Some(['-', last]) => {
+                found |= (members[i]..=*last).contains(&c);
+                i += 3;
+            }
+            _ => {
+                found |= members[i] == c;
+                i += 1;
+            }
+        }
+    }
+    Some((found != negated, end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_python() {
+        let fits = |pattern: &str, name: &str| {
+            let [pattern, name]: [Vec<char>; 2] = [pattern, name].map(|t| t.chars().collect());
+            matches(&pattern, &name)
+        };
+        for (pattern, name) in [
+            ("*.xacro", "a.xacro"),
+            ("*a*b*", "xxaxxbxx"),
+            ("?[a-c][!x]*", "zby"),
+            ("[]]", "]"),
+            ("a[", "a["),
+            ("*", ""),
+        ] {
+            assert!(fits(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [
+            ("*.xacro", "a.xacr"),
+            ("?", ""),
+            ("[!a]", "a"),
+            ("a*b", "acx"),
+        ] {
+            assert!(!fits(pattern, name), "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn files_are_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.xacro", "a.xacro", ".c.xacro", "d.yaml"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = files(&folder.path().join("*.xacro"));
+        let names: Vec<_> = found.iter().map(|f| f.file_name().unwrap()).collect();
+        assert_eq!(names, ["a.xacro", "b.xacro"]);
+    }
+}

@@ -1,0 +1,298 @@
+//! Macros: their definition, their parameters and their calls.
+
+use super::expander::{XacroExpander, XacroResult, literal_value};
+use super::scopes::{Binding, MacroDefinition, MacroEntry, MacroParameter, ScopePair};
+use super::tree::{PlacedText, TreeIndex};
+use crate::document::origins::OriginPlace;
+use crate::names;
+use regex_lite::Regex;
+use std::sync::LazyLock;
+
+/// A parameter with a default: name, `^` or `^|`, default, rest.
+static PARAMETER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let default = r#"\$\{.*?\}|\$\(.*?\)|(?:'.*?'|".*?"|[^\s'"]+)+|"#;
+    let pattern = format!(r"^\s*([^\s:=]+?)\s*:?=\s*(\^\|?)?({default})(?:\s+|$)(.*)");
+    Regex::new(&pattern).ok()
+});
+
+/// Maximum length of the parameters of a macro (bytes).
+const MAX_PARAMETERS: usize = 10_000;
+
+/// Parses the parameters of a macro; the error is a message.
+pub(super) fn parameters(text: &str) -> Result<Vec<MacroParameter>, String> {
+    if text.len() > MAX_PARAMETERS {
+        return Err(format!(
+            "parameters must have at most {MAX_PARAMETERS} bytes"
+        ));
+    }
+    let mut parameters = vec![];
+    let mut rest = text;
+    while !rest.is_empty() {
+        let with_default = PARAMETER.as_ref().and_then(|p| p.captures(rest));
+        if let Some(found) = with_default {
+            let group = |i| found.get(i).map_or("", |m| m.as_str());
+            parameters.push(MacroParameter {
+                name: group(1).into(),
+                forwards: !group(2).is_empty(),
+                default: Some(group(3)).filter(|d| !d.is_empty()).map(String::from),
+            });
+            rest = found.get(4).map_or("", |m| m.as_str());
+            continue;
+        }
+        let trimmed = rest.trim_start();
+        if trimmed.is_empty() {
+            return Err("parameters must not be blank".into());
+        }
+        let (name, other) = trimmed
+            .split_once(char::is_whitespace)
+            .unwrap_or((trimmed, ""));
+        parameters.push(MacroParameter {
+            name: name.into(),
+            forwards: false,
+            default: None,
+        });
+        rest = other.trim_start();
+    }
+    Ok(parameters)
+}
+
+impl XacroExpander<'_> {
+    /// Defines a macro and removes its element.
+    pub(super) fn define_macro(&mut self, node: TreeIndex, scopes: ScopePair) -> XacroResult<()> {
+        self.tree.remove_comments_before(node, self.stop);
+        self.check_attributes(node, &["name", "params"]);
+        let name = self.required(node, "name")?;
+        let mut tag = &*name.text;
+        if tag == "call" {
+            let message = "a macro must not be named 'call', which calls macros by their names";
+            return Err(self.error(name.place, message));
+        }
+        if tag.contains('.') {
+            let message = format!(
+                "the name of a macro must have no '.', which separates namespaces, got '{tag}'"
+            );
+            return Err(self.error(name.place, message));
+        }
+        if let Some(rest) = tag.strip_prefix("xacro:") {
+            let message = format!("the name of a macro must have no 'xacro:', got '{tag}'");
+            self.warn(name.place, message);
+            tag = rest;
+        }
+        let given = self.tree.attribute(node, "params").cloned();
+        let given = given.unwrap_or_default();
+        let parameters = parameters(&given.text).map_err(|e| self.error(given.place, e))?;
+        self.macros.push(MacroDefinition {
+            name: tag.into(),
+            body: node,
+            parameters,
+        });
+        let entry = MacroEntry::Macro(self.macros.len() - 1);
+        let scope = &mut self.scopes.macros[scopes.macros as usize];
+        scope.entries.insert(tag.into(), entry);
+        self.tree.detach(node);
+        Ok(())
+    }
+
+    /// Finds a macro by its name, which may start with namespaces. Returns it with the scopes that
+    /// it was defined in.
+    fn resolve_macro(&self, name: &str, scopes: ScopePair) -> Option<(usize, ScopePair)> {
+        if let Some(MacroEntry::Macro(found)) = self.scopes.entry(scopes.macros, name) {
+            return Some((*found, scopes));
+        }
+        let (namespaces, name) = name.rsplit_once('.')?;
+        let mut inner = scopes;
+        for namespace in namespaces.split('.') {
+            let MacroEntry::Namespace(macros) = self.scopes.entry(inner.macros, namespace)? else {
+                return None;
+            };
+            inner = ScopePair {
+                macros: *macros,
+                properties: self.namespace_scope(inner.properties, namespace)?,
+            };
+        }
+        match self.scopes.entry(inner.macros, name)? {
+            MacroEntry::Macro(found) => Some((*found, inner)),
+            MacroEntry::Namespace(_) => None,
+        }
+    }
+
+    /// Expands the call of a macro.
+    pub(super) fn call_macro(&mut self, node: TreeIndex, scopes: ScopePair) -> XacroResult<()> {
+        if self.tree.tag(node) == "xacro:call" {
+            let name = self.required(node, "macro")?;
+            let name = self.evaluate_text(&name, scopes.properties)?;
+            if name.is_empty() {
+                return Err(self.error_at(node, "attribute 'macro' must not be empty"));
+            }
+            self.tree.remove_attribute(node, "macro");
+            self.tree.set_tag(node, format!("xacro:{name}"));
+        }
+        let place = self.tree.place(node);
+        let tag = self.tree.tag(node);
+        let name = tag.strip_prefix("xacro:").unwrap_or(tag).to_string();
+        let Some((found, defined_in)) = self.resolve_macro(&name, scopes) else {
+            let known = self.scopes.macro_names(scopes.macros);
+            let unknown = names::unknown("macro", &name, known.into_iter());
+            let message = format!("<xacro:{name}>: {unknown}; define it or include its file");
+            return Err(self.error(place, message));
+        };
+        let definition = self.macros[found].clone();
+        self.calls.push((definition.name.clone(), place));
+        self.nested(place, |expander| {
+            expander.expand_call(node, scopes, &definition, defined_in, place)
+        })?;
+        self.calls.pop();
+        Ok(())
+    }
+
+    fn expand_call(
+        &mut self,
+        node: TreeIndex,
+        scopes: ScopePair,
+        definition: &MacroDefinition,
+        defined_in: ScopePair,
+        place: OriginPlace,
+    ) -> XacroResult<()> {
+        let body = self.copy(definition.body, place)?;
+        let inner = ScopePair {
+            macros: self.scopes.add_macros(Some(defined_in.macros)),
+            properties: self
+                .scopes
+                .add_properties(Some(defined_in.properties), false),
+        };
+        let mut missing: Vec<&MacroParameter> = definition.parameters.iter().collect();
+        let attributes = self.tree.attributes(node).to_vec();
+        for attribute in attributes {
+            let Some(at) = missing.iter().position(|p| p.name == attribute.name) else {
+                let known = definition.parameters.iter().map(|p| &*p.name);
+                let unknown = names::unknown("parameter", &attribute.name, known);
+                return Err(self.error(attribute.value.place, unknown));
+            };
+            missing.remove(at);
+            let value = self.evaluate(&attribute.value, scopes.properties)?;
+            self.bind_literal(inner, &attribute.name, value, attribute.value.place)?;
+            // Once evaluated, it is not evaluated again with the blocks.
+            self.tree
+                .set_attribute(node, &attribute.name, PlacedText::default());
+        }
+        self.expand(node, scopes)?;
+        let mut block = self.tree.first_element(node);
+        for parameter in missing.iter().filter(|p| p.name.starts_with('*')) {
+            let name = &parameter.name;
+            let Some(given) = block else {
+                let message = format!("the call must have an element for the block '{name}'");
+                return Err(self.error(place, message));
+            };
+            let bindings = &mut self.scopes.scope_mut(inner.properties).bindings;
+            bindings.insert(name.clone(), Binding::Block(given));
+            block = self.tree.next_element(given);
+        }
+        missing.retain(|p| !p.name.starts_with('*'));
+        if let Some(block) = block {
+            let tag = self.tree.tag(block);
+            let message = format!("the macro has no parameter for the block <{tag}>");
+            return Err(self.error_at(block, message));
+        }
+        let mut undefined = vec![];
+        for parameter in missing {
+            match self.default_of(parameter, definition, scopes)? {
+                Some(value) => self.bind_literal(inner, &parameter.name, value, place)?,
+                None => undefined.push(format!("'{}'", parameter.name)),
+            }
+        }
+        if !undefined.is_empty() {
+            let undefined = undefined.join(", ");
+            return Err(self.error(
+                place,
+                format!("the call must have the parameters {undefined}"),
+            ));
+        }
+        self.expand(body, inner)?;
+        self.tree.remove_comments_before(node, self.stop);
+        self.lift_prefixes(node, body);
+        self.tree.replace_by_children(node, body);
+        Ok(())
+    }
+
+    /// Returns the default of a parameter, if it has one.
+    fn default_of(
+        &mut self,
+        parameter: &MacroParameter,
+        definition: &MacroDefinition,
+        scopes: ScopePair,
+    ) -> XacroResult<Option<crate::expression::PyValue>> {
+        let params = self.tree.attribute(definition.body, "params");
+        let place = params.map_or(self.tree.place(definition.body), |p| p.place);
+        if parameter.forwards
+            && let Some(value) = self.property(scopes.properties, &parameter.name, place)?
+        {
+            return Ok(Some(value));
+        }
+        let Some(default) = &parameter.default else {
+            return match parameter.forwards {
+                false => Ok(None),
+                true => Err(self.error(
+                    place,
+                    format!(
+                        "parameter '{0}' must be given, because there is no property '{0}' to \
+                         forward",
+                        parameter.name
+                    ),
+                )),
+            };
+        };
+        let default = PlacedText {
+            text: default.clone(),
+            place,
+            exact: false,
+        };
+        self.evaluate(&default, scopes.properties).map(Some)
+    }
+
+    /// Binds a parameter to a value, of which a text may be a number.
+    fn bind_literal(
+        &mut self,
+        scopes: ScopePair,
+        name: &str,
+        value: crate::expression::PyValue,
+        place: OriginPlace,
+    ) -> XacroResult<()> {
+        self.warn_if_global(name, place);
+        let value = literal_value(value).map_err(|e| self.error(place, e.message))?;
+        let bindings = &mut self.scopes.scope_mut(scopes.properties).bindings;
+        bindings.insert(name.into(), Binding::Value(value));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_have_defaults_forwards_and_blocks() {
+        let parse = |text| -> Vec<String> {
+            let parsed = parameters(text).unwrap();
+            let shown = parsed.iter().map(|p| {
+                let forward = if p.forwards { "^" } else { "" };
+                format!(
+                    "{}{forward}={}",
+                    p.name,
+                    p.default.as_deref().unwrap_or("-")
+                )
+            });
+            shown.collect()
+        };
+        assert_eq!(parse("a b *c **d"), ["a=-", "b=-", "*c=-", "**d=-"]);
+        assert_eq!(parse("a:=1 b=2 c := 3"), ["a=1", "b=2", "c=3"]);
+        assert_eq!(parse("a:=^ b:=^|5 c"), ["a^=-", "b^=5", "c=-"]);
+        assert_eq!(parse("a:='x y' b:=\"z w\"1"), ["a='x y'", "b=\"z w\"1"]);
+        assert_eq!(
+            parse("a:=${1 + 2} b:=$(arg c)"),
+            ["a=${1 + 2}", "b=$(arg c)"]
+        );
+        assert_eq!(parse("a:="), ["a=-"]);
+        assert_eq!(parse(""), Vec::<String>::new());
+        assert!(parameters(" ").is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! Xacro: XML with macros, properties and expressions, from which URDF, SDFormat and other models
+//! are made.
+//!
+//! [`expand`](fn@expand) does what the program `xacro` of ROS 2 does
+//! (<https://github.com/ros/xacro/wiki>). [`Parser`](crate::Parser) reads files whose names end
+//! with `.xacro` through it. A document is read into a tree (`read`), of which elements are
+//! replaced in place (`elements`, `macros`, `properties`, `include`), and written (`write`) with
+//! the place that each element and attribute comes from.
+
+mod command;
+mod elements;
+mod evaluation;
+mod expander;
+mod functions;
+mod glob;
+mod include;
+mod interpolation;
+mod macros;
+mod properties;
+mod read;
+mod scopes;
+mod symbols;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod write;
+mod yaml;
+
+use crate::diagnostic::Diagnostic;
+use crate::document::input::read_file;
+use crate::document::origins::TextOrigins;
+use crate::error::{Error, Result, parse_error};
+use crate::packages::PackageMap;
+use expander::XacroExpander;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tarragon_framework::warnings::{collect, warn};
+
+/// Size of the stack on which documents are expanded (bytes). Macros may call each other a thousand
+/// deep.
+const STACK: usize = 256 << 20;
+
+/// The XML that a xacro file stands for.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use tarragon_multibody::{PackageMap, xacro};
+/// let folder = tempfile::tempdir().unwrap();
+/// let file = folder.path().join("arm.urdf.xacro");
+/// std::fs::write(
+///     &file,
+///     r#"<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
+///          <xacro:arg name="side" default="left"/>
+///          <link name="$(arg side)_${1 + 1}"/>
+///        </robot>"#,
+/// )
+/// .unwrap();
+/// let arguments = BTreeMap::from([("side".to_string(), "right".to_string())]);
+/// let expanded = xacro::expand(&file, &arguments, &PackageMap::new())?;
+/// assert!(expanded.text.contains(r#"<link name="right_2"/>"#));
+/// assert_eq!(expanded.files, [file]);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct XacroExpansion {
+    /// The XML, indented as `xacro` does it.
+    pub text: String,
+    /// All files that were read: the xacro file, the included files, and YAML files.
+    pub files: Vec<PathBuf>,
+    /// Warnings, also those of the file itself (`xacro.warning(...)`).
+    pub diagnostics: Vec<Diagnostic>,
+    pub(crate) origins: TextOrigins,
+}
+
+/// Expands a xacro file (the program `xacro` of ROS 2). `arguments` are values of `$(arg name)`;
+/// `$(find package)` is looked up in `packages` and in the package that the file belongs to.
+///
+/// Unlike `xacro`, it resolves `$(dirname)` to the directory of the file at hand, accepts numbers
+/// as values of `<xacro:attribute>`, and refuses what would not be XML. Expressions are those of
+/// Python without lambdas, sets, f-strings, complex numbers and whole numbers of more than 127
+/// bits. Depth, size and work are bounded.
+///
+/// # Errors
+/// Returns an error with file, line and column if the file cannot be read, is no XML, refers to
+/// something undefined, or exceeds a bound; within a macro, the message lists the calls.
+pub fn expand(
+    path: impl AsRef<Path>,
+    arguments: &BTreeMap<String, String>,
+    packages: &PackageMap,
+) -> Result<XacroExpansion> {
+    let path = path.as_ref();
+    let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
+    let mut packages = packages.clone();
+    packages.populate_upstream(path);
+    let expanded = expand_bytes(path, &bytes, arguments, &packages);
+    expanded.map_err(|diagnostic| parse_error(diagnostic, 0))
+}
+
+/// Expands the bytes of a xacro file.
+pub(crate) fn expand_bytes(
+    path: &Path,
+    bytes: &[u8],
+    arguments: &BTreeMap<String, String>,
+    packages: &PackageMap,
+) -> std::result::Result<XacroExpansion, Diagnostic> {
+    let work = || collect(|| expand_here(path, bytes, arguments, packages));
+    let spawned = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let handle = thread.spawn_scoped(scope, work).ok()?;
+        match handle.join() {
+            Ok(done) => Some(done),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    let Some((expanded, warnings)) = spawned else {
+        let message = "the file cannot be expanded: no thread can be started for it";
+        return Err(Diagnostic::of_file(&path.display().to_string(), message));
+    };
+    warnings.into_iter().for_each(warn);
+    expanded
+}
+
+fn expand_here(
+    path: &Path,
+    bytes: &[u8],
+    arguments: &BTreeMap<String, String>,
+    packages: &PackageMap,
+) -> std::result::Result<XacroExpansion, Diagnostic> {
+    let mut expander = XacroExpander::new(arguments, packages);
+    let document = expander
+        .expand_document(path, bytes)
+        .map_err(|e| e.diagnostic)?;
+    let files = std::mem::take(&mut expander.files);
+    let written = write::write(document, &expander.tree, files);
+    let Some((text, origins)) = written else {
+        let error = expander.error_of_file(path, "the expanded text is too large");
+        return Err(error.diagnostic);
+    };
+    Ok(XacroExpansion {
+        text,
+        files: expander.dependencies,
+        diagnostics: expander.diagnostics,
+        origins,
+    })
+}

@@ -1,0 +1,195 @@
+//! Reading a document into a tree.
+
+use super::tree::{NodeContent, PlacedAttribute, PlacedText, TreeIndex, XacroTree};
+use crate::diagnostic::Diagnostic;
+use crate::document::origins::OriginPlace;
+use crate::document::xml::{PreparedXml, XmlReader};
+use roxmltree::Node;
+
+/// Addresses that stand for xacro, today's first.
+const ADDRESSES: [&str; 8] = [
+    "http://www.ros.org/wiki/xacro",
+    "http://ros.org/wiki/xacro",
+    "http://wiki.ros.org/xacro",
+    "http://www.ros.org/xacro",
+    "http://ros.org/xacro",
+    "http://www.ros.org/xacro#interface",
+    "https://www.ros.org/wiki/xacro",
+    "https://wiki.ros.org/xacro",
+];
+
+/// Reads a text into a tree with room for a number of nodes. Returns the document and the notes
+/// about it.
+///
+/// # Errors
+/// Returns an error if the text is no XML, or uses the prefix `xacro` without a declaration.
+pub(super) fn read(
+    text: &str,
+    name: &str,
+    file: u32,
+    tree: &mut XacroTree,
+    room: usize,
+) -> Result<(TreeIndex, Vec<String>), Diagnostic> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let prepared = PreparedXml::new(text);
+    let document = prepared.parse(name)?;
+    let reader = XmlReader::new(name, &prepared);
+    let mut builder = TreeBuilder {
+        reader: &reader,
+        text: &prepared.text,
+        file,
+        tree,
+    };
+    let top = builder
+        .tree
+        .add(NodeContent::Document, OriginPlace::default());
+    let mut waiting = vec![(document.root(), top)];
+    let most = builder.tree.len() + room;
+    while let Some((node, parent)) = waiting.pop() {
+        if builder.tree.len() > most {
+            let message = "the file and all included ones have too many elements and texts";
+            return Err(Diagnostic::of_file(name, message));
+        }
+        for child in node.children() {
+            let copy = builder.node(child);
+            builder.tree.append(parent, copy);
+            if child.is_element() {
+                waiting.push((child, copy));
+            }
+        }
+    }
+    let root = document.root_element();
+    let prefix = root.namespaces().find(|n| n.name() == Some("xacro"));
+    let address = prefix.map_or("", |n| n.uri());
+    if address == "undeclared:xacro" {
+        let (line, column) = reader.place(root);
+        return Err(Diagnostic {
+            line,
+            column,
+            ..Diagnostic::of_file(
+                name,
+                format!(
+                    "the prefix 'xacro' must be declared, got none; add xmlns:xacro=\"{}\" to <{}>",
+                    ADDRESSES[0],
+                    reader.tag(root)
+                ),
+            )
+        });
+    }
+    let mut notes = vec![];
+    if prefix.is_some() && !ADDRESSES.contains(&address) {
+        notes.push(format!(
+            "the prefix 'xacro' should stand for \"{}\", got \"{address}\"; it is read as xacro",
+            ADDRESSES[0]
+        ));
+    }
+    for other in root.namespaces() {
+        if let Some(name) = other.name().filter(|n| *n != "xacro")
+            && ADDRESSES.contains(&other.uri())
+        {
+            notes.push(format!(
+                "the prefix of xacro must be 'xacro', got '{name}'; its elements are left as they \
+                 are"
+            ));
+        }
+    }
+    Ok((top, notes))
+}
+
+struct TreeBuilder<'a> {
+    reader: &'a XmlReader<'a>,
+    /// The text that the nodes refer to.
+    text: &'a str,
+    file: u32,
+    tree: &'a mut XacroTree,
+}
+
+impl TreeBuilder<'_> {
+    fn place(&self, offset: usize) -> OriginPlace {
+        let (line, column) = self.reader.position(offset);
+        OriginPlace {
+            file: self.file,
+            line,
+            column,
+        }
+    }
+
+    fn placed(&self, text: &str, start: usize, end: usize) -> PlacedText {
+        PlacedText {
+            text: text.into(),
+            place: self.place(start),
+            exact: self.text.get(start..end) == Some(text),
+        }
+    }
+
+    fn node(&mut self, node: Node<'_, '_>) -> TreeIndex {
+        let range = node.range();
+        let content = if node.is_element() {
+            NodeContent::Element {
+                tag: self.reader.tag(node).into(),
+                attributes: self.attributes(node),
+            }
+        } else if node.is_text() {
+            let text = node.text().unwrap_or("");
+            let raw = &self.text[range.clone()];
+            let section = raw
+                .strip_prefix("<![CDATA[")
+                .and_then(|r| r.strip_suffix("]]>"));
+            if section == Some(text) {
+                let place = self.place(range.start);
+                return self.tree.add(NodeContent::Verbatim(text.into()), place);
+            }
+            NodeContent::Text(self.placed(text, range.start, range.end))
+        } else if node.is_comment() {
+            let text = node.text().unwrap_or("");
+            NodeContent::Comment(self.placed(text, range.start + 4, range.end - 3))
+        } else {
+            let text = self.text.get(range.start + 2..range.end - 2);
+            NodeContent::Instruction(text.unwrap_or("").into())
+        };
+        self.tree.add(content, self.place(range.start))
+    }
+
+    /// Returns the attributes of an element with their prefixes, declarations of prefixes among
+    /// them.
+    fn attributes(&self, node: Node<'_, '_>) -> Vec<PlacedAttribute> {
+        let mut plain = node.attributes();
+        let mut attributes = vec![];
+        let mut at = node.range().start + 1 + self.reader.tag(node).len();
+        loop {
+            let rest = self.text.get(at..).unwrap_or("");
+            at += rest.len() - rest.trim_start().len();
+            let rest = rest.trim_start();
+            let Some(equals) = rest.find('=').filter(|_| !rest.starts_with(['>', '/'])) else {
+                return attributes;
+            };
+            let name = rest[..equals].trim_end();
+            let Some(quote) = rest[equals..].find(['"', '\'']).map(|i| equals + i) else {
+                return attributes;
+            };
+            let mark = &rest[quote..quote + 1];
+            let Some(length) = rest[quote + 1..].find(mark) else {
+                return attributes;
+            };
+            let (start, end) = (at + quote + 1, at + quote + 1 + length);
+            let raw = &self.text[start..end];
+            let is_declaration = name == "xmlns" || name.starts_with("xmlns:");
+            let (inserted, place) = (self.reader.was_inserted(at), self.place(at));
+            at = end + 1;
+            let value = match is_declaration {
+                true => self.placed(raw, start, end),
+                false => match plain.next() {
+                    Some(attribute) => self.placed(attribute.value(), start, end),
+                    None => return attributes,
+                },
+            };
+            if !inserted {
+                attributes.push(PlacedAttribute {
+                    name: name.into(),
+                    place,
+                    value,
+                });
+            }
+        }
+    }
+}

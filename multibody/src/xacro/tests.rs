@@ -1,0 +1,184 @@
+//! Single features of xacro, on text.
+
+use super::*;
+
+const HEAD: &str = "<r xmlns:xacro=\"http://www.ros.org/wiki/xacro\">";
+
+fn expanded(body: &str) -> std::result::Result<XacroExpansion, Diagnostic> {
+    let text = format!("{HEAD}{body}</r>");
+    let packages = PackageMap::make_empty();
+    expand_bytes(
+        Path::new("f.xacro"),
+        text.as_bytes(),
+        &BTreeMap::new(),
+        &packages,
+    )
+}
+
+/// Checks the expansion, without its first line and without indentation.
+#[track_caller]
+fn becomes(body: &str, lines: &[&str]) {
+    let text = expanded(body).unwrap_or_else(|e| panic!("{e}")).text;
+    let found: Vec<&str> = text.lines().skip(1).map(str::trim).collect();
+    let root: Vec<&str> = std::iter::once("<r>")
+        .chain(lines.iter().copied())
+        .chain(["</r>"])
+        .collect();
+    assert_eq!(found, root, "{body}");
+}
+
+#[track_caller]
+fn fails(body: &str, place: (u32, u32), message: &str) {
+    let error = expanded(body).map(|e| e.text).expect_err(body);
+    assert!(error.message.contains(message), "{body}: {error}");
+    assert_eq!((error.line, error.column), place, "{body}: {error}");
+}
+
+#[test]
+fn properties_are_evaluated_when_used() {
+    becomes(
+        "<xacro:property name='a' value='${b + 1}'/><xacro:property name='b' value='2'/>\
+         <x v='${a}'/><xacro:property name='b' value='9'/><x v='${a}'/>",
+        &["<x v=\"3\"/>", "<x v=\"3\"/>"],
+    );
+    becomes(
+        "<xacro:property name='a' value='1_0'/><xacro:property name='b' value=' 5 '/>\
+         <x v='${a}${b}${b * 2}'/>",
+        &["<x v=\"1_0510\"/>"],
+    );
+}
+
+#[test]
+fn a_single_expression_keeps_its_type() {
+    becomes(
+        "<xacro:property name='a' value='${[1, 2.0]}'/><x v='${a[1]} ${len(a)}' w='${None}'/>",
+        &["<x v=\"2.0 2\" w=\"None\"/>"],
+    );
+    becomes("<x v='$${a} $ $$$(b)'/>", &["<x v=\"${a} $ $$(b)\"/>"]);
+}
+
+#[test]
+fn macros_have_defaults_and_blocks() {
+    becomes(
+        "<xacro:macro name='m' params='a b:=${1 + 1} *c **d'><m a='${a}' b='${b}'/>\
+         <xacro:insert_block name='d'/><xacro:insert_block name='c'/></xacro:macro>\
+         <xacro:m a='x'><one/><all><two/></all></xacro:m>",
+        &["<m a=\"x\" b=\"2\"/>", "<two/>", "<one/>"],
+    );
+}
+
+#[test]
+fn warnings_have_places() {
+    let found = expanded("\n  <xacro:property name='pi' value='3'/>\n<x v='${xacro.warning(1)}'/>");
+    let said: Vec<String> = found
+        .unwrap()
+        .diagnostics
+        .iter()
+        .map(|d| d.to_string())
+        .collect();
+    let hides = "f.xacro:2:25: warning: 'pi' hides the pi of Python; choose another name";
+    assert_eq!(said, [hides, "f.xacro:3:9: warning: 1"]);
+}
+
+#[test]
+fn mistakes_name_place_cause_and_cure() {
+    fails(
+        "\n<a v='x ${1 + lenght}'/>",
+        (2, 15),
+        "${1 + lenght}: name 'lenght' is not defined",
+    );
+    fails(
+        "<a v='${abs(1)}'/>",
+        (1, 56),
+        "name 'abs' is not defined; write python.abs",
+    );
+    fails(
+        "<xacro:nope/>",
+        (1, 48),
+        "<xacro:nope>: there is no macro named 'nope'",
+    );
+    fails(
+        "<a v='${1'/>",
+        (1, 54),
+        "'$' must start ${...}, $(...) or $$",
+    );
+    fails(
+        "<xacro:if value='maybe'/>",
+        (1, 65),
+        "must be true, false or a whole number",
+    );
+    fails("<a>\n  é ${x}\n</a>", (2, 7), "name 'x' is not defined");
+    fails(
+        "<xacro:property name='a' value='${b}'/><xacro:property name='b' value='${a}'/>${a}",
+        (1, 121),
+        "property 'a' must not depend on itself, got a -> b -> a",
+    );
+    fails(
+        "<a v='$(arg n)'/>",
+        (1, 56),
+        "declare it by <xacro:arg name=\"n\"",
+    );
+}
+
+#[test]
+fn errors_in_macros_list_the_calls() {
+    fails(
+        "\n<xacro:macro name='in' params='q'><a v='${w}'/></xacro:macro>\n\
+         <xacro:macro name='out'><xacro:in q='1'/></xacro:macro>\n  <xacro:out/>",
+        (2, 43),
+        "(in macro 'in', called at f.xacro:3:25, in macro 'out', called at f.xacro:4:3)",
+    );
+}
+
+#[test]
+fn endless_and_huge_expansions_are_errors() {
+    let double = "<xacro:macro name='m' params='n **b'><xacro:m n='1'><c><xacro:insert_block \
+                  name='b'/><xacro:insert_block name='b'/></c></xacro:m></xacro:macro>\
+                  <xacro:m n='1'><c><x/></c></xacro:m>";
+    let laughs: String = (1..40)
+        .map(|i| {
+            format!(
+                "<xacro:property name='p{i}' value='${{p{0}}}${{p{0}}}'/>",
+                i - 1
+            )
+        })
+        .collect();
+    let laughs = format!("<xacro:property name='p0' value='ha'/>{laughs}<x v='${{p39}}'/>");
+    let chain: String = (0..3000)
+        .map(|i| format!("<xacro:property name='p{i}' value='${{p{}}}'/>", i + 1))
+        .collect();
+    let chain = chain + "<x v='${p0}'/>";
+    let deep = "<a>".repeat(3000) + &"</a>".repeat(3000);
+    for (body, message) in [
+        (
+            "<xacro:macro name='m'><xacro:m/></xacro:macro><xacro:m/>",
+            "nested deeper than",
+        ),
+        (double, "must make at most"),
+        (&laughs, "a text must have at most"),
+        (&chain, "must be at most 200 in a row"),
+        (&deep, "nested deeper than"),
+        (
+            "<x v='${&apos;a&apos; * 10 ** 9}'/>",
+            "a text must have at most",
+        ),
+        (
+            "<x v='${[i for i in range(10 ** 5) for j in range(10 ** 5)]}'/>",
+            "at most",
+        ),
+    ] {
+        let error = expanded(body).map(|e| e.text.len()).unwrap_err();
+        assert!(error.message.contains(message), "{error}");
+        assert!(error.line > 0, "{error}");
+    }
+}
+
+#[test]
+fn origins_are_those_of_the_source() {
+    let body = "\n<xacro:macro name='m'>\n  <link name='a'/>\n</xacro:macro>\n<xacro:m/>";
+    let found = expanded(body).unwrap();
+    let at = found.text.find("<link").unwrap();
+    assert_eq!(found.origins.at(at), Some(("f.xacro", 3, 3)));
+    let at = found.text.find("name=").unwrap();
+    assert_eq!(found.origins.at(at), Some(("f.xacro", 3, 9)));
+}

@@ -1,0 +1,65 @@
+//! `tarragon xacro`, and arguments of xacro files, as used by a user.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn vehicle() -> String {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = here.join("multibody/tests/xacro/files/vehicle.xacro");
+    file.display().to_string()
+}
+
+fn run(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+    command.args(args).output().unwrap()
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn a_file_is_printed_as_xml() {
+    let output = run(&["xacro", &vehicle(), "count:=3"]);
+    let printed = text(output.stdout);
+    assert!(output.status.success(), "{}", text(output.stderr));
+    assert!(
+        printed.starts_with("<?xml version=\"1.0\" ?>\n"),
+        "{printed}"
+    );
+    assert!(printed.contains("<link name=\"right_2\">"), "{printed}");
+    let deps = text(run(&["xacro", &vehicle(), "--deps"]).stdout);
+    let names: Vec<&str> = deps
+        .lines()
+        .map(|l| l.rsplit('/').next().unwrap())
+        .collect();
+    assert_eq!(names, ["vehicle.xacro", "wheel.xacro"]);
+}
+
+#[test]
+fn models_take_arguments() {
+    let output = run(&["inspect", &vehicle(), "--xacro-arg", "count=1"]);
+    let printed = text(output.stdout);
+    assert!(
+        printed.contains("left_0") && !printed.contains("left_1"),
+        "{printed}"
+    );
+    let bad = run(&["inspect", &vehicle(), "--xacro-arg", "count"]);
+    let message = text(bad.stderr);
+    assert!(message.contains("--xacro-arg must be NAME=VALUE or NAME:=VALUE, got 'count'"));
+}
+
+#[test]
+fn mistakes_are_errors_with_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.xacro");
+    std::fs::write(
+        &file,
+        "<robot name=\"r\">\n  <xacro:if value=\"1\"/>\n</robot>",
+    )
+    .unwrap();
+    let output = run(&["xacro", &file.display().to_string()]);
+    let message = text(output.stderr);
+    assert!(!output.status.success());
+    assert!(message.contains("bad.xacro:1:1: error: the prefix 'xacro' must be declared"));
+}
