@@ -111,16 +111,16 @@ impl<T: Scalar> CombinedMaterial<T> {
 
 /// Returns a frame whose z axis is a unit vector, as columns.
 pub(super) fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
-    let mut least = 0;
-    for k in 1..3 {
-        if z[k].re().abs() < z[least].re().abs() {
-            least = k;
-        }
-    }
-    // The cross product of the axis and z.
-    let (next, last) = ((least + 1) % 3, (least + 2) % 3);
-    let mut x = Vector3::zeros();
-    (x[next], x[last]) = (-z[last], z[next]);
+    let [a, b, c] = [z.x, z.y, z.z].map(|x| x.re().abs());
+    // The cross product of the axis of the least component and z. Branches are faster than
+    // components by a computed index.
+    let x = if b < a && b <= c {
+        Vector3::new(z.z, T::zero(), -z.x)
+    } else if c < a && c < b {
+        Vector3::new(-z.y, z.x, T::zero())
+    } else {
+        Vector3::new(T::zero(), -z.z, z.y)
+    };
     let x = x.normalize();
     Matrix3::from_columns(&[x, z.cross(&x), *z])
 }
