@@ -43,7 +43,7 @@ pub use dynamics::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Multi
 pub use error::{Error, ErrorKind, Result};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
 pub use model::{
-    BallConstraint, BodyIndex, Constraint, CouplerConstraint, DeformableBodyIndex,
+    AffineControl, BallConstraint, BodyIndex, Constraint, CouplerConstraint, DeformableBodyIndex,
     DistanceConstraint, DoorHingeConfig, EqualityKind, FixedOffsetFrame, ForceElement, FrameIndex,
     Joint, JointActuator, JointActuatorIndex, JointIndex, JointKind, Keyframe, ModelCamera,
     ModelEquality, ModelInstanceIndex, PdControllerGains, RigidBody, TendonConstraint,

@@ -1,5 +1,6 @@
 //! Actuators on joints.
 
+use super::affine_control::AffineControl;
 use super::index::{JointIndex, ModelInstanceIndex};
 
 /// A motor on a joint (Drake's `JointActuator`). The plant stores it; it is data for dynamics and
@@ -25,6 +26,7 @@ pub struct JointActuator {
     pub(crate) rotor_inertia: f64,
     pub(crate) gear_ratio: f64,
     pub(crate) controller_gains: Option<PdControllerGains>,
+    pub(crate) affine_control: Option<AffineControl>,
 }
 
 /// Gains of an actuator's built-in controller: effort = `p (q_d - q) + d (v_d - v)` (Drake's
@@ -58,6 +60,18 @@ impl JointActuator {
     /// Returns the gains of the built-in controller; `None` for a plain motor.
     pub fn controller_gains(&self) -> Option<&PdControllerGains> {
         self.controller_gains.as_ref()
+    }
+    /// Returns the control that the input is, if it is not an effort.
+    pub fn affine_control(&self) -> Option<&AffineControl> {
+        self.affine_control.as_ref()
+    }
+    /// Returns least and largest effort (N m or N).
+    pub(crate) fn effort_range(&self) -> [f64; 2] {
+        let limit = self.effort_limit;
+        match &self.affine_control {
+            None => [-limit, limit],
+            Some(control) => control.effort_range.map(|x| x.clamp(-limit, limit)),
+        }
     }
     /// Returns the largest effort (N m or N), infinite without a limit.
     pub fn effort_limit(&self) -> f64 {

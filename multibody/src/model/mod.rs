@@ -4,6 +4,7 @@
 //! This module computes nothing. The plant checks each element against the others when it is added.
 
 mod actuator;
+mod affine_control;
 mod annotations;
 mod body;
 pub(crate) mod checks;
@@ -20,6 +21,8 @@ mod visual_properties;
 
 pub(crate) use actuator::check_effort_limit;
 pub use actuator::{JointActuator, PdControllerGains};
+pub use affine_control::AffineControl;
+pub(crate) use affine_control::clamp_to;
 pub use annotations::{Keyframe, ModelCamera};
 pub use body::RigidBody;
 pub(crate) use collision_filter_group::{CollisionFilterGroup, CollisionFilterGroupSpec};

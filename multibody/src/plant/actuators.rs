@@ -3,7 +3,8 @@
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
 use crate::model::{
-    JointActuator, JointActuatorIndex, JointIndex, PdControllerGains, check_effort_limit,
+    AffineControl, JointActuator, JointActuatorIndex, JointIndex, PdControllerGains,
+    check_effort_limit,
 };
 
 impl MultibodyPlant {
@@ -43,11 +44,12 @@ impl MultibodyPlant {
             rotor_inertia: 0.0,
             gear_ratio: 1.0,
             controller_gains: None,
+            affine_control: None,
         });
         Ok(index)
     }
 
-    /// Sets the gains of an actuator's built-in controller.
+    /// Sets the gains of an actuator's built-in controller, in place of any affine control.
     ///
     /// # Errors
     /// Returns an error if the actuator is unknown, a gain is negative or not finite, or after
@@ -69,7 +71,28 @@ impl MultibodyPlant {
             );
             return Err(self.actuator_error(actuator, &why));
         }
-        self.actuators[actuator.index()].controller_gains = Some(gains);
+        let found = &mut self.actuators[actuator.index()];
+        (found.controller_gains, found.affine_control) = (Some(gains), None);
+        Ok(())
+    }
+
+    /// Makes the input of an actuator a control as in MuJoCo, in place of an effort. It replaces the
+    /// gains of a built-in controller; the limit of the effort remains.
+    ///
+    /// # Errors
+    /// Returns an error if the actuator is unknown, a number is not finite, a range is empty, or
+    /// after `finalize`.
+    pub fn set_affine_control(
+        &mut self,
+        actuator: JointActuatorIndex,
+        control: AffineControl,
+    ) -> Result<()> {
+        self.check_open(|| "an affine control".into())?;
+        self.joint_actuator(actuator)?;
+        let checked = control.check();
+        checked.map_err(|why| self.actuator_error(actuator, &why))?;
+        let found = &mut self.actuators[actuator.index()];
+        (found.controller_gains, found.affine_control) = (None, Some(control));
         Ok(())
     }
 
@@ -103,7 +126,8 @@ impl MultibodyPlant {
                 .driven
                 .range((joint, all.start)..(joint, all.end));
             let motors = motors.map(|(_, motor)| &self.actuators[motor.index()]);
-            let reflected = motors.map(JointActuator::calc_reflected_inertia).sum();
+            let reflected: f64 = motors.map(JointActuator::calc_reflected_inertia).sum();
+            let reflected = reflected + self.joints[joint.index()].armature;
             if let Some(topology) = &mut self.topology {
                 topology.set_reflected(joint, &self.joints[joint.index()], reflected);
             }
@@ -111,9 +135,9 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Returns the reflected inertia of the motors of each joint.
+    /// Returns the reflected inertia of the motors of each joint, with its armature.
     pub(super) fn reflected_inertias(&self) -> Vec<f64> {
-        let mut reflected = vec![0.0; self.joints.len()];
+        let mut reflected: Vec<f64> = self.joints.iter().map(|joint| joint.armature).collect();
         for motor in &self.actuators {
             reflected[motor.joint.index()] += motor.calc_reflected_inertia();
         }

@@ -63,8 +63,8 @@ pub enum PositionSource {
 ///
 /// In discrete time, the velocities at the end of a step minimize a convex cost that contains
 /// contact, friction, joint limits, constraints and the built-in controllers of actuators. In
-/// continuous time, contact is a stiff spring; the gains of controllers and joint limits have no
-/// effect, and constraints are an error.
+/// continuous time, contact is a stiff spring; the gains of controllers, joint limits and dry
+/// friction of joints have no effect, and constraints are an error.
 ///
 /// Bodies, joints and frames have names that are unique within their model instance; look-ups take
 /// `name` or `model::name`.
@@ -115,6 +115,8 @@ pub struct MultibodyPlant {
     pub(super) topology: Option<Topology>,
     /// The trees of the topology; empty before `finalize`.
     pub(super) trees: Trees,
+    /// Velocities with dry friction and its largest force (N m or N); empty before `finalize`.
+    pub(super) dry_friction: Vec<(usize, f64)>,
     pub(super) registration: Option<GeometryRegistration>,
 }
 
@@ -157,6 +159,7 @@ impl MultibodyPlant {
             position_source: PositionSource::State,
             topology: None,
             trees: Trees::default(),
+            dry_friction: vec![],
             registration: None,
         };
         // In the order of `ModelInstanceIndex::WORLD` and `DEFAULT`.

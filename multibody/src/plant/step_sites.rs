@@ -61,6 +61,11 @@ impl<T: Scalar> StepSites<T> {
         let site = Site::Velocities(smallvec![(velocity, 1.0)]);
         self.push(SiteRole::Actuator(actuator), site, SiteLaw::Controller(law));
     }
+    /// Adds dry friction of at most `force` on a velocity.
+    pub(super) fn push_friction(&mut self, velocity: usize, force: f64) {
+        let site = Site::Velocities(smallvec![(velocity, 1.0)]);
+        self.push(SiteRole::Joint, site, SiteLaw::DryFriction(force));
+    }
     #[inline]
     fn push(&mut self, role: SiteRole, site: Site<T>, law: SiteLaw<T>) {
         self.roles.push(role);

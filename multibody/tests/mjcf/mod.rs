@@ -4,12 +4,14 @@
 
 mod annotations;
 mod compiler;
+mod controls;
 mod diagnostics;
 mod drives;
 mod elements;
 mod files;
 mod geoms;
 mod hostile;
+mod motion;
 mod mujoco;
 
 use crate::support::loaded::{Loaded, load_with};

@@ -18,6 +18,17 @@ pub(super) enum QposBlock {
     Single(JointIndex),
 }
 
+/// A spring and a damper of a joint by their effect.
+#[derive(Clone, Copy)]
+pub(super) struct SpringDamper<'d> {
+    pub(super) node: ElementRef<'d>,
+    pub(super) joint: JointIndex,
+    /// Position without spring force (rad or m).
+    pub(super) rest: f64,
+    /// Time constant (s) and damping ratio.
+    pub(super) wanted: [f64; 2],
+}
+
 /// Builder that adds the content of a document to a plant.
 pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) document: &'d GlobalSections,
@@ -33,6 +44,10 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) collision_bodies: BTreeMap<String, BodyIndex>,
     /// Armature of each joint, which is inertia that is added along the joint, and its element.
     pub(super) armatures: BTreeMap<JointIndex, (f64, ElementRef<'d>)>,
+    /// Springs whose stiffness and damping follow from the inertia of all bodies.
+    pub(super) spring_dampers: Vec<SpringDamper<'d>>,
+    /// Least and largest effort of all actuators of a joint, where there is a limit.
+    pub(super) effort_ranges: BTreeMap<JointIndex, ([f64; 2], ElementRef<'d>)>,
     /// Blocks of `qpos`, in order.
     pub(super) coordinates: Vec<QposBlock>,
     pub(super) num_cameras: usize,

@@ -6,8 +6,8 @@
 //! from MuJoCo remain:
 //!
 //! * Several joints of a body are connected by massless bodies.
-//! * The input of a motor is its effort; the limits of a `motor` follow from `ctrlrange`,
-//!   `forcerange` and `gear`.
+//! * Actuators have no activations: the input of an actuator with `dyntype` is its activation, and
+//!   otherwise its control ([`crate::AffineControl`]). Forces that are not affine are left out.
 //! * `contype` and `conaffinity` only determine whether a geom has collision geometry; `group`
 //!   determines whether it is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
@@ -21,8 +21,10 @@
 //!   are placed as if that pose were the identity.
 //! * A class without defaults for an element provides none, even if an enclosing class does.
 //!   Materials have no defaults.
-//! * `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
-//!   `kv`; `gear` scales nothing.
+//! * The input of an actuator is its effort, and only `motor` and `position` are actuators.
+//!   `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
+//!   `kv`; `gear` scales nothing. Armature is a property of motors.
+//! * Joints have neither springs nor dry friction.
 //! * What `expand/` expands, height fields, textures, meshes from numbers, `refpos`, `refquat`, and
 //!   the attributes of `compiler` that change masses, are left out, and so are bodies inside a
 //!   `frame`. The model must have a name.
@@ -49,6 +51,8 @@ mod bodies;
 mod builder;
 mod compiler;
 mod contact;
+mod controls;
+mod default_inertia;
 mod defaults;
 mod equality;
 mod expand;
@@ -64,6 +68,7 @@ mod msh;
 mod sections;
 mod semantics;
 mod shell;
+mod springs;
 mod tree;
 mod vocabulary;
 
@@ -180,6 +185,8 @@ fn add_model(
         joints: BTreeMap::new(),
         collision_bodies: BTreeMap::new(),
         armatures: BTreeMap::new(),
+        spring_dampers: vec![],
+        effort_ranges: BTreeMap::new(),
         coordinates: vec![],
         num_cameras: 0,
     };
@@ -188,7 +195,11 @@ fn add_model(
         builder.add_worldbody(world);
     }
     builder.set_total_mass(first);
-    builder.add_actuators(root);
+    builder.add_spring_dampers();
+    match semantics {
+        MjcfSemantics::Drake => builder.add_actuators(root),
+        _ => builder.add_controls(root),
+    }
     builder.add_contact(root);
     builder.add_equalities(root);
     builder.add_keyframes(root);
