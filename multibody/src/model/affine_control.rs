@@ -8,8 +8,8 @@ use tarragon_framework::Scalar;
 /// `force = (gain[0] + gain[1] l + gain[2] gear v) u + bias[0] + bias[1] l + bias[2] gear v`.
 ///
 /// The effort at the joint is `gear` times the force. A motor has the gain `[1, 0, 0]` and no bias;
-/// a position servo with the gains kp and kv has the gain `[kp, 0, 0]` and the bias `[0, -kp, -kv]`,
-/// so that its control is a length.
+/// a position servo with the gains kp and kv has the gain `[kp, 0, 0]` and the bias
+/// `[0, -kp, -kv]`, so that its control is a length.
 ///
 /// ```
 /// use nalgebra::Vector3;

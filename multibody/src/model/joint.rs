@@ -286,8 +286,8 @@ impl Joint {
     pub fn with_dampings(self, damping: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_dampings(damping))
     }
-    /// Sets the armature (kg m^2 or kg; MJCF's `armature`): inertia along every velocity, in addition
-    /// to that of bodies and rotors.
+    /// Sets the armature (kg m^2 or kg; MJCF's `armature`): inertia along every velocity, on top
+    /// of that of bodies and rotors.
     ///
     /// # Errors
     /// Returns an error if the armature is negative or not finite.

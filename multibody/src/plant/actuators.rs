@@ -76,8 +76,8 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Makes the input of an actuator a control as in MuJoCo, in place of an effort. It replaces the
-    /// gains of a built-in controller; the limit of the effort remains.
+    /// Makes the input of an actuator a control as in MuJoCo, in place of an effort. This removes
+    /// the gains of a built-in controller; the limit of the effort remains.
     ///
     /// # Errors
     /// Returns an error if the actuator is unknown, a number is not finite, a range is empty, or

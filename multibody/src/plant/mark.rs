@@ -88,6 +88,8 @@ impl PlantMark {
         plant.num_joints_as_child.truncate(self.bodies);
         plant.default_free_poses.truncate(self.bodies);
         plant.constraints.truncate(self.constraints);
+        let constraints = self.constraints;
+        plant.inactive_constraints.retain(|i| *i < constraints);
         plant.equalities.truncate(self.equalities);
         plant.force_elements.truncate(self.force_elements);
         plant.keyframes.truncate(self.keyframes);

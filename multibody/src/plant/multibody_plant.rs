@@ -92,6 +92,8 @@ pub struct MultibodyPlant {
     pub(super) joints: Vec<Joint>,
     pub(super) actuators: Vec<JointActuator>,
     pub(super) constraints: Vec<Constraint>,
+    /// Constraints that are off in a default context.
+    pub(super) inactive_constraints: BTreeSet<usize>,
     pub(super) equalities: Vec<ModelEquality>,
     pub(super) force_elements: Vec<ForceElement>,
     pub(super) deformables: Vec<DeformableBody>,
@@ -140,6 +142,7 @@ impl MultibodyPlant {
             joints: vec![],
             actuators: vec![],
             constraints: vec![],
+            inactive_constraints: BTreeSet::new(),
             equalities: vec![],
             force_elements: vec![],
             deformables: vec![],

@@ -8,6 +8,7 @@ mod controls;
 mod diagnostics;
 mod drives;
 mod elements;
+mod equalities;
 mod files;
 mod geoms;
 mod hostile;

@@ -41,8 +41,9 @@
 //! * included files in the directory of the file that includes them.
 //!
 //! Both keep the following, which Drake ignores, without making it part of the plant: sites
-//! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`), `weld`
-//! and `joint` equalities (`model_equalities`).
+//! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`). `weld`
+//! and `joint` equalities act where a file is read as by MuJoCo, and are kept otherwise
+//! (`model_equalities`); so are joints that follow a polynomial of degree above one.
 
 mod actuators;
 mod annotations;

@@ -1,9 +1,9 @@
 """Prints the motion of MJCF models in MuJoCo as JSON.
 
-The argument is a folder of models. Each starts at its first keyframe, whose controls are held.
+The arguments are folders of models. Each starts at its first keyframe, whose controls are held.
 "rk4" is the solution of the equations of motion: Runge-Kutta steps of 0.1 ms, whose error is far
-below 1e-9. "euler" are the steps of 1 ms of MuJoCo's default integrator, "implicitfast" those of
-the integrator of this name.
+below 1e-9. "euler" are the steps of 1 ms of MuJoCo's default integrator, "fine" those of 0.1 ms, and
+"implicitfast" steps of 1 ms of the integrator of this name.
 """
 
 import json
@@ -15,6 +15,7 @@ import mujoco
 END, SAMPLES = 0.1, 4
 SCHEMES = {"rk4": (mujoco.mjtIntegrator.mjINT_RK4, 1e-4),
            "euler": (mujoco.mjtIntegrator.mjINT_EULER, 1e-3),
+           "fine": (mujoco.mjtIntegrator.mjINT_EULER, 1e-4),
            "implicitfast": (mujoco.mjtIntegrator.mjINT_IMPLICITFAST, 1e-3)}
 
 
@@ -47,9 +48,8 @@ def read(path):
 
 
 def main():
-    folder = sys.argv[1]
-    names = sorted(os.listdir(folder))
-    out = {name.removesuffix(".xml"): read(os.path.join(folder, name)) for name in names}
+    paths = [os.path.join(folder, name) for folder in sys.argv[1:] for name in os.listdir(folder)]
+    out = {os.path.basename(path).removesuffix(".xml"): read(path) for path in sorted(paths)}
     lines = [f"{json.dumps(name)}: {json.dumps(motion)}" for name, motion in out.items()]
     print("{" + ",\n".join(lines) + "}")
 
