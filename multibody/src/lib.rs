@@ -46,8 +46,8 @@ pub use model::{
     AffineControl, BallConstraint, BodyIndex, Constraint, CouplerConstraint, DeformableBodyIndex,
     DistanceConstraint, DoorHingeConfig, EqualityKind, FixedOffsetFrame, ForceElement, FrameIndex,
     Joint, JointActuator, JointActuatorIndex, JointIndex, JointKind, Keyframe, ModelCamera,
-    ModelEquality, ModelInstanceIndex, PdControllerGains, RigidBody, TendonConstraint,
-    VisualProperties, WeldConstraint,
+    ModelEquality, ModelInstanceIndex, MujocoContact, PdControllerGains, RigidBody,
+    TendonConstraint, VisualProperties, WeldConstraint,
 };
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::{MjcfSemantics, Parser};

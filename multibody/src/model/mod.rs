@@ -17,6 +17,7 @@ mod index;
 mod joint;
 mod joint_kind;
 mod joint_settings;
+mod mujoco_contact;
 mod visual_properties;
 
 pub(crate) use actuator::check_effort_limit;
@@ -40,4 +41,5 @@ pub use joint::Joint;
 pub(crate) use joint::JointAttachment;
 pub use joint_kind::JointKind;
 pub(crate) use joint_kind::Limited;
+pub use mujoco_contact::MujocoContact;
 pub use visual_properties::VisualProperties;

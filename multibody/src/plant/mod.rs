@@ -13,6 +13,7 @@ mod constraints;
 mod contact;
 mod contact_materials;
 mod contact_model;
+mod contact_pairs;
 mod contact_results;
 mod contact_settings;
 mod contact_surfaces;

@@ -13,7 +13,8 @@ use crate::model::{
 use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
 use nalgebra::{Isometry3, Vector3};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::{CoulombFriction, GeometryId};
 
 /// Source of the positions of the plant as a system.
 ///
@@ -108,6 +109,12 @@ pub struct MultibodyPlant {
     pub(super) filter_groups: Vec<CollisionFilterGroup>,
     /// Pairs of bodies that are not tested against each other.
     pub(super) excluded: Vec<(BodyIndex, BodyIndex)>,
+    /// Pairs of sets of geometries that are not tested against each other.
+    pub(super) excluded_geometries: Vec<[Vec<GeometryId>; 2]>,
+    /// Pairs that collide whatever the filters are, the lower first, with their friction.
+    pub(super) contact_pairs: Vec<([GeometryId; 2], Option<CoulombFriction>)>,
+    /// The pairs that have their own friction; empty before `finalize`.
+    pub(super) pair_friction: BTreeMap<[GeometryId; 2], CoulombFriction>,
     pub(super) default_free_poses: Vec<Option<Isometry3<f64>>>,
     /// Per body the number of joints whose child it is.
     pub(super) num_joints_as_child: Vec<u32>,
@@ -155,6 +162,9 @@ impl MultibodyPlant {
             sites: vec![],
             filter_groups: vec![],
             excluded: vec![],
+            excluded_geometries: vec![],
+            contact_pairs: vec![],
+            pair_friction: BTreeMap::new(),
             default_free_poses: vec![],
             num_joints_as_child: vec![],
             taken: ElementNames::default(),

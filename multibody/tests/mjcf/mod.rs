@@ -4,6 +4,7 @@
 
 mod annotations;
 mod compiler;
+mod contact;
 mod controls;
 mod diagnostics;
 mod drives;

@@ -6,6 +6,7 @@ use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
 use crate::parsing::target::ParseTarget;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::GeometryId;
 
 /// A block of coordinates of MuJoCo's `qpos`.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +41,11 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     /// Names of all bodies of the file.
     pub(super) names: BTreeSet<&'d str>,
     pub(super) joints: BTreeMap<&'d str, JointIndex>,
-    /// Bodies of the geoms that have collision geometry, by the names of the geoms.
-    pub(super) collision_bodies: BTreeMap<String, BodyIndex>,
+    /// Geoms that have collision geometry, by name, with their bodies; without geometry if there is
+    /// no scene.
+    pub(super) collision_geoms: BTreeMap<String, (BodyIndex, Option<GeometryId>)>,
+    /// Collision geometry with `contype` and `conaffinity`.
+    pub(super) collision_masks: Vec<(GeometryId, [u32; 2])>,
     /// Armature of each joint, which is inertia that is added along the joint, and its element.
     pub(super) armatures: BTreeMap<JointIndex, (f64, ElementRef<'d>)>,
     /// Springs whose stiffness and damping follow from the inertia of all bodies.

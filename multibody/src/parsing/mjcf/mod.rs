@@ -8,8 +8,10 @@
 //! * Several joints of a body are connected by massless bodies.
 //! * Actuators have no activations: the input of an actuator with `dyntype` is its activation, and
 //!   otherwise its control ([`crate::AffineControl`]). Forces that are not affine are left out.
-//! * `contype` and `conaffinity` only determine whether a geom has collision geometry; `group`
-//!   determines whether it is drawn (groups up to 2).
+//! * Contact resists sliding only, and starts where geoms overlap. Its compliance follows from
+//!   `solref` and `solimp` ([`crate::MujocoContact`]). Equalities, limits of joints and dry friction
+//!   are as stiff as the time step allows.
+//! * `group` determines whether a geom is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
 //!   elasticity, with a warning. Tendons and sensors are left out.
@@ -25,6 +27,8 @@
 //!   `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
 //!   `kv`; `gear` scales nothing. Armature is a property of motors.
 //! * Joints have neither springs nor dry friction.
+//! * `contype` and `conaffinity` only determine whether a geom has collision geometry, which
+//!   collides with all others; friction is the harmonic mean.
 //! * What `expand/` expands, height fields, textures, meshes from numbers, `refpos`, `refquat`, and
 //!   the attributes of `compiler` that change masses, are left out, and so are bodies inside a
 //!   `frame`. The model must have a name.
@@ -52,6 +56,7 @@ mod bodies;
 mod builder;
 mod compiler;
 mod contact;
+mod contact_properties;
 mod controls;
 mod default_inertia;
 mod defaults;
@@ -175,6 +180,7 @@ fn add_model(
         compilers,
         defaults,
         assets,
+        paired_geoms: contact::paired_geoms(root),
     };
     let mut builder = MjcfBuilder {
         document: &document,
@@ -184,7 +190,8 @@ fn add_model(
         bodies: BTreeMap::new(),
         names: body_names(root),
         joints: BTreeMap::new(),
-        collision_bodies: BTreeMap::new(),
+        collision_geoms: BTreeMap::new(),
+        collision_masks: vec![],
         armatures: BTreeMap::new(),
         spring_dampers: vec![],
         effort_ranges: BTreeMap::new(),

@@ -66,7 +66,7 @@ def bodies(m):
             geom = {"pos": p.tolist(), "spread": spread.ravel().tolist(), "z": r[:, 2].tolist()}
         geom["type"] = SHAPES[kind]
         body = out[m.geom_bodyid[g]]
-        if m.geom_contype[g] or m.geom_conaffinity[g]:
+        if m.geom_contype[g] or m.geom_conaffinity[g] or g in [*m.pair_geom1, *m.pair_geom2]:
             body["collision"].append(geom)
         if m.geom_group[g] <= 2:
             body["visual"].append(geom)
