@@ -2,6 +2,7 @@
 
 use super::affine_control::AffineControl;
 use super::index::{JointIndex, ModelInstanceIndex};
+use tarragon_framework::Scalar;
 
 /// A motor on a joint (Drake's `JointActuator`). The plant stores it; it is data for dynamics and
 /// for callers.
@@ -21,6 +22,8 @@ use super::index::{JointIndex, ModelInstanceIndex};
 pub struct JointActuator {
     pub(crate) name: String,
     pub(crate) joint: JointIndex,
+    /// Further joints, with their effort per effort at the first joint.
+    pub(crate) coupled: Vec<(JointIndex, f64)>,
     pub(crate) model_instance: ModelInstanceIndex,
     pub(crate) effort_limit: f64,
     pub(crate) rotor_inertia: f64,
@@ -49,9 +52,19 @@ impl JointActuator {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Returns the driven joint.
+    /// Returns the driven joint, or the first one if there are several.
     pub fn joint(&self) -> JointIndex {
         self.joint
+    }
+    /// Returns the other driven joints, with their effort per effort at the first joint.
+    pub fn coupled_joints(&self) -> &[(JointIndex, f64)] {
+        &self.coupled
+    }
+    /// Returns the sum of a value of each driven joint, weighted by its effort.
+    pub(crate) fn weighted<T: Scalar>(&self, of: impl Fn(JointIndex) -> T) -> T {
+        let first = of(self.joint);
+        let others = self.coupled.iter();
+        others.fold(first, |sum, (joint, ratio)| sum + of(*joint) * *ratio)
     }
     /// Returns the model instance, which is that of the joint.
     pub fn model_instance(&self) -> ModelInstanceIndex {

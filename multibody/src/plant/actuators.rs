@@ -39,6 +39,7 @@ impl MultibodyPlant {
         self.actuators.push(JointActuator {
             name: name.into(),
             joint,
+            coupled: vec![],
             model_instance: instance,
             effort_limit,
             rotor_inertia: 0.0,
@@ -93,6 +94,39 @@ impl MultibodyPlant {
         checked.map_err(|why| self.actuator_error(actuator, &why))?;
         let found = &mut self.actuators[actuator.index()];
         (found.controller_gains, found.affine_control) = (None, Some(control));
+        Ok(())
+    }
+
+    /// Makes an actuator drive further joints as well, as a tendon does; each is given with its
+    /// effort per effort at the first joint. The position of the actuator is that of the first
+    /// joint and those of the others times these ratios.
+    ///
+    /// # Errors
+    /// Returns an error if the actuator or a joint is unknown, a joint does not have exactly one
+    /// degree of freedom or is driven twice, a ratio is not finite, or after `finalize`.
+    pub fn couple_actuator(
+        &mut self,
+        actuator: JointActuatorIndex,
+        others: &[(JointIndex, f64)],
+    ) -> Result<()> {
+        self.check_open(|| "an actuator's joint".into())?;
+        let mut driven = vec![self.joint_actuator(actuator)?.joint];
+        for (joint, ratio) in others {
+            self.check_single("actuator", &[*joint])?;
+            if driven.contains(joint) {
+                let name = self.joint(*joint)?.name();
+                return Err(self.actuator_error(
+                    actuator,
+                    &format!("its joints must be different, got '{name}' twice"),
+                ));
+            }
+            if !ratio.is_finite() {
+                let why = format!("the ratio of a joint must be finite, got {ratio:?}");
+                return Err(self.actuator_error(actuator, &why));
+            }
+            driven.push(*joint);
+        }
+        self.actuators[actuator.index()].coupled = others.to_vec();
         Ok(())
     }
 

@@ -143,14 +143,17 @@ impl MultibodyPlant {
             if implicit(k) {
                 continue;
             }
-            let (q, v) = topology.starts[actuator.joint.index()];
-            let u = explicit_effort(
-                actuator,
-                inputs.actuation[k],
-                (positions.q[q], velocities.v[v]),
+            let start = |joint: JointIndex| topology.starts[joint.index()];
+            let motion = (
+                actuator.weighted(|joint| positions.q[start(joint).0]),
+                actuator.weighted(|joint| velocities.v[start(joint).1]),
             );
+            let u = explicit_effort(actuator, inputs.actuation[k], motion);
             net_actuation[k] = u;
-            forces.generalized[v] += u;
+            forces.generalized[start(actuator.joint).1] += u;
+            for (joint, ratio) in &actuator.coupled {
+                forces.generalized[start(*joint).1] += u * *ratio;
+            }
         }
         for (sum, f) in forces.generalized.iter_mut().zip(inputs.generalized_force) {
             *sum += *f;
@@ -236,14 +239,12 @@ impl MultibodyPlant {
         };
         let controlled = |k: usize| {
             let actuator = &self.actuators[k];
-            let q = topology.starts[actuator.joint.index()].0;
-            let law = controller(
-                actuator,
-                inputs.actuation[k],
-                inputs.desired[k],
-                positions.q[q],
-            )?;
-            (!joint_locked(actuator.joint)).then_some(law)
+            let position = |joint: JointIndex| positions.q[topology.starts[joint.index()].0];
+            let position = actuator.weighted(position);
+            let law = controller(actuator, inputs.actuation[k], inputs.desired[k], position)?;
+            let mut others = actuator.coupled.iter().map(|(joint, _)| *joint);
+            let locked = joint_locked(actuator.joint) || others.any(joint_locked);
+            (!locked).then_some(law)
         };
         let fail = |failure| self.step_error(trees, &failure);
         let net_actuation = &mut out.net_actuation;
@@ -352,10 +353,15 @@ impl MultibodyPlant {
             let Some(law) = controlled(k) else {
                 continue;
             };
-            let v = topology.starts[actuator.joint.index()].1;
-            if !sleepers.is_asleep(self.trees.of_velocity(v)) {
-                sites.push_controller(k, v, law);
+            let velocity = |joint: JointIndex| topology.starts[joint.index()].1;
+            let asleep = |joint| sleepers.is_asleep(self.trees.of_velocity(velocity(joint)));
+            if asleep(actuator.joint) || actuator.coupled.iter().any(|(joint, _)| asleep(*joint)) {
+                continue;
             }
+            let others = actuator.coupled.iter();
+            let others = others.map(|(joint, ratio)| (velocity(*joint), *ratio));
+            let first = std::iter::once((velocity(actuator.joint), 1.0));
+            sites.push_controller(k, first.chain(others).collect(), law);
         }
         self.add_dry_friction(sites, start);
         for (i, constraint) in self.constraints.iter().enumerate() {

@@ -15,6 +15,7 @@ mod geoms;
 mod hostile;
 mod motion;
 mod mujoco;
+mod tendons;
 
 use crate::support::loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};

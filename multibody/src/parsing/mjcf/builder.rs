@@ -30,6 +30,15 @@ pub(super) struct SpringDamper<'d> {
     pub(super) wanted: [f64; 2],
 }
 
+/// A sum of positions of joints with coefficients.
+#[derive(Clone, Debug)]
+pub(super) struct FixedTendon {
+    /// Joints and coefficients, none of which is 0.
+    pub(super) joints: Vec<(JointIndex, f64)>,
+    /// Limits of the length.
+    pub(super) range: Option<[f64; 2]>,
+}
+
 /// Builder that adds the content of a document to a plant.
 pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) document: &'d GlobalSections,
@@ -48,10 +57,13 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) collision_masks: Vec<(GeometryId, [u32; 2])>,
     /// Armature of each joint, which is inertia that is added along the joint, and its element.
     pub(super) armatures: BTreeMap<JointIndex, (f64, ElementRef<'d>)>,
+    /// Positions of joints without spring force (rad or m).
+    pub(super) spring_positions: BTreeMap<JointIndex, f64>,
     /// Springs whose stiffness and damping follow from the inertia of all bodies.
     pub(super) spring_dampers: Vec<SpringDamper<'d>>,
     /// Least and largest effort of all actuators of a joint, where there is a limit.
     pub(super) effort_ranges: BTreeMap<JointIndex, ([f64; 2], ElementRef<'d>)>,
+    pub(super) tendons: BTreeMap<&'d str, FixedTendon>,
     /// Blocks of `qpos`, in order.
     pub(super) coordinates: Vec<QposBlock>,
     pub(super) num_cameras: usize,

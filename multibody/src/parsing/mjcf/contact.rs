@@ -93,8 +93,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
     }
 
-    /// Excludes the pairs of geoms whose `contype` and `conaffinity` do not match, where the file is
-    /// read as by MuJoCo.
+    /// Excludes the pairs of geoms whose `contype` and `conaffinity` do not match, where the file
+    /// is read as by MuJoCo.
     fn exclude_masks(&mut self) -> crate::Result<()> {
         let mut groups: BTreeMap<[u32; 2], Vec<GeometryId>> = BTreeMap::new();
         for (id, masks) in &self.collision_masks {

@@ -1,10 +1,10 @@
 //! `<actuator>` where a file is read as by MuJoCo: the input of an actuator is its control.
 
-use super::builder::MjcfBuilder;
+use super::builder::{FixedTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{AffineControl, JointIndex};
+use crate::model::{AffineControl, JointActuator, JointIndex};
 use std::f64::consts::FRAC_PI_4;
 
 const NO_DELAY: &str = "actuators have no delay";
@@ -19,14 +19,7 @@ const IGNORED: [(&str, &str); 8] = [
     ("user", "user data is not supported"),
 ];
 /// Attributes of other transmissions than joints.
-const TRANSMISSIONS: [&str; 6] = [
-    "body",
-    "cranksite",
-    "refsite",
-    "site",
-    "slidersite",
-    "tendon",
-];
+const TRANSMISSIONS: [&str; 5] = ["body", "cranksite", "refsite", "site", "slidersite"];
 
 /// Force and activation of an actuator, as its element describes them.
 struct ActuatorForce {
@@ -175,31 +168,25 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let Some(force) = ActuatorForce::read(node)? else {
             return left_out(&format!("the force of this <{tag}> is not affine"));
         };
-        let at = ["joint", "jointinparent"]
-            .into_iter()
-            .find_map(|at| Some((at, node.own_text(at)?)));
-        let Some((at, joint)) = at else {
+        let Some(driven) = self.read_transmission(node)? else {
             let other = TRANSMISSIONS.iter().find(|at| node.own_text(at).is_some());
             let other = other.map_or(String::new(), |at| format!(", got '{at}'"));
             return left_out(&format!(
-                "it must have the attribute 'joint', because actuators drive joints only{other}"
+                "it must have the attribute 'joint' or a fixed 'tendon', because actuators drive \
+                 joints only{other}"
             ));
         };
-        let joint = self.joint(node, at, joint)?;
-        if self
-            .target
-            .plant
-            .check_single("actuator", &[joint])
-            .is_err()
-        {
+        let joints: Vec<JointIndex> = driven.joints.iter().map(|(joint, _)| *joint).collect();
+        let single = self.target.plant.check_single("actuator", &joints);
+        let Some((joint, coefficient)) = driven.joints.first().filter(|_| single.is_ok()) else {
             return left_out("actuators drive joints with one degree of freedom");
-        }
-        let gear = self.read_gear(node, &name)?;
+        };
+        let scale = self.read_gear(node, &name)?;
+        let gear = scale * coefficient;
         let mut bias = force.bias;
         if let Some(ratio) = force.damping_ratio {
-            match self.damping_of_ratio(inertia, joint, force.gain[0]) {
-                Ok(critical) if gear != 0.0 => bias[2] = -ratio * critical / gear.abs(),
-                Ok(_) => {}
+            match self.critical_damping(inertia, &driven, scale, force.gain[0]) {
+                Ok(critical) => bias[2] = -ratio * critical,
                 Err(error) => node.warning(format!(
                     "actuator '{name}': the damping ratio is ignored: {error}"
                 )),
@@ -209,21 +196,24 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             gear,
             gain: force.gain,
             bias,
-            control_range: self.control_range(node, &name, joint, &force)?,
+            control_range: self.control_range(node, &name, driven.range, &force)?,
             effort_range: [f64::NEG_INFINITY, f64::INFINITY],
         };
         let control = AffineControl {
-            effort_range: self.effort_range(node, joint, &control)?,
+            effort_range: self.effort_range(node, *joint, &control)?,
             ..control
         };
         let [lower, upper] = control.effort_range;
         // An actuator without effort has no limit.
         let limit = Some(upper.max(-lower)).filter(|limit| *limit > 0.0);
         let plant = &mut self.target.plant;
-        let added = plant.add_joint_actuator(&name, joint, limit.unwrap_or(f64::INFINITY));
+        let added = plant.add_joint_actuator(&name, *joint, limit.unwrap_or(f64::INFINITY));
         let added = added.map_err(|e| node.error(e))?;
+        let others = driven.joints[1..].iter();
+        let others: Vec<_> = others.map(|(joint, c)| (*joint, c / coefficient)).collect();
         let set = plant.set_default_rotor(added, 0.0, gear);
         let set = set.and_then(|()| plant.set_affine_control(added, control));
+        let set = set.and_then(|()| plant.couple_actuator(added, &others));
         set.map_err(|e| node.error(e))
     }
 
@@ -241,20 +231,57 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         Ok(gear.first().copied().unwrap_or(1.0))
     }
 
-    /// Returns the damping of a critically damped servo of gear 1 with the gain `kp`.
-    fn damping_of_ratio(
+    /// Returns what an actuator drives; `None` if it is neither a joint nor a fixed tendon.
+    fn read_transmission(&self, node: ElementRef<'_>) -> Parsed<Option<FixedTendon>> {
+        if let Some(name) = node.own_text("tendon") {
+            return Ok(self.tendons.get(name).cloned());
+        }
+        let names = ["joint", "jointinparent"].into_iter();
+        let mut names = names.filter_map(|at| Some((at, node.own_text(at)?)));
+        let Some((at, name)) = names.next() else {
+            return Ok(None);
+        };
+        let index = self.joint(node, at, name)?;
+        let joint = self.target.plant.joint(index).map_err(|e| node.error(e))?;
+        let limits = (
+            joint.position_lower_limits().first(),
+            joint.position_upper_limits().first(),
+        );
+        let range = match limits {
+            (Some(lower), Some(upper)) if lower.is_finite() && upper.is_finite() => {
+                Some([*lower, *upper])
+            }
+            _ => None,
+        };
+        Ok(Some(FixedTendon {
+            joints: vec![(index, 1.0)],
+            range,
+        }))
+    }
+
+    /// Returns the damping of a critically damped servo with the gain `kp`.
+    fn critical_damping(
         &self,
         inertia: &mut Option<DefaultInertia>,
-        joint: JointIndex,
+        driven: &FixedTendon,
+        gear: f64,
         kp: f64,
     ) -> crate::Result<f64> {
         let known = match inertia.take() {
             Some(known) => known,
             None => self.default_inertia()?,
         };
-        let along = known.along(joint).unwrap_or(0.0);
+        // Reflected to the actuator.
+        let of = |(joint, coefficient): &(JointIndex, f64)| {
+            let moment = gear * coefficient;
+            match moment == 0.0 {
+                true => 0.0,
+                false => known.along(*joint).unwrap_or(0.0) / (moment * moment),
+            }
+        };
+        let mass: f64 = driven.joints.iter().map(of).sum();
         *inertia = Some(known);
-        Ok(2.0 * (kp * along).max(0.0).sqrt())
+        Ok(2.0 * (kp * mass).max(0.0).sqrt())
     }
 
     /// Returns the range of the input, which is the activation of an actuator that has one.
@@ -262,7 +289,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         &self,
         node: ElementRef<'_>,
         name: &str,
-        joint: JointIndex,
+        driven: Option<[f64; 2]>,
         force: &ActuatorForce,
     ) -> Parsed<[f64; 2]> {
         let unlimited = [f64::NEG_INFINITY, f64::INFINITY];
@@ -279,15 +306,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let inherited = node.number("inheritrange")?.unwrap_or(0.0);
         let is_servo = force.gain[0] != 0.0 && force.gain[0] == -force.bias[1];
         if inherited > 0.0 && is_servo {
-            let joint = self.target.plant.joint(joint).map_err(|e| node.error(e))?;
-            let (lower, upper) = (
-                joint.position_lower_limits()[0],
-                joint.position_upper_limits()[0],
-            );
-            if !(lower.is_finite() && upper.is_finite()) {
-                let message = format!("actuator '{name}': joint '{}' has no range", joint.name());
+            let Some([lower, upper]) = driven else {
+                let message = format!("actuator '{name}': what it drives has no range");
                 return Err(node.error_at("inheritrange", message));
-            }
+            };
             let (mean, radius) = ((lower + upper) / 2.0, (upper - lower) / 2.0 * inherited);
             return Ok([mean - radius, mean + radius]);
         }
@@ -334,7 +356,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn check_effort_ranges(&self) {
         let motors = self.target.plant.actuators();
         for (joint, (_, node)) in &self.effort_ranges {
-            if motors.iter().filter(|m| m.joint() == *joint).count() > 1 {
+            let drives = |motor: &JointActuator| {
+                let mut others = motor.coupled_joints().iter();
+                motor.joint() == *joint || others.any(|(other, _)| other == joint)
+            };
+            if motors.iter().filter(|motor| drives(motor)).count() > 1 {
                 node.warning_at(
                     "actuatorfrcrange",
                     "'actuatorfrcrange' of <joint> limits the effort of each of its actuators, and \

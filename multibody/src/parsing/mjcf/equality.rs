@@ -4,6 +4,7 @@
 //! Drake, `weld` and `joint` are kept in the plant without acting on it.
 
 use super::builder::MjcfBuilder;
+use super::tendons::tendon_constraint;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{
@@ -13,6 +14,8 @@ use crate::model::{
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
+/// Coefficients of the polynomial that an element without `polycoef` has.
+const LINEAR: [f64; 5] = [0.0, 1.0, 0.0, 0.0, 0.0];
 const RIGID: &str = "constraints of the plant are as stiff as its time step allows";
 const IGNORED_IN_CONNECT: [(&str, &str); 2] = [("solimp", RIGID), ("solref", RIGID)];
 const IGNORED_IN_WELD: [(&str, &str); 3] =
@@ -35,6 +38,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "weld" if as_drake => self.keep_weld(node),
                 "joint" if as_drake => self.keep_joint(node),
                 "connect" | "weld" | "joint" => self.add_acting_equality(node),
+                "tendon" if !as_drake => self.add_acting_equality(node),
                 _ => {
                     node.ignored("this kind of constraint is not supported");
                     Ok(())
@@ -134,7 +138,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let joint1 = joint1
             .map(|name| self.joint(node, "joint2", name))
             .transpose()?;
-        let numbers = node.numbers("polycoef")?.unwrap_or(vec![0.0, 1.0]);
+        let numbers = node.numbers("polycoef")?.unwrap_or_default();
         if numbers.len() > 5 {
             let message = format!(
                 "'polycoef' must have at most 5 numbers, got {}",
@@ -142,7 +146,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             );
             return Err(node.error_at("polycoef", message));
         }
-        let mut coefficients = [0.0; 5];
+        let mut coefficients = LINEAR;
         coefficients[..numbers.len()].copy_from_slice(&numbers);
         Ok(EqualityKind::Joint {
             joint0,
@@ -157,6 +161,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let constraint = match node.tag() {
             "connect" => self.read_connect(node)?,
             "weld" => self.read_weld(node)?,
+            "tendon" => match self.read_tendon_equality(node)? {
+                Some(constraint) => constraint,
+                None => return Ok(()),
+            },
             _ => match self.read_joint_equality(node)? {
                 kind @ EqualityKind::Joint {
                     joint1: Some(_),
@@ -180,14 +188,70 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let (None, (Some(site1), Some(site2))) = (node.own_text("body1"), sites) else {
             return Ok(None);
         };
-        let frame = |at: &str, name: &str| {
-            let mut sites = self.target.plant.sites().iter();
-            let site = sites
-                .find(|s| s.name() == name && s.model_instance() == self.instance)
-                .ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))?;
-            Ok((site.body(), *site.pose_in_body()))
+        Ok(Some([
+            self.site_frame(node, "site1", site1)?,
+            self.site_frame(node, "site2", site2)?,
+        ]))
+    }
+
+    /// Returns the body of the site that an attribute names, and its pose in the body.
+    pub(super) fn site_frame(
+        &self,
+        node: ElementRef<'_>,
+        at: &str,
+        name: &str,
+    ) -> Parsed<(BodyIndex, Isometry3<f64>)> {
+        let mut sites = self.target.plant.sites().iter();
+        let site = sites
+            .find(|s| s.name() == name && s.model_instance() == self.instance)
+            .ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))?;
+        Ok((site.body(), *site.pose_in_body()))
+    }
+
+    /// Reads an equality of one fixed tendon or two; `None` unless it is linear.
+    fn read_tendon_equality(&self, node: ElementRef<'_>) -> Parsed<Option<Constraint>> {
+        let tendon = |at: &str| {
+            let name = node.own_text(at);
+            let found = name.map(|name| {
+                let found = self.tendons.get(name);
+                found.ok_or_else(|| {
+                    node.ignored("it must be between fixed tendons");
+                })
+            });
+            found.transpose()
         };
-        Ok(Some([frame("site1", site1)?, frame("site2", site2)?]))
+        let (Ok(Some(first)), Ok(second)) = (tendon("tendon1"), tendon("tendon2")) else {
+            return Ok(None);
+        };
+        let mut coefficients = LINEAR;
+        for (own, given) in coefficients
+            .iter_mut()
+            .zip(node.numbers("polycoef")?.unwrap_or_default())
+        {
+            *own = given;
+        }
+        let [constant, ratio, curved @ ..] = coefficients;
+        if second.is_some() && curved != [0.0; 3] {
+            node.ignored("the polynomial must be linear");
+            return Ok(None);
+        }
+        let mut joints = first.joints.clone();
+        let mut length = self.default_length(first) + constant;
+        if let Some(second) = second {
+            for (joint, coefficient) in &second.joints {
+                let term = -ratio * coefficient;
+                match joints.iter_mut().find(|(known, _)| known == joint) {
+                    Some((_, sum)) => *sum += term,
+                    None => joints.push((*joint, term)),
+                }
+            }
+            length -= ratio * self.default_length(second);
+        }
+        Ok(Some(Constraint::Tendon(TendonConstraint {
+            lower: length,
+            upper: length,
+            ..tendon_constraint(&joints)
+        })))
     }
 
     /// Returns the two bodies of an equality, and the pose of the second in the first.
@@ -277,13 +341,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let joint = joint.map_err(|e| node.error_at("joint1", e))?;
         let fixed = joint.default_positions()[0] + constant;
         Ok(Constraint::Tendon(TendonConstraint {
-            joints: vec![joint0],
-            coefficients: vec![1.0],
-            offset: 0.0,
             lower: fixed,
             upper: fixed,
-            stiffness: f64::INFINITY,
-            damping: 0.0,
+            ..tendon_constraint(&[(joint0, 1.0)])
         }))
     }
 }

@@ -9,12 +9,13 @@
 //! * Actuators have no activations: the input of an actuator with `dyntype` is its activation, and
 //!   otherwise its control ([`crate::AffineControl`]). Forces that are not affine are left out.
 //! * Contact resists sliding only, and starts where geoms overlap. Its compliance follows from
-//!   `solref` and `solimp` ([`crate::MujocoContact`]). Equalities, limits of joints and dry friction
-//!   are as stiff as the time step allows.
+//!   `solref` and `solimp` ([`crate::MujocoContact`]). Equalities, limits of joints and dry
+//!   friction are as stiff as the time step allows.
 //! * `group` determines whether a geom is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
-//!   elasticity, with a warning. Tendons and sensors are left out.
+//!   elasticity, with a warning. Sensors are left out, and so are tendons, but for fixed ones and
+//!   springs between two sites.
 //!
 //! Files of which Drake reads all that determines bodies are read as Drake does, unless
 //! [`MjcfSemantics::MuJoCo`] is asked for. Drake departs from MuJoCo:
@@ -25,7 +26,7 @@
 //!   Materials have no defaults.
 //! * The input of an actuator is its effort, and only `motor` and `position` are actuators.
 //!   `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
-//!   `kv`; `gear` scales nothing. Armature is a property of motors.
+//!   `kv`; `gear` scales nothing. Armature is a property of motors. Tendons are left out.
 //! * Joints have neither springs nor dry friction.
 //! * `contype` and `conaffinity` only determine whether a geom has collision geometry, which
 //!   collides with all others; friction is the harmonic mean.
@@ -75,6 +76,7 @@ mod sections;
 mod semantics;
 mod shell;
 mod springs;
+mod tendons;
 mod tree;
 mod vocabulary;
 
@@ -193,8 +195,10 @@ fn add_model(
         collision_geoms: BTreeMap::new(),
         collision_masks: vec![],
         armatures: BTreeMap::new(),
+        spring_positions: BTreeMap::new(),
         spring_dampers: vec![],
         effort_ranges: BTreeMap::new(),
+        tendons: BTreeMap::new(),
         coordinates: vec![],
         num_cameras: 0,
     };
@@ -206,12 +210,18 @@ fn add_model(
     builder.add_spring_dampers();
     match semantics {
         MjcfSemantics::Drake => builder.add_actuators(root),
-        _ => builder.add_controls(root),
+        _ => {
+            builder.add_tendons(root);
+            builder.add_controls(root);
+        }
     }
     builder.add_contact(root);
     builder.add_equalities(root);
     builder.add_keyframes(root);
     for node in root.children() {
+        if node.tag() == "tendon" && semantics != MjcfSemantics::Drake {
+            continue;
+        }
         if let Some((_, why)) = IGNORED.iter().find(|(tag, _)| *tag == node.tag()) {
             node.ignored(why);
         } else if !KNOWN.contains(&node.tag()) {

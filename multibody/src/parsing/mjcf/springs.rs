@@ -32,6 +32,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
         let stiffness = node.number("stiffness")?.unwrap_or(0.0);
         let rest = scale(node.number("springref")?.unwrap_or(0.0));
+        self.spring_positions.insert(joint, rest);
         let wanted = node.vector::<2>("springdamper")?.unwrap_or_default();
         if wanted.iter().all(|x| *x > 0.0) {
             self.spring_dampers.push(SpringDamper {

@@ -283,6 +283,7 @@ fn discrete_steps_are_those_of_mujoco() {
         "ball_joint",
         "servo",
         "spin",
+        "tendon",
         "velocity_servo",
     ];
     compare("models", &different, 1e-12, |name, case| {
@@ -294,7 +295,7 @@ fn discrete_steps_are_those_of_mujoco() {
 /// MuJoCo's integrator `implicitfast` takes velocities of actuators from the end of the step, too.
 #[test]
 fn steps_of_velocity_servos_are_those_of_implicit_integration() {
-    let different = ["affine", "arm", "ball_joint", "servo", "spin"];
+    let different = ["affine", "arm", "ball_joint", "servo", "spin", "tendon"];
     compare("models", &different, 1e-12, |name, case| {
         let ours = Motion::new(name, case, 1e-3).run();
         distance(&ours, &recorded(case, "implicitfast"))
