@@ -138,6 +138,39 @@ fn what_the_plant_lacks_is_reported_by_name() {
 }
 
 #[test]
+fn keyframes_hold_controls() {
+    let m = load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        let text = format!(
+            "<mujoco model='m'><worldbody><body name='a'><joint name='j'/><geom size='1'/></body>
+             </worldbody><actuator><motor joint='j'/><muscle joint='j'/><velocity joint='j'/></actuator>
+             <keyframe><key name='up' qpos='1' ctrl='2 3 4'/><key name='on' ctrl='5 6 7'/>
+             <key name='bad' qpos='1' ctrl='1'/><key/></keyframe></mujoco>"
+        );
+        p.add_models_from_string(&text, "xml")
+    });
+    let warnings = m.warnings();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    let words = "'ctrl' of a keyframe is ignored: it has 1 numbers, but there are 3 actuators";
+    assert!(warnings[1].contains(words), "{warnings:?}");
+    let mut plant = m.ok().plant;
+    let of = |plant: &MultibodyPlant, name| {
+        (
+            plant.keyframe_positions(name).unwrap(),
+            plant.keyframe_actuation(name).unwrap(),
+        )
+    };
+    assert_eq!(of(&plant, "up"), (vec![1.0], vec![2.0, 4.0]));
+    assert_eq!(of(&plant, "on"), (vec![0.0], vec![5.0, 7.0]));
+    assert_eq!(of(&plant, "bad"), (vec![1.0], vec![0.0, 0.0]));
+    assert_eq!(plant.keyframes().len(), 3);
+    plant.set_default_positions_to_keyframe("up").unwrap();
+    assert_eq!(plant.default_positions(), [1.0]);
+    let error = plant.set_default_positions_to_keyframe("down").unwrap_err();
+    assert!(error.to_string().contains("'down'"), "{error}");
+}
+
+#[test]
 fn springs_follow_from_time_constants() {
     // Alone, the inertia of the sled is its mass.
     let m = read(

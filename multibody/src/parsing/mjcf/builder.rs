@@ -2,7 +2,7 @@
 
 use super::sections::GlobalSections;
 use super::tree::ElementRef;
-use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
+use crate::model::{BodyIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 use crate::parsing::target::ParseTarget;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +63,8 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) spring_dampers: Vec<SpringDamper<'d>>,
     /// Least and largest effort of all actuators of a joint, where there is a limit.
     pub(super) effort_ranges: BTreeMap<JointIndex, ([f64; 2], ElementRef<'d>)>,
+    /// Actuators in the order of the file; `None` for those that are left out.
+    pub(super) actuators: Vec<Option<JointActuatorIndex>>,
     pub(super) tendons: BTreeMap<&'d str, FixedTendon>,
     /// Blocks of `qpos`, in order.
     pub(super) coordinates: Vec<QposBlock>,

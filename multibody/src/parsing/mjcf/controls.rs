@@ -4,7 +4,7 @@ use super::builder::{FixedTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{AffineControl, JointActuator, JointIndex};
+use crate::model::{AffineControl, JointActuator, JointActuatorIndex, JointIndex};
 use std::f64::consts::FRAC_PI_4;
 
 const NO_DELAY: &str = "actuators have no delay";
@@ -144,17 +144,19 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         for node in actuators.flat_map(|a| a.children()) {
             let node = self.document.defaults.apply(node, None);
             // Errors were reported.
-            let _ = self.add_control(node, &mut inertia);
+            let added = self.add_control(node, &mut inertia).ok().flatten();
+            self.actuators.push(added);
         }
         self.check_effort_ranges();
     }
 
-    /// Adds an actuator. `inertia` is computed when an actuator needs it first.
+    /// Adds an actuator; returns `None` if it is left out. `inertia` is computed when an actuator
+    /// needs it first.
     fn add_control(
         &mut self,
         node: ElementRef<'_>,
         inertia: &mut Option<DefaultInertia>,
-    ) -> Parsed<()> {
+    ) -> Parsed<Option<JointActuatorIndex>> {
         let number = self.target.plant.actuators().len();
         let name = node
             .name()
@@ -162,7 +164,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let tag = node.tag();
         let left_out = |why: &str| {
             node.warning(format!("actuator '{name}' is left out: {why}"));
-            Ok(())
+            Ok(None)
         };
         node.ignore_attributes(&IGNORED);
         let Some(force) = ActuatorForce::read(node)? else {
@@ -214,7 +216,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let set = plant.set_default_rotor(added, 0.0, gear);
         let set = set.and_then(|()| plant.set_affine_control(added, control));
         let set = set.and_then(|()| plant.couple_actuator(added, &others));
-        set.map_err(|e| node.error(e))
+        set.map_err(|e| node.error(e))?;
+        Ok(Some(added))
     }
 
     fn read_gear(&self, node: ElementRef<'_>, name: &str) -> Parsed<f64> {

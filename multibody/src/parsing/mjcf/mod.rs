@@ -198,6 +198,7 @@ fn add_model(
         spring_positions: BTreeMap::new(),
         spring_dampers: vec![],
         effort_ranges: BTreeMap::new(),
+        actuators: vec![],
         tendons: BTreeMap::new(),
         coordinates: vec![],
         num_cameras: 0,
