@@ -141,13 +141,12 @@ fn what_the_plant_lacks_is_reported_by_name() {
 fn keyframes_hold_controls() {
     let m = load_with(|p| {
         p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
-        let text = format!(
-            "<mujoco model='m'><worldbody><body name='a'><joint name='j'/><geom size='1'/></body>
-             </worldbody><actuator><motor joint='j'/><muscle joint='j'/><velocity joint='j'/></actuator>
+        let text = "<mujoco model='m'>
+             <worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody>
+             <actuator><motor joint='j'/><muscle joint='j'/><velocity joint='j'/></actuator>
              <keyframe><key name='up' qpos='1' ctrl='2 3 4'/><key name='on' ctrl='5 6 7'/>
-             <key name='bad' qpos='1' ctrl='1'/><key/></keyframe></mujoco>"
-        );
-        p.add_models_from_string(&text, "xml")
+             <key name='bad' qpos='1' ctrl='1'/><key/></keyframe></mujoco>";
+        p.add_models_from_string(text, "xml")
     });
     let warnings = m.warnings();
     assert_eq!(warnings.len(), 2, "{warnings:?}");

@@ -18,11 +18,14 @@ const IGNORED_IN_PAIR: [(&str, &str); 7] = [
     ("solref", OF_THE_GEOMS),
     ("solreffriction", OF_THE_GEOMS),
 ];
+/// Number of pairs of masks from which on they are ignored, because every two of them may be a
+/// collision filter.
+const MOST_MASKS: usize = 256;
 const OF_THE_GEOMS: &str = "contact properties are those of the two geoms";
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_contact(&mut self, root: ElementRef<'d>) {
-        if let Err(error) = self.exclude_masks() {
+        if let Err(error) = self.exclude_masks(root) {
             root.error(error);
         }
         for node in root.children_named("contact").flat_map(|c| c.children()) {
@@ -95,10 +98,18 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     /// Excludes the pairs of geoms whose `contype` and `conaffinity` do not match, where the file
     /// is read as by MuJoCo.
-    fn exclude_masks(&mut self) -> crate::Result<()> {
+    fn exclude_masks(&mut self, root: ElementRef<'_>) -> crate::Result<()> {
         let mut groups: BTreeMap<[u32; 2], Vec<GeometryId>> = BTreeMap::new();
         for (id, masks) in &self.collision_masks {
             groups.entry(*masks).or_default().push(*id);
+        }
+        if groups.len() > MOST_MASKS {
+            root.warning(format!(
+                "'contype' and 'conaffinity' of <geom> are ignored: there must be at most \
+                 {MOST_MASKS} different pairs of them, got {}",
+                groups.len()
+            ));
+            return Ok(());
         }
         for (k, ([type_a, affinity_a], a)) in groups.iter().enumerate() {
             for ([type_b, affinity_b], b) in groups.iter().skip(k) {
@@ -122,7 +133,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 return Ok(());
             };
             let Some((_, found)) = self.collision_geoms.get(name) else {
-                return Err(node.error_at(at, format!("there is no geom '{name}'")));
+                node.warning_at(at, format!("<pair> is ignored: there is no geom '{name}'"));
+                return Ok(());
             };
             *id = *found;
         }

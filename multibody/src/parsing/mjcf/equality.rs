@@ -14,6 +14,9 @@ use crate::model::{
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
+/// The body of a site, and the pose of the site in it.
+type SiteFrame = (BodyIndex, Isometry3<f64>);
+
 /// Coefficients of the polynomial that an element without `polycoef` has.
 const LINEAR: [f64; 5] = [0.0, 1.0, 0.0, 0.0, 0.0];
 const RIGID: &str = "constraints of the plant are as stiff as its time step allows";
@@ -183,7 +186,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     /// Returns the frames of two sites, if the element names sites and no bodies.
-    fn read_sites(&self, node: ElementRef<'_>) -> Parsed<Option<[(BodyIndex, Isometry3<f64>); 2]>> {
+    fn read_sites(&self, node: ElementRef<'_>) -> Parsed<Option<[SiteFrame; 2]>> {
         let sites = (node.own_text("site1"), node.own_text("site2"));
         let (None, (Some(site1), Some(site2))) = (node.own_text("body1"), sites) else {
             return Ok(None);
@@ -200,7 +203,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         node: ElementRef<'_>,
         at: &str,
         name: &str,
-    ) -> Parsed<(BodyIndex, Isometry3<f64>)> {
+    ) -> Parsed<SiteFrame> {
         let mut sites = self.target.plant.sites().iter();
         let site = sites
             .find(|s| s.name() == name && s.model_instance() == self.instance)

@@ -56,12 +56,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds the springs, dampers and limits of all tendons, and keeps the fixed ones for actuators
     /// and equalities.
     pub(super) fn add_tendons(&mut self, root: ElementRef<'d>) {
+        let mut poses = None;
         for node in root.children_named("tendon").flat_map(|t| t.children()) {
             let node = self.document.defaults.apply(node, None);
             // Errors were reported.
             let _ = match node.tag() {
                 "fixed" => self.add_fixed_tendon(node),
-                "spatial" => self.add_spatial_tendon(node),
+                "spatial" => self.add_spatial_tendon(node, &mut poses),
                 _ => {
                     node.ignored("the element is unknown");
                     Ok(())
@@ -154,8 +155,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         Ok(poses)
     }
 
-    /// Adds the spring of a tendon between two sites.
-    fn add_spatial_tendon(&mut self, node: ElementRef<'_>) -> Parsed<()> {
+    /// Adds the spring of a tendon between two sites. `poses` are [`Self::spring_poses`], computed
+    /// when a tendon needs them first.
+    fn add_spatial_tendon(
+        &mut self,
+        node: ElementRef<'_>,
+        poses: &mut Option<Vec<Isometry3<f64>>>,
+    ) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
         let force = TendonForce::read(node)?;
         let name = node.name().unwrap_or_default();
@@ -184,7 +190,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             self.site_frame(a, "site", site_a)?,
             self.site_frame(b, "site", site_b)?,
         );
-        let poses = self.spring_poses().map_err(|e| node.error(e))?;
+        let poses = match poses {
+            Some(known) => known,
+            None => poses.insert(self.spring_poses().map_err(|e| node.error(e))?),
+        };
         let at = |body: BodyIndex, x: &Isometry3<f64>| {
             poses[body.index()] * Point3::from(x.translation.vector)
         };

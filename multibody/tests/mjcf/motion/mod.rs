@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tarragon_framework::SimulatorConfig;
 use tarragon_framework::prelude::*;
+use tarragon_framework::{SimulatorConfig, math};
 use tarragon_multibody::*;
 
 /// Samples per second.
@@ -156,8 +156,7 @@ impl<'a> Motion<'a> {
                 }
                 Some(1) => {
                     let r = rotation(from_q);
-                    let (roll, pitch, yaw) = r.euler_angles();
-                    to_q[..3].copy_from_slice(&[roll, pitch, yaw]);
+                    to_q[..3].copy_from_slice(math::rpy_of(&r).as_slice());
                     let w = r * Vector3::new(from_v[0], from_v[1], from_v[2]);
                     to_v[..3].copy_from_slice(w.as_slice());
                 }
@@ -234,7 +233,6 @@ fn compare(
         .filter(|(name, _)| !but.contains(&&***name))
     {
         let found = distance((set, name), case);
-        println!("{name}: {found:e}");
         if found.is_nan() || found > tolerance {
             far.push((name.clone(), found));
         }
