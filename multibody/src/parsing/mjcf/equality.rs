@@ -15,7 +15,7 @@ use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
 /// The body of a site, and the pose of the site in it.
-type SiteFrame = (BodyIndex, Isometry3<f64>);
+type PlacedSite = (BodyIndex, Isometry3<f64>);
 
 /// Coefficients of the polynomial that an element without `polycoef` has.
 const LINEAR: [f64; 5] = [0.0, 1.0, 0.0, 0.0, 0.0];
@@ -186,7 +186,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     /// Returns the frames of two sites, if the element names sites and no bodies.
-    fn read_sites(&self, node: ElementRef<'_>) -> Parsed<Option<[SiteFrame; 2]>> {
+    fn read_sites(&self, node: ElementRef<'_>) -> Parsed<Option<[PlacedSite; 2]>> {
         let sites = (node.own_text("site1"), node.own_text("site2"));
         let (None, (Some(site1), Some(site2))) = (node.own_text("body1"), sites) else {
             return Ok(None);
@@ -203,7 +203,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         node: ElementRef<'_>,
         at: &str,
         name: &str,
-    ) -> Parsed<SiteFrame> {
+    ) -> Parsed<PlacedSite> {
         let mut sites = self.target.plant.sites().iter();
         let site = sites
             .find(|s| s.name() == name && s.model_instance() == self.instance)
