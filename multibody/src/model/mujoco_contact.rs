@@ -50,7 +50,8 @@ impl MujocoContact {
             [a, b] if a > 0.0 && b > 0.0 => [(most * a * b).powi(-2), 2.0 / (most * a)],
             [a, b] => [a.abs() / (most * most), b.abs() / most],
         };
-        let stiffness = stiffness.max(f64::MIN_POSITIVE);
+        // From nearly nothing to more than any time step resolves.
+        let (stiffness, damping) = (stiffness.clamp(1e-6, 1e12), damping.min(1e12));
         Self {
             priority: 0,
             is_frictionless: false,

@@ -137,6 +137,27 @@ fn friction_with_other_geometry_is_the_harmonic_mean() {
     }
 }
 
+#[test]
+fn extreme_solver_parameters_stay_finite() {
+    for solref in [
+        [0.0, 0.0],
+        [1e-300, 1.0],
+        [1e300, 1e300],
+        [0.0, -1e300],
+        [-1e300, -1.0],
+    ] {
+        for solimp in [[0.0, 0.0], [1.0, 1.0], [-5.0, 7.0]] {
+            let contact = MujocoContact::from_solver_parameters(solref, solimp);
+            let numbers = [contact.stiffness_per_mass, contact.relaxation_time];
+            let finite = numbers.iter().all(|x| x.is_finite() && *x >= 0.0);
+            assert!(
+                finite && contact.stiffness_per_mass > 0.0,
+                "{solref:?}: {contact:?}"
+            );
+        }
+    }
+}
+
 fn candidates(world: &str, others: &str) -> usize {
     let model = read(world, others);
     model.says_nothing();

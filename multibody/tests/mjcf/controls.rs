@@ -119,6 +119,14 @@ fn what_the_plant_lacks_is_reported_by_name() {
             ["'x'", "numbers 2 to 6 of 'gear'"],
         ),
         (
+            "<position name='x' joint='j' kd='1'/>",
+            ["'kd' of <position>", "'kv'"],
+        ),
+        (
+            "<velocity name='x' joint='j' kw='1'/>",
+            ["'kw' of <velocity>", "MJCF has no such attribute"],
+        ),
+        (
             "<motor name='x' joint='j' delay='1'/>",
             ["'delay' of <motor>", "no delay"],
         ),

@@ -8,12 +8,13 @@ use crate::model::{AffineControl, JointActuator, JointActuatorIndex, JointIndex}
 use std::f64::consts::FRAC_PI_4;
 
 const NO_DELAY: &str = "actuators have no delay";
-const IGNORED: [(&str, &str); 8] = [
+const IGNORED: [(&str, &str); 9] = [
     ("actdim", "actuators have no states"),
     ("actearly", "actuators have no states"),
     ("delay", NO_DELAY),
     ("group", "actuators are not drawn"),
     ("interp", NO_DELAY),
+    ("kd", "MuJoCo's name for the damping gain is 'kv'"),
     ("lengthrange", "only muscles need it"),
     ("nsample", NO_DELAY),
     ("user", "user data is not supported"),
