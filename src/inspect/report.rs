@@ -225,6 +225,14 @@ impl Inspected {
             if let Some(gains) = actuator.controller_gains() {
                 (found["kp"], found["kd"]) = (number(gains.p), number(gains.d));
             }
+            if let Some(control) = actuator.affine_control() {
+                found["control"] = json!({
+                    "gain": control.gain.map(number),
+                    "bias": control.bias.map(number),
+                    "range": control.control_range.map(number),
+                    "effort_range": control.effort_range.map(number),
+                });
+            }
             actuators.push(found);
         }
         Ok(actuators)

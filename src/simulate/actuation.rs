@@ -7,7 +7,7 @@ use tarragon::multibody::{JointKind, ModelInstanceIndex, MultibodyPlant};
 use tarragon::prelude::*;
 use tarragon::visualization::Meshcat;
 
-/// Half the range of a slider of an actuator without an effort limit (N m or N).
+/// Half the range of a slider of an actuator without a limit of its effort (N m or N) or control.
 const EFFORT: f64 = 100.0;
 /// Number of steps of a slider.
 const STEPS: f64 = 400.0;
@@ -15,7 +15,7 @@ const STEPS: f64 = 400.0;
 /// The input that a slider sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Target {
-    /// Element of the port `actuation`.
+    /// Element of the port `actuation`, which is an effort or a control.
     Effort(usize),
     /// Element of the desired state of a model, by its place in `Actuation::desired`.
     Position(usize, usize),
@@ -40,9 +40,9 @@ pub(super) struct Actuation {
 }
 
 impl Actuation {
-    /// Creates the inputs of a finalized plant: efforts are 0 and controllers hold the default
-    /// positions. With a server, each actuator gets a slider, unless its model has a driver that
-    /// leaves it without effort. Sliders name the model if several models have actuators.
+    /// Creates the inputs of a finalized plant: efforts are 0, and controllers and servos hold the
+    /// default positions. With a server, each actuator gets a slider, unless its model has a driver
+    /// that leaves it without effort. Sliders name the model if several models have actuators.
     pub(super) fn new(
         plant: &MultibodyPlant,
         scenario: &Scenario,
@@ -107,6 +107,18 @@ impl Actuation {
                 range = [or(lower, initial - half), or(upper, initial + half)];
                 unit = if is_linear { "m" } else { "rad" };
                 target = Target::Position(self.desired.len(), k);
+            } else if let Some(control) = actuator.affine_control() {
+                let place = plant.position_start(actuator.joint())?;
+                let holding = control.control_at(q0[place]);
+                let half = if holding.is_some() { 1.0 } else { EFFORT };
+                let [lower, upper] = control.control_range;
+                let or = |limit: f64, other: f64| if limit.is_finite() { limit } else { other };
+                let middle = holding.unwrap_or(0.0);
+                range = [or(lower, middle - half), or(upper, middle + half)];
+                initial = middle.clamp(lower, upper);
+                self.efforts[index.index()] = initial;
+                unit = "control";
+                target = Target::Effort(index.index());
             } else {
                 let limit = actuator.effort_limit();
                 let limit = if limit.is_finite() { limit } else { EFFORT };

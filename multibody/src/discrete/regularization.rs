@@ -103,6 +103,8 @@ pub(crate) enum SiteLaw<T: Scalar> {
     /// A joint limit at a distance.
     Limit(T),
     Controller(ControllerParameters<T>),
+    /// Dry friction of at most a force.
+    DryFriction(f64),
 }
 
 impl<T: Scalar> SiteLaw<T> {
@@ -121,12 +123,13 @@ impl<T: Scalar> SiteLaw<T> {
             Self::Stop(row) => SiteLaw::Stop(real(row)),
             Self::Limit(g) => SiteLaw::Limit(g.re()),
             Self::Controller(c) => SiteLaw::Controller(ControllerParameters {
-                gains: c.gains,
+                gains: [c.gains[0].re(), c.gains[1].re()],
                 error: c.error.re(),
                 desired_velocity: c.desired_velocity.re(),
                 feed_forward: c.feed_forward.re(),
-                effort_limit: c.effort_limit,
+                effort_range: c.effort_range,
             }),
+            Self::DryFriction(force) => SiteLaw::DryFriction(*force),
         })
     }
     /// Returns true if nothing in it has derivatives, certainly.
@@ -135,9 +138,12 @@ impl<T: Scalar> SiteLaw<T> {
             Self::Springs(rows) => rows.iter().all(|row| is_constant(&row.g)),
             Self::Stop(row) => is_constant(&row.g),
             Self::Limit(g) => is_constant(g),
-            Self::Controller(c) => [c.error, c.desired_velocity, c.feed_forward]
-                .iter()
-                .all(is_constant),
+            Self::Controller(c) => {
+                let [p, d] = c.gains;
+                let numbers = [p, d, c.error, c.desired_velocity, c.feed_forward];
+                numbers.iter().all(is_constant)
+            }
+            Self::DryFriction(_) => true,
         }
     }
 }
@@ -145,13 +151,14 @@ impl<T: Scalar> SiteLaw<T> {
 /// Parameters of an actuator with gains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ControllerParameters<T> {
-    /// Proportional and derivative gain.
-    pub(crate) gains: (f64, f64),
+    /// Proportional and derivative gain, not both 0.
+    pub(crate) gains: [T; 2],
     /// Desired position minus the position at the start of the step.
     pub(crate) error: T,
     pub(crate) desired_velocity: T,
     pub(crate) feed_forward: T,
-    pub(crate) effort_limit: f64,
+    /// Least and largest effort.
+    pub(crate) effort_range: [f64; 2],
 }
 
 fn greater<T: Scalar>(a: T, b: T) -> T {
@@ -195,6 +202,16 @@ impl StepSettings {
             }
             SiteLaw::Limit(g) => Law::single(self.limit(*g, w)),
             SiteLaw::Controller(c) => Law::single(self.controller(c, w)),
+            SiteLaw::DryFriction(force) => {
+                let r = w.value() * FRICTION_REGULARIZATION;
+                let bound = T::from(self.dt * force);
+                let (lower, upper) = (-bound, bound);
+                Law::single(RowLaw {
+                    lower,
+                    upper,
+                    ..RowLaw::two_sided(r, T::zero())
+                })
+            }
         }
     }
 
@@ -226,23 +243,23 @@ impl StepSettings {
         c: &ControllerParameters<T>,
         w: &InverseInertia<'_, T>,
     ) -> RowLaw<T> {
-        let (p, d) = c.gains;
+        let [p, d] = c.gains;
         let dt = self.dt;
-        let compliance = 1.0 / (dt * (dt * p + d));
+        let compliance = ((p * dt + d) * dt).recip();
         // Gains too large for the inertia are both reduced.
-        let (r, scale) = match compliance < near_rigid(NEAR_RIGID, w.real) {
+        let (r, scale) = match compliance.re() < near_rigid(NEAR_RIGID, w.real) {
             true => {
                 let rigid = near_rigid(NEAR_RIGID, w.value());
-                (rigid, T::from(compliance) / rigid)
+                (rigid, compliance / rigid)
             }
-            false => (T::from(compliance), T::one()),
+            false => (compliance, T::one()),
         };
         let effort = (c.error * p + c.desired_velocity * d) * scale + c.feed_forward;
         RowLaw {
             r,
             v_hat: effort * r * dt,
-            lower: T::from(-dt * c.effort_limit),
-            upper: T::from(dt * c.effort_limit),
+            lower: T::from(dt * c.effort_range[0]),
+            upper: T::from(dt * c.effort_range[1]),
         }
     }
 

@@ -124,6 +124,22 @@ impl<T: Scalar> ForceElementState<'_, T> {
         (v, self.positions.q[q], self.velocities.v[v])
     }
 
+    /// Returns how far a tendon is stretched beyond its free lengths, and the rate of its length.
+    fn tendon(&self, joints: &[(JointIndex, f64)], [shortest, longest]: [f64; 2]) -> (T, T) {
+        let (mut length, mut rate) = (T::zero(), T::zero());
+        for (joint, coefficient) in joints {
+            let (_, q, v) = self.joint(*joint);
+            length += q * *coefficient;
+            rate += v * *coefficient;
+        }
+        let stretch = match length.re() {
+            l if l > longest => length - longest,
+            l if l < shortest => length - shortest,
+            _ => T::zero(),
+        };
+        (stretch, rate)
+    }
+
     /// Returns the position from the body's origin, expressed in W, and the velocity of a point.
     fn point(&self, body: BodyIndex, p: &Vector3<f64>) -> (Vector3<T>, Vector3<T>) {
         let arm = turned(&self.positions.r_wb[body.index()], p);
@@ -241,6 +257,22 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 forces.add_at(*body_a, &s.arms.0, pull);
                 forces.add_at(*body_b, &s.arms.1, -pull);
             }
+            ForceElement::TendonSpring {
+                joints,
+                free_lengths,
+                stiffness,
+                damping,
+            } => {
+                let (stretch, rate) = self.tendon(joints, *free_lengths);
+                let (k, d) = (
+                    self.constant(index, 0, *stiffness),
+                    self.constant(index, 1, *damping),
+                );
+                let tension = stretch * k + rate * d;
+                for (joint, coefficient) in joints {
+                    forces.generalized[self.joint(*joint).0] -= tension * *coefficient;
+                }
+            }
             ForceElement::LinearBushingRollPitchYaw {
                 frame_a,
                 frame_c,
@@ -316,6 +348,18 @@ impl<T: Scalar> ForceElementState<'_, T> {
                         ..spring(k, s.length - *free_length, s.rate)
                     },
                     None => spring(k, T::from(-*free_length), T::zero()),
+                }
+            }
+            ForceElement::TendonSpring {
+                joints,
+                free_lengths,
+                stiffness,
+                damping,
+            } => {
+                let (stretch, rate) = self.tendon(joints, *free_lengths);
+                ElementPower {
+                    non_conservative: -rate * rate * self.constant(index, 1, *damping),
+                    ..spring(self.constant(index, 0, *stiffness), stretch, rate)
                 }
             }
             ForceElement::LinearBushingRollPitchYaw { .. } => ElementPower {

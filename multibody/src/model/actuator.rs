@@ -1,6 +1,8 @@
 //! Actuators on joints.
 
+use super::affine_control::AffineControl;
 use super::index::{JointIndex, ModelInstanceIndex};
+use tarragon_framework::Scalar;
 
 /// A motor on a joint (Drake's `JointActuator`). The plant stores it; it is data for dynamics and
 /// for callers.
@@ -20,11 +22,14 @@ use super::index::{JointIndex, ModelInstanceIndex};
 pub struct JointActuator {
     pub(crate) name: String,
     pub(crate) joint: JointIndex,
+    /// Further joints, with their effort per effort at the first joint.
+    pub(crate) coupled: Vec<(JointIndex, f64)>,
     pub(crate) model_instance: ModelInstanceIndex,
     pub(crate) effort_limit: f64,
     pub(crate) rotor_inertia: f64,
     pub(crate) gear_ratio: f64,
     pub(crate) controller_gains: Option<PdControllerGains>,
+    pub(crate) affine_control: Option<AffineControl>,
 }
 
 /// Gains of an actuator's built-in controller: effort = `p (q_d - q) + d (v_d - v)` (Drake's
@@ -47,9 +52,19 @@ impl JointActuator {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Returns the driven joint.
+    /// Returns the driven joint, or the first one if there are several.
     pub fn joint(&self) -> JointIndex {
         self.joint
+    }
+    /// Returns the other driven joints, with their effort per effort at the first joint.
+    pub fn coupled_joints(&self) -> &[(JointIndex, f64)] {
+        &self.coupled
+    }
+    /// Returns the sum of a value of each driven joint, weighted by its effort.
+    pub(crate) fn weighted<T: Scalar>(&self, of: impl Fn(JointIndex) -> T) -> T {
+        let first = of(self.joint);
+        let others = self.coupled.iter();
+        others.fold(first, |sum, (joint, ratio)| sum + of(*joint) * *ratio)
     }
     /// Returns the model instance, which is that of the joint.
     pub fn model_instance(&self) -> ModelInstanceIndex {
@@ -58,6 +73,18 @@ impl JointActuator {
     /// Returns the gains of the built-in controller; `None` for a plain motor.
     pub fn controller_gains(&self) -> Option<&PdControllerGains> {
         self.controller_gains.as_ref()
+    }
+    /// Returns the control that the input is, if it is not an effort.
+    pub fn affine_control(&self) -> Option<&AffineControl> {
+        self.affine_control.as_ref()
+    }
+    /// Returns least and largest effort (N m or N).
+    pub(crate) fn effort_range(&self) -> [f64; 2] {
+        let limit = self.effort_limit;
+        match &self.affine_control {
+            None => [-limit, limit],
+            Some(control) => control.effort_range.map(|x| x.clamp(-limit, limit)),
+        }
     }
     /// Returns the largest effort (N m or N), infinite without a limit.
     pub fn effort_limit(&self) -> f64 {

@@ -1,9 +1,9 @@
 //! Elements of model files besides bodies and joints: named positions, cameras and sites.
 
-use super::index::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
+use super::index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 use nalgebra::Isometry3;
 
-/// Named joint positions (MJCF's `key`).
+/// Named joint positions, and the inputs of actuators that belong to them (MJCF's `key`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -16,9 +16,11 @@ use nalgebra::Isometry3;
 ///     model_instance: ModelInstanceIndex::DEFAULT,
 ///     positions: vec![(hinge, vec![1.5])],
 ///     free_poses: vec![],
+///     controls: vec![],
 /// })?;
 /// plant.finalize()?;
 /// assert_eq!(plant.keyframe_positions("open")?, [1.5]);
+/// plant.set_default_positions_to_keyframe("open")?;
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +33,8 @@ pub struct Keyframe {
     pub positions: Vec<(JointIndex, Vec<f64>)>,
     /// Poses `X_WB` of free bodies, whose floating joints are added by `finalize`.
     pub free_poses: Vec<(BodyIndex, Isometry3<f64>)>,
+    /// Inputs of actuators; other actuators have the input 0.
+    pub controls: Vec<(JointActuatorIndex, f64)>,
 }
 
 /// A camera of a model file, from which a sensor can be made.

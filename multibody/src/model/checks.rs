@@ -45,3 +45,13 @@ pub(crate) fn check_length(what: &str, found: usize, expected: usize) -> Result<
         "the number of {what} must be {expected}, got {found}"
     )))
 }
+
+/// Returns a value that is finite and at least 0.
+pub(super) fn check_at_least_zero(what: &str, value: f64) -> Result<f64, String> {
+    match value >= 0.0 && value.is_finite() {
+        true => Ok(value),
+        false => Err(format!(
+            "{what} must be finite and at least 0, got {value:?}"
+        )),
+    }
+}

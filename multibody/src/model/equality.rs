@@ -3,8 +3,8 @@
 use super::constraint::WeldConstraint;
 use super::index::{JointIndex, ModelInstanceIndex};
 
-/// An equality constraint of a model file (MJCF's `weld` and `joint`). It is not a constraint of
-/// the plant: Drake adds none for it, and our plants agree with Drake's.
+/// An equality constraint of a model file (MJCF's `weld` and `joint`) that is not a constraint of
+/// the plant: of a file that is read as by Drake, which adds none for it, or a nonlinear one.
 ///
 /// ```
 /// use tarragon_multibody::*;

@@ -54,6 +54,19 @@ pub enum ForceElement {
         /// Damping (N s/m).
         damping: f64,
     },
+    /// A spring and a damper along a tendon whose length is a sum of joint positions with
+    /// coefficients.
+    TendonSpring {
+        /// Joints with one degree of freedom, and the length per position of each (m/rad, or 1 for
+        /// a position in m).
+        joints: Vec<(JointIndex, f64)>,
+        /// Range of lengths in which the spring force is zero (m).
+        free_lengths: [f64; 2],
+        /// Stiffness (N/m).
+        stiffness: f64,
+        /// Damping (N s/m).
+        damping: f64,
+    },
     /// The spring, the catch and the friction of a door on a revolute joint.
     DoorHinge {
         /// The joint.
@@ -135,6 +148,7 @@ impl ForceElement {
             Self::PrismaticSpring { .. } => "PrismaticSpring",
             Self::DoorHinge { .. } => "DoorHinge",
             Self::LinearSpringDamper { .. } => "LinearSpringDamper",
+            Self::TendonSpring { .. } => "TendonSpring",
             Self::LinearBushingRollPitchYaw { .. } => "LinearBushingRollPitchYaw",
         }
     }
@@ -146,6 +160,9 @@ impl ForceElement {
                 vec![*stiffness]
             }
             Self::LinearSpringDamper {
+                stiffness, damping, ..
+            }
+            | Self::TendonSpring {
                 stiffness, damping, ..
             } => vec![*stiffness, *damping],
             Self::DoorHinge { .. } => vec![],
@@ -176,6 +193,16 @@ impl ForceElement {
                 vec![*free_length, *stiffness, *damping],
                 p_ap.iter().chain(p_bq).copied().collect(),
             ),
+            Self::TendonSpring {
+                joints,
+                free_lengths,
+                stiffness,
+                damping,
+            } => {
+                let coefficients = joints.iter().map(|(_, coefficient)| *coefficient);
+                let any = free_lengths.iter().copied().chain(coefficients);
+                (vec![*stiffness, *damping], any.collect())
+            }
             Self::DoorHinge { config, .. } => (
                 vec![
                     config.spring_constant,

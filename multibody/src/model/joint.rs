@@ -1,5 +1,6 @@
 //! Joints between bodies.
 
+use super::checks::check_at_least_zero;
 use super::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use super::joint_kind::{JointKind, Limited};
 use crate::error::{Error, Result};
@@ -44,6 +45,8 @@ pub struct Joint {
     pub(crate) velocity_limits: (Vec<f64>, Vec<f64>),
     pub(crate) acceleration_limits: (Vec<f64>, Vec<f64>),
     pub(crate) damping: Vec<f64>,
+    pub(crate) armature: f64,
+    pub(crate) dry_friction: f64,
     pub(crate) default_positions: Vec<f64>,
     pub(crate) ephemeral: bool,
 }
@@ -93,6 +96,8 @@ impl Joint {
             velocity_limits: unlimited(nv),
             acceleration_limits: unlimited(nv),
             damping: vec![0.0; nv],
+            armature: 0.0,
+            dry_friction: 0.0,
             default_positions,
             ephemeral: false,
         }
@@ -281,6 +286,28 @@ impl Joint {
     pub fn with_dampings(self, damping: Vec<f64>) -> Result<Self> {
         self.with(|joint| joint.set_dampings(damping))
     }
+    /// Sets the armature (kg m^2 or kg; MJCF's `armature`): inertia along every velocity, on top
+    /// of that of bodies and rotors.
+    ///
+    /// # Errors
+    /// Returns an error if the armature is negative or not finite.
+    pub fn with_armature(self, armature: f64) -> Result<Self> {
+        self.with(|joint| {
+            joint.armature = check_at_least_zero("the armature", armature)?;
+            Ok(())
+        })
+    }
+    /// Sets the dry friction (N m or N; MJCF's `frictionloss`): the largest force that friction
+    /// exerts along every velocity. It acts in discrete time only.
+    ///
+    /// # Errors
+    /// Returns an error if the friction is negative or not finite.
+    pub fn with_dry_friction(self, friction: f64) -> Result<Self> {
+        self.with(|joint| {
+            joint.dry_friction = check_at_least_zero("the dry friction", friction)?;
+            Ok(())
+        })
+    }
     /// Sets the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a quaternion joint).
     ///
     /// # Errors
@@ -373,6 +400,15 @@ impl Joint {
     /// Returns the damping per velocity (N m s/rad or N s/m).
     pub fn damping(&self) -> &[f64] {
         &self.damping
+    }
+    /// Returns the inertia along every velocity in addition to that of bodies and rotors (kg m^2 or
+    /// kg).
+    pub fn armature(&self) -> f64 {
+        self.armature
+    }
+    /// Returns the largest force of dry friction along every velocity (N m or N).
+    pub fn dry_friction(&self) -> f64 {
+        self.dry_friction
     }
     /// Returns the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a floating joint).
     pub fn default_positions(&self) -> &[f64] {

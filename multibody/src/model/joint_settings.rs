@@ -3,6 +3,7 @@
 //! A failed change leaves the joint as it was, and its error gives the reason only. The caller adds
 //! the joint's name, which a plant may have to scope.
 
+use super::checks::check_at_least_zero;
 use super::joint::Joint;
 use super::joint_kind::{JointKind, Limited};
 
@@ -30,10 +31,8 @@ impl Joint {
                 "the number of damping values must be {n}, got {found}"
             ));
         }
-        if let Some(bad) = damping.iter().find(|d| !(**d >= 0.0 && d.is_finite())) {
-            return Err(format!(
-                "damping must be finite and at least 0, got {bad:?}"
-            ));
+        for value in &damping {
+            check_at_least_zero("damping", *value)?;
         }
         self.damping = damping;
         Ok(())

@@ -4,6 +4,7 @@
 //! This module computes nothing. The plant checks each element against the others when it is added.
 
 mod actuator;
+mod affine_control;
 mod annotations;
 mod body;
 pub(crate) mod checks;
@@ -16,10 +17,13 @@ mod index;
 mod joint;
 mod joint_kind;
 mod joint_settings;
+mod mujoco_contact;
 mod visual_properties;
 
 pub(crate) use actuator::check_effort_limit;
 pub use actuator::{JointActuator, PdControllerGains};
+pub use affine_control::AffineControl;
+pub(crate) use affine_control::clamp_to;
 pub use annotations::{Keyframe, ModelCamera};
 pub use body::RigidBody;
 pub(crate) use collision_filter_group::{CollisionFilterGroup, CollisionFilterGroupSpec};
@@ -37,4 +41,5 @@ pub use joint::Joint;
 pub(crate) use joint::JointAttachment;
 pub use joint_kind::JointKind;
 pub(crate) use joint_kind::Limited;
+pub use mujoco_contact::MujocoContact;
 pub use visual_properties::VisualProperties;

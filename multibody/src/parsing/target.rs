@@ -13,7 +13,7 @@ use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
-use tarragon_geometry::{GeometryInstance, ProximityProperties, SceneGraph, Shape};
+use tarragon_geometry::{GeometryId, GeometryInstance, ProximityProperties, SceneGraph, Shape};
 
 /// Name and scope that the caller gives to a model.
 #[derive(Clone, Copy, Default)]
@@ -76,7 +76,7 @@ impl ParseTarget<'_> {
         registered.map(|_| warnings)
     }
 
-    /// Adds a collision geometry, named `{model}::{name}`, if there is a scene.
+    /// Adds a collision geometry, named `{model}::{name}`, if there is a scene; returns it.
     pub(crate) fn register_collision(
         &mut self,
         body: BodyIndex,
@@ -84,18 +84,13 @@ impl ParseTarget<'_> {
         shape: Shape,
         name: &str,
         properties: ProximityProperties,
-    ) -> Result<()> {
-        if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
-            self.plant.register_collision_geometry(
-                scene_graph,
-                body,
-                x_bg,
-                shape,
-                name,
-                properties,
-            )?;
-        }
-        Ok(())
+    ) -> Result<Option<GeometryId>> {
+        let Some(scene) = self.scene_graph.as_deref_mut() else {
+            return Ok(None);
+        };
+        let plant = &mut *self.plant;
+        let added = plant.register_collision_geometry(scene, body, x_bg, shape, name, properties);
+        added.map(Some)
     }
 
     /// Adds a deformable body with its geometry. Returns it with the warnings of the registration.

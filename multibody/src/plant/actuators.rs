@@ -3,7 +3,8 @@
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
 use crate::model::{
-    JointActuator, JointActuatorIndex, JointIndex, PdControllerGains, check_effort_limit,
+    AffineControl, JointActuator, JointActuatorIndex, JointIndex, PdControllerGains,
+    check_effort_limit,
 };
 
 impl MultibodyPlant {
@@ -38,16 +39,18 @@ impl MultibodyPlant {
         self.actuators.push(JointActuator {
             name: name.into(),
             joint,
+            coupled: vec![],
             model_instance: instance,
             effort_limit,
             rotor_inertia: 0.0,
             gear_ratio: 1.0,
             controller_gains: None,
+            affine_control: None,
         });
         Ok(index)
     }
 
-    /// Sets the gains of an actuator's built-in controller.
+    /// Sets the gains of an actuator's built-in controller, in place of any affine control.
     ///
     /// # Errors
     /// Returns an error if the actuator is unknown, a gain is negative or not finite, or after
@@ -69,7 +72,61 @@ impl MultibodyPlant {
             );
             return Err(self.actuator_error(actuator, &why));
         }
-        self.actuators[actuator.index()].controller_gains = Some(gains);
+        let found = &mut self.actuators[actuator.index()];
+        (found.controller_gains, found.affine_control) = (Some(gains), None);
+        Ok(())
+    }
+
+    /// Makes the input of an actuator a control as in MuJoCo, in place of an effort. This removes
+    /// the gains of a built-in controller; the limit of the effort remains.
+    ///
+    /// # Errors
+    /// Returns an error if the actuator is unknown, a number is not finite, a range is empty, or
+    /// after `finalize`.
+    pub fn set_affine_control(
+        &mut self,
+        actuator: JointActuatorIndex,
+        control: AffineControl,
+    ) -> Result<()> {
+        self.check_open(|| "an affine control".into())?;
+        self.joint_actuator(actuator)?;
+        let checked = control.check();
+        checked.map_err(|why| self.actuator_error(actuator, &why))?;
+        let found = &mut self.actuators[actuator.index()];
+        (found.controller_gains, found.affine_control) = (None, Some(control));
+        Ok(())
+    }
+
+    /// Makes an actuator drive further joints as well, as a tendon does; each is given with its
+    /// effort per effort at the first joint. The position of the actuator is that of the first
+    /// joint and those of the others times these ratios.
+    ///
+    /// # Errors
+    /// Returns an error if the actuator or a joint is unknown, a joint does not have exactly one
+    /// degree of freedom or is driven twice, a ratio is not finite, or after `finalize`.
+    pub fn couple_actuator(
+        &mut self,
+        actuator: JointActuatorIndex,
+        others: &[(JointIndex, f64)],
+    ) -> Result<()> {
+        self.check_open(|| "an actuator's joint".into())?;
+        let mut driven = vec![self.joint_actuator(actuator)?.joint];
+        for (joint, ratio) in others {
+            self.check_single("actuator", &[*joint])?;
+            if driven.contains(joint) {
+                let name = self.joint(*joint)?.name();
+                return Err(self.actuator_error(
+                    actuator,
+                    &format!("its joints must be different, got '{name}' twice"),
+                ));
+            }
+            if !ratio.is_finite() {
+                let why = format!("the ratio of a joint must be finite, got {ratio:?}");
+                return Err(self.actuator_error(actuator, &why));
+            }
+            driven.push(*joint);
+        }
+        self.actuators[actuator.index()].coupled = others.to_vec();
         Ok(())
     }
 
@@ -103,7 +160,8 @@ impl MultibodyPlant {
                 .driven
                 .range((joint, all.start)..(joint, all.end));
             let motors = motors.map(|(_, motor)| &self.actuators[motor.index()]);
-            let reflected = motors.map(JointActuator::calc_reflected_inertia).sum();
+            let reflected: f64 = motors.map(JointActuator::calc_reflected_inertia).sum();
+            let reflected = reflected + self.joints[joint.index()].armature;
             if let Some(topology) = &mut self.topology {
                 topology.set_reflected(joint, &self.joints[joint.index()], reflected);
             }
@@ -111,9 +169,9 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Returns the reflected inertia of the motors of each joint.
+    /// Returns the reflected inertia of the motors of each joint, with its armature.
     pub(super) fn reflected_inertias(&self) -> Vec<f64> {
-        let mut reflected = vec![0.0; self.joints.len()];
+        let mut reflected: Vec<f64> = self.joints.iter().map(|joint| joint.armature).collect();
         for motor in &self.actuators {
             reflected[motor.joint.index()] += motor.calc_reflected_inertia();
         }

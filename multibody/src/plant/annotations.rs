@@ -9,8 +9,8 @@ impl MultibodyPlant {
     /// Adds a keyframe.
     ///
     /// # Errors
-    /// Returns an error if a joint or a body is unknown, the number of positions of a joint is
-    /// wrong, a position is not finite, or after `finalize`.
+    /// Returns an error if a joint, a body or an actuator is unknown, the number of positions of a
+    /// joint is wrong, a position or an input is not finite, or after `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
@@ -22,6 +22,13 @@ impl MultibodyPlant {
             self.body(*body)?;
             let numbers = x_wb.translation.vector.iter();
             check_finite(&format!("keyframe '{}'", keyframe.name), numbers)?;
+        }
+        for (actuator, input) in &keyframe.controls {
+            self.joint_actuator(*actuator)?;
+            check_finite(
+                &format!("keyframe '{}'", keyframe.name),
+                [input].into_iter(),
+            )?;
         }
         self.keyframes.push(keyframe);
         Ok(())
@@ -37,9 +44,7 @@ impl MultibodyPlant {
     /// Returns an error if there is no keyframe of this name or several, or before `finalize`.
     pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
         let topology = self.finalized("keyframe_positions")?;
-        let all = self.keyframes.iter().enumerate();
-        let all = all.map(|(i, k)| (i, k.model_instance, &*k.name));
-        let keyframe = &self.keyframes[self.by_name("keyframe", name, all)?];
+        let keyframe = self.keyframe_by_name(name)?;
         let mut q = self.default_positions();
         for (joint, positions) in &keyframe.positions {
             let start = topology.starts[joint.index()].0;
@@ -56,6 +61,33 @@ impl MultibodyPlant {
             }
         }
         Ok(q)
+    }
+
+    /// Returns the keyframe with a name, plain or scoped (`model::name`).
+    fn keyframe_by_name(&self, name: &str) -> Result<&Keyframe> {
+        let all = self.keyframes.iter().enumerate();
+        let all = all.map(|(i, k)| (i, k.model_instance, &*k.name));
+        Ok(&self.keyframes[self.by_name("keyframe", name, all)?])
+    }
+    /// Returns the inputs of all actuators at the keyframe `name`, plain or scoped
+    /// (`model::name`), for the port `actuation`; 0 for actuators that it says nothing about.
+    ///
+    /// # Errors
+    /// Returns an error if there is no keyframe of this name or several.
+    pub fn keyframe_actuation(&self, name: &str) -> Result<Vec<f64>> {
+        let mut actuation = vec![0.0; self.actuators.len()];
+        for (actuator, input) in &self.keyframe_by_name(name)?.controls {
+            actuation[actuator.index()] = *input;
+        }
+        Ok(actuation)
+    }
+    /// Sets the default positions of all joints to [`Self::keyframe_positions`].
+    ///
+    /// # Errors
+    /// Returns an error if there is no keyframe of this name or several, or before `finalize`.
+    pub fn set_default_positions_to_keyframe(&mut self, name: &str) -> Result<()> {
+        let q = self.keyframe_positions(name)?;
+        self.set_default_positions(&q)
     }
 
     /// Adds a camera.

@@ -114,8 +114,9 @@ impl MultibodyPlant {
     /// the world and joints with six degrees of freedom; see
     /// [`MultibodyPlantConfig`](crate::MultibodyPlantConfig)), within a group of bodies that are
     /// welded together, and the pairs of the filter groups of model files. Pairs of
-    /// [`Self::exclude_collisions_between`] are excluded as well. Does nothing if the filters are
-    /// applied already.
+    /// [`Self::exclude_collisions_between`] and [`Self::exclude_collisions_between_geometries`] are
+    /// excluded as well, and those of [`Self::add_contact_pair`] are allowed. Does nothing if the
+    /// filters are applied already.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if the plant is registered with another scene.
@@ -159,6 +160,7 @@ impl MultibodyPlant {
             let (a, b) = (self.proximity_set(&[*a]), self.proximity_set(&[*b]));
             declaration = declaration.exclude_between(a, b);
         }
+        let declaration = self.filter_geometries(declaration);
         scene_graph.apply_collision_filter(&declaration)?;
         if let Some(registration) = &mut self.registration {
             registration.filtered = true;

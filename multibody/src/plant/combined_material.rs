@@ -1,13 +1,14 @@
 //! Combined properties of two geometries in contact.
 
-use super::contact_materials::ContactMaterial;
+use super::contact_materials::{ContactMaterial, FrictionRule};
+use super::multibody_plant::MultibodyPlant;
 use crate::discrete::{ContactParameters, ContactSite};
 use crate::model::BodyIndex;
 use nalgebra::{Matrix3, Vector3};
 use std::ops::Mul;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
-use tarragon_geometry::PenetrationAsPointPair;
+use tarragon_geometry::{GeometryId, PenetrationAsPointPair};
 
 /// Combined properties of two geometries in contact.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +35,21 @@ impl<T: Scalar> CombinedMaterial<T> {
             share_b,
             d: (T::one() - share_b) * a.dissipation + share_b * b.dissipation,
             tau: a.relaxation_time + b.relaxation_time,
-            mu: combined_friction(a.dynamic_friction, b.dynamic_friction),
-            stiction: combined_friction(a.static_friction, b.static_friction),
+            mu: combined_friction(&a, &b, |m| m.dynamic_friction),
+            stiction: combined_friction(&a, &b, |m| m.static_friction),
+        }
+    }
+
+    /// Returns the same with the friction of a pair that has its own.
+    #[inline]
+    pub(super) fn with_friction_of(self, plant: &MultibodyPlant, pair: [GeometryId; 2]) -> Self {
+        match plant.friction_of_pair(pair) {
+            None => self,
+            Some(friction) => Self {
+                mu: T::from(friction.dynamic_friction()),
+                stiction: T::from(friction.static_friction()),
+                ..self
+            },
         }
     }
 }
@@ -125,12 +139,43 @@ pub(super) fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
     Matrix3::from_columns(&[x, z.cross(&x), *z])
 }
 
-/// Returns the harmonic mean of two coefficients of friction.
-fn combined_friction<T: Scalar>(a: T, b: T) -> T {
+/// Combines a coefficient of friction of two geometries: the harmonic mean, as in Drake, unless
+/// both follow the rules of MuJoCo.
+#[inline]
+fn combined_friction<T: Scalar>(
+    a: &ContactMaterial<T>,
+    b: &ContactMaterial<T>,
+    coefficient: impl Fn(&ContactMaterial<T>) -> T,
+) -> T {
+    let (x, y) = (coefficient(a), coefficient(b));
+    if a.friction_rule.is_some() || b.friction_rule.is_some() {
+        return ruled_friction([(a.friction_rule, x), (b.friction_rule, y)]);
+    }
+    harmonic_mean(x, y)
+}
+
+fn harmonic_mean<T: Scalar>(a: T, b: T) -> T {
     if (a + b).re() > 0.0 {
         a * 2.0 * b / (a + b)
     } else {
         T::zero()
+    }
+}
+
+/// Combines coefficients of friction of which at least one has a rule of MuJoCo.
+fn ruled_friction<T: Scalar>([(a, x), (b, y)]: [(Option<FrictionRule>, T); 2]) -> T {
+    let alone = |rule: FrictionRule, other: T| match rule.is_frictionless {
+        true => T::zero(),
+        false => other,
+    };
+    match (a, b) {
+        (Some(a), Some(b)) if a.priority > b.priority => alone(a, x),
+        (Some(a), Some(b)) if a.priority < b.priority => alone(b, y),
+        (Some(a), Some(b)) if a.is_frictionless && b.is_frictionless => T::zero(),
+        (Some(_), Some(_)) if x.re() >= y.re() => x,
+        (Some(_), Some(_)) => y,
+        (Some(rule), None) | (None, Some(rule)) => alone(rule, harmonic_mean(x, y)),
+        (None, None) => harmonic_mean(x, y),
     }
 }
 

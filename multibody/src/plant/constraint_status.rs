@@ -92,6 +92,28 @@ impl MultibodyPlant {
         Ok(!status.inactive[constraint])
     }
 
+    /// Switches a constraint on or off in default contexts; constraints are on unless this switches
+    /// them off.
+    ///
+    /// # Errors
+    /// Returns an error if the constraint is unknown.
+    pub fn set_default_constraint_active(&mut self, constraint: usize, active: bool) -> Result<()> {
+        self.check_constraint(constraint)?;
+        match active {
+            true => self.inactive_constraints.remove(&constraint),
+            false => self.inactive_constraints.insert(constraint),
+        };
+        Ok(())
+    }
+    /// Returns true if a constraint acts in a default context.
+    ///
+    /// # Errors
+    /// Returns an error if the constraint is unknown.
+    pub fn is_default_constraint_active(&self, constraint: usize) -> Result<bool> {
+        self.check_constraint(constraint)?;
+        Ok(!self.inactive_constraints.contains(&constraint))
+    }
+
     fn check_constraint(&self, constraint: usize) -> Result<()> {
         let n = self.constraints.len();
         match constraint < n {

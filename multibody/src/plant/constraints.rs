@@ -124,6 +124,20 @@ impl MultibodyPlant {
         Ok(())
     }
 
+    /// Adds a constraint.
+    ///
+    /// # Errors
+    /// Returns the errors of the function that adds constraints of its kind.
+    pub(crate) fn push_constraint(&mut self, constraint: Constraint) -> Result<()> {
+        match constraint {
+            Constraint::Coupler(coupler) => self.add_coupler_constraint(coupler),
+            Constraint::Ball(ball) => self.add_ball_constraint(ball),
+            Constraint::Weld(weld) => self.add_weld_constraint(weld),
+            Constraint::Distance(rod) => self.add_distance_constraint(rod),
+            Constraint::Tendon(tendon) => self.add_tendon_constraint(tendon),
+        }
+    }
+
     pub(crate) fn check_single(&self, what: &str, joints: &[JointIndex]) -> Result<()> {
         for joint in joints {
             let joint = self.joint(*joint)?;

@@ -3,7 +3,7 @@
 use super::model_parameters::{ContactMaterialOverride, ModelParameters, check_friction};
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
-use crate::model::BodyIndex;
+use crate::model::{BodyIndex, MujocoContact};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use tarragon_framework::Scalar;
@@ -13,6 +13,8 @@ use tarragon_geometry::{
 
 /// Relaxation time (s) of geometry that declares none, as in Drake.
 const DEFAULT_RELAXATION_TIME: f64 = 0.1;
+/// Gravity (m/s^2) at which bodies rest in a plant without gravity.
+const EARTH_GRAVITY: f64 = 9.81;
 
 /// Contact properties of one geometry.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,15 @@ pub(super) struct ContactMaterial<T> {
     pub(super) dynamic_friction: T,
     /// Hydroelastic modulus (Pa), infinite if rigid.
     pub(super) modulus: f64,
+    /// How MuJoCo combines its friction, if it follows MuJoCo.
+    pub(super) friction_rule: Option<FrictionRule>,
+}
+
+/// Rule by which MuJoCo combines the friction of a geometry with that of another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrictionRule {
+    pub(super) priority: i32,
+    pub(super) is_frictionless: bool,
 }
 
 /// Contact properties of the geometry of a scene, which are read once until the geometry changes.
@@ -121,6 +132,7 @@ impl ContactMaterial<f64> {
                 .dynamic_friction
                 .unwrap_or_else(|| T::from(self.dynamic_friction)),
             modulus: self.modulus,
+            friction_rule: self.friction_rule,
         };
         if own.static_friction.is_some() != own.dynamic_friction.is_some() {
             let place = || format!("contact material of geometry {id}");
@@ -162,25 +174,57 @@ impl MultibodyPlant {
             properties.try_get::<HydroelasticType>("hydroelastic", "compliance_type")?;
         let modulus = properties.try_get::<f64>("hydroelastic", "hydroelastic_modulus")?;
         let friction = *friction.ok_or_else(|| missing("coulomb_friction"))?;
-        let estimated = self.estimated_compliance();
+        let as_in_mujoco = properties.try_get::<MujocoContact>("material", "mujoco_contact")?;
+        let (stiffness, dissipation, relaxation_time) = match as_in_mujoco {
+            Some(contact) => self.compliance_as_in_mujoco(body, contact),
+            None => {
+                let (stiffness, dissipation) = self.estimated_compliance();
+                let or = |name: &str, default| Ok::<_, Error>(*number(name)?.unwrap_or(&default));
+                (
+                    or("point_contact_stiffness", stiffness)?,
+                    or("hunt_crossley_dissipation", dissipation)?,
+                    or("relaxation_time", DEFAULT_RELAXATION_TIME)?,
+                )
+            }
+        };
         Ok(ContactMaterial {
             body,
-            stiffness: number("point_contact_stiffness")?
-                .copied()
-                .unwrap_or(estimated.0),
-            dissipation: number("hunt_crossley_dissipation")?
-                .copied()
-                .unwrap_or(estimated.1),
-            relaxation_time: number("relaxation_time")?
-                .copied()
-                .unwrap_or(DEFAULT_RELAXATION_TIME),
+            stiffness,
+            dissipation,
+            relaxation_time,
             static_friction: friction.static_friction(),
             dynamic_friction: friction.dynamic_friction(),
             modulus: match (compliance, modulus) {
                 (Some(HydroelasticType::Compliant), Some(modulus)) => *modulus,
                 _ => f64::INFINITY,
             },
+            friction_rule: as_in_mujoco.map(|contact| FrictionRule {
+                priority: contact.priority,
+                is_frictionless: contact.is_frictionless,
+            }),
         })
+    }
+
+    /// Returns stiffness (N/m), dissipation (s/m) and relaxation time (s) of a geometry that
+    /// follows MuJoCo. The dissipation is that of the relaxation time where the bodies rest.
+    fn compliance_as_in_mujoco(&self, body: BodyIndex, contact: &MujocoContact) -> (f64, f64, f64) {
+        let per_mass = contact.stiffness_per_mass;
+        let gravity = Some(self.gravity.norm()).filter(|g| *g > 0.0);
+        let depth = gravity.unwrap_or(EARTH_GRAVITY) / per_mass;
+        let tree = self.trees.of_body(body);
+        let together = (0..self.bodies.len()).filter(|i| {
+            let other = self.trees.of_body(BodyIndex::new(*i));
+            tree.is_some() && other == tree
+        });
+        let masses = together.map(|i| self.bodies[i].spatial_inertia().mass());
+        let stiffness = match (tree, masses.sum::<f64>() * per_mass) {
+            (None, _) => f64::INFINITY,
+            (Some(_), stiffness) if stiffness > 0.0 => stiffness,
+            // Rotors alone give the tree inertia.
+            (Some(_), _) => self.estimated_compliance().0,
+        };
+        let time = contact.relaxation_time;
+        (stiffness, time / depth, time / 2.0)
     }
 
     /// Estimates stiffness (N/m) and dissipation (s/m) of geometry that declares none, as Drake

@@ -42,12 +42,12 @@ impl MultibodyPlant {
     /// Returns the lower effort limits of the actuators (N m or N), by index (Drake's
     /// `GetEffortLowerLimits`).
     pub fn effort_lower_limits(&self) -> Vec<f64> {
-        self.actuators.iter().map(|a| -a.effort_limit).collect()
+        self.actuators.iter().map(|a| a.effort_range()[0]).collect()
     }
     /// Returns the upper effort limits of the actuators (N m or N), by index (Drake's
     /// `GetEffortUpperLimits`).
     pub fn effort_upper_limits(&self) -> Vec<f64> {
-        self.actuators.iter().map(|a| a.effort_limit).collect()
+        self.actuators.iter().map(|a| a.effort_range()[1]).collect()
     }
 
     /// Concatenates a per-joint list in tree order.

@@ -32,6 +32,20 @@ impl MultibodyPlant {
             ForceElement::LinearSpringDamper { body_a, body_b, .. } => {
                 self.check_pair(what, *body_a, *body_b)?;
             }
+            ForceElement::TendonSpring {
+                joints,
+                free_lengths: [shortest, longest],
+                ..
+            } => {
+                let joints: Vec<JointIndex> = joints.iter().map(|(joint, _)| *joint).collect();
+                self.check_single(what, &joints)?;
+                if shortest > longest {
+                    return Err(Error::invalid(format!(
+                        "{what}: the shorter free length must not be above the longer one, got \
+                         [{shortest:?}, {longest:?}]"
+                    )));
+                }
+            }
             ForceElement::LinearBushingRollPitchYaw {
                 frame_a, frame_c, ..
             } => {

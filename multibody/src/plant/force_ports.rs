@@ -190,7 +190,9 @@ impl<T: Scalar> DynamicsEntries<T> {
         let inputs = Arc::new(ForcePorts::declare(plant, d));
         let status = d.param(ConstraintStatus {
             locked: vec![false; plant.joints.len()],
-            inactive: vec![false; plant.constraints.len()],
+            inactive: (0..plant.constraints.len())
+                .map(|constraint| plant.inactive_constraints.contains(&constraint))
+                .collect(),
         });
         let parameters = ParameterHandles::declare(plant, d);
         let resolved = d.cache_entry(

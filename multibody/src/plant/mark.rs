@@ -20,6 +20,8 @@ pub(crate) struct PlantMark {
     sites: usize,
     filter_groups: usize,
     excluded: usize,
+    excluded_geometries: usize,
+    contact_pairs: usize,
     deformables: usize,
     gravity: Vector3<f64>,
     num_joined: usize,
@@ -48,6 +50,8 @@ impl PlantMark {
             gravity: plant.gravity,
             filter_groups: plant.filter_groups.len(),
             excluded: plant.excluded.len(),
+            excluded_geometries: plant.excluded_geometries.len(),
+            contact_pairs: plant.contact_pairs.len(),
             deformables: plant.deformables.len(),
             num_joined: plant.islands.num_joined(),
             is_source: registration.is_some(),
@@ -88,6 +92,8 @@ impl PlantMark {
         plant.num_joints_as_child.truncate(self.bodies);
         plant.default_free_poses.truncate(self.bodies);
         plant.constraints.truncate(self.constraints);
+        let constraints = self.constraints;
+        plant.inactive_constraints.retain(|i| *i < constraints);
         plant.equalities.truncate(self.equalities);
         plant.force_elements.truncate(self.force_elements);
         plant.keyframes.truncate(self.keyframes);
@@ -95,6 +101,8 @@ impl PlantMark {
         plant.sites.truncate(self.sites);
         plant.filter_groups.truncate(self.filter_groups);
         plant.excluded.truncate(self.excluded);
+        plant.excluded_geometries.truncate(self.excluded_geometries);
+        plant.contact_pairs.truncate(self.contact_pairs);
         plant.deformables.truncate(self.deformables);
         plant.gravity = self.gravity;
         let instances = self.model_instances;

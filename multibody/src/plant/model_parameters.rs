@@ -374,11 +374,12 @@ impl<T: Scalar> ParameterReader<'_, T> {
         all
     }
 
-    /// Returns the reflected inertia of all motors of a joint.
+    /// Returns the reflected inertia of all motors of a joint, with its armature.
     fn reflected(&self, joint: JointIndex) -> T {
         let motors = self.plant.actuators.iter().enumerate();
         let motors = motors.filter(|(_, motor)| motor.joint == joint);
-        motors.fold(T::zero(), |sum, (k, _)| {
+        let armature = self.plant.joints[joint.index()].armature;
+        motors.fold(T::from(armature), |sum, (k, _)| {
             let [rotor, gear] = self.rotor(k);
             sum + gear * gear * rotor
         })

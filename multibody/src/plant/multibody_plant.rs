@@ -13,7 +13,8 @@ use crate::model::{
 use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
 use nalgebra::{Isometry3, Vector3};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::{CoulombFriction, GeometryId};
 
 /// Source of the positions of the plant as a system.
 ///
@@ -63,8 +64,8 @@ pub enum PositionSource {
 ///
 /// In discrete time, the velocities at the end of a step minimize a convex cost that contains
 /// contact, friction, joint limits, constraints and the built-in controllers of actuators. In
-/// continuous time, contact is a stiff spring; the gains of controllers and joint limits have no
-/// effect, and constraints are an error.
+/// continuous time, contact is a stiff spring; the gains of controllers, joint limits and dry
+/// friction of joints have no effect, and constraints are an error.
 ///
 /// Bodies, joints and frames have names that are unique within their model instance; look-ups take
 /// `name` or `model::name`.
@@ -92,6 +93,8 @@ pub struct MultibodyPlant {
     pub(super) joints: Vec<Joint>,
     pub(super) actuators: Vec<JointActuator>,
     pub(super) constraints: Vec<Constraint>,
+    /// Constraints that are off in a default context.
+    pub(super) inactive_constraints: BTreeSet<usize>,
     pub(super) equalities: Vec<ModelEquality>,
     pub(super) force_elements: Vec<ForceElement>,
     pub(super) deformables: Vec<DeformableBody>,
@@ -106,6 +109,12 @@ pub struct MultibodyPlant {
     pub(super) filter_groups: Vec<CollisionFilterGroup>,
     /// Pairs of bodies that are not tested against each other.
     pub(super) excluded: Vec<(BodyIndex, BodyIndex)>,
+    /// Pairs of sets of geometries that are not tested against each other.
+    pub(super) excluded_geometries: Vec<[Vec<GeometryId>; 2]>,
+    /// Pairs that collide whatever the filters are, the lower first, with their friction.
+    pub(super) contact_pairs: Vec<([GeometryId; 2], Option<CoulombFriction>)>,
+    /// The pairs that have their own friction; empty before `finalize`.
+    pub(super) pair_friction: BTreeMap<[GeometryId; 2], CoulombFriction>,
     pub(super) default_free_poses: Vec<Option<Isometry3<f64>>>,
     /// Per body the number of joints whose child it is.
     pub(super) num_joints_as_child: Vec<u32>,
@@ -115,6 +124,8 @@ pub struct MultibodyPlant {
     pub(super) topology: Option<Topology>,
     /// The trees of the topology; empty before `finalize`.
     pub(super) trees: Trees,
+    /// Velocities with dry friction and its largest force (N m or N); empty before `finalize`.
+    pub(super) dry_friction: Vec<(usize, f64)>,
     pub(super) registration: Option<GeometryRegistration>,
 }
 
@@ -138,6 +149,7 @@ impl MultibodyPlant {
             joints: vec![],
             actuators: vec![],
             constraints: vec![],
+            inactive_constraints: BTreeSet::new(),
             equalities: vec![],
             force_elements: vec![],
             deformables: vec![],
@@ -150,6 +162,9 @@ impl MultibodyPlant {
             sites: vec![],
             filter_groups: vec![],
             excluded: vec![],
+            excluded_geometries: vec![],
+            contact_pairs: vec![],
+            pair_friction: BTreeMap::new(),
             default_free_poses: vec![],
             num_joints_as_child: vec![],
             taken: ElementNames::default(),
@@ -157,6 +172,7 @@ impl MultibodyPlant {
             position_source: PositionSource::State,
             topology: None,
             trees: Trees::default(),
+            dry_friction: vec![],
             registration: None,
         };
         // In the order of `ModelInstanceIndex::WORLD` and `DEFAULT`.

@@ -258,8 +258,25 @@ impl MultibodyPlant {
                 f(pair[0], pair[1]);
             }
         }
+        let trees = |joints: &[(JointIndex, f64)]| -> SmallVec<[usize; 2]> {
+            let joints = joints.iter();
+            joints.filter_map(|(j, _)| self.joint_tree(*j)).collect()
+        };
+        for actuator in &self.actuators {
+            if let Some(first) = self.joint_tree(actuator.joint) {
+                trees(&actuator.coupled)
+                    .into_iter()
+                    .for_each(|other| f(first, other));
+            }
+        }
         for element in &self.force_elements {
             let bodies = match element {
+                ForceElement::TendonSpring { joints, .. } => {
+                    for pair in trees(joints).windows(2) {
+                        f(pair[0], pair[1]);
+                    }
+                    continue;
+                }
                 ForceElement::LinearSpringDamper { body_a, body_b, .. } => [*body_a, *body_b],
                 ForceElement::LinearBushingRollPitchYaw {
                     frame_a, frame_c, ..

@@ -2,6 +2,7 @@
 
 use super::contact::SceneContacts;
 use super::contact_materials::ContactMaterials;
+use super::controllers::{controller, explicit_effort};
 use super::deformable::DeformableWork;
 use super::dynamics_result::DynamicsResult;
 use super::inputs::{ConstraintStatus, StepInputs};
@@ -15,7 +16,7 @@ use crate::discrete::{
 use crate::dynamics::MultibodyForces;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
-use crate::model::{BodyIndex, JointIndex, PdControllerGains};
+use crate::model::{BodyIndex, JointIndex};
 use crate::spatial::SpatialVector;
 use crate::tree::KinematicTree;
 use std::sync::Arc;
@@ -142,9 +143,17 @@ impl MultibodyPlant {
             if implicit(k) {
                 continue;
             }
-            let u = clamped(inputs.actuation[k], actuator.effort_limit);
+            let start = |joint: JointIndex| topology.starts[joint.index()];
+            let motion = (
+                actuator.weighted(|joint| positions.q[start(joint).0]),
+                actuator.weighted(|joint| velocities.v[start(joint).1]),
+            );
+            let u = explicit_effort(actuator, inputs.actuation[k], motion);
             net_actuation[k] = u;
-            forces.generalized[topology.starts[actuator.joint.index()].1] += u;
+            forces.generalized[start(actuator.joint).1] += u;
+            for (joint, ratio) in &actuator.coupled {
+                forces.generalized[start(*joint).1] += u * *ratio;
+            }
         }
         for (sum, f) in forces.generalized.iter_mut().zip(inputs.generalized_force) {
             *sum += *f;
@@ -230,9 +239,12 @@ impl MultibodyPlant {
         };
         let controlled = |k: usize| {
             let actuator = &self.actuators[k];
-            let gains = actuator.controller_gains.filter(|g| g.p + g.d > 0.0)?;
-            let desired = inputs.desired[k]?;
-            (!joint_locked(actuator.joint)).then_some((gains, desired))
+            let position = |joint: JointIndex| positions.q[topology.starts[joint.index()].0];
+            let position = actuator.weighted(position);
+            let law = controller(actuator, inputs.actuation[k], inputs.desired[k], position)?;
+            let mut others = actuator.coupled.iter().map(|(joint, _)| *joint);
+            let locked = joint_locked(actuator.joint) || others.any(joint_locked);
+            (!locked).then_some(law)
         };
         let fail = |failure| self.step_error(trees, &failure);
         let net_actuation = &mut out.net_actuation;
@@ -324,36 +336,34 @@ impl MultibodyPlant {
     }
 
     /// Finds where joint limits, controllers and constraints act, at the start of a step with its
-    /// free motion. `controlled` returns gains and desired state of an actuator with a controller.
+    /// free motion. `controlled` returns the law of an actuator with a controller.
     fn update_sites<T: Scalar>(
         &self,
         sites: &mut StepSites<T>,
         step: &StepInputs<'_, T>,
         (start, v_star): (&StepStart<'_, T>, &[f64]),
         sleepers: &Sleepers,
-        controlled: impl Fn(usize) -> Option<(PdControllerGains, (T, T))>,
+        controlled: impl Fn(usize) -> Option<ControllerParameters<T>>,
     ) -> Result<()> {
         let topology = self.finalized("the discrete step")?;
         let (positions, status) = (step.positions, step.status);
         sites.clear();
         self.add_limits(sites, start, v_star)?;
         for (k, actuator) in self.actuators.iter().enumerate() {
-            let Some((gains, (qd, vd))) = controlled(k) else {
+            let Some(law) = controlled(k) else {
                 continue;
             };
-            let (q, v) = topology.starts[actuator.joint.index()];
-            if sleepers.is_asleep(self.trees.of_velocity(v)) {
+            let velocity = |joint: JointIndex| topology.starts[joint.index()].1;
+            let asleep = |joint| sleepers.is_asleep(self.trees.of_velocity(velocity(joint)));
+            if asleep(actuator.joint) || actuator.coupled.iter().any(|(joint, _)| asleep(*joint)) {
                 continue;
             }
-            let law = ControllerParameters {
-                gains: (gains.p, gains.d),
-                error: qd - positions.q[q],
-                desired_velocity: vd,
-                feed_forward: step.inputs.actuation[k],
-                effort_limit: actuator.effort_limit,
-            };
-            sites.push_controller(k, v, law);
+            let others = actuator.coupled.iter();
+            let others = others.map(|(joint, ratio)| (velocity(*joint), *ratio));
+            let first = std::iter::once((velocity(actuator.joint), 1.0));
+            sites.push_controller(k, first.chain(others).collect(), law);
         }
+        self.add_dry_friction(sites, start);
         for (i, constraint) in self.constraints.iter().enumerate() {
             let is_active = !status.inactive.get(i).copied().unwrap_or(false);
             let asleep = |tree: &usize| sleepers.is_asleep(*tree);
@@ -448,13 +458,5 @@ impl MultibodyPlant {
                 ),
             ),
         }
-    }
-}
-
-fn clamped<T: Scalar>(u: T, limit: f64) -> T {
-    match u.re() {
-        x if x > limit => T::from(limit),
-        x if x < -limit => T::from(-limit),
-        _ => u,
     }
 }

@@ -50,16 +50,21 @@ impl<T: Scalar> StepSites<T> {
         let sites = self.list.iter().map(|(site, _)| site);
         self.roles.iter().copied().zip(sites)
     }
-    /// Adds an actuator with gains on a velocity.
+    /// Adds an actuator with gains on a sum of velocities with coefficients.
     #[inline]
     pub(super) fn push_controller(
         &mut self,
         actuator: usize,
-        velocity: usize,
+        velocities: SmallVec<[(usize, f64); 2]>,
         law: ControllerParameters<T>,
     ) {
-        let site = Site::Velocities(smallvec![(velocity, 1.0)]);
+        let site = Site::Velocities(velocities);
         self.push(SiteRole::Actuator(actuator), site, SiteLaw::Controller(law));
+    }
+    /// Adds dry friction of at most `force` on a velocity.
+    pub(super) fn push_friction(&mut self, velocity: usize, force: f64) {
+        let site = Site::Velocities(smallvec![(velocity, 1.0)]);
+        self.push(SiteRole::Joint, site, SiteLaw::DryFriction(force));
     }
     #[inline]
     fn push(&mut self, role: SiteRole, site: Site<T>, law: SiteLaw<T>) {

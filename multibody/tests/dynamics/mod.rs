@@ -1,8 +1,10 @@
 //! Kinematics and dynamics, compared with values recorded from Drake 1.51.1 and with each other by
 //! time derivatives.
 
+mod affine_control;
 mod curvilinear;
 pub(crate) mod discrete;
+mod dry_friction;
 mod few_variables;
 mod forward;
 mod hostile;

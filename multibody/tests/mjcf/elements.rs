@@ -367,8 +367,10 @@ fn limits_of_motors_scale_with_the_gear() {
     let actuators = r.plant.actuators();
     assert_eq!(actuators[0].effort_limit(), 20.0);
     assert_eq!(actuators[1].effort_limit(), 10.0);
-    let gains = actuators[1].controller_gains().unwrap();
-    assert_eq!((gains.p, gains.d), (12.0, 4.0));
+    let control = actuators[1].affine_control().unwrap();
+    assert_eq!(control.bias, [0.0, -3.0, -1.0]);
+    // The control is a length, 2 q.
+    assert_eq!(control.control_at(0.25), Some(0.5));
 }
 
 #[test]

@@ -4,13 +4,18 @@
 
 mod annotations;
 mod compiler;
+mod contact;
+mod controls;
 mod diagnostics;
 mod drives;
 mod elements;
+mod equalities;
 mod files;
 mod geoms;
 mod hostile;
+mod motion;
 mod mujoco;
+mod tendons;
 
 use crate::support::loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};

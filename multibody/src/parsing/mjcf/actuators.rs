@@ -1,4 +1,4 @@
-//! `<actuator>`: motors on joints.
+//! `<actuator>`: motors on joints, where a file is read as by Drake.
 
 use super::builder::MjcfBuilder;
 use super::tree::ElementRef;
@@ -102,7 +102,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let gear = match node.numbers("gear")?.as_deref() {
             None => 1.0,
             Some(all @ ([gear] | [gear, _, _, _, _, _])) => {
-                check_gear(node, all, self.document.main_compiler().as_drake());
+                check_gear(node, all);
                 *gear
             }
             Some(other) => {
@@ -116,16 +116,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
         };
         let joint = self.joint(node, "joint", joint)?;
-        let as_drake = self.document.main_compiler().as_drake();
-        let limit = match node.tag() {
-            // In Drake, limits are those of the effort at the joint in any case.
-            _ if as_drake => control.min(force),
-            "position" => force * gear.abs(),
-            _ => control.min(force) * gear.abs(),
-        };
-        let limit = if limit.is_nan() { 0.0 } else { limit };
         let plant = &mut self.target.plant;
-        let actuator = plant.add_joint_actuator(&name, joint, limit);
+        // Limits are those of the effort at the joint in any case.
+        let actuator = plant.add_joint_actuator(&name, joint, control.min(force));
         let actuator = actuator.map_err(|e| node.error(e))?;
         let armature = self
             .armatures
@@ -139,26 +132,17 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         set.map_err(|e| node.error_at("gear", e))?;
         if node.tag() == "position" {
             node.ignore_attributes(&IGNORED_IN_POSITION);
-            if as_drake {
-                let why = "Drake's name for the damping gain is 'kd'";
-                node.ignore_attributes(&[("kv", why)]);
-            }
-            if control.is_finite() && !as_drake {
-                node.ignore_attributes(&[("ctrlrange", "set points are not limited")]);
-            } else if control.is_finite() {
+            let why = "Drake's name for the damping gain is 'kd'";
+            node.ignore_attributes(&[("kv", why)]);
+            if control.is_finite() {
                 node.warning_grouped(
                     "ctrlrange",
                     "'ctrlrange' of <position> limits the effort and not the set point, as in \
                      Drake; give the limit of the effort as 'forcerange'",
                 );
             }
-            // MuJoCo's servo acts on the position times the gear.
-            let (damping, scale) = match as_drake {
-                true => ("kd", 1.0),
-                false => ("kv", gear * gear),
-            };
-            let p = node.number("kp")?.unwrap_or(1.0) * scale;
-            let d = node.number(damping)?.unwrap_or(0.0) * scale;
+            let p = node.number("kp")?.unwrap_or(1.0);
+            let d = node.number("kd")?.unwrap_or(0.0);
             if (p, d) != (0.0, 0.0) {
                 let set = plant.set_controller_gains(actuator, PdControllerGains { p, d });
                 set.map_err(|e| node.error_at("kp", e))?;
@@ -193,7 +177,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 }
 
 /// Warns about what a gear asks for: it only relates the armature to the inertia of a rotor.
-fn check_gear(node: ElementRef<'_>, gear: &[f64], as_drake: bool) {
+fn check_gear(node: ElementRef<'_>, gear: &[f64]) {
     if gear.iter().skip(1).any(|x| *x != 0.0) {
         node.warning_grouped(
             "gear",
@@ -205,9 +189,7 @@ fn check_gear(node: ElementRef<'_>, gear: &[f64], as_drake: bool) {
         return;
     }
     let what = match node.tag() {
-        "position" if as_drake => "the gains act on the position of the joint",
-        "position" => "the set point is a position of the joint",
-        _ if !as_drake => "the input is an effort at the joint; the limits are scaled",
+        "position" => "the gains act on the position of the joint",
         _ => "the input and its limits are efforts at the joint",
     };
     let message = format!("'gear' of <{}> does not scale efforts: {what}", node.tag());

@@ -4,7 +4,7 @@ use super::builder::{MjcfBuilder, QposBlock};
 use super::compiler::z_to;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{BodyIndex, FixedOffsetFrame, Keyframe, ModelCamera};
+use crate::model::{BodyIndex, FixedOffsetFrame, JointActuatorIndex, Keyframe, ModelCamera};
 use nalgebra::{Unit, Vector3};
 use std::f64::consts::PI;
 use tarragon_framework::math;
@@ -22,11 +22,19 @@ const IGNORED_IN_CAMERA: [(&str, &str); 8] = [
 ];
 const POSITIONS_ONLY: &str = "keyframes hold positions only";
 const IGNORED_IN_KEY: [(&str, &str); 5] = [
+    ("ctrl", POSITIONS_ONLY),
     ("qvel", POSITIONS_ONLY),
     ("act", POSITIONS_ONLY),
-    ("ctrl", POSITIONS_ONLY),
     ("mpos", POSITIONS_ONLY),
     ("mquat", POSITIONS_ONLY),
+];
+const NO_SUCH_STATE: &str = "keyframes hold positions and controls only";
+/// Attributes of keyframes that are ignored where a file is read as by MuJoCo.
+const IGNORED_IN_KEY_AS_IN_MUJOCO: [(&str, &str); 4] = [
+    ("qvel", NO_SUCH_STATE),
+    ("act", NO_SUCH_STATE),
+    ("mpos", NO_SUCH_STATE),
+    ("mquat", NO_SUCH_STATE),
 ];
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
@@ -106,10 +114,20 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             node.ignored("<keyframe> must hold <key> elements");
             return Ok(());
         }
-        node.ignore_attributes(&IGNORED_IN_KEY);
-        let Some(qpos) = node.numbers("qpos")? else {
-            return Ok(());
+        let controls = match self.document.main_compiler().as_drake() {
+            true => {
+                node.ignore_attributes(&IGNORED_IN_KEY);
+                vec![]
+            }
+            false => {
+                node.ignore_attributes(&IGNORED_IN_KEY_AS_IN_MUJOCO);
+                self.read_controls(node)?
+            }
         };
+        let qpos = node.numbers("qpos")?;
+        if qpos.is_none() && controls.is_empty() {
+            return Ok(());
+        }
         let size = |c: &QposBlock| match c {
             QposBlock::Free(_) => 7,
             QposBlock::Ball(_) => 4,
@@ -119,7 +137,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let name = node
             .name()
             .map_or_else(|| format!("key{number}"), String::from);
-        if qpos.len() != expected {
+        if let Some(qpos) = qpos.as_ref().filter(|qpos| qpos.len() != expected) {
             let message = format!(
                 "keyframe '{name}' is left out: 'qpos' has {} numbers, but the joints that were \
                  read have {expected} positions",
@@ -133,13 +151,15 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             model_instance: self.instance,
             positions: vec![],
             free_poses: vec![],
+            controls,
         };
         let quaternion = |q: &[f64]| {
             let q = math::quaternion_wxyz([q[0], q[1], q[2], q[3]]);
             q.ok_or_else(|| node.error_at("qpos", "a quaternion must not be zero"))
         };
-        let mut rest = &*qpos;
-        for coordinate in &self.coordinates {
+        let mut rest = qpos.as_deref().unwrap_or_default();
+        let coordinates = self.coordinates.iter().filter(|_| qpos.is_some());
+        for coordinate in coordinates {
             let (own, others) = rest.split_at(size(coordinate));
             rest = others;
             match coordinate {
@@ -157,5 +177,23 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
         let added = self.target.plant.add_keyframe(keyframe);
         added.map_err(|e| node.error(e))
+    }
+
+    /// Reads the controls of a keyframe, one per actuator of the file.
+    fn read_controls(&self, node: ElementRef<'_>) -> Parsed<Vec<(JointActuatorIndex, f64)>> {
+        let given = node.numbers("ctrl")?.unwrap_or_default();
+        let expected = self.actuators.len();
+        if !given.is_empty() && given.len() != expected {
+            let message = format!(
+                "'ctrl' of a keyframe is ignored: it has {} numbers, but there are {expected} \
+                 actuators",
+                given.len()
+            );
+            node.warning_at("ctrl", message);
+            return Ok(vec![]);
+        }
+        let controls = self.actuators.iter().zip(given);
+        let controls = controls.filter_map(|(actuator, input)| Some(((*actuator)?, input)));
+        Ok(controls.collect())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::builder::MjcfBuilder;
 use super::compiler::InertiaFromGeom;
+use super::geoms::Geom;
 use super::mesh_inertia::RigidInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
@@ -31,17 +32,22 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let childclass = self.childclass(world, None);
         let identity = Isometry3::identity();
         for geom in self.document.read_geoms(world, childclass, false) {
-            geom.register(BodyIndex::WORLD, self.target);
-            if let Some(name) = geom.collision_name() {
-                let bodies = &mut self.collision_bodies;
-                bodies.insert(name.into(), BodyIndex::WORLD);
-            }
+            self.add_geom(&geom, BodyIndex::WORLD);
         }
         self.add_annotations(world, BodyIndex::WORLD, childclass);
         let mut waiting = bodies_in(world, BodyIndex::WORLD, identity, childclass);
         while let Some(next) = waiting.pop() {
             // The children of a body that could not be added are left out with it.
             waiting.extend(self.add_body(&next).unwrap_or_default());
+        }
+    }
+
+    fn add_geom(&mut self, geom: &Geom<'_>, body: BodyIndex) {
+        let registered = geom.register(body, self.target);
+        self.collision_masks.extend(registered);
+        if let Some(name) = geom.collision_name() {
+            let id = registered.map(|(id, _)| id);
+            self.collision_geoms.insert(name.into(), (body, id));
         }
     }
 
@@ -109,10 +115,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         self.poses.insert(body, x_wb);
         self.add_joints(node, body, parent, &x_pb, &x_wb, childclass);
         for geom in &geoms {
-            geom.register(body, self.target);
-            if let Some(name) = geom.collision_name() {
-                self.collision_bodies.insert(name.into(), body);
-            }
+            self.add_geom(geom, body);
         }
         self.add_annotations(node, body, childclass);
         Ok(bodies_in(node, body, x_wb, childclass))

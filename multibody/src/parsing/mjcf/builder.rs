@@ -2,10 +2,11 @@
 
 use super::sections::GlobalSections;
 use super::tree::ElementRef;
-use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
+use crate::model::{BodyIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 use crate::parsing::target::ParseTarget;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::GeometryId;
 
 /// A block of coordinates of MuJoCo's `qpos`.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,26 @@ pub(super) enum QposBlock {
     Ball(JointIndex),
     /// An angle or a distance.
     Single(JointIndex),
+}
+
+/// A spring and a damper of a joint by their effect.
+#[derive(Clone, Copy)]
+pub(super) struct SpringDamper<'d> {
+    pub(super) node: ElementRef<'d>,
+    pub(super) joint: JointIndex,
+    /// Position without spring force (rad or m).
+    pub(super) rest: f64,
+    /// Time constant (s) and damping ratio.
+    pub(super) wanted: [f64; 2],
+}
+
+/// A sum of positions of joints with coefficients.
+#[derive(Clone, Debug)]
+pub(super) struct FixedTendon {
+    /// Joints and coefficients, none of which is 0.
+    pub(super) joints: Vec<(JointIndex, f64)>,
+    /// Limits of the length.
+    pub(super) range: Option<[f64; 2]>,
 }
 
 /// Builder that adds the content of a document to a plant.
@@ -29,10 +50,22 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     /// Names of all bodies of the file.
     pub(super) names: BTreeSet<&'d str>,
     pub(super) joints: BTreeMap<&'d str, JointIndex>,
-    /// Bodies of the geoms that have collision geometry, by the names of the geoms.
-    pub(super) collision_bodies: BTreeMap<String, BodyIndex>,
+    /// Geoms that have collision geometry, by name, with their bodies; without geometry if there is
+    /// no scene.
+    pub(super) collision_geoms: BTreeMap<String, (BodyIndex, Option<GeometryId>)>,
+    /// Collision geometry with `contype` and `conaffinity`.
+    pub(super) collision_masks: Vec<(GeometryId, [u32; 2])>,
     /// Armature of each joint, which is inertia that is added along the joint, and its element.
     pub(super) armatures: BTreeMap<JointIndex, (f64, ElementRef<'d>)>,
+    /// Positions of joints without spring force (rad or m).
+    pub(super) spring_positions: BTreeMap<JointIndex, f64>,
+    /// Springs whose stiffness and damping follow from the inertia of all bodies.
+    pub(super) spring_dampers: Vec<SpringDamper<'d>>,
+    /// Least and largest effort of all actuators of a joint, where there is a limit.
+    pub(super) effort_ranges: BTreeMap<JointIndex, ([f64; 2], ElementRef<'d>)>,
+    /// Actuators in the order of the file; `None` for those that are left out.
+    pub(super) actuators: Vec<Option<JointActuatorIndex>>,
+    pub(super) tendons: BTreeMap<&'d str, FixedTendon>,
     /// Blocks of `qpos`, in order.
     pub(super) coordinates: Vec<QposBlock>,
     pub(super) num_cameras: usize,

@@ -1,9 +1,12 @@
 //! `<contact>`: pairs that are excluded from or added to the collision tests.
 
 use super::builder::MjcfBuilder;
+use super::contact_properties::read_condim;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::BodyIndex;
+use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::{CoulombFriction, GeometryId};
 
 /// Attributes of `<pair>` that are ignored, with the reasons.
 const IGNORED_IN_PAIR: [(&str, &str); 7] = [
@@ -15,19 +18,26 @@ const IGNORED_IN_PAIR: [(&str, &str); 7] = [
     ("solref", OF_THE_GEOMS),
     ("solreffriction", OF_THE_GEOMS),
 ];
+/// Number of pairs of masks from which on they are ignored, because every two of them may be a
+/// collision filter.
+const MOST_MASKS: usize = 256;
 const OF_THE_GEOMS: &str = "contact properties are those of the two geoms";
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_contact(&mut self, root: ElementRef<'d>) {
+        if let Err(error) = self.exclude_masks(root) {
+            root.error(error);
+        }
         for node in root.children_named("contact").flat_map(|c| c.children()) {
             let node = self.document.defaults.apply(node, None);
             // Errors were reported.
             let _ = match node.tag() {
                 "exclude" => self.add_exclude(node),
-                "pair" => {
+                "pair" if self.document.main_compiler().as_drake() => {
                     self.check_pair(node);
                     Ok(())
                 }
+                "pair" => self.add_pair(node),
                 _ => {
                     node.ignored("the element is unknown");
                     Ok(())
@@ -68,7 +78,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 node.warning("<pair> without 'geom1' and 'geom2' is ignored");
                 return;
             };
-            let Some(body) = self.collision_bodies.get(name) else {
+            let Some((body, _)) = self.collision_geoms.get(name) else {
                 let message =
                     format!("<pair> is ignored: there is no geom '{name}' with collision geometry");
                 node.warning_at(at, message);
@@ -85,4 +95,69 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             );
         }
     }
+
+    /// Excludes the pairs of geoms whose `contype` and `conaffinity` do not match, where the file
+    /// is read as by MuJoCo.
+    fn exclude_masks(&mut self, root: ElementRef<'_>) -> crate::Result<()> {
+        let mut groups: BTreeMap<[u32; 2], Vec<GeometryId>> = BTreeMap::new();
+        for (id, masks) in &self.collision_masks {
+            groups.entry(*masks).or_default().push(*id);
+        }
+        if groups.len() > MOST_MASKS {
+            root.warning(format!(
+                "'contype' and 'conaffinity' of <geom> are ignored: there must be at most \
+                 {MOST_MASKS} different pairs of them, got {}",
+                groups.len()
+            ));
+            return Ok(());
+        }
+        for (k, ([type_a, affinity_a], a)) in groups.iter().enumerate() {
+            for ([type_b, affinity_b], b) in groups.iter().skip(k) {
+                if type_a & affinity_b == 0 && type_b & affinity_a == 0 {
+                    let plant = &mut self.target.plant;
+                    plant.exclude_collisions_between_geometries(a, b)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a `<pair>` where the file is read as by MuJoCo: it collides whatever the filters are,
+    /// and may have its own friction.
+    fn add_pair(&mut self, node: ElementRef<'_>) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED_IN_PAIR[2..]);
+        let mut ids = [None; 2];
+        for (at, id) in ["geom1", "geom2"].into_iter().zip(&mut ids) {
+            let Some(name) = node.own_text(at) else {
+                node.warning("<pair> without 'geom1' and 'geom2' is ignored");
+                return Ok(());
+            };
+            let Some((_, found)) = self.collision_geoms.get(name) else {
+                node.warning_at(at, format!("<pair> is ignored: there is no geom '{name}'"));
+                return Ok(());
+            };
+            *id = *found;
+        }
+        let friction = node.numbers("friction")?;
+        let own = friction.as_deref().and_then(<[f64]>::first).copied();
+        let mu = match read_condim(node)? {
+            Some(1.0) => Some(0.0),
+            _ => own,
+        };
+        let friction = mu.map(|mu| CoulombFriction::new(mu, mu)).transpose();
+        let friction = friction.map_err(|e| node.error_at("friction", e))?;
+        let [Some(a), Some(b)] = ids else {
+            return Ok(());
+        };
+        let added = self.target.plant.add_contact_pair(a, b, friction);
+        added.map_err(|e| node.error(e))
+    }
+}
+
+/// Returns the names of all geoms in `<pair>` elements.
+pub(super) fn paired_geoms(root: ElementRef<'_>) -> BTreeSet<String> {
+    let contact = root.children_named("contact");
+    let pairs = contact.flat_map(|c| c.children_named("pair"));
+    let names = pairs.flat_map(|pair| ["geom1", "geom2"].map(|at| pair.own_text(at)));
+    names.flatten().map(String::from).collect()
 }

@@ -25,6 +25,25 @@ const INHERITED: [&str; 9] = [
     "camera", "equality", "geom", "joint", "material", "mesh", "pair", "site", "tendon",
 ];
 
+/// Replaces gain and bias by those of a muscle: in MuJoCo, a class with a `muscle` passes them to
+/// all actuators, of which servos keep what they do not set themselves.
+fn set_muscle_parameters(attributes: &mut Vec<Attribute>) {
+    let Some(place) = attributes.first().map(|a| a.place) else {
+        return;
+    };
+    let given = |name: &str, default: &str| {
+        let own = attributes.iter().find(|a| a.name == name);
+        own.map_or(default.to_owned(), |a| a.value.clone())
+    };
+    let value = format!("{} {}", given("range", "0.75 1.05"), given("force", "-1"));
+    attributes.retain(|a| !matches!(&*a.name, "gainprm" | "biasprm"));
+    attributes.extend(["gainprm", "biasprm"].map(|name| Attribute {
+        name: name.into(),
+        value: value.clone(),
+        place,
+    }));
+}
+
 /// Attributes by element; nested classes share those that they do not change.
 type ClassAttributes = BTreeMap<String, Arc<[Attribute]>>;
 
@@ -90,7 +109,11 @@ impl DefaultClasses {
             let base = if inherits { Some(class) } else { around };
             let base = base.and_then(|base| self.get(base, element.tag()));
             let attributes = overlay(element.own(), base.unwrap_or_default());
-            let attributes = attributes.cloned().collect();
+            let mut attributes: Vec<Attribute> = attributes.cloned().collect();
+            if inherits && element.tag() == "muscle" {
+                set_muscle_parameters(&mut attributes);
+            }
+            let attributes = attributes.into();
             let key = self.key(element.tag()).to_owned();
             let entry = self.classes.entry(class.into()).or_default();
             entry.insert(key, attributes);

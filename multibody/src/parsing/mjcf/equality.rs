@@ -1,17 +1,28 @@
 //! `<equality>`: constraints between bodies and between joints.
 //!
-//! `connect` becomes a ball constraint. Drake ignores all other kinds; `weld` and `joint` are kept
-//! in the plant without acting on it.
+//! `connect` becomes a ball constraint. Drake ignores all other kinds; where a file is read as by
+//! Drake, `weld` and `joint` are kept in the plant without acting on it.
 
 use super::builder::MjcfBuilder;
+use super::tendons::tendon_constraint;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{BallConstraint, BodyIndex, EqualityKind, ModelEquality, WeldConstraint};
-use nalgebra::Vector3;
+use crate::model::{
+    BallConstraint, BodyIndex, Constraint, EqualityKind, ModelEquality, TendonConstraint,
+    WeldConstraint,
+};
+use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
+/// The body of a site, and the pose of the site in it.
+type PlacedSite = (BodyIndex, Isometry3<f64>);
+
+/// Coefficients of the polynomial that an element without `polycoef` has.
+const LINEAR: [f64; 5] = [0.0, 1.0, 0.0, 0.0, 0.0];
 const RIGID: &str = "constraints of the plant are as stiff as its time step allows";
 const IGNORED_IN_CONNECT: [(&str, &str); 2] = [("solimp", RIGID), ("solref", RIGID)];
+const IGNORED_IN_WELD: [(&str, &str); 3] =
+    [("solimp", RIGID), ("solref", RIGID), ("torquescale", RIGID)];
 const ALWAYS_ON: [(&str, &str); 1] =
     [("active", "constraints are on until a context disables them")];
 
@@ -24,10 +35,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 false => defaults.apply_as(node, "equality", None),
             };
             // Errors were reported.
+            let as_drake = self.document.main_compiler().as_drake();
             let _ = match node.tag() {
-                "connect" => self.add_connect(node),
-                "weld" => self.keep_weld(node),
-                "joint" => self.keep_joint(node),
+                "connect" if as_drake => self.add_connect(node),
+                "weld" if as_drake => self.keep_weld(node),
+                "joint" if as_drake => self.keep_joint(node),
+                "connect" | "weld" | "joint" => self.add_acting_equality(node),
+                "tendon" if !as_drake => self.add_acting_equality(node),
                 _ => {
                     node.ignored("this kind of constraint is not supported");
                     Ok(())
@@ -50,9 +64,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             node.ignore_attributes(&ALWAYS_ON);
         }
         let Some(body1) = node.own_text("body1") else {
-            let sites = (node.own_text("site1"), node.own_text("site2"));
-            if let (Some(site1), Some(site2)) = sites {
-                return self.connect_sites(node, site1, site2);
+            if let (Some(_), Some(_)) = (node.own_text("site1"), node.own_text("site2")) {
+                node.ignored("constraints between sites are not supported");
+                return Ok(());
             }
             return Err(node.error("<connect> has no attributes 'body1' and 'anchor'"));
         };
@@ -65,31 +79,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             body_b: self.other_body(node, "body2")?,
             // The position of the anchor in the default configuration.
             p_bq: None,
-        };
-        let added = self.target.plant.add_ball_constraint(ball);
-        added.map_err(|e| node.error(e))
-    }
-
-    /// Connects two sites, which need not coincide in the configuration of the file.
-    fn connect_sites(&mut self, node: ElementRef<'_>, site1: &str, site2: &str) -> Parsed<()> {
-        if self.document.main_compiler().as_drake() {
-            node.ignored("constraints between sites are not supported");
-            return Ok(());
-        }
-        let place = |at: &str, name: &str| {
-            let mut sites = self.target.plant.sites().iter();
-            let site = sites
-                .find(|s| s.name() == name && s.model_instance() == self.instance)
-                .ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))?;
-            Ok((site.body(), site.pose_in_body().translation.vector))
-        };
-        let (body_a, p_ap) = place("site1", site1)?;
-        let (body_b, p_bq) = place("site2", site2)?;
-        let ball = BallConstraint {
-            body_a,
-            p_ap,
-            body_b,
-            p_bq: Some(p_bq),
         };
         let added = self.target.plant.add_ball_constraint(ball);
         added.map_err(|e| node.error(e))
@@ -138,6 +127,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     fn keep_joint(&mut self, node: ElementRef<'_>) -> Parsed<()> {
+        let kind = self.read_joint_equality(node)?;
+        self.keep(node, kind)
+    }
+
+    /// Reads an equality of one joint or two.
+    fn read_joint_equality(&self, node: ElementRef<'_>) -> Parsed<EqualityKind> {
         let Some(joint1) = node.own_text("joint1") else {
             return Err(node.error("<joint> of <equality> has no attribute 'joint1'"));
         };
@@ -146,7 +141,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let joint1 = joint1
             .map(|name| self.joint(node, "joint2", name))
             .transpose()?;
-        let numbers = node.numbers("polycoef")?.unwrap_or(vec![0.0, 1.0]);
+        let numbers = node.numbers("polycoef")?.unwrap_or_default();
         if numbers.len() > 5 {
             let message = format!(
                 "'polycoef' must have at most 5 numbers, got {}",
@@ -154,13 +149,204 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             );
             return Err(node.error_at("polycoef", message));
         }
-        let mut coefficients = [0.0; 5];
+        let mut coefficients = LINEAR;
         coefficients[..numbers.len()].copy_from_slice(&numbers);
-        let kind = EqualityKind::Joint {
+        Ok(EqualityKind::Joint {
             joint0,
             joint1,
             coefficients,
+        })
+    }
+
+    /// Adds an equality as a constraint, where a file is read as by MuJoCo.
+    fn add_acting_equality(&mut self, node: ElementRef<'_>) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED_IN_WELD);
+        let constraint = match node.tag() {
+            "connect" => self.read_connect(node)?,
+            "weld" => self.read_weld(node)?,
+            "tendon" => match self.read_tendon_equality(node)? {
+                Some(constraint) => constraint,
+                None => return Ok(()),
+            },
+            _ => match self.read_joint_equality(node)? {
+                kind @ EqualityKind::Joint {
+                    joint1: Some(_),
+                    coefficients: [.., c2, c3, c4],
+                    ..
+                } if [c2, c3, c4] != [0.0; 3] => return self.keep(node, kind),
+                kind => self.joint_constraint(node, kind)?,
+            },
         };
-        self.keep(node, kind)
+        let plant = &mut self.target.plant;
+        let index = plant.constraints().len();
+        let added = plant.push_constraint(constraint);
+        let is_active = node.text("active").is_none_or(|a| a.trim() != "false");
+        let set = added.and_then(|()| plant.set_default_constraint_active(index, is_active));
+        set.map_err(|e| node.error(e))
+    }
+
+    /// Returns the frames of two sites, if the element names sites and no bodies.
+    fn read_sites(&self, node: ElementRef<'_>) -> Parsed<Option<[PlacedSite; 2]>> {
+        let sites = (node.own_text("site1"), node.own_text("site2"));
+        let (None, (Some(site1), Some(site2))) = (node.own_text("body1"), sites) else {
+            return Ok(None);
+        };
+        Ok(Some([
+            self.site_frame(node, "site1", site1)?,
+            self.site_frame(node, "site2", site2)?,
+        ]))
+    }
+
+    /// Returns the body of the site that an attribute names, and its pose in the body.
+    pub(super) fn site_frame(
+        &self,
+        node: ElementRef<'_>,
+        at: &str,
+        name: &str,
+    ) -> Parsed<PlacedSite> {
+        let mut sites = self.target.plant.sites().iter();
+        let site = sites
+            .find(|s| s.name() == name && s.model_instance() == self.instance)
+            .ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))?;
+        Ok((site.body(), *site.pose_in_body()))
+    }
+
+    /// Reads an equality of one fixed tendon or two; `None` unless it is linear.
+    fn read_tendon_equality(&self, node: ElementRef<'_>) -> Parsed<Option<Constraint>> {
+        let tendon = |at: &str| {
+            let name = node.own_text(at);
+            let found = name.map(|name| {
+                let found = self.tendons.get(name);
+                found.ok_or_else(|| {
+                    node.ignored("it must be between fixed tendons");
+                })
+            });
+            found.transpose()
+        };
+        let (Ok(Some(first)), Ok(second)) = (tendon("tendon1"), tendon("tendon2")) else {
+            return Ok(None);
+        };
+        let mut coefficients = LINEAR;
+        for (own, given) in coefficients
+            .iter_mut()
+            .zip(node.numbers("polycoef")?.unwrap_or_default())
+        {
+            *own = given;
+        }
+        let [constant, ratio, curved @ ..] = coefficients;
+        if second.is_some() && curved != [0.0; 3] {
+            node.ignored("the polynomial must be linear");
+            return Ok(None);
+        }
+        let mut joints = first.joints.clone();
+        let mut length = self.default_length(first) + constant;
+        if let Some(second) = second {
+            for (joint, coefficient) in &second.joints {
+                let term = -ratio * coefficient;
+                match joints.iter_mut().find(|(known, _)| known == joint) {
+                    Some((_, sum)) => *sum += term,
+                    None => joints.push((*joint, term)),
+                }
+            }
+            length -= ratio * self.default_length(second);
+        }
+        Ok(Some(Constraint::Tendon(TendonConstraint {
+            lower: length,
+            upper: length,
+            ..tendon_constraint(&joints)
+        })))
+    }
+
+    /// Returns the two bodies of an equality, and the pose of the second in the first.
+    fn read_bodies(&self, node: ElementRef<'_>) -> Parsed<(BodyIndex, BodyIndex, Isometry3<f64>)> {
+        let tag = node.tag();
+        let Some(body1) = node.own_text("body1") else {
+            let message = format!("<{tag}> must have 'body1', or 'site1' and 'site2'");
+            return Err(node.error(message));
+        };
+        let body_a = self.body(node, "body1", body1)?;
+        let body_b = self.other_body(node, "body2")?;
+        let pose = |body| self.poses.get(body).copied().unwrap_or_default();
+        Ok((body_a, body_b, pose(&body_a).inv_mul(&pose(&body_b))))
+    }
+
+    fn read_connect(&self, node: ElementRef<'_>) -> Parsed<Constraint> {
+        if let Some([(body_a, x_ap), (body_b, x_bq)]) = self.read_sites(node)? {
+            return Ok(Constraint::Ball(BallConstraint {
+                body_a,
+                p_ap: x_ap.translation.vector,
+                body_b,
+                p_bq: Some(x_bq.translation.vector),
+            }));
+        }
+        let (body_a, body_b, x_ab) = self.read_bodies(node)?;
+        let Some(anchor) = node.vector::<3>("anchor")? else {
+            return Err(node.error("<connect> has 'body1' but no attribute 'anchor'"));
+        };
+        let anchor = Vector3::from(anchor);
+        Ok(Constraint::Ball(BallConstraint {
+            body_a,
+            p_ap: anchor,
+            body_b,
+            // The configuration of the file, whatever the default positions become.
+            p_bq: Some(x_ab.inverse_transform_point(&anchor.into()).coords),
+        }))
+    }
+
+    fn read_weld(&self, node: ElementRef<'_>) -> Parsed<Constraint> {
+        if let Some([(body_a, x_ap), (body_b, x_bq)]) = self.read_sites(node)? {
+            return Ok(Constraint::Weld(WeldConstraint {
+                body_a,
+                x_ap,
+                body_b,
+                x_bq,
+            }));
+        }
+        let (body_a, body_b, x_ab) = self.read_bodies(node)?;
+        let anchor = Vector3::from(node.vector::<3>("anchor")?.unwrap_or_default());
+        let x_bq = math::pose(Default::default(), anchor);
+        let given = node.vector::<7>("relpose")?;
+        let given =
+            given.and_then(|[x, y, z, q @ ..]| Some((math::quaternion_wxyz(q)?, [x, y, z])));
+        Ok(Constraint::Weld(WeldConstraint {
+            body_a,
+            x_ap: match given {
+                Some((rotation, position)) => math::pose(rotation, Vector3::from(position)),
+                None => x_ab * x_bq,
+            },
+            body_b,
+            x_bq,
+        }))
+    }
+
+    /// Returns the constraint of an equality that is linear.
+    fn joint_constraint(&self, node: ElementRef<'_>, kind: EqualityKind) -> Parsed<Constraint> {
+        let equality = ModelEquality {
+            name: String::new(),
+            model_instance: self.instance,
+            active: true,
+            kind,
+        };
+        let plant = &self.target.plant;
+        if let Some(constraint) = plant.equality_as_constraint(&equality) {
+            return Ok(constraint);
+        }
+        let EqualityKind::Joint {
+            joint0,
+            coefficients: [constant, ..],
+            ..
+        } = equality.kind
+        else {
+            return Err(node.error("the equality must be linear"));
+        };
+        let joint = plant.check_single("equality", &[joint0]);
+        let joint = joint.and_then(|()| plant.joint(joint0));
+        let joint = joint.map_err(|e| node.error_at("joint1", e))?;
+        let fixed = joint.default_positions()[0] + constant;
+        Ok(Constraint::Tendon(TendonConstraint {
+            lower: fixed,
+            upper: fixed,
+            ..tendon_constraint(&[(joint0, 1.0)])
+        }))
     }
 }

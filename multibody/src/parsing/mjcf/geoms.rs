@@ -2,6 +2,7 @@
 
 use super::assets::{MaterialAsset, read_rgba};
 use super::compiler::{boolean, z_to};
+use super::contact_properties::{GeomContact, check_contact};
 use super::fit::fit;
 use super::mesh_asset::MeshAsset;
 use super::mesh_inertia::{self, RigidInertia, UnitSolid};
@@ -15,20 +16,13 @@ use nalgebra::{Isometry3, Unit, Vector3};
 use std::path::PathBuf;
 use tarragon_framework::math;
 use tarragon_geometry::{
-    BoxShape, Capsule, CoulombFriction, Cylinder, Ellipsoid, HalfSpace, IllustrationProperties,
-    PerceptionProperties, ProximityProperties, Rgba, Shape, Sphere, calc_mass_properties,
+    BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, HalfSpace, IllustrationProperties,
+    PerceptionProperties, Rgba, Shape, Sphere, calc_mass_properties,
 };
 
-const OWN_CONTACT: &str = "the plant's contact model has its own stiffness and dissipation";
-const IGNORED: [(&str, &str); 9] = [
+const IGNORED: [(&str, &str); 3] = [
     ("fluidcoef", "no medium is simulated"),
     ("fluidshape", "no medium is simulated"),
-    ("gap", "forces act wherever geoms overlap"),
-    ("margin", "forces act only where geoms overlap"),
-    ("priority", "contacts combine the properties of both geoms"),
-    ("solimp", OWN_CONTACT),
-    ("solmix", "contacts combine the properties of both geoms"),
-    ("solref", OWN_CONTACT),
     ("user", "user data is not supported"),
 ];
 
@@ -44,10 +38,9 @@ pub(super) struct Geom<'a> {
     x_bg: Isometry3<f64>,
     shape: Shape,
     visible: bool,
-    collides: bool,
+    contact: GeomContact,
     rgba: Rgba,
     texture: Option<PathBuf>,
-    friction: CoulombFriction,
     /// Mass properties, if requested; planes have none.
     pub(super) solid: Option<RigidInertia>,
 }
@@ -111,29 +104,13 @@ impl GlobalSections {
             .name()
             .map_or_else(|| format!("geom{index}"), String::from);
         node.ignore_attributes(&IGNORED);
+        check_contact(node, self.main_compiler().as_drake());
         let Some(read) = self.read_shape(node, &name)? else {
             return Ok(None);
         };
         let (shape, x_bg) = (read.shape, read.pose);
         let number = |name: &str, default| Ok(node.number(name)?.unwrap_or(default));
-        let (contype, conaffinity) = (number("contype", 1.0)?, number("conaffinity", 1.0)?);
-        let collides = contype != 0.0 || conaffinity != 0.0;
-        if collides && (contype, conaffinity) != (1.0, 1.0) {
-            let at = match node.text("contype") {
-                Some(_) => "contype",
-                None => "conaffinity",
-            };
-            let message = format!(
-                "contype={contype:?} and conaffinity={conaffinity:?} are ignored: the geom is tested \
-                 against all others"
-            );
-            node.warning_grouped(at, message);
-        }
-        if let Some(condim) = node.number("condim")?.filter(|c| *c != 3.0) {
-            let message = format!("condim={condim:?} is ignored: contacts have condim=3");
-            node.warning_grouped("condim", message);
-        }
-        let friction = read_friction(node)?;
+        let contact = self.read_contact(node, &name)?;
         let material = node
             .text("material")
             .and_then(|m| self.assets.materials.get(m));
@@ -159,10 +136,9 @@ impl GlobalSections {
             x_bg,
             shape,
             visible,
-            collides,
+            contact,
             texture,
             rgba: rgba.unwrap_or_else(grey),
-            friction,
             solid,
         }))
     }
@@ -401,40 +377,33 @@ impl GlobalSections {
     }
 }
 
-/// Reads the sliding friction of a geom.
-fn read_friction(node: ElementRef<'_>) -> Parsed<CoulombFriction> {
-    let numbers = node.numbers("friction")?.unwrap_or_default();
-    if numbers.len() > 1 {
-        let message = "torsional and rolling friction are ignored: only sliding friction is \
-                       supported";
-        node.warning_grouped("friction", message);
-    }
-    let mu = numbers.first().copied().unwrap_or(1.0);
-    CoulombFriction::new(mu, mu).map_err(|e| node.error_at("friction", e))
-}
-
 impl Geom<'_> {
     /// Returns the name of the geom if it has collision geometry.
     pub(super) fn collision_name(&self) -> Option<&str> {
-        self.collides.then_some(&*self.name)
+        self.contact.collides.then_some(&*self.name)
     }
 
-    /// Adds the geom to the scene.
-    pub(super) fn register(&self, body: BodyIndex, target: &mut ParseTarget<'_>) {
+    /// Adds the geom to the scene; returns its collision geometry with its masks, if there is one.
+    pub(super) fn register(
+        &self,
+        body: BodyIndex,
+        target: &mut ParseTarget<'_>,
+    ) -> Option<(GeometryId, [u32; 2])> {
         let result = self.register_visual(body, target).and_then(|warnings| {
             for warning in warnings {
                 self.node
                     .warning(format!("geom '{}': {warning}", self.name));
             }
-            if !self.collides {
-                return Ok(());
+            if !self.contact.collides {
+                return Ok(None);
             }
-            let properties = ProximityProperties::new().with_friction(self.friction);
+            let properties = self.contact.properties()?;
             target.register_collision(body, self.x_bg, self.shape.clone(), &self.name, properties)
         });
-        if let Err(error) = result {
+        let registered = result.map_err(|error| {
             self.node.error(format!("geom '{}': {error}", self.name));
-        }
+        });
+        registered.ok().flatten().map(|id| (id, self.contact.masks))
     }
 
     fn register_visual(

@@ -1,6 +1,7 @@
 //! `<joint>` and `<freejoint>`: joints between a body and its parent.
 
 use super::builder::{MjcfBuilder, QposBlock};
+use super::springs::with_passive_forces;
 use super::tree::ElementRef;
 use crate::document::xml::{Parsed, Reported};
 use crate::model::{BodyIndex, Joint, JointIndex};
@@ -28,6 +29,18 @@ const IGNORED: [(&str, &str); 14] = [
     ("stiffness", NO_SPRINGS),
     ("user", "user data is not supported"),
 ];
+/// Attributes of joints that are ignored where a file is read as by MuJoCo.
+const IGNORED_AS_IN_MUJOCO: [(&str, &str); 8] = [
+    ("actuatorgravcomp", "gravity compensation is not supported"),
+    ("group", "joints are not drawn"),
+    ("margin", "joint limits act where they are violated"),
+    ("solimpfriction", OWN_FRICTION),
+    ("solimplimit", OWN_LIMITS),
+    ("solreffriction", OWN_FRICTION),
+    ("solreflimit", OWN_LIMITS),
+    ("user", "user data is not supported"),
+];
+const OWN_FRICTION: &str = "dry friction of the plant is as stiff as its time step allows";
 
 /// Returns true for a free joint, which has six degrees of freedom.
 pub(super) fn is_free(node: ElementRef<'_>) -> bool {
@@ -143,7 +156,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         child: BodyIndex,
         x_pb: &Isometry3<f64>,
     ) -> Parsed<()> {
-        node.ignore_attributes(&IGNORED);
+        let as_drake = self.document.main_compiler().as_drake();
+        match as_drake {
+            true => node.ignore_attributes(&IGNORED),
+            false => node.ignore_attributes(&IGNORED_AS_IN_MUJOCO),
+        }
         let name = node.name().map_or_else(
             || format!("{}-{}", self.body_name(parent), self.body_name(child)),
             String::from,
@@ -160,7 +177,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         };
         let damping = node.number("damping")?.unwrap_or(0.0);
         let compiler = self.document.compiler(node);
-        let scale = |x: f64| match kind {
+        let scale = move |x: f64| match kind {
             "slide" => x,
             _ => compiler.angle(x),
         };
@@ -218,12 +235,18 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 format!("joint '{name}': the armature must be at least 0, got {armature:?}");
             return Err(node.error_at("armature", message));
         }
+        if !as_drake {
+            joint = with_passive_forces(node, joint, armature)?;
+        }
         let index = self.target.plant.add_joint(joint);
         let index = index.map_err(|e| node.error(e))?;
         if let Some(name) = node.name() {
             self.joints.insert(name, index);
         }
-        self.armatures.insert(index, (armature, node));
+        match as_drake {
+            true => drop(self.armatures.insert(index, (armature, node))),
+            false => self.add_spring(node, index, scale)?,
+        }
         self.coordinates.push(match kind {
             "ball" => QposBlock::Ball(index),
             _ => QposBlock::Single(index),

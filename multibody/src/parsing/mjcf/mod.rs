@@ -6,13 +6,16 @@
 //! from MuJoCo remain:
 //!
 //! * Several joints of a body are connected by massless bodies.
-//! * The input of a motor is its effort; the limits of a `motor` follow from `ctrlrange`,
-//!   `forcerange` and `gear`.
-//! * `contype` and `conaffinity` only determine whether a geom has collision geometry; `group`
-//!   determines whether it is drawn (groups up to 2).
+//! * Actuators have no activations: the input of an actuator with `dyntype` is its activation, and
+//!   otherwise its control ([`crate::AffineControl`]). Forces that are not affine are left out.
+//! * Contact resists sliding only, and starts where geoms overlap. Its compliance follows from
+//!   `solref` and `solimp` ([`crate::MujocoContact`]). Equalities, limits of joints and dry
+//!   friction are as stiff as the time step allows.
+//! * `group` determines whether a geom is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
-//!   elasticity, with a warning. Tendons and sensors are left out.
+//!   elasticity, with a warning. Sensors are left out, and so are tendons, but for fixed ones and
+//!   springs between two sites.
 //!
 //! Files of which Drake reads all that determines bodies are read as Drake does, unless
 //! [`MjcfSemantics::MuJoCo`] is asked for. Drake departs from MuJoCo:
@@ -21,8 +24,12 @@
 //!   are placed as if that pose were the identity.
 //! * A class without defaults for an element provides none, even if an enclosing class does.
 //!   Materials have no defaults.
-//! * `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
-//!   `kv`; `gear` scales nothing.
+//! * The input of an actuator is its effort, and only `motor` and `position` are actuators.
+//!   `ctrlrange` is an effort limit, even of a position servo, whose damping gain is `kd` and not
+//!   `kv`; `gear` scales nothing. Armature is a property of motors. Tendons are left out.
+//! * Joints have neither springs nor dry friction.
+//! * `contype` and `conaffinity` only determine whether a geom has collision geometry, which
+//!   collides with all others; friction is the harmonic mean.
 //! * What `expand/` expands, height fields, textures, meshes from numbers, `refpos`, `refquat`, and
 //!   the attributes of `compiler` that change masses, are left out, and so are bodies inside a
 //!   `frame`. The model must have a name.
@@ -39,8 +46,9 @@
 //! * included files in the directory of the file that includes them.
 //!
 //! Both keep the following, which Drake ignores, without making it part of the plant: sites
-//! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`), `weld`
-//! and `joint` equalities (`model_equalities`).
+//! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`). `weld`
+//! and `joint` equalities act where a file is read as by MuJoCo, and are kept otherwise
+//! (`model_equalities`); so are joints that follow a polynomial of degree above one.
 
 mod actuators;
 mod annotations;
@@ -49,6 +57,9 @@ mod bodies;
 mod builder;
 mod compiler;
 mod contact;
+mod contact_properties;
+mod controls;
+mod default_inertia;
 mod defaults;
 mod equality;
 mod expand;
@@ -64,6 +75,8 @@ mod msh;
 mod sections;
 mod semantics;
 mod shell;
+mod springs;
+mod tendons;
 mod tree;
 mod vocabulary;
 
@@ -169,6 +182,7 @@ fn add_model(
         compilers,
         defaults,
         assets,
+        paired_geoms: contact::paired_geoms(root),
     };
     let mut builder = MjcfBuilder {
         document: &document,
@@ -178,8 +192,14 @@ fn add_model(
         bodies: BTreeMap::new(),
         names: body_names(root),
         joints: BTreeMap::new(),
-        collision_bodies: BTreeMap::new(),
+        collision_geoms: BTreeMap::new(),
+        collision_masks: vec![],
         armatures: BTreeMap::new(),
+        spring_positions: BTreeMap::new(),
+        spring_dampers: vec![],
+        effort_ranges: BTreeMap::new(),
+        actuators: vec![],
+        tendons: BTreeMap::new(),
         coordinates: vec![],
         num_cameras: 0,
     };
@@ -188,11 +208,21 @@ fn add_model(
         builder.add_worldbody(world);
     }
     builder.set_total_mass(first);
-    builder.add_actuators(root);
+    builder.add_spring_dampers();
+    match semantics {
+        MjcfSemantics::Drake => builder.add_actuators(root),
+        _ => {
+            builder.add_tendons(root);
+            builder.add_controls(root);
+        }
+    }
     builder.add_contact(root);
     builder.add_equalities(root);
     builder.add_keyframes(root);
     for node in root.children() {
+        if node.tag() == "tendon" && semantics != MjcfSemantics::Drake {
+            continue;
+        }
         if let Some((_, why)) = IGNORED.iter().find(|(tag, _)| *tag == node.tag()) {
             node.ignored(why);
         } else if !KNOWN.contains(&node.tag()) {

@@ -4,6 +4,7 @@ use super::assets::Assets;
 use super::compiler::CompilerOptions;
 use super::defaults::DefaultClasses;
 use super::tree::ElementRef;
+use std::collections::BTreeSet;
 
 /// Compiler options, default classes and assets, read before bodies are added.
 pub(super) struct GlobalSections {
@@ -11,6 +12,8 @@ pub(super) struct GlobalSections {
     pub(super) compilers: Vec<CompilerOptions>,
     pub(super) defaults: DefaultClasses,
     pub(super) assets: Assets,
+    /// Names of the geoms in `<pair>` elements.
+    pub(super) paired_geoms: BTreeSet<String>,
 }
 
 impl GlobalSections {

@@ -9,11 +9,19 @@ use std::sync::OnceLock;
 const FLAGS: [(&str, &str, &str); 13] = [
     ("constraint", "enable", "all constraints act"),
     ("equality", "enable", "equality constraints act"),
-    ("frictionloss", "enable", "joints have no dry friction"),
+    (
+        "frictionloss",
+        "enable",
+        "dry friction of joints acts where files are read as by MuJoCo",
+    ),
     ("limit", "enable", "joint limits act"),
     ("contact", "enable", "contacts act"),
     ("passive", "enable", "damping acts"),
-    ("spring", "enable", "joints have no springs"),
+    (
+        "spring",
+        "enable",
+        "springs of joints act where files are read as by MuJoCo",
+    ),
     ("damper", "enable", "damping acts"),
     (
         "gravity",

@@ -115,6 +115,7 @@ impl SdfBuilder<'_, '_> {
         let x_bg = self.pose_on_link(link, element, current)?.isometry() * x;
         self.target
             .register_collision(body, x_bg, shape, element.name(), properties)
+            .map(drop)
             .map_err(|e| report.error(element, e))
     }
 

@@ -116,7 +116,7 @@ impl UrdfBuilder<'_, '_> {
         let added = self
             .target
             .register_collision(body, x_bg, shape, &name, properties);
-        self.check(node, added)
+        self.check(node, added.map(drop))
     }
 
     /// Reads the name, pose and shape of a visual or collision; `None` if the geometry is left out.

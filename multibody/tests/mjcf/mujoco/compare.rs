@@ -144,10 +144,49 @@ impl<'a> Comparison<'a> {
                     self.differ(format!("limit of joint {name}: {ours:?}, not {theirs:?}"));
                 }
             }
-            // A damping derived from a spring is unknown before a simulation.
-            if !theirs["damping"].is_null() {
-                let what = format!("damping of joint {name}");
-                self.number(&what, joint.damping()[0], &theirs["damping"], DOUBLE);
+            self.passive(index, joint, theirs);
+        }
+    }
+
+    /// Compares springs, damping, armature and dry friction of a joint.
+    fn passive(&mut self, index: JointIndex, joint: &Joint, theirs: &Value) {
+        let name = joint.name();
+        for (what, ours) in [
+            ("damping", joint.damping()[0]),
+            ("armature", joint.armature()),
+            ("friction", joint.dry_friction()),
+        ] {
+            // Damping may follow from the inertia of meshes.
+            self.number(
+                &format!("{what} of joint {name}"),
+                ours,
+                &theirs[what],
+                SINGLE,
+            );
+        }
+        let mut elements = self.model.plant.force_elements().iter();
+        let spring = elements.find_map(|element| match *element {
+            ForceElement::RevoluteSpring {
+                joint,
+                nominal_angle: rest,
+                stiffness,
+            }
+            | ForceElement::PrismaticSpring {
+                joint,
+                nominal_position: rest,
+                stiffness,
+            } => (joint == index).then_some([stiffness, rest]),
+            _ => None,
+        });
+        match (spring, &theirs["spring"]) {
+            (None, Value::Null) => {}
+            (Some(ours), Value::Array(theirs)) => {
+                for (ours, theirs) in ours.into_iter().zip(theirs) {
+                    self.number(&format!("spring of joint {name}"), ours, theirs, SINGLE);
+                }
+            }
+            (ours, theirs) => {
+                self.differ(format!("spring of joint {name}: {ours:?}, not {theirs}"))
             }
         }
     }
@@ -319,6 +358,25 @@ impl<'a> Comparison<'a> {
             let effort = ours.effort_limit();
             if effort != limit && (effort - limit).abs() > DOUBLE * limit {
                 self.differ(format!("limit of {what}: {effort:?}, not {limit:?}"));
+            }
+            let control = ours.affine_control();
+            let (Some(control), Value::Object(theirs)) = (control, &theirs["control"]) else {
+                self.differ(format!("{what} has no affine control"));
+                continue;
+            };
+            let range = match &theirs["range"] {
+                Value::Null => vec![f64::NEG_INFINITY, f64::INFINITY],
+                range => list(range),
+            };
+            if control.control_range != *range {
+                let ours = control.control_range;
+                self.differ(format!("range of {what}: {ours:?}, not {range:?}"));
+            }
+            let ours = control.gain.iter().chain(&control.bias);
+            for (ours, theirs) in
+                ours.zip(items(&theirs["gain"]).iter().chain(items(&theirs["bias"])))
+            {
+                self.number(&what, *ours, theirs, SINGLE);
             }
         }
     }

@@ -33,10 +33,13 @@ def bodies(m):
         joints = []
         for j in range(first, first + count):
             limits = m.jnt_range[j].tolist() if m.jnt_limited[j] else None
-            # Attribute springdamper may have set both.
-            damping = None if m.jnt_stiffness[j] > 0 else float(m.dof_damping[m.jnt_dofadr[j]])
+            v = m.jnt_dofadr[j]
+            spring = None
+            if m.jnt_type[j] >= 2 and m.jnt_stiffness[j] > 0:
+                spring = [m.jnt_stiffness[j], m.qpos_spring[m.jnt_qposadr[j]]]
             joints.append({"type": JOINTS[m.jnt_type[j]], "limits": limits, "q": int(m.jnt_qposadr[j]),
-                           "damping": damping})
+                           "damping": m.dof_damping[v], "armature": m.dof_armature[v],
+                           "friction": m.dof_frictionloss[v], "spring": spring})
         out.append({"name": m.body(i).name, "mass": m.body_mass[i], "com": m.body_ipos[i].tolist(),
                     "inertia": inertia.ravel().tolist(), "joints": joints, "collision": [],
                     "visual": []})
@@ -63,7 +66,7 @@ def bodies(m):
             geom = {"pos": p.tolist(), "spread": spread.ravel().tolist(), "z": r[:, 2].tolist()}
         geom["type"] = SHAPES[kind]
         body = out[m.geom_bodyid[g]]
-        if m.geom_contype[g] or m.geom_conaffinity[g]:
+        if m.geom_contype[g] or m.geom_conaffinity[g] or g in [*m.pair_geom1, *m.pair_geom2]:
             body["collision"].append(geom)
         if m.geom_group[g] <= 2:
             body["visual"].append(geom)
@@ -106,7 +109,23 @@ def actuators(m):
             gain = abs(m.actuator_gainprm[i][0])
             limit = min(limit, gain * abs(m.actuator_ctrlrange[i]).max())
         limit = limit * abs(gear)
-        out.append({"name": m.actuator(i).name, "gear": gear,
+        # As far as the force is affine.
+        control = None
+        if m.actuator_gaintype[i] <= 1 and m.actuator_biastype[i] <= 1:
+            gain, bias = m.actuator_gainprm[i][:3].copy(), m.actuator_biasprm[i][:3].copy()
+            if m.actuator_gaintype[i] == 0:
+                gain[1:] = 0
+            if m.actuator_biastype[i] == 0:
+                bias[:] = 0
+            limited, limits = m.actuator_ctrllimited[i], m.actuator_ctrlrange[i]
+            if m.actuator_dyntype[i] == 1:
+                limited, limits = m.actuator_actlimited[i], m.actuator_actrange[i]
+            control = {"gain": gain.tolist(), "bias": bias.tolist(),
+                       "range": limits.tolist() if limited else None}
+        j = m.actuator_trnid[i][0]
+        of_joint = m.jnt_actfrcrange[j] if m.jnt_actfrclimited[j] else [-np.inf, np.inf]
+        limit = min(limit, abs(np.asarray(of_joint)).max())
+        out.append({"name": m.actuator(i).name, "gear": gear, "control": control,
                     "limit": float(limit) if np.isfinite(limit) else None})
     return out
 

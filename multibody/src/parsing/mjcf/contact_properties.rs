@@ -1,0 +1,129 @@
+//! Contact properties of geoms.
+
+use super::sections::GlobalSections;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::MujocoContact;
+use tarragon_geometry::{CoulombFriction, ProximityProperties};
+
+const OWN_CONTACT: &str = "the plant's contact model has its own stiffness and dissipation";
+const BOTH_GEOMS: &str = "contacts combine the properties of both geoms";
+const IGNORED: [(&str, &str); 6] = [
+    ("gap", "forces act wherever geoms overlap"),
+    ("margin", "forces act only where geoms overlap"),
+    ("priority", BOTH_GEOMS),
+    ("solimp", OWN_CONTACT),
+    ("solmix", BOTH_GEOMS),
+    ("solref", OWN_CONTACT),
+];
+/// Attributes that are ignored where a file is read as by MuJoCo.
+const IGNORED_AS_IN_MUJOCO: [(&str, &str); 3] = [
+    ("gap", "forces act wherever geoms overlap"),
+    ("margin", "forces act only where geoms overlap"),
+    ("solmix", "the compliances of both geoms act in series"),
+];
+
+/// Warns about contact properties of a geom that have no meaning for the plant.
+pub(super) fn check_contact(node: ElementRef<'_>, as_drake: bool) {
+    match as_drake {
+        true => node.ignore_attributes(&IGNORED),
+        false => node.ignore_attributes(&IGNORED_AS_IN_MUJOCO),
+    }
+}
+
+/// Contact properties of a geom.
+pub(super) struct GeomContact {
+    /// Whether the geom has collision geometry.
+    pub(super) collides: bool,
+    /// Bits of `contype` and `conaffinity`.
+    pub(super) masks: [u32; 2],
+    friction: CoulombFriction,
+    as_in_mujoco: Option<MujocoContact>,
+}
+
+impl GeomContact {
+    pub(super) fn properties(&self) -> crate::Result<ProximityProperties> {
+        let mut properties = ProximityProperties::new().with_friction(self.friction);
+        if let Some(contact) = self.as_in_mujoco {
+            properties.add("material", "mujoco_contact", contact)?;
+        }
+        Ok(properties)
+    }
+}
+
+impl GlobalSections {
+    pub(super) fn read_contact(&self, node: ElementRef<'_>, name: &str) -> Parsed<GeomContact> {
+        let number = |name: &str, default| Ok(node.number(name)?.unwrap_or(default));
+        let (contype, conaffinity) = (number("contype", 1.0)?, number("conaffinity", 1.0)?);
+        let collides = contype != 0.0 || conaffinity != 0.0;
+        if !self.main_compiler().as_drake() {
+            let bits = |mask: f64| mask.rem_euclid(f64::from(u32::MAX) + 1.0) as u32;
+            return Ok(GeomContact {
+                collides: collides || self.paired_geoms.contains(name),
+                masks: [bits(contype), bits(conaffinity)],
+                friction: read_friction(node, false)?,
+                as_in_mujoco: Some(read_mujoco_contact(node)?),
+            });
+        }
+        if collides && (contype, conaffinity) != (1.0, 1.0) {
+            let at = match node.text("contype") {
+                Some(_) => "contype",
+                None => "conaffinity",
+            };
+            let message = format!(
+                "contype={contype:?} and conaffinity={conaffinity:?} are ignored: the geom is tested \
+                 against all others"
+            );
+            node.warning_grouped(at, message);
+        }
+        if let Some(condim) = node.number("condim")?.filter(|c| *c != 3.0) {
+            let message = format!("condim={condim:?} is ignored: contacts have condim=3");
+            node.warning_grouped("condim", message);
+        }
+        Ok(GeomContact {
+            collides,
+            masks: [1; 2],
+            friction: read_friction(node, true)?,
+            as_in_mujoco: None,
+        })
+    }
+}
+
+fn read_mujoco_contact(node: ElementRef<'_>) -> Parsed<MujocoContact> {
+    let condim = read_condim(node)?;
+    let overlaid = |name: &str, default: [f64; 2]| {
+        let given = node.numbers(name)?.unwrap_or_default();
+        Ok([0, 1].map(|k: usize| given.get(k).copied().unwrap_or(default[k])))
+    };
+    let solref = overlaid("solref", [0.02, 1.0])?;
+    let solimp = overlaid("solimp", [0.9, 0.95])?;
+    Ok(MujocoContact {
+        priority: node.number("priority")?.unwrap_or(0.0) as i32,
+        is_frictionless: condim == Some(1.0),
+        ..MujocoContact::from_solver_parameters(solref, solimp)
+    })
+}
+
+/// Reads the dimension of contacts, and warns about those that resist more than sliding.
+pub(super) fn read_condim(node: ElementRef<'_>) -> Parsed<Option<f64>> {
+    let condim = node.number("condim")?;
+    if let Some(condim) = condim.filter(|c| *c > 3.0) {
+        let message = format!(
+            "condim={condim:?} acts as condim=3: torsional and rolling friction are not supported"
+        );
+        node.warning_grouped("condim", message);
+    }
+    Ok(condim)
+}
+
+/// Reads the sliding friction of a geom.
+fn read_friction(node: ElementRef<'_>, warn_of_others: bool) -> Parsed<CoulombFriction> {
+    let numbers = node.numbers("friction")?.unwrap_or_default();
+    if numbers.len() > 1 && warn_of_others {
+        let message = "torsional and rolling friction are ignored: only sliding friction is \
+                       supported";
+        node.warning_grouped("friction", message);
+    }
+    let mu = numbers.first().copied().unwrap_or(1.0);
+    CoulombFriction::new(mu, mu).map_err(|e| node.error_at("friction", e))
+}

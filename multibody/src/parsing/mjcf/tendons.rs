@@ -1,0 +1,231 @@
+//! `<tendon>` where a file is read as by MuJoCo: sums of joint positions, and springs between two
+//! sites.
+
+use super::builder::{FixedTendon, MjcfBuilder};
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::{BodyIndex, ForceElement, JointIndex, TendonConstraint};
+use nalgebra::{Isometry3, Point3};
+
+const OWN_LIMITS: &str = "tendon limits of the plant are as stiff as its time step allows";
+const NO_FRICTION: &str = "tendons have no dry friction";
+const IGNORED: [(&str, &str); 9] = [
+    ("actuatorfrclimited", "efforts are limited by actuators"),
+    ("actuatorfrcrange", "efforts are limited by actuators"),
+    ("armature", "tendons have no inertia"),
+    ("frictionloss", NO_FRICTION),
+    ("margin", "tendon limits act where they are violated"),
+    ("solimpfriction", NO_FRICTION),
+    ("solimplimit", OWN_LIMITS),
+    ("solreffriction", NO_FRICTION),
+    ("solreflimit", OWN_LIMITS),
+];
+
+/// Free length of a spring that is as long as the tendon where the springs of joints are at rest.
+const UNKNOWN: f64 = -1.0;
+
+/// Spring and damper of a tendon.
+struct TendonForce {
+    stiffness: f64,
+    damping: f64,
+    /// Range of lengths without spring force; `None` for the length where the springs of joints are
+    /// at rest.
+    free_lengths: Option<[f64; 2]>,
+}
+
+impl TendonForce {
+    fn read(node: ElementRef<'_>) -> Parsed<Self> {
+        let lengths = node.numbers("springlength")?.unwrap_or_default();
+        let free_lengths = match *lengths {
+            [] | [UNKNOWN] | [UNKNOWN, UNKNOWN, ..] => None,
+            [length] => Some([length; 2]),
+            [shortest, longest, ..] => Some([shortest, longest]),
+        };
+        Ok(Self {
+            stiffness: node.number("stiffness")?.unwrap_or(0.0),
+            damping: node.number("damping")?.unwrap_or(0.0),
+            free_lengths,
+        })
+    }
+    fn acts(&self) -> bool {
+        self.stiffness != 0.0 || self.damping != 0.0
+    }
+}
+
+impl<'d> MjcfBuilder<'d, '_, '_> {
+    /// Adds the springs, dampers and limits of all tendons, and keeps the fixed ones for actuators
+    /// and equalities.
+    pub(super) fn add_tendons(&mut self, root: ElementRef<'d>) {
+        let mut poses = None;
+        for node in root.children_named("tendon").flat_map(|t| t.children()) {
+            let node = self.document.defaults.apply(node, None);
+            // Errors were reported.
+            let _ = match node.tag() {
+                "fixed" => self.add_fixed_tendon(node),
+                "spatial" => self.add_spatial_tendon(node, &mut poses),
+                _ => {
+                    node.ignored("the element is unknown");
+                    Ok(())
+                }
+            };
+        }
+    }
+
+    fn add_fixed_tendon(&mut self, node: ElementRef<'d>) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED);
+        let mut joints: Vec<(JointIndex, f64)> = vec![];
+        for part in node.children_named("joint") {
+            let Some(name) = part.own_text("joint") else {
+                return Err(part.error("<joint> of <fixed> has no attribute 'joint'"));
+            };
+            let joint = self.joint(part, "joint", name)?;
+            let coefficient = part.number("coef")?.unwrap_or(0.0);
+            match joints.iter_mut().find(|(known, _)| *known == joint) {
+                Some((_, sum)) => *sum += coefficient,
+                None => joints.push((joint, coefficient)),
+            }
+        }
+        joints.retain(|(_, coefficient)| *coefficient != 0.0);
+        let all: Vec<JointIndex> = joints.iter().map(|(joint, _)| *joint).collect();
+        let single = self.target.plant.check_single("fixed tendon", &all);
+        single.map_err(|e| node.error(e))?;
+        let range = self.limits(node, "limited", "range")?;
+        let range = range.filter(|[lower, upper]| lower < upper);
+        let tendon = FixedTendon { joints, range };
+        self.act_on_fixed_tendon(node, &tendon)?;
+        if let Some(name) = node.name() {
+            self.tendons.insert(name, tendon);
+        }
+        Ok(())
+    }
+
+    fn act_on_fixed_tendon(&mut self, node: ElementRef<'_>, tendon: &FixedTendon) -> Parsed<()> {
+        let force = TendonForce::read(node)?;
+        if tendon.joints.is_empty() {
+            return Ok(());
+        }
+        if force.acts() {
+            let rest = |(joint, coefficient): &(JointIndex, f64)| {
+                coefficient * self.spring_positions.get(joint).unwrap_or(&0.0)
+            };
+            let free = [tendon.joints.iter().map(rest).sum(); 2];
+            let element = ForceElement::TendonSpring {
+                joints: tendon.joints.clone(),
+                free_lengths: force.free_lengths.unwrap_or(free),
+                stiffness: force.stiffness,
+                damping: force.damping,
+            };
+            let added = self.target.plant.add_force_element(element);
+            added.map_err(|e| node.error(e))?;
+        }
+        let Some([lower, upper]) = tendon.range else {
+            return Ok(());
+        };
+        let added = self.target.plant.add_tendon_constraint(TendonConstraint {
+            lower,
+            upper,
+            ..tendon_constraint(&tendon.joints)
+        });
+        added.map_err(|e| node.error_at("range", e))
+    }
+
+    /// Returns the length of a tendon in the configuration of the file.
+    pub(super) fn default_length(&self, tendon: &FixedTendon) -> f64 {
+        let plant = &self.target.plant;
+        let of = |(joint, coefficient): &(JointIndex, f64)| {
+            let joint = plant.joint(*joint).ok()?;
+            Some(coefficient * joint.default_positions().first()?)
+        };
+        tendon.joints.iter().filter_map(of).sum()
+    }
+
+    /// Returns the poses of all bodies where the springs of joints are at rest, whether there are
+    /// any or not.
+    fn spring_poses(&self) -> crate::Result<Vec<Isometry3<f64>>> {
+        let mut plant = self.target.plant.clone();
+        plant.finalize()?;
+        let mut q = plant.default_positions();
+        for (joint, rest) in &self.spring_positions {
+            if plant.check_single("spring", &[*joint]).is_ok() {
+                q[plant.position_start(*joint)?] = *rest;
+            }
+        }
+        let mut poses = vec![];
+        plant.calc_body_poses(&q, &mut poses)?;
+        Ok(poses)
+    }
+
+    /// Adds the spring of a tendon between two sites. `poses` are [`Self::spring_poses`], computed
+    /// when a tendon needs them first.
+    fn add_spatial_tendon(
+        &mut self,
+        node: ElementRef<'_>,
+        poses: &mut Option<Vec<Isometry3<f64>>>,
+    ) -> Parsed<()> {
+        node.ignore_attributes(&IGNORED);
+        let force = TendonForce::read(node)?;
+        let name = node.name().unwrap_or_default();
+        let left_out = |what: &str, why: &str| {
+            node.warning(format!(
+                "{what} of the spatial tendon '{name}' is left out: {why}"
+            ));
+        };
+        if self.limits(node, "limited", "range")?.is_some() {
+            left_out("the range", "only fixed tendons have limits");
+        }
+        if !force.acts() {
+            return Ok(());
+        }
+        let parts: Vec<ElementRef<'_>> = node.children().collect();
+        let [a, b] = *parts else {
+            left_out("the spring", "it must connect two sites directly");
+            return Ok(());
+        };
+        let sites = [a, b].map(|part| part.own_text("site").filter(|_| part.tag() == "site"));
+        let [Some(site_a), Some(site_b)] = sites else {
+            left_out("the spring", "it must connect two sites directly");
+            return Ok(());
+        };
+        let ((body_a, x_ap), (body_b, x_bq)) = (
+            self.site_frame(a, "site", site_a)?,
+            self.site_frame(b, "site", site_b)?,
+        );
+        let poses = match poses {
+            Some(known) => known,
+            None => poses.insert(self.spring_poses().map_err(|e| node.error(e))?),
+        };
+        let at = |body: BodyIndex, x: &Isometry3<f64>| {
+            poses[body.index()] * Point3::from(x.translation.vector)
+        };
+        let length = (at(body_b, &x_bq) - at(body_a, &x_ap)).norm();
+        let [shortest, longest] = force.free_lengths.unwrap_or([length; 2]);
+        if shortest != longest {
+            left_out("the spring", "two numbers of 'springlength' must be equal");
+            return Ok(());
+        }
+        let element = ForceElement::LinearSpringDamper {
+            body_a,
+            p_ap: x_ap.translation.vector,
+            body_b,
+            p_bq: x_bq.translation.vector,
+            free_length: longest,
+            stiffness: force.stiffness,
+            damping: force.damping,
+        };
+        let added = self.target.plant.add_force_element(element);
+        added.map_err(|e| node.error(e))
+    }
+}
+
+/// Returns a constraint on a sum of joint positions that allows only the length 0.
+pub(super) fn tendon_constraint(joints: &[(JointIndex, f64)]) -> TendonConstraint {
+    TendonConstraint {
+        joints: joints.iter().map(|(joint, _)| *joint).collect(),
+        coefficients: joints.iter().map(|(_, coefficient)| *coefficient).collect(),
+        offset: 0.0,
+        lower: 0.0,
+        upper: 0.0,
+        stiffness: f64::INFINITY,
+        damping: 0.0,
+    }
+}

@@ -1,0 +1,197 @@
+//! `<tendon>` as MuJoCo reads it. Springs and actuators of tendons are compared with MuJoCo in
+//! `motion`.
+
+use super::*;
+
+const BODIES: &str = "<body name='a'><joint name='j' ref='30' range='-90 90'/><geom size='.1'/>
+    <site name='s' pos='1 0 0'/></body>
+  <body name='b' pos='0 0 3'><joint name='k' type='slide' springref='.5'/><geom size='.1'/>
+    <site name='t'/></body>
+  <body name='c'><joint name='l' type='ball'/><geom size='.1'/></body>";
+const FIXED: &str = "<joint joint='j' coef='2'/><joint joint='k' coef='-1'/>";
+
+fn read(tendons: &str, others: &str) -> Loaded {
+    load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        let text = format!(
+            "<mujoco model='m'><worldbody>{BODIES}</worldbody><tendon>{tendons}</tendon>{others}\
+             </mujoco>"
+        );
+        p.add_models_from_string(&text, "xml")
+    })
+}
+
+fn joints(m: &Loaded) -> [JointIndex; 2] {
+    ["j", "k"].map(|name| m.plant.joint_by_name(name).unwrap())
+}
+
+#[test]
+fn ranges_are_limits_of_a_sum() {
+    let m = read(&format!("<fixed range='-1 3'>{FIXED}</fixed>"), "");
+    m.says_nothing();
+    let limits = TendonConstraint {
+        joints: joints(&m).to_vec(),
+        coefficients: vec![2.0, -1.0],
+        offset: 0.0,
+        lower: -1.0,
+        upper: 3.0,
+        stiffness: f64::INFINITY,
+        damping: 0.0,
+    };
+    assert_eq!(m.plant.constraints(), [Constraint::Tendon(limits)]);
+    let m = read(
+        &format!("<fixed range='-1 3' limited='false'>{FIXED}</fixed>"),
+        "",
+    );
+    assert!(m.plant.constraints().is_empty());
+}
+
+#[test]
+fn springs_rest_where_the_springs_of_joints_do() {
+    let spring = |attributes: &str| {
+        let m = read(
+            &format!("<fixed stiffness='5' {attributes}>{FIXED}</fixed>"),
+            "",
+        );
+        m.says_nothing();
+        let [ForceElement::TendonSpring { free_lengths, .. }] = m.plant.force_elements() else {
+            panic!("{:?}", m.plant.force_elements());
+        };
+        *free_lengths
+    };
+    assert_eq!(spring(""), [-0.5; 2]);
+    assert_eq!(spring("springlength='.3'"), [0.3; 2]);
+    assert_eq!(spring("springlength='-2 4'"), [-2.0, 4.0]);
+    let string = "<site site='s'/><site site='t'/>";
+    let m = read(&format!("<spatial stiffness='5'>{string}</spatial>"), "");
+    m.says_nothing();
+    let [ForceElement::LinearSpringDamper { free_length, .. }] = m.plant.force_elements() else {
+        panic!("{:?}", m.plant.force_elements());
+    };
+    // With j at 0, which is turned by -30 degrees, and k at 0.5.
+    let (sin, cos) = f64::sin_cos(-std::f64::consts::FRAC_PI_6);
+    near([*free_length], [Vector3::new(cos, sin, -3.5).norm()]);
+}
+
+#[test]
+fn actuators_of_tendons_drive_all_joints() {
+    let m = read(
+        &format!("<fixed name='f' range='-1 3'>{FIXED}</fixed>"),
+        "<actuator><position tendon='f' gear='3' inheritrange='1' forcerange='-4 5'/></actuator>",
+    );
+    m.says_nothing();
+    let actuator = &m.plant.actuators()[0];
+    let [j, k] = joints(&m);
+    assert_eq!(
+        (actuator.joint(), actuator.coupled_joints()),
+        (j, &[(k, -0.5)][..])
+    );
+    let control = actuator.affine_control().unwrap();
+    assert_eq!((control.gear, control.control_range), (6.0, [-1.0, 3.0]));
+    assert_eq!(control.effort_range, [-24.0, 30.0]);
+}
+
+#[test]
+fn joints_of_an_actuator_must_be_different() {
+    let mut m = read("", "<actuator><motor joint='j'/></actuator>");
+    let [j, k] = joints(&m);
+    let actuator = m
+        .plant
+        .joint_actuator_indices_in(m.result.as_ref().unwrap()[0])
+        .unwrap()[0];
+    let twice = m
+        .plant
+        .couple_actuator(actuator, &[(k, 1.0), (j, 2.0)])
+        .unwrap_err();
+    assert!(twice.to_string().contains("got 'j' twice"), "{twice}");
+    let ratio = m
+        .plant
+        .couple_actuator(actuator, &[(k, f64::NAN)])
+        .unwrap_err();
+    assert!(
+        ratio.to_string().contains("must be finite, got NaN"),
+        "{ratio}"
+    );
+}
+
+#[test]
+fn what_tendons_lack_is_reported_by_name() {
+    let string = "<site site='s'/><site site='t'/>";
+    for (tendon, words) in [
+        (
+            format!("<fixed frictionloss='1'>{FIXED}</fixed>"),
+            ["'frictionloss' of <fixed>", "dry"],
+        ),
+        (
+            format!("<spatial name='x' range='0 1'>{string}</spatial>"),
+            ["the range of the spatial tendon 'x'", "only fixed tendons"],
+        ),
+        (
+            format!("<spatial name='x' damping='1'>{string}<geom geom='g'/></spatial>"),
+            ["the spring of the spatial tendon 'x'", "two sites directly"],
+        ),
+        (
+            format!("<spatial name='x' stiffness='1' springlength='0 1'>{string}</spatial>"),
+            ["the spring of the spatial tendon 'x'", "must be equal"],
+        ),
+    ] {
+        read(&tendon, "").warns(&words);
+    }
+    read(&format!("<spatial>{string}</spatial>"), "").says_nothing();
+    let driven = format!("<spatial name='x'>{string}</spatial>");
+    read(&driven, "<actuator><motor name='m' tendon='x'/></actuator>")
+        .warns(&["'m' is left out", "fixed 'tendon'"]);
+    read(&driven, "<equality><tendon tendon1='x'/></equality>").warns(&["<tendon> is ignored"]);
+    for (tendon, why) in [
+        ("<fixed><joint coef='1'/></fixed>", "no attribute 'joint'"),
+        ("<fixed><joint joint='x' coef='1'/></fixed>", "'x'"),
+        (
+            "<fixed><joint joint='l' coef='1'/></fixed>",
+            "must have one position, got 3",
+        ),
+    ] {
+        let e = read(tendon, "").error();
+        assert!(e.contains(why), "{tendon}: {e}");
+    }
+}
+
+#[test]
+fn power_of_springs_is_the_rate_of_their_energy() {
+    let string = "<site site='s'/><site site='t'/>";
+    let m = read(
+        &format!(
+            "<fixed stiffness='5' damping='2' springlength='.1 .2'>{FIXED}</fixed>\
+             <spatial stiffness='7' damping='3'>{string}</spatial>"
+        ),
+        "<option gravity='0 0 0'/>",
+    )
+    .ok();
+    let plant = &m.plant;
+    let (q, v) = ([0.4, -0.7, 0.0, 0.0, 0.0], [0.5, -1.1, 0.0, 0.0, 0.0]);
+    let energy = |time: f64| {
+        let moved: Vec<f64> = q.iter().zip(&v).map(|(q, v)| q + v * time).collect();
+        let positions = plant.calc_position_kinematics(&moved).unwrap();
+        plant.calc_potential_energy(&positions).unwrap()
+    };
+    let positions = plant.calc_position_kinematics(&q).unwrap();
+    let velocities = plant.calc_velocity_kinematics(&positions, &v).unwrap();
+    let power = plant
+        .calc_conservative_power(&positions, &velocities)
+        .unwrap();
+    // Differences of order h^2, and rounding over h.
+    let h = 1e-5;
+    let rate = (energy(h) - energy(-h)) / (2.0 * h);
+    assert!((power + rate).abs() < 1e-8, "{power} {rate}");
+    let lost = plant
+        .calc_non_conservative_power(&positions, &velocities)
+        .unwrap();
+    let forces = plant
+        .calc_force_elements_contribution(&positions, &velocities)
+        .unwrap();
+    let tau = plant.calc_generalized_forces(&positions, &forces).unwrap();
+    let all: f64 = tau.iter().zip(&v).map(|(f, v)| f * v).sum();
+    assert!(
+        lost < 0.0 && (all - power - lost).abs() < 1e-12,
+        "{all} {power} {lost}"
+    );
+}
