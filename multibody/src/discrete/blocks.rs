@@ -36,37 +36,46 @@ pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
     }
 }
 
+/// Calls a function whose first argument is a number of columns, with a number that the compiler
+/// knows if it is that of a free body or of a usual arm with its gripper.
+macro_rules! with_known_size {
+    ($n:expr, $function:ident($($argument:expr),*)) => {
+        match $n {
+            6 => $function(6, $($argument),*),
+            7 => $function(7, $($argument),*),
+            8 => $function(8, $($argument),*),
+            9 => $function(9, $($argument),*),
+            n => $function(n, $($argument),*),
+        }
+    };
+}
+
 /// Adds `X y`.
 pub(super) fn add_times(x: &[f64], y: &[f64], out: &mut [f64]) {
     #[inline(always)]
-    fn add(x: &[f64], y: &[f64], out: &mut [f64]) {
-        for (row, out) in x.chunks_exact(y.len()).zip(out) {
-            *out += dot(row, y);
+    fn add(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+        for (row, out) in x.chunks_exact(n).zip(out) {
+            *out += dot(row, &y[..n]);
         }
     }
-    match y.as_array::<6>() {
-        Some(y) => add(x, y, out),
-        None => add(x, y, out),
-    }
+    with_known_size!(y.len(), add(x, y, out))
 }
 
 /// Subtracts `X^T y`.
 pub(super) fn subtract_transposed_times(x: &[f64], y: &[f64], out: &mut [f64]) {
     #[inline(always)]
-    fn subtract(x: &[f64], y: &[f64], out: &mut [f64]) {
-        for (row, y) in x.chunks_exact(out.len()).zip(y) {
+    fn subtract(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+        let out = &mut out[..n];
+        if let [y0, y1, y2] = y {
+            return add_combination(out, three_rows(x, n), [-y0, -y1, -y2]);
+        }
+        for (row, y) in x.chunks_exact(n).zip(y) {
             for (out, x) in out.iter_mut().zip(row) {
                 *out -= x * y;
             }
         }
     }
-    match (out.as_mut_array::<6>(), y) {
-        (Some(out), _) => subtract(x, y, out),
-        (None, [y0, y1, y2]) => {
-            add_combination(out, three_rows(x, out.len()), [-y0, -y1, -y2]);
-        }
-        (None, _) => subtract(x, y, out),
-    }
+    with_known_size!(out.len(), subtract(x, y, out))
 }
 
 /// Returns the rows of a block with n columns that has three, as those of contacts do.
@@ -84,12 +93,11 @@ pub(super) fn stiff_rows(
     out: &mut Vec<f64>,
 ) {
     #[inline(always)]
-    fn full(g: &nalgebra::Matrix3<f64>, n: usize, values: &[f64], out: &mut [f64]) {
-        for i in 0..3 {
-            let g = [g[(i, 0)], g[(i, 1)], g[(i, 2)]];
-            for k in 0..n {
-                out[i * n + k] = g[0] * values[k] + g[1] * values[n + k] + g[2] * values[2 * n + k];
-            }
+    fn full(n: usize, g: &nalgebra::Matrix3<f64>, values: &[f64], out: &mut [f64]) {
+        let rows = three_rows(values, n);
+        for (i, out) in out.chunks_exact_mut(n).enumerate() {
+            out.fill(0.0);
+            add_combination(out, rows, [g[(i, 0)], g[(i, 1)], g[(i, 2)]]);
         }
     }
     out.resize(rows * n, 0.0);
@@ -102,10 +110,7 @@ pub(super) fn stiff_rows(
                 }
             }
         }
-        Stiffness::Full(g) => match (values.as_array::<18>(), out.as_mut_array::<18>()) {
-            (Some(values), Some(out)) => full(g, 6, values, out),
-            _ => full(g, n, values, out),
-        },
+        Stiffness::Full(g) => with_known_size!(n, full(g, values, out)),
     }
 }
 
@@ -128,7 +133,13 @@ pub(super) fn add_symmetric_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut
     if n == 6 || x.values.len() != 3 * n {
         return add_product_of(x, y, out);
     }
-    let ([x0, x1, x2], y) = (three_rows(x.values, n), three_rows(y.values, n));
+    with_known_size!(n, add_triangle(x.values, y.values, out));
+}
+
+/// Adds the lower triangle of `X^T Y` for blocks with three rows and n columns.
+#[inline(always)]
+fn add_triangle(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+    let ([x0, x1, x2], y) = (three_rows(x, n), three_rows(y, n));
     for (i, row) in out.chunks_exact_mut(n).enumerate() {
         add_combination(&mut row[..=i], y, [x0[i], x1[i], x2[i]]);
     }
@@ -210,6 +221,15 @@ fn add_product_of_vertices(
     }
 }
 
+/// Adds `X^T Y` for blocks with three rows, of m and n columns.
+#[inline(always)]
+fn add_three(n: usize, m: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+    let ([x0, x1, x2], y) = (three_rows(x, m), three_rows(y, n));
+    for (i, row) in out.chunks_exact_mut(n).enumerate() {
+        add_combination(row, y, [x0[i], x1[i], x2[i]]);
+    }
+}
+
 /// Adds `X^T Y`, where X has m columns.
 pub(super) fn add_product(m: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     #[inline(always)]
@@ -229,13 +249,7 @@ pub(super) fn add_product(m: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     );
     match sized {
         (Some(x), Some(y), Some(out)) => add(6, 6, x, y, out),
-        _ if x.len() == 3 * m => {
-            let n = out.len() / m;
-            let ([x0, x1, x2], y) = (three_rows(x, m), three_rows(y, n));
-            for (i, row) in out.chunks_exact_mut(n).enumerate() {
-                add_combination(row, y, [x0[i], x1[i], x2[i]]);
-            }
-        }
+        _ if x.len() == 3 * m => with_known_size!(out.len() / m, add_three(m, x, y, out)),
         _ => {
             let n = out.len() / m;
             add(m, n, x, y, out);

@@ -21,9 +21,11 @@ const RELATIVE_TOLERANCE: f64 = 1e-8;
 /// The same without reference (N s, scaled by the square root of the inertia).
 const ABSOLUTE_TOLERANCE: f64 = 1e-14;
 
-/// Factor by which a step with the Hessian of the last one must do better than converge, because a
-/// step of Newton's does: results without the noise of a solver are differentiated by differences.
-const CHORD_SAFETY: f64 = 1e4;
+/// Part of the gradient that the last step left below which its factor serves once more.
+const CHORD_CONTRACTION: f64 = 1e-3;
+/// Part of the tolerance that such steps must reach, because steps of Newton's method do: results
+/// without the noise of a solver are differentiated by differences.
+const CHORD_TOLERANCE: f64 = 1e-4;
 
 /// Why an island has no solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,20 +74,24 @@ impl IslandSolver {
         self.is_factored = false;
         self.start(p);
         let (mut cost, mut last) = (self.evaluate(p), 0.0);
+        let (mut is_chord, mut is_hidden) = (false, false);
         for iterations in 0..=MAX_ITERATIONS {
             self.iterations = iterations;
             if !cost.is_finite() {
                 return Err(NewtonFailure::NotPositiveDefinite);
             }
             let (gradient, tolerance) = self.gradient_size(p);
-            if gradient <= tolerance {
+            let accepted = if is_chord { CHORD_TOLERANCE } else { 1.0 };
+            if gradient <= accepted * tolerance {
                 return Ok(());
             }
             // Near the solution, the Hessian changes by about as much from step to step as the last
-            // one left of the gradient. If the next step would converge in spite of such an error,
-            // the last factor serves once more.
-            let is_near = CHORD_SAFETY * gradient * gradient <= tolerance * last;
-            if !is_near {
+            // one left of the gradient, and so much will the next one leave with the same factor.
+            is_chord = gradient <= CHORD_CONTRACTION * last;
+            if !is_chord {
+                if is_hidden {
+                    return Ok(());
+                }
                 self.assemble(p);
                 if !self.hessian.factor() {
                     return Err(NewtonFailure::NotPositiveDefinite);
@@ -93,8 +99,9 @@ impl IslandSolver {
             }
             last = gradient;
             let next = self.advance(p);
-            if next >= cost - f64::EPSILON * cost.abs() {
-                // Rounding hides any further decrease.
+            // Rounding hides any further decrease, but not that of the gradient by chord steps.
+            is_hidden = next >= cost - f64::EPSILON * cost.abs();
+            if is_hidden && !is_chord {
                 return Ok(());
             }
             cost = next;
