@@ -23,6 +23,7 @@ mod parsing;
 mod plant;
 mod spatial;
 mod tree;
+mod writing;
 
 pub mod schema;
 
@@ -61,3 +62,4 @@ pub use plant::{
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};
+pub use writing::{ModelWriter, OutputFormat, WrittenModel};

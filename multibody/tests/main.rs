@@ -17,3 +17,4 @@ mod sdf;
 mod support;
 mod taking_back;
 mod urdf;
+mod writing;

@@ -18,6 +18,7 @@ mod contact_settings;
 mod contact_surfaces;
 mod context;
 mod continuous;
+mod declared;
 mod defaults;
 mod deformable;
 mod deformable_body;

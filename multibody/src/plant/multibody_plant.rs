@@ -113,6 +113,8 @@ pub struct MultibodyPlant {
     pub(super) islands: Islands,
     pub(super) position_source: PositionSource,
     pub(super) topology: Option<Topology>,
+    /// Number of frames before `finalize` added its own; `None` until then.
+    pub(super) num_declared_frames: Option<usize>,
     /// The trees of the topology; empty before `finalize`.
     pub(super) trees: Trees,
     pub(super) registration: Option<GeometryRegistration>,
@@ -156,6 +158,7 @@ impl MultibodyPlant {
             islands: Islands::default(),
             position_source: PositionSource::State,
             topology: None,
+            num_declared_frames: None,
             trees: Trees::default(),
             registration: None,
         };

@@ -1,0 +1,214 @@
+//! State of writing one document, and helpers for all formats.
+
+use super::format::OutputFormat;
+use super::xml::{XmlText, is_xml_char};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::model::{ModelInstanceIndex, RigidBody};
+use crate::plant::MultibodyPlant;
+use nalgebra::Vector3;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use tarragon_geometry::{MeshSource, SceneGraph};
+
+/// A document in the making.
+pub(super) struct ModelDocument<'a> {
+    pub(super) plant: &'a MultibodyPlant,
+    pub(super) scene: Option<&'a SceneGraph>,
+    pub(super) format: OutputFormat,
+    /// Directory of the document, to which paths of meshes are relative.
+    pub(super) directory: Option<&'a Path>,
+    pub(super) xml: XmlText,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// Texts of the diagnostics.
+    told: BTreeSet<String>,
+    file: String,
+}
+
+/// Names of one kind that are taken in the document.
+#[derive(Default)]
+pub(super) struct TakenNames {
+    taken: BTreeSet<String>,
+    /// Next number to try, by name.
+    next: HashMap<String, usize>,
+}
+
+impl TakenNames {
+    /// Creates a set with reserved names.
+    pub(super) fn with(reserved: &[&str]) -> Self {
+        Self {
+            taken: reserved.iter().map(|name| name.to_string()).collect(),
+            next: HashMap::new(),
+        }
+    }
+
+    /// Takes the name, or the first free one of `name_1`, `name_2`, ...
+    pub(super) fn take(&mut self, name: &str) -> String {
+        let mut free = name.to_string();
+        while !self.taken.insert(free.clone()) {
+            let next = self.next.entry(name.into()).or_insert(0);
+            *next += 1;
+            free = format!("{name}_{next}");
+        }
+        free
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.taken.contains(name)
+    }
+}
+
+impl<'a> ModelDocument<'a> {
+    pub(super) fn new(
+        plant: &'a MultibodyPlant,
+        scene: Option<&'a SceneGraph>,
+        format: OutputFormat,
+        directory: Option<&'a Path>,
+        file: String,
+    ) -> Self {
+        Self {
+            plant,
+            scene,
+            format,
+            directory,
+            xml: XmlText::new(),
+            diagnostics: vec![],
+            told: BTreeSet::new(),
+            file,
+        }
+    }
+
+    /// Reports something that the format cannot say, once.
+    pub(super) fn warn(&mut self, message: impl Into<String>) {
+        let message = message.into();
+        if self.told.insert(message.clone()) {
+            self.diagnostics.push(Diagnostic {
+                severity: Severity::Warning,
+                ..Diagnostic::of_file(&self.file, message)
+            });
+        }
+    }
+
+    /// Reports elements of one kind that the format does not have.
+    pub(super) fn leave_out(&mut self, what: &str, names: &[&str]) {
+        if !names.is_empty() {
+            let (format, list) = (self.format.name(), names.join("', '"));
+            self.warn(format!(
+                "{what} '{list}': left out, because {format} cannot say it"
+            ));
+        }
+    }
+
+    /// Takes a name for an element: `wanted` if a reader returns it unchanged and it is free,
+    /// otherwise a similar one, with a diagnostic. `forbidden` are characters sequences that the
+    /// format reserves.
+    pub(super) fn name(
+        &mut self,
+        taken: &mut TakenNames,
+        kind: &str,
+        instance: ModelInstanceIndex,
+        wanted: &str,
+        forbidden: &[&str],
+    ) -> String {
+        let mut clean: String = wanted
+            .trim()
+            .chars()
+            .map(|c| if is_xml_char(c) { c } else { '_' })
+            .collect();
+        for part in forbidden {
+            clean = clean.replace(part, "_");
+        }
+        if clean.is_empty() {
+            clean = kind.replace(' ', "_");
+        }
+        if taken.has(&clean)
+            && let Ok(model) = self.plant.model_instance_name(instance)
+            && instance > ModelInstanceIndex::DEFAULT
+        {
+            clean = format!("{}_{clean}", model.replace("::", "_"));
+        }
+        let found = taken.take(&clean);
+        if found != wanted {
+            let format = self.format.name();
+            self.warn(format!(
+                "{kind} '{wanted}' is renamed to '{found}': {format} cannot have the name, or has \
+                 it already"
+            ));
+        }
+        found
+    }
+
+    /// Returns the names of bodies by index; the world's is `world`.
+    pub(super) fn body_names(&mut self, taken: &mut TakenNames, forbidden: &[&str]) -> Vec<String> {
+        let plant = self.plant;
+        let name = |(i, (_, body)): (usize, (_, &RigidBody))| match i {
+            0 => "world".to_string(),
+            _ => self.name(taken, "body", body.model_instance(), body.name(), forbidden),
+        };
+        plant.bodies().enumerate().map(name).collect()
+    }
+
+    /// Returns the text by which a model file refers to the file of a mesh or an image: relative to
+    /// the document if it is in the same directory or below. Reports a file that it cannot refer
+    /// to.
+    pub(super) fn uri(&mut self, path: &Path, what: &str) -> Option<String> {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+        let directory = self.directory.map(|d| {
+            let d = match d.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => d,
+            };
+            std::path::absolute(d).unwrap_or_else(|_| d.into())
+        });
+        let inside = directory.and_then(|d| absolute.strip_prefix(d).ok().map(PathBuf::from));
+        let uri = match &inside {
+            Some(relative) => relative.to_str().map(String::from),
+            None => absolute.to_str().map(|p| format!("file://{p}")),
+        };
+        let usable = |uri: &String| uri.trim() == uri && uri.chars().all(is_xml_char);
+        let uri = uri.filter(usable);
+        if uri.is_none() {
+            let path = path.display();
+            self.warn(format!(
+                "{what}: left out, because '{path}' cannot be in XML"
+            ));
+        }
+        uri
+    }
+
+    /// Same as [`Self::uri`], for a mesh, which must be on disk.
+    pub(super) fn mesh_uri(&mut self, source: &MeshSource, what: &str) -> Option<String> {
+        match source.path() {
+            Some(path) => self.uri(path, what),
+            None => {
+                let mesh = source.description();
+                self.warn(format!(
+                    "{what}: left out, because its mesh is in memory ({mesh}); write it to a file"
+                ));
+                None
+            }
+        }
+    }
+}
+
+/// Gravity of a plant to which nothing was set (m/s^2).
+const STANDARD_GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
+
+impl ModelDocument<'_> {
+    /// Reports gravity that a format without gravity loses.
+    pub(super) fn report_gravity(&mut self) {
+        let (plant, format) = (self.plant, self.format.name());
+        let gravity = plant.gravity();
+        if gravity != STANDARD_GRAVITY {
+            let g = gravity.as_slice();
+            self.warn(format!(
+                "gravity: left out, because {format} files have none, got {g:?} m/s^2; set it on \
+                 the plant"
+            ));
+        }
+        let names: Vec<&str> = plant
+            .weightless_instances()
+            .filter_map(|i| plant.model_instance_name(i).ok())
+            .collect();
+        self.leave_out("absence of gravity on model instance", &names);
+    }
+}

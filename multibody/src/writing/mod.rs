@@ -1,0 +1,15 @@
+//! Writers of model files.
+//!
+//! A writer emits exactly what the reader of the format accepts. What the format cannot say is a
+//! diagnostic that names the element.
+
+mod document;
+mod format;
+mod geometries;
+mod model_writer;
+mod poses;
+mod urdf;
+mod xml;
+
+pub use format::OutputFormat;
+pub use model_writer::{ModelWriter, WrittenModel};
