@@ -31,6 +31,16 @@ impl MultibodyPlant {
         self.default_free_poses[body.index()].unwrap_or_default()
     }
 
+    /// Returns the bodies that no joint of the model connects towards the world.
+    pub(crate) fn free_bodies(&self) -> Vec<BodyIndex> {
+        if self.is_finalized() {
+            let free = self.joints.iter().filter(|j| j.is_ephemeral());
+            return free.map(|j| j.child).collect();
+        }
+        let bodies = (1..self.bodies.len()).map(BodyIndex::new);
+        bodies.filter(|b| !self.is_child(*b)).collect()
+    }
+
     /// Returns the collision filter groups of model files.
     pub(crate) fn filter_groups(&self) -> &[CollisionFilterGroup] {
         &self.filter_groups

@@ -5,7 +5,6 @@ use super::xml::{XmlText, is_xml_char};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{ModelInstanceIndex, RigidBody};
 use crate::plant::MultibodyPlant;
-use nalgebra::Vector3;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use tarragon_geometry::{MeshSource, SceneGraph};
@@ -50,6 +49,11 @@ impl TakenNames {
             free = format!("{name}_{next}");
         }
         free
+    }
+
+    /// Takes the name if it is free.
+    pub(super) fn reserve(&mut self, name: &str) {
+        self.taken.insert(name.into());
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -99,23 +103,24 @@ impl<'a> ModelDocument<'a> {
     }
 
     /// Takes a name for an element: `wanted` if a reader returns it unchanged and it is free,
-    /// otherwise a similar one, with a diagnostic. `forbidden` are characters sequences that the
-    /// format reserves.
+    /// otherwise a similar one, with a diagnostic.
     pub(super) fn name(
         &mut self,
         taken: &mut TakenNames,
         kind: &str,
         instance: ModelInstanceIndex,
         wanted: &str,
-        forbidden: &[&str],
     ) -> String {
         let mut clean: String = wanted
             .trim()
             .chars()
             .map(|c| if is_xml_char(c) { c } else { '_' })
             .collect();
-        for part in forbidden {
-            clean = clean.replace(part, "_");
+        if self.format == OutputFormat::Sdf {
+            clean = clean.replace("::", "_");
+            if clean.starts_with("__") && clean.ends_with("__") {
+                clean = clean.trim_matches('_').into();
+            }
         }
         if clean.is_empty() {
             clean = kind.replace(' ', "_");
@@ -138,11 +143,11 @@ impl<'a> ModelDocument<'a> {
     }
 
     /// Returns the names of bodies by index; the world's is `world`.
-    pub(super) fn body_names(&mut self, taken: &mut TakenNames, forbidden: &[&str]) -> Vec<String> {
+    pub(super) fn body_names(&mut self, taken: &mut TakenNames) -> Vec<String> {
         let plant = self.plant;
         let name = |(i, (_, body)): (usize, (_, &RigidBody))| match i {
             0 => "world".to_string(),
-            _ => self.name(taken, "body", body.model_instance(), body.name(), forbidden),
+            _ => self.name(taken, "body", body.model_instance(), body.name()),
         };
         plant.bodies().enumerate().map(name).collect()
     }
@@ -187,28 +192,5 @@ impl<'a> ModelDocument<'a> {
                 None
             }
         }
-    }
-}
-
-/// Gravity of a plant to which nothing was set (m/s^2).
-const STANDARD_GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
-
-impl ModelDocument<'_> {
-    /// Reports gravity that a format without gravity loses.
-    pub(super) fn report_gravity(&mut self) {
-        let (plant, format) = (self.plant, self.format.name());
-        let gravity = plant.gravity();
-        if gravity != STANDARD_GRAVITY {
-            let g = gravity.as_slice();
-            self.warn(format!(
-                "gravity: left out, because {format} files have none, got {g:?} m/s^2; set it on \
-                 the plant"
-            ));
-        }
-        let names: Vec<&str> = plant
-            .weightless_instances()
-            .filter_map(|i| plant.model_instance_name(i).ok())
-            .collect();
-        self.leave_out("absence of gravity on model instance", &names);
     }
 }

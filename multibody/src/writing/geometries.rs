@@ -95,12 +95,14 @@ impl<'a> ModelDocument<'a> {
         ids.iter().copied().filter_map(find).collect()
     }
 
-    /// Returns the appearance of a visual. Reports properties that have no element.
+    /// Returns the appearance of a visual. Reports properties that have no element; the format has
+    /// elements for the colours in `more`.
     pub(super) fn appearance(
         &mut self,
         what: &str,
         body: BodyIndex,
         geometry: &BodyGeometry<'_>,
+        more: &[&str],
     ) -> Appearance {
         let of = |properties: Option<&GeometryProperties>| {
             let Some(p) = properties else {
@@ -115,6 +117,9 @@ impl<'a> ModelDocument<'a> {
             let written = |group: &str, name: &str| match (group, name) {
                 ("phong", "diffuse") => found.diffuse.is_some(),
                 ("phong", "diffuse_map") => found.diffuse_map.is_some(),
+                ("phong", color) if more.contains(&color) => {
+                    p.try_get::<Rgba>(group, name).is_ok_and(|c| c.is_some())
+                }
                 ("renderer", "accepting") => found.accepting.is_some(),
                 ("label", "id") => p.try_get(group, name).is_ok_and(|l| l.copied() == label),
                 _ => false,

@@ -4,10 +4,16 @@
 //! diagnostic that names the element.
 
 mod document;
+mod filter_groups;
 mod format;
+mod frames;
 mod geometries;
+mod instances;
+mod layout;
+mod leftovers;
 mod model_writer;
 mod poses;
+mod sdf;
 mod urdf;
 mod xml;
 

@@ -2,7 +2,7 @@
 
 use super::document::ModelDocument;
 use super::format::OutputFormat;
-use super::urdf;
+use super::{sdf, urdf};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result};
 use crate::plant::MultibodyPlant;
@@ -114,8 +114,9 @@ impl<'p> ModelWriter<'p> {
         let document = ModelDocument::new(self.plant, self.scene_graph, format, directory, file);
         match format {
             OutputFormat::Urdf => Ok(urdf::write(document)),
-            OutputFormat::Sdf | OutputFormat::Mjcf => Err(Error::unsupported(format!(
-                "{} files cannot be written yet",
+            OutputFormat::Sdf => Ok(sdf::write(document)),
+            OutputFormat::Mjcf => Err(Error::unsupported(format!(
+                "{} files cannot be written; choose a file that ends in .urdf or .sdf",
                 format.name()
             ))),
         }

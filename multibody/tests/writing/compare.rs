@@ -84,11 +84,11 @@ impl<'a> Comparison<'a> {
     fn bodies(&mut self) {
         let mut expected = BTreeSet::new();
         for (_, body) in self.ours.plant.bodies().skip(1) {
-            expected.insert(body.name().to_string());
             let Ok(found) = find_body(&self.ours.plant, body, &self.again.plant) else {
                 self.differ(body.name(), "no such body");
                 continue;
             };
+            expected.insert(found);
             let (a, b) = (
                 body.spatial_inertia(),
                 self.again.plant.body(found).unwrap().spatial_inertia(),
@@ -102,8 +102,8 @@ impl<'a> Comparison<'a> {
                 self.differ(body.name(), format!("mass properties {a:?}, not {b:?}"));
             }
         }
-        for (_, body) in self.again.plant.bodies().skip(1) {
-            if !expected.contains(body.name()) {
+        for (index, body) in self.again.plant.bodies().skip(1) {
+            if !expected.contains(&index) {
                 self.differ(body.name(), "this body is new");
             }
         }
@@ -115,7 +115,6 @@ impl<'a> Comparison<'a> {
         let mut pairs = vec![];
         let mut expected = BTreeSet::new();
         for (index, joint) in ours.joints() {
-            expected.insert(joint.name());
             let child = ours.body(joint.child_body()).unwrap();
             if joint.is_ephemeral() {
                 let found = find_body(ours, child, again).ok();
@@ -136,22 +135,19 @@ impl<'a> Comparison<'a> {
                 }
                 continue;
             }
-            let scoped = scoped_name(ours, joint.model_instance(), joint.name());
-            let other = again
-                .joint_by_name(&scoped)
-                .or_else(|_| again.joint_by_name(joint.name()));
+            let look_up = |name: &str| again.joint_by_name(name);
+            let other = find(ours, joint.model_instance(), joint.name(), look_up);
             let Ok(other_index) = other else {
                 self.differ(joint.name(), "no such joint");
                 continue;
             };
             let other = again.joint(other_index).unwrap();
-            let bodies = |plant: &MultibodyPlant, joint: &Joint| {
-                [joint.parent_body(), joint.child_body()]
-                    .map(|b| plant.body(b).unwrap().name().to_string())
-            };
-            let (a, b) = (bodies(ours, joint), bodies(again, other));
-            if a != b {
-                self.differ(joint.name(), format!("connects {a:?}, not {b:?}"));
+            expected.insert(other_index);
+            let bodies = [joint.parent_body(), joint.child_body()];
+            let bodies = bodies.map(|b| find_body(ours, ours.body(b).unwrap(), again).ok());
+            let others = [other.parent_body(), other.child_body()].map(Some);
+            if bodies != others {
+                self.differ(joint.name(), format!("connects {bodies:?}, not {others:?}"));
             }
             let (a, b) = (joint.kind().type_name(), other.kind().type_name());
             if a != b {
@@ -202,8 +198,8 @@ impl<'a> Comparison<'a> {
                 }
             }
         }
-        for (_, joint) in again.joints().filter(|(_, j)| !j.is_ephemeral()) {
-            if !expected.contains(joint.name()) {
+        for (index, joint) in again.joints().filter(|(_, j)| !j.is_ephemeral()) {
+            if !expected.contains(&index) {
                 self.differ(joint.name(), "this joint is new");
             }
         }
@@ -261,13 +257,14 @@ impl<'a> Comparison<'a> {
                 };
                 let (a, b) = (&poses[index.index()], &poses_again[other.index()]);
                 if !same_pose(a, b, scale) {
-                    wrong.push((body.name().to_string(), format!("at {a:?}, not {b:?}")));
+                    wrong.push(format!("{} is at {a:?}, not {b:?}", body.name()));
                 }
             }
             let ok = wrong.is_empty();
+            // No diagnostic excuses a different motion.
             wrong
                 .into_iter()
-                .for_each(|(body, text)| self.differ(&body, text));
+                .for_each(|text| self.differ("<motion>", text));
             let matrix = |plant: &MultibodyPlant, q: &[f64]| -> DMatrix<f64> {
                 let positions = plant.calc_position_kinematics(q).unwrap();
                 plant.calc_mass_matrix(&positions).unwrap()
@@ -277,12 +274,9 @@ impl<'a> Comparison<'a> {
             let entries = (0..counts[1]).flat_map(|i| (0..counts[1]).map(move |j| (i, j)));
             let far = |(i, j): &(usize, usize)| !near(m[(of_v[*i], of_v[*j])], n[(*i, *j)], scale);
             let mut entries = entries;
-            if let Some((i, j)) = entries
-                .find(far)
-                .filter(|_| ok && self.differences.is_empty())
-            {
+            if let Some((i, j)) = entries.find(far).filter(|_| ok) {
                 let (a, b) = (m[(of_v[i], of_v[j])], n[(i, j)]);
-                self.differ("mass matrix", format!("{a:?}, not {b:?} at {i}, {j}"));
+                self.differ("<mass matrix>", format!("{a:?}, not {b:?} at {i}, {j}"));
             }
         }
     }
@@ -359,19 +353,16 @@ impl<'a> Comparison<'a> {
             if made.iter().any(|end| name.ends_with(end)) {
                 continue;
             }
-            let scoped = scoped_name(ours, frame.model_instance(), name);
-            let found = again.frame_by_name(&scoped);
-            let Ok(found) = found.or_else(|_| again.frame_by_name(name)) else {
+            let look_up = |name: &str| again.frame_by_name(name);
+            let Ok(found) = find(ours, frame.model_instance(), name, look_up) else {
                 self.differ(name, "no such frame");
                 continue;
             };
             let found = again.frame(found).unwrap();
-            let body = |plant: &MultibodyPlant, f: &FixedOffsetFrame| {
-                plant.body(f.body()).unwrap().name().to_string()
-            };
+            let body = find_body(ours, ours.body(frame.body()).unwrap(), again).ok();
             let (a, b) = (frame.pose_in_body(), found.pose_in_body());
             let scale = 1.0 + a.translation.vector.amax();
-            if body(ours, frame) != body(again, found) || !same_pose(a, b, scale) {
+            if body != Some(found.body()) || !same_pose(a, b, scale) {
                 self.differ(name, format!("frame at {a:?}, not {b:?}"));
             }
         }
@@ -379,10 +370,11 @@ impl<'a> Comparison<'a> {
 
     fn geometries(&mut self) {
         for visual in [true, false] {
-            let [ours, mut again] = [self.ours, self.again].map(|m| m.geometries(visual));
+            let ours = self.ours.geometries(visual, &self.again.plant);
+            let mut again = self.again.geometries(visual, &self.again.plant);
             for ((body, name), id) in ours {
-                let Some(other) = again.remove(&(body.clone(), name.clone())) else {
-                    self.differ(&name, format!("no such geometry on body {body}"));
+                let Some(other) = again.remove(&(body, name.clone())) else {
+                    self.differ(&name, format!("no such geometry on body {body:?}"));
                     continue;
                 };
                 let inspectors = [self.ours, self.again].map(|m| m.scene.model_inspector());
@@ -409,7 +401,7 @@ impl<'a> Comparison<'a> {
                 }
             }
             for (body, name) in again.into_keys() {
-                self.differ(&name, format!("new geometry on body {body}"));
+                self.differ(&name, format!("new geometry on body {body:?}"));
             }
         }
     }
@@ -417,8 +409,8 @@ impl<'a> Comparison<'a> {
     /// Compares the pairs of collision geometries that may collide.
     fn candidates(&mut self) {
         let sets = [self.ours, self.again].map(|m| {
-            let names: BTreeMap<GeometryId, (String, String)> = m
-                .geometries(false)
+            let names: BTreeMap<GeometryId, (Option<BodyIndex>, String)> = m
+                .geometries(false, &self.again.plant)
                 .into_iter()
                 .map(|(k, v)| (v, k))
                 .collect();
@@ -437,8 +429,12 @@ impl<'a> Comparison<'a> {
 }
 
 impl Model {
-    /// Visual or collision geometries by body and name without the model.
-    fn geometries(&self, visual: bool) -> BTreeMap<(String, String), GeometryId> {
+    /// Visual or collision geometries by body of the copy and name without the model.
+    fn geometries(
+        &self,
+        visual: bool,
+        copy: &MultibodyPlant,
+    ) -> BTreeMap<(Option<BodyIndex>, String), GeometryId> {
         let inspector = self.scene.model_inspector();
         let mut found = BTreeMap::new();
         for (index, body) in self.plant.bodies() {
@@ -454,26 +450,40 @@ impl Model {
                 let name = inspector.name(*id).unwrap();
                 let own = name.strip_prefix(model).and_then(|n| n.strip_prefix("::"));
                 let own = own.unwrap_or(name).to_string();
-                found.insert((body.name().to_string(), own), *id);
+                found.insert((find_body(&self.plant, body, copy).ok(), own), *id);
             }
         }
         found
     }
 }
 
-fn scoped_name(plant: &MultibodyPlant, instance: ModelInstanceIndex, name: &str) -> String {
-    format!("{}::{name}", plant.model_instance_name(instance).unwrap())
+/// Looks an element of the copy up: by its scoped name, as renamed where models become one, and by
+/// its plain name.
+fn find<I>(
+    ours: &MultibodyPlant,
+    instance: ModelInstanceIndex,
+    name: &str,
+    look_up: impl Fn(&str) -> Result<I>,
+) -> Result<I> {
+    let model = ours.model_instance_name(instance).unwrap();
+    let merged = format!("{}_{name}", model.replace("::", "_"));
+    let scoped = look_up(&format!("{model}::{name}"));
+    scoped
+        .or_else(|_| look_up(&merged))
+        .or_else(|_| look_up(name))
 }
 
-/// The body of the copy: of the same model, else of the same name.
+/// The body of the copy.
 pub(super) fn find_body(
     ours: &MultibodyPlant,
     body: &RigidBody,
     again: &MultibodyPlant,
 ) -> Result<BodyIndex> {
-    let scoped = scoped_name(ours, body.model_instance(), body.name());
-    let found = again.body_by_name(&scoped);
-    found.or_else(|_| again.body_by_name(body.name()))
+    if body.model_instance() == ModelInstanceIndex::WORLD {
+        return Ok(BodyIndex::WORLD);
+    }
+    let look_up = |name: &str| again.body_by_name(name);
+    find(ours, body.model_instance(), body.name(), look_up)
 }
 
 fn same_shape(a: &Shape, b: &Shape) -> bool {

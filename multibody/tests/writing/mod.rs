@@ -9,7 +9,10 @@ use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
 
 /// Formats, and their names for messages.
-const FORMATS: [(OutputFormat, &str); 1] = [(OutputFormat::Urdf, "URDF")];
+const FORMATS: [(OutputFormat, &str); 2] = [
+    (OutputFormat::Urdf, "URDF"),
+    (OutputFormat::Sdf, "SDFormat"),
+];
 
 /// Outcome of writing a plant and reading it back.
 enum RoundTrip {
@@ -58,7 +61,9 @@ fn round_trip(ours: &Model, format: OutputFormat) -> RoundTrip {
         .filter(|d| !is_told(&d.subject))
         .map(|d| d.text.clone())
         .collect();
-    wrong.extend(said);
+    // A ball joint of SDFormat has its damping in an <axis>, which readers remark on.
+    let remark = "only the damping of its <axis> is used";
+    wrong.extend(said.into_iter().filter(|s| !s.contains(remark)));
     match (wrong.is_empty(), told.is_empty()) {
         (false, _) => RoundTrip::Wrong(wrong),
         (true, true) => RoundTrip::Equal,

@@ -41,7 +41,8 @@ fn shown(value: &PropertyValue) -> String {
     if let Some(x) = value.downcast_ref::<f64>() {
         format!("{x:?}")
     } else if let Some(x) = value.downcast_ref::<Rgba>() {
-        format!("{:?}", x.rgba())
+        // SDFormat keeps colours in single precision.
+        format!("{:?}", x.rgba().map(|c| c as f32))
     } else if let Some(x) = value.downcast_ref::<HydroelasticType>() {
         format!("{x:?}")
     } else if let Some(x) = value.downcast_ref::<RenderLabel>() {

@@ -2,26 +2,12 @@
 
 use super::UrdfWriter;
 use crate::model::{
-    BallConstraint, Constraint, DistanceConstraint, ForceElement, FrameIndex, TendonConstraint,
-    WeldConstraint,
+    BallConstraint, Constraint, DistanceConstraint, ForceElement, TendonConstraint, WeldConstraint,
 };
 use crate::writing::xml::XmlText;
 use nalgebra::Vector3;
-use std::collections::BTreeSet;
 
 impl UrdfWriter<'_> {
-    /// Returns the frames to which force elements refer.
-    pub(super) fn frames_of_force_elements(&self) -> BTreeSet<FrameIndex> {
-        let elements = self.document.plant.force_elements().iter();
-        let frames = elements.filter_map(|element| match element {
-            ForceElement::LinearBushingRollPitchYaw {
-                frame_a, frame_c, ..
-            } => Some([*frame_a, *frame_c]),
-            _ => None,
-        });
-        frames.flatten().collect()
-    }
-
     pub(super) fn write_constraints(&mut self) {
         let plant = self.document.plant;
         for element in plant.force_elements() {
@@ -139,7 +125,9 @@ impl UrdfWriter<'_> {
                 // Frames that `finalize` added are not written.
                 let frames = [frame_a, frame_c].map(|frame| self.frames.get(frame));
                 let [Some(a), Some(c)] = frames else {
-                    self.document.warn("bushing: left out with its frame");
+                    let plant = self.document.plant;
+                    let names = [frame_a, frame_c].map(|f| plant.frame_at(*f).name());
+                    self.document.leave_out("bushing between frames", &names);
                     return;
                 };
                 xml.start("drake:linear_bushing_rpy");

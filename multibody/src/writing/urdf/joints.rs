@@ -78,10 +78,10 @@ impl UrdfWriter<'_> {
         let placed = place(joint);
         let parent = self.links[joint.parent_body().index()].clone();
         let child = self.links[joint.child_body().index()].clone();
-        let moved = match placed.behind {
-            None => child.clone(),
-            Some(_) => self.add_link_between(name, joint, &child),
-        };
+        let between = placed
+            .behind
+            .map(|x_mb| (self.add_link_between(name, joint, &child), x_mb));
+        let moved = between.as_ref().map_or(&child, |((link, _), _)| link);
         let on_parent = match joint.kind() {
             // The reader turns the frames of a planar joint.
             JointKind::Planar => placed.origin * turn_of(&placed),
@@ -106,7 +106,7 @@ impl UrdfWriter<'_> {
         xml.attribute("type", kind);
         write_origin(xml, &placed.origin);
         xml.start("parent").attribute("link", &parent).end();
-        xml.start("child").attribute("link", &moved).end();
+        xml.start("child").attribute("link", moved).end();
         if let Some(axis) = placed.axis {
             xml.start("axis").numbers("xyz", axis.as_slice()).end();
         }
@@ -125,26 +125,27 @@ impl UrdfWriter<'_> {
             self.write_mimic(name, coupler);
         }
         self.document.xml.end();
-        if let Some(x_mb) = placed.behind {
-            let weld = self.taken_joints.take(&format!("{name}_to_{child}"));
-            self.joint_frames.insert(format!("{weld}_parent"), None);
+        if let Some(((link, weld), x_mb)) = &between {
             let xml = &mut self.document.xml;
             xml.start("joint")
-                .attribute("name", &weld)
+                .attribute("name", weld)
                 .attribute("type", "fixed");
-            write_origin(xml, &x_mb);
-            xml.start("parent").attribute("link", &moved).end();
+            write_origin(xml, x_mb);
+            xml.start("parent").attribute("link", link).end();
             xml.start("child").attribute("link", &child).end();
             xml.end();
         }
     }
 
-    /// Writes a massless link that carries the child's frame of a joint, and returns its name.
-    fn add_link_between(&mut self, name: &str, joint: &Joint, child: &str) -> String {
+    /// Writes a massless link that carries the child's frame of a joint. Returns its name and that
+    /// of the fixed joint between it and the child.
+    fn add_link_between(&mut self, name: &str, joint: &Joint, child: &str) -> (String, String) {
         let link = self.taken_links.take(&format!("{name}_link"));
+        let weld = self.taken_joints.take(&format!("{name}_to_{child}"));
+        self.joint_frames.insert(format!("{weld}_parent"), None);
         self.document.warn(format!(
             "joint '{name}': its frame in link '{child}' is not the link's own; massless link \
-             '{link}' is added between them"
+             '{link}' and fixed joint '{weld}' are added between them"
         ));
         self.document
             .xml
@@ -156,7 +157,7 @@ impl UrdfWriter<'_> {
         if self.document.plant.filters_adjacent_bodies() && !on_world {
             self.excluded.push((parent, child));
         }
-        link
+        (link, weld)
     }
 
     fn write_curves(&mut self, path: &PiecewiseConstantCurvatureTrajectory) {
@@ -334,7 +335,7 @@ impl UrdfWriter<'_> {
                 continue;
             };
             let document = &mut self.document;
-            let name = document.name(&mut taken, "actuator", instance, name, &[]);
+            let name = document.name(&mut taken, "actuator", instance, name);
             let xml = &mut document.xml;
             xml.start("transmission")
                 .attribute("name", &format!("{name}_transmission"));

@@ -54,7 +54,7 @@ impl UrdfWriter<'_> {
             return;
         };
         let instance = document.plant.body_at(body).model_instance();
-        let name = document.name(names, tag, instance, geometry.name, &[]);
+        let name = document.name(names, tag, instance, geometry.name);
         document.xml.start(tag).attribute("name", &name);
         write_origin(&mut document.xml, geometry.x_bg);
         document.xml.start("geometry");
@@ -70,7 +70,7 @@ impl UrdfWriter<'_> {
         document.xml.end();
         match visual {
             true => {
-                let appearance = document.appearance(&what, body, geometry);
+                let appearance = document.appearance(&what, body, geometry, &[]);
                 document.write_material(&what, &appearance, materials);
                 document.write_roles(&appearance, geometry);
             }

@@ -1,16 +1,16 @@
 //! URDF, with Drake's elements.
 
 mod constraints;
-mod filters;
 mod joints;
 mod links;
 
 use super::document::{ModelDocument, TakenNames};
+use super::frames::JointFrames;
 use super::model_writer::WrittenModel;
 use super::xml::numbers;
-use crate::model::{BodyIndex, FrameIndex, JointIndex, ModelInstanceIndex};
+use crate::model::{BodyIndex, FrameIndex, JointIndex};
 use nalgebra::Isometry3;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Writer of one robot.
 struct UrdfWriter<'a> {
@@ -21,9 +21,7 @@ struct UrdfWriter<'a> {
     /// Joints by index; `None` for a joint that is left out.
     joints: Vec<Option<String>>,
     taken_joints: TakenNames,
-    /// Frames that the reader adds for joints, by name: the body and the pose, or `None` on a link
-    /// that is no body of the plant.
-    joint_frames: BTreeMap<String, Option<(BodyIndex, Isometry3<f64>)>>,
+    joint_frames: JointFrames,
     /// Names of frames other than those of bodies that elements may refer to.
     frames: BTreeMap<FrameIndex, String>,
     /// Pairs of bodies whose collisions are filtered in addition.
@@ -33,14 +31,14 @@ struct UrdfWriter<'a> {
 /// Writes all elements as one robot.
 pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
     let mut taken_links = TakenNames::with(&["world"]);
-    let links = document.body_names(&mut taken_links, &[]);
+    let links = document.body_names(&mut taken_links);
     let mut taken_joints = TakenNames::default();
     let plant = document.plant;
     let mut joints = vec![];
     for (_, joint) in plant.joints() {
         let written = !joint.kind().is_floating();
         let (instance, name) = (joint.model_instance(), joint.name());
-        let name = || document.name(&mut taken_joints, "joint", instance, name, &[]);
+        let name = || document.name(&mut taken_joints, "joint", instance, name);
         joints.push(written.then(name));
     }
     let mut writer = UrdfWriter {
@@ -49,7 +47,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         taken_links,
         joints,
         taken_joints,
-        joint_frames: BTreeMap::new(),
+        joint_frames: JointFrames::new(),
         frames: BTreeMap::new(),
         excluded: vec![],
     };
@@ -62,7 +60,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
 
 impl UrdfWriter<'_> {
     fn write_robot(&mut self) {
-        let name = self.robot_name();
+        let name = self.document.model_name("robot");
         let xml = &mut self.document.xml;
         xml.start("robot").attribute("name", &name);
         xml.attribute("xmlns:drake", "http://drake.mit.edu");
@@ -72,144 +70,55 @@ impl UrdfWriter<'_> {
         self.write_frames();
         self.write_filter_groups(&name);
         self.write_constraints();
-        self.report_the_rest();
+        let written = |j: JointIndex| self.joints[j.index()].is_some();
+        self.document.report_default_positions(written);
+        self.document.report_default_poses();
+        self.document.report_cameras();
+        self.document.report_the_rest();
+        self.document.report_gravity();
     }
 
-    /// Returns the name of the robot. Reports the model instances that become one.
-    fn robot_name(&mut self) -> String {
-        let plant = self.document.plant;
-        let bodies = plant.bodies().skip(1).map(|(_, b)| b.model_instance());
-        let joints = plant.joints().filter(|(_, j)| !j.is_ephemeral());
-        let joints = joints.map(|(_, j)| j.model_instance());
-        let of_bodies: BTreeSet<FrameIndex> = plant.bodies().map(|(_, b)| b.body_frame()).collect();
-        let frames = plant
-            .declared_frames()
-            .filter(|(index, _)| !of_bodies.contains(index));
-        let frames = frames.map(|(_, f)| f.model_instance());
-        let used: BTreeSet<ModelInstanceIndex> = bodies.chain(joints).chain(frames).collect();
-        let names = plant.model_instance_names();
-        let named = |i: &ModelInstanceIndex| names[i.index()].as_str();
-        let own = used.iter().find(|i| **i > ModelInstanceIndex::DEFAULT);
-        let own = own.copied().or_else(|| {
-            let declared = names.len() > 2;
-            (declared && used.is_empty()).then(|| ModelInstanceIndex::new(2))
-        });
-        let name = own.as_ref().map_or("robot", named).to_string();
-        let clean = self.document.name(
-            &mut TakenNames::default(),
-            "model instance",
-            ModelInstanceIndex::DEFAULT,
-            &name,
-            &[],
-        );
-        let others: Vec<&str> = used
-            .iter()
-            .filter(|i| Some(**i) != own)
-            .map(named)
-            .collect();
-        if !others.is_empty() {
-            self.document.warn(format!(
-                "model instance '{}': its elements become part of robot '{clean}', because a URDF \
-                 file has one model",
-                others.join("', '")
-            ));
+    fn write_filter_groups(&mut self, robot: &str) {
+        let (taken, more) = (&mut TakenNames::default(), &self.excluded);
+        let groups = self.document.filter_groups(robot, &self.links, taken, more);
+        let xml = &mut self.document.xml;
+        for group in groups {
+            xml.start("drake:collision_filter_group")
+                .attribute("name", &group.name);
+            for body in group.members {
+                let link = &self.links[body.index()];
+                xml.start("drake:member").attribute("link", link).end();
+            }
+            for name in group.ignored {
+                xml.start("drake:ignored_collision_filter_group");
+                xml.attribute("name", &name).end();
+            }
+            xml.end();
         }
-        let empty = (2..names.len()).map(ModelInstanceIndex::new);
-        let empty = empty.filter(|i| !used.contains(i) && Some(*i) != own);
-        let empty: Vec<&str> = empty.map(|i| names[i.index()].as_str()).collect();
-        if !empty.is_empty() {
-            let list = empty.join("', '");
-            self.document.warn(format!(
-                "model instance '{list}': left out, because it has no elements"
-            ));
-        }
-        clean
     }
 
     fn write_frames(&mut self) {
-        let plant = self.document.plant;
         let names: Vec<&str> = self.links.iter().map(String::as_str).collect();
         let mut taken = TakenNames::with(&names);
-        for name in self.joint_frames.keys() {
-            taken.take(name);
+        let frames = self
+            .document
+            .declared_frames(&mut taken, &self.joint_frames);
+        for (_, body) in self.document.plant.bodies() {
+            let index = self.document.plant.frame_at(body.body_frame()).body();
+            self.frames
+                .insert(body.body_frame(), self.links[index.index()].clone());
         }
-        let mut of_joints = BTreeSet::new();
-        for (_, joint) in plant.joints() {
-            of_joints.extend(joint.frame_on_parent());
-            of_joints.extend(joint.frame_on_child());
+        for frame in frames {
+            if frame.is_declared {
+                let link = &self.links[frame.body.index()];
+                let xml = &mut self.document.xml;
+                xml.start("frame").attribute("name", &frame.name);
+                xml.attribute("link", link);
+                pose_attributes(xml, &frame.x_bf);
+                xml.end();
+            }
+            self.frames.insert(frame.index, frame.name);
         }
-        let used = self.frames_of_force_elements();
-        for (index, frame) in plant.declared_frames() {
-            let body = plant.body_at(frame.body());
-            if body.body_frame() == index {
-                self.frames
-                    .insert(index, self.links[frame.body().index()].clone());
-                continue;
-            }
-            let made = self.joint_frames.get(frame.name());
-            let same = matches!(made, Some(Some((b, x))) if {
-                *b == frame.body() && super::poses::same_pose(x, frame.pose_in_body())
-            });
-            if same {
-                self.frames.insert(index, frame.name().into());
-                continue;
-            }
-            // The frames of a joint without a name of their own are part of the joint.
-            let is_made = frame.name().ends_with("_parent") || frame.name().ends_with("_child");
-            if of_joints.contains(&index) && is_made && !used.contains(&index) {
-                continue;
-            }
-            let instance = frame.model_instance();
-            let name = self
-                .document
-                .name(&mut taken, "frame", instance, frame.name(), &[]);
-            let link = &self.links[frame.body().index()];
-            let xml = &mut self.document.xml;
-            xml.start("frame").attribute("name", &name);
-            xml.attribute("link", link);
-            pose_attributes(xml, frame.pose_in_body());
-            xml.end();
-            self.frames.insert(index, name);
-        }
-    }
-
-    /// Reports the elements of which URDF has no kind.
-    fn report_the_rest(&mut self) {
-        let plant = self.document.plant;
-        let document = &mut self.document;
-        let default = |j: &JointIndex| {
-            let joint = plant.joint_at(*j);
-            joint.default_positions().iter().any(|q| *q != 0.0)
-        };
-        let joints = (0..plant.num_joints()).map(JointIndex::new);
-        let moved: Vec<&str> = joints
-            .filter(|j| self.joints[j.index()].is_some() && default(j))
-            .map(|j| plant.joint_at(j).name())
-            .collect();
-        document.leave_out("default positions of joint", &moved);
-        let is_free = |b: &BodyIndex| {
-            !plant.is_child(*b)
-                || plant
-                    .joints()
-                    .any(|(_, j)| j.is_ephemeral() && j.child_body() == *b)
-        };
-        let bodies = (1..plant.num_bodies()).map(BodyIndex::new);
-        let placed: Vec<&str> = bodies
-            .filter(|b| plant.default_free_body_pose(*b) != Isometry3::identity() && is_free(b))
-            .map(|b| plant.body_at(b).name())
-            .collect();
-        document.leave_out("default pose of body", &placed);
-        let names: Vec<&str> = plant.deformable_bodies().iter().map(|b| b.name()).collect();
-        document.leave_out("deformable body", &names);
-        let names: Vec<&str> = plant.sites().iter().map(|s| s.name()).collect();
-        document.leave_out("site", &names);
-        let names: Vec<&str> = plant.model_cameras().iter().map(|c| &*c.name).collect();
-        document.leave_out("camera", &names);
-        let names: Vec<&str> = plant.keyframes().iter().map(|k| &*k.name).collect();
-        document.leave_out("keyframe", &names);
-        let names: Vec<&str> = plant.model_equalities().iter().map(|e| &*e.name).collect();
-        document.leave_out("equality", &names);
-        document.report_gravity();
     }
 }
 

@@ -1,0 +1,74 @@
+//! Reports of elements that a format does not have.
+
+use super::document::ModelDocument;
+use crate::model::JointIndex;
+use nalgebra::{Isometry3, Vector3};
+
+/// Gravity of a plant to which nothing was set (m/s^2).
+const STANDARD_GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
+
+impl ModelDocument<'_> {
+    /// Reports default positions other than zero of the joints that are written.
+    pub(super) fn report_default_positions(&mut self, written: impl Fn(JointIndex) -> bool) {
+        let plant = self.plant;
+        let is_moved = |j: &JointIndex| {
+            let joint = plant.joint_at(*j);
+            !joint.is_ephemeral() && joint.default_positions().iter().any(|q| *q != 0.0)
+        };
+        let joints = (0..plant.num_joints()).map(JointIndex::new);
+        let moved: Vec<&str> = joints
+            .filter(|j| written(*j) && is_moved(j))
+            .map(|j| plant.joint_at(j).name())
+            .collect();
+        self.leave_out("default positions of joint", &moved);
+    }
+
+    /// Reports default poses of free bodies.
+    pub(super) fn report_default_poses(&mut self) {
+        let plant = self.plant;
+        let free = plant.free_bodies();
+        let placed: Vec<&str> = free
+            .into_iter()
+            .filter(|b| plant.default_free_body_pose(*b) != Isometry3::identity())
+            .map(|b| plant.body_at(b).name())
+            .collect();
+        self.leave_out("default pose of body", &placed);
+    }
+
+    pub(super) fn report_cameras(&mut self) {
+        let plant = self.plant;
+        let names: Vec<&str> = plant.model_cameras().iter().map(|c| &*c.name).collect();
+        self.leave_out("camera", &names);
+    }
+
+    /// Reports deformable bodies, sites, keyframes and equalities.
+    pub(super) fn report_the_rest(&mut self) {
+        let plant = self.plant;
+        let names: Vec<&str> = plant.deformable_bodies().iter().map(|b| b.name()).collect();
+        self.leave_out("deformable body", &names);
+        let names: Vec<&str> = plant.sites().iter().map(|s| s.name()).collect();
+        self.leave_out("site", &names);
+        let names: Vec<&str> = plant.keyframes().iter().map(|k| &*k.name).collect();
+        self.leave_out("keyframe", &names);
+        let names: Vec<&str> = plant.model_equalities().iter().map(|e| &*e.name).collect();
+        self.leave_out("equality", &names);
+    }
+
+    /// Reports gravity that a format without gravity loses.
+    pub(super) fn report_gravity(&mut self) {
+        let (plant, format) = (self.plant, self.format.name());
+        let gravity = plant.gravity();
+        if gravity != STANDARD_GRAVITY {
+            let g = gravity.as_slice();
+            self.warn(format!(
+                "gravity: left out, because {format} files have none, got {g:?} m/s^2; set it on \
+                 the plant"
+            ));
+        }
+        let names: Vec<&str> = plant
+            .weightless_instances()
+            .filter_map(|i| plant.model_instance_name(i).ok())
+            .collect();
+        self.leave_out("absence of gravity on model instance", &names);
+    }
+}
