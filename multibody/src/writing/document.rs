@@ -111,17 +111,7 @@ impl<'a> ModelDocument<'a> {
         instance: ModelInstanceIndex,
         wanted: &str,
     ) -> String {
-        let mut clean: String = wanted
-            .trim()
-            .chars()
-            .map(|c| if is_xml_char(c) { c } else { '_' })
-            .collect();
-        if self.format == OutputFormat::Sdf {
-            clean = clean.replace("::", "_");
-            if clean.starts_with("__") && clean.ends_with("__") {
-                clean = clean.trim_matches('_').into();
-            }
-        }
+        let mut clean = self.clean_name(wanted);
         if clean.is_empty() {
             clean = kind.replace(' ', "_");
         }
@@ -129,7 +119,8 @@ impl<'a> ModelDocument<'a> {
             && let Ok(model) = self.plant.model_instance_name(instance)
             && instance > ModelInstanceIndex::DEFAULT
         {
-            clean = format!("{}_{clean}", model.replace("::", "_"));
+            let model = self.clean_name(&model.replace("::", "_"));
+            clean = format!("{model}_{clean}");
         }
         let found = taken.take(&clean);
         if found != wanted {
@@ -140,6 +131,19 @@ impl<'a> ModelDocument<'a> {
             ));
         }
         found
+    }
+
+    /// Returns a name without what readers change or refuse.
+    fn clean_name(&self, name: &str) -> String {
+        let permitted = |c: char| if is_xml_char(c) { c } else { '_' };
+        let mut clean: String = name.trim().chars().map(permitted).collect();
+        if self.format == OutputFormat::Sdf {
+            clean = clean.replace("::", "_");
+            if clean.starts_with("__") && clean.ends_with("__") {
+                clean = clean.trim_matches('_').into();
+            }
+        }
+        clean
     }
 
     /// Returns the names of bodies by index; the world's is `world`.

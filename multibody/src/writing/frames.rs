@@ -67,7 +67,7 @@ impl ModelDocument<'_> {
         frames
     }
 
-    fn frames_of_bushings(&self) -> BTreeSet<FrameIndex> {
+    pub(super) fn frames_of_bushings(&self) -> BTreeSet<FrameIndex> {
         let elements = self.plant.force_elements().iter();
         let frames = elements.filter_map(|element| match element {
             ForceElement::LinearBushingRollPitchYaw {

@@ -1,6 +1,7 @@
 //! The model instances of a plant as one model.
 
 use super::document::{ModelDocument, TakenNames};
+use super::format::OutputFormat;
 use crate::model::{FrameIndex, ModelInstanceIndex};
 use std::collections::BTreeSet;
 
@@ -26,8 +27,12 @@ impl ModelDocument<'_> {
             (declared && used.is_empty()).then(|| ModelInstanceIndex::new(2))
         });
         let name = own.as_ref().map_or(default, named).to_string();
+        let reserved: &[&str] = match self.format {
+            OutputFormat::Sdf => &["world"],
+            _ => &[],
+        };
         let clean = self.name(
-            &mut TakenNames::default(),
+            &mut TakenNames::with(reserved),
             "model instance",
             ModelInstanceIndex::DEFAULT,
             &name,

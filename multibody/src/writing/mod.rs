@@ -11,6 +11,7 @@ mod geometries;
 mod instances;
 mod layout;
 mod leftovers;
+mod limits;
 mod model_writer;
 mod poses;
 mod sdf;

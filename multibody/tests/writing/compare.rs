@@ -20,8 +20,8 @@ pub(super) struct Model {
 /// A difference between the two plants.
 #[derive(Debug)]
 pub(super) struct Difference {
-    /// The element that a diagnostic must name.
-    pub(super) subject: String,
+    /// Elements of which a diagnostic must name one.
+    pub(super) subjects: Vec<String>,
     pub(super) text: String,
 }
 
@@ -55,8 +55,11 @@ impl<'a> Comparison<'a> {
         c.instances();
         c.bodies();
         let joints = c.joints();
-        c.motion(&joints);
+        let before = c.differences.len();
         c.actuators();
+        // Rotors of actuators are part of the mass matrix.
+        let same_rotors = c.differences.len() == before;
+        c.motion(&joints, same_rotors);
         c.lists();
         c.frames();
         c.geometries();
@@ -66,7 +69,7 @@ impl<'a> Comparison<'a> {
 
     fn differ(&mut self, subject: &str, text: impl Into<String>) {
         self.differences.push(Difference {
-            subject: subject.into(),
+            subjects: vec![subject.into()],
             text: format!("{subject}: {}", text.into()),
         });
     }
@@ -207,7 +210,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Compares poses and mass matrices at positions in irregular places.
-    fn motion(&mut self, pairs: &[(JointIndex, JointIndex)]) {
+    fn motion(&mut self, pairs: &[(JointIndex, JointIndex)], same_rotors: bool) {
         let (ours, again) = (&self.ours.plant, &self.again.plant);
         let counts = [ours.num_positions(), ours.num_velocities()];
         if counts != [again.num_positions(), again.num_velocities()] {
@@ -217,7 +220,7 @@ impl<'a> Comparison<'a> {
             return;
         }
         // For each coordinate of the copy, ours.
-        let (mut of_q, mut of_v) = (vec![0; counts[0]], vec![0; counts[1]]);
+        let (mut of_q, mut of_v) = (vec![usize::MAX; counts[0]], vec![0; counts[1]]);
         for (a, b) in pairs {
             let (nq, nv) = (
                 ours.joint(*a).unwrap().num_positions(),
@@ -231,6 +234,10 @@ impl<'a> Comparison<'a> {
             });
             (0..nq).for_each(|k| of_q[starts[1].0 + k] = starts[0].0 + k);
             (0..nv).for_each(|k| of_v[starts[1].1 + k] = starts[0].1 + k);
+        }
+        // A joint without a partner is a difference already.
+        if of_q.contains(&usize::MAX) {
+            return;
         }
         for sample in 0..3 {
             let mut q = ours.default_positions();
@@ -274,7 +281,7 @@ impl<'a> Comparison<'a> {
             let entries = (0..counts[1]).flat_map(|i| (0..counts[1]).map(move |j| (i, j)));
             let far = |(i, j): &(usize, usize)| !near(m[(of_v[*i], of_v[*j])], n[(*i, *j)], scale);
             let mut entries = entries;
-            if let Some((i, j)) = entries.find(far).filter(|_| ok) {
+            if let Some((i, j)) = entries.find(far).filter(|_| ok && same_rotors) {
                 let (a, b) = (m[(of_v[i], of_v[j])], n[(i, j)]);
                 self.differ("<mass matrix>", format!("{a:?}, not {b:?} at {i}, {j}"));
             }
@@ -324,23 +331,25 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares constraints, force elements and annotations. The subject is the first name in the
+    /// Compares constraints, force elements and annotations. The subjects are the names in the
     /// description.
     fn lists(&mut self) {
         let sets = [self.ours, self.again].map(|m| super::properties::elements(&m.plant));
         let [ours, mut again] = sets;
+        let mut left = vec![];
         for text in ours {
             match again.iter().position(|other| same_text(&text, other)) {
                 Some(i) => drop(again.remove(i)),
-                None => {
-                    let subject = text.split('\'').nth(1).unwrap_or(&text).to_string();
-                    self.differ(&subject, format!("not in the copy: {text}"));
-                }
+                None => left.push(("not in the copy", text)),
             }
         }
-        for text in again {
-            let subject = text.split('\'').nth(1).unwrap_or(&text).to_string();
-            self.differ(&subject, format!("only in the copy: {text}"));
+        left.extend(again.into_iter().map(|text| ("only in the copy", text)));
+        for (what, text) in left {
+            let subjects = text.split('\'').skip(1).step_by(2).map(String::from);
+            self.differences.push(Difference {
+                subjects: subjects.collect(),
+                text: format!("{what}: {text}"),
+            });
         }
     }
 
@@ -466,11 +475,17 @@ fn find<I>(
     look_up: impl Fn(&str) -> Result<I>,
 ) -> Result<I> {
     let model = ours.model_instance_name(instance).unwrap();
-    let merged = format!("{}_{name}", model.replace("::", "_"));
-    let scoped = look_up(&format!("{model}::{name}"));
-    scoped
-        .or_else(|_| look_up(&merged))
-        .or_else(|_| look_up(name))
+    let mut clean = name.trim().replace("::", "_");
+    if clean.starts_with("__") && clean.ends_with("__") {
+        clean = clean.trim_matches('_').into();
+    }
+    let flat = model.trim().replace("::", "_");
+    let mut found = look_up(&format!("{model}::{name}"));
+    for name in [name, &clean] {
+        let look_up_more = |_| look_up(&format!("{flat}_{name}")).or_else(|_| look_up(name));
+        found = found.or_else(look_up_more);
+    }
+    found
 }
 
 /// The body of the copy.

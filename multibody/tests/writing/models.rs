@@ -53,7 +53,7 @@ fn packages(models: &Path) -> Vec<(String, PathBuf)> {
 }
 
 /// Loads a model; `None` if it is refused.
-fn load(file: &Path, packages: &[(String, PathBuf)]) -> Option<Model> {
+pub(super) fn load(file: &Path, packages: &[(String, PathBuf)]) -> Option<Model> {
     let (mut plant, mut scene) = (MultibodyPlant::new(0.001).ok()?, SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     for (name, folder) in packages {

@@ -73,8 +73,8 @@ fn pose(x: &Isometry3<f64>) -> String {
 /// Constraints, force elements, equalities, sites, cameras, keyframes, deformable bodies and
 /// gravity as texts.
 pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
-    let body = |b: BodyIndex| plant.body(b).unwrap().name().to_string();
-    let joint = |j: JointIndex| plant.joint(j).unwrap().name().to_string();
+    let body = |b: BodyIndex| format!("'{}'", plant.body(b).unwrap().name());
+    let joint = |j: JointIndex| format!("'{}'", plant.joint(j).unwrap().name());
     let frame = |f: FrameIndex| {
         let f = plant.frame(f).unwrap();
         format!("{} {}", body(f.body()), pose(f.pose_in_body()))
@@ -83,36 +83,36 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
     for constraint in plant.constraints() {
         texts.push(match constraint {
             Constraint::Coupler(c) => format!(
-                "coupler '{}' {} {:?} {:?}",
+                "coupler {} {} {:?} {:?}",
                 joint(c.joint0),
                 joint(c.joint1),
                 c.gear_ratio,
                 c.offset
             ),
             Constraint::Ball(c) => format!(
-                "ball '{}' {} {:?} {:?}",
+                "ball {} {} {:?} {:?}",
                 body(c.body_a),
                 body(c.body_b),
                 c.p_ap,
                 c.p_bq
             ),
             Constraint::Weld(c) => format!(
-                "weld '{}' {} {} {}",
+                "weld {} {} {} {}",
                 body(c.body_a),
                 body(c.body_b),
                 pose(&c.x_ap),
                 pose(&c.x_bq)
             ),
             Constraint::Distance(c) => format!(
-                "distance '{}' {} {:?}",
+                "distance {} {} {:?}",
                 body(c.body_a),
                 body(c.body_b),
                 (c.p_ap, c.p_bq, c.distance, c.stiffness, c.damping)
             ),
             Constraint::Tendon(c) => format!(
-                "tendon '{}' {:?} {:?}",
+                "tendon {} {:?} {:?}",
                 joint(c.joints[0]),
-                c.joints.iter().map(|j| joint(*j)).collect::<Vec<_>>(),
+                c.joints.iter().map(|j| joint(*j)).collect::<String>(),
                 (
                     &c.coefficients,
                     c.offset,
@@ -132,17 +132,17 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
                 nominal_angle,
                 stiffness,
             } => {
-                format!("spring '{}' {nominal_angle:?} {stiffness:?}", joint(*j))
+                format!("spring {} {nominal_angle:?} {stiffness:?}", joint(*j))
             }
             ForceElement::PrismaticSpring {
                 joint: j,
                 nominal_position,
                 stiffness,
             } => {
-                format!("spring '{}' {nominal_position:?} {stiffness:?}", joint(*j))
+                format!("spring {} {nominal_position:?} {stiffness:?}", joint(*j))
             }
             ForceElement::DoorHinge { joint: j, config } => {
-                format!("hinge '{}' {config:?}", joint(*j))
+                format!("hinge {} {config:?}", joint(*j))
             }
             ForceElement::LinearSpringDamper {
                 body_a,
@@ -153,7 +153,7 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
                 stiffness,
                 damping,
             } => format!(
-                "damper '{}' {} {:?}",
+                "damper {} {} {:?}",
                 body(*body_a),
                 body(*body_b),
                 (p_ap, p_bq, free_length, stiffness, damping)
@@ -166,7 +166,7 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
                 force_stiffness,
                 force_damping,
             } => format!(
-                "bushing '{}' {} {:?}",
+                "bushing {} {} {:?}",
                 frame(*frame_a),
                 frame(*frame_c),
                 (

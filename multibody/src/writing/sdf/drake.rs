@@ -59,6 +59,17 @@ impl SdfWriter<'_> {
     }
 
     fn write_tendon(&mut self, tendon: &TendonConstraint) {
+        if tendon
+            .joints
+            .iter()
+            .any(|j| self.joints[j.index()].is_none())
+        {
+            let plant = self.document.plant;
+            let names = tendon.joints.iter().map(|j| plant.joint_at(*j).name());
+            let names: Vec<&str> = names.collect();
+            self.document.leave_out("tendon over joints", &names);
+            return;
+        }
         let xml = &mut self.document.xml;
         xml.start("drake:tendon_constraint");
         for (joint, a) in tendon.joints.iter().zip(&tendon.coefficients) {
@@ -121,8 +132,9 @@ impl SdfWriter<'_> {
                 let frames = [frame_a, frame_c].map(|frame| self.frames.get(frame));
                 let [Some(a), Some(c)] = frames else {
                     let plant = self.document.plant;
-                    let names = [frame_a, frame_c].map(|f| plant.frame_at(*f).name());
-                    self.document.leave_out("bushing between frames", &names);
+                    let bodies = [frame_a, frame_c].map(|f| plant.frame_at(*f).body());
+                    let names = bodies.map(|b| self.links[b.index()].as_str());
+                    self.document.leave_out("bushing between", &names);
                     return;
                 };
                 let xml = &mut self.document.xml;
@@ -148,16 +160,26 @@ impl SdfWriter<'_> {
         let groups = self
             .document
             .filter_groups(model, &self.links, &mut self.taken, &[]);
-        for group in groups {
+        let is_link = |b: &&BodyIndex| **b != BodyIndex::WORLD;
+        // A group without links would be an error.
+        let empty = groups
+            .iter()
+            .filter(|g| !g.members.iter().any(|b| is_link(&b)));
+        let empty: Vec<String> = empty.map(|g| g.name.clone()).collect();
+        for mut group in groups {
             let name = &group.name;
-            let members = group.members.iter().filter(|b| **b != BodyIndex::WORLD);
-            let members: Vec<&String> = members.map(|b| &self.links[b.index()]).collect();
-            if members.len() < group.members.len() {
+            if group.members.contains(&BodyIndex::WORLD) {
                 self.document.warn(format!(
-                    "collision filter group '{name}': the world, which is no link of SDFormat, is \
-                     left out"
+                    "collision filter group '{name}': the 'world', which is no link of SDFormat, \
+                     is left out"
                 ));
             }
+            if empty.contains(name) {
+                continue;
+            }
+            group.ignored.retain(|name| !empty.contains(name));
+            let members = group.members.iter().filter(is_link);
+            let members: Vec<&String> = members.map(|b| &self.links[b.index()]).collect();
             let xml = &mut self.document.xml;
             xml.start("drake:collision_filter_group")
                 .attribute("name", name);

@@ -5,6 +5,7 @@ use crate::model::{
     BodyIndex, Constraint, CouplerConstraint, ForceElement, FrameIndex, Joint, JointActuator,
     JointIndex, JointKind,
 };
+use crate::writing::limits::{has_limits, limits_of};
 use crate::writing::xml::{number, numbers};
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
@@ -21,7 +22,6 @@ struct OnJoint<'a> {
 
 /// A joint as SDFormat states it.
 struct SdfJoint<'a> {
-    name: &'a str,
     joint: &'a Joint,
     parent: BodyIndex,
     child: BodyIndex,
@@ -40,12 +40,6 @@ impl<'a> SdfWriter<'a> {
                     continue;
                 }
                 let Some(name) = self.joints[index.index()].clone() else {
-                    let child = self.links[joint.child_body().index()].clone();
-                    let (name, kind) = (joint.name(), joint.kind().type_name());
-                    self.document.warn(format!(
-                        "joint '{name}': left out, because SDFormat has no joints of kind {kind}; \
-                         link '{child}' becomes a free body"
-                    ));
                     continue;
                 };
                 let acting = acting.remove(&index).unwrap_or_default();
@@ -63,7 +57,10 @@ impl<'a> SdfWriter<'a> {
         let plant = self.document.plant;
         let mut all: BTreeMap<JointIndex, OnJoint<'a>> = BTreeMap::new();
         let mut left: Vec<(&str, String)> = vec![];
-        let can_act = |joint: JointIndex| !is_of_drake(plant.joint_at(joint).kind());
+        let joints = &self.joints;
+        let can_act = |joint: JointIndex| {
+            joints[joint.index()].is_some() && !is_of_drake(plant.joint_at(joint).kind())
+        };
         for actuator in plant.actuators() {
             let (joint, name) = (actuator.joint(), actuator.name());
             let on = all.entry(joint).or_default();
@@ -121,17 +118,17 @@ impl<'a> SdfWriter<'a> {
     }
 
     fn write_joint(&mut self, name: &str, joint: &'a Joint, acting: &OnJoint<'_>) {
-        let Some(placed) = place(name, joint) else {
-            let kind = joint.kind().type_name();
+        let placed = place(joint);
+        if placed.child != joint.child_body() {
             self.document.warn(format!(
-                "joint '{name}': left out, because the child of a joint of kind {kind} must not \
-                 be the world; swap parent and child"
+                "joint '{name}': parent and child are swapped, because the child must not be the \
+                 world"
             ));
-            return;
-        };
+        }
         let parent = self.links[placed.parent.index()].clone();
         let child = self.links[placed.child.index()].clone();
-        self.report_limits(name, joint);
+        self.document.report_limits(name, joint);
+        self.document.report_damping(name, joint);
         let xml = &mut self.document.xml;
         xml.start("joint").attribute("name", name);
         xml.attribute("type", type_of(joint));
@@ -179,29 +176,16 @@ impl<'a> SdfWriter<'a> {
         let xml = &mut self.document.xml;
         xml.start(tag);
         xml.text("xyz", &numbers(axis.as_slice()));
-        let has_limits = matches!(
-            joint.kind(),
-            JointKind::Revolute { .. } | JointKind::Prismatic { .. }
-        );
         let effort = acting.actuator.map_or(0.0, JointActuator::effort_limit);
         let mut limits = vec![("effort", effort)];
-        if has_limits {
-            // Of a revolute joint without limits this makes no continuous one.
-            limits.push(("lower", joint.position_lower_limits()[0]));
-            limits.push(("upper", joint.position_upper_limits()[0]));
-            for (tag, lower, upper) in [
-                (
-                    "velocity",
-                    joint.velocity_lower_limits()[0],
-                    joint.velocity_upper_limits()[0],
-                ),
-                (
-                    "drake:acceleration",
-                    joint.acceleration_lower_limits()[0],
-                    joint.acceleration_upper_limits()[0],
-                ),
-            ] {
-                limits.push((tag, upper.max(-lower)));
+        if has_limits(joint.kind()) {
+            for found in limits_of(joint) {
+                let (lower, upper) = (found.lower[0], found.upper[0]);
+                match found.name {
+                    "position" => limits.extend([("lower", lower), ("upper", upper)]),
+                    "velocity" => limits.push(("velocity", upper.max(-lower))),
+                    _ => limits.push(("drake:acceleration", upper.max(-lower))),
+                }
             }
         }
         limits.retain(|(_, x)| x.is_finite());
@@ -213,7 +197,7 @@ impl<'a> SdfWriter<'a> {
             xml.end();
         }
         let damping = joint.damping().first().copied().unwrap_or_default();
-        let spring = acting.spring.filter(|_| has_limits);
+        let spring = acting.spring.filter(|_| has_limits(joint.kind()));
         if damping != 0.0 || spring.is_some() {
             xml.start("dynamics");
             if damping != 0.0 {
@@ -226,62 +210,6 @@ impl<'a> SdfWriter<'a> {
             xml.end();
         }
         xml.end();
-    }
-
-    /// Reports limits and damping that the elements of a joint cannot say.
-    fn report_limits(&mut self, name: &str, joint: &Joint) {
-        let kind = joint.kind();
-        let limits = [
-            (
-                "position",
-                joint.position_lower_limits(),
-                joint.position_upper_limits(),
-            ),
-            (
-                "velocity",
-                joint.velocity_lower_limits(),
-                joint.velocity_upper_limits(),
-            ),
-            (
-                "acceleration",
-                joint.acceleration_lower_limits(),
-                joint.acceleration_upper_limits(),
-            ),
-        ];
-        let has_limits = matches!(
-            kind,
-            JointKind::Revolute { .. } | JointKind::Prismatic { .. }
-        );
-        let usual = match kind {
-            JointKind::Curvilinear { path } if !path.is_periodic() => (0.0, path.length()),
-            _ => (f64::NEG_INFINITY, f64::INFINITY),
-        };
-        for (what, lower, upper) in limits {
-            let usual = match what {
-                "position" => usual,
-                _ => (f64::NEG_INFINITY, f64::INFINITY),
-            };
-            let same = |(l, u): (&f64, &f64)| match (has_limits, what) {
-                (true, "position") => true,
-                (true, _) => *l == -u,
-                (false, _) => {
-                    *l == usual.0 && (u - usual.1).abs() <= 1e-14 * u.abs() || *u == usual.1
-                }
-            };
-            if !lower.iter().zip(upper).all(same) {
-                self.document.warn(format!(
-                    "joint '{name}': its {what} limits are left out or become symmetric, got \
-                     {lower:?} and {upper:?}"
-                ));
-            }
-        }
-        let damping = joint.damping();
-        let varies = damping.iter().any(|d| *d != damping[0]);
-        if varies && !matches!(kind, JointKind::Planar) {
-            self.document.warn(format!(
-                "joint '{name}': the first of its damping values is used for all, got {damping:?}"
-            ));
-        }
     }
 
     fn write_rotor(&mut self, actuator: &JointActuator) {
@@ -306,16 +234,9 @@ impl<'a> SdfWriter<'a> {
             (joint.parent_body(), joint.frame_on_parent()),
             (joint.child_body(), joint.frame_on_child()),
         ];
-        if ends.iter().any(|(body, _)| *body == BodyIndex::WORLD) {
-            let kind = joint.kind().type_name();
-            self.document.warn(format!(
-                "joint '{name}': left out, because joints of kind {kind} cannot connect the world \
-                 in SDFormat; its link becomes a free body"
-            ));
-            return;
-        }
         let [parent, child] = ends.map(|(body, frame)| self.frame_of_joint(body, frame));
-        self.report_limits(name, joint);
+        self.document.report_limits(name, joint);
+        self.document.report_damping(name, joint);
         let kind = match joint.kind() {
             JointKind::Planar => "planar",
             _ => "curvilinear",
@@ -402,24 +323,45 @@ fn type_of(joint: &Joint) -> &'static str {
     }
 }
 
-/// Finds the two links of a joint and its pose in the child. The child must not be the world: then
-/// parent and child are swapped, and the axis is reversed. `None` if that cannot be done.
-fn place<'a>(name: &'a str, joint: &'a Joint) -> Option<SdfJoint<'a>> {
-    let axis = joint.kind().axis().map(|a| a.into_inner());
-    let mut placed = SdfJoint {
-        name,
-        joint,
-        parent: joint.parent_body(),
-        child: joint.child_body(),
-        x_bm: *joint.pose_on_child(),
-        axis,
-    };
-    if placed.child == BodyIndex::WORLD {
-        let has_swap = matches!(joint.kind(), JointKind::Weld { .. }) || axis.is_some();
-        std::mem::swap(&mut placed.parent, &mut placed.child);
-        placed.x_bm = *joint.pose_on_parent();
-        placed.axis = axis.map(|a| -a);
-        return has_swap.then_some(placed);
+/// Returns the reason for which a joint cannot be written.
+pub(super) fn refusal(joint: &Joint) -> Option<String> {
+    let kind = joint.kind().type_name();
+    let [on_parent, on_child] =
+        [joint.parent_body(), joint.child_body()].map(|body| body == BodyIndex::WORLD);
+    let has_swap = matches!(joint.kind(), JointKind::Weld { .. }) || joint.kind().axis().is_some();
+    if joint.kind().is_floating() {
+        Some(format!("SDFormat has no joints of kind {kind}"))
+    } else if is_of_drake(joint.kind()) && (on_parent || on_child) {
+        Some(format!(
+            "joints of kind {kind} of SDFormat cannot connect the world"
+        ))
+    } else if on_child && !has_swap {
+        Some(format!(
+            "the child of a joint of kind {kind} of SDFormat must not be the world"
+        ))
+    } else {
+        None
     }
-    Some(placed)
+}
+
+/// Finds the two links of a joint and its pose in the child. The child must not be the world: then
+/// parent and child are swapped, and the axis is reversed.
+fn place(joint: &Joint) -> SdfJoint<'_> {
+    let axis = joint.kind().axis().map(|a| a.into_inner());
+    match joint.child_body() == BodyIndex::WORLD {
+        false => SdfJoint {
+            joint,
+            parent: joint.parent_body(),
+            child: joint.child_body(),
+            x_bm: *joint.pose_on_child(),
+            axis,
+        },
+        true => SdfJoint {
+            joint,
+            parent: joint.child_body(),
+            child: joint.parent_body(),
+            x_bm: *joint.pose_on_parent(),
+            axis: axis.map(|a| -a),
+        },
+    }
 }

@@ -207,6 +207,11 @@ impl ModelDocument<'_> {
             })
         };
         let (tag, children) = match shape {
+            // Readers replace a radius of 0, which Drake permits in URDF.
+            Shape::Sphere(s) if s.radius() == 0.0 => {
+                self.warn(format!("{what}: left out, because its radius is 0 m"));
+                return None;
+            }
             Shape::Box(s) => ("box", vec![("size", numbers(s.size().as_slice()))]),
             Shape::Sphere(s) => ("sphere", vec![("radius", number(s.radius()))]),
             Shape::Cylinder(s) => {

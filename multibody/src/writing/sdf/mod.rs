@@ -64,7 +64,15 @@ impl SdfWriter<'_> {
     fn name_joints(&mut self) {
         for (_, joint) in self.document.plant.joints() {
             let (instance, name) = (joint.model_instance(), joint.name());
-            if joint.kind().is_floating() {
+            if joint.is_ephemeral() {
+                self.joints.push(None);
+                continue;
+            }
+            if let Some(why) = joints::refusal(joint) {
+                let child = &self.links[joint.child_body().index()];
+                self.document.warn(format!(
+                    "joint '{name}': left out, because {why}; link '{child}' becomes a free body"
+                ));
                 self.joints.push(None);
                 continue;
             }

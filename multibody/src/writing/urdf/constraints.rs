@@ -126,8 +126,9 @@ impl UrdfWriter<'_> {
                 let frames = [frame_a, frame_c].map(|frame| self.frames.get(frame));
                 let [Some(a), Some(c)] = frames else {
                     let plant = self.document.plant;
-                    let names = [frame_a, frame_c].map(|f| plant.frame_at(*f).name());
-                    self.document.leave_out("bushing between frames", &names);
+                    let bodies = [frame_a, frame_c].map(|f| plant.frame_at(*f).body());
+                    let names = bodies.map(|b| self.links[b.index()].as_str());
+                    self.document.leave_out("bushing between", &names);
                     return;
                 };
                 xml.start("drake:linear_bushing_rpy");

@@ -3,6 +3,7 @@
 use super::{UrdfWriter, write_origin};
 use crate::model::{Constraint, CouplerConstraint, Joint, JointActuator, JointIndex, JointKind};
 use crate::writing::document::TakenNames;
+use crate::writing::limits::{has_limits, limits_of};
 use crate::writing::poses::{is_identity, same_pose};
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
@@ -193,67 +194,18 @@ impl UrdfWriter<'_> {
     }
 
     fn write_limits(&mut self, name: &str, joint: &Joint, effort: f64) {
-        let limits = [
-            (
-                "position",
-                joint.position_lower_limits(),
-                joint.position_upper_limits(),
-            ),
-            (
-                "velocity",
-                joint.velocity_lower_limits(),
-                joint.velocity_upper_limits(),
-            ),
-            (
-                "acceleration",
-                joint.acceleration_lower_limits(),
-                joint.acceleration_upper_limits(),
-            ),
-        ];
-        let has_limits = matches!(
-            joint.kind(),
-            JointKind::Revolute { .. } | JointKind::Prismatic { .. }
-        );
-        if !has_limits {
-            let usual = match joint.kind() {
-                JointKind::Curvilinear { path } if !path.is_periodic() => (0.0, path.length()),
-                _ => (f64::NEG_INFINITY, f64::INFINITY),
-            };
-            for (what, lower, upper) in limits {
-                let usual = match what {
-                    "position" => usual,
-                    _ => (f64::NEG_INFINITY, f64::INFINITY),
-                };
-                let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-14 * b.abs();
-                let same = |(l, u): (&f64, &f64)| near(*l, usual.0) && near(*u, usual.1);
-                if !lower.iter().zip(upper).all(same) {
-                    let kind = joint.kind().type_name();
-                    self.document.warn(format!(
-                        "joint '{name}': its {what} limits are left out, because joints of kind \
-                         {kind} have none in URDF"
-                    ));
-                }
-            }
+        self.document.report_limits(name, joint);
+        if !has_limits(joint.kind()) {
             return;
         }
         let mut attributes = vec![];
-        for (what, lower, upper) in limits {
-            let (lower, upper) = (lower[0], upper[0]);
-            if what == "position" {
-                attributes.extend([("lower", lower), ("upper", upper)]);
-                continue;
+        for limits in limits_of(joint) {
+            let (lower, upper) = (limits.lower[0], limits.upper[0]);
+            match limits.name {
+                "position" => attributes.extend([("lower", lower), ("upper", upper)]),
+                "velocity" => attributes.push(("velocity", upper.max(-lower))),
+                _ => attributes.push(("drake:acceleration", upper.max(-lower))),
             }
-            if lower != -upper {
-                self.document.warn(format!(
-                    "joint '{name}': its {what} limits become symmetric, got [{lower:?}, {upper:?}]"
-                ));
-            }
-            let tag = if what == "velocity" {
-                what
-            } else {
-                "drake:acceleration"
-            };
-            attributes.push((tag, upper.max(-lower)));
         }
         attributes.push(("effort", effort));
         attributes.retain(|(_, x)| x.is_finite());
@@ -269,21 +221,14 @@ impl UrdfWriter<'_> {
 
     fn write_damping(&mut self, name: &str, joint: &Joint) {
         let damping = joint.damping();
-        let Some(first) = damping
-            .first()
-            .filter(|_| damping.iter().any(|d| *d != 0.0))
-        else {
+        if damping.iter().all(|d| *d == 0.0) {
             return;
-        };
+        }
         let all = match joint.kind() {
             JointKind::Planar => damping,
             _ => &damping[..1],
         };
-        if all.len() < damping.len() && damping.iter().any(|d| d != first) {
-            self.document.warn(format!(
-                "joint '{name}': the first of its damping values is used for all, got {damping:?}"
-            ));
-        }
+        self.document.report_damping(name, joint);
         self.document
             .xml
             .start("dynamics")

@@ -103,10 +103,25 @@ impl UrdfWriter<'_> {
         let frames = self
             .document
             .declared_frames(&mut taken, &self.joint_frames);
-        for (_, body) in self.document.plant.bodies() {
-            let index = self.document.plant.frame_at(body.body_frame()).body();
-            self.frames
-                .insert(body.body_frame(), self.links[index.index()].clone());
+        let plant = self.document.plant;
+        for (index, body) in plant.bodies().skip(1) {
+            let link = self.links[index.index()].clone();
+            self.frames.insert(body.body_frame(), link);
+        }
+        if self
+            .document
+            .frames_of_bushings()
+            .contains(&FrameIndex::WORLD)
+        {
+            // The world's own frame is not in the model.
+            let name = taken.take("world_frame");
+            self.document.warn(format!(
+                "frame '{name}': added, because a bushing acts on the world"
+            ));
+            let xml = &mut self.document.xml;
+            xml.start("frame").attribute("name", &name);
+            xml.attribute("link", "world").end();
+            self.frames.insert(FrameIndex::WORLD, name);
         }
         for frame in frames {
             if frame.is_declared {
