@@ -1,5 +1,6 @@
 //! The `tarragon` command.
 
+mod convert;
 mod dynamics;
 #[cfg(feature = "gpu")]
 mod gpu;
@@ -30,6 +31,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Writes a model as URDF, SDFormat or MJCF. What the format cannot say is a warning.
+    Convert(convert::ConvertArgs),
     /// Simulates models and computes accelerations, forces and gradients: reads one case per line
     /// (JSON) and writes one answer per line.
     Dynamics(dynamics::DynamicsArgs),
@@ -63,6 +66,7 @@ enum Command {
 fn main() -> ExitCode {
     warnings::print();
     let result = match Cli::parse().command {
+        Command::Convert(args) => convert::run(&args),
         Command::Dynamics(args) => dynamics::run(&args),
         #[cfg(feature = "gpu")]
         Command::Gpu => gpu::run(),

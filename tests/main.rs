@@ -5,6 +5,7 @@
 
 mod architecture;
 mod bad_input;
+mod convert;
 mod examples;
 mod from_drake;
 mod gallery;

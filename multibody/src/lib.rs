@@ -24,6 +24,7 @@ mod parsing;
 mod plant;
 mod spatial;
 mod tree;
+mod writing;
 
 pub mod schema;
 pub mod xacro;
@@ -63,3 +64,4 @@ pub use plant::{
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};
+pub use writing::{ModelWriter, OutputFormat, WrittenModel};

@@ -17,4 +17,5 @@ mod sdf;
 mod support;
 mod taking_back;
 mod urdf;
+mod writing;
 mod xacro;

@@ -37,6 +37,11 @@ impl MultibodyPlant {
         Ok(())
     }
 
+    /// Returns the number of filters and pairs of single geometries.
+    pub(crate) fn num_contact_pairs(&self) -> usize {
+        self.excluded_geometries.len() + self.contact_pairs.len()
+    }
+
     /// Adds the filters of geometries and of pairs to a declaration.
     pub(super) fn filter_geometries(
         &self,

@@ -36,6 +36,7 @@ impl MultibodyPlant {
         }
         let reflected = self.reflected_inertias();
         let topology = Topology::new(&graph, &self.bodies, &self.joints, &reflected);
+        self.num_declared_frames = Some(self.frames.len());
         self.add_internal_frames(&topology);
         self.trees = Trees::new(&topology.tree);
         self.index_pair_friction();

@@ -20,6 +20,7 @@ mod contact_surfaces;
 mod context;
 mod continuous;
 mod controllers;
+mod declared;
 mod defaults;
 mod deformable;
 mod deformable_body;

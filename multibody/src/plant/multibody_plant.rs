@@ -122,6 +122,8 @@ pub struct MultibodyPlant {
     pub(super) islands: Islands,
     pub(super) position_source: PositionSource,
     pub(super) topology: Option<Topology>,
+    /// Number of frames before `finalize` added its own; `None` until then.
+    pub(super) num_declared_frames: Option<usize>,
     /// The trees of the topology; empty before `finalize`.
     pub(super) trees: Trees,
     /// Velocities with dry friction and its largest force (N m or N); empty before `finalize`.
@@ -171,6 +173,7 @@ impl MultibodyPlant {
             islands: Islands::default(),
             position_source: PositionSource::State,
             topology: None,
+            num_declared_frames: None,
             trees: Trees::default(),
             dry_friction: vec![],
             registration: None,

@@ -1,0 +1,200 @@
+//! State of writing one document, and helpers for all formats.
+
+use super::format::OutputFormat;
+use super::xml::{XmlText, is_xml_char};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::model::{ModelInstanceIndex, RigidBody};
+use crate::plant::MultibodyPlant;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use tarragon_geometry::{MeshSource, SceneGraph};
+
+/// A document in the making.
+pub(super) struct ModelDocument<'a> {
+    pub(super) plant: &'a MultibodyPlant,
+    pub(super) scene: Option<&'a SceneGraph>,
+    pub(super) format: OutputFormat,
+    /// Directory of the document, to which paths of meshes are relative.
+    pub(super) directory: Option<&'a Path>,
+    pub(super) xml: XmlText,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// Texts of the diagnostics.
+    told: BTreeSet<String>,
+    file: String,
+}
+
+/// Names of one kind that are taken in the document.
+#[derive(Default)]
+pub(super) struct TakenNames {
+    taken: BTreeSet<String>,
+    /// Next number to try, by name.
+    next: HashMap<String, usize>,
+}
+
+impl TakenNames {
+    /// Creates a set with reserved names.
+    pub(super) fn with(reserved: &[&str]) -> Self {
+        Self {
+            taken: reserved.iter().map(|name| name.to_string()).collect(),
+            next: HashMap::new(),
+        }
+    }
+
+    /// Takes the name, or the first free one of `name_1`, `name_2`, ...
+    pub(super) fn take(&mut self, name: &str) -> String {
+        let mut free = name.to_string();
+        while !self.taken.insert(free.clone()) {
+            let next = self.next.entry(name.into()).or_insert(0);
+            *next += 1;
+            free = format!("{name}_{next}");
+        }
+        free
+    }
+
+    /// Takes the name if it is free.
+    pub(super) fn reserve(&mut self, name: &str) {
+        self.taken.insert(name.into());
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.taken.contains(name)
+    }
+}
+
+impl<'a> ModelDocument<'a> {
+    pub(super) fn new(
+        plant: &'a MultibodyPlant,
+        scene: Option<&'a SceneGraph>,
+        format: OutputFormat,
+        directory: Option<&'a Path>,
+        file: String,
+    ) -> Self {
+        Self {
+            plant,
+            scene,
+            format,
+            directory,
+            xml: XmlText::new(),
+            diagnostics: vec![],
+            told: BTreeSet::new(),
+            file,
+        }
+    }
+
+    /// Reports something that the format cannot say, once.
+    pub(super) fn warn(&mut self, message: impl Into<String>) {
+        let message = message.into();
+        if self.told.insert(message.clone()) {
+            self.diagnostics.push(Diagnostic {
+                severity: Severity::Warning,
+                ..Diagnostic::of_file(&self.file, message)
+            });
+        }
+    }
+
+    /// Reports elements of one kind that the format does not have.
+    pub(super) fn leave_out(&mut self, what: &str, names: &[&str]) {
+        if !names.is_empty() {
+            let (format, list) = (self.format.name(), names.join("', '"));
+            self.warn(format!(
+                "{what} '{list}': left out, because {format} cannot say it"
+            ));
+        }
+    }
+
+    /// Takes a name for an element: `wanted` if a reader returns it unchanged and it is free,
+    /// otherwise a similar one, with a diagnostic.
+    pub(super) fn name(
+        &mut self,
+        taken: &mut TakenNames,
+        kind: &str,
+        instance: ModelInstanceIndex,
+        wanted: &str,
+    ) -> String {
+        let mut clean = self.clean_name(wanted);
+        if clean.is_empty() {
+            clean = kind.replace(' ', "_");
+        }
+        if taken.has(&clean)
+            && let Ok(model) = self.plant.model_instance_name(instance)
+            && instance > ModelInstanceIndex::DEFAULT
+        {
+            let model = self.clean_name(&model.replace("::", "_"));
+            clean = format!("{model}_{clean}");
+        }
+        let found = taken.take(&clean);
+        if found != wanted {
+            let format = self.format.name();
+            self.warn(format!(
+                "{kind} '{wanted}' is renamed to '{found}': {format} cannot have the name, or has \
+                 it already"
+            ));
+        }
+        found
+    }
+
+    /// Returns a name without what readers change or refuse.
+    fn clean_name(&self, name: &str) -> String {
+        let permitted = |c: char| if is_xml_char(c) { c } else { '_' };
+        let mut clean: String = name.trim().chars().map(permitted).collect();
+        if self.format == OutputFormat::Sdf {
+            clean = clean.replace("::", "_");
+            if clean.starts_with("__") && clean.ends_with("__") {
+                clean = clean.trim_matches('_').into();
+            }
+        }
+        clean
+    }
+
+    /// Returns the names of bodies by index; the world's is `world`.
+    pub(super) fn body_names(&mut self, taken: &mut TakenNames) -> Vec<String> {
+        let plant = self.plant;
+        let name = |(i, (_, body)): (usize, (_, &RigidBody))| match i {
+            0 => "world".to_string(),
+            _ => self.name(taken, "body", body.model_instance(), body.name()),
+        };
+        plant.bodies().enumerate().map(name).collect()
+    }
+
+    /// Returns the text by which a model file refers to the file of a mesh or an image: relative to
+    /// the document if it is in the same directory or below. Reports a file that it cannot refer
+    /// to.
+    pub(super) fn uri(&mut self, path: &Path, what: &str) -> Option<String> {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+        let directory = self.directory.map(|d| {
+            let d = match d.as_os_str().is_empty() {
+                true => Path::new("."),
+                false => d,
+            };
+            std::path::absolute(d).unwrap_or_else(|_| d.into())
+        });
+        let inside = directory.and_then(|d| absolute.strip_prefix(d).ok().map(PathBuf::from));
+        let uri = match &inside {
+            Some(relative) => relative.to_str().map(String::from),
+            None => absolute.to_str().map(|p| format!("file://{p}")),
+        };
+        let usable = |uri: &String| uri.trim() == uri && uri.chars().all(is_xml_char);
+        let uri = uri.filter(usable);
+        if uri.is_none() {
+            let path = path.display();
+            self.warn(format!(
+                "{what}: left out, because '{path}' cannot be in XML"
+            ));
+        }
+        uri
+    }
+
+    /// Same as [`Self::uri`], for a mesh, which must be on disk.
+    pub(super) fn mesh_uri(&mut self, source: &MeshSource, what: &str) -> Option<String> {
+        match source.path() {
+            Some(path) => self.uri(path, what),
+            None => {
+                let mesh = source.description();
+                self.warn(format!(
+                    "{what}: left out, because its mesh is in memory ({mesh}); write it to a file"
+                ));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Geometries with their properties, as all formats see them.
+
+use super::document::ModelDocument;
+use crate::model::{BodyIndex, ModelInstanceIndex};
+use nalgebra::Isometry3;
+use std::collections::BTreeSet;
+use tarragon_geometry::{
+    CoulombFriction, GeometryProperties, HydroelasticType, RenderLabel, Rgba, Shape,
+};
+
+/// A geometry of a body.
+pub(super) struct BodyGeometry<'a> {
+    /// Name without the model instance.
+    pub(super) name: &'a str,
+    pub(super) x_bg: &'a Isometry3<f64>,
+    pub(super) shape: &'a Shape,
+    pub(super) proximity: Option<&'a GeometryProperties>,
+    pub(super) illustration: Option<&'a GeometryProperties>,
+    pub(super) perception: Option<&'a GeometryProperties>,
+}
+
+/// Appearance of a visual geometry.
+#[derive(Default)]
+pub(super) struct Appearance {
+    pub(super) diffuse: Option<Rgba>,
+    pub(super) diffuse_map: Option<String>,
+    /// Render engines that show it; `None` for all.
+    pub(super) accepting: Option<BTreeSet<String>>,
+}
+
+/// Contact properties of a collision geometry.
+#[derive(Default)]
+pub(super) struct ContactProperties {
+    /// Elements with one number, without their prefix.
+    pub(super) numbers: Vec<(&'static str, f64)>,
+    pub(super) hydroelastic: HydroelasticType,
+    pub(super) friction: Option<CoulombFriction>,
+    pub(super) max_pieces: Option<usize>,
+}
+
+/// Group and name of the properties that are single numbers, and the name of their element.
+const NUMBERS: [(&str, &str, &str); 7] = [
+    (
+        "hydroelastic",
+        "resolution_hint",
+        "drake:mesh_resolution_hint",
+    ),
+    (
+        "hydroelastic",
+        "hydroelastic_modulus",
+        "drake:hydroelastic_modulus",
+    ),
+    ("hydroelastic", "margin", "drake:hydroelastic_margin"),
+    ("hydroelastic", "slab_thickness", "drake:slab_thickness"),
+    (
+        "material",
+        "hunt_crossley_dissipation",
+        "drake:hunt_crossley_dissipation",
+    ),
+    ("material", "relaxation_time", "drake:relaxation_time"),
+    (
+        "material",
+        "point_contact_stiffness",
+        "drake:point_contact_stiffness",
+    ),
+];
+
+impl<'a> ModelDocument<'a> {
+    /// Returns the visual or the collision geometries of a body, in order of registration.
+    pub(super) fn geometries(&self, body: BodyIndex, visual: bool) -> Vec<BodyGeometry<'a>> {
+        let (plant, Some(scene)) = (self.plant, self.scene) else {
+            return vec![];
+        };
+        let inspector = scene.model_inspector();
+        let ids = match visual {
+            true => plant.visual_geometries(body),
+            false => plant.collision_geometries(body),
+        };
+        let instance = plant.body_at(body).model_instance();
+        let model = plant.model_instance_name(instance).unwrap_or_default();
+        let model = (instance > ModelInstanceIndex::DEFAULT).then_some(model);
+        let find = |id| {
+            let scoped = inspector.name(id).ok()?;
+            let own = model.and_then(|model| scoped.strip_prefix(model)?.strip_prefix("::"));
+            Some(BodyGeometry {
+                name: own.unwrap_or(scoped),
+                x_bg: inspector.pose_in_frame(id).ok()?,
+                shape: inspector.shape(id).ok()?,
+                proximity: inspector.proximity_properties(id).ok()?.map(|p| &**p),
+                illustration: inspector.illustration_properties(id).ok()?.map(|p| &**p),
+                perception: inspector.perception_properties(id).ok()?.map(|p| &**p),
+            })
+        };
+        // Geometries that were removed from the scene have no name any more.
+        ids.iter().copied().filter_map(find).collect()
+    }
+
+    /// Returns the appearance of a visual. Reports properties that have no element; the format has
+    /// elements for the colours in `more`.
+    pub(super) fn appearance(
+        &mut self,
+        what: &str,
+        body: BodyIndex,
+        geometry: &BodyGeometry<'_>,
+        more: &[&str],
+    ) -> Appearance {
+        let of = |properties: Option<&GeometryProperties>| {
+            let Some(p) = properties else {
+                return (Appearance::default(), vec![]);
+            };
+            let found = Appearance {
+                diffuse: p.try_get("phong", "diffuse").ok().flatten().copied(),
+                diffuse_map: p.try_get("phong", "diffuse_map").ok().flatten().cloned(),
+                accepting: p.try_get("renderer", "accepting").ok().flatten().cloned(),
+            };
+            let label = RenderLabel::new(i16::try_from(body.index()).unwrap_or(i16::MAX)).ok();
+            let written = |group: &str, name: &str| match (group, name) {
+                ("phong", "diffuse") => found.diffuse.is_some(),
+                ("phong", "diffuse_map") => found.diffuse_map.is_some(),
+                ("phong", color) if more.contains(&color) => {
+                    p.try_get::<Rgba>(group, name).is_ok_and(|c| c.is_some())
+                }
+                ("renderer", "accepting") => found.accepting.is_some(),
+                ("label", "id") => p.try_get(group, name).is_ok_and(|l| l.copied() == label),
+                _ => false,
+            };
+            let left = unwritten(p, written);
+            (found, left)
+        };
+        let (illustration, mut left) = of(geometry.illustration);
+        let (perception, more) = of(geometry.perception);
+        left.extend(more);
+        left.sort();
+        left.dedup();
+        for property in left {
+            self.warn(format!("{what}: property {property} is left out"));
+        }
+        if illustration.accepting.is_some() {
+            self.warn(format!(
+                "{what}: the renderers of the illustration role are left out"
+            ));
+        }
+        let differ = illustration.diffuse != perception.diffuse
+            || illustration.diffuse_map != perception.diffuse_map;
+        match (
+            geometry.illustration.is_some(),
+            geometry.perception.is_some(),
+        ) {
+            (true, true) if differ => {
+                self.warn(format!(
+                    "{what}: the illustration's appearance is also used for perception"
+                ));
+                Appearance {
+                    accepting: perception.accepting,
+                    ..illustration
+                }
+            }
+            (true, true) => Appearance {
+                accepting: perception.accepting,
+                ..illustration
+            },
+            (true, false) => Appearance {
+                accepting: None,
+                ..illustration
+            },
+            _ => perception,
+        }
+    }
+
+    /// Returns the contact properties of a collision geometry. Reports those that have no element;
+    /// `without` names elements that the format lacks.
+    pub(super) fn contact_properties(
+        &mut self,
+        what: &str,
+        properties: Option<&GeometryProperties>,
+        without: &[&str],
+    ) -> ContactProperties {
+        let mut found = ContactProperties::default();
+        let Some(p) = properties else {
+            return found;
+        };
+        for (group, name, tag) in NUMBERS {
+            if let Ok(Some(x)) = p.try_get::<f64>(group, name)
+                && x.is_finite()
+                && *x >= 0.0
+                && !without.contains(&tag)
+            {
+                found.numbers.push((tag, *x));
+            }
+        }
+        let kind = p.try_get("hydroelastic", "compliance_type").ok().flatten();
+        found.hydroelastic = kind.copied().unwrap_or_default();
+        found.friction = p
+            .try_get("material", "coulomb_friction")
+            .ok()
+            .flatten()
+            .copied();
+        let pieces = p.try_get("convex_decomposition", "max_pieces");
+        found.max_pieces = pieces.ok().flatten().copied();
+        let has = |tag: &str| found.numbers.iter().any(|(t, _)| *t == tag);
+        let written = |group: &str, name: &str| match (group, name) {
+            ("hydroelastic", "compliance_type") => kind.is_some(),
+            ("material", "coulomb_friction") => found.friction.is_some(),
+            ("convex_decomposition", "max_pieces") => found.max_pieces.is_some(),
+            _ => NUMBERS
+                .iter()
+                .any(|(g, n, tag)| (*g, *n) == (group, name) && has(tag)),
+        };
+        for property in unwritten(p, written) {
+            self.warn(format!("{what}: property {property} is left out"));
+        }
+        found
+    }
+}
+
+/// Returns the properties that `written` rejects, as text.
+fn unwritten(properties: &GeometryProperties, written: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let mut left = vec![];
+    for group in properties.group_names() {
+        for (name, _) in properties.properties_in_group(group).into_iter().flatten() {
+            if !written(group, name) {
+                left.push(format!("('{group}', '{name}')"));
+            }
+        }
+    }
+    left
+}

@@ -1,0 +1,115 @@
+//! Reports of elements that a format does not have.
+
+use super::document::ModelDocument;
+use crate::model::JointIndex;
+use nalgebra::{Isometry3, Vector3};
+
+/// Gravity of a plant to which nothing was set (m/s^2).
+const STANDARD_GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
+
+impl ModelDocument<'_> {
+    /// Reports default positions other than zero of the joints that are written.
+    pub(super) fn report_default_positions(&mut self, written: impl Fn(JointIndex) -> bool) {
+        let plant = self.plant;
+        let is_moved = |j: &JointIndex| {
+            let joint = plant.joint_at(*j);
+            !joint.is_ephemeral() && joint.default_positions().iter().any(|q| *q != 0.0)
+        };
+        let joints = (0..plant.num_joints()).map(JointIndex::new);
+        let moved: Vec<&str> = joints
+            .filter(|j| written(*j) && is_moved(j))
+            .map(|j| plant.joint_at(j).name())
+            .collect();
+        self.leave_out("default positions of joint", &moved);
+    }
+
+    /// Reports default poses of free bodies.
+    pub(super) fn report_default_poses(&mut self) {
+        let plant = self.plant;
+        let free = plant.free_bodies();
+        let placed: Vec<&str> = free
+            .into_iter()
+            .filter(|b| plant.default_free_body_pose(*b) != Isometry3::identity())
+            .map(|b| plant.body_at(b).name())
+            .collect();
+        self.leave_out("default pose of body", &placed);
+    }
+
+    pub(super) fn report_cameras(&mut self) {
+        let plant = self.plant;
+        let names: Vec<&str> = plant.model_cameras().iter().map(|c| &*c.name).collect();
+        self.leave_out("camera", &names);
+    }
+
+    /// Reports deformable bodies, sites, keyframes and equalities.
+    pub(super) fn report_the_rest(&mut self) {
+        let plant = self.plant;
+        let names: Vec<&str> = plant.deformable_bodies().iter().map(|b| b.name()).collect();
+        self.leave_out("deformable body", &names);
+        let names: Vec<&str> = plant.sites().iter().map(|s| s.name()).collect();
+        self.leave_out("site", &names);
+        let names: Vec<&str> = plant.keyframes().iter().map(|k| &*k.name).collect();
+        self.leave_out("keyframe", &names);
+        let names: Vec<&str> = plant.model_equalities().iter().map(|e| &*e.name).collect();
+        self.leave_out("equality", &names);
+        self.report_mujoco();
+    }
+
+    /// Reports what MJCF that is read as by MuJoCo adds to a plant, which no writer has yet.
+    fn report_mujoco(&mut self) {
+        let plant = self.plant;
+        let joints = || plant.joints().map(|(_, joint)| joint);
+        let actuators = || plant.actuators().iter();
+        let own_inertia = joints().filter(|j| j.armature() != 0.0).map(|j| j.name());
+        let dry = joints().filter(|j| j.dry_friction() != 0.0);
+        let dry = dry.map(|j| j.name());
+        let controlled = actuators().filter(|a| a.affine_control().is_some());
+        let controlled = controlled.map(|a| a.name());
+        let coupled = actuators().filter(|a| !a.coupled_joints().is_empty());
+        let coupled = coupled.map(|a| a.name());
+        let named: [(&str, Vec<&str>); 4] = [
+            ("armature of joint", own_inertia.collect()),
+            ("dry friction of joint", dry.collect()),
+            ("control of actuator", controlled.collect()),
+            ("further joints of actuator", coupled.collect()),
+        ];
+        for (what, names) in named {
+            if !names.is_empty() {
+                let list = names.join("', '");
+                self.warn(format!(
+                    "{what} '{list}': left out, because it is not written yet"
+                ));
+            }
+        }
+        let switched_off = plant.num_default_inactive_constraints();
+        let pairs = plant.num_contact_pairs();
+        for (count, what) in [
+            (switched_off, "constraints that are switched off by default"),
+            (pairs, "filters or friction of single pairs of geometries"),
+        ] {
+            if count > 0 {
+                self.warn(format!(
+                    "{count} {what}: left out, because they are not written yet"
+                ));
+            }
+        }
+    }
+
+    /// Reports gravity that a format without gravity loses.
+    pub(super) fn report_gravity(&mut self) {
+        let (plant, format) = (self.plant, self.format.name());
+        let gravity = plant.gravity();
+        if gravity != STANDARD_GRAVITY {
+            let g = gravity.as_slice();
+            self.warn(format!(
+                "gravity: left out, because {format} files have none, got {g:?} m/s^2; set it on \
+                 the plant"
+            ));
+        }
+        let names: Vec<&str> = plant
+            .weightless_instances()
+            .filter_map(|i| plant.model_instance_name(i).ok())
+            .collect();
+        self.leave_out("absence of gravity on model instance", &names);
+    }
+}

@@ -1,0 +1,22 @@
+//! Writers of model files.
+//!
+//! A writer emits exactly what the reader of the format accepts. What the format cannot say is a
+//! diagnostic that names the element.
+
+mod document;
+mod filter_groups;
+mod format;
+mod frames;
+mod geometries;
+mod instances;
+mod layout;
+mod leftovers;
+mod limits;
+mod model_writer;
+mod poses;
+mod sdf;
+mod urdf;
+mod xml;
+
+pub use format::OutputFormat;
+pub use model_writer::{ModelWriter, WrittenModel};

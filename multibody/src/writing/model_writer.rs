@@ -1,0 +1,138 @@
+//! The writer, which turns a plant and its scene into a model file.
+
+use super::document::ModelDocument;
+use super::format::OutputFormat;
+use super::{sdf, urdf};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, Result};
+use crate::plant::MultibodyPlant;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tarragon_geometry::SceneGraph;
+
+/// A model file as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenModel {
+    /// Content of the file.
+    pub text: String,
+    /// Warnings about what the format cannot say: what is left out, renamed or replaced. Read back,
+    /// the text gives the same plant but for these.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Writer of model files; inverse of [`Parser`](crate::Parser).
+///
+/// Everything that a model file declares is written: bodies, frames, joints, actuators,
+/// constraints, force elements, collision filters, and geometries if there is a scene. What
+/// `finalize` adds is not. Numbers are written with all their digits. Settings of the plant that
+/// are no part of models, such as those of contact, are not written.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let model = plant.add_model_instance("door")?;
+/// let leaf = plant.add_rigid_body("leaf", model, SpatialInertia::plausible(8.0, Vector3::x())?)?;
+/// plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, leaf, Vector3::z())?)?;
+/// let written = ModelWriter::new(&plant).write(OutputFormat::Urdf)?;
+/// assert!(written.diagnostics.is_empty());
+/// let mut again = MultibodyPlant::new(0.001)?;
+/// Parser::new(&mut again).add_models_from_string(&written.text, "urdf")?;
+/// assert_eq!(again.joint_by_name("door::hinge")?, plant.joint_by_name("door::hinge")?);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct ModelWriter<'p> {
+    plant: &'p MultibodyPlant,
+    scene_graph: Option<&'p SceneGraph>,
+    directory: Option<PathBuf>,
+}
+
+impl<'p> ModelWriter<'p> {
+    /// Creates a writer of a plant without geometry.
+    pub fn new(plant: &'p MultibodyPlant) -> Self {
+        Self {
+            plant,
+            scene_graph: None,
+            directory: None,
+        }
+    }
+
+    /// Creates a writer of a plant and its geometry.
+    pub fn with_scene_graph(plant: &'p MultibodyPlant, scene_graph: &'p SceneGraph) -> Self {
+        Self {
+            scene_graph: Some(scene_graph),
+            ..Self::new(plant)
+        }
+    }
+
+    /// Sets the directory that the file will be in. Meshes in it or below are referred to by
+    /// relative paths, all others by `file://` URLs.
+    pub fn set_directory(&mut self, directory: impl Into<PathBuf>) {
+        self.directory = Some(directory.into());
+    }
+
+    /// Writes the model as text.
+    ///
+    /// # Errors
+    /// Returns an error if the plant is not registered with the scene.
+    pub fn write(&self, format: OutputFormat) -> Result<WrittenModel> {
+        let file = format!("<literal>.{}", format.suffix());
+        self.write_as(format, file, self.directory.as_deref())
+    }
+
+    /// Writes the model to a file, whose suffix selects the format: see
+    /// [`OutputFormat::of_file`]. The file appears as a whole; after an error, a file that existed
+    /// before is unchanged.
+    ///
+    /// # Errors
+    /// Returns an error if the suffix has no format, the plant is not registered with the scene, or
+    /// the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<Vec<Diagnostic>> {
+        let path = path.as_ref();
+        let format = OutputFormat::of_file(path)?;
+        let directory = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let written = self.write_as(format, path.display().to_string(), Some(directory))?;
+        let saved = replace_file(path, written.text.as_bytes());
+        saved.map_err(|e| Error::io(path, e))?;
+        Ok(written.diagnostics)
+    }
+
+    fn write_as(
+        &self,
+        format: OutputFormat,
+        file: String,
+        directory: Option<&Path>,
+    ) -> Result<WrittenModel> {
+        if let Some(scene) = self.scene_graph {
+            self.plant.check_scene(scene)?;
+        }
+        let document = ModelDocument::new(self.plant, self.scene_graph, format, directory, file);
+        match format {
+            OutputFormat::Urdf => Ok(urdf::write(document)),
+            OutputFormat::Sdf => Ok(sdf::write(document)),
+            OutputFormat::Mjcf => Err(Error::unsupported(format!(
+                "{} files cannot be written; choose a file that ends in .urdf or .sdf",
+                format.name()
+            ))),
+        }
+    }
+}
+
+/// Writes a file under a temporary name beside it and renames it.
+fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    // Links stay links; their targets are replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let temporary = target.with_file_name(format!(".tarragon-{}.tmp", std::process::id()));
+    let written = fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(content))
+        .and_then(|()| fs::rename(&temporary, &target));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}

@@ -1,0 +1,115 @@
+//! `tarragon convert`, run as by a user.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn example(name: &str) -> PathBuf {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models");
+    examples.join(name)
+}
+
+fn tarragon(command: &str, arguments: &[&Path]) -> Output {
+    let mut tarragon = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+    tarragon.arg(command).args(arguments);
+    tarragon.output().unwrap()
+}
+
+fn message(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The report of `tarragon inspect`.
+fn inspect(model: &Path) -> Value {
+    let output = tarragon("inspect", &[Path::new("--json"), model]);
+    assert!(output.status.success(), "{}", message(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Checks that two reports agree in names, numbers of elements and mass.
+fn assert_same_model(ours: &Value, again: &Value) {
+    for key in [
+        "model_instances",
+        "num_bodies",
+        "num_joints",
+        "num_positions",
+        "num_actuators",
+        "num_constraints",
+        "position_names",
+        "num_geometries_by_role",
+        "num_collision_candidates",
+    ] {
+        assert_eq!(ours[key], again[key], "{key}");
+    }
+    let mass = |report: &Value| report["total_mass"].as_f64().unwrap();
+    assert!((mass(ours) - mass(again)).abs() <= 1e-12 * mass(ours));
+}
+
+#[test]
+fn models_survive_the_way_to_another_format_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["arm7/arm7.urdf", "humanoid/humanoid.xml"] {
+        let model = example(name);
+        let ours = inspect(&model);
+        let (sdf, urdf) = (folder.path().join("a.sdf"), folder.path().join("b.urdf"));
+        for (from, to) in [(&model, &sdf), (&sdf, &urdf), (&urdf, &sdf)] {
+            let output = tarragon("convert", &[from, to]);
+            assert!(output.status.success(), "{}", message(&output));
+        }
+        // The frames of a humanoid's joints are not those of its links, which URDF requires.
+        if name.starts_with("arm7") {
+            assert_same_model(&ours, &inspect(&urdf));
+            assert_same_model(&ours, &inspect(&sdf));
+        }
+    }
+}
+
+#[test]
+fn losses_are_warnings_and_strict_makes_them_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, urdf) = (
+        example("humanoid/humanoid.xml"),
+        folder.path().join("h.urdf"),
+    );
+    let output = tarragon("convert", &[Path::new("--strict"), &model, &urdf]);
+    assert!(!output.status.success());
+    assert!(
+        message(&output).contains("with --strict"),
+        "{}",
+        message(&output)
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let output = tarragon("convert", &[&model, &urdf]);
+    assert!(output.status.success());
+    assert!(
+        message(&output).contains("warning: "),
+        "{}",
+        message(&output)
+    );
+    assert!(urdf.is_file());
+}
+
+#[test]
+fn an_unknown_suffix_is_an_error_that_names_the_known_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("arm7.step");
+    let output = tarragon("convert", &[&example("arm7/arm7.urdf"), &output]);
+    assert!(!output.status.success());
+    let said = message(&output);
+    assert!(said.contains("must be .urdf, .sdf"), "{said}");
+    assert!(said.contains("got '.step'"), "{said}");
+}
+
+#[test]
+fn a_failed_write_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing/arm7.sdf");
+    let output = tarragon("convert", &[&example("arm7/arm7.urdf"), &missing]);
+    assert!(!output.status.success());
+    assert!(
+        message(&output).starts_with("error: "),
+        "{}",
+        message(&output)
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
