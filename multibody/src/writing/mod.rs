@@ -16,7 +16,9 @@ mod model_writer;
 mod poses;
 mod sdf;
 mod urdf;
+mod written_model;
 mod xml;
 
 pub use format::OutputFormat;
-pub use model_writer::{ModelWriter, WrittenModel};
+pub use model_writer::ModelWriter;
+pub use written_model::WrittenModel;

@@ -2,6 +2,7 @@
 
 use super::document::ModelDocument;
 use super::format::OutputFormat;
+use super::written_model::WrittenModel;
 use super::{sdf, urdf};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result};
@@ -10,16 +11,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tarragon_geometry::SceneGraph;
-
-/// A model file as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenModel {
-    /// Content of the file.
-    pub text: String,
-    /// Warnings about what the format cannot say: what is left out, renamed or replaced. Read back,
-    /// the text gives the same plant but for these.
-    pub diagnostics: Vec<Diagnostic>,
-}
 
 /// Writer of model files; inverse of [`Parser`](crate::Parser).
 ///

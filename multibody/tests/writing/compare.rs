@@ -57,7 +57,8 @@ impl<'a> Comparison<'a> {
         let joints = c.joints();
         let before = c.differences.len();
         c.actuators();
-        // Rotors of actuators are part of the mass matrix, and so is armature, which is not written.
+        // Rotors of actuators are part of the mass matrix, and so is armature, which is not
+        // written.
         let same_rotors = c.differences.len() == before;
         let mut joints_of_ours = ours.plant.joints();
         let any_armature = joints_of_ours.any(|(_, joint)| joint.armature() != 0.0);
