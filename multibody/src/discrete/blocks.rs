@@ -37,14 +37,11 @@ pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// Calls a function whose first argument is a number of columns, with a number that the compiler
-/// knows if it is that of a free body or of a usual arm with its gripper.
+/// knows if it is that of a free body.
 macro_rules! with_known_size {
     ($n:expr, $function:ident($($argument:expr),*)) => {
         match $n {
             6 => $function(6, $($argument),*),
-            7 => $function(7, $($argument),*),
-            8 => $function(8, $($argument),*),
-            9 => $function(9, $($argument),*),
             n => $function(n, $($argument),*),
         }
     };

@@ -359,12 +359,7 @@ pub(super) fn factor_dense(n: usize, a: &mut [f64]) -> bool {
     match a.as_mut_array::<36>() {
         Some(a) => factor(6, a),
         None if n >= LARGE => factor_panels(n, a),
-        None => match n {
-            7 => factor(7, &mut a[..49]),
-            8 => factor(8, &mut a[..64]),
-            9 => factor(9, &mut a[..81]),
-            n => factor(n, a),
-        },
+        None => factor(n, a),
     }
 }
 
