@@ -3,7 +3,7 @@
 use super::format::OutputFormat;
 use super::xml::{XmlText, is_xml_char};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::{ModelInstanceIndex, RigidBody};
+use crate::model::{Joint, ModelInstanceIndex, RigidBody};
 use crate::plant::MultibodyPlant;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -100,6 +100,16 @@ impl<'a> ModelDocument<'a> {
                 "{what} '{list}': left out, because {format} cannot say it"
             ));
         }
+    }
+
+    /// Reports a joint that the format does not have, given the names of bodies.
+    pub(super) fn leave_joint_out(&mut self, joint: &Joint, bodies: &[String], why: &str) {
+        let ends = [joint.parent_body(), joint.child_body()];
+        let [parent, child] = ends.map(|body| &bodies[body.index()]);
+        self.warn(format!(
+            "joint '{}': left out, because {why}; it no longer connects '{parent}' and '{child}'",
+            joint.name()
+        ));
     }
 
     /// Takes a name for an element: `wanted` if a reader returns it unchanged and it is free,

@@ -142,8 +142,10 @@ impl<'a> Comparison<'a> {
                 continue;
             }
             let look_up = |name: &str| again.joint_by_name(name);
-            let other = find(ours, joint.model_instance(), joint.name(), look_up);
-            let Ok(other_index) = other else {
+            let other = find(ours, joint.model_instance(), joint.name(), look_up).ok();
+            // The joint of a free body has the name of the body.
+            let other = other.filter(|j| !again.joint(*j).unwrap().is_ephemeral());
+            let Some(other_index) = other else {
                 self.differ(joint.name(), "no such joint");
                 continue;
             };

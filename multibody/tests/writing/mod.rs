@@ -48,6 +48,11 @@ fn round_trip(ours: &Model, format: OutputFormat) -> RoundTrip {
         return RoundTrip::Wrong(said);
     }
     if let Err(e) = plant.finalize_with(&mut scene) {
+        // Without a joint, the other end of a chain may become its base, and joints with several
+        // degrees of freedom lead the wrong way.
+        if told.iter().any(|t| t.contains("it no longer connects")) {
+            return RoundTrip::Told(told);
+        }
         return RoundTrip::Wrong(vec![format!("cannot be finalized: {e}")]);
     }
     let again = Model { plant, scene };

@@ -69,10 +69,7 @@ impl SdfWriter<'_> {
                 continue;
             }
             if let Some(why) = joints::refusal(joint) {
-                let child = &self.links[joint.child_body().index()];
-                self.document.warn(format!(
-                    "joint '{name}': left out, because {why}; link '{child}' becomes a free body"
-                ));
+                self.document.leave_joint_out(joint, &self.links, &why);
                 self.joints.push(None);
                 continue;
             }

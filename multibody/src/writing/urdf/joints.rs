@@ -47,7 +47,9 @@ impl UrdfWriter<'_> {
                 continue;
             }
             let Some(name) = self.joints[index.index()].clone() else {
-                self.leave_free(joint);
+                let kind = joint.kind().type_name();
+                let why = format!("readers of URDF ignore joints of kind {kind}");
+                self.document.leave_joint_out(joint, &self.links, &why);
                 continue;
             };
             let effort = drives.get(&index).map_or(f64::INFINITY, |drives| {
@@ -56,15 +58,6 @@ impl UrdfWriter<'_> {
             self.write_joint(&name, joint, effort, mimics.get(&index).copied());
         }
         self.write_transmissions();
-    }
-
-    fn leave_free(&mut self, joint: &Joint) {
-        let (name, kind) = (joint.name(), joint.kind().type_name());
-        let child = &self.links[joint.child_body().index()];
-        self.document.warn(format!(
-            "joint '{name}': left out, because readers of URDF ignore joints of kind {kind}; link \
-             '{child}' becomes a free body"
-        ));
     }
 
     fn write_joint(
