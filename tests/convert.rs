@@ -107,7 +107,10 @@ fn a_failed_write_leaves_no_file() {
     let output = tarragon("convert", &[&example("arm7/arm7.urdf"), &missing]);
     assert!(!output.status.success());
     assert!(
-        message(&output).starts_with("error: "),
+        message(&output).contains(
+            "
+error: "
+        ),
         "{}",
         message(&output)
     );

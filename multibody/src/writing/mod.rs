@@ -12,11 +12,14 @@ mod instances;
 mod layout;
 mod leftovers;
 mod limits;
+mod mjcf;
 mod model_writer;
 mod poses;
 mod sdf;
 mod urdf;
+mod written_model;
 mod xml;
 
 pub use format::OutputFormat;
-pub use model_writer::{ModelWriter, WrittenModel};
+pub use model_writer::ModelWriter;
+pub use written_model::WrittenModel;

@@ -2,7 +2,8 @@
 
 use super::document::ModelDocument;
 use super::format::OutputFormat;
-use super::{sdf, urdf};
+use super::written_model::WrittenModel;
+use super::{mjcf, sdf, urdf};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result};
 use crate::plant::MultibodyPlant;
@@ -10,16 +11,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tarragon_geometry::SceneGraph;
-
-/// A model file as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenModel {
-    /// Content of the file.
-    pub text: String,
-    /// Warnings about what the format cannot say: what is left out, renamed or replaced. Read back,
-    /// the text gives the same plant but for these.
-    pub diagnostics: Vec<Diagnostic>,
-}
 
 /// Writer of model files; inverse of [`Parser`](crate::Parser).
 ///
@@ -112,14 +103,11 @@ impl<'p> ModelWriter<'p> {
             self.plant.check_scene(scene)?;
         }
         let document = ModelDocument::new(self.plant, self.scene_graph, format, directory, file);
-        match format {
-            OutputFormat::Urdf => Ok(urdf::write(document)),
-            OutputFormat::Sdf => Ok(sdf::write(document)),
-            OutputFormat::Mjcf => Err(Error::unsupported(format!(
-                "{} files cannot be written; choose a file that ends in .urdf or .sdf",
-                format.name()
-            ))),
-        }
+        Ok(match format {
+            OutputFormat::Urdf => urdf::write(document),
+            OutputFormat::Sdf => sdf::write(document),
+            OutputFormat::Mjcf => mjcf::write(document),
+        })
     }
 }
 

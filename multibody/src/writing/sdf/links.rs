@@ -188,7 +188,7 @@ fn write_camera(xml: &mut XmlText, name: &str, camera: &ModelCamera, x_bc: &Isom
 }
 
 /// A shape as an element.
-struct ShapeElement {
+struct SdfShape {
     tag: &'static str,
     children: Vec<(&'static str, String)>,
     convex: bool,
@@ -196,11 +196,11 @@ struct ShapeElement {
 
 impl ModelDocument<'_> {
     /// Returns the element of a shape; reports a shape that has none.
-    fn sdf_shape(&mut self, what: &str, shape: &Shape) -> Option<ShapeElement> {
+    fn sdf_shape(&mut self, what: &str, shape: &Shape) -> Option<SdfShape> {
         let mut mesh = |source: &MeshSource, scale: Vector3<f64>, convex: bool| {
             let uri = self.mesh_uri(source, what)?;
             let scale = numbers(scale.as_slice());
-            Some(ShapeElement {
+            Some(SdfShape {
                 tag: "mesh",
                 children: vec![("uri", uri), ("scale", scale)],
                 convex,
@@ -240,7 +240,7 @@ impl ModelDocument<'_> {
                 return None;
             }
         };
-        Some(ShapeElement {
+        Some(SdfShape {
             tag,
             children,
             convex: false,

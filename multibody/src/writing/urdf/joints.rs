@@ -23,21 +23,19 @@ impl UrdfWriter<'_> {
         let plant = self.document.plant;
         let mut mimics: BTreeMap<JointIndex, &CouplerConstraint> = BTreeMap::new();
         for constraint in plant.constraints() {
-            if let Constraint::Coupler(coupler) = constraint {
+            let Constraint::Coupler(coupler) = constraint else {
+                continue;
+            };
+            let mut mimic = None;
+            if coupler.joint0 != coupler.joint1 {
+                mimic = Some(mimics.entry(coupler.joint0).or_insert(coupler));
+            }
+            if mimic.is_none_or(|kept| !std::ptr::eq(*kept, coupler)) {
                 let joint = plant.joint_at(coupler.joint0).name();
-                if coupler.joint0 == coupler.joint1 {
-                    let why = "a joint cannot mimic itself";
-                    self.document.warn(format!(
-                        "coupler of joint '{joint}': left out, because {why}"
-                    ));
-                } else if mimics.contains_key(&coupler.joint0) {
-                    let why = "a joint of URDF can mimic one joint";
-                    self.document.warn(format!(
-                        "second coupler of joint '{joint}': left out, because {why}"
-                    ));
-                } else {
-                    mimics.insert(coupler.joint0, coupler);
-                }
+                self.document.warn(format!(
+                    "coupler of joint '{joint}': left out, because a joint of URDF can mimic one \
+                     other joint"
+                ));
             }
         }
         let mut drives: BTreeMap<JointIndex, Vec<&JointActuator>> = BTreeMap::new();

@@ -81,7 +81,7 @@ impl UrdfWriter<'_> {
 }
 
 /// A shape as an element.
-struct ShapeElement {
+struct UrdfShape {
     tag: &'static str,
     attributes: Vec<(&'static str, String)>,
     convex: bool,
@@ -124,14 +124,14 @@ impl ModelDocument<'_> {
     }
 
     /// Returns the element of a shape; reports a shape that has none.
-    fn urdf_shape(&mut self, what: &str, shape: &Shape) -> Option<ShapeElement> {
+    fn urdf_shape(&mut self, what: &str, shape: &Shape) -> Option<UrdfShape> {
         let mut mesh = |source: &MeshSource, scale: Vector3<f64>, convex: bool| {
             let uri = self.mesh_uri(source, what)?;
             let mut attributes = vec![("filename", uri)];
             if scale != Vector3::repeat(1.0) {
                 attributes.push(("scale", crate::writing::xml::numbers(scale.as_slice())));
             }
-            Some(ShapeElement {
+            Some(UrdfShape {
                 tag: "mesh",
                 attributes,
                 convex,
@@ -165,7 +165,7 @@ impl ModelDocument<'_> {
                 return None;
             }
         };
-        Some(ShapeElement {
+        Some(UrdfShape {
             tag,
             attributes,
             convex: false,

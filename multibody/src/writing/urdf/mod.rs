@@ -6,7 +6,7 @@ mod links;
 
 use super::document::{ModelDocument, TakenNames};
 use super::frames::JointFrames;
-use super::model_writer::WrittenModel;
+use super::written_model::WrittenModel;
 use super::xml::numbers;
 use crate::model::{BodyIndex, FrameIndex, JointIndex};
 use nalgebra::Isometry3;
