@@ -15,7 +15,7 @@ const TIME_STEP: f64 = 0.001;
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// File to write; its suffix selects the format: .urdf or .sdf.
+    /// File to write; its suffix selects the format: .urdf, .sdf, .xml or .mjcf.
     output: PathBuf,
 }
 

@@ -30,7 +30,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes a model as URDF or SDFormat. What the format cannot say is a warning.
+    /// Writes a model as URDF, SDFormat or MJCF. What the format cannot say is a warning.
     Convert(convert::ConvertArgs),
     /// Simulates models and computes accelerations, forces and gradients: reads one case per line
     /// (JSON) and writes one answer per line.

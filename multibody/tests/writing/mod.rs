@@ -1,6 +1,7 @@
 //! Plants written as model files and read back.
 
 mod compare;
+mod matching;
 mod models;
 mod peers;
 mod properties;

@@ -1,7 +1,9 @@
 //! Bodies with their joints.
 
 use super::{MjcfWriter, pose_attributes, reference};
-use crate::model::{BodyIndex, FixedOffsetFrame, Joint, JointIndex, JointKind, ModelCamera};
+use crate::model::{
+    BodyIndex, FixedOffsetFrame, FrameIndex, Joint, JointIndex, JointKind, ModelCamera,
+};
 use crate::spatial::SpatialInertia;
 use crate::writing::document::TakenNames;
 use crate::writing::limits::limits_of;
@@ -23,6 +25,9 @@ struct MjcfJoint<'a> {
     /// Pose of the body in the joint's frame if a body between them is needed.
     behind: Option<Isometry3<f64>>,
 }
+
+/// Largest number of joints that are written into one body.
+const LONGEST_CHAIN: usize = 8;
 
 /// Step of the walk through the tree of bodies.
 enum Step {
@@ -123,23 +128,77 @@ impl MjcfWriter<'_> {
                 self.document.xml.end();
                 continue;
             };
+            let chain = self.chain_from(body);
+            let leaf = chain[chain.len() - 1];
             steps.push(Step::Leave);
-            if self.write_body(body, taken) {
+            if self.write_body(&chain, taken) {
                 steps.push(Step::Leave);
             }
-            enter(&self.inside[body.index()], &mut steps);
+            enter(&self.inside[leaf.index()], &mut steps);
         }
         self.document.xml.end();
     }
 
-    /// Writes a body but for the bodies inside it. Returns true if there is a body around it that
-    /// ends with it.
-    fn write_body(&mut self, body: BodyIndex, taken: &mut TakenNames) -> bool {
+    /// Returns the bodies from this one to the one that the joints of all of them move: readers
+    /// connect several joints of a body by massless bodies with names made from its own.
+    fn chain_from(&self, body: BodyIndex) -> Vec<BodyIndex> {
         let plant = self.document.plant;
+        let mut chain = vec![body];
+        while let [next] = *self.inside[chain[chain.len() - 1].index()]
+            && chain.len() < LONGEST_CHAIN
+            && self.is_between_joints(chain[chain.len() - 1])
+            && self.has_named_joint(next)
+            && joint_of(plant, self.inboard[next.index()])
+                .map(|(_, joint)| place(joint, next))
+                .is_some_and(|placed| placed.behind.is_none() && is_identity(&placed.x_pb))
+        {
+            chain.push(next);
+        }
+        let (leaf, others) = (chain[chain.len() - 1], &chain[..chain.len() - 1]);
+        let leaf = &self.bodies[leaf.index()];
+        let is_made = |(i, b): (usize, &BodyIndex)| self.bodies[b.index()] == format!("{leaf}{i}");
+        match others.iter().enumerate().all(is_made) {
+            true => chain,
+            false => vec![body],
+        }
+    }
+
+    fn has_named_joint(&self, body: BodyIndex) -> bool {
+        self.inboard[body.index()].is_some_and(|j| self.joints[j.index()].is_some())
+    }
+
+    /// Returns true for a body that has nothing but a joint.
+    fn is_between_joints(&self, body: BodyIndex) -> bool {
+        let plant = self.document.plant;
+        let joint = joint_of(plant, self.inboard[body.index()]);
+        let turned = joint.is_none_or(|(_, joint)| place(joint, body).behind.is_some());
+        let of_camera = |f: FrameIndex| plant.frame_at(f).body();
+        !turned
+            && self.has_named_joint(body)
+            && *plant.body_at(body).spatial_inertia() == SpatialInertia::zero()
+            && [true, false].map(|v| self.document.geometries(body, v).is_empty()) == [true; 2]
+            && !plant.sites().iter().any(|s| s.body() == body)
+            && !plant
+                .model_cameras()
+                .iter()
+                .any(|c| of_camera(c.frame) == body)
+    }
+
+    /// Writes a body with the joints of a chain, but for the bodies inside it. Returns true if
+    /// there is a body around it that ends with it.
+    fn write_body(&mut self, chain: &[BodyIndex], taken: &mut TakenNames) -> bool {
+        let plant = self.document.plant;
+        let body = chain[chain.len() - 1];
         let name = self.bodies[body.index()].clone();
-        let joint = self.inboard[body.index()].map(|j| (j, plant.joint_at(j)));
-        let placed = joint.map(|(_, joint)| place(joint, body));
-        let behind = placed.as_ref().and_then(|placed| placed.behind);
+        let joint = joint_of(plant, self.inboard[body.index()]);
+        let joints: Vec<(JointIndex, MjcfJoint<'_>)> = chain
+            .iter()
+            .filter_map(|b| {
+                let (index, joint) = joint_of(plant, self.inboard[b.index()])?;
+                Some((index, place(joint, *b)))
+            })
+            .collect();
+        let behind = joints.last().and_then(|(_, placed)| placed.behind);
         let outer = behind.map(|_| {
             let outer = taken.take(&format!("{name}_joint_frame"));
             let joint = joint.map_or("", |(_, j)| j.name());
@@ -157,8 +216,8 @@ impl MjcfWriter<'_> {
             }
             outer
         });
-        let x = match &placed {
-            Some(placed) => placed.x_pb,
+        let x = match joints.first() {
+            Some((_, placed)) => placed.x_pb,
             None => self.layout.x_wb(body),
         };
         let xml = &mut self.document.xml;
@@ -170,9 +229,11 @@ impl MjcfWriter<'_> {
         } else {
             self.write_inertial(&name, plant.body_at(body).spatial_inertia());
         }
-        match (&placed, joint) {
-            (Some(placed), Some((index, _))) => self.write_joint(index, placed),
-            _ => self.document.xml.start("freejoint").end(),
+        if joints.is_empty() {
+            self.document.xml.start("freejoint").end();
+        }
+        for (index, placed) in &joints {
+            self.write_joint(*index, placed);
         }
         if let Some(x_mb) = behind {
             let xml = &mut self.document.xml;

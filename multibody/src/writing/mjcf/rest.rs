@@ -209,7 +209,8 @@ impl MjcfWriter<'_> {
         let lost = plant.declared_frames().filter(|(index, frame)| {
             let usual = frame.name().ends_with("_parent") || frame.name().ends_with("_child");
             let is_body = plant.body_at(frame.body()).body_frame() == *index;
-            !is_body && !(usual && of_joints.contains(index))
+            let is_of_joint = usual && of_joints.contains(index);
+            !(is_body || is_of_joint)
         });
         let names: Vec<&str> = lost.map(|(_, f)| f.name()).collect();
         self.document.leave_out("frame", &names);

@@ -11,7 +11,7 @@ use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
-/// What acts on one joint.
+/// The actuator, the spring and the coupler of one joint.
 #[derive(Default)]
 struct OnJoint<'a> {
     actuator: Option<&'a JointActuator>,
