@@ -47,7 +47,7 @@ impl Numbers {
                 let (roll, yaw) = (3.0 * self.signed(), 3.0 * self.signed());
                 tarragon_framework::math::rpy(roll, std::f64::consts::FRAC_PI_2 - off, yaw)
             }
-            _ => UnitQuaternion::from_scaled_axis(self.vector() * 3.0),
+            _ => tarragon_framework::math::rotation_exp(&(self.vector() * 3.0)),
         }
     }
     fn pose(&mut self) -> Isometry3<f64> {
