@@ -51,15 +51,16 @@ fn models_survive_the_way_to_another_format_and_back() {
     for name in ["arm7/arm7.urdf", "humanoid/humanoid.xml"] {
         let model = example(name);
         let ours = inspect(&model);
-        let (sdf, urdf) = (folder.path().join("a.sdf"), folder.path().join("b.urdf"));
-        for (from, to) in [(&model, &sdf), (&sdf, &urdf), (&urdf, &sdf)] {
+        let [sdf, urdf, mjcf] = ["a.sdf", "b.urdf", "c.xml"].map(|name| folder.path().join(name));
+        for (from, to) in [(&model, &mjcf), (&mjcf, &sdf), (&sdf, &urdf), (&urdf, &sdf)] {
             let output = tarragon("convert", &[from, to]);
             assert!(output.status.success(), "{}", message(&output));
         }
         // The frames of a humanoid's joints are not those of its links, which URDF requires.
         if name.starts_with("arm7") {
-            assert_same_model(&ours, &inspect(&urdf));
-            assert_same_model(&ours, &inspect(&sdf));
+            for file in [&mjcf, &sdf, &urdf] {
+                assert_same_model(&ours, &inspect(file));
+            }
         }
     }
 }

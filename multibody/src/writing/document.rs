@@ -144,7 +144,7 @@ impl<'a> ModelDocument<'a> {
     }
 
     /// Returns a name without what readers change or refuse.
-    fn clean_name(&self, name: &str) -> String {
+    pub(super) fn clean_name(&self, name: &str) -> String {
         let permitted = |c: char| if is_xml_char(c) { c } else { '_' };
         let mut clean: String = name.trim().chars().map(permitted).collect();
         if self.format == OutputFormat::Sdf {
@@ -181,6 +181,8 @@ impl<'a> ModelDocument<'a> {
         let inside = directory.and_then(|d| absolute.strip_prefix(d).ok().map(PathBuf::from));
         let uri = match &inside {
             Some(relative) => relative.to_str().map(String::from),
+            // MuJoCo knows no URLs.
+            None if self.format == OutputFormat::Mjcf => absolute.to_str().map(String::from),
             None => absolute.to_str().map(|p| format!("file://{p}")),
         };
         let usable = |uri: &String| uri.trim() == uri && uri.chars().all(is_xml_char);

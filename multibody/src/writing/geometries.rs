@@ -65,6 +65,17 @@ const NUMBERS: [(&str, &str, &str); 7] = [
     ),
 ];
 
+/// Names of all elements with one number.
+pub(super) const CONTACT_ELEMENTS: [&str; 7] = {
+    let mut names = [""; 7];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = NUMBERS[i].2;
+        i += 1;
+    }
+    names
+};
+
 impl<'a> ModelDocument<'a> {
     /// Returns the visual or the collision geometries of a body, in order of registration.
     pub(super) fn geometries(&self, body: BodyIndex, visual: bool) -> Vec<BodyGeometry<'a>> {

@@ -5,7 +5,7 @@ use crate::model::JointIndex;
 use nalgebra::{Isometry3, Vector3};
 
 /// Gravity of a plant to which nothing was set (m/s^2).
-const STANDARD_GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
+pub(super) const STANDARD_GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
 
 impl ModelDocument<'_> {
     /// Reports default positions other than zero of the joints that are written.
@@ -106,6 +106,12 @@ impl ModelDocument<'_> {
                  the plant"
             ));
         }
+        self.report_weightless();
+    }
+
+    /// Reports model instances without gravity.
+    pub(super) fn report_weightless(&mut self) {
+        let plant = self.plant;
         let names: Vec<&str> = plant
             .weightless_instances()
             .filter_map(|i| plant.model_instance_name(i).ok())

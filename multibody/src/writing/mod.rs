@@ -12,6 +12,7 @@ mod instances;
 mod layout;
 mod leftovers;
 mod limits;
+mod mjcf;
 mod model_writer;
 mod poses;
 mod sdf;

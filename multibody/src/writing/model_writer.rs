@@ -3,7 +3,7 @@
 use super::document::ModelDocument;
 use super::format::OutputFormat;
 use super::written_model::WrittenModel;
-use super::{sdf, urdf};
+use super::{mjcf, sdf, urdf};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result};
 use crate::plant::MultibodyPlant;
@@ -103,14 +103,11 @@ impl<'p> ModelWriter<'p> {
             self.plant.check_scene(scene)?;
         }
         let document = ModelDocument::new(self.plant, self.scene_graph, format, directory, file);
-        match format {
-            OutputFormat::Urdf => Ok(urdf::write(document)),
-            OutputFormat::Sdf => Ok(sdf::write(document)),
-            OutputFormat::Mjcf => Err(Error::unsupported(format!(
-                "{} files cannot be written; choose a file that ends in .urdf or .sdf",
-                format.name()
-            ))),
-        }
+        Ok(match format {
+            OutputFormat::Urdf => urdf::write(document),
+            OutputFormat::Sdf => sdf::write(document),
+            OutputFormat::Mjcf => mjcf::write(document),
+        })
     }
 }
 

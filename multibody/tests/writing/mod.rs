@@ -1,6 +1,7 @@
 //! Plants written as model files and read back.
 
 mod compare;
+mod matching;
 mod models;
 mod peers;
 mod properties;
@@ -11,9 +12,10 @@ use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
 
 /// Formats, and their names for messages.
-const FORMATS: [(OutputFormat, &str); 2] = [
+const FORMATS: [(OutputFormat, &str); 3] = [
     (OutputFormat::Urdf, "URDF"),
     (OutputFormat::Sdf, "SDFormat"),
+    (OutputFormat::Mjcf, "MJCF"),
 ];
 
 /// Outcome of writing a plant and reading it back.
@@ -67,9 +69,14 @@ fn round_trip(ours: &Model, format: OutputFormat) -> RoundTrip {
         .filter(|d| !d.subjects.iter().any(|s| is_told(s)))
         .map(|d| d.text.clone())
         .collect();
-    // A ball joint of SDFormat has its damping in an <axis>, which readers remark on.
-    let remark = "only the damping of its <axis> is used";
-    wrong.extend(said.into_iter().filter(|s| !s.contains(remark)));
+    // Readers remark on the <axis> of a ball joint of SDFormat, which has its damping, and on
+    // equalities of MJCF, which they keep.
+    let remarks = [
+        "only the damping of its <axis> is used",
+        "is not a constraint of the plant; it is kept in",
+    ];
+    let is_remark = |text: &String| remarks.iter().any(|r| text.contains(r));
+    wrong.extend(said.into_iter().filter(|text| !is_remark(text)));
     match (wrong.is_empty(), told.is_empty()) {
         (false, _) => RoundTrip::Wrong(wrong),
         (true, true) => RoundTrip::Equal,

@@ -54,8 +54,18 @@ fn packages(models: &Path) -> Vec<(String, PathBuf)> {
 
 /// Loads a model; `None` if it is refused.
 pub(super) fn load(file: &Path, packages: &[(String, PathBuf)]) -> Option<Model> {
+    load_as(file, packages, MjcfSemantics::Auto)
+}
+
+/// Same as [`load`], with a reading of MJCF.
+pub(super) fn load_as(
+    file: &Path,
+    packages: &[(String, PathBuf)],
+    semantics: MjcfSemantics,
+) -> Option<Model> {
     let (mut plant, mut scene) = (MultibodyPlant::new(0.001).ok()?, SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    parser.set_mjcf_semantics(semantics);
     for (name, folder) in packages {
         parser.package_map_mut().add(name, folder).ok()?;
     }

@@ -438,7 +438,13 @@ fn plants_of_common_elements_need_no_diagnostic() {
         let joint = match i % 3 {
             0 => Joint::revolute(format!("joint{i}"), parent, body, axis).unwrap(),
             1 => Joint::prismatic(format!("joint{i}"), parent, body, axis).unwrap(),
-            _ => Joint::weld(format!("joint{i}"), parent, body, numbers.pose()),
+            // The name that readers of MJCF make.
+            _ => Joint::weld(
+                format!("link{}_welds_to_link{i}", i - 1),
+                parent,
+                body,
+                numbers.pose(),
+            ),
         };
         let mut joint = joint.with_pose_on_parent(numbers.pose());
         if i % 3 < 2 {
@@ -454,7 +460,14 @@ fn plants_of_common_elements_need_no_diagnostic() {
         let (pose, shape) = (numbers.pose(), BoxShape::new(0.1, 0.2, 0.3).unwrap());
         let properties = ProximityProperties::new().with_friction(CoulombFriction::DEFAULT);
         plant
-            .register_collision_geometry(&mut scene, body, pose, shape, "box", properties)
+            .register_collision_geometry(
+                &mut scene,
+                body,
+                pose,
+                shape,
+                &format!("box{i}"),
+                properties,
+            )
             .unwrap();
         parent = body;
     }

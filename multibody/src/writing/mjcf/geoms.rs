@@ -1,0 +1,245 @@
+//! Geoms and the meshes that they use.
+
+use super::{MjcfWriter, pose_attributes};
+use crate::model::BodyIndex;
+use crate::writing::geometries::{BodyGeometry, CONTACT_ELEMENTS};
+use crate::writing::poses::same_pose;
+use crate::writing::xml::numbers;
+use nalgebra::Vector3;
+use std::collections::BTreeMap;
+use tarragon_geometry::{MeshSource, Rgba, Shape};
+
+/// A geom: a visual and a collision geometry of the same shape at the same place, or one of them.
+struct MergedGeom<'a> {
+    visual: Option<BodyGeometry<'a>>,
+    collision: Option<BodyGeometry<'a>>,
+}
+
+/// Group of geoms that are not drawn.
+const HIDDEN: &str = "3";
+
+impl<'a> MjcfWriter<'a> {
+    fn geoms(&self, body: BodyIndex) -> Vec<MergedGeom<'a>> {
+        let [visuals, collisions] =
+            [true, false].map(|visual| self.document.geometries(body, visual));
+        let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut geoms: Vec<MergedGeom<'a>> = vec![];
+        for visual in visuals {
+            by_name.entry(visual.name).or_insert(geoms.len());
+            geoms.push(MergedGeom {
+                visual: Some(visual),
+                collision: None,
+            });
+        }
+        for collision in collisions {
+            let same = by_name.get(collision.name).copied().filter(|i| {
+                let geom = &geoms[*i];
+                geom.collision.is_none()
+                    && geom.visual.as_ref().is_some_and(|v| {
+                        v.shape == collision.shape && same_pose(v.x_bg, collision.x_bg)
+                    })
+            });
+            match same {
+                Some(i) => geoms[i].collision = Some(collision),
+                None => geoms.push(MergedGeom {
+                    visual: None,
+                    collision: Some(collision),
+                }),
+            }
+        }
+        geoms
+    }
+
+    /// Writes the assets: all meshes of all bodies.
+    pub(super) fn write_meshes(&mut self) {
+        let plant = self.document.plant;
+        let mut meshes: Vec<(String, String, Vector3<f64>)> = vec![];
+        for (body, _) in plant.bodies() {
+            for geom in self.geoms(body) {
+                let shape = geom.visual.as_ref().or(geom.collision.as_ref());
+                let Some((source, scale)) = shape.and_then(|g| mesh_of(g.shape)) else {
+                    continue;
+                };
+                let key = key(source, &scale);
+                let Some(path) = source.path().filter(|_| !self.meshes.contains_key(&key)) else {
+                    continue;
+                };
+                let what = format!("mesh '{}'", path.display());
+                let Some(file) = self.document.uri(path, &what) else {
+                    continue;
+                };
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                let clean = self.document.clean_name(&stem);
+                let name = self.names.meshes.take(&clean);
+                self.meshes.insert(key, name.clone());
+                meshes.push((name, file, scale));
+            }
+        }
+        if meshes.is_empty() {
+            return;
+        }
+        let xml = &mut self.document.xml;
+        xml.start("asset");
+        for (name, file, scale) in meshes {
+            xml.start("mesh").attribute("name", &name);
+            xml.attribute("file", &file);
+            if scale != Vector3::repeat(1.0) {
+                xml.numbers("scale", scale.as_slice());
+            }
+            xml.end();
+        }
+        xml.end();
+    }
+
+    pub(super) fn write_geoms(&mut self, body: BodyIndex) {
+        let mut count = 0;
+        for geom in self.geoms(body) {
+            count += usize::from(self.write_geom(body, &geom, count));
+        }
+    }
+
+    /// Writes a geom; returns false if it is left out.
+    fn write_geom(&mut self, body: BodyIndex, geom: &MergedGeom<'_>, count: usize) -> bool {
+        let Some(first) = geom.visual.as_ref().or(geom.collision.as_ref()) else {
+            return false;
+        };
+        let link = self.bodies[body.index()].clone();
+        let what = format!("geometry '{}' of body '{link}'", first.name);
+        let Some((kind, attribute, value)) = self.shape(&what, first.shape) else {
+            return false;
+        };
+        let rgba = geom.visual.as_ref().map(|v| self.color(&what, body, v));
+        let friction = geom.collision.as_ref().map(|c| self.friction(&what, c));
+        let instance = self.document.plant.body_at(body).model_instance();
+        // Readers number the geoms without a name.
+        let name = (first.name != format!("geom{count}")).then(|| {
+            let taken = &mut self.names.geoms;
+            self.document.name(taken, "geometry", instance, first.name)
+        });
+        let xml = &mut self.document.xml;
+        xml.start("geom");
+        if let Some(name) = name {
+            xml.attribute("name", &name);
+        }
+        xml.attribute("type", kind).attribute(attribute, &value);
+        pose_attributes(xml, first.x_bg);
+        match rgba {
+            Some(rgba) => {
+                xml.numbers("rgba", &rgba.rgba());
+            }
+            None => {
+                xml.attribute("group", HIDDEN);
+            }
+        }
+        match friction {
+            Some(mu) => {
+                if mu != 1.0 {
+                    xml.numbers("friction", &[mu]);
+                }
+            }
+            None => {
+                xml.attribute("contype", "0").attribute("conaffinity", "0");
+            }
+        }
+        xml.end();
+        true
+    }
+
+    /// Returns the type of a shape, and the name and the value of the attribute with its size.
+    fn shape(&mut self, what: &str, shape: &Shape) -> Option<(&'static str, &'static str, String)> {
+        let size = |kind, sizes: &[f64]| Some((kind, "size", numbers(sizes)));
+        match shape {
+            Shape::Box(s) => size("box", (s.size() * 0.5).as_slice()),
+            Shape::Sphere(s) => size("sphere", &[s.radius()]),
+            Shape::Cylinder(s) => size("cylinder", &[s.radius(), s.length() / 2.0]),
+            Shape::Capsule(s) => size("capsule", &[s.radius(), s.length() / 2.0]),
+            Shape::Ellipsoid(s) => size("ellipsoid", s.semi_axes().as_slice()),
+            Shape::HalfSpace(_) => size("plane", &[0.0, 0.0, 1.0]),
+            Shape::Mesh(_) | Shape::Convex(_) => {
+                let (source, scale) = mesh_of(shape)?;
+                if let Shape::Convex(_) = shape {
+                    self.document
+                        .warn(format!("{what}: a convex mesh becomes a mesh"));
+                }
+                let name = self.meshes.get(&key(source, &scale)).cloned();
+                if name.is_none() {
+                    // Reports a mesh in memory; other reasons were reported.
+                    self.document.mesh_uri(source, what);
+                }
+                name.map(|name| ("mesh", "mesh", name))
+            }
+            other => {
+                let kind = other.type_name();
+                self.document.warn(format!(
+                    "{what}: left out, because MJCF has no shape {kind}"
+                ));
+                None
+            }
+        }
+    }
+
+    /// Returns the colour of a visual. Reports everything else about its appearance.
+    fn color(&mut self, what: &str, body: BodyIndex, visual: &BodyGeometry<'_>) -> Rgba {
+        let appearance = self.document.appearance(what, body, visual, &[]);
+        if visual.illustration.is_none() || visual.perception.is_none() {
+            self.document.warn(format!(
+                "{what}: gets both roles, illustration and perception"
+            ));
+        }
+        if appearance.diffuse_map.is_some() {
+            self.document
+                .warn(format!("{what}: its texture is left out"));
+        }
+        if appearance.accepting.is_some() {
+            self.document
+                .warn(format!("{what}: its renderers are left out"));
+        }
+        if appearance.diffuse.is_none() {
+            self.document
+                .warn(format!("{what}: becomes grey, because it has no colour"));
+        }
+        appearance
+            .diffuse
+            .or_else(|| Rgba::new(0.5, 0.5, 0.5, 1.0).ok())
+            .unwrap_or(Rgba::WHITE)
+    }
+
+    /// Returns the friction of a collision geometry. Reports everything else about its contact.
+    fn friction(&mut self, what: &str, collision: &BodyGeometry<'_>) -> f64 {
+        let properties = collision.proximity;
+        let contact = self
+            .document
+            .contact_properties(what, properties, &CONTACT_ELEMENTS);
+        if contact.hydroelastic != tarragon_geometry::HydroelasticType::Undefined
+            || contact.max_pieces.is_some()
+        {
+            self.document.warn(format!(
+                "{what}: its hydroelastic type and its convex pieces are left out"
+            ));
+        }
+        let Some(mu) = contact.friction else {
+            return 1.0;
+        };
+        if mu.static_friction() != mu.dynamic_friction() {
+            self.document.warn(format!(
+                "{what}: static friction becomes that of motion, got {:?} and {:?}",
+                mu.static_friction(),
+                mu.dynamic_friction()
+            ));
+        }
+        mu.dynamic_friction()
+    }
+}
+
+fn mesh_of(shape: &Shape) -> Option<(&MeshSource, Vector3<f64>)> {
+    match shape {
+        Shape::Mesh(mesh) => Some((mesh.source(), mesh.scale3())),
+        Shape::Convex(mesh) => Some((mesh.source(), mesh.scale3())),
+        _ => None,
+    }
+}
+
+/// Returns the text by which equal meshes are found.
+fn key(source: &MeshSource, scale: &Vector3<f64>) -> String {
+    format!("{:?} {}", scale.as_slice(), source.description())
+}

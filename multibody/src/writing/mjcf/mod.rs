@@ -1,0 +1,108 @@
+//! MJCF.
+//!
+//! The text is the same to MuJoCo and to our reader, which reads it with MuJoCo's semantics.
+
+mod bodies;
+mod geoms;
+mod rest;
+
+use super::document::{ModelDocument, TakenNames};
+use super::layout::Layout;
+use super::written_model::WrittenModel;
+use super::xml::XmlText;
+use crate::model::{BodyIndex, JointIndex};
+use nalgebra::Isometry3;
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
+
+/// Names that are taken in the document, one set per kind.
+#[derive(Default)]
+struct MjcfNames {
+    geoms: TakenNames,
+    meshes: TakenNames,
+    sites: TakenNames,
+    cameras: TakenNames,
+}
+
+/// Writer of one model.
+struct MjcfWriter<'a> {
+    document: ModelDocument<'a>,
+    bodies: Vec<String>,
+    /// Joints by index; `None` for welds, which have no element, and for joints that are left out.
+    joints: Vec<Option<String>>,
+    names: MjcfNames,
+    layout: Layout,
+    /// Per body the joint towards the body that it is in, or `None` for a free body.
+    inboard: Vec<Option<JointIndex>>,
+    /// Per body the bodies in it.
+    inside: Vec<Vec<BodyIndex>>,
+    /// Names of meshes by file and scale.
+    meshes: BTreeMap<String, String>,
+    /// Pairs of bodies whose collisions are filtered in addition.
+    excluded: Vec<(BodyIndex, BodyIndex)>,
+}
+
+/// Writes all elements as one model.
+pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
+    let plant = document.plant;
+    let mut taken = TakenNames::with(&["world"]);
+    let bodies = document.body_names(&mut taken);
+    let mut writer = MjcfWriter {
+        document,
+        bodies,
+        joints: vec![None; plant.num_joints()],
+        names: MjcfNames::default(),
+        layout: Layout::new(plant),
+        inboard: vec![None; plant.num_bodies()],
+        inside: vec![vec![]; plant.num_bodies()],
+        meshes: BTreeMap::new(),
+        excluded: vec![],
+    };
+    writer.connect();
+    writer.write_document(&mut taken);
+    WrittenModel {
+        text: writer.document.xml.finish(),
+        diagnostics: writer.document.diagnostics,
+    }
+}
+
+impl MjcfWriter<'_> {
+    fn write_document(&mut self, taken_bodies: &mut TakenNames) {
+        let name = self.document.model_name("model");
+        let gravity = self.document.plant.gravity();
+        let xml = &mut self.document.xml;
+        xml.start("mujoco").attribute("model", &name);
+        // No shape is fitted to a mesh here. The attribute tells our reader, for which `Auto` means
+        // Drake's semantics otherwise, that the file has MuJoCo's.
+        xml.start("compiler").attribute("angle", "radian");
+        xml.attribute("fitaabb", "true").end();
+        if gravity != super::leftovers::STANDARD_GRAVITY {
+            xml.start("option")
+                .numbers("gravity", gravity.as_slice())
+                .end();
+        }
+        self.write_meshes();
+        self.write_bodies(taken_bodies);
+        self.write_actuators();
+        self.write_contact();
+        self.write_equalities();
+        self.report_what_is_left();
+    }
+}
+
+/// Adds the attributes of a pose; those of an identity are left out.
+fn pose_attributes(xml: &mut XmlText, x: &Isometry3<f64>) {
+    let p = x.translation.vector;
+    if p != nalgebra::Vector3::zeros() {
+        xml.numbers("pos", p.as_slice());
+    }
+    let q = x.rotation;
+    if q != nalgebra::UnitQuaternion::identity() {
+        xml.numbers("quat", &[q.w, q.i, q.j, q.k]);
+    }
+}
+
+/// Returns the reference position of a joint with one position; beyond a full turn, readers warn.
+fn reference(default: f64) -> f64 {
+    if default.abs() > TAU { 0.0 } else { default }
+}
