@@ -46,11 +46,11 @@ pub use dynamics::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives, Multi
 pub use error::{Error, ErrorKind, Result};
 pub use kinematics::{JacobianWrt, PositionKinematics, VelocityKinematics};
 pub use model::{
-    AffineControl, BallConstraint, BodyIndex, Constraint, CouplerConstraint, DeformableBodyIndex,
-    DistanceConstraint, DoorHingeConfig, EqualityKind, FixedOffsetFrame, ForceElement, FrameIndex,
-    Joint, JointActuator, JointActuatorIndex, JointIndex, JointKind, Keyframe, ModelCamera,
-    ModelEquality, ModelInstanceIndex, MujocoContact, PdControllerGains, RigidBody,
-    TendonConstraint, VisualProperties, WeldConstraint,
+    AffineControl, BallConstraint, BodyIndex, Constraint, ContactPairProperties, CouplerConstraint,
+    DeformableBodyIndex, DistanceConstraint, DoorHingeConfig, EqualityKind, FixedOffsetFrame,
+    ForceElement, FrameIndex, Joint, JointActuator, JointActuatorIndex, JointIndex, JointKind,
+    Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex, MujocoContact, PdControllerGains,
+    RigidBody, TendonConstraint, VisualProperties, WeldConstraint,
 };
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::{MjcfSemantics, Parser};

@@ -10,6 +10,7 @@ mod body;
 pub(crate) mod checks;
 mod collision_filter_group;
 mod constraint;
+mod contact_pair;
 mod equality;
 mod force_element;
 mod frame;
@@ -31,6 +32,7 @@ pub use constraint::{
     BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, TendonConstraint,
     WeldConstraint,
 };
+pub use contact_pair::ContactPairProperties;
 pub use equality::{EqualityKind, ModelEquality};
 pub use force_element::{DoorHingeConfig, ForceElement};
 pub use frame::FixedOffsetFrame;
@@ -41,5 +43,6 @@ pub use joint::Joint;
 pub(crate) use joint::JointAttachment;
 pub use joint_kind::JointKind;
 pub(crate) use joint_kind::Limited;
+pub(crate) use mujoco_contact::MujocoCompliance;
 pub use mujoco_contact::MujocoContact;
 pub use visual_properties::VisualProperties;

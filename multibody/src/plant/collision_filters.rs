@@ -114,9 +114,9 @@ impl MultibodyPlant {
     /// the world and joints with six degrees of freedom; see
     /// [`MultibodyPlantConfig`](crate::MultibodyPlantConfig)), within a group of bodies that are
     /// welded together, and the pairs of the filter groups of model files. Pairs of
-    /// [`Self::exclude_collisions_between`] and [`Self::exclude_collisions_between_geometries`] are
-    /// excluded as well, and those of [`Self::add_contact_pair`] are allowed. Does nothing if the
-    /// filters are applied already.
+    /// [`Self::exclude_collisions_between`] and of [`Self::set_collision_masks`] are excluded as
+    /// well, and those of [`Self::add_contact_pair`] are allowed. Does nothing if the filters are
+    /// applied already.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if the plant is registered with another scene.

@@ -1,10 +1,11 @@
 //! Combined properties of two geometries in contact.
 
-use super::contact_materials::{ContactMaterial, FrictionRule};
+use super::contact_materials::ContactMaterial;
 use super::multibody_plant::MultibodyPlant;
 use crate::discrete::{ContactParameters, ContactSite};
 use crate::model::BodyIndex;
 use nalgebra::{Matrix3, Vector3};
+use std::cmp::Ordering;
 use std::ops::Mul;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
@@ -27,29 +28,41 @@ pub(super) struct CombinedMaterial<T> {
 }
 
 impl<T: Scalar> CombinedMaterial<T> {
-    /// Combines two materials by their stiffnesses or moduli, of which at least one is finite.
-    pub(super) fn new([a, b]: [ContactMaterial<T>; 2], [k_a, k_b]: [T; 2]) -> Self {
+    /// Combines the materials of two geometries by stiffnesses or moduli, of which at least one is
+    /// finite; `None` stands for the stiffnesses of contact at a point.
+    #[inline]
+    pub(super) fn new(
+        plant: &MultibodyPlant,
+        ids: [GeometryId; 2],
+        [mut a, mut b]: [ContactMaterial<T>; 2],
+        stiffness: Option<[T; 2]>,
+    ) -> Self {
+        let pair = plant.properties_of_pair(ids);
+        let contact = match (
+            pair.and_then(|pair| pair.solver_parameters),
+            a.as_in_mujoco,
+            b.as_in_mujoco,
+        ) {
+            (Some(own), ..) => Some(own),
+            (None, Some(a), Some(b)) if !a.has_parameters_of(&b) => Some(a.mixed_with(&b)),
+            _ => None,
+        };
+        if let Some(contact) = contact {
+            [a, b] = [a, b].map(|material| plant.with_compliance(material, &contact));
+        }
+        let [mu, stiction] = match pair.and_then(|pair| pair.friction) {
+            None => combined_friction(&a, &b),
+            Some(own) => [own.dynamic_friction(), own.static_friction()].map(T::from),
+        };
+        let [k_a, k_b] = stiffness.unwrap_or([a.stiffness, b.stiffness]);
         let (k, share_b) = in_series(k_a, k_b);
         Self {
             k,
             share_b,
             d: (T::one() - share_b) * a.dissipation + share_b * b.dissipation,
             tau: a.relaxation_time + b.relaxation_time,
-            mu: combined_friction(&a, &b, |m| m.dynamic_friction),
-            stiction: combined_friction(&a, &b, |m| m.static_friction),
-        }
-    }
-
-    /// Returns the same with the friction of a pair that has its own.
-    #[inline]
-    pub(super) fn with_friction_of(self, plant: &MultibodyPlant, pair: [GeometryId; 2]) -> Self {
-        match plant.friction_of_pair(pair) {
-            None => self,
-            Some(friction) => Self {
-                mu: T::from(friction.dynamic_friction()),
-                stiction: T::from(friction.static_friction()),
-                ..self
-            },
+            mu,
+            stiction,
         }
     }
 }
@@ -139,19 +152,26 @@ pub(super) fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
     Matrix3::from_columns(&[x, z.cross(&x), *z])
 }
 
-/// Combines a coefficient of friction of two geometries: the harmonic mean, as in Drake, unless
-/// both follow the rules of MuJoCo.
+/// Combines coefficients of dynamic and of static friction of two geometries: the harmonic means, as
+/// in Drake, unless both follow the rules of MuJoCo.
 #[inline]
-fn combined_friction<T: Scalar>(
-    a: &ContactMaterial<T>,
-    b: &ContactMaterial<T>,
-    coefficient: impl Fn(&ContactMaterial<T>) -> T,
-) -> T {
-    let (x, y) = (coefficient(a), coefficient(b));
-    if a.friction_rule.is_some() || b.friction_rule.is_some() {
-        return ruled_friction([(a.friction_rule, x), (b.friction_rule, y)]);
+fn combined_friction<T: Scalar>(a: &ContactMaterial<T>, b: &ContactMaterial<T>) -> [T; 2] {
+    let [x, y] = [a, b].map(|of| [of.dynamic_friction, of.static_friction]);
+    let each = |f: fn(T, T) -> T| [f(x[0], y[0]), f(x[1], y[1])];
+    let none = [T::zero(); 2];
+    match (&a.as_in_mujoco, &b.as_in_mujoco) {
+        (None, None) => each(harmonic_mean),
+        (Some(rule), None) | (None, Some(rule)) if rule.is_frictionless => none,
+        (Some(_), None) | (None, Some(_)) => each(harmonic_mean),
+        (Some(a), Some(b)) => match a.priority.cmp(&b.priority) {
+            Ordering::Greater if a.is_frictionless => none,
+            Ordering::Greater => x,
+            Ordering::Less if b.is_frictionless => none,
+            Ordering::Less => y,
+            Ordering::Equal if a.is_frictionless && b.is_frictionless => none,
+            Ordering::Equal => each(|x, y| if x.re() >= y.re() { x } else { y }),
+        },
     }
-    harmonic_mean(x, y)
 }
 
 fn harmonic_mean<T: Scalar>(a: T, b: T) -> T {
@@ -159,23 +179,6 @@ fn harmonic_mean<T: Scalar>(a: T, b: T) -> T {
         a * 2.0 * b / (a + b)
     } else {
         T::zero()
-    }
-}
-
-/// Combines coefficients of friction of which at least one has a rule of MuJoCo.
-fn ruled_friction<T: Scalar>([(a, x), (b, y)]: [(Option<FrictionRule>, T); 2]) -> T {
-    let alone = |rule: FrictionRule, other: T| match rule.is_frictionless {
-        true => T::zero(),
-        false => other,
-    };
-    match (a, b) {
-        (Some(a), Some(b)) if a.priority > b.priority => alone(a, x),
-        (Some(a), Some(b)) if a.priority < b.priority => alone(b, y),
-        (Some(a), Some(b)) if a.is_frictionless && b.is_frictionless => T::zero(),
-        (Some(_), Some(_)) if x.re() >= y.re() => x,
-        (Some(_), Some(_)) => y,
-        (Some(rule), None) | (None, Some(rule)) => alone(rule, harmonic_mean(x, y)),
-        (None, None) => harmonic_mean(x, y),
     }
 }
 

@@ -128,7 +128,7 @@ impl MultibodyPlant {
             contacts.surfaces.push(BodySurface {
                 surface,
                 bodies: [m.body, n.body],
-                material: CombinedMaterial::new(own, moduli).with_friction_of(self, ids),
+                material: CombinedMaterial::new(self, ids, own, Some(moduli)),
             });
         }
         let contact = |pair: usize| PointContact {
@@ -215,8 +215,7 @@ impl MultibodyPlant {
                 inspector.name(id_b)?
             )));
         }
-        let combined = CombinedMaterial::new([a, b], [a.stiffness, b.stiffness]);
-        Ok(combined.with_friction_of(self, [id_a, id_b]))
+        Ok(CombinedMaterial::new(self, [id_a, id_b], [a, b], None))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::model_parameters::{ContactMaterialOverride, ModelParameters, check_friction};
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
-use crate::model::{BodyIndex, MujocoContact};
+use crate::model::{BodyIndex, MujocoCompliance, MujocoContact};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use tarragon_framework::Scalar;
@@ -29,15 +29,10 @@ pub(super) struct ContactMaterial<T> {
     pub(super) dynamic_friction: T,
     /// Hydroelastic modulus (Pa), infinite if rigid.
     pub(super) modulus: f64,
-    /// How MuJoCo combines its friction, if it follows MuJoCo.
-    pub(super) friction_rule: Option<FrictionRule>,
-}
-
-/// Rule by which MuJoCo combines the friction of a geometry with that of another.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FrictionRule {
-    pub(super) priority: i32,
-    pub(super) is_frictionless: bool,
+    /// What MuJoCo combines with that of another geometry, if the geometry follows MuJoCo.
+    pub(super) as_in_mujoco: Option<MujocoContact>,
+    /// Whether stiffness, dissipation and relaxation time are those of a context.
+    is_set: [bool; 3],
 }
 
 /// Contact properties of the geometry of a scene, which are read once until the geometry changes.
@@ -132,7 +127,8 @@ impl ContactMaterial<f64> {
                 .dynamic_friction
                 .unwrap_or_else(|| T::from(self.dynamic_friction)),
             modulus: self.modulus,
-            friction_rule: self.friction_rule,
+            as_in_mujoco: self.as_in_mujoco,
+            is_set: [own.stiffness, own.dissipation, own.relaxation_time].map(|x| x.is_some()),
         };
         if own.static_friction.is_some() != own.dynamic_friction.is_some() {
             let place = || format!("contact material of geometry {id}");
@@ -175,6 +171,10 @@ impl MultibodyPlant {
         let modulus = properties.try_get::<f64>("hydroelastic", "hydroelastic_modulus")?;
         let friction = *friction.ok_or_else(|| missing("coulomb_friction"))?;
         let as_in_mujoco = properties.try_get::<MujocoContact>("material", "mujoco_contact")?;
+        if let Some(Err(why)) = as_in_mujoco.map(MujocoContact::check) {
+            let name = inspector.name(id).unwrap_or_default();
+            return Err(Error::invalid(format!("geometry '{name}': {why}")));
+        }
         let (stiffness, dissipation, relaxation_time) = match as_in_mujoco {
             Some(contact) => self.compliance_as_in_mujoco(body, contact),
             None => {
@@ -198,19 +198,18 @@ impl MultibodyPlant {
                 (Some(HydroelasticType::Compliant), Some(modulus)) => *modulus,
                 _ => f64::INFINITY,
             },
-            friction_rule: as_in_mujoco.map(|contact| FrictionRule {
-                priority: contact.priority,
-                is_frictionless: contact.is_frictionless,
-            }),
+            as_in_mujoco: as_in_mujoco.copied(),
+            is_set: [false; 3],
         })
     }
 
     /// Returns stiffness (N/m), dissipation (s/m) and relaxation time (s) of a geometry that
     /// follows MuJoCo. The dissipation is that of the relaxation time where the bodies rest.
     fn compliance_as_in_mujoco(&self, body: BodyIndex, contact: &MujocoContact) -> (f64, f64, f64) {
-        let per_mass = contact.stiffness_per_mass;
-        let gravity = Some(self.gravity.norm()).filter(|g| *g > 0.0);
-        let depth = gravity.unwrap_or(EARTH_GRAVITY) / per_mass;
+        let MujocoCompliance {
+            stiffness_per_mass: per_mass,
+            relaxation_time: time,
+        } = contact.compliance(self.time_step);
         let tree = self.trees.of_body(body);
         let together = (0..self.bodies.len()).filter(|i| {
             let other = self.trees.of_body(BodyIndex::new(*i));
@@ -223,8 +222,43 @@ impl MultibodyPlant {
             // Rotors alone give the tree inertia.
             (Some(_), _) => self.estimated_compliance().0,
         };
-        let time = contact.relaxation_time;
-        (stiffness, time / depth, time / 2.0)
+        (stiffness, time / self.depth_at_rest(per_mass), time / 2.0)
+    }
+
+    /// Returns the depth (m) at which a body rests in contact of a stiffness per mass (1/s^2).
+    fn depth_at_rest(&self, stiffness_per_mass: f64) -> f64 {
+        let gravity = Some(self.gravity.norm()).filter(|g| *g > 0.0);
+        gravity.unwrap_or(EARTH_GRAVITY) / stiffness_per_mass
+    }
+
+    /// Gives a geometry that follows MuJoCo the compliance of a contact with another, where no
+    /// context sets its own.
+    pub(super) fn with_compliance<T: Scalar>(
+        &self,
+        material: ContactMaterial<T>,
+        contact: &MujocoContact,
+    ) -> ContactMaterial<T> {
+        let Some(own) = material.as_in_mujoco else {
+            return material;
+        };
+        let own = own.compliance(self.time_step).stiffness_per_mass;
+        let MujocoCompliance {
+            stiffness_per_mass: per_mass,
+            relaxation_time: time,
+        } = contact.compliance(self.time_step);
+        let [stiffness, dissipation, relaxation_time] = [
+            material.stiffness * (per_mass / own),
+            T::from(time / self.depth_at_rest(per_mass)),
+            T::from(time / 2.0),
+        ];
+        let or = |is_set: bool, set: T, other: T| if is_set { set } else { other };
+        let [k, d, tau] = material.is_set;
+        ContactMaterial {
+            stiffness: or(k, material.stiffness, stiffness),
+            dissipation: or(d, material.dissipation, dissipation),
+            relaxation_time: or(tau, material.relaxation_time, relaxation_time),
+            ..material
+        }
     }
 
     /// Estimates stiffness (N/m) and dissipation (s/m) of geometry that declares none, as Drake

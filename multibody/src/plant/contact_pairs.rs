@@ -1,39 +1,47 @@
-//! Pairs of geometries with their own collision filter or friction.
+//! Collision filters of single geometries, and pairs with their own contact properties.
 
 use super::multibody_plant::MultibodyPlant;
-use crate::error::Result;
-use tarragon_geometry::{CollisionFilterDeclaration, CoulombFriction, GeometryId};
+use crate::error::{Error, Result};
+use crate::model::ContactPairProperties;
+use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::{CollisionFilterDeclaration, GeometryId};
 
 impl MultibodyPlant {
-    /// Excludes collisions between geometries of `a` and geometries of `b`, or within `a` if both
-    /// are the same, from [`Self::apply_collision_filters`] on.
+    /// Gives a geometry the masks of MuJoCo's collision filter, `contype` and `conaffinity`, from
+    /// [`Self::apply_collision_filters`] on: two geometries with masks collide only if the type of
+    /// one and the affinity of the other share a bit. Geometry without masks collides with all.
     ///
     /// # Errors
     /// Returns an error after `finalize`.
-    pub fn exclude_collisions_between_geometries(
+    pub fn set_collision_masks(
         &mut self,
-        a: &[GeometryId],
-        b: &[GeometryId],
+        geometry: GeometryId,
+        contype: u32,
+        conaffinity: u32,
     ) -> Result<()> {
         self.check_open(|| "a collision filter".into())?;
-        self.excluded_geometries.push([a.to_vec(), b.to_vec()]);
+        let masks = [contype, conaffinity];
+        self.collision_masks.push((geometry, masks));
         Ok(())
     }
 
-    /// Makes two geometries collide, whatever the other collision filters of the plant say, and
-    /// sets their friction, if it is given, in place of that which their properties combine to
-    /// (MJCF's `pair`). Static friction is that of continuous time.
+    /// Makes two geometries collide, whatever the other collision filters of the plant say, with
+    /// the properties that are given in place of those that both combine to (MJCF's `pair`). Two
+    /// geometries that cannot move never collide.
     ///
     /// # Errors
-    /// Returns an error after `finalize`.
+    /// Returns an error if a solver parameter is not finite, or after `finalize`.
     pub fn add_contact_pair(
         &mut self,
         a: GeometryId,
         b: GeometryId,
-        friction: Option<CoulombFriction>,
+        properties: ContactPairProperties,
     ) -> Result<()> {
         self.check_open(|| "a contact pair".into())?;
-        self.contact_pairs.push(([a.min(b), a.max(b)], friction));
+        let contact = properties.solver_parameters;
+        let checked = contact.map_or(Ok(()), |contact| contact.check());
+        checked.map_err(|why| Error::invalid(format!("contact pair: {why}")))?;
+        self.contact_pairs.push(([a.min(b), a.max(b)], properties));
         Ok(())
     }
 
@@ -47,31 +55,58 @@ impl MultibodyPlant {
         &self,
         mut declaration: CollisionFilterDeclaration,
     ) -> CollisionFilterDeclaration {
-        for [a, b] in &self.excluded_geometries {
-            declaration = match a == b {
-                true => declaration.exclude_within(a.clone()),
-                false => declaration.exclude_between(a.clone(), b.clone()),
-            };
+        let masks: BTreeMap<GeometryId, [u32; 2]> = self.collision_masks.iter().copied().collect();
+        let mut groups: BTreeMap<[u32; 2], Vec<GeometryId>> = BTreeMap::new();
+        for (id, masks) in masks {
+            groups.entry(masks).or_default().push(id);
         }
+        while let Some(([contype, conaffinity], group)) = groups.pop_first() {
+            // One statement for all others, because every two groups may exclude each other.
+            let others = groups.iter().filter(|([other_type, other_affinity], _)| {
+                contype & other_affinity == 0 && other_type & conaffinity == 0
+            });
+            let others: Vec<GeometryId> = others.flat_map(|(_, ids)| ids).copied().collect();
+            if contype & conaffinity == 0 {
+                declaration = declaration.exclude_within(group.clone());
+            }
+            if !others.is_empty() {
+                declaration = declaration.exclude_between(group, others);
+            }
+        }
+        // Between these, no stiffness would be finite.
+        let fixed = self.fixed_geometries();
         for ([a, b], _) in &self.contact_pairs {
-            declaration = declaration.allow_between(vec![*a], vec![*b]);
+            if !(fixed.contains(a) && fixed.contains(b)) {
+                declaration = declaration.allow_between(vec![*a], vec![*b]);
+            }
         }
         declaration
     }
 
-    /// Sorts the pairs that have their own friction.
-    pub(super) fn index_pair_friction(&mut self) {
-        let own = self.contact_pairs.iter();
-        let own = own.filter_map(|(pair, friction)| Some((*pair, (*friction)?)));
-        self.pair_friction = own.collect();
+    /// Returns the geometry of bodies that cannot move; none if there are no contact pairs.
+    fn fixed_geometries(&self) -> BTreeSet<GeometryId> {
+        let bodies = self.bodies().filter(|_| !self.contact_pairs.is_empty());
+        let fixed = bodies.filter(|(body, _)| self.trees.of_body(*body).is_none());
+        let ids = fixed.flat_map(|(body, _)| self.collision_geometries(body));
+        ids.copied().collect()
     }
 
-    /// Returns the friction of a pair that has its own.
+    /// Sorts the pairs that have their own properties, of which the last ones act.
+    pub(super) fn index_pair_properties(&mut self) {
+        let none = ContactPairProperties::default();
+        let own = self.contact_pairs.iter().copied();
+        self.pair_properties = own.filter(|(_, properties)| *properties != none).collect();
+    }
+
+    /// Returns the properties of a pair that has its own.
     #[inline]
-    pub(super) fn friction_of_pair(&self, [a, b]: [GeometryId; 2]) -> Option<CoulombFriction> {
-        match self.pair_friction.is_empty() {
+    pub(super) fn properties_of_pair(
+        &self,
+        [a, b]: [GeometryId; 2],
+    ) -> Option<&ContactPairProperties> {
+        match self.pair_properties.is_empty() {
             true => None,
-            false => self.pair_friction.get(&[a.min(b), a.max(b)]).copied(),
+            false => self.pair_properties.get(&[a.min(b), a.max(b)]),
         }
     }
 }

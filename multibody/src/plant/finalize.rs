@@ -39,7 +39,7 @@ impl MultibodyPlant {
         self.num_declared_frames = Some(self.frames.len());
         self.add_internal_frames(&topology);
         self.trees = Trees::new(&topology.tree);
-        self.index_pair_friction();
+        self.index_pair_properties();
         self.dry_friction = self.dry_friction_of_joints(&topology);
         self.topology = Some(topology);
         Ok(())

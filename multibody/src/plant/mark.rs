@@ -20,7 +20,7 @@ pub(crate) struct PlantMark {
     sites: usize,
     filter_groups: usize,
     excluded: usize,
-    excluded_geometries: usize,
+    collision_masks: usize,
     contact_pairs: usize,
     deformables: usize,
     gravity: Vector3<f64>,
@@ -50,7 +50,7 @@ impl PlantMark {
             gravity: plant.gravity,
             filter_groups: plant.filter_groups.len(),
             excluded: plant.excluded.len(),
-            excluded_geometries: plant.excluded_geometries.len(),
+            collision_masks: plant.collision_masks.len(),
             contact_pairs: plant.contact_pairs.len(),
             deformables: plant.deformables.len(),
             num_joined: plant.islands.num_joined(),
@@ -101,7 +101,7 @@ impl PlantMark {
         plant.sites.truncate(self.sites);
         plant.filter_groups.truncate(self.filter_groups);
         plant.excluded.truncate(self.excluded);
-        plant.excluded_geometries.truncate(self.excluded_geometries);
+        plant.collision_masks.truncate(self.collision_masks);
         plant.contact_pairs.truncate(self.contact_pairs);
         plant.deformables.truncate(self.deformables);
         plant.gravity = self.gravity;

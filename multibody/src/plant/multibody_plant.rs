@@ -7,14 +7,15 @@ use super::geometry_registration::GeometryRegistration;
 use crate::discrete::Trees;
 use crate::error::{Error, Result};
 use crate::model::{
-    BodyIndex, CollisionFilterGroup, Constraint, FixedOffsetFrame, ForceElement, Joint,
-    JointActuator, Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex, RigidBody,
+    BodyIndex, CollisionFilterGroup, Constraint, ContactPairProperties, FixedOffsetFrame,
+    ForceElement, Joint, JointActuator, Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex,
+    RigidBody,
 };
 use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
 use nalgebra::{Isometry3, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
-use tarragon_geometry::{CoulombFriction, GeometryId};
+use tarragon_geometry::GeometryId;
 
 /// Source of the positions of the plant as a system.
 ///
@@ -109,12 +110,12 @@ pub struct MultibodyPlant {
     pub(super) filter_groups: Vec<CollisionFilterGroup>,
     /// Pairs of bodies that are not tested against each other.
     pub(super) excluded: Vec<(BodyIndex, BodyIndex)>,
-    /// Pairs of sets of geometries that are not tested against each other.
-    pub(super) excluded_geometries: Vec<[Vec<GeometryId>; 2]>,
-    /// Pairs that collide whatever the filters are, the lower first, with their friction.
-    pub(super) contact_pairs: Vec<([GeometryId; 2], Option<CoulombFriction>)>,
-    /// The pairs that have their own friction; empty before `finalize`.
-    pub(super) pair_friction: BTreeMap<[GeometryId; 2], CoulombFriction>,
+    /// Type and affinity of collision geometry that has its own.
+    pub(super) collision_masks: Vec<(GeometryId, [u32; 2])>,
+    /// Pairs that collide whatever the filters are, the lower first.
+    pub(super) contact_pairs: Vec<([GeometryId; 2], ContactPairProperties)>,
+    /// The pairs that have their own properties; empty before `finalize`.
+    pub(super) pair_properties: BTreeMap<[GeometryId; 2], ContactPairProperties>,
     pub(super) default_free_poses: Vec<Option<Isometry3<f64>>>,
     /// Per body the number of joints whose child it is.
     pub(super) num_joints_as_child: Vec<u32>,
@@ -164,9 +165,9 @@ impl MultibodyPlant {
             sites: vec![],
             filter_groups: vec![],
             excluded: vec![],
-            excluded_geometries: vec![],
+            collision_masks: vec![],
             contact_pairs: vec![],
-            pair_friction: BTreeMap::new(),
+            pair_properties: BTreeMap::new(),
             default_free_poses: vec![],
             num_joints_as_child: vec![],
             taken: ElementNames::default(),

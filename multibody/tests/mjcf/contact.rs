@@ -35,29 +35,102 @@ fn simulate(model: Loaded, [q, v]: [&[f64]; 2], end: f64) -> [Vec<f64>; 2] {
     ]
 }
 
-/// `solref`, impedance, and the depth (m) at which the ball below rests in MuJoCo 3.3.7.
-const DEPTHS: [(&str, f64, f64); 3] = [
-    (".02 1", 0.9, 0.0003924),
-    (".01 .5", 0.8, 4.905e-5),
-    ("-3000 -80", 0.9, 0.000327),
+/// Attributes of ground, ball and pair, and the depth (m) at which the ball below rests in MuJoCo
+/// 3.3.7 in steps of 1 ms.
+const DEPTHS: [(&str, &str, &str, f64); 17] = [
+    ("", "", "", 0.0003924),
+    (
+        "solref='.01 .5' solimp='.8 .8'",
+        "solref='.01 .5' solimp='.8 .8'",
+        "",
+        4.905e-5,
+    ),
+    ("solref='-3000 -80'", "solref='-3000 -80'", "", 0.000327),
+    // The means act, weighted by `solmix`.
+    ("", "solref='.01 .5'", "", 0.0001241578125),
+    (
+        "solmix='3'",
+        "solref='.01 1' solimp='.5 .5'",
+        "",
+        0.0006008625,
+    ),
+    ("solmix='0'", "solref='.01 1'", "", 9.81e-5),
+    ("solmix='0'", "solref='.01 1' solmix='0'", "", 0.000220725),
+    // The least numbers act unless both are times.
+    ("solref='.01 1'", "solref='-3000 -80'", "", 0.000327),
+    ("solref='-2000 -100'", "solref='-3000 -80'", "", 0.000327),
+    // Those of the higher priority act.
+    ("solref='.01 1' priority='1'", "solref='.05 1'", "", 9.81e-5),
+    (
+        "solref='.01 1'",
+        "solref='.05 1' priority='1'",
+        "",
+        0.0024525,
+    ),
+    // A pair has its own, or the default ones.
+    (
+        "solref='.01 1'",
+        "solref='.05 1' priority='1'",
+        "solref='.03 1'",
+        0.0008829,
+    ),
+    (
+        "solref='.01 1'",
+        "solref='.05 1'",
+        "solimp='.8 .8'",
+        0.0007848,
+    ),
+    (
+        "solref='.01 1'",
+        "solref='.05 1'",
+        "solref='.02'",
+        0.0003924,
+    ),
+    // Time constants are at least two steps, and other mixed signs mean the default.
+    ("solref='.0005 1'", "solref='.0005 1'", "", 3.924e-6),
+    ("solref='-500 1'", "solref='-500 1'", "", 0.0003924),
+    ("solref='500 -1'", "solref='500 -1'", "", 0.0003924),
 ];
 
 /// With a constant impedance, a ball rests as deep in a plane as in MuJoCo.
 #[test]
 fn bodies_rest_as_deep_as_in_mujoco() {
-    for (solref, impedance, depth) in DEPTHS {
-        let contact = format!("solref='{solref}' solimp='{impedance} {impedance} .001'");
+    for (ground, ball, pair, depth) in DEPTHS {
+        let defaults = "<default><geom solimp='.9 .9'/><pair solimp='.9 .9'/></default>";
+        let pair = match pair {
+            "" => String::new(),
+            _ => format!("<contact><pair geom1='ground' geom2='ball' {pair}/></contact>"),
+        };
         let model = read(
             &format!(
-                "<geom type='plane' size='5 5 1' {contact}/>
-                 <body pos='0 0 .1'><joint type='slide'/><geom size='.1' mass='2' {contact}/></body>"
+                "<geom name='ground' type='plane' size='5 5 1' {ground}/>
+                 <body pos='0 0 .1'><joint type='slide'/>
+                   <geom name='ball' size='.1' mass='2' {ball}/></body>"
             ),
-            "",
+            &(pair + defaults),
         );
         let [q, v] = simulate(model, [&[0.0], &[0.0]], 4.0);
         // Both have settled.
-        assert!((-q[0] / depth - 1.0).abs() < 1e-6, "{solref}: {q:?} {v:?}");
+        let found = -q[0] / depth;
+        assert!(
+            (found - 1.0).abs() < 1e-6,
+            "{ground}, {ball}: {found} {v:?}"
+        );
     }
+}
+
+/// Numbers that an element lacks are those of its class, as in MuJoCo.
+#[test]
+fn short_attributes_are_completed_by_the_class() {
+    let class = "<default><geom solref='.05 .5' solimp='.5 .9'/></default>";
+    let ball = "<body pos='0 0 .1'><joint type='slide'/><geom size='.1' mass='2'
+      solref='.01' solimp='.9'/></body>";
+    let plane = "<geom type='plane' size='5 5 1' solref='.01' solimp='.9'/>";
+    let model = read(&format!("{plane}{ball}"), class);
+    let [q, _] = simulate(model, [&[0.0], &[0.0]], 4.0);
+    let contact = MujocoContact::from_solver_parameters([0.01, 0.5], [0.9, 0.9]);
+    let depth = G / contact.stiffness_per_mass();
+    assert!((-q[0] / depth - 1.0).abs() < 1e-6, "{q:?}, not {depth:?}");
 }
 
 /// Deceleration of a sled over gravity: the coefficient of friction.
@@ -71,7 +144,7 @@ fn friction(ground: &str, sled: &str, others: &str) -> f64 {
         others,
     );
     // It starts as deep as it rests.
-    let depth = G / MujocoContact::default().stiffness_per_mass;
+    let depth = G / MujocoContact::default().stiffness_per_mass();
     let [_, v] = simulate(model, [&[0.0, -depth], &[2.0, 0.0]], 0.1);
     (2.0 - v[0]) / (G * 0.1)
 }
@@ -103,8 +176,11 @@ fn friction_is_the_larger_one_or_that_of_the_higher_priority() {
         "",
         0.0,
     );
-    let pair = "<contact><pair geom1='sled' geom2='ground' friction='.3'/></contact>";
+    let pair = "<contact><pair geom1='sled' geom2='ground' friction='.3 .3'/></contact>";
     check("friction='.2'", "friction='.6'", pair, 0.3);
+    // A pair has default properties in place of those of its geoms.
+    let pair = "<contact><pair geom1='sled' geom2='ground'/></contact>";
+    check("condim='1'", "condim='1'", pair, 1.0);
     let smooth = "<contact><pair geom1='sled' geom2='ground' condim='1'/></contact>";
     check("friction='.2'", "friction='.6'", smooth, 0.0);
 }
@@ -130,7 +206,7 @@ fn friction_with_other_geometry_is_the_harmonic_mean() {
         plant
             .register_collision_geometry(scene, world, x, plane, "ground", ground)
             .unwrap();
-        let depth = G / MujocoContact::default().stiffness_per_mass;
+        let depth = G / MujocoContact::default().stiffness_per_mass();
         let [_, v] = simulate(model, [&[0.0, -depth], &[2.0, 0.0]], 0.1);
         let found = (2.0 - v[0]) / (G * 0.1);
         assert!((found - mu).abs() < 1e-4, "{condim}: {found}");
@@ -148,10 +224,10 @@ fn extreme_solver_parameters_stay_finite() {
     ] {
         for solimp in [[0.0, 0.0], [1.0, 1.0], [-5.0, 7.0]] {
             let contact = MujocoContact::from_solver_parameters(solref, solimp);
-            let numbers = [contact.stiffness_per_mass, contact.relaxation_time];
+            let numbers = [contact.stiffness_per_mass(), contact.relaxation_time()];
             let finite = numbers.iter().all(|x| x.is_finite() && *x >= 0.0);
             assert!(
-                finite && contact.stiffness_per_mass > 0.0,
+                finite && contact.stiffness_per_mass() > 0.0,
                 "{solref:?}: {contact:?}"
             );
         }
@@ -185,6 +261,106 @@ fn masks_select_the_pairs() {
     assert_eq!(candidates(&(crowd + &ball("d", "")), ""), 3);
 }
 
+/// A floor of one file and a ball of another are filtered like those of one file.
+#[test]
+fn masks_select_the_pairs_of_several_files() {
+    let two = |a: &str, b: &str, semantics| {
+        let model = load_with(|p| {
+            for (name, text, as_what) in [
+                ("a", ball("a", a), MjcfSemantics::MuJoCo),
+                ("b", ball("b", b), semantics),
+            ] {
+                p.set_mjcf_semantics(as_what);
+                let text = format!("<mujoco model='{name}'><worldbody>{text}</worldbody></mujoco>");
+                p.add_models_from_string(&text, "xml")?;
+            }
+            Ok(vec![])
+        });
+        model
+            .ok()
+            .scene
+            .model_inspector()
+            .collision_candidates()
+            .len()
+    };
+    let (own, other) = ("contype='2' conaffinity='2'", "contype='4' conaffinity='2'");
+    assert_eq!(two(own, "", MjcfSemantics::MuJoCo), 0);
+    assert_eq!(two(own, other, MjcfSemantics::MuJoCo), 1);
+    // Geometry without masks collides with all.
+    assert_eq!(two(own, "", MjcfSemantics::Drake), 1);
+}
+
+/// Two geoms of welded bodies overlap for ever, and no force could part them.
+#[test]
+fn pairs_that_cannot_move_do_not_collide() {
+    let fixed = "<body name='a'><geom name='ga' size='1'/></body>
+      <body name='b' pos='.1 0 0'><geom name='gb' size='1'/></body>";
+    let pair = "<contact><pair geom1='ga' geom2='gb'/></contact>";
+    assert_eq!(candidates(fixed, pair), 0);
+    let moving = "<body pos='9 0 0'><joint type='slide'/><geom size='.1'/></body>";
+    let [_, v] = simulate(
+        read(&format!("{fixed}{moving}"), pair),
+        [&[0.0], &[0.0]],
+        0.01,
+    );
+    assert!((v[0] + G * 0.01).abs() < 1e-9, "{v:?}");
+}
+
+/// Contact with invalid properties is an error, and not motion without meaning.
+#[test]
+fn invalid_properties_are_refused() {
+    let number = f64::NAN;
+    for (contact, why) in [
+        (
+            MujocoContact {
+                solref: [number, 1.0],
+                ..MujocoContact::default()
+            },
+            "solref and solimp must be finite, got NaN",
+        ),
+        (
+            MujocoContact {
+                solimp: [0.9, f64::INFINITY],
+                ..MujocoContact::default()
+            },
+            "must be finite, got inf",
+        ),
+        (
+            MujocoContact {
+                solmix: -1.0,
+                ..MujocoContact::default()
+            },
+            "solmix must be finite and at least 0, got -1.0",
+        ),
+    ] {
+        let mut model = read("<body><freejoint/><geom name='a' size='1'/></body>", "");
+        let (plant, scene) = (&mut model.plant, &mut model.scene);
+        let mut ground =
+            ProximityProperties::new().with_friction(CoulombFriction::new(1.0, 1.0).unwrap());
+        ground.add("material", "mujoco_contact", contact).unwrap();
+        let (world, x) = (BodyIndex::WORLD, Isometry3::identity());
+        let id = plant
+            .register_collision_geometry(scene, world, x, HalfSpace, "ground", ground)
+            .unwrap();
+        let pair = ContactPairProperties {
+            solver_parameters: Some(contact),
+            ..ContactPairProperties::default()
+        };
+        let error = plant
+            .add_contact_pair(id, id, pair)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(why), "{error}");
+        plant.set_contact_model(ContactModel::Point).unwrap();
+        let mut b = DiagramBuilder::new();
+        add_multibody_plant_scene_graph(&mut b, model.plant, model.scene).unwrap();
+        let diagram = b.build().unwrap();
+        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        let error = sim.advance_to(0.01).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("'ground'"), "{error}");
+    }
+}
+
 #[test]
 fn pairs_collide_whatever_the_filters_are() {
     let pair = "<contact><exclude body1='a' body2='b'/><pair geom1='ga' geom2='gb'/></contact>";
@@ -212,14 +388,20 @@ fn what_contact_lacks_is_reported() {
     let geom = |attributes: &str| read(&ball("a", attributes), "");
     geom("margin='.1'").warns(&["'margin' of <geom>"]);
     geom("gap='.1'").warns(&["'gap' of <geom>"]);
-    geom("solmix='2'").warns(&["'solmix' of <geom>", "in series"]);
     geom("condim='6'").warns(&["condim=6.0 acts as condim=3"]);
-    geom("friction='1 .1 .1' priority='3' solref='.01 1' solimp='.8 .9 .1'").says_nothing();
+    geom("friction='1 .1 .1' priority='3' solmix='2' solref='.01 1' solimp='.8 .9 .1'")
+        .says_nothing();
+    geom("solref='1 inf'").refuses("'solref' must have finite numbers, got inf");
+    geom("solmix='-1'").refuses("solmix must be finite and at least 0, got -1.0");
     let pair = |attributes: &str| {
         let world = ball("a", "") + &ball("b", "");
         read(&world, &format!("<contact><pair {attributes}/></contact>"))
     };
-    pair("geom1='ga' geom2='gb' solref='.1 1'").warns(&["'solref' of <pair>"]);
+    pair("geom1='ga' geom2='gb' solref='.1 1' solimp='.8 .9' condim='3'").says_nothing();
+    pair("geom1='ga' geom2='gb' solreffriction='.1 1'").warns(&["'solreffriction' of <pair>"]);
+    pair("geom1='ga' geom2='gb' margin='.1'").warns(&["'margin' of <pair>"]);
+    pair("geom1='ga' geom2='gb' friction='.3'").warns(&["acts as 0.3 in all directions"]);
+    pair("geom1='ga' geom2='gb' friction='-1'").refuses("friction");
     pair("geom1='ga'").warns(&["<pair> without 'geom1' and 'geom2'"]);
     pair("geom1='ga' geom2='x'").warns(&["<pair> is ignored: there is no geom 'x'"]);
     let many: String = (0..300)

@@ -64,6 +64,12 @@ impl Loaded {
     fn error(&self) -> String {
         self.result.as_ref().unwrap_err().to_string()
     }
+    /// Checks that the model did not load, and that the error contains these words.
+    #[track_caller]
+    fn refuses(&self, words: &str) {
+        let error = self.error();
+        assert!(error.contains(words), "'{words}' is not in: {error}");
+    }
     fn joint(&self, name: &str) -> &Joint {
         let index = self.plant.joint_by_name(name).unwrap();
         self.plant.joint(index).unwrap()

@@ -1,14 +1,14 @@
 //! `<contact>`: pairs that are excluded from or added to the collision tests.
 
 use super::builder::MjcfBuilder;
-use super::contact_properties::read_condim;
+use super::contact_properties::{IGNORED_AS_IN_MUJOCO, read_condim, read_solver_parameters};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::BodyIndex;
-use std::collections::{BTreeMap, BTreeSet};
-use tarragon_geometry::{CoulombFriction, GeometryId};
+use crate::model::{BodyIndex, ContactPairProperties};
+use std::collections::BTreeSet;
+use tarragon_geometry::CoulombFriction;
 
-/// Attributes of `<pair>` that are ignored, with the reasons.
+/// Attributes of `<pair>` that are ignored where a file is read as by Drake, with the reasons.
 const IGNORED_IN_PAIR: [(&str, &str); 7] = [
     ("condim", OF_THE_GEOMS),
     ("friction", OF_THE_GEOMS),
@@ -18,14 +18,16 @@ const IGNORED_IN_PAIR: [(&str, &str); 7] = [
     ("solref", OF_THE_GEOMS),
     ("solreffriction", OF_THE_GEOMS),
 ];
-/// Number of pairs of masks from which on they are ignored, because every two of them may be a
-/// collision filter.
+/// Number of pairs of masks from which on they are ignored, because each of them may be a collision
+/// filter of all geoms.
 const MOST_MASKS: usize = 256;
 const OF_THE_GEOMS: &str = "contact properties are those of the two geoms";
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_contact(&mut self, root: ElementRef<'d>) {
-        if let Err(error) = self.exclude_masks(root) {
+        if !self.document.main_compiler().as_drake()
+            && let Err(error) = self.set_masks(root)
+        {
             root.error(error);
         }
         for node in root.children_named("contact").flat_map(|c| c.children()) {
@@ -96,36 +98,30 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
     }
 
-    /// Excludes the pairs of geoms whose `contype` and `conaffinity` do not match, where the file
-    /// is read as by MuJoCo.
-    fn exclude_masks(&mut self, root: ElementRef<'_>) -> crate::Result<()> {
-        let mut groups: BTreeMap<[u32; 2], Vec<GeometryId>> = BTreeMap::new();
-        for (id, masks) in &self.collision_masks {
-            groups.entry(*masks).or_default().push(*id);
-        }
-        if groups.len() > MOST_MASKS {
+    /// Adds `contype` and `conaffinity` of all geoms.
+    fn set_masks(&mut self, root: ElementRef<'_>) -> crate::Result<()> {
+        let masks = self.collision_masks.iter().map(|(_, masks)| *masks);
+        let different: BTreeSet<[u32; 2]> = masks.collect();
+        if different.len() > MOST_MASKS {
             root.warning(format!(
                 "'contype' and 'conaffinity' of <geom> are ignored: there must be at most \
                  {MOST_MASKS} different pairs of them, got {}",
-                groups.len()
+                different.len()
             ));
             return Ok(());
         }
-        for (k, ([type_a, affinity_a], a)) in groups.iter().enumerate() {
-            for ([type_b, affinity_b], b) in groups.iter().skip(k) {
-                if type_a & affinity_b == 0 && type_b & affinity_a == 0 {
-                    let plant = &mut self.target.plant;
-                    plant.exclude_collisions_between_geometries(a, b)?;
-                }
-            }
-        }
-        Ok(())
+        let plant = &mut self.target.plant;
+        let mut masks = self.collision_masks.iter();
+        masks.try_for_each(|(id, [contype, conaffinity])| {
+            plant.set_collision_masks(*id, *contype, *conaffinity)
+        })
     }
 
     /// Adds a `<pair>` where the file is read as by MuJoCo: it collides whatever the filters are,
-    /// and may have its own friction.
+    /// and nothing but its own attributes determines friction and compliance.
     fn add_pair(&mut self, node: ElementRef<'_>) -> Parsed<()> {
-        node.ignore_attributes(&IGNORED_IN_PAIR[2..]);
+        node.ignore_attributes(&IGNORED_AS_IN_MUJOCO);
+        node.ignore_attributes(&[("solreffriction", "friction is as stiff as the step allows")]);
         let mut ids = [None; 2];
         for (at, id) in ["geom1", "geom2"].into_iter().zip(&mut ids) {
             let Some(name) = node.own_text(at) else {
@@ -138,18 +134,28 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             };
             *id = *found;
         }
-        let friction = node.numbers("friction")?;
-        let own = friction.as_deref().and_then(<[f64]>::first).copied();
+        let friction = node.numbers_over_defaults("friction")?;
+        let [first, second] = [0, 1].map(|k| friction.get(k).copied().unwrap_or(1.0));
         let mu = match read_condim(node)? {
-            Some(1.0) => Some(0.0),
-            _ => own,
+            Some(1.0) => 0.0,
+            _ => first,
         };
-        let friction = mu.map(|mu| CoulombFriction::new(mu, mu)).transpose();
-        let friction = friction.map_err(|e| node.error_at("friction", e))?;
+        if mu > 0.0 && first != second {
+            let message = format!(
+                "'friction' of <pair> acts as {first:?} in all directions: its first two numbers \
+                 must be equal, got {first:?} and {second:?}"
+            );
+            node.warning_grouped("friction", message);
+        }
+        let friction = CoulombFriction::new(mu, mu);
+        let properties = ContactPairProperties {
+            friction: Some(friction.map_err(|e| node.error_at("friction", e))?),
+            solver_parameters: Some(read_solver_parameters(node)?),
+        };
         let [Some(a), Some(b)] = ids else {
             return Ok(());
         };
-        let added = self.target.plant.add_contact_pair(a, b, friction);
+        let added = self.target.plant.add_contact_pair(a, b, properties);
         added.map_err(|e| node.error(e))
     }
 }

@@ -17,10 +17,9 @@ const IGNORED: [(&str, &str); 6] = [
     ("solref", OWN_CONTACT),
 ];
 /// Attributes that are ignored where a file is read as by MuJoCo.
-const IGNORED_AS_IN_MUJOCO: [(&str, &str); 3] = [
+pub(super) const IGNORED_AS_IN_MUJOCO: [(&str, &str); 2] = [
     ("gap", "forces act wherever geoms overlap"),
     ("margin", "forces act only where geoms overlap"),
-    ("solmix", "the compliances of both geoms act in series"),
 ];
 
 /// Warns about contact properties of a geom that have no meaning for the plant.
@@ -91,17 +90,34 @@ impl GlobalSections {
 
 fn read_mujoco_contact(node: ElementRef<'_>) -> Parsed<MujocoContact> {
     let condim = read_condim(node)?;
-    let overlaid = |name: &str, default: [f64; 2]| {
-        let given = node.numbers(name)?.unwrap_or_default();
-        Ok([0, 1].map(|k: usize| given.get(k).copied().unwrap_or(default[k])))
-    };
-    let solref = overlaid("solref", [0.02, 1.0])?;
-    let solimp = overlaid("solimp", [0.9, 0.95])?;
-    Ok(MujocoContact {
+    let contact = MujocoContact {
         priority: node.number("priority")?.unwrap_or(0.0) as i32,
         is_frictionless: condim == Some(1.0),
-        ..MujocoContact::from_solver_parameters(solref, solimp)
-    })
+        solmix: node.number("solmix")?.unwrap_or(1.0),
+        ..read_solver_parameters(node)?
+    };
+    let checked = contact.check();
+    checked.map_err(|why| node.error_at("solmix", why))?;
+    Ok(contact)
+}
+
+/// Reads `solref` and the first two numbers of `solimp`.
+pub(super) fn read_solver_parameters(node: ElementRef<'_>) -> Parsed<MujocoContact> {
+    let default = MujocoContact::default();
+    let overlaid = |name: &str, default: [f64; 2]| {
+        let given = node.numbers_over_defaults(name)?;
+        let numbers = [0, 1].map(|k: usize| given.get(k).copied().unwrap_or(default[k]));
+        match numbers.iter().find(|x| !x.is_finite()) {
+            None => Ok(numbers),
+            Some(bad) => {
+                let message = format!("attribute '{name}' must have finite numbers, got {bad:?}");
+                Err(node.error_at(name, message))
+            }
+        }
+    };
+    let solref = overlaid("solref", default.solref)?;
+    let solimp = overlaid("solimp", default.solimp)?;
+    Ok(MujocoContact::from_solver_parameters(solref, solimp))
 }
 
 /// Reads the dimension of contacts, and warns about those that resist more than sliding.

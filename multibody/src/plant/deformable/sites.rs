@@ -85,7 +85,8 @@ impl SiteFrame<'_> {
         sites: &mut Vec<DeformableSite>,
         mut note: impl FnMut(u32),
     ) -> Result<()> {
-        let [id_a, id_b] = [surface.id_a(), surface.id_b()];
+        let ids = [surface.id_a(), surface.id_b()];
+        let [id_a, id_b] = ids;
         let plant = self.plant;
         let known = |id| {
             plant.deformable_body_from_geometry_id(id).ok_or_else(|| {
@@ -98,8 +99,10 @@ impl SiteFrame<'_> {
         };
         let a = known(id_a)?;
         let b = surface.is_b_deformable().then(|| known(id_b)).transpose()?;
-        let material_a = materials.get(plant, inspector, id_a)?;
-        let material_b = materials.get(plant, inspector, id_b)?;
+        let materials = [
+            materials.get(plant, inspector, id_a)?,
+            materials.get(plant, inspector, id_b)?,
+        ];
         for f in 0..surface.num_faces() {
             let area = surface.area(f);
             let normal = surface.normal(f);
@@ -121,7 +124,7 @@ impl SiteFrame<'_> {
                     (area * rise, Start::Force(area * pressure))
                 }
             };
-            let combined = CombinedMaterial::new([material_a, material_b], [own, stiffness_b]);
+            let combined = CombinedMaterial::new(plant, ids, materials, Some([own, stiffness_b]));
             let parameters = combined.parameters(|stiffness| match start {
                 Start::Depth(depth) => depth,
                 // Both bodies are compressed.
@@ -129,7 +132,7 @@ impl SiteFrame<'_> {
             });
             let side_b = match (b, surface.point_of_b(f)) {
                 (Some(b), Some(point)) => self.side(b, point),
-                _ => ContactSide::Body(material_b.body),
+                _ => ContactSide::Body(materials[1].body),
             };
             sites.push(DeformableSite {
                 sides: [self.side(a, surface.point_of_a(f)), side_b],
