@@ -114,11 +114,6 @@ impl MultibodyPlant {
         Ok(!self.inactive_constraints.contains(&constraint))
     }
 
-    /// Returns the number of constraints that are off in a default context.
-    pub(crate) fn num_default_inactive_constraints(&self) -> usize {
-        self.inactive_constraints.len()
-    }
-
     fn check_constraint(&self, constraint: usize) -> Result<()> {
         let n = self.constraints.len();
         match constraint < n {

@@ -45,9 +45,32 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Returns the number of filters and pairs of single geometries.
-    pub(crate) fn num_contact_pairs(&self) -> usize {
-        self.excluded_geometries.len() + self.contact_pairs.len()
+    /// Returns the pairs of [`Self::add_contact_pair`].
+    pub(crate) fn contact_pairs(&self) -> &[([GeometryId; 2], ContactPairProperties)] {
+        &self.contact_pairs
+    }
+
+    /// Returns the masks of all geometries that have some.
+    pub(crate) fn collision_masks(&self) -> BTreeMap<GeometryId, [u32; 2]> {
+        self.collision_masks.iter().copied().collect()
+    }
+
+    /// Returns true if masks exclude a pair of geometries.
+    pub(crate) fn masks_exclude_any(&self) -> bool {
+        let groups = self.mask_groups();
+        let mut pairs = groups
+            .keys()
+            .flat_map(|a| groups.range(*a..).map(move |(b, _)| (a, b)));
+        pairs.any(|(a, b)| !masks_collide(a, b) && (a != b || groups[a].len() > 1))
+    }
+
+    /// Returns the geometries by their masks.
+    fn mask_groups(&self) -> BTreeMap<[u32; 2], Vec<GeometryId>> {
+        let mut groups: BTreeMap<[u32; 2], Vec<GeometryId>> = BTreeMap::new();
+        for (id, masks) in self.collision_masks() {
+            groups.entry(masks).or_default().push(id);
+        }
+        groups
     }
 
     /// Adds the filters of geometries and of pairs to a declaration.
@@ -55,18 +78,14 @@ impl MultibodyPlant {
         &self,
         mut declaration: CollisionFilterDeclaration,
     ) -> CollisionFilterDeclaration {
-        let masks: BTreeMap<GeometryId, [u32; 2]> = self.collision_masks.iter().copied().collect();
-        let mut groups: BTreeMap<[u32; 2], Vec<GeometryId>> = BTreeMap::new();
-        for (id, masks) in masks {
-            groups.entry(masks).or_default().push(id);
-        }
-        while let Some(([contype, conaffinity], group)) = groups.pop_first() {
+        let mut groups = self.mask_groups();
+        while let Some((masks, group)) = groups.pop_first() {
             // One statement for all others, because every two groups may exclude each other.
-            let others = groups.iter().filter(|([other_type, other_affinity], _)| {
-                contype & other_affinity == 0 && other_type & conaffinity == 0
-            });
+            let others = groups
+                .iter()
+                .filter(|(other, _)| !masks_collide(&masks, other));
             let others: Vec<GeometryId> = others.flat_map(|(_, ids)| ids).copied().collect();
-            if contype & conaffinity == 0 {
+            if !masks_collide(&masks, &masks) {
                 declaration = declaration.exclude_within(group.clone());
             }
             if !others.is_empty() {
@@ -109,4 +128,12 @@ impl MultibodyPlant {
             false => self.pair_properties.get(&[a.min(b), a.max(b)]),
         }
     }
+}
+
+/// Returns true if geometries with these masks collide.
+fn masks_collide(
+    [contype, conaffinity]: &[u32; 2],
+    [other_type, other_affinity]: &[u32; 2],
+) -> bool {
+    contype & other_affinity != 0 || other_type & conaffinity != 0
 }

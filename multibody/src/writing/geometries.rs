@@ -1,15 +1,17 @@
 //! Geometries with their properties, as all formats see them.
 
 use super::document::ModelDocument;
-use crate::model::{BodyIndex, ModelInstanceIndex};
+use super::format::OutputFormat;
+use crate::model::{BodyIndex, ModelInstanceIndex, MujocoContact};
 use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 use tarragon_geometry::{
-    CoulombFriction, GeometryProperties, HydroelasticType, RenderLabel, Rgba, Shape,
+    CoulombFriction, GeometryId, GeometryProperties, HydroelasticType, RenderLabel, Rgba, Shape,
 };
 
 /// A geometry of a body.
 pub(super) struct BodyGeometry<'a> {
+    pub(super) id: GeometryId,
     /// Name without the model instance.
     pub(super) name: &'a str,
     pub(super) x_bg: &'a Isometry3<f64>,
@@ -36,6 +38,8 @@ pub(super) struct ContactProperties {
     pub(super) hydroelastic: HydroelasticType,
     pub(super) friction: Option<CoulombFriction>,
     pub(super) max_pieces: Option<usize>,
+    /// Contact as in MuJoCo, which only MJCF has.
+    pub(super) as_in_mujoco: Option<MujocoContact>,
 }
 
 /// Group and name of the properties that are single numbers, and the name of their element.
@@ -94,6 +98,7 @@ impl<'a> ModelDocument<'a> {
             let scoped = inspector.name(id).ok()?;
             let own = model.and_then(|model| scoped.strip_prefix(model)?.strip_prefix("::"));
             Some(BodyGeometry {
+                id,
                 name: own.unwrap_or(scoped),
                 x_bg: inspector.pose_in_frame(id).ok()?,
                 shape: inspector.shape(id).ok()?,
@@ -208,10 +213,15 @@ impl<'a> ModelDocument<'a> {
             .copied();
         let pieces = p.try_get("convex_decomposition", "max_pieces");
         found.max_pieces = pieces.ok().flatten().copied();
+        if self.format == OutputFormat::Mjcf {
+            let contact = p.try_get("material", "mujoco_contact");
+            found.as_in_mujoco = contact.ok().flatten().copied();
+        }
         let has = |tag: &str| found.numbers.iter().any(|(t, _)| *t == tag);
         let written = |group: &str, name: &str| match (group, name) {
             ("hydroelastic", "compliance_type") => kind.is_some(),
             ("material", "coulomb_friction") => found.friction.is_some(),
+            ("material", "mujoco_contact") => found.as_in_mujoco.is_some(),
             ("convex_decomposition", "max_pieces") => found.max_pieces.is_some(),
             _ => NUMBERS
                 .iter()

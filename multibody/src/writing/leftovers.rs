@@ -1,6 +1,7 @@
 //! Reports of elements that a format does not have.
 
 use super::document::ModelDocument;
+use super::subjects;
 use crate::model::JointIndex;
 use nalgebra::{Isometry3, Vector3};
 
@@ -55,9 +56,9 @@ impl ModelDocument<'_> {
         self.report_mujoco();
     }
 
-    /// Reports what MJCF that is read as by MuJoCo adds to a plant, which no writer has yet.
+    /// Reports what only MJCF has.
     fn report_mujoco(&mut self) {
-        let plant = self.plant;
+        let (plant, format) = (self.plant, self.format.name());
         let joints = || plant.joints().map(|(_, joint)| joint);
         let actuators = || plant.actuators().iter();
         let own_inertia = joints().filter(|j| j.armature() != 0.0).map(|j| j.name());
@@ -77,21 +78,31 @@ impl ModelDocument<'_> {
             if !names.is_empty() {
                 let list = names.join("', '");
                 self.warn(format!(
-                    "{what} '{list}': left out, because it is not written yet"
+                    "{what} '{list}': left out, because {format} cannot say it"
                 ));
             }
         }
-        let switched_off = plant.num_default_inactive_constraints();
-        let pairs = plant.num_contact_pairs();
-        for (count, what) in [
-            (switched_off, "constraints that are switched off by default"),
-            (pairs, "filters or friction of single pairs of geometries"),
-        ] {
-            if count > 0 {
+        for (number, constraint) in plant.constraints().iter().enumerate() {
+            if !plant.is_default_constraint_active(number).unwrap_or(true) {
+                let (what, names) = subjects::of_constraint(plant, constraint);
+                let names = names.join("', '");
                 self.warn(format!(
-                    "{count} {what}: left out, because they are not written yet"
+                    "{what} '{names}': it is off in the plant, and on where the file is read, \
+                     because {format} cannot say it"
                 ));
             }
+        }
+        let pairs = plant.contact_pairs().len();
+        if pairs > 0 {
+            self.warn(format!(
+                "collision filters: {pairs} pairs of geometries that collide in any case are left \
+                 out, because {format} has none"
+            ));
+        }
+        if plant.masks_exclude_any() {
+            self.warn(format!(
+                "collision filters: masks of geometries are left out, because {format} has none"
+            ));
         }
     }
 

@@ -16,6 +16,7 @@ mod mjcf;
 mod model_writer;
 mod poses;
 mod sdf;
+mod subjects;
 mod urdf;
 mod written_model;
 mod xml;

@@ -29,6 +29,8 @@ pub(super) struct Difference {
 pub(super) struct Comparison<'a> {
     ours: &'a Model,
     again: &'a Model,
+    /// Whether the copy is read with MuJoCo's semantics.
+    is_mjcf: bool,
     pub(super) differences: Vec<Difference>,
 }
 
@@ -47,10 +49,11 @@ pub(super) fn same_pose(a: &Isometry3<f64>, b: &Isometry3<f64>, scale: f64) -> b
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(ours: &'a Model, again: &'a Model) -> Self {
+    pub(super) fn new(ours: &'a Model, again: &'a Model, format: OutputFormat) -> Self {
         let mut c = Self {
             ours,
             again,
+            is_mjcf: format == OutputFormat::Mjcf,
             differences: vec![],
         };
         c.instances();
@@ -58,12 +61,12 @@ impl<'a> Comparison<'a> {
         let joints = c.joints();
         let before = c.differences.len();
         c.actuators();
-        // Rotors of actuators are part of the mass matrix, and so is armature, which is not
-        // written.
+        // Rotors of actuators are part of the mass matrix, and so is armature, which only MJCF
+        // has, and which rotors become there.
         let same_rotors = c.differences.len() == before;
         let mut joints_of_ours = ours.plant.joints();
         let any_armature = joints_of_ours.any(|(_, joint)| joint.armature() != 0.0);
-        c.motion(&joints, same_rotors && !any_armature);
+        c.motion(&joints, c.is_mjcf || (same_rotors && !any_armature));
         c.lists();
         c.frames();
         c.geometries();
@@ -197,6 +200,11 @@ impl<'a> Comparison<'a> {
                 ),
                 ("damping", joint.damping(), other.damping()),
                 (
+                    "dry friction",
+                    &[joint.dry_friction()],
+                    &[other.dry_friction()],
+                ),
+                (
                     "default",
                     joint.default_positions(),
                     other.default_positions(),
@@ -297,16 +305,7 @@ impl<'a> Comparison<'a> {
     fn actuators(&mut self) {
         let describe = |plant: &MultibodyPlant| -> BTreeMap<String, String> {
             let all = plant.actuators().iter();
-            let text = |a: &JointActuator| {
-                format!(
-                    "{} {:?} {:?} {:?} {:?}",
-                    plant.joint(a.joint()).unwrap().name(),
-                    a.effort_limit(),
-                    a.default_rotor_inertia(),
-                    a.default_gear_ratio(),
-                    a.controller_gains()
-                )
-            };
+            let text = |a: &JointActuator| super::properties::actuator(plant, a);
             all.map(|a| (a.name().to_string(), text(a))).collect()
         };
         self.by_name(
@@ -340,7 +339,10 @@ impl<'a> Comparison<'a> {
     /// Compares constraints, force elements and annotations. The subjects are the names in the
     /// description.
     fn lists(&mut self) {
-        let sets = [self.ours, self.again].map(|m| super::properties::elements(&m.plant));
+        let sets = [self.ours, self.again].map(|m| {
+            let poses = default_poses(&m.plant);
+            super::properties::elements(&m.plant, poses.as_deref().filter(|_| self.is_mjcf))
+        });
         let [ours, mut again] = sets;
         let mut left = vec![];
         for text in ours {
@@ -438,9 +440,16 @@ impl<'a> Comparison<'a> {
         });
         if sets[0] != sets[1] && self.differences.is_empty() {
             let missing = sets[0].symmetric_difference(&sets[1]).next();
-            self.differ("collision candidates", format!("{missing:?}"));
+            self.differ("collision filters", format!("{missing:?}"));
         }
     }
+}
+
+/// The poses of all bodies at the default positions.
+fn default_poses(plant: &MultibodyPlant) -> Option<Vec<Isometry3<f64>>> {
+    let mut poses = vec![];
+    let computed = plant.calc_body_poses(&plant.default_positions(), &mut poses);
+    computed.ok().map(|()| poses)
 }
 
 impl Model {

@@ -3,6 +3,7 @@
 mod compare;
 mod matching;
 mod models;
+mod numbers;
 mod peers;
 mod properties;
 mod random;
@@ -58,7 +59,7 @@ fn round_trip(ours: &Model, format: OutputFormat) -> RoundTrip {
         return RoundTrip::Wrong(vec![format!("cannot be finalized: {e}")]);
     }
     let again = Model { plant, scene };
-    let differences = Comparison::new(ours, &again).differences;
+    let differences = Comparison::new(ours, &again, format).differences;
     let is_told = |subject: &str| {
         let (quoted, first) = (format!("'{subject}'"), format!("{subject}:"));
         let names = |t: &String| t.contains(&quoted) || t.starts_with(&first);

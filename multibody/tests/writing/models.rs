@@ -18,7 +18,7 @@ fn say(line: &str) {
 }
 
 /// All files below a folder whose names end as those of models do, in the order of their paths.
-fn model_files(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn model_files(folder: &Path) -> Vec<PathBuf> {
     let is_model = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name != "package.xml"
@@ -93,10 +93,16 @@ fn models_are_read_back_as_they_were() {
             models.display()
         )),
     }
-    let outcomes: Vec<(PathBuf, Vec<RoundTrip>)> = files
+    let read_in_two_ways = files.into_iter().flat_map(|file| {
+        let is_mjcf = file.extension().is_some_and(|suffix| suffix == "xml");
+        let as_mujoco = is_mjcf.then(|| (file.clone(), MjcfSemantics::MuJoCo));
+        [(file, MjcfSemantics::Auto)].into_iter().chain(as_mujoco)
+    });
+    let cases: Vec<(PathBuf, MjcfSemantics)> = read_in_two_ways.collect();
+    let outcomes: Vec<(PathBuf, Vec<RoundTrip>)> = cases
         .into_par_iter()
-        .filter_map(|file| {
-            let model = load(&file, &all)?;
+        .filter_map(|(file, semantics)| {
+            let model = load_as(&file, &all, semantics)?;
             let trips = FORMATS.map(|(format, _)| round_trip(&model, format));
             Some((file, trips.into()))
         })

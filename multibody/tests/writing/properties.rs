@@ -59,9 +59,39 @@ fn shown(value: &PropertyValue) -> String {
         x.to_string()
     } else if let Some(x) = value.downcast_ref::<bool>() {
         x.to_string()
+    } else if let Some(x) = value.downcast_ref::<MujocoContact>() {
+        format!("{x:?}")
     } else {
         value.type_name().into()
     }
+}
+
+/// An actuator. That of Drake without a controller is a motor of MuJoCo.
+pub(super) fn actuator(plant: &MultibodyPlant, a: &JointActuator) -> String {
+    let name = |j: JointIndex| plant.joint(j).unwrap().name().to_string();
+    let mut text = name(a.joint());
+    for (joint, coefficient) in a.coupled_joints() {
+        text += &format!(" {} {coefficient:?}", name(*joint));
+    }
+    let limit = a.effort_limit();
+    let control = a.affine_control().copied();
+    let motor = a.controller_gains().is_none().then(AffineControl::motor);
+    let gear = control.map_or(1.0, |control| control.gear);
+    let control = control.or(motor).map(|control| AffineControl {
+        effort_range: control.effort_range.map(|x| x.clamp(-limit, limit)),
+        ..control
+    });
+    let limit = a.controller_gains().map(|gains| (gains, limit));
+    let rotor = (a.default_rotor_inertia(), a.default_gear_ratio() / gear);
+    text += &format!(" {limit:?} {rotor:?} {control:?}");
+    text
+}
+
+/// Returns the pose at positions of a floating joint.
+fn free_pose(q: &[f64]) -> Isometry3<f64> {
+    let r = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
+    let r = nalgebra::UnitQuaternion::from_quaternion(r);
+    Isometry3::from_parts(nalgebra::Vector3::new(q[4], q[5], q[6]).into(), r)
 }
 
 fn pose(x: &Isometry3<f64>) -> String {
@@ -72,7 +102,9 @@ fn pose(x: &Isometry3<f64>) -> String {
 
 /// Constraints, force elements, equalities, sites, cameras, keyframes, deformable bodies and
 /// gravity as texts.
-pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
+///
+/// `resolved` gives the poses of bodies at which points without a position on body B are.
+pub(super) fn elements(plant: &MultibodyPlant, resolved: Option<&[Isometry3<f64>]>) -> Vec<String> {
     let body = |b: BodyIndex| format!("'{}'", plant.body(b).unwrap().name());
     let joint = |j: JointIndex| format!("'{}'", plant.joint(j).unwrap().name());
     let frame = |f: FrameIndex| {
@@ -80,8 +112,9 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
         format!("{} {}", body(f.body()), pose(f.pose_in_body()))
     };
     let mut texts = vec![format!("'gravity' {:?}", plant.gravity().as_slice())];
-    for constraint in plant.constraints() {
-        texts.push(match constraint {
+    for (number, constraint) in plant.constraints().iter().enumerate() {
+        let is_active = plant.is_default_constraint_active(number).unwrap();
+        let text = match constraint {
             Constraint::Coupler(c) => format!(
                 "coupler {} {} {:?} {:?}",
                 joint(c.joint0),
@@ -89,19 +122,19 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
                 c.gear_ratio,
                 c.offset
             ),
-            Constraint::Ball(c) => format!(
-                "ball {} {} {:?} {:?}",
-                body(c.body_a),
-                body(c.body_b),
-                c.p_ap,
-                c.p_bq
-            ),
+            Constraint::Ball(c) => {
+                let at_default = resolved.map(|poses| {
+                    let x_ba = poses[c.body_b.index()].inv_mul(&poses[c.body_a.index()]);
+                    x_ba.transform_point(&c.p_ap.into()).coords
+                });
+                let ends = (c.p_ap, c.p_bq.or(at_default));
+                format!("ball {} {} {ends:?}", body(c.body_a), body(c.body_b))
+            }
             Constraint::Weld(c) => format!(
-                "weld {} {} {} {}",
+                "weld {} {} {}",
                 body(c.body_a),
                 body(c.body_b),
-                pose(&c.x_ap),
-                pose(&c.x_bq)
+                pose(&(c.x_ap * c.x_bq.inverse()))
             ),
             Constraint::Distance(c) => format!(
                 "distance {} {} {:?}",
@@ -115,15 +148,16 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
                 c.joints.iter().map(|j| joint(*j)).collect::<String>(),
                 (
                     &c.coefficients,
-                    c.offset,
-                    c.lower,
-                    c.upper,
+                    c.lower - c.offset,
+                    c.upper - c.offset,
                     c.stiffness,
-                    c.damping
+                    // Hard limits have none.
+                    c.damping * f64::from(u8::from(c.stiffness.is_finite()))
                 )
             ),
             other => format!("{other:?}"),
-        });
+        };
+        texts.push(text + if is_active { "" } else { " off" });
     }
     for element in plant.force_elements() {
         texts.push(match element {
@@ -176,6 +210,19 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
                     force_damping
                 )
             ),
+            ForceElement::TendonSpring {
+                joints,
+                free_lengths,
+                stiffness,
+                damping,
+            } => format!(
+                "tendon spring {:?} {:?}",
+                joints
+                    .iter()
+                    .map(|(j, x)| (joint(*j), x))
+                    .collect::<Vec<_>>(),
+                (free_lengths, stiffness, damping)
+            ),
             other => format!("{other:?}"),
         });
     }
@@ -224,7 +271,26 @@ pub(super) fn elements(plant: &MultibodyPlant) -> Vec<String> {
         ));
     }
     for key in plant.keyframes() {
-        texts.push(format!("key '{}'", key.name));
+        let mut text = format!("key '{}'", key.name);
+        // Joints that the keyframe does not name keep their defaults.
+        let own = |j: JointIndex| key.positions.iter().find(|(k, _)| *k == j);
+        let placed = |b: BodyIndex| key.free_poses.iter().find(|(k, _)| *k == b);
+        let mut parts = vec![];
+        for (index, moved) in plant.joints().filter(|(_, j)| j.num_positions() > 0) {
+            let q = own(index).map_or(moved.default_positions(), |(_, q)| q);
+            parts.push(match (moved.is_ephemeral(), placed(moved.child_body())) {
+                (false, _) => format!(" {} {q:?}", joint(index)),
+                (true, Some((b, x))) => format!(" {} {}", body(*b), pose(x)),
+                (true, None) => format!(" {} {}", body(moved.child_body()), pose(&free_pose(q))),
+            });
+        }
+        parts.sort();
+        text += &parts.concat();
+        for (actuator, input) in &key.controls {
+            let name = plant.actuators()[actuator.index()].name();
+            text += &format!(" {name} {input:?}");
+        }
+        texts.push(text);
     }
     for deformable in plant.deformable_bodies() {
         texts.push(format!(

@@ -1,177 +1,11 @@
 //! Random plants, written in every format and read back.
 
 use super::compare::Model;
+use super::numbers::{Numbers, kind, proximity, shape, visual};
 use super::{FORMATS, RoundTrip, round_trip};
-use nalgebra::{Isometry3, Matrix3, Translation3, UnitQuaternion, Vector3};
 use proptest::prelude::*;
-use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
-use tarragon_geometry::{
-    BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, IllustrationProperties,
-    PerceptionProperties, ProximityProperties, Rgba, SceneGraph, Shape, Sphere,
-};
+use tarragon_geometry::{BoxShape, CoulombFriction, GeometryId, ProximityProperties, SceneGraph};
 use tarragon_multibody::*;
-
-/// Numbers from a seed (SplitMix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, n: usize) -> usize {
-        (self.bits() % n as u64) as usize
-    }
-    fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-    /// From -1 to 1.
-    fn signed(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-    fn positive(&mut self) -> f64 {
-        self.signed().abs() + 0.01
-    }
-    fn vector(&mut self) -> Vector3<f64> {
-        Vector3::from_fn(|_, _| self.signed())
-    }
-    fn rotation(&mut self) -> UnitQuaternion<f64> {
-        match self.below(5) {
-            0 => UnitQuaternion::identity(),
-            // A pitch of 90 degrees, where roll and yaw are not determined, or nearly so.
-            1 => {
-                let off = [0.0, 1e-13, 1e-9, 1e-5][self.below(4)];
-                let (roll, yaw) = (3.0 * self.signed(), 3.0 * self.signed());
-                tarragon_framework::math::rpy(roll, std::f64::consts::FRAC_PI_2 - off, yaw)
-            }
-            _ => tarragon_framework::math::rotation_exp(&(self.vector() * 3.0)),
-        }
-    }
-    fn pose(&mut self) -> Isometry3<f64> {
-        match self.chance(30) {
-            true => Isometry3::identity(),
-            false => Isometry3::from_parts(Translation3::from(self.vector()), self.rotation()),
-        }
-    }
-    fn inertia(&mut self) -> SpatialInertia {
-        if self.chance(10) {
-            return SpatialInertia::zero();
-        }
-        // Moments of a body made of mass on three axes, so that they are possible.
-        let [x, y, z] = [0; 3].map(|_| match self.chance(10) {
-            true => 0.0,
-            false => self.positive(),
-        });
-        let moments = Vector3::new(y + z, x + z, x + y);
-        let r = self.rotation().to_rotation_matrix();
-        let turned = r * Matrix3::from_diagonal(&moments) * r.inverse();
-        let central = (turned + turned.transpose()) * 0.5;
-        let scale = [1.0, 1e-6, 1e3][self.below(3)];
-        let mass = self.positive() * scale;
-        SpatialInertia::from_central(mass, self.vector(), central * scale)
-            .unwrap_or(SpatialInertia::zero())
-    }
-    fn limits(&mut self, n: usize) -> (Vec<f64>, Vec<f64>) {
-        let one = |numbers: &mut Self| match numbers.below(4) {
-            0 => (f64::NEG_INFINITY, f64::INFINITY),
-            1 => (-1.5, f64::INFINITY),
-            2 => {
-                let x = numbers.positive();
-                (-x, x)
-            }
-            _ => (-numbers.positive(), numbers.positive()),
-        };
-        (0..n).map(|_| one(self)).unzip()
-    }
-}
-
-fn kind(numbers: &mut Numbers) -> JointKind {
-    let axis = nalgebra::Unit::new_normalize(match numbers.chance(50) {
-        true => Vector3::ith(numbers.below(3), 1.0),
-        false => numbers.vector() + Vector3::repeat(1e-3),
-    });
-    match numbers.below(13) {
-        0 | 1 => JointKind::Weld {
-            x_fm: numbers.pose(),
-        },
-        2..=4 => JointKind::Revolute { axis },
-        5 | 6 => JointKind::Prismatic { axis },
-        7 => JointKind::Screw {
-            axis,
-            pitch: numbers.signed(),
-        },
-        8 => {
-            let r = numbers.rotation();
-            let path = PiecewiseConstantCurvatureTrajectory::new(
-                &[0.0, 0.7, 1.9],
-                &[0.0, numbers.signed()],
-                &(r * Vector3::x()),
-                &(r * Vector3::z()),
-                &Vector3::zeros(),
-                numbers.chance(50),
-            );
-            JointKind::Curvilinear {
-                path: path.unwrap().into(),
-            }
-        }
-        9 => JointKind::Universal,
-        10 => JointKind::BallRpy,
-        11 => JointKind::Planar,
-        _ => JointKind::QuaternionFloating,
-    }
-}
-
-fn shape(numbers: &mut Numbers) -> Shape {
-    let [a, b, c] = [0; 3].map(|_| numbers.positive());
-    match numbers.below(6) {
-        0 => BoxShape::new(a, b, c).unwrap().into(),
-        1 => Sphere::new(a).unwrap().into(),
-        2 => Cylinder::new(a, b).unwrap().into(),
-        3 => Capsule::new(a, b).unwrap().into(),
-        4 => Ellipsoid::new(a, b, c).unwrap().into(),
-        _ => HalfSpace.into(),
-    }
-}
-
-fn proximity(numbers: &mut Numbers) -> ProximityProperties {
-    let mut p = ProximityProperties::new();
-    let dynamic = numbers.positive();
-    let mu = CoulombFriction::new(dynamic + numbers.positive(), dynamic);
-    p = p.with_friction(mu.unwrap());
-    if numbers.chance(30) {
-        p = p.with_dissipation(numbers.positive()).unwrap();
-    }
-    if numbers.chance(30) {
-        p = p.with_point_stiffness(numbers.positive() * 1e5).unwrap();
-    }
-    if numbers.chance(20) {
-        p = p.with_relaxation_time(numbers.positive()).unwrap();
-    }
-    if numbers.chance(10) {
-        p = p.with_slab_thickness(numbers.positive()).unwrap();
-    }
-    if numbers.chance(10) {
-        p = p.with_true_surface();
-    }
-    p
-}
-
-fn visual(numbers: &mut Numbers) -> VisualProperties {
-    let channels = [0; 4].map(|_| numbers.positive().min(1.0));
-    let color = Rgba::from_slice(&channels).unwrap();
-    let (shown, seen) = (numbers.chance(80), numbers.chance(80));
-    let seen = seen.then(|| match numbers.chance(80) {
-        true => PerceptionProperties::phong(color).with_accepting_renderers(["left"]),
-        false => PerceptionProperties::new(),
-    });
-    VisualProperties {
-        illustration: shown.then(|| IllustrationProperties::phong(color)),
-        perception: seen,
-    }
-}
 
 /// A plant of up to eight bodies with everything that a plant may have; `None` if a joint with
 /// several degrees of freedom is the wrong way round.
@@ -241,6 +75,12 @@ fn random_model(seed: u64) -> Option<Model> {
             let damping = (0..nv).map(|_| if varies { numbers.positive() } else { same });
             joint = joint.with_dampings(damping.collect()).unwrap();
         }
+        if numbers.chance(20) && nv > 0 {
+            joint = joint.with_dry_friction(numbers.positive()).unwrap();
+        }
+        if numbers.chance(20) && nv > 0 {
+            joint = joint.with_armature(numbers.positive()).unwrap();
+        }
         if numbers.chance(10) && nq == 1 {
             joint = joint
                 .with_default_positions(vec![numbers.signed()])
@@ -265,6 +105,8 @@ fn random_model(seed: u64) -> Option<Model> {
             if numbers.chance(30) {
                 let gains = PdControllerGains { p: 10.0, d: 0.5 };
                 plant.set_controller_gains(motor, gains).unwrap();
+            } else if numbers.chance(40) {
+                set_control(numbers, &mut plant, motor, &single);
             }
         }
         let kind = plant.joint(*joint).unwrap().kind().clone();
@@ -285,14 +127,16 @@ fn random_model(seed: u64) -> Option<Model> {
         plant.add_force_element(spring).unwrap();
     }
     add_constraints(numbers, &mut plant, &bodies, &single);
+    let mut collision_ids = vec![];
     for (i, body) in bodies.iter().enumerate() {
         for k in 0..numbers.below(3) {
             let (pose, what) = (numbers.pose(), shape(numbers));
             let properties = proximity(numbers);
             let name = format!("collision{i}_{k}");
-            plant
+            let id = plant
                 .register_collision_geometry(&mut scene, *body, pose, what, &name, properties)
                 .unwrap();
+            collision_ids.push(id);
             let (pose, what) = (numbers.pose(), shape(numbers));
             let properties = visual(numbers);
             let name = format!("visual{i}_{k}");
@@ -301,8 +145,55 @@ fn random_model(seed: u64) -> Option<Model> {
                 .unwrap();
         }
     }
+    if numbers.chance(20) {
+        add_masks(numbers, &mut plant, &collision_ids);
+    }
     plant.finalize_with(&mut scene).ok()?;
     Some(Model { plant, scene })
+}
+
+/// Makes the input of an actuator a control.
+fn set_control(
+    numbers: &mut Numbers,
+    plant: &mut MultibodyPlant,
+    motor: JointActuatorIndex,
+    joints: &[JointIndex],
+) {
+    let [kp, kv, ramp] = [0; 3].map(|_| numbers.positive());
+    let (gain, bias) = match numbers.below(4) {
+        0 => ([1.0, 0.0, 0.0], [0.0; 3]),
+        1 => ([kp, 0.0, 0.0], [0.0, -kp, -kv]),
+        2 => ([kv, 0.0, 0.0], [0.0, 0.0, -kv]),
+        _ => ([kp, -ramp, 0.0], [ramp, -kv, -kp]),
+    };
+    let gear = [1.0, -2.5, 0.1][numbers.below(3)];
+    let unlimited = [f64::NEG_INFINITY, f64::INFINITY];
+    let is_limited = numbers.chance(50);
+    let effort = numbers.positive();
+    let control = AffineControl {
+        gear,
+        gain,
+        bias,
+        // Readers limit the effort of a motor by its control too.
+        control_range: match is_limited && bias != [0.0; 3] {
+            true => [-numbers.positive(), numbers.positive()],
+            false => unlimited,
+        },
+        effort_range: match is_limited {
+            true => [-effort, effort],
+            false => unlimited,
+        },
+    };
+    let joint = plant.actuators()[motor.index()].joint();
+    plant.set_default_rotor(motor, 0.0, gear).unwrap();
+    plant.set_affine_control(motor, control).unwrap();
+    if let Some(other) = joints.iter().find(|j| **j != joint)
+        && numbers.chance(30)
+    {
+        plant
+            .couple_actuator(motor, &[(*other, numbers.signed())])
+            .unwrap();
+    }
 }
 
 fn add_constraints(
@@ -397,8 +288,63 @@ fn add_constraints(
             plant.add_tendon_constraint(tendon).unwrap();
         }
     }
+    if let [joint0, .., joint1] = *single
+        && numbers.chance(20)
+    {
+        let spring = ForceElement::TendonSpring {
+            joints: vec![(joint0, numbers.signed()), (joint1, numbers.signed())],
+            free_lengths: [-0.5, 0.5],
+            stiffness: 2.0,
+            damping: 0.1,
+        };
+        plant.add_force_element(spring).unwrap();
+    }
     if numbers.chance(20) {
         plant.exclude_collisions_between(a, b).unwrap();
+    }
+    for constraint in 0..plant.constraints().len() {
+        if numbers.chance(10) {
+            let set = plant.set_default_constraint_active(constraint, false);
+            set.unwrap();
+        }
+    }
+    if numbers.chance(20) {
+        add_keyframe(numbers, plant, single);
+    }
+}
+
+fn add_keyframe(numbers: &mut Numbers, plant: &mut MultibodyPlant, single: &[JointIndex]) {
+    let names = plant.actuators().iter().map(JointActuator::name);
+    let motors = names.map(|name| plant.joint_actuator_by_name(name).unwrap());
+    let controls = motors.map(|motor| (motor, numbers.signed())).collect();
+    let key = Keyframe {
+        name: "home".into(),
+        model_instance: ModelInstanceIndex::DEFAULT,
+        positions: single
+            .iter()
+            .map(|joint| (*joint, vec![numbers.signed()]))
+            .collect(),
+        free_poses: vec![],
+        controls,
+    };
+    plant.add_keyframe(key).unwrap();
+}
+
+/// Gives collision geometries masks, and makes a pair of them collide in any case.
+fn add_masks(numbers: &mut Numbers, plant: &mut MultibodyPlant, ids: &[GeometryId]) {
+    for id in ids {
+        let [contype, conaffinity] = [0; 2].map(|_| numbers.below(4) as u32);
+        plant
+            .set_collision_masks(*id, contype, conaffinity)
+            .unwrap();
+    }
+    if let [a, .., b] = *ids {
+        let mu = numbers.positive();
+        let properties = ContactPairProperties {
+            friction: CoulombFriction::new(mu, mu).ok(),
+            solver_parameters: numbers.chance(70).then(MujocoContact::default),
+        };
+        plant.add_contact_pair(a, b, properties).unwrap();
     }
 }
 
@@ -419,9 +365,8 @@ proptest! {
     }
 }
 
-#[test]
-fn plants_of_common_elements_need_no_diagnostic() {
-    // Bodies with joints, limits, motors and shapes that every format has.
+/// A plant of bodies with joints, limits, motors and shapes that every format has.
+fn common_model(contact: Option<MujocoContact>) -> Model {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let mut scene = SceneGraph::new();
     plant
@@ -458,7 +403,12 @@ fn plants_of_common_elements_need_no_diagnostic() {
                 .unwrap();
         }
         let (pose, shape) = (numbers.pose(), BoxShape::new(0.1, 0.2, 0.3).unwrap());
-        let properties = ProximityProperties::new().with_friction(CoulombFriction::DEFAULT);
+        let mut properties = ProximityProperties::new().with_friction(CoulombFriction::DEFAULT);
+        if let Some(contact) = contact {
+            properties
+                .add("material", "mujoco_contact", contact)
+                .unwrap();
+        }
         plant
             .register_collision_geometry(
                 &mut scene,
@@ -472,9 +422,15 @@ fn plants_of_common_elements_need_no_diagnostic() {
         parent = body;
     }
     plant.finalize_with(&mut scene).unwrap();
-    let model = Model { plant, scene };
+    Model { plant, scene }
+}
+
+#[test]
+fn plants_of_common_elements_need_no_diagnostic() {
     for (format, name) in FORMATS {
-        match round_trip(&model, format) {
+        // Contact in MJCF is MuJoCo's.
+        let contact = (format == OutputFormat::Mjcf).then(MujocoContact::default);
+        match round_trip(&common_model(contact), format) {
             RoundTrip::Equal => {}
             RoundTrip::Told(why) | RoundTrip::Wrong(why) => panic!("{name}: {}", why.join("\n")),
         }

@@ -1,8 +1,9 @@
 //! Bodies with their joints.
 
+use super::tables::PositionBlock;
 use super::{MjcfWriter, pose_attributes, reference};
 use crate::model::{
-    BodyIndex, FixedOffsetFrame, FrameIndex, Joint, JointIndex, JointKind, ModelCamera,
+    BodyIndex, ForceElement, FrameIndex, Joint, JointIndex, JointKind, ModelCamera,
 };
 use crate::spatial::SpatialInertia;
 use crate::writing::document::TakenNames;
@@ -14,16 +15,16 @@ use std::f64::consts::PI;
 use tarragon_framework::math;
 
 /// A joint as MJCF states it: seen from the body that it moves.
-struct MjcfJoint<'a> {
+pub(super) struct MjcfJoint<'a> {
     joint: &'a Joint,
     kind: &'static str,
     /// Pose of the body in the body around it, at the reference position.
-    x_pb: Isometry3<f64>,
+    pub(super) x_pb: Isometry3<f64>,
     /// Position and axis in the frame of the body.
     pos: Vector3<f64>,
     axis: Option<Vector3<f64>>,
     /// Pose of the body in the joint's frame if a body between them is needed.
-    behind: Option<Isometry3<f64>>,
+    pub(super) behind: Option<Isometry3<f64>>,
 }
 
 /// Largest number of joints that are written into one body.
@@ -105,17 +106,18 @@ impl MjcfWriter<'_> {
                 | JointKind::BallRpy
         );
         if !known {
-            let (name, kind) = (joint.name(), joint.kind().type_name());
-            let child = &self.bodies[joint.child_body().index()];
-            self.document.warn(format!(
-                "joint '{name}': left out, because MJCF has no joints of kind {kind}; body \
-                 '{child}' becomes free"
-            ));
+            let kind = joint.kind().type_name();
+            let why = format!("MJCF has no joints of kind {kind}");
+            self.document.leave_joint_out(joint, &self.bodies, &why);
         }
         known
     }
 
     pub(super) fn write_bodies(&mut self, taken: &mut TakenNames) {
+        let indices = (0..self.bodies.len()).map(BodyIndex::new);
+        let elements = indices.filter(|body| !self.is_between_joints(*body));
+        let names = elements.map(|body| self.bodies[body.index()].clone());
+        self.names.of_elements = names.collect();
         self.document.xml.start("worldbody");
         self.write_content(BodyIndex::WORLD);
         let mut steps: Vec<Step> = vec![];
@@ -156,7 +158,13 @@ impl MjcfWriter<'_> {
         }
         let (leaf, others) = (chain[chain.len() - 1], &chain[..chain.len() - 1]);
         let leaf = &self.bodies[leaf.index()];
-        let is_made = |(i, b): (usize, &BodyIndex)| self.bodies[b.index()] == format!("{leaf}{i}");
+        let is_made = |(i, body): (usize, &BodyIndex)| {
+            let mut made = format!("{leaf}{i}");
+            while self.names.of_elements.contains(&made) {
+                made.push('_');
+            }
+            self.bodies[body.index()] == made
+        };
         match others.iter().enumerate().all(is_made) {
             true => chain,
             false => vec![body],
@@ -177,7 +185,7 @@ impl MjcfWriter<'_> {
             && self.has_named_joint(body)
             && *plant.body_at(body).spatial_inertia() == SpatialInertia::zero()
             && [true, false].map(|v| self.document.geometries(body, v).is_empty()) == [true; 2]
-            && !plant.sites().iter().any(|s| s.body() == body)
+            && !self.has_site(body)
             && !plant
                 .model_cameras()
                 .iter()
@@ -231,6 +239,7 @@ impl MjcfWriter<'_> {
         }
         if joints.is_empty() {
             self.document.xml.start("freejoint").end();
+            self.positions.push(PositionBlock::Free(body));
         }
         for (index, placed) in &joints {
             self.write_joint(*index, placed);
@@ -302,6 +311,8 @@ impl MjcfWriter<'_> {
                 .leave_out("default positions of joint", &[&name]);
         }
         let armature = self.armature(index);
+        let spring = self.spring_of(index);
+        self.positions.push(PositionBlock::Joint(index));
         let xml = &mut self.document.xml;
         xml.start("joint").attribute("name", &name);
         xml.attribute("type", placed.kind);
@@ -319,7 +330,14 @@ impl MjcfWriter<'_> {
             }
         }
         let damping = joint.damping().first().copied().unwrap_or_default();
-        for (tag, value) in [("damping", damping), ("armature", armature)] {
+        let [stiffness, rest] = spring.unwrap_or_default();
+        for (tag, value) in [
+            ("damping", damping),
+            ("armature", armature),
+            ("frictionloss", joint.dry_friction()),
+            ("stiffness", stiffness),
+            ("springref", rest),
+        ] {
             if value != 0.0 {
                 xml.numbers(tag, &[value]);
             }
@@ -327,28 +345,47 @@ impl MjcfWriter<'_> {
         xml.end();
     }
 
+    /// Returns stiffness and rest position of the first spring on a joint.
+    fn spring_of(&mut self, index: JointIndex) -> Option<[f64; 2]> {
+        let elements = self.document.plant.force_elements().iter().enumerate();
+        let mut springs = elements.filter_map(|(number, element)| match *element {
+            ForceElement::RevoluteSpring {
+                joint,
+                nominal_angle: rest,
+                stiffness,
+            }
+            | ForceElement::PrismaticSpring {
+                joint,
+                nominal_position: rest,
+                stiffness,
+            } if joint == index && stiffness != 0.0 => Some((number, [stiffness, rest])),
+            _ => None,
+        });
+        let (number, spring) = springs.next()?;
+        self.written_elements.insert(number);
+        Some(spring)
+    }
+
+    /// Returns the body around a body, and the joint between them, unless the body is free.
+    pub(super) fn placed(&self, body: BodyIndex) -> Option<(BodyIndex, MjcfJoint<'_>)> {
+        let (_, joint) = joint_of(self.document.plant, self.inboard[body.index()])?;
+        let base = match joint.child_body() == body {
+            true => joint.parent_body(),
+            false => joint.child_body(),
+        };
+        Some((base, place(joint, body)))
+    }
+
     /// Writes geoms, sites and cameras.
     fn write_content(&mut self, body: BodyIndex) {
         let plant = self.document.plant;
         self.write_geoms(body);
-        for site in plant.sites().iter().filter(|s| s.body() == body) {
-            self.write_site(site);
-        }
+        self.write_sites(body);
         for camera in plant.model_cameras() {
             if plant.frame_at(camera.frame).body() == body {
                 self.write_camera(camera);
             }
         }
-    }
-
-    fn write_site(&mut self, site: &FixedOffsetFrame) {
-        let (instance, name) = (site.model_instance(), site.name());
-        let taken = &mut self.names.sites;
-        let name = self.document.name(taken, "site", instance, name);
-        let xml = &mut self.document.xml;
-        xml.start("site").attribute("name", &name);
-        pose_attributes(xml, site.pose_in_body());
-        xml.end();
     }
 
     fn write_camera(&mut self, camera: &ModelCamera) {

@@ -1,10 +1,11 @@
 //! Geoms and the meshes that they use.
 
+use super::contact::solver_attributes;
 use super::{MjcfWriter, pose_attributes};
-use crate::model::BodyIndex;
+use crate::model::{BodyIndex, MujocoContact};
 use crate::writing::geometries::{BodyGeometry, CONTACT_ELEMENTS};
 use crate::writing::poses::same_pose;
-use crate::writing::xml::numbers;
+use crate::writing::xml::{XmlText, numbers};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use tarragon_geometry::{MeshSource, Rgba, Shape};
@@ -109,13 +110,28 @@ impl<'a> MjcfWriter<'a> {
             return false;
         };
         let rgba = geom.visual.as_ref().map(|v| self.color(&what, body, v));
-        let friction = geom.collision.as_ref().map(|c| self.friction(&what, c));
+        let contact = geom.collision.as_ref().map(|c| self.contact_of(&what, c));
         let instance = self.document.plant.body_at(body).model_instance();
+        let paired = geom
+            .collision
+            .as_ref()
+            .filter(|c| self.paired.contains(&c.id));
         // Readers number the geoms without a name.
-        let name = (first.name != format!("geom{count}")).then(|| {
+        let has_name = paired.is_some() || first.name != format!("geom{count}");
+        let name = has_name.then(|| {
             let taken = &mut self.names.geoms;
             self.document.name(taken, "geometry", instance, first.name)
         });
+        if let (Some(collision), Some(name)) = (paired, &name) {
+            self.names_of_geoms.insert(collision.id, name.clone());
+        }
+        if let Some(collision) = &geom.collision
+            && contact
+                .as_ref()
+                .is_some_and(|contact| contact.solver.is_none())
+        {
+            self.other_contact.push(collision.name.into());
+        }
         let xml = &mut self.document.xml;
         xml.start("geom");
         if let Some(name) = name {
@@ -131,12 +147,8 @@ impl<'a> MjcfWriter<'a> {
                 xml.attribute("group", HIDDEN);
             }
         }
-        match friction {
-            Some(mu) => {
-                if mu != 1.0 {
-                    xml.numbers("friction", &[mu]);
-                }
-            }
+        match contact {
+            Some(contact) => contact.add_attributes(xml),
             None => {
                 xml.attribute("contype", "0").attribute("conaffinity", "0");
             }
@@ -204,8 +216,8 @@ impl<'a> MjcfWriter<'a> {
             .unwrap_or(Rgba::WHITE)
     }
 
-    /// Returns the friction of a collision geometry. Reports everything else about its contact.
-    fn friction(&mut self, what: &str, collision: &BodyGeometry<'_>) -> f64 {
+    /// Returns the contact of a collision geometry. Reports what MJCF does not have.
+    fn contact_of(&mut self, what: &str, collision: &BodyGeometry<'_>) -> GeomContact {
         let properties = collision.proximity;
         let contact = self
             .document
@@ -217,17 +229,71 @@ impl<'a> MjcfWriter<'a> {
                 "{what}: its hydroelastic type and its convex pieces are left out"
             ));
         }
-        let Some(mu) = contact.friction else {
-            return 1.0;
-        };
-        if mu.static_friction() != mu.dynamic_friction() {
+        let mu = contact.friction.map_or(1.0, |mu| {
+            if mu.static_friction() != mu.dynamic_friction() {
+                self.document.warn(format!(
+                    "{what}: static friction becomes that of motion, got {:?} and {:?}",
+                    mu.static_friction(),
+                    mu.dynamic_friction()
+                ));
+            }
+            mu.dynamic_friction()
+        });
+        let masks = *self.masks.get(&collision.id).unwrap_or(&self.other_masks);
+        if masks == [0; 2] && !self.paired.contains(&collision.id) {
             self.document.warn(format!(
-                "{what}: static friction becomes that of motion, got {:?} and {:?}",
-                mu.static_friction(),
-                mu.dynamic_friction()
+                "{what}: left out as collision geometry, because it collides with nothing"
             ));
         }
-        mu.dynamic_friction()
+        GeomContact {
+            masks,
+            friction: mu,
+            solver: contact.as_in_mujoco,
+        }
+    }
+
+    /// Reports the geometries whose contact is not MuJoCo's.
+    pub(super) fn report_contact(&mut self) {
+        if !self.other_contact.is_empty() {
+            let list = self.other_contact.join("', '");
+            self.document.warn(format!(
+                "contact of geometry '{list}': its stiffness follows from MuJoCo's default \
+                 'solref' and 'solimp', and the larger friction of two geometries acts"
+            ));
+        }
+    }
+}
+
+/// Contact of a geom.
+struct GeomContact {
+    masks: [u32; 2],
+    friction: f64,
+    solver: Option<MujocoContact>,
+}
+
+impl GeomContact {
+    fn add_attributes(&self, xml: &mut XmlText) {
+        let [contype, conaffinity] = self.masks;
+        for (name, mask) in [("contype", contype), ("conaffinity", conaffinity)] {
+            if mask != 1 {
+                // MuJoCo reads signed numbers.
+                xml.attribute(name, &mask.cast_signed().to_string());
+            }
+        }
+        if self.friction != 1.0 {
+            xml.numbers("friction", &[self.friction]);
+        }
+        let contact = self.solver.unwrap_or_default();
+        if contact.is_frictionless {
+            xml.attribute("condim", "1");
+        }
+        if contact.priority != 0 {
+            xml.attribute("priority", &contact.priority.to_string());
+        }
+        if contact.solmix != 1.0 {
+            xml.numbers("solmix", &[contact.solmix]);
+        }
+        solver_attributes(xml, &contact);
     }
 }
 

@@ -2,9 +2,15 @@
 //!
 //! The text is the same to MuJoCo and to our reader, which reads it with MuJoCo's semantics.
 
+mod actuators;
 mod bodies;
+mod constraints;
+mod contact;
 mod geoms;
-mod rest;
+mod keyframes;
+mod sites;
+mod tables;
+mod tendons;
 
 use super::document::{ModelDocument, TakenNames};
 use super::layout::Layout;
@@ -12,17 +18,13 @@ use super::written_model::WrittenModel;
 use super::xml::XmlText;
 use crate::model::{BodyIndex, JointIndex};
 use nalgebra::Isometry3;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
+use tables::{DocumentSites, MjcfNames, PositionBlock, TendonText};
+use tarragon_geometry::GeometryId;
 
-/// Names that are taken in the document, one set per kind.
-#[derive(Default)]
-struct MjcfNames {
-    geoms: TakenNames,
-    meshes: TakenNames,
-    sites: TakenNames,
-    cameras: TakenNames,
-}
+/// Masks of a geom without attributes.
+const USUAL_MASKS: [u32; 2] = [1, 1];
 
 /// Writer of one model.
 struct MjcfWriter<'a> {
@@ -40,6 +42,21 @@ struct MjcfWriter<'a> {
     meshes: BTreeMap<String, String>,
     /// Pairs of bodies whose collisions are filtered in addition.
     excluded: Vec<(BodyIndex, BodyIndex)>,
+    sites: DocumentSites,
+    tendons: Vec<TendonText>,
+    positions: Vec<PositionBlock>,
+    /// Numbers of the force elements that are written with joints.
+    written_elements: BTreeSet<usize>,
+    written_actuators: Vec<usize>,
+    masks: BTreeMap<GeometryId, [u32; 2]>,
+    /// Masks of geometry that has none, and collides with all.
+    other_masks: [u32; 2],
+    /// Geometries in pairs.
+    paired: BTreeSet<GeometryId>,
+    /// Names of the geoms in pairs.
+    names_of_geoms: BTreeMap<GeometryId, String>,
+    /// Geometries whose contact is not MuJoCo's.
+    other_contact: Vec<String>,
 }
 
 /// Writes all elements as one model.
@@ -47,6 +64,8 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
     let plant = document.plant;
     let mut taken = TakenNames::with(&["world"]);
     let bodies = document.body_names(&mut taken);
+    let masks = plant.collision_masks();
+    let pairs = plant.contact_pairs().iter();
     let mut writer = MjcfWriter {
         document,
         bodies,
@@ -57,8 +76,23 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         inside: vec![vec![]; plant.num_bodies()],
         meshes: BTreeMap::new(),
         excluded: vec![],
+        sites: DocumentSites::default(),
+        tendons: vec![],
+        positions: vec![],
+        written_elements: BTreeSet::new(),
+        written_actuators: vec![],
+        other_masks: match masks.values().all(|masks| *masks == USUAL_MASKS) {
+            true => USUAL_MASKS,
+            // MuJoCo's masks are signed.
+            false => [i32::MAX.cast_unsigned(); 2],
+        },
+        masks,
+        paired: pairs.flat_map(|(ids, _)| *ids).collect(),
+        names_of_geoms: BTreeMap::new(),
+        other_contact: vec![],
     };
     writer.connect();
+    writer.plan_sites();
     writer.write_document(&mut taken);
     WrittenModel {
         text: writer.document.xml.finish(),
@@ -83,9 +117,13 @@ impl MjcfWriter<'_> {
         }
         self.write_meshes();
         self.write_bodies(taken_bodies);
-        self.write_actuators();
+        self.report_contact();
         self.write_contact();
         self.write_equalities();
+        self.write_actuators();
+        self.write_keyframes();
+        self.add_springs();
+        self.write_tendons();
         self.report_what_is_left();
     }
 }

@@ -2,6 +2,7 @@
 
 use super::SdfWriter;
 use crate::model::{BallConstraint, BodyIndex, Constraint, ForceElement, TendonConstraint};
+use crate::writing::subjects;
 use crate::writing::xml::{XmlText, number, numbers};
 use nalgebra::Vector3;
 
@@ -147,12 +148,8 @@ impl SdfWriter<'_> {
                 vector(xml, "drake:bushing_force_damping", force_damping);
                 xml.end();
             }
-            ForceElement::TendonSpring { joints, .. } => {
-                let plant = self.document.plant;
-                let joints = joints
-                    .iter()
-                    .map(|(joint, _)| plant.joint_at(*joint).name());
-                let names: Vec<&str> = joints.collect();
+            ForceElement::TendonSpring { .. } => {
+                let names = subjects::of_force(self.document.plant, element);
                 self.document.leave_out("tendon spring on joints", &names);
             }
             ForceElement::DoorHinge { joint, .. } => {

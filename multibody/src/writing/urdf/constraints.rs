@@ -4,6 +4,7 @@ use super::UrdfWriter;
 use crate::model::{
     BallConstraint, Constraint, DistanceConstraint, ForceElement, TendonConstraint, WeldConstraint,
 };
+use crate::writing::subjects;
 use crate::writing::xml::XmlText;
 use nalgebra::Vector3;
 
@@ -152,12 +153,8 @@ impl UrdfWriter<'_> {
                 value(xml, "drake:bushing_force_damping", force_damping.as_slice());
                 xml.end();
             }
-            ForceElement::TendonSpring { joints, .. } => {
-                let plant = self.document.plant;
-                let joints = joints
-                    .iter()
-                    .map(|(joint, _)| plant.joint_at(*joint).name());
-                let names: Vec<&str> = joints.collect();
+            ForceElement::TendonSpring { .. } => {
+                let names = subjects::of_force(self.document.plant, element);
                 self.document.leave_out("tendon spring on joints", &names);
             }
             ForceElement::RevoluteSpring { joint, .. }

@@ -1,0 +1,100 @@
+//! Keyframes and reports of what MJCF does not have.
+
+use super::MjcfWriter;
+use super::tables::PositionBlock;
+use crate::model::{FrameIndex, JointActuatorIndex, Keyframe};
+use crate::writing::document::TakenNames;
+use std::collections::BTreeSet;
+use tarragon_framework::math;
+
+impl MjcfWriter<'_> {
+    pub(super) fn write_keyframes(&mut self) {
+        let plant = self.document.plant;
+        if plant.keyframes().is_empty() {
+            return;
+        }
+        let mut taken = TakenNames::default();
+        self.document.xml.start("keyframe");
+        for key in plant.keyframes() {
+            if self.positions.is_empty() && self.written_actuators.is_empty() {
+                self.document.leave_out("keyframe", &[&key.name]);
+                continue;
+            }
+            let (instance, name) = (key.model_instance, &key.name);
+            let name = self.document.name(&mut taken, "keyframe", instance, name);
+            let only_controls =
+                !key.controls.is_empty() && key.positions.is_empty() && key.free_poses.is_empty();
+            let qpos = match only_controls {
+                true => vec![],
+                false => self.positions_of(key),
+            };
+            let actuators = self.written_actuators.iter();
+            let inputs = actuators.map(|i| {
+                let index = JointActuatorIndex::new(*i);
+                let found = key.controls.iter().find(|(a, _)| *a == index);
+                found.map_or(0.0, |(_, input)| *input)
+            });
+            let ctrl: Vec<f64> = inputs.collect();
+            let xml = &mut self.document.xml;
+            xml.start("key").attribute("name", &name);
+            if !qpos.is_empty() {
+                xml.numbers("qpos", &qpos);
+            }
+            if !key.controls.is_empty() && !ctrl.is_empty() {
+                xml.numbers("ctrl", &ctrl);
+            }
+            xml.end();
+        }
+        self.document.xml.end();
+    }
+
+    /// Returns the positions of a keyframe in the order of the file.
+    fn positions_of(&self, key: &Keyframe) -> Vec<f64> {
+        let plant = self.document.plant;
+        let mut qpos = vec![];
+        for block in &self.positions {
+            match block {
+                PositionBlock::Free(body) => {
+                    let found = key.free_poses.iter().find(|(b, _)| b == body);
+                    let x = found.map_or_else(|| self.layout.x_wb(*body), |(_, x)| *x);
+                    let (p, r) = (x.translation.vector, x.rotation);
+                    qpos.extend([p.x, p.y, p.z, r.w, r.i, r.j, r.k]);
+                }
+                PositionBlock::Joint(index) => {
+                    let joint = plant.joint_at(*index);
+                    let found = key.positions.iter().find(|(j, _)| j == index);
+                    let q = found.map_or(joint.default_positions(), |(_, q)| q);
+                    match *q {
+                        [roll, pitch, yaw] => {
+                            let r = math::rpy(roll, pitch, yaw);
+                            qpos.extend([r.w, r.i, r.j, r.k]);
+                        }
+                        _ => qpos.extend(q),
+                    }
+                }
+            }
+        }
+        qpos
+    }
+
+    /// Reports frames, deformable bodies and model instances without gravity.
+    pub(super) fn report_what_is_left(&mut self) {
+        let plant = self.document.plant;
+        let mut of_joints: BTreeSet<FrameIndex> = BTreeSet::new();
+        for (_, joint) in plant.joints() {
+            of_joints.extend(joint.frame_on_parent());
+            of_joints.extend(joint.frame_on_child());
+        }
+        let lost = plant.declared_frames().filter(|(index, frame)| {
+            let usual = frame.name().ends_with("_parent") || frame.name().ends_with("_child");
+            let is_body = plant.body_at(frame.body()).body_frame() == *index;
+            let is_of_joint = usual && of_joints.contains(index);
+            !(is_body || is_of_joint)
+        });
+        let names: Vec<&str> = lost.map(|(_, f)| f.name()).collect();
+        self.document.leave_out("frame", &names);
+        let names: Vec<&str> = plant.deformable_bodies().iter().map(|b| b.name()).collect();
+        self.document.leave_out("deformable body", &names);
+        self.document.report_weightless();
+    }
+}

@@ -1,0 +1,114 @@
+//! Sites: those of the plant, and those at the ends of constraints and springs.
+
+use super::tables::SiteText;
+use super::{MjcfWriter, pose_attributes};
+use crate::model::{BallConstraint, BodyIndex, Constraint, ForceElement};
+use nalgebra::{Isometry3, Point3, Vector3};
+
+/// Rounding of the poses in a file.
+const TOLERANCE: f64 = 1e-13;
+
+impl MjcfWriter<'_> {
+    /// Names the sites of the plant, and adds those that constraints and springs need.
+    pub(super) fn plan_sites(&mut self) {
+        let plant = self.document.plant;
+        for site in plant.sites() {
+            let (instance, name) = (site.model_instance(), site.name());
+            let taken = &mut self.names.sites;
+            let name = self.document.name(taken, "site", instance, name);
+            self.sites.all.push(SiteText {
+                name,
+                body: site.body(),
+                x_bs: *site.pose_in_body(),
+            });
+        }
+        let poses = self.file_poses();
+        let mut default_poses = vec![];
+        let computed = plant.calc_body_poses(&plant.default_positions(), &mut default_poses);
+        // Before `finalize`, the file determines them.
+        let at_default = |ball: &BallConstraint| {
+            let poses = computed.is_ok().then_some(&default_poses)?;
+            let x_ba = poses[ball.body_b.index()].inv_mul(&poses[ball.body_a.index()]);
+            Some((x_ba * Point3::from(ball.p_ap)).coords)
+        };
+        for (number, constraint) in plant.constraints().iter().enumerate() {
+            let Constraint::Ball(ball) = constraint else {
+                continue;
+            };
+            let Some(p_bq) = ball.p_bq.or_else(|| at_default(ball)) else {
+                continue;
+            };
+            let at = |body: BodyIndex, p: &Vector3<f64>| poses[body.index()] * Point3::from(*p);
+            let (p, q) = (at(ball.body_a, &ball.p_ap), at(ball.body_b, &p_bq));
+            let scale = 1.0 + p.coords.amax();
+            if (p - q).amax() > TOLERANCE * scale {
+                let ends = [(ball.body_a, ball.p_ap), (ball.body_b, p_bq)];
+                let sites = ends.map(|(body, p)| self.site_at("ball", body, &p));
+                self.sites.of_constraints.insert(number, sites);
+            }
+        }
+        for (number, element) in plant.force_elements().iter().enumerate() {
+            if let ForceElement::LinearSpringDamper {
+                body_a,
+                p_ap,
+                body_b,
+                p_bq,
+                ..
+            } = element
+            {
+                let ends = [(*body_a, p_ap), (*body_b, p_bq)];
+                let sites = ends.map(|(body, p)| self.site_at("spring", body, p));
+                self.sites.of_elements.insert(number, sites);
+            }
+        }
+    }
+
+    /// Returns the name of a site at a position, which is added if there is none.
+    fn site_at(&mut self, purpose: &str, body: BodyIndex, position: &Vector3<f64>) -> String {
+        let mut all = self.sites.all.iter();
+        let is_there = |s: &&SiteText| s.body == body && s.x_bs.translation.vector == *position;
+        if let Some(site) = all.find(is_there) {
+            return site.name.clone();
+        }
+        let name = self.names.sites.take(&format!("{purpose}_end"));
+        let link = &self.bodies[body.index()];
+        self.document.warn(format!(
+            "site '{name}' is added to body '{link}': the end of a {purpose}"
+        ));
+        self.sites.all.push(SiteText {
+            name: name.clone(),
+            body,
+            x_bs: Isometry3::from(*position),
+        });
+        name
+    }
+
+    /// Returns the poses of all bodies in the world as the file states them: at the reference
+    /// positions of joints.
+    fn file_poses(&self) -> Vec<Isometry3<f64>> {
+        let plant = self.document.plant;
+        let mut poses = vec![Isometry3::identity(); plant.num_bodies()];
+        for body in &self.layout.order {
+            poses[body.index()] = match self.placed(*body) {
+                None => self.layout.x_wb(*body),
+                Some((base, placed)) => {
+                    poses[base.index()] * placed.x_pb * placed.behind.unwrap_or_default()
+                }
+            };
+        }
+        poses
+    }
+
+    pub(super) fn has_site(&self, body: BodyIndex) -> bool {
+        self.sites.all.iter().any(|site| site.body == body)
+    }
+
+    pub(super) fn write_sites(&mut self, body: BodyIndex) {
+        let xml = &mut self.document.xml;
+        for site in self.sites.all.iter().filter(|site| site.body == body) {
+            xml.start("site").attribute("name", &site.name);
+            pose_attributes(xml, &site.x_bs);
+            xml.end();
+        }
+    }
+}

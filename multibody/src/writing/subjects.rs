@@ -1,0 +1,52 @@
+//! Words for constraints and force elements in diagnostics.
+
+use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex};
+use crate::plant::MultibodyPlant;
+
+/// Returns the words for a constraint, and the names of what it connects.
+pub(super) fn of_constraint<'p>(
+    plant: &'p MultibodyPlant,
+    constraint: &Constraint,
+) -> (&'static str, Vec<&'p str>) {
+    let bodies = |a, b| names_of_bodies(plant, [a, b]);
+    match constraint {
+        Constraint::Ball(c) => ("ball constraint", bodies(c.body_a, c.body_b)),
+        Constraint::Weld(c) => ("weld constraint", bodies(c.body_a, c.body_b)),
+        Constraint::Distance(c) => ("distance constraint", bodies(c.body_a, c.body_b)),
+        Constraint::Coupler(c) => ("coupler of joint", names_of_joints(plant, [c.joint0])),
+        Constraint::Tendon(c) => {
+            let joints = c.joints.iter().copied();
+            ("tendon over joint", names_of_joints(plant, joints))
+        }
+    }
+}
+
+/// Returns the names of what a force element acts on.
+pub(super) fn of_force<'p>(plant: &'p MultibodyPlant, element: &ForceElement) -> Vec<&'p str> {
+    match element {
+        ForceElement::RevoluteSpring { joint, .. }
+        | ForceElement::PrismaticSpring { joint, .. }
+        | ForceElement::DoorHinge { joint, .. } => names_of_joints(plant, [*joint]),
+        ForceElement::LinearSpringDamper { body_a, body_b, .. } => {
+            names_of_bodies(plant, [*body_a, *body_b])
+        }
+        ForceElement::TendonSpring { joints, .. } => {
+            names_of_joints(plant, joints.iter().map(|(joint, _)| *joint))
+        }
+        ForceElement::LinearBushingRollPitchYaw {
+            frame_a, frame_c, ..
+        } => names_of_bodies(plant, [frame_a, frame_c].map(|f| plant.frame_at(*f).body())),
+    }
+}
+
+fn names_of_bodies(plant: &MultibodyPlant, bodies: [BodyIndex; 2]) -> Vec<&str> {
+    bodies.map(|body| plant.body_at(body).name()).into()
+}
+
+fn names_of_joints(
+    plant: &MultibodyPlant,
+    joints: impl IntoIterator<Item = JointIndex>,
+) -> Vec<&str> {
+    let names = joints.into_iter().map(|joint| plant.joint_at(joint).name());
+    names.collect()
+}
