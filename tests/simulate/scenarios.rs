@@ -1,0 +1,195 @@
+//! Experiments in YAML.
+
+use super::{Log, log_of, model, said, simulate};
+
+#[test]
+fn a_scenario_is_a_whole_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.csv");
+    let mut command = simulate(&model("scenes/drop.yaml"), &["--until", "0.8"]);
+    command.arg("--images").arg(folder.path().join("images"));
+    let output = command.arg("--log").arg(&log).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let log = Log::read(&log);
+    assert_eq!(log.column("arm::joint2.q")[0], 0.6, "initial_position");
+    // The controllers hold the arm: its weight bends it by a fraction of what it would fall.
+    assert!((log.last("arm::joint2.q") - 0.6).abs() < 0.1);
+    // Things fall on the table, whose top is at z = 0.
+    assert_eq!(log.column("ball::ball_z.q")[0], 0.3);
+    assert!(log.last("ball::ball_z.q").abs() < 1e-3);
+    // A camera at 2 Hz took pictures at 0 and 0.5 s.
+    let mut pictures: Vec<String> = std::fs::read_dir(folder.path().join("images/overview"))
+        .unwrap()
+        .map(|f| f.unwrap().file_name().into_string().unwrap())
+        .collect();
+    pictures.sort();
+    assert_eq!(
+        pictures,
+        [
+            "color_0000.png",
+            "color_0001.png",
+            "depth_0000.tiff",
+            "depth_0001.tiff"
+        ]
+    );
+}
+
+/// Two balls of different materials, which are deformable links, fall on the ground.
+#[test]
+fn deformable_bodies_fall_and_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = |name: &str, z: f64, model: &str| {
+        format!(
+            "<link name='{name}'><pose>0 0 {z} 0 0 0</pose><collision name='c'><geometry><sphere>
+             <radius>0.1</radius></sphere></geometry><drake:proximity_properties>
+             <drake:mesh_resolution_hint>0.1</drake:mesh_resolution_hint>
+             </drake:proximity_properties></collision><drake:deformable_properties>
+             <drake:youngs_modulus>1e5</drake:youngs_modulus><drake:mass_density>1000
+             </drake:mass_density><drake:poissons_ratio>0.3</drake:poissons_ratio>
+             <drake:stiffness_damping>0.02</drake:stiffness_damping>
+             <drake:material_model>{model}</drake:material_model></drake:deformable_properties>
+             </link>"
+        )
+    };
+    let text = format!(
+        "<sdf version='1.9' xmlns:drake='http://drake.mit.edu'><world name='w'><model name='m'>{}
+         </model><model name='n'><pose>0.5 0 0 0 0 0</pose>{}</model></world></sdf>",
+        link("low", 0.0, "linear_corotated"),
+        link("high", 0.3, "neohookean"),
+    );
+    let file = folder.path().join("soft.sdf");
+    std::fs::write(&file, text).unwrap();
+    let log = log_of(&file, &["--until", "0.6", "--time-step", "0.005"]);
+    let (low, high) = (log.column("m::low.z"), log.column("n::high.z"));
+    // The lower ball starts 0.1 m above the ground.
+    assert!((low[0] - 0.2).abs() < 1e-9 && (high[0] - 0.5).abs() < 1e-9);
+    for z in [&low, &high] {
+        let last = z[z.len() - 1];
+        assert!((0.08..0.1).contains(&last), "{last}");
+    }
+    assert!((log.last("n::high.x") - 0.5).abs() < 0.01);
+    let output = simulate(&file, &["--until", "0.1", "--time-step", "0"]).output();
+    let output = output.unwrap();
+    assert!(!output.status.success());
+    let expected =
+        ":1:87: error: deformable body 'low': the time step of the plant must be positive";
+    assert!(said(&output).contains(expected), "{}", said(&output));
+}
+
+#[test]
+fn scenarios_of_one_file_are_chosen_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.yaml");
+    std::fs::write(
+        &file,
+        "short: {simulation_duration: 0.1}\nlong: {simulation_duration: 0.2}\n",
+    )
+    .unwrap();
+    let output = simulate(&file, &["--scenario-name", "long"])
+        .output()
+        .unwrap();
+    assert!(
+        said(&output).starts_with("simulated 0.200 s"),
+        "{}",
+        said(&output)
+    );
+    let output = simulate(&file, &["--scenario-name", "wide"])
+        .output()
+        .unwrap();
+    let expected =
+        "--scenario-name must be the name of a scenario in the file, 'long' or 'short', got 'wide'";
+    assert!(said(&output).contains(expected), "{}", said(&output));
+}
+
+#[test]
+fn mistakes_in_scenarios_are_errors_with_line_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.yaml");
+    for (text, expected) in [
+        ("random_sed: 1", ":1:1: unknown field `random_sed`"),
+        (
+            "plant_config:\n  time_stop: 1",
+            ":2:3: unknown field `time_stop`",
+        ),
+        ("simulator_config:\n  step: 1", ":2:3: unknown field `step`"),
+        (
+            "cameras:\n  top:\n    hight: 4",
+            ":3:5: unknown field `hight`",
+        ),
+        (
+            "visualization: {period: 4}",
+            ":1:17: unknown field `period`",
+        ),
+        (
+            "lcm_buses: {default: {url: ''}}",
+            ":1:23: unknown field `url`",
+        ),
+        (
+            "directives:\n- add_robot: {}",
+            ":2:3: unknown variant `add_robot`",
+        ),
+        (
+            "directives:\n- add_model_instance: {name: a}\n- add_model: {name: a, file: no.urdf}",
+            ":3:3: add_model: ",
+        ),
+        (
+            "scene_graph_config: {default_proximity_properties: {stiffness: 1}}",
+            ":1:53: unknown field `stiffness`",
+        ),
+        (
+            "scene_graph_config: {default_proximity_properties: {point_stiffness: -1}}",
+            "point_contact_stiffness must be positive, got -1.0",
+        ),
+        (
+            "model_drivers:\n  iiwa: !ZeroForceDriver {gain: 3}",
+            "ZeroForceDriver has no key 'gain'",
+        ),
+        (
+            "directives:\n- add_model_instance: {name: a}\nmodel_drivers:\n  a: !IiwaDriver {}",
+            ":4:18: model_drivers: a: IiwaDriver is not supported; use !JointStiffnessDriver",
+        ),
+        (
+            "directives:\n- add_model_instance: {name: a}\nmodel_drivers:\n  \
+             a: !JointStiffnessDriver {gains: {motor: {p: 1, d: 1}}}",
+            "gains: 'motor' must be an actuator of the model, one of []",
+        ),
+        (
+            "initial_position: {arm: {elbow: [1]}}",
+            ":1:33: initial_position: arm: elbow: there is no model instance named 'arm'",
+        ),
+        (
+            "cameras:\n  top: {fps: -1}",
+            "cameras: top: camera 'preview_camera': fps must be positive",
+        ),
+        (
+            "simulation_duration: -1",
+            "simulation_duration must be at least 0 s, got -1.0 s",
+        ),
+        (
+            "simulator_config: {integration_scheme: euler}",
+            "simulator_config: Simulator: there is no integration scheme 'euler'",
+        ),
+        (
+            "simulator_config: {target_realtime_rate: -1}",
+            "target_realtime_rate must be positive, or 0 for as fast as possible, got -1.0",
+        ),
+        (
+            "plant_config: {contact_model: soft}",
+            "contact_model must be 'point'",
+        ),
+        ("visualization: {publish_period: 0}", "visualization: "),
+        (
+            "lcm_buses: {default: {lcm_url: 'a://'}}",
+            "lcm_buses: default: LCM URL 'a://'",
+        ),
+        ("- 1", ":1:1: "),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let output = simulate(&file, &["--until", "0.1"]).output().unwrap();
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}: {said}");
+        let place = format!("error: {}", file.display());
+        let known = said.starts_with(&place) && said.contains(expected);
+        assert!(known, "{text}: {said}");
+    }
+}
