@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tarragon_geometry::{BoxShape, ProximityProperties, SceneGraph};
 use tarragon_multibody::{
-    ModelInstanceIndex, MultibodyPlant, PackageMap, Parser, SpatialInertia,
+    ModelInstanceIndex, ModelWriter, MultibodyPlant, OutputFormat, PackageMap, Parser,
+    SpatialInertia,
 };
 
 /// Files that models may refer to, by `package://p/` or by relative names.
@@ -110,6 +111,23 @@ fn description(plant: &MultibodyPlant, scene: &SceneGraph) -> String {
     )
 }
 
+const FORMATS: [OutputFormat; 3] = [OutputFormat::Urdf, OutputFormat::Sdf, OutputFormat::Mjcf];
+
+/// Writes a model and reads it back.
+fn check_writing(plant: &MultibodyPlant, scene: &SceneGraph, format: OutputFormat) {
+    let mut writer = ModelWriter::with_scene_graph(plant, scene);
+    writer.set_directory(folder());
+    let written = writer.write(format).expect("a text");
+    let mut again = MultibodyPlant::new(0.001).expect("a positive time step");
+    let mut scene = SceneGraph::new();
+    let mut parser = Parser::with_scene_graph(&mut again, &mut scene);
+    let file = folder().join(format!("written.{}", format.suffix()));
+    fs::write(&file, &written.text).expect("a file");
+    if let Err(error) = parser.add_models(&file) {
+        panic!("{error}\n{}", written.text);
+    }
+}
+
 /// Parses a model from a file of this name into a plant that is not empty.
 pub fn check(bytes: &[u8], name: &str) {
     if reaches_out(bytes) {
@@ -153,6 +171,7 @@ pub fn check(bytes: &[u8], name: &str) {
     if plant.num_velocities() > 300 {
         return;
     }
+    check_writing(&plant, &scene, FORMATS[bytes.len() % FORMATS.len()]);
     let q = plant.default_positions();
     assert_eq!(q.len(), plant.num_positions());
     let Ok(kinematics) = plant.calc_position_kinematics(&q) else {
