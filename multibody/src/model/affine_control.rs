@@ -82,6 +82,13 @@ impl AffineControl {
         is_servo.then_some(self.gear * position)
     }
 
+    /// Returns true if the effort depends on the control alone.
+    pub(crate) fn is_motor(&self) -> bool {
+        let [_, gain @ ..] = self.gain;
+        let [_, bias @ ..] = self.bias;
+        [gain, bias] == [[0.0; 2]; 2]
+    }
+
     /// Returns the effort at the joint for a control.
     pub(crate) fn effort<T: Scalar>(&self, control: T) -> AffineEffort<T> {
         let u = clamp_to(control, self.control_range);
