@@ -131,6 +131,15 @@ fn short_attributes_are_completed_by_the_class() {
     let contact = MujocoContact::from_solver_parameters([0.01, 0.5], [0.9, 0.9]);
     let depth = G / contact.stiffness_per_mass();
     assert!((-q[0] / depth - 1.0).abs() < 1e-6, "{q:?}, not {depth:?}");
+    // A class completes its own attributes from those of the classes around it.
+    let class = "<default><geom solref='.05 .5' solimp='.5 .9'/>
+      <default class='c'><geom solref='.01' solimp='.9'/></default></default>";
+    let ball =
+        "<body pos='0 0 .1'><joint type='slide'/><geom class='c' size='.1' mass='2'/></body>";
+    let plane = "<geom class='c' type='plane' size='5 5 1'/>";
+    let model = read(&format!("{plane}{ball}"), class);
+    let [nested, _] = simulate(model, [&[0.0], &[0.0]], 4.0);
+    assert_eq!(nested, q);
 }
 
 /// Deceleration of a sled over gravity: the coefficient of friction.

@@ -81,6 +81,49 @@ fn ranges_are_those_of_controls_and_efforts() {
     assert_eq!(c.control_range, [f64::NEG_INFINITY, f64::INFINITY]);
 }
 
+/// The numbers are those of MuJoCo 3.3.7.
+#[test]
+fn classes_complete_short_attributes() {
+    let of = |actuator: &str| {
+        let text = format!(
+            "<mujoco model='m'><default>
+               <general gainprm='3 4 5' biasprm='1 2 3' gear='2' gaintype='affine' biastype='affine'/>
+               <default class='c'><general gainprm='6' biasprm='8 9'/></default></default>
+             <worldbody>{BODIES}</worldbody><actuator>{actuator}</actuator></mujoco>"
+        );
+        let m = load_with(|p| {
+            p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+            p.add_models_from_string(&text, "xml")
+        });
+        m.says_nothing();
+        let control = m.plant.actuators()[0].affine_control().unwrap();
+        (control.gear, control.gain, control.bias)
+    };
+    let own = of("<general joint='j' gainprm='7' biasprm='9'/>");
+    assert_eq!(own, (2.0, [7.0, 4.0, 5.0], [9.0, 2.0, 3.0]));
+    let of_class = of("<general joint='j' class='c' gear='5'/>");
+    assert_eq!(of_class, (5.0, [6.0, 4.0, 5.0], [8.0, 9.0, 3.0]));
+}
+
+/// The input of a filter is its activation, which both ranges limit.
+#[test]
+fn activations_have_the_ranges_of_controls_and_their_own() {
+    let range = |attributes: &str| {
+        let text = format!("<general joint='j' {attributes}/>");
+        let m = read(BODIES, &text);
+        m.warns(&["the input is the activation"]);
+        m.plant.actuators()[0]
+            .affine_control()
+            .unwrap()
+            .control_range
+    };
+    let both = "ctrlrange='-3 1' actrange='-1 2'";
+    assert_eq!(range(&format!("dyntype='filter' {both}")), [-1.0, 1.0]);
+    assert_eq!(range(&format!("dyntype='integrator' {both}")), [-1.0, 2.0]);
+    let unlimited = [f64::NEG_INFINITY, f64::INFINITY];
+    assert_eq!(range("dyntype='filter'"), unlimited);
+}
+
 #[test]
 fn what_the_plant_lacks_is_reported_by_name() {
     for (actuator, words) in [
@@ -130,6 +173,10 @@ fn what_the_plant_lacks_is_reported_by_name() {
             "<motor name='x' joint='j' delay='1'/>",
             ["'delay' of <motor>", "no delay"],
         ),
+        (
+            "<motor name='x' joint='j' cranklength='1'/>",
+            ["'cranklength' of <motor>", "joints only"],
+        ),
     ] {
         read(BODIES, actuator).warns(&words);
     }
@@ -138,6 +185,8 @@ fn what_the_plant_lacks_is_reported_by_name() {
     let limited = "<body><joint name='j' actuatorfrcrange='-1 2'/><geom size='1'/></body>";
     read(limited, "<motor joint='j'/>").says_nothing();
     read(limited, "<motor joint='j'/><motor joint='j'/>").warns(&["not their sum"]);
+    let free = "<body><joint type='free' damping='1'/><geom size='1'/></body>";
+    read(free, "").warns(&["'damping' of <joint>", "until the plant is finalized"]);
     let e = read(BODIES, "<position joint='j' kp='x'/>").error();
     assert!(e.contains("'kp'"), "{e}");
     let unlimited = BODIES.replace(" range='-60 90'", "");
@@ -175,6 +224,50 @@ fn keyframes_hold_controls() {
     assert_eq!(plant.default_positions(), [1.0]);
     let error = plant.set_default_positions_to_keyframe("down").unwrap_err();
     assert!(error.to_string().contains("'down'"), "{error}");
+}
+
+/// The input of an actuator with activation is that activation, which is 0 without `act`.
+#[test]
+fn keyframes_hold_activations_of_actuators_that_have_some() {
+    let m = load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        let text = "<mujoco model='m'>
+             <worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody>
+             <actuator><motor joint='j'/><muscle joint='j'/><intvelocity joint='j'/>
+               <position joint='j'/><position joint='j' timeconst='.1'/></actuator>
+             <keyframe><key name='both' ctrl='1 2 3 4 5' act='6 7 8'/><key name='own' act='6 7 8'/>
+             <key name='controls' ctrl='1 2 3 4 5'/><key name='bad' qpos='1' act='6'/></keyframe>
+             </mujoco>";
+        p.add_models_from_string(text, "xml")
+    });
+    let warnings = m.warnings();
+    let words = "'act' of a keyframe is ignored: it has 1 numbers, but there are 3 activations";
+    assert!(warnings.iter().any(|w| w.contains(words)), "{warnings:?}");
+    let plant = m.ok().plant;
+    let of = |name| plant.keyframe_actuation(name).unwrap();
+    assert_eq!(of("both"), [1.0, 7.0, 4.0, 8.0]);
+    assert_eq!(of("own"), [0.0, 7.0, 0.0, 8.0]);
+    assert_eq!(of("controls"), [1.0, 0.0, 4.0, 0.0]);
+    assert_eq!(of("bad"), [0.0; 4]);
+}
+
+/// A spring that is relative to no inertia is reported, wherever the motion without inertia is.
+#[test]
+fn springs_need_inertia_to_follow_from_time_constants() {
+    let sprung = "<joint name='j' type='slide' springdamper='0.5 2'/>";
+    let massless = "<geom size='.1' mass='0'/>";
+    let m = read(&format!("<body>{sprung}{massless}</body>"), "");
+    m.warns(&["'springdamper' of <joint> is ignored", "must be positive"]);
+    assert!(m.plant.force_elements().is_empty());
+    let other = "<body><joint type='slide'/><geom size='.1' mass='0'/></body>";
+    let m = read(
+        &format!("<body>{sprung}<geom size='.1'/></body>{other}"),
+        "",
+    );
+    m.warns(&["'springdamper' of <joint> is ignored", "must be positive"]);
+    let ball = "<joint type='ball' springdamper='0.5 2'/>";
+    let m = read(&format!("<body>{ball}<geom size='.1'/></body>"), "");
+    m.warns(&["'springdamper' of <joint>", "ball joints have no springs"]);
 }
 
 #[test]

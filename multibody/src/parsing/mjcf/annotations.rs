@@ -30,9 +30,8 @@ const IGNORED_IN_KEY: [(&str, &str); 5] = [
 ];
 const NO_SUCH_STATE: &str = "keyframes hold positions and controls only";
 /// Attributes of keyframes that are ignored where a file is read as by MuJoCo.
-const IGNORED_IN_KEY_AS_IN_MUJOCO: [(&str, &str); 4] = [
+const IGNORED_IN_KEY_AS_IN_MUJOCO: [(&str, &str); 3] = [
     ("qvel", NO_SUCH_STATE),
-    ("act", NO_SUCH_STATE),
     ("mpos", NO_SUCH_STATE),
     ("mquat", NO_SUCH_STATE),
 ];
@@ -179,21 +178,37 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         added.map_err(|e| node.error(e))
     }
 
-    /// Reads the controls of a keyframe, one per actuator of the file.
+    /// Reads the inputs of actuators in a keyframe: activations of those that have some in MuJoCo,
+    /// and controls of the others.
     fn read_controls(&self, node: ElementRef<'_>) -> Parsed<Vec<(JointActuatorIndex, f64)>> {
-        let given = node.numbers("ctrl")?.unwrap_or_default();
-        let expected = self.actuators.len();
-        if !given.is_empty() && given.len() != expected {
+        let num_activations = self.actuators.iter().map(|a| a.num_activations).sum();
+        let given = |name: &str, expected: usize, what: &str| {
+            let numbers = node.numbers(name)?.unwrap_or_default();
+            if numbers.is_empty() || numbers.len() == expected {
+                return Ok(numbers);
+            }
             let message = format!(
-                "'ctrl' of a keyframe is ignored: it has {} numbers, but there are {expected} \
-                 actuators",
-                given.len()
+                "'{name}' of a keyframe is ignored: it has {} numbers, but there are {expected} \
+                 {what}",
+                numbers.len()
             );
-            node.warning_at("ctrl", message);
-            return Ok(vec![]);
+            node.warning_at(name, message);
+            Ok(vec![])
+        };
+        let controls = given("ctrl", self.actuators.len(), "actuators")?;
+        let activations = given("act", num_activations, "activations")?;
+        let mut inputs = vec![];
+        let mut place = 0;
+        for (k, input) in self.actuators.iter().enumerate() {
+            let number = match input.num_activations {
+                0 => controls.get(k),
+                _ => activations.get(place),
+            };
+            place += input.num_activations;
+            if let (Some(actuator), Some(number)) = (input.actuator, number) {
+                inputs.push((actuator, *number));
+            }
         }
-        let controls = self.actuators.iter().zip(given);
-        let controls = controls.filter_map(|(actuator, input)| Some(((*actuator)?, input)));
-        Ok(controls.collect())
+        Ok(inputs)
     }
 }
