@@ -2,6 +2,7 @@
 //! time derivatives.
 
 mod affine_control;
+mod contact_pairs;
 mod coupled_actuators;
 mod curvilinear;
 pub(crate) mod discrete;
