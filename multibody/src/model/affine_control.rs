@@ -30,7 +30,8 @@ use tarragon_framework::Scalar;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AffineControl {
-    /// Length per position of the joint, and effort at the joint per force.
+    /// Length per position of the joint, and effort at the joint per force. It does not scale the
+    /// inertia of a rotor, which has a gear ratio of its own.
     pub gear: f64,
     /// Force per control, at length and rate 0, per length, and per rate.
     pub gain: [f64; 3],

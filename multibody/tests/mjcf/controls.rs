@@ -159,7 +159,7 @@ fn what_the_plant_lacks_is_reported_by_name() {
         ),
         (
             "<motor name='x' joint='j' gear='1 2'/>",
-            ["'x'", "numbers 2 to 6 of 'gear'"],
+            ["numbers 2 to 6 of 'gear'", "one degree of freedom"],
         ),
         (
             "<position name='x' joint='j' kd='1'/>",

@@ -1,5 +1,6 @@
 //! Sites, cameras and keyframes, which are kept in addition to bodies and joints.
 
+use super::actuators::{EFFORT_IS_INPUT, NO_STATES};
 use super::builder::{MjcfBuilder, QposBlock};
 use super::compiler::z_to;
 use super::tree::ElementRef;
@@ -20,21 +21,12 @@ const IGNORED_IN_CAMERA: [(&str, &str); 8] = [
     ("target", "cameras are fixed to their bodies"),
     ("user", "user data is not supported"),
 ];
-const POSITIONS_ONLY: &str = "keyframes hold positions only";
-const IGNORED_IN_KEY: [(&str, &str); 5] = [
-    ("ctrl", POSITIONS_ONLY),
-    ("qvel", POSITIONS_ONLY),
-    ("act", POSITIONS_ONLY),
-    ("mpos", POSITIONS_ONLY),
-    ("mquat", POSITIONS_ONLY),
-];
-const NO_SUCH_STATE: &str = "keyframes hold positions and controls only";
-/// Attributes of keyframes that are ignored where a file is read as by MuJoCo.
-const IGNORED_IN_KEY_AS_IN_MUJOCO: [(&str, &str); 3] = [
-    ("qvel", NO_SUCH_STATE),
-    ("mpos", NO_SUCH_STATE),
-    ("mquat", NO_SUCH_STATE),
-];
+const NOT_HELD: &str = "keyframes hold neither velocities nor poses of mocap bodies";
+const IGNORED_IN_KEY: [(&str, &str); 3] =
+    [("qvel", NOT_HELD), ("mpos", NOT_HELD), ("mquat", NOT_HELD)];
+/// Further attributes of keyframes that are ignored where a file is read as by Drake.
+const IGNORED_IN_KEY_AS_IN_DRAKE: [(&str, &str); 2] =
+    [("ctrl", EFFORT_IS_INPUT), ("act", NO_STATES)];
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds a site, which is not a frame of the plant, as in Drake. A site without a name is
@@ -113,15 +105,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             node.ignored("<keyframe> must hold <key> elements");
             return Ok(());
         }
+        node.ignore_attributes(&IGNORED_IN_KEY);
         let controls = match self.document.main_compiler().as_drake() {
             true => {
-                node.ignore_attributes(&IGNORED_IN_KEY);
+                node.ignore_attributes(&IGNORED_IN_KEY_AS_IN_DRAKE);
                 vec![]
             }
-            false => {
-                node.ignore_attributes(&IGNORED_IN_KEY_AS_IN_MUJOCO);
-                self.read_controls(node)?
-            }
+            false => self.read_controls(node)?,
         };
         let qpos = node.numbers("qpos")?;
         if qpos.is_none() && controls.is_empty() {

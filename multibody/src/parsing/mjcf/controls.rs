@@ -1,5 +1,6 @@
 //! `<actuator>` where a file is read as by MuJoCo: the input of an actuator is its control.
 
+use super::actuators::check_other_gears;
 use super::builder::{ActuatorInput, FixedTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
 use super::tree::ElementRef;
@@ -188,10 +189,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         node: ElementRef<'_>,
         inertia: &mut Option<DefaultInertia>,
     ) -> Parsed<Option<JointActuatorIndex>> {
-        let number = self.target.plant.actuators().len();
-        let name = node
-            .name()
-            .map_or_else(|| format!("motor{number}"), String::from);
+        let name = self.actuator_name(node);
         let tag = node.tag();
         let left_out = |why: &str| {
             node.warning(format!("actuator '{name}' is left out: {why}"));
@@ -214,7 +212,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let Some((joint, coefficient)) = driven.joints.first().filter(|_| single.is_ok()) else {
             return left_out("actuators drive joints with one degree of freedom");
         };
-        let scale = self.read_gear(node, &name)?;
+        let gears = node.numbers_over_defaults("gear")?;
+        check_other_gears(node, &gears);
+        let scale = gears.first().copied().unwrap_or(1.0);
         let gear = scale * coefficient;
         let mut bias = force.bias;
         if let Some(ratio) = force.damping_ratio {
@@ -249,20 +249,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let set = set.and_then(|()| plant.couple_actuator(added, &others));
         set.map_err(|e| node.error(e))?;
         Ok(Some(added))
-    }
-
-    fn read_gear(&self, node: ElementRef<'_>, name: &str) -> Parsed<f64> {
-        let gear = node.numbers_over_defaults("gear")?;
-        if gear.iter().skip(1).any(|x| *x != 0.0) {
-            node.warning_at(
-                "gear",
-                format!(
-                    "actuator '{name}': numbers 2 to 6 of 'gear' are ignored: actuators drive joints \
-                     with one degree of freedom"
-                ),
-            );
-        }
-        Ok(gear.first().copied().unwrap_or(1.0))
     }
 
     /// Returns what an actuator drives; `None` if it is neither a joint nor a fixed tendon.
