@@ -67,6 +67,38 @@ fn a_damping_ratio_is_that_of_the_reflected_inertia() {
     }
 }
 
+/// A damping ratio in place of a damping is positive: where it is unknown, it must not push.
+#[test]
+fn a_damping_ratio_without_inertia_is_no_damping() {
+    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut add = |name| {
+        let inertia = SpatialInertia::zero();
+        let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, inertia);
+        body.unwrap()
+    };
+    let (near_world, far) = (add("near"), add("far"));
+    let hinge = Joint::revolute("hinge", BodyIndex::WORLD, near_world, Vector3::x());
+    plant.add_joint(hinge.unwrap()).unwrap();
+    // The wrong way round, which no plant can be finalized with.
+    let reversed = Joint::ball_rpy("reversed", far, near_world);
+    plant.add_joint(reversed).unwrap();
+    let mut parser = Parser::new(&mut plant);
+    parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+    let text = "<mujoco model='m'><default><general biasprm='0 0 5'/></default>
+        <worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody>
+        <actuator><position name='x' joint='j' kp='3'/></actuator></mujoco>";
+    parser.add_models_from_string(text, "xml").unwrap();
+    let said: Vec<String> = parser
+        .diagnostics()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let words = "actuator 'x': the damping ratio is ignored: ";
+    assert!(said.iter().any(|text| text.contains(words)), "{said:?}");
+    let control = plant.actuators()[0].affine_control().unwrap();
+    assert_eq!(control.bias, [0.0, -3.0, 0.0]);
+}
+
 #[test]
 fn ranges_are_those_of_controls_and_efforts() {
     let c = control("<motor joint='j' gear='-2' ctrlrange='-1 3' forcerange='-2 5'/>");
