@@ -283,7 +283,7 @@ fn keyframes_hold_activations_of_actuators_that_have_some() {
     assert_eq!(of("bad"), [0.0; 4]);
 }
 
-/// A spring that is relative to no inertia is reported, wherever the motion without inertia is.
+/// A spring that is relative to no inertia is reported; other trees are no matter.
 #[test]
 fn springs_need_inertia_to_follow_from_time_constants() {
     let sprung = "<joint name='j' type='slide' springdamper='0.5 2'/>";
@@ -292,10 +292,13 @@ fn springs_need_inertia_to_follow_from_time_constants() {
     m.warns(&["'springdamper' of <joint> is ignored", "must be positive"]);
     assert!(m.plant.force_elements().is_empty());
     let other = "<body><joint type='slide'/><geom size='.1' mass='0'/></body>";
-    let m = read(
-        &format!("<body>{sprung}<geom size='.1'/></body>{other}"),
-        "",
-    );
+    let heavy = "<geom size='.1' mass='3'/>";
+    let m = read(&format!("<body>{sprung}{heavy}</body>{other}"), "");
+    m.says_nothing();
+    near(m.joint("j").damping().iter().copied(), [2.0 * 3.0 / 0.5]);
+    // While the inner body moves freely, it lends the outer one no inertia.
+    let inner = format!("<body><joint name='k' type='slide'/>{heavy}</body>");
+    let m = read(&format!("<body>{sprung}{massless}{inner}</body>"), "");
     m.warns(&["'springdamper' of <joint> is ignored", "must be positive"]);
     let ball = "<joint type='ball' springdamper='0.5 2'/>";
     let m = read(&format!("<body>{ball}<geom size='.1'/></body>"), "");

@@ -115,8 +115,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 node.warning_at(
                     "springdamper",
                     "attribute 'springdamper' of <joint> is ignored: it is relative to the inertia \
-                     of the model, which must be positive for every motion; give all moving bodies \
-                     mass, or joints armature",
+                     of the joint, which must be positive while all others move; give the bodies \
+                     around it mass, or the joints armature",
                 );
                 continue;
             };
