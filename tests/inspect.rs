@@ -246,3 +246,43 @@ fn deformable_bodies_are_listed() {
     assert_eq!(found["deformable_bodies"][0]["num_elements"], 8);
     assert_eq!(found["geometries"][0]["deformable"], true);
 }
+
+/// Everything that acts in a model that is read as by MuJoCo is in the report.
+#[test]
+fn tendons_armature_and_inactive_constraints_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hand.xml");
+    let text = "<mujoco model='m'><worldbody>
+          <body><joint name='j' armature='0.5' frictionloss='0.25'/><geom size='.1'/></body>
+          <body pos='1 0 0'><joint name='k'/><geom size='.1'/></body></worldbody>
+        <tendon><fixed name='t'><joint joint='j' coef='2'/><joint joint='k' coef='-4'/></fixed>
+        </tendon>
+        <actuator><motor name='pull' tendon='t' ctrlrange='-3 3'/></actuator>
+        <equality><joint joint1='j' joint2='k' active='false'/><joint joint1='k'/></equality>
+        </mujoco>";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let found = json_of(&run(&[file, "--json", "--mjcf-semantics", "mujoco"]));
+    let joint = &found["joints"][0];
+    assert_eq!(
+        (&joint["armature"], &joint["dry_friction"]),
+        (&json!(0.5), &json!(0.25))
+    );
+    assert_eq!(found["joints"][1]["armature"], 0.0);
+    let actuator = &found["actuators"][0];
+    assert_eq!(
+        actuator["coupled_joints"],
+        json!([{ "joint": "k", "ratio": -2.0 }])
+    );
+    assert_eq!(actuator["control"]["gear"], 2.0);
+    assert_eq!(found["inactive_constraints"], json!([0]));
+    let output = run(&[file, "--mjcf-semantics", "mujoco"]);
+    let tree = String::from_utf8(output.stdout).unwrap();
+    for words in [
+        "armature 0.5 dry friction 0.25 driven by 'pull' with others up to 6",
+        "driven by 'pull' with others up to 12",
+        "1 of 2 constraints inactive",
+    ] {
+        assert!(tree.contains(words), "'{words}' is not in: {tree}");
+    }
+}

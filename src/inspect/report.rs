@@ -118,6 +118,7 @@ impl Inspected {
             "num_actuators": plant.actuators().len(),
             "num_actuated_dofs": plant.actuators().len(),
             "num_constraints": plant.constraints().len(),
+            "inactive_constraints": self.inactive_constraints()?,
             "num_force_elements": force_elements.len(),
             "gravity": numbers(&plant.gravity()),
             "bodies": self.bodies()?,
@@ -145,6 +146,17 @@ impl Inspected {
             Value::Object(fields) => Ok(fields),
             _ => unreachable!("`json!` made an object"),
         }
+    }
+
+    /// Indices of the constraints that are off in a default context.
+    pub(super) fn inactive_constraints(&self) -> Result<Vec<usize>, Box<dyn Error>> {
+        let mut inactive = vec![];
+        for k in 0..self.plant.constraints().len() {
+            if !self.plant.is_default_constraint_active(k)? {
+                inactive.push(k);
+            }
+        }
+        Ok(inactive)
     }
 
     fn bodies(&self) -> Result<Vec<Value>, Box<dyn Error>> {
@@ -191,6 +203,8 @@ impl Inspected {
                 "a_lower": numbers(joint.acceleration_lower_limits()),
                 "a_upper": numbers(joint.acceleration_upper_limits()),
                 "damping": numbers(joint.damping()),
+                "armature": number(joint.armature()),
+                "dry_friction": number(joint.dry_friction()),
                 "default_q": numbers(joint.default_positions()),
                 "ephemeral": joint.is_ephemeral(),
             });
@@ -222,11 +236,21 @@ impl Inspected {
                 "default_gear_ratio": number(actuator.default_gear_ratio()),
                 "has_controller": actuator.controller_gains().is_some(),
             });
+            if !actuator.coupled_joints().is_empty() {
+                let coupled = actuator.coupled_joints().iter();
+                let coupled = coupled.map(|(joint, ratio)| {
+                    let name = self.plant.joint(*joint)?.name();
+                    Ok(json!({ "joint": name, "ratio": number(*ratio) }))
+                });
+                let coupled = coupled.collect::<Result<Vec<_>, Box<dyn Error>>>()?;
+                found["coupled_joints"] = coupled.into();
+            }
             if let Some(gains) = actuator.controller_gains() {
                 (found["kp"], found["kd"]) = (number(gains.p), number(gains.d));
             }
             if let Some(control) = actuator.affine_control() {
                 found["control"] = json!({
+                    "gear": number(control.gear),
                     "gain": control.gain.map(number),
                     "bias": control.bias.map(number),
                     "range": control.control_range.map(number),

@@ -63,7 +63,7 @@ pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
         if let Some(axis) = joint.kind().axis() {
             write!(how, " about [{:.4} {:.4} {:.4}]", axis.x, axis.y, axis.z)?;
         }
-        for part in [range(joint), motors(inspected, index)] {
+        for part in [range(joint), passive(joint), motors(inspected, index)] {
             if !part.is_empty() {
                 write!(how, " {part}")?;
             }
@@ -90,6 +90,11 @@ pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
             body.config().material_model
         )?;
     }
+    let inactive = inspected.inactive_constraints()?.len();
+    if inactive > 0 {
+        let all = plant.constraints().len();
+        writeln!(text, "{inactive} of {all} constraints inactive")?;
+    }
     let warnings = inspected.diagnostics.len();
     if warnings > 0 {
         writeln!(text, "{warnings} warnings:")?;
@@ -110,16 +115,31 @@ fn push(
     }
 }
 
-fn motors(inspected: &Inspected, joint: JointIndex) -> String {
-    let motors = inspected
-        .plant
-        .actuators()
-        .iter()
-        .filter(|a| a.joint() == joint);
-    let names: Vec<String> = motors
-        .map(|a| format!("driven by '{}' up to {}", a.name(), a.effort_limit()))
+/// Armature and dry friction of a joint that has some.
+fn passive(joint: &Joint) -> String {
+    let (armature, friction) = (joint.armature(), joint.dry_friction());
+    let parts = [("armature", armature), ("dry friction", friction)];
+    let parts = parts.into_iter().filter(|(_, value)| *value != 0.0);
+    let parts: Vec<String> = parts
+        .map(|(what, value)| format!("{what} {value}"))
         .collect();
-    names.join(", ")
+    parts.join(" ")
+}
+
+fn motors(inspected: &Inspected, joint: JointIndex) -> String {
+    let motors = inspected.plant.actuators().iter().filter_map(|motor| {
+        let coupled = motor.coupled_joints();
+        let ratio = match motor.joint() == joint {
+            true => 1.0,
+            false => coupled.iter().find(|(other, _)| *other == joint)?.1,
+        };
+        let (name, limit) = (motor.name(), motor.effort_limit() * ratio.abs());
+        Some(match coupled.is_empty() {
+            true => format!("driven by '{name}' up to {limit}"),
+            false => format!("driven by '{name}' with others up to {limit}"),
+        })
+    });
+    motors.collect::<Vec<_>>().join(", ")
 }
 
 /// Number of a body's geometries in each role.

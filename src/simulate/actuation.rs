@@ -40,9 +40,10 @@ pub(super) struct Actuation {
 }
 
 impl Actuation {
-    /// Creates the inputs of a finalized plant: efforts are 0, and controllers and servos hold the
-    /// default positions. With a server, each actuator gets a slider, unless its model has a driver
-    /// that leaves it without effort. Sliders name the model if several models have actuators.
+    /// Creates the inputs of a finalized plant: efforts and controls are 0, but for those of
+    /// controllers and position servos, which hold the default positions with any driver. With a
+    /// server, each actuator gets a slider, unless its model has a [`Driver::ZeroForce`]. Sliders
+    /// name the model if several models have actuators.
     pub(super) fn new(
         plant: &MultibodyPlant,
         scenario: &Scenario,
@@ -108,8 +109,11 @@ impl Actuation {
                 unit = if is_linear { "m" } else { "rad" };
                 target = Target::Position(self.desired.len(), k);
             } else if let Some(control) = actuator.affine_control() {
-                let place = plant.position_start(actuator.joint())?;
-                let holding = control.control_at(q0[place]);
+                let mut position = q0[plant.position_start(actuator.joint())?];
+                for (joint, ratio) in actuator.coupled_joints() {
+                    position += ratio * q0[plant.position_start(*joint)?];
+                }
+                let holding = control.control_at(position);
                 let half = if holding.is_some() { 1.0 } else { EFFORT };
                 let [lower, upper] = control.control_range;
                 let or = |limit: f64, other: f64| if limit.is_finite() { limit } else { other };

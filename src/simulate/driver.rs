@@ -9,7 +9,8 @@ use tarragon::multibody::PdControllerGains;
 /// Driver of one model. In YAML, its tag selects it: `!ZeroForceDriver {}`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Driver {
-    /// All efforts are 0, and there are no sliders.
+    /// The efforts of motors are 0, controllers and servos hold the initial positions, and there
+    /// are no sliders.
     ZeroForce,
     /// Built-in controllers hold the initial positions; gains by actuator.
     JointStiffness(BTreeMap<String, PdControllerGains>),

@@ -107,3 +107,39 @@ fn a_recording_plays_the_motion() {
         assert!(size("1").unwrap() > still + 10_000);
     }
 }
+
+/// A servo on a tendon holds the length of the tendon, and a scenario without sliders does as well.
+#[test]
+fn servos_of_tendons_hold_the_default_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, scenario) = (
+        folder.path().join("sleds.xml"),
+        folder.path().join("scenario.yaml"),
+    );
+    let sled = |joint: &str, z: f64, start: f64| {
+        format!(
+            "<body pos='0 0 {z}'><joint name='{joint}' type='slide' axis='1 0 0' ref='{start}'/>
+             <geom size='.1'/></body>"
+        )
+    };
+    let text = format!(
+        "<mujoco model='m'><worldbody>{}{}</worldbody>
+         <tendon><fixed name='t'><joint joint='j' coef='1'/><joint joint='k' coef='-2'/></fixed>
+         </tendon><actuator><position tendon='t' kp='500' kv='20'/></actuator></mujoco>",
+        sled("j", 1.0, 0.5),
+        sled("k", 2.0, 0.75)
+    );
+    std::fs::write(&file, text).unwrap();
+    let yaml = format!(
+        "directives:\n- add_model: {{name: m, file: '{}'}}\n\
+         model_drivers:\n  m: !ZeroForceDriver {{}}\n",
+        file.display()
+    );
+    std::fs::write(&scenario, yaml).unwrap();
+    for source in [&file, &scenario] {
+        let log = log_of(source, &["--until", "0.5", "--mjcf-semantics", "mujoco"]);
+        let ends = [log.last("m::j.q"), log.last("m::k.q")];
+        let errors = [(ends[0] - 0.5).abs(), (ends[1] - 0.75).abs()];
+        assert!(errors.iter().all(|e| *e < 1e-9), "{source:?}: {ends:?}");
+    }
+}

@@ -124,8 +124,7 @@ impl<T: Scalar> SiteLaw<T> {
             Self::Limit(g) => SiteLaw::Limit(g.re()),
             Self::Controller(c) => SiteLaw::Controller(ControllerParameters {
                 gains: [c.gains[0].re(), c.gains[1].re()],
-                error: c.error.re(),
-                desired_velocity: c.desired_velocity.re(),
+                effort_at_rest: c.effort_at_rest.re(),
                 feed_forward: c.feed_forward.re(),
                 effort_range: c.effort_range,
             }),
@@ -140,7 +139,7 @@ impl<T: Scalar> SiteLaw<T> {
             Self::Limit(g) => is_constant(g),
             Self::Controller(c) => {
                 let [p, d] = c.gains;
-                let numbers = [p, d, c.error, c.desired_velocity, c.feed_forward];
+                let numbers = [p, d, c.effort_at_rest, c.feed_forward];
                 numbers.iter().all(is_constant)
             }
             Self::DryFriction(_) => true,
@@ -153,9 +152,10 @@ impl<T: Scalar> SiteLaw<T> {
 pub(crate) struct ControllerParameters<T> {
     /// Proportional and derivative gain, not both 0.
     pub(crate) gains: [T; 2],
-    /// Desired position minus the position at the start of the step.
-    pub(crate) error: T,
-    pub(crate) desired_velocity: T,
+    /// Effort by the gains at the position at the start of the step and without velocity. It is
+    /// reduced with the gains, which does not move their set point.
+    pub(crate) effort_at_rest: T,
+    /// Further effort, which is never reduced.
     pub(crate) feed_forward: T,
     /// Least and largest effort.
     pub(crate) effort_range: [f64; 2],
@@ -254,7 +254,7 @@ impl StepSettings {
             }
             false => (compliance, T::one()),
         };
-        let effort = (c.error * p + c.desired_velocity * d) * scale + c.feed_forward;
+        let effort = c.effort_at_rest * scale + c.feed_forward;
         RowLaw {
             r,
             v_hat: effort * r * dt,

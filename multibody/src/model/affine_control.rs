@@ -30,7 +30,8 @@ use tarragon_framework::Scalar;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AffineControl {
-    /// Length per position of the joint, and effort at the joint per force.
+    /// Length per position of the joint, and effort at the joint per force. It does not scale the
+    /// inertia of a rotor, which has a gear ratio of its own.
     pub gear: f64,
     /// Force per control, at length and rate 0, per length, and per rate.
     pub gain: [f64; 3],
@@ -80,6 +81,13 @@ impl AffineControl {
         };
         let is_servo = gain > 0.0 && self.bias[0] == 0.0 && self.bias[1] == -gain;
         is_servo.then_some(self.gear * position)
+    }
+
+    /// Returns true if the effort depends on the control alone.
+    pub(crate) fn is_motor(&self) -> bool {
+        let [_, gain @ ..] = self.gain;
+        let [_, bias @ ..] = self.bias;
+        [gain, bias] == [[0.0; 2]; 2]
     }
 
     /// Returns the effort at the joint for a control.

@@ -101,6 +101,10 @@ impl MultibodyPlant {
     /// effort per effort at the first joint. The position of the actuator is that of the first
     /// joint and those of the others times these ratios.
     ///
+    /// The rotor turns with the first joint alone, which has the reflected inertia
+    /// `gear_ratio^2 * rotor_inertia`: a rotor that turned with all joints would couple their
+    /// accelerations, which the mass matrix cannot express.
+    ///
     /// # Errors
     /// Returns an error if the actuator or a joint is unknown, a joint does not have exactly one
     /// degree of freedom or is driven twice, a ratio is not finite, or after `finalize`.
@@ -112,7 +116,9 @@ impl MultibodyPlant {
         self.check_open(|| "an actuator's joint".into())?;
         let mut driven = vec![self.joint_actuator(actuator)?.joint];
         for (joint, ratio) in others {
-            self.check_single("actuator", &[*joint])?;
+            self.joint(*joint)?;
+            let single = self.check_single("driven", &[*joint]);
+            single.map_err(|e| self.actuator_error(actuator, &e.to_string()))?;
             if driven.contains(joint) {
                 let name = self.joint(*joint)?.name();
                 return Err(self.actuator_error(

@@ -152,8 +152,8 @@ pub(super) fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
     Matrix3::from_columns(&[x, z.cross(&x), *z])
 }
 
-/// Combines coefficients of dynamic and of static friction of two geometries: the harmonic means, as
-/// in Drake, unless both follow the rules of MuJoCo.
+/// Combines coefficients of dynamic and of static friction of two geometries: the harmonic means,
+/// as in Drake, unless both follow the rules of MuJoCo.
 #[inline]
 fn combined_friction<T: Scalar>(a: &ContactMaterial<T>, b: &ContactMaterial<T>) -> [T; 2] {
     let [x, y] = [a, b].map(|of| [of.dynamic_friction, of.static_friction]);

@@ -29,7 +29,7 @@ pub(super) struct ContactMaterial<T> {
     pub(super) dynamic_friction: T,
     /// Hydroelastic modulus (Pa), infinite if rigid.
     pub(super) modulus: f64,
-    /// What MuJoCo combines with that of another geometry, if the geometry follows MuJoCo.
+    /// Properties that MuJoCo combines with those of another geometry, if it follows MuJoCo.
     pub(super) as_in_mujoco: Option<MujocoContact>,
     /// Whether stiffness, dissipation and relaxation time are those of a context.
     is_set: [bool; 3],

@@ -5,54 +5,64 @@ use crate::discrete::ControllerParameters;
 use crate::model::{JointActuator, clamp_to};
 use tarragon_framework::Scalar;
 
+/// Least sum of gains of a controller that the step solves for: the reciprocal of less could be
+/// infinite.
+const LEAST_GAIN: f64 = 1e-100;
+
 /// Returns the law of an actuator whose effort opposes the motion of its joint at a position, given
 /// its input and its desired state; `None` if its effort is explicit.
+///
+/// At a control where the gains vanish, the derivative of the effort is that of explicit efforts.
 pub(super) fn controller<T: Scalar>(
     actuator: &JointActuator,
     input: T,
     desired: Option<(T, T)>,
-    position: T,
+    position: impl FnOnce() -> T,
 ) -> Option<ControllerParameters<T>> {
     if let Some(control) = &actuator.affine_control {
         let effort = control.effort(input);
         let gains = [effort.stiffness, effort.damping];
         let [p, d] = gains.map(|gain| gain.re());
-        if !(p >= 0.0 && d >= 0.0 && p + d > 0.0) {
+        if !(p >= 0.0 && d >= 0.0 && p + d >= LEAST_GAIN) {
             return None;
         }
-        // As a set point, so that a reduction of both gains does not move it.
-        let (error, desired_velocity) = match p > 0.0 {
-            true => (effort.feed_forward / effort.stiffness - position, T::zero()),
-            false => (T::zero(), effort.feed_forward / effort.damping),
-        };
         return Some(ControllerParameters {
             gains,
-            error,
-            desired_velocity,
+            effort_at_rest: effort.at(position(), T::zero()),
             feed_forward: T::zero(),
             effort_range: actuator.effort_range(),
         });
     }
     let gains = actuator.controller_gains.filter(|g| g.p + g.d > 0.0)?;
     let (qd, vd) = desired?;
+    let [p, d] = [gains.p, gains.d].map(T::from);
     Some(ControllerParameters {
-        gains: [T::from(gains.p), T::from(gains.d)],
-        error: qd - position,
-        desired_velocity: vd,
+        gains: [p, d],
+        effort_at_rest: (qd - position()) * p + vd * d,
         feed_forward: input,
         effort_range: actuator.effort_range(),
     })
 }
 
-/// Returns the effort of an actuator for its input, at position and velocity of its joint.
+/// Returns the effort of an actuator for its input, at position and velocity of its joint, which
+/// are asked for only if they have an effect.
 pub(super) fn explicit_effort<T: Scalar>(
     actuator: &JointActuator,
     input: T,
-    (position, velocity): (T, T),
+    motion: impl FnOnce() -> (T, T),
 ) -> T {
     let effort = match &actuator.affine_control {
         None => input,
-        Some(control) => control.effort(input).at(position, velocity),
+        Some(control) => {
+            let effort = control.effort(input);
+            match control.is_motor() {
+                true => effort.feed_forward,
+                false => {
+                    let (position, velocity) = motion();
+                    effort.at(position, velocity)
+                }
+            }
+        }
     };
     clamp_to(effort, actuator.effort_range())
 }

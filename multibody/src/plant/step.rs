@@ -31,6 +31,8 @@ pub(super) struct DynamicsWork<T: Scalar> {
     sites: StepSites<T>,
     forces: MultibodyForces<T>,
     deformable: DeformableWork,
+    /// Laws of the controllers that the step solves for, by actuator.
+    laws: Vec<Option<ControllerParameters<T>>>,
     /// By velocity.
     locked: Vec<bool>,
     qdot: Vec<T>,
@@ -47,6 +49,7 @@ impl<T: Scalar> DynamicsWork<T> {
             sites: StepSites::empty(),
             forces: MultibodyForces::zero(0, 0),
             deformable: DeformableWork::default(),
+            laws: vec![],
             locked: vec![],
             qdot: vec![],
             retired: None,
@@ -144,10 +147,12 @@ impl MultibodyPlant {
                 continue;
             }
             let start = |joint: JointIndex| topology.starts[joint.index()];
-            let motion = (
-                actuator.weighted(|joint| positions.q[start(joint).0]),
-                actuator.weighted(|joint| velocities.v[start(joint).1]),
-            );
+            let motion = || {
+                (
+                    actuator.weighted(|joint| positions.q[start(joint).0]),
+                    actuator.weighted(|joint| velocities.v[start(joint).1]),
+                )
+            };
             let u = explicit_effort(actuator, inputs.actuation[k], motion);
             net_actuation[k] = u;
             forces.generalized[start(actuator.joint).1] += u;
@@ -210,6 +215,7 @@ impl MultibodyPlant {
             sites,
             forces,
             deformable,
+            laws,
             locked,
             qdot,
             ..
@@ -217,8 +223,6 @@ impl MultibodyPlant {
         deformable.begin(self, deformable_states, positions, inputs.query, materials)?;
         self.update_locked(status, locked)?;
         let locked = &*locked;
-        let joint_locked =
-            |joint: JointIndex| status.locked.get(joint.index()).copied().unwrap_or(false);
         let mut sleepers = match last {
             Some(last) => self.sleepers(last, step)?,
             None => Sleepers::default(),
@@ -237,19 +241,12 @@ impl MultibodyPlant {
                 }
             }
         };
-        let controlled = |k: usize| {
-            let actuator = &self.actuators[k];
-            let position = |joint: JointIndex| positions.q[topology.starts[joint.index()].0];
-            let position = actuator.weighted(position);
-            let law = controller(actuator, inputs.actuation[k], inputs.desired[k], position)?;
-            let mut others = actuator.coupled.iter().map(|(joint, _)| *joint);
-            let locked = joint_locked(actuator.joint) || others.any(joint_locked);
-            (!locked).then_some(law)
-        };
+        self.update_laws(step, laws)?;
+        let laws = &*laws;
         let fail = |failure| self.step_error(trees, &failure);
         let net_actuation = &mut out.net_actuation;
         let mut move_freely = |sleepers: &Sleepers| -> Result<()> {
-            let implicit = |k| controlled(k).is_some();
+            let implicit = |k: usize| laws[k].is_some();
             self.explicit_forces(step, implicit, forces, net_actuation)?;
             let start = self.step_start(tree, step, (forces, locked), sleepers);
             solver.free_motion(&start).map_err(fail)
@@ -271,13 +268,7 @@ impl MultibodyPlant {
             ));
         }
         let start = self.step_start(tree, step, (forces, locked), &sleepers);
-        self.update_sites(
-            sites,
-            step,
-            (&start, solver.v_star()),
-            &sleepers,
-            controlled,
-        )?;
+        self.update_sites(sites, step, (&start, solver.v_star()), &sleepers, laws)?;
         let problem = &deformable.problem;
         let end = solver.finish(&start, &contacts.sites, sites.list(), problem);
         let end = end.map_err(fail)?;
@@ -335,22 +326,45 @@ impl MultibodyPlant {
         Ok(())
     }
 
+    /// Computes the laws of the actuators with controllers that the step solves for.
+    fn update_laws<T: Scalar>(
+        &self,
+        step: &StepInputs<'_, T>,
+        laws: &mut Vec<Option<ControllerParameters<T>>>,
+    ) -> Result<()> {
+        let topology = self.finalized("the discrete step")?;
+        let (inputs, status) = (step.inputs, step.status);
+        let is_locked =
+            |joint: JointIndex| status.locked.get(joint.index()).copied().unwrap_or(false);
+        laws.clear();
+        laws.extend(self.actuators.iter().enumerate().map(|(k, actuator)| {
+            let position = |joint: JointIndex| step.positions.q[topology.starts[joint.index()].0];
+            let position = || actuator.weighted(position);
+            let law = controller(actuator, inputs.actuation[k], inputs.desired[k], position)?;
+            // The step solves for the motion of those that are not locked.
+            let mut others = actuator.coupled.iter().map(|(joint, _)| *joint);
+            let moves = !is_locked(actuator.joint) || others.any(|joint| !is_locked(joint));
+            moves.then_some(law)
+        }));
+        Ok(())
+    }
+
     /// Finds where joint limits, controllers and constraints act, at the start of a step with its
-    /// free motion. `controlled` returns the law of an actuator with a controller.
+    /// free motion. `laws` are those of all actuators.
     fn update_sites<T: Scalar>(
         &self,
         sites: &mut StepSites<T>,
         step: &StepInputs<'_, T>,
         (start, v_star): (&StepStart<'_, T>, &[f64]),
         sleepers: &Sleepers,
-        controlled: impl Fn(usize) -> Option<ControllerParameters<T>>,
+        laws: &[Option<ControllerParameters<T>>],
     ) -> Result<()> {
         let topology = self.finalized("the discrete step")?;
         let (positions, status) = (step.positions, step.status);
         sites.clear();
         self.add_limits(sites, start, v_star)?;
-        for (k, actuator) in self.actuators.iter().enumerate() {
-            let Some(law) = controlled(k) else {
+        for (k, (actuator, law)) in self.actuators.iter().zip(laws).enumerate() {
+            let Some(law) = law else {
                 continue;
             };
             let velocity = |joint: JointIndex| topology.starts[joint.index()].1;
@@ -361,7 +375,7 @@ impl MultibodyPlant {
             let others = actuator.coupled.iter();
             let others = others.map(|(joint, ratio)| (velocity(*joint), *ratio));
             let first = std::iter::once((velocity(actuator.joint), 1.0));
-            sites.push_controller(k, first.chain(others).collect(), law);
+            sites.push_controller(k, first.chain(others).collect(), *law);
         }
         self.add_dry_friction(sites, start);
         for (i, constraint) in self.constraints.iter().enumerate() {

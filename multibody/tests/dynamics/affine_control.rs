@@ -1,7 +1,8 @@
 //! Actuators whose input is a control: derivatives, stiff gains and invalid values. The motion is
 //! compared with MuJoCo in `mjcf/motion`.
 
-use nalgebra::{Matrix3, Vector3};
+use super::sleds::{DT, MASS, add_actuator, sleds};
+use nalgebra::Vector3;
 use tarragon_framework::AutoDiff;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::*;
@@ -10,22 +11,12 @@ const SERVO: [f64; 3] = [0.0, -40.0, -2.0];
 
 /// A sled on a rail with an actuator.
 fn sled(control: AffineControl, friction: f64) -> (Diagram<f64>, Block<MultibodyPlant>) {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
-    let inertia = SpatialInertia::from_central(2.0, Vector3::zeros(), Matrix3::identity());
-    let body = plant
-        .add_rigid_body("sled", ModelInstanceIndex::DEFAULT, inertia.unwrap())
-        .unwrap();
-    let rail = Joint::prismatic("rail", BodyIndex::WORLD, body, Vector3::x()).unwrap();
-    let rail = rail.with_dry_friction(friction).unwrap();
-    let rail = plant.add_joint(rail).unwrap();
-    let actuator = plant
-        .add_joint_actuator("puller", rail, f64::INFINITY)
-        .unwrap();
-    plant.set_affine_control(actuator, control).unwrap();
-    plant.finalize().unwrap();
-    let mut b = DiagramBuilder::new();
-    let plant = b.add("plant", plant);
-    (b.build().unwrap(), plant)
+    sleds(
+        |rail| rail.with_dry_friction(friction).unwrap(),
+        |plant, [rail]| {
+            add_actuator(plant, rail, control);
+        },
+    )
 }
 
 /// Velocity after a step, as a function of position, velocity and control.
@@ -40,7 +31,7 @@ fn step<T: Scalar>(
     let port = ports.dynamics().unwrap().actuation();
     context.fix(port, vec![u]).unwrap();
     let mut sim = Simulator::new(diagram, context).unwrap();
-    sim.advance_to(1e-3).unwrap();
+    sim.advance_to(DT).unwrap();
     plant.velocities(ports, sim.context()).unwrap()[0]
 }
 
@@ -91,6 +82,96 @@ fn derivatives_match_differences() {
     }
 }
 
+/// Where gains vanish at a control, the step has the derivatives of one side: without any gain,
+/// that of less control, where efforts are explicit; with damping, that of more control, where the
+/// step solves for the effort.
+#[test]
+fn derivatives_are_those_of_one_side_where_gains_vanish() {
+    let vanishing = AffineControl {
+        gear: -1.5,
+        gain: [0.4, -30.0, -2.0],
+        ..AffineControl::motor()
+    };
+    let stiffening = AffineControl {
+        gain: [0.4, -30.0, 0.0],
+        bias: [0.2, 0.0, -1.0],
+        ..vanishing
+    };
+    for (control, side) in [(vanishing, -1.0), (stiffening, 1.0)] {
+        let (diagram, plant) = sled(control, 0.0);
+        let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+        let ports = dual.ports(&plant).unwrap();
+        let x = [0.1, 0.5, 0.0];
+        let lifted = [0, 1, 2].map(|k: usize| AutoDiff::variable(x[k], k));
+        let after = step(&dual, (plant.system(), &ports), lifted);
+        let at = |u: f64| step(&diagram, (plant.system(), &plant), [x[0], x[1], u]);
+        let h = 1e-4 * side;
+        let difference = (4.0 * at(h) - at(2.0 * h) - 3.0 * at(0.0)) / (2.0 * h);
+        assert!((after.re - at(0.0)).abs() < 1e-15, "{after:?}");
+        let found = after.eps[2];
+        assert!(
+            (found - difference).abs() < 1e-9,
+            "{found} and {difference}"
+        );
+        // About what the forces of gain and spring at the start of the step give.
+        let explicit = (-1.5 * 0.4 - 2.25 * (30.0 * x[0])) * DT / MASS;
+        assert!(
+            (found / explicit - 1.0).abs() < 0.5,
+            "{found} and {explicit}"
+        );
+    }
+}
+
+/// Gains next to nothing act next to nothing; their reciprocals are infinite.
+#[test]
+fn the_smallest_gains_are_harmless() {
+    let spring = AffineControl {
+        gain: [1.0, -1.0, -1.0],
+        bias: [3.0, 0.0, 0.0],
+        ..AffineControl::motor()
+    };
+    let (diagram, plant) = sled(spring, 0.0);
+    for u in [5e-324, 1e-300, 1e-150, 1e-99, 1e-50, 1e-20] {
+        let v = step(&diagram, (plant.system(), &plant), [0.1, 0.0, u]);
+        assert!((v - 3.0 * DT / MASS).abs() < 1e-15, "{u:?}: {v}");
+    }
+}
+
+/// Rotors and gears of a context add their inertia to the armature of the joint.
+#[test]
+fn rotors_of_a_context_leave_the_armature() {
+    let mut motor = None;
+    let (diagram, plant) = sleds(
+        |rail| rail.with_armature(3.0).unwrap(),
+        |plant, [rail]| motor = Some(add_actuator(plant, rail, AffineControl::motor())),
+    );
+    let (system, motor) = (plant.system(), motor.unwrap());
+    let inertia = |rotor: Option<[f64; 2]>| {
+        let mut context = diagram.default_context();
+        if let Some([rotor, gear]) = rotor {
+            system
+                .set_rotor_inertia(&plant, &mut context, motor, rotor)
+                .unwrap();
+            system
+                .set_gear_ratio(&plant, &mut context, motor, gear)
+                .unwrap();
+        }
+        let port = plant.dynamics().unwrap().actuation();
+        context.fix(port, vec![7.0]).unwrap();
+        let mut sim = Simulator::new(&diagram, context).unwrap();
+        sim.advance_to(DT).unwrap();
+        7.0 * DT / system.velocities(&plant, sim.context()).unwrap()[0]
+    };
+    for (rotor, expected) in [
+        (None, MASS + 3.0),
+        (Some([0.0, 1.0]), MASS + 3.0),
+        (Some([0.5, 4.0]), MASS + 3.0 + 8.0),
+    ] {
+        let found = inertia(rotor);
+        assert!((found - expected).abs() < 1e-12, "{rotor:?}: {found}");
+    }
+}
+
 /// Gains that the time step cannot resolve are reduced, which must not move the set point.
 #[test]
 fn stiff_servos_hold_their_set_point() {
@@ -120,7 +201,7 @@ fn efforts_stay_in_an_uneven_range() {
     assert_eq!(plant.system().effort_upper_limits(), [4.0]);
     for (u, effort) in [(-9.0, -1.0), (0.5, 0.5), (9.0, 4.0)] {
         let v = step(&diagram, (plant.system(), &plant), [0.0, 0.0, u]);
-        assert!((v - effort / 2.0 * 1e-3).abs() < 1e-15, "{v}");
+        assert!((v - effort / MASS * DT).abs() < 1e-15, "{v}");
     }
 }
 

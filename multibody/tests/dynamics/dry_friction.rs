@@ -1,28 +1,16 @@
 //! Dry friction of joints: closed forms of sliding and sticking.
 
-use nalgebra::{Matrix3, Vector3};
+use super::sleds::{MASS, sleds};
+use nalgebra::Vector3;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::*;
 
-const MASS: f64 = 2.0;
 const FRICTION: f64 = 3.0;
 
 /// A sled on a rail with dry friction, pushed by a force, that starts at a speed.
-fn sled(push: f64, speed: f64, end: f64) -> (f64, f64) {
-    let mut plant = MultibodyPlant::new(1e-3).unwrap();
-    plant.set_gravity(Vector3::zeros()).unwrap();
-    let inertia = SpatialInertia::from_central(MASS, Vector3::zeros(), Matrix3::identity());
-    let body = plant
-        .add_rigid_body("sled", ModelInstanceIndex::DEFAULT, inertia.unwrap())
-        .unwrap();
-    let rail = Joint::prismatic("rail", BodyIndex::WORLD, body, Vector3::x()).unwrap();
-    plant
-        .add_joint(rail.with_dry_friction(FRICTION).unwrap())
-        .unwrap();
-    plant.finalize().unwrap();
-    let mut b = DiagramBuilder::new();
-    let plant = b.add("plant", plant);
-    let diagram = b.build().unwrap();
+fn push_sled(push: f64, speed: f64, end: f64) -> (f64, f64) {
+    let rough = |rail: Joint| rail.with_dry_friction(FRICTION).unwrap();
+    let (diagram, plant) = sleds(rough, |_, [_]| {});
     let mut context = diagram.default_context();
     let system = plant.system();
     system
@@ -40,12 +28,12 @@ fn sled(push: f64, speed: f64, end: f64) -> (f64, f64) {
 /// While the sled slides, its acceleration is constant, which the steps reproduce but for rounding.
 #[test]
 fn sliding_friction_decelerates_evenly() {
-    let (_, v) = sled(1.0, 0.5, 0.2);
+    let (_, v) = push_sled(1.0, 0.5, 0.2);
     assert!(
         (v - (0.5 - (FRICTION - 1.0) / MASS * 0.2)).abs() < 1e-12,
         "{v}"
     );
-    let (_, v) = sled(-1.0, -0.5, 0.1);
+    let (_, v) = push_sled(-1.0, -0.5, 0.1);
     assert!(
         (v + 0.5 - (FRICTION - 1.0) / MASS * 0.1).abs() < 1e-12,
         "{v}"
@@ -55,7 +43,7 @@ fn sliding_friction_decelerates_evenly() {
 #[test]
 fn friction_stops_motion_and_holds() {
     // It stops at 0.333 s after 0.083 m.
-    let (q, v) = sled(0.0, 0.5, 1.0);
+    let (q, v) = push_sled(0.0, 0.5, 1.0);
     let way = 0.5 * 0.5 * MASS / (2.0 * FRICTION);
     // A semi-implicit step of length h adds h v / 2 at most.
     assert!((q - way).abs() < 0.5e-3 * 0.5 + 1e-6, "{q}");
@@ -66,10 +54,10 @@ fn friction_stops_motion_and_holds() {
 /// what the load adds to the speed in a step, here 1e-3 x 1e-3 s x 2.9 N / 2 kg.
 #[test]
 fn friction_holds_loads_below_its_limit() {
-    let (q, v) = sled(2.9, 0.0, 1.0);
+    let (q, v) = push_sled(2.9, 0.0, 1.0);
     let creep = 1e-3 * 1e-3 * 2.9 / MASS;
     assert!(v > 0.0 && v < 1.01 * creep && q < 1.01 * creep, "{q} {v}");
-    let (_, v) = sled(3.1, 0.0, 1.0);
+    let (_, v) = push_sled(3.1, 0.0, 1.0);
     assert!((v - 0.1 / MASS).abs() < 1e-5, "{v}");
 }
 

@@ -2,6 +2,8 @@
 //! time derivatives.
 
 mod affine_control;
+mod contact_pairs;
+mod coupled_actuators;
 mod curvilinear;
 pub(crate) mod discrete;
 mod dry_friction;
@@ -12,6 +14,7 @@ mod hostile_deformable;
 mod hydroelastic;
 mod options;
 mod parameters;
+mod sleds;
 mod sleep;
 
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};

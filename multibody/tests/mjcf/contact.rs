@@ -131,6 +131,15 @@ fn short_attributes_are_completed_by_the_class() {
     let contact = MujocoContact::from_solver_parameters([0.01, 0.5], [0.9, 0.9]);
     let depth = G / contact.stiffness_per_mass();
     assert!((-q[0] / depth - 1.0).abs() < 1e-6, "{q:?}, not {depth:?}");
+    // A class completes its own attributes from those of the classes around it.
+    let class = "<default><geom solref='.05 .5' solimp='.5 .9'/>
+      <default class='c'><geom solref='.01' solimp='.9'/></default></default>";
+    let ball =
+        "<body pos='0 0 .1'><joint type='slide'/><geom class='c' size='.1' mass='2'/></body>";
+    let plane = "<geom class='c' type='plane' size='5 5 1'/>";
+    let model = read(&format!("{plane}{ball}"), class);
+    let [nested, _] = simulate(model, [&[0.0], &[0.0]], 4.0);
+    assert_eq!(nested, q);
 }
 
 /// Deceleration of a sled over gravity: the coefficient of friction.
@@ -211,6 +220,29 @@ fn friction_with_other_geometry_is_the_harmonic_mean() {
         let found = (2.0 - v[0]) / (G * 0.1);
         assert!((found - mu).abs() < 1e-4, "{condim}: {found}");
     }
+}
+
+/// Out of range, numbers act as the nearest ones within: impedances from 1e-4 to 0.9999, and
+/// stiffness per mass of constraints from 1e-6/s^2 to 1e12/s^2.
+#[test]
+fn solver_parameters_are_limited() {
+    let of = |solref, solimp| {
+        let contact = MujocoContact::from_solver_parameters(solref, solimp);
+        [contact.stiffness_per_mass(), contact.relaxation_time()]
+    };
+    let standard = [0.02, 1.0];
+    let check = |found: [f64; 2], expected: [f64; 2]| near(found, expected);
+    check(of(standard, [0.0, 0.0]), of(standard, [1e-4, 1e-4]));
+    check(of(standard, [-5.0, 7.0]), of(standard, [1e-4, 0.9999]));
+    check(of(standard, [1.0, 1.0]), of(standard, [0.9999, 0.9999]));
+    let half = [0.5, 0.5];
+    // The largest stiffness, times d^2 / (1 - d), and the least time.
+    near([of([1e-300, 1.0], half)[0]], [0.5e12]);
+    near([of([1e300, 1e300], half)[0]], [0.5e-6]);
+    assert_eq!(of([-1e300, -1.0], half)[0], 0.5e12);
+    // Without stiffness and damping, and with damping alone.
+    check(of([0.0, 0.0], half), [0.5e-6, 0.0]);
+    check(of([0.0, -1e300], half), [0.5e-6, 1e12 / (1e-6 * 0.5)]);
 }
 
 #[test]

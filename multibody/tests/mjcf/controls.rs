@@ -67,6 +67,38 @@ fn a_damping_ratio_is_that_of_the_reflected_inertia() {
     }
 }
 
+/// A damping ratio in place of a damping is positive: where it is unknown, it must not push.
+#[test]
+fn a_damping_ratio_without_inertia_is_no_damping() {
+    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let mut add = |name| {
+        let inertia = SpatialInertia::zero();
+        let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, inertia);
+        body.unwrap()
+    };
+    let (near_world, far) = (add("near"), add("far"));
+    let hinge = Joint::revolute("hinge", BodyIndex::WORLD, near_world, Vector3::x());
+    plant.add_joint(hinge.unwrap()).unwrap();
+    // The wrong way round, which no plant can be finalized with.
+    let reversed = Joint::ball_rpy("reversed", far, near_world);
+    plant.add_joint(reversed).unwrap();
+    let mut parser = Parser::new(&mut plant);
+    parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+    let text = "<mujoco model='m'><default><general biasprm='0 0 5'/></default>
+        <worldbody><body><joint name='j'/><geom size='.1'/></body></worldbody>
+        <actuator><position name='x' joint='j' kp='3'/></actuator></mujoco>";
+    parser.add_models_from_string(text, "xml").unwrap();
+    let said: Vec<String> = parser
+        .diagnostics()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let words = "actuator 'x': the damping ratio is ignored: ";
+    assert!(said.iter().any(|text| text.contains(words)), "{said:?}");
+    let control = plant.actuators()[0].affine_control().unwrap();
+    assert_eq!(control.bias, [0.0, -3.0, 0.0]);
+}
+
 #[test]
 fn ranges_are_those_of_controls_and_efforts() {
     let c = control("<motor joint='j' gear='-2' ctrlrange='-1 3' forcerange='-2 5'/>");
@@ -79,6 +111,49 @@ fn ranges_are_those_of_controls_and_efforts() {
     near(c.control_range, [lower, upper]);
     let c = control("<motor joint='j' ctrlrange='0 0'/>");
     assert_eq!(c.control_range, [f64::NEG_INFINITY, f64::INFINITY]);
+}
+
+/// The numbers are those of MuJoCo 3.3.7.
+#[test]
+fn classes_complete_short_attributes() {
+    let of = |actuator: &str| {
+        let text = format!(
+            "<mujoco model='m'><default>
+               <general gainprm='3 4 5' biasprm='1 2 3' gear='2' gaintype='affine' biastype='affine'/>
+               <default class='c'><general gainprm='6' biasprm='8 9'/></default></default>
+             <worldbody>{BODIES}</worldbody><actuator>{actuator}</actuator></mujoco>"
+        );
+        let m = load_with(|p| {
+            p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+            p.add_models_from_string(&text, "xml")
+        });
+        m.says_nothing();
+        let control = m.plant.actuators()[0].affine_control().unwrap();
+        (control.gear, control.gain, control.bias)
+    };
+    let own = of("<general joint='j' gainprm='7' biasprm='9'/>");
+    assert_eq!(own, (2.0, [7.0, 4.0, 5.0], [9.0, 2.0, 3.0]));
+    let of_class = of("<general joint='j' class='c' gear='5'/>");
+    assert_eq!(of_class, (5.0, [6.0, 4.0, 5.0], [8.0, 9.0, 3.0]));
+}
+
+/// The input of a filter is its activation, which both ranges limit.
+#[test]
+fn activations_have_the_ranges_of_controls_and_their_own() {
+    let range = |attributes: &str| {
+        let text = format!("<general joint='j' {attributes}/>");
+        let m = read(BODIES, &text);
+        m.warns(&["the input is the activation"]);
+        m.plant.actuators()[0]
+            .affine_control()
+            .unwrap()
+            .control_range
+    };
+    let both = "ctrlrange='-3 1' actrange='-1 2'";
+    assert_eq!(range(&format!("dyntype='filter' {both}")), [-1.0, 1.0]);
+    assert_eq!(range(&format!("dyntype='integrator' {both}")), [-1.0, 2.0]);
+    let unlimited = [f64::NEG_INFINITY, f64::INFINITY];
+    assert_eq!(range("dyntype='filter'"), unlimited);
 }
 
 #[test]
@@ -116,7 +191,7 @@ fn what_the_plant_lacks_is_reported_by_name() {
         ),
         (
             "<motor name='x' joint='j' gear='1 2'/>",
-            ["'x'", "numbers 2 to 6 of 'gear'"],
+            ["numbers 2 to 6 of 'gear'", "one degree of freedom"],
         ),
         (
             "<position name='x' joint='j' kd='1'/>",
@@ -130,6 +205,10 @@ fn what_the_plant_lacks_is_reported_by_name() {
             "<motor name='x' joint='j' delay='1'/>",
             ["'delay' of <motor>", "no delay"],
         ),
+        (
+            "<motor name='x' joint='j' cranklength='1'/>",
+            ["'cranklength' of <motor>", "joints only"],
+        ),
     ] {
         read(BODIES, actuator).warns(&words);
     }
@@ -138,6 +217,8 @@ fn what_the_plant_lacks_is_reported_by_name() {
     let limited = "<body><joint name='j' actuatorfrcrange='-1 2'/><geom size='1'/></body>";
     read(limited, "<motor joint='j'/>").says_nothing();
     read(limited, "<motor joint='j'/><motor joint='j'/>").warns(&["not their sum"]);
+    let free = "<body><joint type='free' damping='1'/><geom size='1'/></body>";
+    read(free, "").warns(&["'damping' of <joint>", "until the plant is finalized"]);
     let e = read(BODIES, "<position joint='j' kp='x'/>").error();
     assert!(e.contains("'kp'"), "{e}");
     let unlimited = BODIES.replace(" range='-60 90'", "");
@@ -175,6 +256,53 @@ fn keyframes_hold_controls() {
     assert_eq!(plant.default_positions(), [1.0]);
     let error = plant.set_default_positions_to_keyframe("down").unwrap_err();
     assert!(error.to_string().contains("'down'"), "{error}");
+}
+
+/// The input of an actuator with activation is that activation, which is 0 without `act`.
+#[test]
+fn keyframes_hold_activations_of_actuators_that_have_some() {
+    let m = load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        let text = "<mujoco model='m'>
+             <worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody>
+             <actuator><motor joint='j'/><muscle joint='j'/><intvelocity joint='j'/>
+               <position joint='j'/><position joint='j' timeconst='.1'/></actuator>
+             <keyframe><key name='both' ctrl='1 2 3 4 5' act='6 7 8'/><key name='own' act='6 7 8'/>
+             <key name='controls' ctrl='1 2 3 4 5'/><key name='bad' qpos='1' act='6'/></keyframe>
+             </mujoco>";
+        p.add_models_from_string(text, "xml")
+    });
+    let warnings = m.warnings();
+    let words = "'act' of a keyframe is ignored: it has 1 numbers, but there are 3 activations";
+    assert!(warnings.iter().any(|w| w.contains(words)), "{warnings:?}");
+    let plant = m.ok().plant;
+    let of = |name| plant.keyframe_actuation(name).unwrap();
+    assert_eq!(of("both"), [1.0, 7.0, 4.0, 8.0]);
+    assert_eq!(of("own"), [0.0, 7.0, 0.0, 8.0]);
+    assert_eq!(of("controls"), [1.0, 0.0, 4.0, 0.0]);
+    assert_eq!(of("bad"), [0.0; 4]);
+}
+
+/// A spring that is relative to no inertia is reported; other trees are no matter.
+#[test]
+fn springs_need_inertia_to_follow_from_time_constants() {
+    let sprung = "<joint name='j' type='slide' springdamper='0.5 2'/>";
+    let massless = "<geom size='.1' mass='0'/>";
+    let m = read(&format!("<body>{sprung}{massless}</body>"), "");
+    m.warns(&["'springdamper' of <joint> is ignored", "must be positive"]);
+    assert!(m.plant.force_elements().is_empty());
+    let other = "<body><joint type='slide'/><geom size='.1' mass='0'/></body>";
+    let heavy = "<geom size='.1' mass='3'/>";
+    let m = read(&format!("<body>{sprung}{heavy}</body>{other}"), "");
+    m.says_nothing();
+    near(m.joint("j").damping().iter().copied(), [2.0 * 3.0 / 0.5]);
+    // While the inner body moves freely, it lends the outer one no inertia.
+    let inner = format!("<body><joint name='k' type='slide'/>{heavy}</body>");
+    let m = read(&format!("<body>{sprung}{massless}{inner}</body>"), "");
+    m.warns(&["'springdamper' of <joint> is ignored", "must be positive"]);
+    let ball = "<joint type='ball' springdamper='0.5 2'/>";
+    let m = read(&format!("<body>{ball}<geom size='.1'/></body>"), "");
+    m.warns(&["'springdamper' of <joint>", "ball joints have no springs"]);
 }
 
 #[test]

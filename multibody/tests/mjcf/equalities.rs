@@ -130,6 +130,14 @@ fn other_equalities_are_reported() {
         ("<connect body1='a'/>", "no attribute 'anchor'"),
         ("<weld body1='a' body2='a'/>", "must be different"),
         ("<joint joint1='x'/>", "'x'"),
+        (
+            "<tendon tendon2='t'/>",
+            "<tendon> of <equality> has no attribute 'tendon1'",
+        ),
+        (
+            "<joint joint1='j' polycoef='0 1 0 0 0 0'/>",
+            "'polycoef' must have at most 5 numbers, got 6",
+        ),
     ] {
         let e = read(equality).error();
         assert!(e.contains(why), "{equality}: {e}");

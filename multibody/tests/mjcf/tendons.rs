@@ -91,6 +91,30 @@ fn actuators_of_tendons_drive_all_joints() {
     assert_eq!(control.effort_range, [-24.0, 30.0]);
 }
 
+/// No joint gets more effort than it may have; MuJoCo limits each on its own.
+#[test]
+fn ranges_of_joints_limit_the_actuators_of_their_tendons() {
+    let m = load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        let body = |joint: &str| format!("<body><joint {joint}/><geom size='.1'/></body>");
+        let text = format!(
+            "<mujoco model='m'><worldbody>{}{}</worldbody>
+             <tendon><fixed name='f'><joint joint='j' coef='2'/><joint joint='k' coef='-1'/></fixed>
+             </tendon><actuator><motor tendon='f'/></actuator></mujoco>",
+            body("name='j'"),
+            body("name='k' actuatorfrcrange='-1 3'"),
+        );
+        p.add_models_from_string(&text, "xml")
+    });
+    m.warns(&[
+        "'actuatorfrcrange' of <joint>",
+        "at all joints of the tendon",
+    ]);
+    let control = *m.plant.actuators()[0].affine_control().unwrap();
+    // The effort at the first joint is -2 times that at the second.
+    assert_eq!(control.effort_range, [-6.0, 2.0]);
+}
+
 #[test]
 fn joints_of_an_actuator_must_be_different() {
     let mut m = read("", "<actuator><motor joint='j'/></actuator>");

@@ -6,8 +6,8 @@ use crate::document::xml::Parsed;
 use crate::model::PdControllerGains;
 
 const NOT_A_JOINT: &str = "actuators drive joints only";
-const NO_STATES: &str = "actuators have no states";
-const EFFORT_IS_INPUT: &str = "the input of an actuator is its effort";
+pub(super) const NO_STATES: &str = "actuators have no states";
+pub(super) const EFFORT_IS_INPUT: &str = "the input of an actuator is its effort";
 const IGNORED: [(&str, &str); 24] = [
     ("actdim", NO_STATES),
     ("actearly", NO_STATES),
@@ -85,11 +85,15 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
     }
 
-    fn add_actuator(&mut self, node: ElementRef<'_>) -> Parsed<()> {
+    /// Returns the name of the next actuator.
+    pub(super) fn actuator_name(&self, node: ElementRef<'_>) -> String {
         let number = self.target.plant.actuators().len();
-        let name = node
-            .name()
-            .map_or_else(|| format!("motor{number}"), String::from);
+        node.name()
+            .map_or_else(|| format!("motor{number}"), String::from)
+    }
+
+    fn add_actuator(&mut self, node: ElementRef<'_>) -> Parsed<()> {
+        let name = self.actuator_name(node);
         let Some(joint) = node.own_text("joint") else {
             node.warning(format!(
                 "actuator '{name}' is left out: it has no attribute 'joint'; {NOT_A_JOINT}"
@@ -176,8 +180,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 }
 
-/// Warns about what a gear asks for: it only relates the armature to the inertia of a rotor.
-fn check_gear(node: ElementRef<'_>, gear: &[f64]) {
+/// Warns about numbers of a gear that act on joints with several degrees of freedom only.
+pub(super) fn check_other_gears(node: ElementRef<'_>, gear: &[f64]) {
     if gear.iter().skip(1).any(|x| *x != 0.0) {
         node.warning_grouped(
             "gear",
@@ -185,6 +189,11 @@ fn check_gear(node: ElementRef<'_>, gear: &[f64]) {
              freedom",
         );
     }
+}
+
+/// Warns about what a gear asks for: it only relates the armature to the inertia of a rotor.
+fn check_gear(node: ElementRef<'_>, gear: &[f64]) {
+    check_other_gears(node, gear);
     if gear.first() == Some(&1.0) {
         return;
     }

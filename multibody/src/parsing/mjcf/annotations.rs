@@ -1,5 +1,6 @@
 //! Sites, cameras and keyframes, which are kept in addition to bodies and joints.
 
+use super::actuators::{EFFORT_IS_INPUT, NO_STATES};
 use super::builder::{MjcfBuilder, QposBlock};
 use super::compiler::z_to;
 use super::tree::ElementRef;
@@ -20,22 +21,12 @@ const IGNORED_IN_CAMERA: [(&str, &str); 8] = [
     ("target", "cameras are fixed to their bodies"),
     ("user", "user data is not supported"),
 ];
-const POSITIONS_ONLY: &str = "keyframes hold positions only";
-const IGNORED_IN_KEY: [(&str, &str); 5] = [
-    ("ctrl", POSITIONS_ONLY),
-    ("qvel", POSITIONS_ONLY),
-    ("act", POSITIONS_ONLY),
-    ("mpos", POSITIONS_ONLY),
-    ("mquat", POSITIONS_ONLY),
-];
-const NO_SUCH_STATE: &str = "keyframes hold positions and controls only";
-/// Attributes of keyframes that are ignored where a file is read as by MuJoCo.
-const IGNORED_IN_KEY_AS_IN_MUJOCO: [(&str, &str); 4] = [
-    ("qvel", NO_SUCH_STATE),
-    ("act", NO_SUCH_STATE),
-    ("mpos", NO_SUCH_STATE),
-    ("mquat", NO_SUCH_STATE),
-];
+const NOT_HELD: &str = "keyframes hold neither velocities nor poses of mocap bodies";
+const IGNORED_IN_KEY: [(&str, &str); 3] =
+    [("qvel", NOT_HELD), ("mpos", NOT_HELD), ("mquat", NOT_HELD)];
+/// Further attributes of keyframes that are ignored where a file is read as by Drake.
+const IGNORED_IN_KEY_AS_IN_DRAKE: [(&str, &str); 2] =
+    [("ctrl", EFFORT_IS_INPUT), ("act", NO_STATES)];
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds a site, which is not a frame of the plant, as in Drake. A site without a name is
@@ -114,15 +105,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             node.ignored("<keyframe> must hold <key> elements");
             return Ok(());
         }
+        node.ignore_attributes(&IGNORED_IN_KEY);
         let controls = match self.document.main_compiler().as_drake() {
             true => {
-                node.ignore_attributes(&IGNORED_IN_KEY);
+                node.ignore_attributes(&IGNORED_IN_KEY_AS_IN_DRAKE);
                 vec![]
             }
-            false => {
-                node.ignore_attributes(&IGNORED_IN_KEY_AS_IN_MUJOCO);
-                self.read_controls(node)?
-            }
+            false => self.read_controls(node)?,
         };
         let qpos = node.numbers("qpos")?;
         if qpos.is_none() && controls.is_empty() {
@@ -179,21 +168,37 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         added.map_err(|e| node.error(e))
     }
 
-    /// Reads the controls of a keyframe, one per actuator of the file.
+    /// Reads the inputs of actuators in a keyframe: activations of those that have some in MuJoCo,
+    /// and controls of the others.
     fn read_controls(&self, node: ElementRef<'_>) -> Parsed<Vec<(JointActuatorIndex, f64)>> {
-        let given = node.numbers("ctrl")?.unwrap_or_default();
-        let expected = self.actuators.len();
-        if !given.is_empty() && given.len() != expected {
+        let num_activations = self.actuators.iter().map(|a| a.num_activations).sum();
+        let given = |name: &str, expected: usize, what: &str| {
+            let numbers = node.numbers(name)?.unwrap_or_default();
+            if numbers.is_empty() || numbers.len() == expected {
+                return Ok(numbers);
+            }
             let message = format!(
-                "'ctrl' of a keyframe is ignored: it has {} numbers, but there are {expected} \
-                 actuators",
-                given.len()
+                "'{name}' of a keyframe is ignored: it has {} numbers, but there are {expected} \
+                 {what}",
+                numbers.len()
             );
-            node.warning_at("ctrl", message);
-            return Ok(vec![]);
+            node.warning_at(name, message);
+            Ok(vec![])
+        };
+        let controls = given("ctrl", self.actuators.len(), "actuators")?;
+        let activations = given("act", num_activations, "activations")?;
+        let mut inputs = vec![];
+        let mut place = 0;
+        for (k, input) in self.actuators.iter().enumerate() {
+            let number = match input.num_activations {
+                0 => controls.get(k),
+                _ => activations.get(place),
+            };
+            place += input.num_activations;
+            if let (Some(actuator), Some(number)) = (input.actuator, number) {
+                inputs.push((actuator, *number));
+            }
         }
-        let controls = self.actuators.iter().zip(given);
-        let controls = controls.filter_map(|(actuator, input)| Some(((*actuator)?, input)));
-        Ok(controls.collect())
+        Ok(inputs)
     }
 }

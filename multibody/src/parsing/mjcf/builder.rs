@@ -39,6 +39,14 @@ pub(super) struct FixedTendon {
     pub(super) range: Option<[f64; 2]>,
 }
 
+/// Place of an actuator in MuJoCo's controls and activations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ActuatorInput {
+    /// `None` if the actuator is left out.
+    pub(super) actuator: Option<JointActuatorIndex>,
+    pub(super) num_activations: usize,
+}
+
 /// Builder that adds the content of a document to a plant.
 pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) document: &'d GlobalSections,
@@ -63,8 +71,8 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) spring_dampers: Vec<SpringDamper<'d>>,
     /// Least and largest effort of all actuators of a joint, where there is a limit.
     pub(super) effort_ranges: BTreeMap<JointIndex, ([f64; 2], ElementRef<'d>)>,
-    /// Actuators in the order of the file; `None` for those that are left out.
-    pub(super) actuators: Vec<Option<JointActuatorIndex>>,
+    /// Actuators in the order of the file.
+    pub(super) actuators: Vec<ActuatorInput>,
     pub(super) tendons: BTreeMap<&'d str, FixedTendon>,
     /// Blocks of `qpos`, in order.
     pub(super) coordinates: Vec<QposBlock>,

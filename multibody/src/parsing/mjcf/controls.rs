@@ -1,6 +1,7 @@
 //! `<actuator>` where a file is read as by MuJoCo: the input of an actuator is its control.
 
-use super::builder::{FixedTendon, MjcfBuilder};
+use super::actuators::check_other_gears;
+use super::builder::{ActuatorInput, FixedTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
@@ -8,7 +9,8 @@ use crate::model::{AffineControl, JointActuator, JointActuatorIndex, JointIndex}
 use std::f64::consts::FRAC_PI_4;
 
 const NO_DELAY: &str = "actuators have no delay";
-const IGNORED: [(&str, &str); 9] = [
+const IGNORED: [(&str, &str); 10] = [
+    ("cranklength", "actuators drive joints only"),
     ("actdim", "actuators have no states"),
     ("actearly", "actuators have no states"),
     ("delay", NO_DELAY),
@@ -32,12 +34,36 @@ struct ActuatorForce {
     damping_ratio: Option<f64>,
 }
 
-/// Returns up to three numbers, the remaining ones 0.
-fn first_three(numbers: Option<Vec<f64>>, default: [f64; 3]) -> [f64; 3] {
-    match numbers {
-        None => default,
-        Some(numbers) => [0, 1, 2].map(|k| numbers.get(k).copied().unwrap_or(0.0)),
+/// Reads up to three numbers; the class gives those that the element lacks.
+fn read_three(node: ElementRef<'_>, name: &str, default: [f64; 3]) -> Parsed<[f64; 3]> {
+    let numbers = node.numbers_over_defaults(name)?;
+    Ok([0, 1, 2].map(|k: usize| numbers.get(k).copied().unwrap_or(default[k])))
+}
+
+/// Gain of an actuator that gives none.
+const UNIT_GAIN: [f64; 3] = [1.0, 0.0, 0.0];
+
+/// Returns the number of activations of an actuator, whether it is left out or not.
+fn num_activations(node: ElementRef<'_>) -> usize {
+    // Errors in these attributes are reported where the actuator is read.
+    let number = |name: &str| node.number(name).ok().flatten();
+    match node.tag() {
+        "muscle" | "cylinder" | "intvelocity" => 1,
+        "general"
+            if node
+                .text("dyntype")
+                .is_some_and(|kind| kind.trim() != "none") =>
+        {
+            number("actdim").map_or(1, |n| n.clamp(1.0, f64::from(u16::MAX)) as usize)
+        }
+        "position" | "general" => usize::from(number("timeconst").is_some_and(|time| time > 0.0)),
+        _ => 0,
     }
+}
+
+/// Returns a range within another; an end of it if they do not overlap.
+fn within([a, b]: [f64; 2], [lower, upper]: [f64; 2]) -> [f64; 2] {
+    [a.clamp(lower, upper), b.clamp(lower, upper)]
 }
 
 impl ActuatorForce {
@@ -54,10 +80,10 @@ impl ActuatorForce {
     fn read(node: ElementRef<'_>) -> Parsed<Option<Self>> {
         let number = |name: &str, default: f64| Ok(node.number(name)?.unwrap_or(default));
         // A class of general actuators may give the gain.
-        let inherited = first_three(node.numbers("gainprm")?, [1.0, 0.0, 0.0])[0];
+        let inherited = read_three(node, "gainprm", UNIT_GAIN)?[0];
         let has_gain = node.text("gainprm").is_some();
         Ok(Some(match node.tag() {
-            "motor" => Self::new([1.0, 0.0, 0.0], [0.0; 3]),
+            "motor" => Self::new(UNIT_GAIN, [0.0; 3]),
             "velocity" => {
                 let kv = number("kv", inherited)?;
                 Self::new([kv, 0.0, 0.0], [0.0, 0.0, -kv])
@@ -67,7 +93,7 @@ impl ActuatorForce {
                 let diameter = node.number("diameter")?;
                 let area =
                     diameter.map_or_else(|| number("area", 1.0), |d| Ok(FRAC_PI_4 * d * d))?;
-                let bias = first_three(node.numbers("bias")?, [0.0; 3]);
+                let bias = read_three(node, "bias", [0.0; 3])?;
                 // As in MuJoCo 3.3, which leaves out the other two numbers.
                 let mut force = Self::new([area, 0.0, 0.0], [bias[0], 0.0, 0.0]);
                 force.dynamics = Some("filter");
@@ -85,9 +111,11 @@ impl ActuatorForce {
 
     fn read_servo(node: ElementRef<'_>, inherited: f64) -> Parsed<Self> {
         let kp = node.number("kp")?.unwrap_or(inherited);
-        let inherited = first_three(node.numbers("biasprm")?, [0.0; 3]);
+        let inherited = read_three(node, "biasprm", [0.0; 3])?;
         let damping = node.number("kv")?.map_or(inherited[2], |kv| -kv);
-        let mut force = Self::new([kp, 0.0, 0.0], [inherited[0], -kp, damping]);
+        // A positive number is a damping ratio, and no damping even where that is unknown.
+        let bias = [inherited[0], -kp, damping.min(0.0)];
+        let mut force = Self::new([kp, 0.0, 0.0], bias);
         let ratio = node.number("dampratio")?.or(Some(damping));
         force.damping_ratio = ratio.filter(|ratio| *ratio > 0.0);
         let filtered = node.number("timeconst")?.is_some_and(|time| time > 0.0);
@@ -101,7 +129,7 @@ impl ActuatorForce {
     fn read_general(node: ElementRef<'_>) -> Parsed<Option<Self>> {
         let kinds = ["fixed", "affine", "muscle", "user"];
         let kind = node.choice("gaintype", &kinds)?;
-        let gain = first_three(node.numbers("gainprm")?, [1.0, 0.0, 0.0]);
+        let gain = read_three(node, "gainprm", UNIT_GAIN)?;
         let gain = match kind {
             None | Some("fixed") => [gain[0], 0.0, 0.0],
             Some("affine") => gain,
@@ -109,7 +137,7 @@ impl ActuatorForce {
         };
         let kinds = ["none", "affine", "muscle", "user"];
         let kind = node.choice("biastype", &kinds)?;
-        let mut bias = first_three(node.numbers("biasprm")?, [0.0; 3]);
+        let mut bias = read_three(node, "biasprm", [0.0; 3])?;
         match kind {
             None | Some("none") => bias = [0.0; 3],
             Some("affine") => {}
@@ -145,8 +173,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         for node in actuators.flat_map(|a| a.children()) {
             let node = self.document.defaults.apply(node, None);
             // Errors were reported.
-            let added = self.add_control(node, &mut inertia).ok().flatten();
-            self.actuators.push(added);
+            let actuator = self.add_control(node, &mut inertia).ok().flatten();
+            self.actuators.push(ActuatorInput {
+                actuator,
+                num_activations: num_activations(node),
+            });
         }
         self.check_effort_ranges();
     }
@@ -158,10 +189,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         node: ElementRef<'_>,
         inertia: &mut Option<DefaultInertia>,
     ) -> Parsed<Option<JointActuatorIndex>> {
-        let number = self.target.plant.actuators().len();
-        let name = node
-            .name()
-            .map_or_else(|| format!("motor{number}"), String::from);
+        let name = self.actuator_name(node);
         let tag = node.tag();
         let left_out = |why: &str| {
             node.warning(format!("actuator '{name}' is left out: {why}"));
@@ -184,7 +212,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let Some((joint, coefficient)) = driven.joints.first().filter(|_| single.is_ok()) else {
             return left_out("actuators drive joints with one degree of freedom");
         };
-        let scale = self.read_gear(node, &name)?;
+        let gears = node.numbers_over_defaults("gear")?;
+        check_other_gears(node, &gears);
+        let scale = gears.first().copied().unwrap_or(1.0);
         let gear = scale * coefficient;
         let mut bias = force.bias;
         if let Some(ratio) = force.damping_ratio {
@@ -203,7 +233,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             effort_range: [f64::NEG_INFINITY, f64::INFINITY],
         };
         let control = AffineControl {
-            effort_range: self.effort_range(node, *joint, &control)?,
+            effort_range: self.effort_range(node, &driven, &control)?,
             ..control
         };
         let [lower, upper] = control.effort_range;
@@ -219,20 +249,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let set = set.and_then(|()| plant.couple_actuator(added, &others));
         set.map_err(|e| node.error(e))?;
         Ok(Some(added))
-    }
-
-    fn read_gear(&self, node: ElementRef<'_>, name: &str) -> Parsed<f64> {
-        let gear = node.numbers("gear")?.unwrap_or(vec![1.0]);
-        if gear.iter().skip(1).any(|x| *x != 0.0) {
-            node.warning_at(
-                "gear",
-                format!(
-                    "actuator '{name}': numbers 2 to 6 of 'gear' are ignored: actuators drive joints \
-                     with one degree of freedom"
-                ),
-            );
-        }
-        Ok(gear.first().copied().unwrap_or(1.0))
     }
 
     /// Returns what an actuator drives; `None` if it is neither a joint nor a fixed tendon.
@@ -303,10 +319,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                  MuJoCo computes from the control ({kind})"
             ));
         }
-        let (switch, range) = match force.dynamics {
-            Some("integrator") => ("actlimited", "actrange"),
-            _ => ("ctrllimited", "ctrlrange"),
-        };
         let inherited = node.number("inheritrange")?.unwrap_or(0.0);
         let is_servo = force.gain[0] != 0.0 && force.gain[0] == -force.bias[1];
         if inherited > 0.0 && is_servo {
@@ -317,25 +329,34 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             let (mean, radius) = ((lower + upper) / 2.0, (upper - lower) / 2.0 * inherited);
             return Ok([mean - radius, mean + radius]);
         }
-        let given = self.limits(node, switch, range)?;
-        Ok(given
-            .filter(|[lower, upper]| lower < upper)
-            .unwrap_or(unlimited))
+        let limits = |switch: &str, range: &str| {
+            let given = self.limits(node, switch, range)?;
+            Ok(given
+                .filter(|[lower, upper]| lower < upper)
+                .unwrap_or(unlimited))
+        };
+        match force.dynamics {
+            None => limits("ctrllimited", "ctrlrange"),
+            Some("integrator") => limits("actlimited", "actrange"),
+            // A filter of a limited control stays within its limits.
+            Some(_) => {
+                let control = limits("ctrllimited", "ctrlrange")?;
+                Ok(within(control, limits("actlimited", "actrange")?))
+            }
+        }
     }
 
-    /// Returns the range of the effort at the joint.
+    /// Returns the range of the effort at the first joint, within which the efforts at all joints
+    /// are in their ranges.
     fn effort_range(
         &self,
         node: ElementRef<'_>,
-        joint: JointIndex,
+        driven: &FixedTendon,
         control: &AffineControl,
     ) -> Parsed<[f64; 2]> {
         let scaled = |[a, b]: [f64; 2], factor: f64| match factor == 0.0 {
             true => [0.0; 2],
             false => [(a * factor).min(b * factor), (a * factor).max(b * factor)],
-        };
-        let within = |[a, b]: [f64; 2], [lower, upper]: [f64; 2]| {
-            [a.clamp(lower, upper), b.clamp(lower, upper)]
         };
         let given = self.limits(node, "forcelimited", "forcerange")?;
         let given = given.filter(|[lower, upper]| lower < upper);
@@ -348,15 +369,22 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         {
             range = within(range, scaled(control.control_range, control.gear * gain));
         }
-        if let Some((of_joint, _)) = self.effort_ranges.get(&joint)
-            && of_joint[0] < of_joint[1]
-        {
-            range = within(range, *of_joint);
+        let first = driven
+            .joints
+            .first()
+            .map_or(1.0, |(_, coefficient)| *coefficient);
+        for (joint, coefficient) in &driven.joints {
+            if let Some((of_joint, _)) = self.effort_ranges.get(joint)
+                && of_joint[0] < of_joint[1]
+            {
+                range = within(range, scaled(*of_joint, first / coefficient));
+            }
         }
         Ok(range)
     }
 
-    /// Warns about limits of the effort at a joint that has several actuators.
+    /// Warns about limits of the effort at a joint that has several actuators, or whose actuator
+    /// has several joints.
     fn check_effort_ranges(&self) {
         let motors = self.target.plant.actuators();
         for (joint, (_, node)) in &self.effort_ranges {
@@ -364,6 +392,18 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 let mut others = motor.coupled_joints().iter();
                 motor.joint() == *joint || others.any(|(other, _)| other == joint)
             };
+            let is_shared = |motor: &&JointActuator| !motor.coupled_joints().is_empty();
+            if motors
+                .iter()
+                .filter(|motor| drives(motor))
+                .any(|motor| is_shared(&motor))
+            {
+                node.warning_at(
+                    "actuatorfrcrange",
+                    "'actuatorfrcrange' of <joint> limits the effort of a tendon's actuator at all \
+                     joints of the tendon, and not at this joint alone",
+                );
+            }
             if motors.iter().filter(|motor| drives(motor)).count() > 1 {
                 node.warning_at(
                     "actuatorfrcrange",

@@ -44,6 +44,25 @@ fn set_muscle_parameters(attributes: &mut Vec<Attribute>) {
     }));
 }
 
+/// Attributes of which a class inherits the numbers that it does not give itself.
+const COMPLETED: [&str; 7] = [
+    "biasprm", "friction", "gainprm", "gear", "size", "solimp", "solref",
+];
+
+/// Appends the numbers that attributes lack, as far as an enclosing class has them.
+fn complete_numbers(attributes: &mut [Attribute], enclosing: &[Attribute]) {
+    let short = |a: &&mut Attribute| COMPLETED.contains(&&*a.name);
+    for own in attributes.iter_mut().filter(short) {
+        let given = own.value.split_whitespace().count();
+        let inherited = enclosing.iter().find(|a| a.name == own.name);
+        let words = inherited.map(|a| a.value.split_whitespace().skip(given));
+        for word in words.into_iter().flatten() {
+            own.value.push(' ');
+            own.value.push_str(word);
+        }
+    }
+}
+
 /// Attributes by element; nested classes share those that they do not change.
 type ClassAttributes = BTreeMap<String, Arc<[Attribute]>>;
 
@@ -108,8 +127,12 @@ impl DefaultClasses {
         for element in elements {
             let base = if inherits { Some(class) } else { around };
             let base = base.and_then(|base| self.get(base, element.tag()));
-            let attributes = overlay(element.own(), base.unwrap_or_default());
+            let base = base.unwrap_or_default();
+            let attributes = overlay(element.own(), base);
             let mut attributes: Vec<Attribute> = attributes.cloned().collect();
+            if inherits {
+                complete_numbers(&mut attributes, base);
+            }
             if inherits && element.tag() == "muscle" {
                 set_muscle_parameters(&mut attributes);
             }

@@ -141,20 +141,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let joint1 = joint1
             .map(|name| self.joint(node, "joint2", name))
             .transpose()?;
-        let numbers = node.numbers("polycoef")?.unwrap_or_default();
-        if numbers.len() > 5 {
-            let message = format!(
-                "'polycoef' must have at most 5 numbers, got {}",
-                numbers.len()
-            );
-            return Err(node.error_at("polycoef", message));
-        }
-        let mut coefficients = LINEAR;
-        coefficients[..numbers.len()].copy_from_slice(&numbers);
         Ok(EqualityKind::Joint {
             joint0,
             joint1,
-            coefficients,
+            coefficients: read_polycoef(node)?,
         })
     }
 
@@ -223,17 +213,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             });
             found.transpose()
         };
+        if node.own_text("tendon1").is_none() {
+            return Err(node.error("<tendon> of <equality> has no attribute 'tendon1'"));
+        }
         let (Ok(Some(first)), Ok(second)) = (tendon("tendon1"), tendon("tendon2")) else {
             return Ok(None);
         };
-        let mut coefficients = LINEAR;
-        for (own, given) in coefficients
-            .iter_mut()
-            .zip(node.numbers("polycoef")?.unwrap_or_default())
-        {
-            *own = given;
-        }
-        let [constant, ratio, curved @ ..] = coefficients;
+        let [constant, ratio, curved @ ..] = read_polycoef(node)?;
         if second.is_some() && curved != [0.0; 3] {
             node.ignored("the polynomial must be linear");
             return Ok(None);
@@ -349,4 +335,19 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             ..tendon_constraint(&[(joint0, 1.0)])
         }))
     }
+}
+
+/// Reads the coefficients of the polynomial of an equality.
+fn read_polycoef(node: ElementRef<'_>) -> Parsed<[f64; 5]> {
+    let numbers = node.numbers("polycoef")?.unwrap_or_default();
+    if numbers.len() > 5 {
+        let message = format!(
+            "'polycoef' must have at most 5 numbers, got {}",
+            numbers.len()
+        );
+        return Err(node.error_at("polycoef", message));
+    }
+    let mut coefficients = LINEAR;
+    coefficients[..numbers.len()].copy_from_slice(&numbers);
+    Ok(coefficients)
 }

@@ -40,6 +40,14 @@ const IGNORED_AS_IN_MUJOCO: [(&str, &str); 8] = [
     ("solreflimit", OWN_LIMITS),
     ("user", "user data is not supported"),
 ];
+/// Further attributes of free joints that are ignored where a file is read as by MuJoCo.
+const IGNORED_IN_FREE: [(&str, &str); 4] = [
+    ("frictionloss", NO_JOINT),
+    ("springdamper", NO_JOINT),
+    ("springref", NO_JOINT),
+    ("stiffness", NO_JOINT),
+];
+const NO_JOINT: &str = "free bodies have no joint until the plant is finalized";
 const OWN_FRICTION: &str = "dry friction of the plant is as stiff as its time step allows";
 
 /// Returns true for a free joint, which has six degrees of freedom.
@@ -95,10 +103,16 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     fn check_free(&self, node: ElementRef<'_>) {
         if node.tag() == "joint" {
-            node.ignore_attributes(&IGNORED);
+            match self.document.main_compiler().as_drake() {
+                true => node.ignore_attributes(&IGNORED),
+                false => {
+                    node.ignore_attributes(&IGNORED_AS_IN_MUJOCO);
+                    node.ignore_attributes(&IGNORED_IN_FREE);
+                }
+            }
             for (name, why) in [
-                ("damping", "free joints have none"),
-                ("armature", "free joints have none"),
+                ("damping", NO_JOINT),
+                ("armature", NO_JOINT),
                 ("range", "free joints have no limits"),
             ] {
                 if node.text(name).is_some() {

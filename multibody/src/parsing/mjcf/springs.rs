@@ -5,6 +5,8 @@ use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{ForceElement, Joint, JointIndex, JointKind};
 
+const NO_SPRINGS: &str = "ball joints have no springs";
+
 /// Returns the joint with the armature and the dry friction of its element.
 pub(super) fn with_passive_forces(
     node: ElementRef<'_>,
@@ -70,7 +72,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 stiffness,
             },
             _ => {
-                const NO_SPRINGS: &str = "ball joints have no springs";
                 node.ignore_attributes(&[
                     ("stiffness", NO_SPRINGS),
                     ("springdamper", NO_SPRINGS),
@@ -103,13 +104,25 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         } in std::mem::take(&mut self.spring_dampers)
         {
             let single = self.target.plant.check_single("springdamper", &[joint]);
-            let inertia = single
-                .ok()
-                .and_then(|()| inertia.while_others_move(joint))
-                .unwrap_or(0.0);
+            let inertia = match single {
+                Ok(()) => inertia.while_others_move(joint),
+                Err(_) => {
+                    node.ignore_attributes(&[("springdamper", NO_SPRINGS)]);
+                    continue;
+                }
+            };
+            let Some(inertia) = inertia.filter(|inertia| inertia.is_finite()) else {
+                node.warning_at(
+                    "springdamper",
+                    "attribute 'springdamper' of <joint> is ignored: it is relative to the inertia \
+                     of the joint, which must be positive while all others move; give the bodies \
+                     around it mass, or the joints armature",
+                );
+                continue;
+            };
             let stiffness = inertia / (time * time * ratio * ratio);
             // Errors were reported.
-            if self.push_spring(node, joint, rest, stiffness).is_ok() && inertia > 0.0 {
+            if self.push_spring(node, joint, rest, stiffness).is_ok() {
                 let damping = [2.0 * inertia / time];
                 let set = self.target.plant.set_joint_damping(joint, &damping);
                 if let Err(error) = set {

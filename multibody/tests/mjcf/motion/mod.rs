@@ -92,7 +92,7 @@ impl<'a> Motion<'a> {
         let mut model = load(&folder().join(format!("{set}/{name}.xml")), time_step);
         let said: Vec<String> = model.diagnostics.iter().map(|d| d.to_string()).collect();
         let known = [
-            "keyframes hold positions and controls only",
+            "keyframes hold neither velocities nor poses",
             "as stiff as its time step allows",
         ];
         let new = |text: &&String| !known.iter().any(|known| text.contains(known));

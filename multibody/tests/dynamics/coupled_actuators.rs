@@ -1,0 +1,146 @@
+//! Actuators that drive several joints: closed forms with locks, derivatives and sleep.
+
+use super::sleds::{DT, MASS, add_actuator, sleds};
+use tarragon_framework::AutoDiff;
+use tarragon_framework::prelude::*;
+use tarragon_multibody::*;
+
+const KP: f64 = 4e4;
+const KV: f64 = 20.0;
+/// Effort at the second sled per effort at the first.
+const RATIO: f64 = -0.5;
+
+fn servo() -> AffineControl {
+    AffineControl {
+        gain: [KP, 0.0, 0.0],
+        bias: [0.0, -KP, -KV],
+        ..AffineControl::motor()
+    }
+}
+
+fn coupled(sleep: Option<SleepSettings>) -> (Diagram<f64>, Block<MultibodyPlant>) {
+    sleds(
+        |rail| rail,
+        |plant, [first, second]| {
+            let actuator = add_actuator(plant, first, servo());
+            plant.couple_actuator(actuator, &[(second, RATIO)]).unwrap();
+            plant.set_sleep_settings(sleep).unwrap();
+        },
+    )
+}
+
+/// Velocities after a step from rest with locks, as a function of positions and control.
+fn step<T: Scalar>(
+    diagram: &Diagram<T>,
+    (plant, ports): (&MultibodyPlant, &MultibodyPlantPorts<T>),
+    [q0, q1, u]: [T; 3],
+    locked: [bool; 2],
+) -> Vec<T> {
+    let mut context = diagram.default_context();
+    plant.set_positions(ports, &mut context, &[q0, q1]).unwrap();
+    for ((joint, _), locked) in plant.joints().zip(locked) {
+        plant
+            .set_joint_locked(ports, &mut context, joint, locked)
+            .unwrap();
+    }
+    let port = ports.dynamics().unwrap().actuation();
+    context.fix(port, vec![u]).unwrap();
+    let mut sim = Simulator::new(diagram, context).unwrap();
+    sim.advance_to(DT).unwrap();
+    plant.velocities(ports, sim.context()).unwrap()
+}
+
+/// A stiff servo acts at the end of the step on the joints that are not locked. Without the
+/// implicit step, the velocity would be ten times as large.
+#[test]
+fn locked_joints_leave_the_others_to_the_servo() {
+    let (diagram, plant) = coupled(None);
+    let dual = diagram.to_scalar::<AutoDiff>().unwrap();
+    let ports = dual.ports(&plant).unwrap();
+    let x = [0.02, 0.03, 0.05];
+    let lifted = [0, 1, 2].map(|k: usize| AutoDiff::variable(x[k], k));
+    for locked in [[false, false], [true, false], [false, true]] {
+        let moments = [1.0, RATIO];
+        let free = |k: usize| if locked[k] { 0.0 } else { moments[k] };
+        // The actuator has the inertia and the rate of the sleds that move.
+        let squared = free(0) * free(0) + free(1) * free(1);
+        let per_effort = DT / (MASS + DT * squared * (KV + DT * KP));
+        let effort = KP * (x[2] - x[0] - RATIO * x[1]);
+        let found = step(&diagram, (plant.system(), &plant), x, locked);
+        let with_derivatives = step(&dual, (plant.system(), &ports), lifted, locked);
+        for k in 0..2 {
+            let expected = per_effort * effort * free(k);
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-11 * effort * per_effort;
+            assert!(
+                near(found[k], expected),
+                "{locked:?}: {found:?}, {expected}"
+            );
+            let v = &with_derivatives[k];
+            assert!(near(v.re, expected), "{locked:?}: {v:?}");
+            for (i, slope) in [-KP, -KP * RATIO, KP].into_iter().enumerate() {
+                let expected = per_effort * slope * free(k);
+                let error = (v.eps[i] - expected).abs();
+                assert!(
+                    error <= 1e-9 * KP * per_effort,
+                    "{locked:?} {i}: {v:?}, {expected}"
+                );
+            }
+        }
+    }
+    let none = step(&diagram, (plant.system(), &plant), x, [true; 2]);
+    assert_eq!(none, [0.0; 2]);
+}
+
+/// Sleds that an actuator connects fall asleep together, and another control wakes both.
+#[test]
+fn controls_wake_all_joints_of_an_actuator() {
+    let settings = SleepSettings {
+        time: 0.01,
+        ..SleepSettings::default()
+    };
+    let (diagram, plant) = coupled(Some(settings));
+    let (awake, awake_plant) = coupled(None);
+    let run = |diagram: &Diagram<f64>, plant: &Block<MultibodyPlant>| {
+        let mut context = diagram.default_context();
+        let port = plant.dynamics().unwrap().actuation();
+        context.fix(port, vec![0.0]).unwrap();
+        let mut sim = Simulator::new(diagram, context).unwrap();
+        sim.advance_to(0.1).unwrap();
+        sim.context_mut().fix(port, vec![0.3]).unwrap();
+        sim.advance_to(0.1 + 3.0 * DT).unwrap();
+        plant.system().velocities(plant, sim.context()).unwrap()
+    };
+    let found = run(&diagram, &plant);
+    assert!(found[0] > 0.1 && found[1] < -0.05, "{found:?}");
+    assert_eq!(found, run(&awake, &awake_plant));
+}
+
+#[test]
+fn errors_of_coupled_joints_name_the_actuator() {
+    let mut plant = MultibodyPlant::new(DT).unwrap();
+    let instance = ModelInstanceIndex::DEFAULT;
+    let bodies = ["a", "b"].map(|name| {
+        let body = plant.add_rigid_body(name, instance, SpatialInertia::zero());
+        body.unwrap()
+    });
+    let axis = nalgebra::Vector3::x();
+    let rail = Joint::prismatic("rail", BodyIndex::WORLD, bodies[0], axis).unwrap();
+    let rail = plant.add_joint(rail).unwrap();
+    let ball = Joint::ball_rpy("ball", BodyIndex::WORLD, bodies[1]);
+    let ball = plant.add_joint(ball).unwrap();
+    let actuator = add_actuator(&mut plant, rail, servo());
+    for (others, why) in [
+        ((ball, 1.0), "joint 'ball' must have one position, got 3"),
+        (
+            (rail, 1.0),
+            "its joints must be different, got 'rail' twice",
+        ),
+    ] {
+        let error = plant.couple_actuator(actuator, &[others]).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.starts_with("actuator 'puller'") && error.contains(why),
+            "{error}"
+        );
+    }
+}
