@@ -117,7 +117,7 @@ impl XacroTree {
         });
         self.nodes.len() as TreeIndex - 1
     }
-    /// Adds an empty text.
+    /// Adds a text that no file has.
     pub(super) fn add_text(&mut self, text: &str) -> TreeIndex {
         let text = PlacedText {
             text: text.into(),
@@ -296,7 +296,7 @@ impl XacroTree {
         (nodes, bytes)
     }
 
-    /// Removes the comments right before a node, up to an empty line. `stop` is the empty text that
+    /// Removes the comments right before a node, up to an empty line. `stop` is the blank text that
     /// marks the end of what has been processed.
     pub(super) fn remove_comments_before(&mut self, node: TreeIndex, stop: TreeIndex) {
         let next = self.next(node);
