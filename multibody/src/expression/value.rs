@@ -303,7 +303,7 @@ impl PyRange {
         };
         let distance = number.abs_diff(self.start);
         let step = self.step.unsigned_abs();
-        (!beyond && distance % step == 0).then(|| distance / step)
+        (!beyond && distance.is_multiple_of(step)).then(|| distance / step)
     }
 }
 

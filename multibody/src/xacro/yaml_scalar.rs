@@ -38,10 +38,8 @@ fn are(text: &str, condition: fn(u8) -> bool) -> bool {
 /// Returns whether parts with `:` between them are numbers below 60, except for the first, which
 /// is any number.
 fn is_base_60(text: &str) -> bool {
-    let is_below_60 = |part: &str| match part.as_bytes() {
-        [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9'] => true,
-        _ => false,
-    };
+    let is_below_60 =
+        |part: &str| matches!(part.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
     text.split_once(':')
         .is_some_and(|(first, rest)| is_digits(first) && rest.split(':').all(is_below_60))
 }
