@@ -5,7 +5,10 @@ use std::path::{Component, Path, PathBuf};
 /// Maximum number of files.
 const MAX_FILES: usize = 1000;
 
-/// Returns the files that match a pattern with `*`, `?` and `[...]`, sorted; the error is a message.
+/// Returns the files that match a pattern with `*`, `?` and `[...]`, sorted.
+///
+/// # Errors
+/// Returns a message if too many files match.
 pub(super) fn files(whole: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = vec![PathBuf::new()];
     for part in whole.components() {

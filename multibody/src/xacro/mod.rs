@@ -74,7 +74,7 @@ pub struct XacroExpansion {
     pub diagnostics: Vec<Diagnostic>,
     /// Messages of the file itself (`xacro.message(...)`, `xacro.print_location()`).
     pub messages: Vec<String>,
-    /// Name of the root element.
+    /// Name of the root element, without a prefix.
     pub(crate) root: String,
     pub(crate) origins: TextOrigins,
 }
@@ -83,8 +83,8 @@ pub struct XacroExpansion {
 /// `$(find package)` is looked up in `packages` and in the package that the file belongs to.
 ///
 /// Unlike `xacro`, it resolves `$(dirname)` to the directory of the file at hand, accepts numbers
-/// as values of `<xacro:attribute>`, refuses what would not be XML, and writes no banner at the top.
-/// Expressions are those of Python without lambdas, sets, f-strings, complex numbers and whole
+/// as values of `<xacro:attribute>`, refuses what would not be XML, and writes no banner at the
+/// top. Expressions are those of Python without lambdas, sets, f-strings, complex numbers and whole
 /// numbers of more than 127 bits; `math.erf`, `erfc`, `gamma` and `lgamma` may differ in the last
 /// digits. In YAML files, dates are texts, and tags other than units and those of numbers and texts
 /// are errors. Depth, size and work are bounded, and so is the number of files that a pattern
@@ -142,7 +142,8 @@ fn expand_here(
         .expand_document(path, bytes)
         .map_err(|e| e.diagnostic)?;
     let root = expander.tree.first_element(document);
-    let root = root.map_or("", |root| expander.tree.tag(root)).to_string();
+    let root = root.map_or("", |root| expander.tree.tag(root));
+    let root = root.rsplit(':').next().unwrap_or("").to_string();
     let files = std::mem::take(&mut expander.files);
     let written = write::write(document, &expander.tree, files);
     let Some((text, origins)) = written else {

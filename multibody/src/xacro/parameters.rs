@@ -19,7 +19,7 @@ pub(super) fn parameters(text: &str) -> Result<Vec<MacroParameter>, String> {
     while at < end {
         if let Some((parameter, next)) = text.with_default(at) {
             parameters.push(parameter);
-            // What follows a line break after a default is lost, as in xacro.
+            // As in xacro, a line break after a default ends the parameters.
             let line_break = text.chars[next..end].iter().position(|c| *c == '\n');
             (at, end) = (next, line_break.map_or(end, |i| next + i));
             continue;

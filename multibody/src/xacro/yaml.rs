@@ -37,12 +37,13 @@ enum OpenContent {
     },
 }
 
-/// What the next value of a dictionary belongs to.
+/// Role of the next value of a dictionary.
 enum OpenKey {
-    /// None: it is a key.
+    /// A key.
     Missing,
+    /// The value of this key.
     Known(PyValue),
-    /// The key `<<`.
+    /// The value of the key `<<`.
     Merge,
 }
 
