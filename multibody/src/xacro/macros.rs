@@ -211,6 +211,9 @@ impl XacroExpander<'_> {
         place: OriginPlace,
     ) -> XacroResult<()> {
         self.warn_if_global(name, place);
+        // Scopes remain until the end, so that the number of parameters of all calls is bounded.
+        let counted = self.spend(8);
+        counted.map_err(|e| self.error(place, e.message))?;
         let value = literal_value(value).map_err(|e| self.error(place, e.message))?;
         let bindings = &mut self.scopes.scope_mut(scopes.properties).bindings;
         bindings.insert(name.into(), Binding::Value(value));

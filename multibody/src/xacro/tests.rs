@@ -149,6 +149,9 @@ fn endless_and_huge_expansions_are_errors() {
         .collect();
     let chain = chain + "<x v='${p0}'/>";
     let deep = "<a>".repeat(3000) + &"</a>".repeat(3000);
+    let parameters: String = (0..1000).map(|i| format!("p{i}:=1 ")).collect();
+    let calls =
+        format!("<xacro:macro name='m' params='{parameters}'/>") + &"<xacro:m/>".repeat(3000);
     for (body, message) in [
         (
             "<xacro:macro name='m'><xacro:m/></xacro:macro><xacro:m/>",
@@ -158,6 +161,7 @@ fn endless_and_huge_expansions_are_errors() {
         (&laughs, "a text must have at most"),
         (&chain, "must be at most 200 in a row"),
         (&deep, "nested deeper than"),
+        (&calls, "must take at most"),
         (
             "<x v='${&apos;a&apos; * 10 ** 9}'/>",
             "a text must have at most",

@@ -195,6 +195,12 @@ impl XacroTree {
             }
         }
     }
+    /// Replaces all attributes of an element.
+    pub(super) fn set_attributes(&mut self, node: TreeIndex, new: Vec<PlacedAttribute>) {
+        if let NodeContent::Element { attributes, .. } = self.content_mut(node) {
+            *attributes = new;
+        }
+    }
     pub(super) fn remove_attribute(&mut self, node: TreeIndex, name: &str) {
         if let NodeContent::Element { attributes, .. } = self.content_mut(node) {
             attributes.retain(|a| a.name != name);
