@@ -220,6 +220,9 @@ impl Evaluator<'_> {
                 PyValue::list(lines.collect())
             }
             _ => {
+                if let Some(PyValue::Str(set)) = plain.first() {
+                    self.host.spend(set.len())?;
+                }
                 let set = match plain.first() {
                     None | Some(PyValue::None) => None,
                     Some(_) => Some(part(0)?.chars().collect::<BTreeSet<char>>()),

@@ -1,6 +1,7 @@
 //! Parameters of macros: `a b:=1 c:=^|${d} *block`.
 
 use super::scopes::MacroParameter;
+use std::collections::HashMap;
 
 /// Maximum length of the parameters of a macro (bytes).
 const MAX_PARAMETERS: usize = 10_000;
@@ -36,7 +37,22 @@ pub(super) fn parameters(text: &str) -> Result<Vec<MacroParameter>, String> {
             default: None,
         });
     }
+    share_defaults(&mut parameters);
     Ok(parameters)
+}
+
+/// Gives all parameters of one name the last default among them, as in xacro.
+fn share_defaults(parameters: &mut [MacroParameter]) {
+    let with_default = parameters
+        .iter()
+        .filter(|p| p.forwards || p.default.is_some());
+    let last: HashMap<String, MacroParameter> =
+        with_default.map(|p| (p.name.clone(), p.clone())).collect();
+    for parameter in parameters {
+        if let Some(last) = last.get(&parameter.name) {
+            *parameter = last.clone();
+        }
+    }
 }
 
 /// A text of parameters, with the ends of the defaults that may start at each character. They are
@@ -198,6 +214,7 @@ mod tests {
         assert_eq!(parse("a:=^'x' b:=^c"), ["a^='x'", "b^=c"]);
         assert_eq!(parse("a:=1\nb c\nd"), ["a=1", "b=-", "c=-"]);
         assert_eq!(parse("a\nb:=2"), ["a=-", "b=2"]);
+        assert_eq!(parse("a:=1 b a:=^|2 a"), ["a^=2", "b=-", "a^=2", "a^=2"]);
     }
 
     #[test]
