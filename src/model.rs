@@ -23,6 +23,18 @@ pub(crate) struct ModelArgs {
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct Options {
+    #[command(flatten)]
+    source: SourceOptions,
+    /// Reading of MJCF files where Drake's differs from MuJoCo's; `auto` is Drake's for files of
+    /// which Drake reads all that determines bodies.
+    #[arg(long, value_enum, default_value_t)]
+    mjcf_semantics: MjcfReading,
+}
+
+/// Options for reading files of any format, xacro included.
+#[derive(clap::Args)]
+#[group(skip)]
+pub(crate) struct SourceOptions {
     /// Package that the model refers to, as NAME=DIR, or a directory to search for packages; may be
     /// repeated.
     #[arg(long)]
@@ -33,10 +45,6 @@ pub(crate) struct Options {
     /// Treats warnings as errors, including those about things missing from a picture.
     #[arg(long)]
     strict: bool,
-    /// Reading of MJCF files where Drake's differs from MuJoCo's; `auto` is Drake's for files of
-    /// which Drake reads all that determines bodies.
-    #[arg(long, value_enum, default_value_t)]
-    mjcf_semantics: MjcfReading,
     /// Argument of xacro files, as NAME=VALUE or NAME:=VALUE; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     xacro_arg: Vec<String>,
@@ -63,19 +71,18 @@ impl ModelArgs {
         scene_graph: &mut SceneGraph,
     ) -> Result<(), Box<dyn Error>> {
         let models = std::slice::from_ref(&self.model);
-        self.options.load(models, plant, scene_graph)
+        self.options.load(models, plant, scene_graph).map(|_| ())
     }
 }
 
 impl Options {
     /// Adds the packages to the parser, and makes it strict if requested.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
-        self.configure_packages(parser.package_map_mut())?;
-        for argument in &self.xacro_arg {
-            let (name, value) = xacro_argument(argument).map_err(|e| format!("--xacro-arg {e}"))?;
+        self.source.configure_packages(parser.package_map_mut())?;
+        for (name, value) in self.source.xacro_arguments(&[])? {
             parser.set_xacro_argument(name, value);
         }
-        parser.set_strict_parsing(self.strict);
+        parser.set_strict_parsing(self.source.strict);
         parser.set_mjcf_semantics(match self.mjcf_semantics {
             MjcfReading::Auto => MjcfSemantics::Auto,
             MjcfReading::Drake => MjcfSemantics::Drake,
@@ -84,75 +91,36 @@ impl Options {
         Ok(())
     }
 
-    /// Adds the packages to a map.
-    fn configure_packages(&self, packages: &mut PackageMap) -> Result<(), Box<dyn Error>> {
-        if let Some(file) = &self.packages {
-            add_packages(packages, file)?;
-        }
-        for package in &self.package {
-            packages
-                .add_argument(package)
-                .map_err(|e| format!("--package {e}"))?;
-        }
-        Ok(())
-    }
-
-    /// Expands a xacro file with arguments like NAME:=VALUE, those of `--xacro-arg` among them.
-    /// Warnings go to standard error.
-    pub(crate) fn expand(
-        &self,
-        file: &Path,
-        arguments: &[String],
-    ) -> Result<XacroExpansion, Box<dyn Error>> {
-        let mut packages = PackageMap::new();
-        self.configure_packages(&mut packages)?;
-        let all = self.xacro_arg.iter().chain(arguments);
-        let all: BTreeMap<String, String> =
-            all.map(|a| xacro_argument(a)).collect::<Result<_, _>>()?;
-        let expanded = xacro::expand(file, &all, &packages)?;
-        let warnings = expanded.diagnostics.iter();
-        let lines: Vec<String> = warnings
-            .map(|d| format!("{}:{}:{}: {}", d.file, d.line, d.column, d.message))
-            .collect();
-        self.report(&lines)?;
-        Ok(expanded)
-    }
-
-    /// Prints each distinct warning once; with `--strict`, any warning is an error.
+    /// Same as [`SourceOptions::report`].
     pub(crate) fn report(&self, warnings: &[String]) -> Result<(), Box<dyn Error>> {
-        let warnings: BTreeSet<&String> = warnings.iter().collect();
-        let severity = if self.strict { "error" } else { "warning" };
-        warnings.iter().for_each(|w| eprintln!("{severity}: {w}"));
-        if self.strict && !warnings.is_empty() {
-            return Err(format!("{}, with --strict", count(warnings.len(), "warning")).into());
-        }
-        Ok(())
+        self.source.report(warnings)
     }
 
-    /// Adds the models and finalizes the plant. All warnings and errors go to standard error.
+    /// Adds the models and finalizes the plant; returns the files that xacro files were made from.
+    /// All warnings and errors go to standard error.
     pub(crate) fn load(
         &self,
         models: &[PathBuf],
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
-    ) -> Result<(), Box<dyn Error>> {
-        self.add(models, plant, scene_graph)?;
+    ) -> Result<BTreeSet<PathBuf>, Box<dyn Error>> {
+        let read = self.add(models, plant, scene_graph)?;
         let files: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
         let files = files.join(", ");
         plant
             .finalize()
             .map_err(|e| format!("{files}: error: {e}"))?;
-        Ok(())
+        Ok(read)
     }
 
-    /// Adds the models to a plant that stays open for more. All warnings and errors go to standard
-    /// error.
+    /// Adds the models to a plant that stays open for more; returns the files that xacro files were
+    /// made from. All warnings and errors go to standard error.
     pub(crate) fn add(
         &self,
         models: &[PathBuf],
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
-    ) -> Result<(), Box<dyn Error>> {
+    ) -> Result<BTreeSet<PathBuf>, Box<dyn Error>> {
         let mut parser = Parser::with_scene_graph(plant, scene_graph);
         self.configure(&mut parser)?;
         let added = models.iter().try_for_each(|model| {
@@ -170,17 +138,87 @@ impl Options {
                 n => format!("{model}: {}, nothing was loaded", count(n, "error")).into(),
             });
         }
+        Ok(parser.xacro_files().clone())
+    }
+}
+
+impl SourceOptions {
+    /// Adds the packages to a map.
+    fn configure_packages(&self, packages: &mut PackageMap) -> Result<(), Box<dyn Error>> {
+        if let Some(file) = &self.packages {
+            add_packages(packages, file)?;
+        }
+        for package in &self.package {
+            packages
+                .add_argument(package)
+                .map_err(|e| format!("--package {e}"))?;
+        }
         Ok(())
+    }
+
+    /// Expands a xacro file with arguments like NAME:=VALUE, those of `--xacro-arg` among them.
+    /// Messages of the file and warnings go to standard error.
+    pub(crate) fn expand(
+        &self,
+        file: &Path,
+        arguments: &[String],
+    ) -> Result<XacroExpansion, Box<dyn Error>> {
+        let mut packages = PackageMap::new();
+        self.configure_packages(&mut packages)?;
+        let arguments = self.xacro_arguments(arguments)?;
+        let expanded = xacro::expand(file, &arguments, &packages)?;
+        for message in &expanded.messages {
+            eprintln!("{message}");
+        }
+        for warning in &expanded.diagnostics {
+            let severity = match self.strict {
+                true => Severity::Error,
+                false => warning.severity,
+            };
+            let shown = Diagnostic {
+                severity,
+                ..warning.clone()
+            };
+            eprintln!("{shown}");
+        }
+        self.check_warnings(expanded.diagnostics.len())?;
+        Ok(expanded)
+    }
+
+    /// Returns the arguments of xacro files: those of `--xacro-arg`, replaced by others.
+    fn xacro_arguments(&self, others: &[String]) -> Result<BTreeMap<String, String>, String> {
+        let option = self.xacro_arg.iter().map(|a| ("--xacro-arg", a));
+        let all = option.chain(others.iter().map(|a| ("an argument of the file", a)));
+        let split = |(what, argument): (&str, &String)| {
+            xacro_argument(argument).map_err(|e| format!("{what} {e}"))
+        };
+        all.map(split).collect()
+    }
+
+    /// Prints each distinct warning once; with `--strict`, any warning is an error.
+    pub(crate) fn report(&self, warnings: &[String]) -> Result<(), Box<dyn Error>> {
+        let warnings: BTreeSet<&String> = warnings.iter().collect();
+        let severity = if self.strict { "error" } else { "warning" };
+        warnings.iter().for_each(|w| eprintln!("{severity}: {w}"));
+        self.check_warnings(warnings.len())
+    }
+
+    /// Returns an error if there are warnings, with `--strict`.
+    fn check_warnings(&self, number: usize) -> Result<(), Box<dyn Error>> {
+        match self.strict && number > 0 {
+            true => Err(format!("{}, with --strict", count(number, "warning")).into()),
+            false => Ok(()),
+        }
     }
 }
 
 /// Splits an argument of xacro files.
 fn xacro_argument(argument: &str) -> Result<(String, String), String> {
-    let split = argument
-        .split_once(":=")
-        .or_else(|| argument.split_once('='));
+    // The value may hold any of both signs.
+    let split = argument.split_once('=');
+    let split = split.map(|(name, value)| (name.strip_suffix(':').unwrap_or(name).trim(), value));
     match split {
-        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().into(), value.into())),
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
         _ => Err(format!(
             "must be NAME=VALUE or NAME:=VALUE, got '{argument}'"
         )),

@@ -15,7 +15,7 @@ pub(crate) struct XacroArgs {
     #[arg(value_name = "NAME:=VALUE")]
     arguments: Vec<String>,
     #[command(flatten)]
-    options: model::Options,
+    options: model::SourceOptions,
     /// Prints the files that were read instead, one a line.
     #[arg(long)]
     deps: bool,

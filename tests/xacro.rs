@@ -50,6 +50,32 @@ fn models_take_arguments() {
 }
 
 #[test]
+fn values_of_arguments_may_hold_the_signs_around_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.xacro");
+    let body = "<xacro:arg name=\"a\" default=\"\"/><o v=\"$(arg a)${xacro.message('said')}\"/>";
+    let address = "http://www.ros.org/wiki/xacro";
+    let root = format!("<robot name=\"r\" xmlns:xacro=\"{address}\">{body}</robot>");
+    std::fs::write(&file, root).unwrap();
+    let file = file.display().to_string();
+    for argument in ["a:=b=c:=d", "a=b=c:=d"] {
+        let output = run(&["xacro", &file, argument]);
+        assert!(
+            text(output.stdout).contains("<o v=\"b=c:=d\"/>"),
+            "{argument}"
+        );
+        assert_eq!(text(output.stderr), "said\n");
+    }
+    let message = text(run(&["xacro", &file, "a"]).stderr);
+    assert!(
+        message.contains("an argument of the file must be NAME=VALUE"),
+        "{message}"
+    );
+    let help = text(run(&["xacro", "--help"]).stdout);
+    assert!(!help.contains("mjcf"), "{help}");
+}
+
+#[test]
 fn mistakes_are_errors_with_a_place() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bad.xacro");

@@ -19,6 +19,8 @@ use tarragon::visualization::{
 pub(super) struct Loaded {
     plant: MultibodyPlant,
     scene_graph: SceneGraph,
+    /// Files that xacro files were made from.
+    xacro_files: BTreeSet<PathBuf>,
 }
 
 /// Loads the models.
@@ -26,10 +28,15 @@ pub(super) fn load(args: &ViewArgs) -> Result<Loaded, Box<dyn Error>> {
     // Nothing moves by itself, but deformable bodies need a time step.
     let mut plant = MultibodyPlant::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
-    args.options
+    let xacro_files = args
+        .options
         .load(&args.models, &mut plant, &mut scene_graph)?;
     plant.set_position_source(PositionSource::InputPort);
-    Ok(Loaded { plant, scene_graph })
+    Ok(Loaded {
+        plant,
+        scene_graph,
+        xacro_files,
+    })
 }
 
 /// Sets the positions for a time (s).
@@ -60,12 +67,17 @@ impl Session {
         args: &ViewArgs,
         positions: &BTreeMap<String, f64>,
     ) -> Result<Self, Box<dyn Error>> {
-        let Loaded { plant, scene_graph } = loaded;
+        let Loaded {
+            plant,
+            scene_graph,
+            xacro_files,
+        } = loaded;
         let swing = args.sweep.map(|period| sweep::swing(&plant, period));
         let swing = swing.transpose()?;
         let swing = swing.map(|s| Box::new(s) as Swing);
         let defaults = plant.default_positions();
-        let files = super::watch::files_of(&args.models, &scene_graph);
+        let mut files = super::watch::files_of(&args.models, &scene_graph);
+        files.extend(xacro_files);
         let params = JointSlidersParams::default();
         let sliders = JointSliders::new(meshcat.clone(), &plant, params)?;
         let q: Vec<f64> = sliders

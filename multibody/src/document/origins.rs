@@ -1,7 +1,7 @@
 //! Origins of a text that was generated from other files.
 
 /// Place in a file, for messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct OriginPlace {
     /// Index of the file among those of the origins.
     pub(crate) file: u32,

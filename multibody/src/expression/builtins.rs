@@ -2,61 +2,29 @@
 
 use super::conversions::{int, is_instance, length, needs, range, round, sum};
 use super::evaluator::{CallArguments, Evaluator};
-use super::operators::{binary, order, quotient_and_rest};
-use super::text::{literal, parse_float, text_of};
+use super::math;
+use super::operators::{binary, order, overflow, quotient_and_rest};
+use super::text::{is_type, literal, parse_float, text_of};
 use super::value::{PyEntries, PyError, PyFunction, PyResult, PyValue};
-use super::{format, math};
 use std::cmp::Ordering;
 
 /// Names of the functions.
-const BUILTINS: [&str; 25] = [
-    "abs",
-    "all",
-    "any",
-    "bool",
-    "dict",
-    "divmod",
-    "enumerate",
-    "filter",
-    "float",
-    "int",
-    "isinstance",
-    "len",
-    "list",
-    "map",
-    "max",
-    "min",
-    "ord",
-    "range",
-    "repr",
-    "reversed",
-    "round",
-    "sorted",
-    "str",
-    "sum",
-    "tuple",
+#[rustfmt::skip]
+const BUILTINS: &[&str] = &[
+    "abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "filter", "float",
+    "frozenset", "hash", "int", "isinstance", "issubclass", "len", "list", "map", "max", "min",
+    "ord", "range", "repr", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple",
+    "type", "vars", "zip",
 ];
-const MORE_BUILTINS: [&str; 5] = ["zip", "chr", "format", "pow", "type"];
 
-/// Returns a function that Python has without an import.
+/// Returns a function that Python has without an import, as far as xacro lets expressions use it;
+/// the call of some is an error.
 pub(crate) fn builtin(name: &str) -> Option<PyValue> {
-    let mut names = BUILTINS.iter().chain(&MORE_BUILTINS);
-    let found = names.find(|n| **n == name)?;
+    let found = BUILTINS.iter().find(|n| **n == name)?;
     Some(PyValue::Function(PyFunction::Builtin(found)))
 }
 
 impl Evaluator<'_> {
-    /// Returns a name of the namespace `python`.
-    pub(super) fn python_name(&mut self, name: &str) -> Option<PyValue> {
-        // The host has no such names.
-        match name {
-            "chr" | "format" | "pow" => None,
-            "True" => Some(PyValue::Bool(true)),
-            "False" => Some(PyValue::Bool(false)),
-            name => builtin(name),
-        }
-    }
-
     pub(super) fn call(&mut self, function: &PyValue, arguments: CallArguments) -> PyResult {
         match function {
             PyValue::Function(PyFunction::Builtin(name)) => {
@@ -107,7 +75,7 @@ impl Evaluator<'_> {
             let items = self.items(&arguments.plain[0])?;
             return items
                 .iter()
-                .try_fold(start, |total, x| binary("*", &total, x));
+                .try_fold(start, |total, x| binary("*", &total, x, self.host));
         }
         arguments.check(&format!("math.{name}"), 0, usize::MAX)?;
         let plain = &arguments.plain;
@@ -123,7 +91,7 @@ impl Evaluator<'_> {
                 }
                 let mut parts = vec![];
                 for (a, b) in a.iter().zip(&b) {
-                    let difference = binary("-", a, b)?;
+                    let difference = binary("-", a, b, self.host)?;
                     parts.push(difference.as_float().unwrap_or(f64::NAN));
                 }
                 Ok(PyValue::Float(math::length(&parts)))
@@ -141,7 +109,6 @@ impl Evaluator<'_> {
             "dict" => return self.dict(arguments),
             "sorted" => return self.sorted(arguments),
             "min" | "max" => return self.extreme(name, arguments),
-            "print" => return Err(PyError::unsupported("print() is unsupported")),
             "enumerate" => arguments.place(&["iterable", "start"]),
             "round" => arguments.place(&["number", "ndigits"]),
             "sum" => arguments.place(&["iterable", "start"]),
@@ -151,9 +118,9 @@ impl Evaluator<'_> {
         let (least, most) = match name {
             "bool" | "float" | "list" | "str" | "tuple" => (0, 1),
             "int" => (0, 2),
-            "round" | "sum" | "enumerate" | "format" => (1, 2),
-            "range" => (1, 3),
-            "divmod" | "isinstance" | "filter" | "pow" => (2, 2),
+            "round" | "sum" | "enumerate" => (1, 2),
+            "range" | "slice" => (1, 3),
+            "divmod" | "isinstance" | "filter" => (2, 2),
             "map" => (2, usize::MAX),
             "zip" => (0, usize::MAX),
             _ => (1, 1),
@@ -174,7 +141,7 @@ impl Evaluator<'_> {
         match name {
             "abs" => match (&first, first.as_int()) {
                 (PyValue::Float(x), _) => Ok(PyValue::Float(x.abs())),
-                (_, Some(i)) => Ok(PyValue::Int(i.saturating_abs())),
+                (_, Some(i)) => i.checked_abs().map(PyValue::Int).ok_or_else(overflow),
                 _ => Err(needs(name, "a number", &first)),
             },
             "all" | "any" => {
@@ -183,16 +150,10 @@ impl Evaluator<'_> {
                 Ok(PyValue::Bool(any == (name == "any")))
             }
             "bool" => Ok(PyValue::Bool(first.truth())),
-            "chr" => {
-                let code = u32::try_from(first.index("the argument of chr()")?).ok();
-                let c = code.and_then(char::from_u32);
-                let c = c.ok_or_else(|| needs(name, "the code of a character", &first))?;
-                Ok(PyValue::str(c.to_string()))
-            }
             "divmod" => match (first.as_int(), all[1].as_int()) {
                 (Some(_), Some(_)) => Ok(PyValue::tuple(vec![
-                    binary("//", &first, &all[1])?,
-                    binary("%", &first, &all[1])?,
+                    binary("//", &first, &all[1], self.host)?,
+                    binary("%", &first, &all[1], self.host)?,
                 ])),
                 _ => match (first.as_float(), all[1].as_float()) {
                     (Some(_), Some(0.0)) => Err(PyError::new("division by zero")),
@@ -212,9 +173,10 @@ impl Evaluator<'_> {
                     .map_or(Ok(0), |s| s.index("the start of enumerate()"))?;
                 let items = self.items(&first)?.into_iter().zip(0_i128..);
                 let pairs = items.map(|(item, i)| {
-                    PyValue::tuple(vec![PyValue::Int(start.saturating_add(i)), item])
+                    let place = start.checked_add(i).ok_or_else(overflow)?;
+                    Ok(PyValue::tuple(vec![PyValue::Int(place), item]))
                 });
-                Ok(PyValue::iterator(pairs))
+                Ok(PyValue::iterator(pairs.collect::<PyResult<Vec<_>>>()?))
             }
             "filter" => {
                 let mut kept = vec![];
@@ -238,13 +200,14 @@ impl Evaluator<'_> {
                     .map(PyValue::Float)
                     .ok_or_else(|| needs(name, "a number or a text", value)),
             },
-            "format" => {
-                let spec = all.get(1).map_or(Ok(String::new()), text_of)?;
-                format::formatted(&first, &spec).map(PyValue::str)
-            }
             "int" => int(&first, all.get(1)),
-            "isinstance" => Ok(PyValue::Bool(is_instance(&first, &all[1])?)),
-            "len" => length(&first).map(|n| PyValue::Int(n as i128)),
+            "isinstance" => Ok(PyValue::Bool(is_instance(&first, &all[1], self.host)?)),
+            "len" => {
+                if let PyValue::Str(text) = &first {
+                    self.host.spend(text.len() / 16)?;
+                }
+                length(&first).map(|n| PyValue::Int(n as i128))
+            }
             "list" => self.items(&first).map(PyValue::list),
             "map" => {
                 let sources = all[1..].iter().map(|source| self.items(source));
@@ -265,7 +228,6 @@ impl Evaluator<'_> {
                 }
                 value => Err(needs(name, "one character", value)),
             },
-            "pow" => binary("**", &first, &all[1]),
             "range" => range(&all),
             "repr" => literal(&first).map(PyValue::str),
             "reversed" => {
@@ -273,15 +235,39 @@ impl Evaluator<'_> {
                 Ok(PyValue::iterator(items.into_iter().rev()))
             }
             "round" => round(&first, all.get(1)),
+            "slice" => {
+                let parts = match &*all {
+                    [stop] => [PyValue::None, stop.clone(), PyValue::None],
+                    [start, stop] => [start.clone(), stop.clone(), PyValue::None],
+                    [start, stop, step, ..] => [start.clone(), stop.clone(), step.clone()],
+                    [] => [PyValue::None, PyValue::None, PyValue::None],
+                };
+                // Without other values, slices cannot be nested.
+                if !parts
+                    .iter()
+                    .all(|p| matches!(p, PyValue::None) || p.as_int().is_some())
+                {
+                    return Err(PyError::new("slice() must have whole numbers or None"));
+                }
+                Ok(PyValue::Slice(parts.into()))
+            }
             "str" => text_of(&first).map(PyValue::str),
             "sum" => {
                 let start = all.get(1).cloned().unwrap_or(PyValue::Int(0));
                 if matches!(start, PyValue::Str(_)) {
                     return Err(PyError::new("sum() must not have texts; use ''.join(...)"));
                 }
-                sum(start, &self.items(&first)?)
+                let items = self.items(&first)?;
+                sum(start, &items, self.host)
             }
             "tuple" => self.items(&first).map(PyValue::tuple),
+            "type" => match builtin(first.type_name()).filter(|_| is_type(first.type_name())) {
+                Some(found) => Ok(found),
+                None => Err(PyError::new(format!(
+                    "type() of a {} is unsupported",
+                    first.type_name()
+                ))),
+            },
             "zip" => {
                 let sources = all.iter().map(|source| self.items(source));
                 let sources = sources.collect::<PyResult<Vec<_>>>()?;
@@ -291,7 +277,7 @@ impl Evaluator<'_> {
                     (0..count).map(|i| PyValue::tuple(row(i))),
                 ))
             }
-            other => Err(PyError::unsupported(format!("{other}() is unsupported"))),
+            other => Err(PyError::new(format!("{other}() is unsupported"))),
         }
     }
 
@@ -302,11 +288,14 @@ impl Evaluator<'_> {
         let mut entries = PyEntries::default();
         match arguments.plain.first() {
             None => {}
-            Some(PyValue::Dict(dict)) => entries = dict.entries.borrow().clone(),
+            Some(PyValue::Dict(dict)) => {
+                self.host.spend(4 * dict.entries.borrow().len())?;
+                entries = dict.entries.borrow().clone();
+            }
             Some(pairs) => {
                 for pair in self.items(pairs)? {
                     match &*self.items(&pair)? {
-                        [key, value] => entries.insert(key.clone(), value.clone())?,
+                        [key, value] => entries.insert(key.clone(), value.clone(), self.host)?,
                         other => {
                             return Err(PyError::new(format!(
                                 "dict() must have pairs, got an item with {} parts",
@@ -318,7 +307,7 @@ impl Evaluator<'_> {
             }
         }
         for (name, value) in arguments.named {
-            entries.insert(PyValue::str(name), value)?;
+            entries.insert(PyValue::str(name), value, self.host)?;
         }
         Ok(PyValue::dict(entries))
     }
@@ -338,11 +327,11 @@ impl Evaluator<'_> {
             };
             keyed.push((by, item));
         }
-        self.host.spend(keyed.len() * 16)?;
+        let host = &mut *self.host;
         let mut failure = None;
         keyed.sort_by(|(a, _), (b, _)| {
             let (a, b) = if reverse { (b, a) } else { (a, b) };
-            order(a, b, "<").map_or_else(
+            order(a, b, "<", host).map_or_else(
                 |error| {
                     failure.get_or_insert(error);
                     Ordering::Equal
@@ -383,7 +372,7 @@ impl Evaluator<'_> {
             };
             let better = match &best {
                 None => true,
-                Some((least, _)) => order(&by, least, "<")? == Some(wanted),
+                Some((least, _)) => order(&by, least, "<", self.host)? == Some(wanted),
             };
             if better {
                 best = Some((by, item));

@@ -1,11 +1,11 @@
 //! Indices, slices, and the methods of lists, tuples and dictionaries.
 
 use super::conversions::{check_room, length, position};
-use super::evaluator::{CallArguments, Evaluator};
-use super::operators::{check_items, equal};
+use super::evaluator::{CallArguments, Evaluator, Host};
+use super::operators::{check_items, equal, overflow};
 use super::strings;
 use super::text::literal;
-use super::value::{PyError, PyList, PyResult, PyValue};
+use super::value::{PyError, PyList, PyRange, PyResult, PyValue};
 
 const LIST_METHODS: [&str; 11] = [
     "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse",
@@ -59,7 +59,7 @@ impl Evaluator<'_> {
             other => {
                 arguments.check(name, 1, 1)?;
                 let items = self.items(other)?;
-                count_or_index(&items, name, &arguments.plain[0])
+                count_or_index(&items, name, &arguments.plain[0], self.host)
             }
         }
     }
@@ -77,7 +77,8 @@ impl Evaluator<'_> {
         };
         match value {
             PyValue::Dict(dict) => {
-                let found = dict.entries.borrow().get(&index.key()?).cloned();
+                let key = index.key(self.host)?;
+                let found = dict.entries.borrow().get(&key).cloned();
                 let Some(found) = found else {
                     let known: Vec<String> = {
                         let entries = dict.entries.borrow();
@@ -94,6 +95,7 @@ impl Evaluator<'_> {
             }
             PyValue::Str(text) => match index.as_int() {
                 Some(i) => {
+                    self.host.spend(text.len() / 16)?;
                     let count = text.chars().count();
                     let c = text.chars().nth(place(i, count)?);
                     Ok(PyValue::str(c.map(String::from).unwrap_or_default()))
@@ -113,7 +115,15 @@ impl Evaluator<'_> {
                 None => wrong(index.type_name()),
             },
             PyValue::Range(range) => match index.as_int() {
-                Some(i) => Ok(PyValue::Int(range.get(place(i, range.len())?))),
+                Some(i) => {
+                    let at = match i < 0 {
+                        true => range.len().checked_sub(i.unsigned_abs()),
+                        false => Some(i.unsigned_abs()),
+                    };
+                    let at = at.filter(|at| *at < range.len());
+                    let at = at.ok_or_else(|| outside(i, range.len()))?;
+                    Ok(PyValue::Int(range.get(at)))
+                }
                 None => wrong(index.type_name()),
             },
             other => Err(PyError::new(format!(
@@ -131,41 +141,30 @@ impl Evaluator<'_> {
             let message = format!("a {} has no slices", value.type_name());
             return Err(PyError::new(message));
         }
-        let count = length(value)?;
-        let bound = |part: &PyValue| match part {
-            PyValue::None => Ok(None),
-            part => part.index("a bound of a slice").map(Some),
-        };
-        let step = bound(&parts[2])?.unwrap_or(1);
-        if step == 0 {
-            return Err(PyError::new("the step of a slice must not be zero"));
+        let picked = indices(length(value)?, parts)?;
+        // Both the members and what is picked of them are gone through.
+        let picked_count = usize::try_from(picked.len()).unwrap_or(usize::MAX);
+        match value {
+            PyValue::Range(range) => return part_of_range(range, &picked),
+            PyValue::Str(text) => {
+                self.host.spend(text.len() / 16 + picked_count)?;
+                let chars: Vec<char> = text.chars().collect();
+                let picked = (0..picked.len()).map(|i| picked.get(i) as usize);
+                let text: String = picked.filter_map(|i| chars.get(i)).collect();
+                return Ok(PyValue::str(text));
+            }
+            _ => {}
         }
-        let n = count as i128;
-        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
-        let clamp = |i: i128| {
-            let i = if i < 0 { i.saturating_add(n) } else { i };
-            i.clamp(low, high)
-        };
-        let (first, last) = if step > 0 { (low, high) } else { (high, low) };
-        let mut at = bound(&parts[0])?.map_or(first, clamp);
-        let end = bound(&parts[1])?.map_or(last, clamp);
-        let mut picked = vec![];
-        while if step > 0 { at < end } else { at > end } {
-            picked.push(at as usize);
-            at = at.saturating_add(step);
-        }
-        self.host.spend(picked.len())?;
-        if let PyValue::Str(text) = value {
-            let chars: Vec<char> = text.chars().collect();
-            let text: String = picked.iter().map(|i| chars[*i]).collect();
-            return Ok(PyValue::str(text));
-        }
-        check_items(picked.len())?;
+        check_items(picked_count)?;
         let plain = match value {
-            PyValue::List(list) => list.items.borrow().clone(),
+            PyValue::List(list) => {
+                self.host.spend(list.items.borrow().len())?;
+                list.items.borrow().clone()
+            }
             other => self.items(other)?,
         };
-        let items = picked.iter().map(|i| plain[*i].clone()).collect();
+        let picked = (0..picked.len()).map(|i| picked.get(i) as usize);
+        let items = picked.filter_map(|i| plain.get(i)).cloned().collect();
         Ok(match value {
             PyValue::Tuple(_) => PyValue::tuple(items),
             PyValue::List(list) if list.dotted => PyValue::list(items).dotted(),
@@ -186,7 +185,13 @@ impl Evaluator<'_> {
         };
         arguments.check(name, least, most)?;
         let plain = arguments.plain;
-        self.host.spend(1 + list.items.borrow().len())?;
+        // The work of each method in the number of items that it goes through or moves.
+        let count = list.items.borrow().len();
+        self.host.spend(match name {
+            "append" => 1,
+            "pop" if plain.is_empty() => 1,
+            _ => 1 + count,
+        })?;
         match name {
             "append" => {
                 check_room(&list.items.borrow())?;
@@ -194,7 +199,9 @@ impl Evaluator<'_> {
             }
             "clear" => list.items.borrow_mut().clear(),
             "copy" => return Ok(PyValue::list(list.items.borrow().clone())),
-            "count" | "index" => return count_or_index(&list.items.borrow(), name, &plain[0]),
+            "count" | "index" => {
+                return count_or_index(&list.items.borrow(), name, &plain[0], self.host);
+            }
             "extend" => {
                 let more = self.items(&plain[0])?;
                 check_items(list.items.borrow().len() + more.len())?;
@@ -217,7 +224,7 @@ impl Evaluator<'_> {
                 return Ok(items.remove(at));
             }
             "remove" => {
-                let at = position(&list.items.borrow(), &plain[0])?;
+                let at = position(&list.items.borrow(), &plain[0], self.host)?;
                 list.items.borrow_mut().remove(at);
             }
             "reverse" => list.items.borrow_mut().reverse(),
@@ -239,7 +246,12 @@ impl Evaluator<'_> {
         let PyValue::Dict(dict) = value else {
             return Ok(PyValue::None);
         };
-        self.host.spend(1 + dict.entries.borrow().len())?;
+        let count = dict.entries.borrow().len();
+        self.host.spend(match name {
+            "copy" => 4 * count,
+            "items" | "keys" | "values" | "clear" => 1 + count,
+            _ => 1,
+        })?;
         let given = match name {
             "update" => std::mem::take(&mut arguments.named),
             _ => vec![],
@@ -256,11 +268,12 @@ impl Evaluator<'_> {
             "clear" => *dict.entries.borrow_mut() = Default::default(),
             "copy" => return Ok(PyValue::dict(dict.entries.borrow().clone())),
             "get" | "setdefault" => {
-                let found = dict.entries.borrow().get(&plain[0].key()?).cloned();
+                let key = plain[0].key(self.host)?;
+                let found = dict.entries.borrow().get(&key).cloned();
                 let default = plain.get(1).cloned().unwrap_or(PyValue::None);
                 if found.is_none() && name == "setdefault" {
                     let mut entries = dict.entries.borrow_mut();
-                    entries.insert(plain[0].clone(), default.clone())?;
+                    entries.insert(plain[0].clone(), default.clone(), self.host)?;
                 }
                 return Ok(found.unwrap_or(default));
             }
@@ -277,7 +290,8 @@ impl Evaluator<'_> {
                 return view(values.collect(), "dict_values");
             }
             "pop" => {
-                let removed = dict.entries.borrow_mut().remove(&plain[0].key()?);
+                let key = plain[0].key(self.host)?;
+                let removed = dict.entries.borrow_mut().remove(&key);
                 return match removed.or_else(|| plain.get(1).cloned()) {
                     Some(value) => Ok(value),
                     None => {
@@ -291,6 +305,7 @@ impl Evaluator<'_> {
                 match plain.first() {
                     None => {}
                     Some(PyValue::Dict(other)) => {
+                        self.host.spend(4 * other.entries.borrow().len())?;
                         more.extend(other.entries.borrow().iter().cloned());
                     }
                     Some(pairs) => {
@@ -306,7 +321,7 @@ impl Evaluator<'_> {
                 more.extend(given.map(|(name, value)| (PyValue::str(name), value)));
                 check_items(dict.entries.borrow().len() + more.len())?;
                 for (key, value) in more {
-                    dict.entries.borrow_mut().insert(key, value)?;
+                    dict.entries.borrow_mut().insert(key, value, self.host)?;
                 }
             }
         }
@@ -314,13 +329,53 @@ impl Evaluator<'_> {
     }
 }
 
-fn count_or_index(items: &[PyValue], name: &str, item: &PyValue) -> PyResult {
+/// Returns the indices that a slice picks out of a number of members.
+fn indices(count: usize, parts: &[PyValue; 3]) -> PyResult<PyRange> {
+    let bound = |part: &PyValue| match part {
+        PyValue::None => Ok(None),
+        part => part.index("a bound of a slice").map(Some),
+    };
+    let step = bound(&parts[2])?.unwrap_or(1);
+    if step == 0 {
+        return Err(PyError::new("the step of a slice must not be zero"));
+    }
+    let n = count as i128;
+    let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+    let clamp = |i: i128| {
+        let i = if i < 0 { i.saturating_add(n) } else { i };
+        i.clamp(low, high)
+    };
+    let (first, last) = if step > 0 { (low, high) } else { (high, low) };
+    Ok(PyRange {
+        start: bound(&parts[0])?.map_or(first, clamp),
+        stop: bound(&parts[1])?.map_or(last, clamp),
+        step,
+    })
+}
+
+/// Returns a slice of a range, which is a range too.
+fn part_of_range(range: &PyRange, picked: &PyRange) -> PyResult {
+    let member = |index: i128| {
+        let distance = range.step.checked_mul(index)?;
+        range.start.checked_add(distance)
+    };
+    let part = || {
+        Some(PyRange {
+            start: member(picked.start)?,
+            stop: member(picked.stop)?,
+            step: range.step.checked_mul(picked.step)?,
+        })
+    };
+    part().map(PyValue::Range).ok_or_else(overflow)
+}
+
+fn count_or_index(items: &[PyValue], name: &str, item: &PyValue, host: &mut dyn Host) -> PyResult {
     if name == "index" {
-        return position(items, item).map(|i| PyValue::Int(i as i128));
+        return position(items, item, host).map(|i| PyValue::Int(i as i128));
     }
     let mut count = 0;
     for candidate in items {
-        count += i128::from(equal(candidate, item)?);
+        count += i128::from(equal(candidate, item, host)?);
     }
     Ok(PyValue::Int(count))
 }
@@ -333,8 +388,12 @@ fn place(index: i128, count: usize) -> PyResult<usize> {
     };
     match usize::try_from(at) {
         Ok(at) if at < count => Ok(at),
-        _ => Err(PyError::new(format!(
-            "the index must be below {count}, the number of members, got {index}"
-        ))),
+        _ => Err(outside(index, count)),
     }
+}
+
+fn outside(index: i128, count: impl std::fmt::Display) -> PyError {
+    PyError::new(format!(
+        "the index must be below {count}, the number of members, got {index}"
+    ))
 }

@@ -1,6 +1,7 @@
 //! Functions of Python that call no others: conversions, rounding, lengths.
 
-use super::operators::{binary, check_items, equal};
+use super::evaluator::Host;
+use super::operators::{binary, check_items, equal, overflow};
 use super::text::{float, is_type, literal, parse_int};
 use super::value::{PyError, PyFunction, PyRange, PyResult, PyValue};
 
@@ -10,8 +11,9 @@ pub(super) fn needs(function: &str, wanted: &str, value: &PyValue) -> PyError {
 }
 
 /// Adds up numbers, in the way of Python 3.11 and older.
-pub(super) fn sum(start: PyValue, items: &[PyValue]) -> PyResult {
-    items.iter().try_fold(start, |sum, x| binary("+", &sum, x))
+pub(super) fn sum(start: PyValue, items: &[PyValue], host: &mut dyn Host) -> PyResult {
+    let mut items = items.iter();
+    items.try_fold(start, |sum, x| binary("+", &sum, x, host))
 }
 
 pub(super) fn int(value: &PyValue, base: Option<&PyValue>) -> PyResult {
@@ -68,7 +70,10 @@ pub(super) fn length(value: &PyValue) -> PyResult<usize> {
         PyValue::Tuple(items) | PyValue::View(_, items) => Ok(items.len()),
         PyValue::List(list) => Ok(list.items.borrow().len()),
         PyValue::Dict(dict) => Ok(dict.entries.borrow().len()),
-        PyValue::Range(range) => Ok(range.len()),
+        PyValue::Range(range) => usize::try_from(range.len())
+            .ok()
+            .filter(|n| isize::try_from(*n).is_ok())
+            .ok_or_else(|| PyError::new("len() must be below 2^63, got that of a longer range")),
         other => Err(needs("len", "a list, a dict or a str", other)),
     }
 }
@@ -99,15 +104,17 @@ pub(super) fn round(value: &PyValue, digits: Option<&PyValue>) -> PyResult {
         let Some(places) = digits.filter(|d| *d < 0) else {
             return Ok(PyValue::Int(i));
         };
-        let Some(unit) = u32::try_from(-places)
+        // From 10^39 on, every number of 127 bits is less than half a unit.
+        let Some(unit) = u32::try_from(places.unsigned_abs())
             .ok()
             .and_then(|p| 10_i128.checked_pow(p))
         else {
             return Ok(PyValue::Int(0));
         };
         let (down, rest) = (i.div_euclid(unit), i.rem_euclid(unit));
-        let up = rest * 2 > unit || (rest * 2 == unit && down % 2 != 0);
-        return Ok(PyValue::Int((down + i128::from(up)) * unit));
+        let up = rest > unit - rest || (rest == unit - rest && down % 2 != 0);
+        let rounded = (down + i128::from(up)).checked_mul(unit);
+        return rounded.map(PyValue::Int).ok_or_else(overflow);
     };
     match digits {
         None => int(&PyValue::Float(x.round_ties_even()), None),
@@ -126,16 +133,22 @@ pub(super) fn round(value: &PyValue, digits: Option<&PyValue>) -> PyResult {
     }
 }
 
-pub(super) fn is_instance(value: &PyValue, kind: &PyValue) -> PyResult<bool> {
-    is_instance_at(value, kind, 0)
+pub(super) fn is_instance(value: &PyValue, kind: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
+    is_instance_at(value, kind, host, 0)
 }
 
-fn is_instance_at(value: &PyValue, kind: &PyValue, depth: usize) -> PyResult<bool> {
+fn is_instance_at(
+    value: &PyValue,
+    kind: &PyValue,
+    host: &mut dyn Host,
+    depth: usize,
+) -> PyResult<bool> {
+    host.spend(1)?;
     match kind {
         PyValue::Tuple(_) if depth > 100 => Err(PyError::limit("types are nested too deep")),
         PyValue::Tuple(kinds) => {
             for kind in kinds.iter() {
-                if is_instance_at(value, kind, depth + 1)? {
+                if is_instance_at(value, kind, host, depth + 1)? {
                     return Ok(true);
                 }
             }
@@ -150,9 +163,9 @@ fn is_instance_at(value: &PyValue, kind: &PyValue, depth: usize) -> PyResult<boo
 }
 
 /// Returns the index of the first equal item.
-pub(super) fn position(items: &[PyValue], item: &PyValue) -> PyResult<usize> {
+pub(super) fn position(items: &[PyValue], item: &PyValue, host: &mut dyn Host) -> PyResult<usize> {
     for (i, candidate) in items.iter().enumerate() {
-        if equal(candidate, item)? {
+        if equal(candidate, item, host)? {
             return Ok(i);
         }
     }

@@ -1,5 +1,6 @@
 //! Evaluation of expressions.
 
+use super::builtins::builtin;
 use super::evaluator::{CallArguments, Evaluator};
 use super::operators::{binary, check_items, compare, unary};
 use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop};
@@ -29,10 +30,25 @@ impl Evaluator<'_> {
             ExprKind::Dict(entries) => {
                 let mut dict = PyEntries::default();
                 for (key, value) in entries {
-                    dict.insert(self.value(key)?, self.value(value)?)?;
+                    let key = key.as_ref().map(|key| self.value(key)).transpose()?;
+                    match (key, self.value(value)?) {
+                        (Some(key), value) => dict.insert(key, value, self.host)?,
+                        (None, PyValue::Dict(more)) => {
+                            for (key, value) in more.entries.borrow().iter() {
+                                self.host.spend(1)?;
+                                dict.insert(key.clone(), value.clone(), self.host)?;
+                            }
+                        }
+                        (None, other) => {
+                            let found = other.type_name();
+                            let message = format!("'**' must be followed by a dict, got a {found}");
+                            return Err(PyError::new(message));
+                        }
+                    }
                 }
                 Ok(PyValue::dict(dict))
             }
+            ExprKind::Starred(_) => Err(PyError::new("'*' must be within a list or a tuple")),
             ExprKind::Attribute(value, name) => {
                 let value = self.value(value)?;
                 self.attribute(&value, name)
@@ -62,9 +78,9 @@ impl Evaluator<'_> {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 match (*operator, &left) {
                     ("%", PyValue::Str(template)) => {
-                        format::percent(template, &right).map(PyValue::str)
+                        format::percent(template, &right, self.host).map(PyValue::str)
                     }
-                    (operator, left) => binary(operator, left, &right),
+                    (operator, left) => binary(operator, left, &right, self.host),
                 }
             }
             ExprKind::Logic(operator, left, right) => {
@@ -78,7 +94,7 @@ impl Evaluator<'_> {
                 let mut left = self.value(first)?;
                 for (operator, right) in rest {
                     let right = self.value(right)?;
-                    if !compare(operator, &left, &right)? {
+                    if !compare(operator, &left, &right, self.host)? {
                         return Ok(PyValue::Bool(false));
                     }
                     left = right;
@@ -99,7 +115,7 @@ impl Evaluator<'_> {
                     ComprehensionKind::Dict => {
                         let mut dict = PyEntries::default();
                         for (key, value) in found {
-                            dict.insert(key, value.unwrap_or(PyValue::None))?;
+                            dict.insert(key, value.unwrap_or(PyValue::None), self.host)?;
                         }
                         Ok(PyValue::dict(dict))
                     }
@@ -115,11 +131,23 @@ impl Evaluator<'_> {
     }
 
     fn values(&mut self, exprs: &[Expr]) -> PyResult<Vec<PyValue>> {
-        exprs.iter().map(|expr| self.value(expr)).collect()
+        let mut values = vec![];
+        for expr in exprs {
+            match &expr.kind {
+                ExprKind::Starred(items) => {
+                    let items = self.value(items)?;
+                    values.extend(self.items(&items)?);
+                    check_items(values.len())?;
+                }
+                _ => values.push(self.value(expr)?),
+            }
+        }
+        Ok(values)
     }
 
     fn name(&mut self, name: &str) -> PyResult {
         check_name(name)?;
+        self.host.spend(self.variables.len() / 8)?;
         if let Some((_, value)) = self.variables.iter().rev().find(|(n, _)| n == name) {
             return Ok(value.clone());
         }
@@ -181,6 +209,7 @@ impl Evaluator<'_> {
                 Argument::Unpacked(expr) => {
                     let value = self.value(expr)?;
                     values.plain.extend(self.items(&value)?);
+                    check_items(values.plain.len())?;
                 }
                 Argument::UnpackedNames(expr) => {
                     let PyValue::Dict(dict) = self.value(expr)? else {
@@ -207,9 +236,12 @@ impl Evaluator<'_> {
         match value {
             PyValue::Namespace(PyNamespace::Math) => math::name(name)
                 .ok_or_else(|| PyError::new(format!("name 'math.{name}' is not defined"))),
-            PyValue::Namespace(PyNamespace::Python) => self
-                .python_name(name)
-                .ok_or_else(|| PyError::new(format!("name 'python.{name}' is not defined"))),
+            PyValue::Namespace(PyNamespace::Python) => match name {
+                "True" => Ok(PyValue::Bool(true)),
+                "False" => Ok(PyValue::Bool(false)),
+                name => builtin(name)
+                    .ok_or_else(|| PyError::new(format!("name 'python.{name}' is not defined"))),
+            },
             PyValue::Namespace(PyNamespace::Host(namespace)) => {
                 let found = self.host.attribute(*namespace, name)?;
                 found.ok_or_else(|| PyError::new(format!("name '{name}' is not defined")))
@@ -218,11 +250,8 @@ impl Evaluator<'_> {
                 Ok(PyValue::Method(Rc::new((value.clone(), name.into()))))
             }
             PyValue::Dict(dict) if dict.dotted => {
-                let found = dict
-                    .entries
-                    .borrow()
-                    .get(&PyValue::str(name).key()?)
-                    .cloned();
+                let key = PyValue::str(name).key(self.host)?;
+                let found = dict.entries.borrow().get(&key).cloned();
                 let found = found.map(PyValue::dotted);
                 found.ok_or_else(|| {
                     let keys = dict.entries.borrow().keys();
@@ -230,11 +259,8 @@ impl Evaluator<'_> {
                 })
             }
             PyValue::Dict(dict) => {
-                let known = dict
-                    .entries
-                    .borrow()
-                    .get(&PyValue::str(name).key()?)
-                    .is_some();
+                let key = PyValue::str(name).key(self.host)?;
+                let known = dict.entries.borrow().get(&key).is_some();
                 let cure = match known {
                     true => format!("; write ['{name}'], or make it by xacro.dotify(...)"),
                     false => String::new(),

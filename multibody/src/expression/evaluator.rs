@@ -1,10 +1,12 @@
 //! State of an evaluation, and the host that knows the names of an expression.
 
 use super::operators::{MAX_ITEMS, check_items};
-use super::value::{PyError, PyNamespace, PyResult, PyValue};
+use super::value::{PyError, PyResult, PyValue};
 
 /// Maximum depth of an evaluation.
 const MAX_DEPTH: usize = 150;
+/// Maximum depth of all evaluations that wait for each other, which share a stack.
+const MAX_TOTAL_DEPTH: usize = 8000;
 
 /// Program that evaluates expressions: it knows names and has functions of its own.
 pub(crate) trait Host {
@@ -19,6 +21,8 @@ pub(crate) trait Host {
     /// # Errors
     /// Returns an error if the work of all evaluations exceeds a bound.
     fn spend(&mut self, work: usize) -> PyResult<()>;
+    /// Depth of all evaluations that wait for each other; an evaluation counts its own depth here.
+    fn total_depth(&mut self) -> &mut usize;
 }
 
 /// Arguments of a call.
@@ -47,14 +51,19 @@ impl<'h> Evaluator<'h> {
 
     /// Runs a part of the evaluation one level deeper.
     pub(super) fn nested<V>(&mut self, work: impl FnOnce(&mut Self) -> PyResult<V>) -> PyResult<V> {
-        if self.depth == MAX_DEPTH {
-            let message = format!("an evaluation must be nested at most {MAX_DEPTH} deep");
+        let total = *self.host.total_depth();
+        if self.depth == MAX_DEPTH || total == MAX_TOTAL_DEPTH {
+            let message = format!(
+                "an evaluation must be nested at most {MAX_DEPTH} deep, and all that wait for each \
+                 other {MAX_TOTAL_DEPTH}"
+            );
             return Err(PyError::limit(message));
         }
         self.depth += 1;
-        self.host.spend(1)?;
-        let value = work(self);
+        *self.host.total_depth() = total + 1;
+        let value = self.host.spend(1).and_then(|()| work(self));
         self.depth -= 1;
+        *self.host.total_depth() = total;
         value
     }
 
@@ -69,6 +78,14 @@ impl<'h> Evaluator<'h> {
         })
     }
 
+    /// Counts the work of copying the lists and dictionaries among the members of a dotted list.
+    fn spend_on_copies(&mut self, items: &[PyValue]) -> PyResult<()> {
+        items.iter().try_for_each(|item| match item {
+            PyValue::List(_) | PyValue::Dict(_) => self.spend_on(item),
+            _ => Ok(()),
+        })
+    }
+
     /// Returns the members of a value that can be iterated over.
     pub(super) fn items(&mut self, value: &PyValue) -> PyResult<Vec<PyValue>> {
         let items: Vec<PyValue> = match value {
@@ -80,13 +97,16 @@ impl<'h> Evaluator<'h> {
             PyValue::List(list) => {
                 let items = list.items.borrow().clone();
                 match list.dotted {
-                    true => items.into_iter().map(PyValue::dotted).collect(),
+                    true => {
+                        self.spend_on_copies(&items)?;
+                        items.into_iter().map(PyValue::dotted).collect()
+                    }
                     false => items,
                 }
             }
             PyValue::Dict(dict) => dict.entries.borrow().keys(),
             PyValue::Range(range) => {
-                check_items(range.len())?;
+                check_items(usize::try_from(range.len()).unwrap_or(usize::MAX))?;
                 (0..range.len())
                     .map(|i| PyValue::Int(range.get(i)))
                     .collect()
@@ -139,11 +159,5 @@ impl CallArguments {
         Err(PyError::new(format!(
             "{name}() must have {wanted} arguments, got {found}"
         )))
-    }
-}
-
-impl From<PyNamespace> for PyValue {
-    fn from(namespace: PyNamespace) -> Self {
-        Self::Namespace(namespace)
     }
 }

@@ -1,7 +1,12 @@
 //! Formatting of values: format specifications, `%` and `str.format`.
 
+use super::conversions::int;
+use super::evaluator::Host;
 use super::text::{MAX_TEXT, check_length, float, literal, text_of};
 use super::value::{PyError, PyResult, PyValue};
+
+/// Maximum number of digits after the point; the digits of every number end before it.
+const MAX_PRECISION: usize = 1100;
 
 /// A format specification: `[[fill]align][sign][#][0][width][,][.precision][type]`.
 struct Specification {
@@ -158,6 +163,10 @@ pub(super) fn formatted(value: &PyValue, text: &str) -> PyResult<String> {
 }
 
 fn whole(i: i128, spec: &Specification, text: &str) -> PyResult<String> {
+    if spec.precision.is_some() {
+        let message = format!("the format of a whole number must have no precision, got '{text}'");
+        return Err(PyError::new(message));
+    }
     let size = i.unsigned_abs();
     let (prefix, digits) = match spec.kind {
         None | Some('d' | 'n') => ("", size.to_string()),
@@ -181,6 +190,11 @@ fn whole(i: i128, spec: &Specification, text: &str) -> PyResult<String> {
 fn float_as(x: f64, spec: &Specification, text: &str) -> PyResult<String> {
     let size = x.abs();
     let precision = spec.precision.unwrap_or(6);
+    if precision > MAX_PRECISION {
+        return Err(PyError::limit(format!(
+            "the precision of a number must be at most {MAX_PRECISION}, got {precision}"
+        )));
+    }
     let digits = match spec.kind {
         _ if !x.is_finite() => float(size),
         Some('f' | 'F') => format!("{size:.precision$}"),
@@ -238,7 +252,7 @@ fn general(x: f64, precision: usize, keep_zeros: bool) -> String {
 }
 
 /// Formats a text with `%`.
-pub(super) fn percent(template: &str, value: &PyValue) -> PyResult<String> {
+pub(super) fn percent(template: &str, value: &PyValue, host: &mut dyn Host) -> PyResult<String> {
     let values: Vec<PyValue> = match value {
         PyValue::Tuple(items) => items.to_vec(),
         other => vec![other.clone()],
@@ -282,8 +296,8 @@ pub(super) fn percent(template: &str, value: &PyValue) -> PyResult<String> {
         }
         let value = match (&key, value) {
             (Some(key), PyValue::Dict(dict)) => {
-                let entries = dict.entries.borrow();
-                let found = entries.get(&PyValue::str(key).key()?).cloned();
+                let key_of_entry = PyValue::str(key).key(host)?;
+                let found = dict.entries.borrow().get(&key_of_entry).cloned();
                 found.ok_or_else(|| PyError::new(format!("'%({key})' has no value")))?
             }
             _ => {
@@ -311,10 +325,10 @@ fn one_percent(kind: char, value: &PyValue, align: &str, spec: &str) -> PyResult
         'r' => formatted(&PyValue::str(literal(value)?), &format!("{right}{spec}s")),
         'd' | 'i' | 'u' => {
             let whole = match value {
-                PyValue::Float(x) => x.trunc() as i128,
-                other => other.index("a value for '%d'")?,
+                PyValue::Float(_) => int(value, None)?,
+                other => PyValue::Int(other.index("a value for '%d'")?),
             };
-            formatted(&PyValue::Int(whole), &format!("{align}{spec}d"))
+            formatted(&whole, &format!("{align}{spec}d"))
         }
         'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
             let x = value
@@ -323,7 +337,7 @@ fn one_percent(kind: char, value: &PyValue, align: &str, spec: &str) -> PyResult
             formatted(&PyValue::Float(x), &format!("{align}{spec}{kind}"))
         }
         'x' | 'X' | 'o' => formatted(value, &format!("{align}{spec}{kind}")),
-        other => Err(PyError::unsupported(format!(
+        other => Err(PyError::new(format!(
             "the format '%{other}' is unsupported"
         ))),
     }
@@ -356,7 +370,7 @@ pub(super) fn template(text: &str) -> PyResult<Vec<TemplatePart>> {
                 match c {
                     '{' => {
                         let message = "fields within the format of a field are unsupported";
-                        return Err(PyError::unsupported(message));
+                        return Err(PyError::new(message));
                     }
                     '}' => {
                         closed = true;

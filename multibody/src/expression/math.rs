@@ -1,62 +1,20 @@
 //! Python's module `math`.
 
+use super::operators::overflow;
 use super::value::{PyError, PyFunction, PyResult, PyValue};
+use std::cmp::Ordering;
 use std::f64::consts;
 
 /// Names of functions.
-const FUNCTIONS: [&str; 50] = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "comb",
-    "copysign",
-    "cos",
-    "cosh",
-    "degrees",
-    "dist",
-    "erf",
-    "erfc",
-    "exp",
-    "exp2",
-    "expm1",
-    "fabs",
-    "factorial",
-    "floor",
-    "fmod",
-    "fsum",
-    "gamma",
-    "gcd",
-    "hypot",
-    "isclose",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "isqrt",
-    "lcm",
-    "ldexp",
-    "lgamma",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "modf",
-    "perm",
-    "pow",
-    "prod",
-    "radians",
-    "remainder",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
+#[rustfmt::skip]
+const FUNCTIONS: &[&str] = &[
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "comb", "copysign",
+    "cos", "cosh", "degrees", "dist", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "factorial",
+    "floor", "fmod", "frexp", "fsum", "gamma", "gcd", "hypot", "isclose", "isfinite", "isinf",
+    "isnan", "isqrt", "lcm", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "modf",
+    "nextafter", "perm", "pow", "prod", "radians", "remainder", "sin", "sinh", "sqrt", "tan",
+    "tanh", "trunc", "ulp",
 ];
-const MORE_FUNCTIONS: [&str; 5] = ["tanh", "trunc", "frexp", "nextafter", "ulp"];
 
 /// Returns a function or a constant of the module.
 pub(crate) fn name(name: &str) -> Option<PyValue> {
@@ -67,8 +25,7 @@ pub(crate) fn name(name: &str) -> Option<PyValue> {
         "inf" => f64::INFINITY,
         "nan" => f64::NAN,
         _ => {
-            let mut names = FUNCTIONS.iter().chain(&MORE_FUNCTIONS);
-            let found = names.find(|n| **n == name)?;
+            let found = FUNCTIONS.iter().find(|n| **n == name)?;
             return Some(PyValue::Function(PyFunction::Math(found)));
         }
     };
@@ -113,19 +70,23 @@ fn one(name: &str, value: &PyValue) -> Option<PyResult> {
     };
     let function: fn(f64) -> f64 = match name {
         "acos" => f64::acos,
-        "acosh" => f64::acosh,
+        "acosh" => acosh,
         "asin" => f64::asin,
-        "asinh" => f64::asinh,
+        "asinh" => asinh,
         "atan" => f64::atan,
-        "atanh" => f64::atanh,
+        "atanh" => atanh,
         "cbrt" => f64::cbrt,
         "cos" => f64::cos,
         "cosh" => f64::cosh,
         "degrees" => |x| x * (180.0 / consts::PI),
+        "erf" => libm::erf,
+        "erfc" => libm::erfc,
         "exp" => f64::exp,
         "exp2" => f64::exp2,
         "expm1" => f64::exp_m1,
         "fabs" => f64::abs,
+        "gamma" => libm::tgamma,
+        "lgamma" => libm::lgamma,
         "log" => f64::ln,
         "log10" => f64::log10,
         "log1p" => f64::ln_1p,
@@ -136,6 +97,7 @@ fn one(name: &str, value: &PyValue) -> Option<PyResult> {
         "sqrt" => f64::sqrt,
         "tan" => f64::tan,
         "tanh" => f64::tanh,
+        "ulp" => ulp,
         "floor" => return Some(real(name, value).and_then(|x| whole(x.floor()))),
         "ceil" => return Some(real(name, value).and_then(|x| whole(x.ceil()))),
         "trunc" => return Some(real(name, value).and_then(|x| whole(x.trunc()))),
@@ -155,6 +117,16 @@ fn one(name: &str, value: &PyValue) -> Option<PyResult> {
                 PyValue::tuple(parts.map(PyValue::Float).to_vec())
             }));
         }
+        "frexp" => {
+            return Some(real(name, value).map(|x| {
+                let (fraction, exponent) = libm::frexp(x);
+                PyValue::tuple(vec![
+                    PyValue::Float(fraction),
+                    PyValue::Int(exponent.into()),
+                ])
+            }));
+        }
+        "perm" => return Some(whole_number(name, value).and_then(factorial)),
         "factorial" => return Some(whole_number(name, value).and_then(factorial)),
         "isqrt" => {
             return Some(whole_number(name, value).and_then(|n| match n >= 0 {
@@ -184,11 +156,10 @@ fn two(name: &str, a: &PyValue, b: &PyValue) -> Option<PyResult> {
     if name == "ldexp" {
         return Some(real(name, a).and_then(|x| {
             let power = b.index("the exponent of math.ldexp()")?.clamp(-5000, 5000) as i32;
-            // In two steps, because one factor may be too large or too small on its own.
-            let half = power / 2;
-            Ok(PyValue::Float(
-                x * 2.0_f64.powi(half) * 2.0_f64.powi(power - half),
-            ))
+            match libm::ldexp(x, power) {
+                y if y.is_infinite() && x.is_finite() => Err(domain(name)),
+                y => Ok(PyValue::Float(y)),
+            }
         }));
     }
     let function: fn(f64, f64) -> f64 = match name {
@@ -197,7 +168,8 @@ fn two(name: &str, a: &PyValue, b: &PyValue) -> Option<PyResult> {
         "fmod" => |x, y| x % y,
         "log" => |x, base| x.ln() / base.ln(),
         "pow" => f64::powf,
-        "remainder" => |x, y| x - y * (x / y).round_ties_even(),
+        "nextafter" => next_after,
+        "remainder" => libm::remainder,
         _ => return None,
     };
     Some(real(name, a).and_then(|x| {
@@ -220,12 +192,11 @@ fn factorial(n: i128) -> PyResult {
     if n < 0 {
         return Err(domain("factorial"));
     }
-    let too_big = || PyError::limit("a whole number must have at most 127 bits");
     if n > 33 {
-        return Err(too_big());
+        return Err(overflow());
     }
     let product = (1..=n).try_fold(1_i128, i128::checked_mul);
-    product.map(PyValue::Int).ok_or_else(too_big)
+    product.map(PyValue::Int).ok_or_else(overflow)
 }
 
 fn choose(name: &str, n: i128, k: i128) -> PyResult {
@@ -238,12 +209,11 @@ fn choose(name: &str, n: i128, k: i128) -> PyResult {
     let k = if name == "comb" { k.min(n - k) } else { k };
     let mut value = 1_i128;
     for i in 0..k {
-        value = value
-            .checked_mul(n - i)
-            .ok_or_else(|| PyError::limit("a whole number must have at most 127 bits"))?;
-        if name == "comb" {
-            value /= i + 1;
-        }
+        let (mut factor, mut divisor) = (n - i, if name == "comb" { i + 1 } else { 1 });
+        // Without common factors, no intermediate value is larger than the next result.
+        let common = gcd(factor, divisor)?;
+        (factor, divisor) = (factor / common, divisor / common);
+        value = (value / divisor).checked_mul(factor).ok_or_else(overflow)?;
     }
     Ok(PyValue::Int(value))
 }
@@ -255,16 +225,14 @@ pub(super) fn call_many(name: &str, values: &[PyValue]) -> PyResult {
             let mut total = i128::from(name == "lcm");
             for value in values {
                 let next = whole_number(name, value)?;
-                let common = gcd(total, next);
+                let common = gcd(total, next)?;
                 total = match name {
                     "gcd" => common,
                     _ if next == 0 || total == 0 => 0,
-                    _ => (total / common).checked_mul(next).ok_or_else(|| {
-                        PyError::limit("a whole number must have at most 127 bits")
-                    })?,
+                    _ => (total / common).checked_mul(next).ok_or_else(overflow)?,
                 };
             }
-            Ok(PyValue::Int(total.saturating_abs()))
+            total.checked_abs().map(PyValue::Int).ok_or_else(overflow)
         }
         "hypot" => {
             let reals = values.iter().map(|v| real(name, v));
@@ -273,22 +241,11 @@ pub(super) fn call_many(name: &str, values: &[PyValue]) -> PyResult {
             )))
         }
         "fsum" => {
-            let mut sum = 0.0;
-            let mut lost = 0.0;
-            for value in values {
-                let x = real(name, value)?;
-                let next: f64 = sum + x;
-                lost += if f64::abs(sum) >= x.abs() {
-                    (sum - next) + x
-                } else {
-                    (x - next) + sum
-                };
-                sum = next;
-            }
-            Ok(PyValue::Float(sum + lost))
+            let reals = values.iter().map(|v| real(name, v));
+            exact_sum(&reals.collect::<PyResult<Vec<_>>>()?).map(PyValue::Float)
         }
-        _ => Err(PyError::unsupported(format!(
-            "math.{name}() with {} arguments is unsupported",
+        _ => Err(PyError::new(format!(
+            "math.{name}() must have another number of arguments, got {}",
             values.len()
         ))),
     }
@@ -327,10 +284,118 @@ pub(super) fn length(parts: &[f64]) -> f64 {
     (root + rest / (2.0 * root)) / scale
 }
 
-fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.saturating_abs(), b.saturating_abs());
+fn gcd(a: i128, b: i128) -> PyResult<i128> {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);
     }
-    a
+    i128::try_from(a).map_err(|_| overflow())
+}
+
+/// Sum of numbers, rounded once (Shewchuk's algorithm, as in Python).
+fn exact_sum(values: &[f64]) -> PyResult<f64> {
+    if values.iter().any(|x| !x.is_finite()) {
+        let sum: f64 = values.iter().filter(|x| !x.is_finite()).sum();
+        let is_nan = values.iter().any(|x| x.is_nan());
+        return match sum.is_nan() && !is_nan {
+            true => Err(domain("fsum")),
+            false => Ok(sum),
+        };
+    }
+    // Numbers whose sum is exact, smallest first, and whose digits do not overlap.
+    let mut partials: Vec<f64> = vec![];
+    for value in values {
+        let mut x = *value;
+        let mut kept = 0;
+        for i in 0..partials.len() {
+            let y = partials[i];
+            let (large, small) = if x.abs() < y.abs() { (y, x) } else { (x, y) };
+            let sum = large + small;
+            let lost = small - (sum - large);
+            if lost != 0.0 {
+                partials[kept] = lost;
+                kept += 1;
+            }
+            x = sum;
+        }
+        partials.truncate(kept);
+        partials.push(x);
+    }
+    let mut sum = partials.pop().unwrap_or(0.0);
+    while let Some(y) = partials.pop() {
+        let next = sum + y;
+        let lost = y - (next - sum);
+        sum = next;
+        if lost != 0.0 {
+            // A tie is rounded in the direction of what is left.
+            let rest = partials.last().copied().unwrap_or(0.0);
+            let doubled = lost * 2.0;
+            if lost * rest.signum() > 0.0 && rest != 0.0 && (sum + doubled) - sum == doubled {
+                sum += doubled;
+            }
+            break;
+        }
+    }
+    match sum.is_finite() {
+        true => Ok(sum),
+        false => Err(PyError::new("the sum of math.fsum() is too large")),
+    }
+}
+
+/// Inverse hyperbolic functions with the formulas of the C library; those of Rust differ in the
+/// last bits.
+fn asinh(x: f64) -> f64 {
+    let size = x.abs();
+    let value = match size {
+        _ if size < 3.8e-9 || !x.is_finite() => return x,
+        _ if size > 2.0_f64.powi(28) => size.ln() + consts::LN_2,
+        _ if size > 2.0 => (2.0 * size + 1.0 / ((x * x + 1.0).sqrt() + size)).ln(),
+        _ => {
+            let square = x * x;
+            (size + square / (1.0 + (1.0 + square).sqrt())).ln_1p()
+        }
+    };
+    value.copysign(x)
+}
+fn acosh(x: f64) -> f64 {
+    match x {
+        _ if x < 1.0 => f64::NAN,
+        _ if x >= 2.0_f64.powi(28) => x.ln() + consts::LN_2,
+        _ if x > 2.0 => (2.0 * x - 1.0 / (x + (x * x - 1.0).sqrt())).ln(),
+        _ => {
+            let t = x - 1.0;
+            (t + (2.0 * t + t * t).sqrt()).ln_1p()
+        }
+    }
+}
+fn atanh(x: f64) -> f64 {
+    let size = x.abs();
+    let value = match size {
+        _ if size < 2.0_f64.powi(-28) => return x,
+        _ if size < 0.5 => {
+            let t = size + size;
+            0.5 * (t + t * size / (1.0 - size)).ln_1p()
+        }
+        _ => 0.5 * ((size + size) / (1.0 - size)).ln_1p(),
+    };
+    value.copysign(x)
+}
+
+/// Distance to the next larger number.
+fn ulp(x: f64) -> f64 {
+    let x = x.abs();
+    match x.next_up() {
+        _ if x.is_infinite() => x,
+        next if next.is_infinite() => x - x.next_down(),
+        next => next - x,
+    }
+}
+
+fn next_after(x: f64, y: f64) -> f64 {
+    match x.partial_cmp(&y) {
+        None => f64::NAN,
+        Some(Ordering::Equal) => y,
+        Some(Ordering::Less) => x.next_up(),
+        Some(Ordering::Greater) => x.next_down(),
+    }
 }

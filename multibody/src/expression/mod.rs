@@ -1,9 +1,10 @@
 //! Expressions in the syntax of Python, as far as robot descriptions use it.
 //!
 //! Text becomes tokens (`token`), a tree (`parse`, `syntax`) and a value (`eval`). Numbers, texts,
-//! lists, dictionaries, comprehensions and the functions of `math` are as in Python, and so is the
-//! text of a number. Lambdas, sets, complex numbers and whole numbers of more than 127 bits are
-//! errors. Depth, size and work are bounded, because the files are untrusted.
+//! lists, dictionaries, comprehensions and the functions of `math` are as in Python 3.11, and so is
+//! the text of a number; only `erf`, `erfc`, `gamma` and `lgamma` differ in the last digits.
+//! Lambdas, sets, complex numbers and whole numbers of more than 127 bits are errors. Depth, size
+//! and work are bounded, because the files are untrusted.
 
 mod builtins;
 mod containers;

@@ -1,5 +1,6 @@
 //! Operators of Python: arithmetic, comparison, membership.
 
+use super::evaluator::Host;
 use super::text::{check_length, text_of};
 use super::value::{PyError, PyResult, PyValue};
 use std::cmp::Ordering;
@@ -9,7 +10,7 @@ pub(super) const MAX_ITEMS: usize = 100_000;
 /// Maximum depth of nested values in a comparison.
 const MAX_DEPTH: usize = 100;
 
-fn overflow() -> PyError {
+pub(super) fn overflow() -> PyError {
     PyError::limit("a whole number must have at most 127 bits")
 }
 
@@ -40,8 +41,8 @@ pub(super) fn unary(operator: &str, value: &PyValue) -> PyResult {
     }
 }
 
-/// Computes a binary operator.
-pub(super) fn binary(operator: &str, a: &PyValue, b: &PyValue) -> PyResult {
+/// Computes a binary operator. The size of a sequence that it makes counts as work.
+pub(super) fn binary(operator: &str, a: &PyValue, b: &PyValue, host: &mut dyn Host) -> PyResult {
     if let (Some(i), Some(j)) = (a.as_int(), b.as_int()) {
         return whole(operator, i, j, a, b);
     }
@@ -51,23 +52,28 @@ pub(super) fn binary(operator: &str, a: &PyValue, b: &PyValue) -> PyResult {
     match (operator, a, b) {
         ("+", PyValue::Str(a), PyValue::Str(b)) => {
             check_length(a.len() + b.len())?;
+            host.spend((a.len() + b.len()) / 16)?;
             Ok(PyValue::str(format!("{a}{b}")))
         }
         ("+", PyValue::List(a), PyValue::List(b)) => {
             let (a, b) = (a.items.borrow(), b.items.borrow());
             check_items(a.len() + b.len())?;
+            host.spend(a.len() + b.len())?;
             Ok(PyValue::list(a.iter().chain(b.iter()).cloned().collect()))
         }
         ("+", PyValue::Tuple(a), PyValue::Tuple(b)) => {
             check_items(a.len() + b.len())?;
+            host.spend(a.len() + b.len())?;
             Ok(PyValue::tuple(a.iter().chain(b.iter()).cloned().collect()))
         }
-        ("*", sequence, count) if count.as_int().is_some() => repeat(sequence, count),
-        ("*", count, sequence) if count.as_int().is_some() => repeat(sequence, count),
+        ("*", sequence, count) | ("*", count, sequence) if count.as_int().is_some() => {
+            repeat(sequence, count, host)
+        }
         ("|", PyValue::Dict(a), PyValue::Dict(b)) => {
+            host.spend(4 * (a.entries.borrow().len() + b.entries.borrow().len()))?;
             let mut entries = a.entries.borrow().clone();
             for (key, value) in b.entries.borrow().iter() {
-                entries.insert(key.clone(), value.clone())?;
+                entries.insert(key.clone(), value.clone(), host)?;
             }
             Ok(PyValue::dict(entries))
         }
@@ -87,10 +93,11 @@ fn no_operator(operator: &str, a: &PyValue, b: &PyValue) -> PyError {
     ))
 }
 
-fn repeat(sequence: &PyValue, count: &PyValue) -> PyResult {
+fn repeat(sequence: &PyValue, count: &PyValue, host: &mut dyn Host) -> PyResult {
     let count = usize::try_from(count.as_int().unwrap_or(0).max(0)).unwrap_or(usize::MAX);
-    let repeated = |items: &[PyValue]| {
+    let mut repeated = |items: &[PyValue]| {
         check_items(items.len().saturating_mul(count))?;
+        host.spend(items.len().saturating_mul(count))?;
         Ok((0..count).flat_map(|_| items.iter().cloned()).collect())
     };
     match sequence {
@@ -180,7 +187,7 @@ fn floating(operator: &str, x: f64, y: f64, a: &PyValue, b: &PyValue) -> PyResul
                 return Err(PyError::new("zero must not have a negative power"));
             }
             if x < 0.0 && x.is_finite() && y.is_finite() && y.fract() != 0.0 {
-                return Err(PyError::unsupported(
+                return Err(PyError::new(
                     "a fractional power of a negative number is complex, which is unsupported",
                 ));
             }
@@ -220,21 +227,29 @@ pub(super) fn quotient_and_rest(x: f64, y: f64) -> (f64, f64) {
     (floored, rest)
 }
 
-/// Compares two values for equality.
-pub(super) fn equal(a: &PyValue, b: &PyValue) -> PyResult<bool> {
-    equal_at(a, b, 0)
+/// Compares two values for equality. Values may share parts, so that a comparison can take far
+/// longer than it took to make them; each pair of parts counts as work.
+pub(super) fn equal(a: &PyValue, b: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
+    equal_at(a, b, host, 0)
 }
 
-fn equal_at(a: &PyValue, b: &PyValue, depth: usize) -> PyResult<bool> {
+fn too_deep() -> PyError {
+    PyError::limit(format!(
+        "values must be nested at most {MAX_DEPTH} deep to be compared"
+    ))
+}
+
+fn equal_at(a: &PyValue, b: &PyValue, host: &mut dyn Host, depth: usize) -> PyResult<bool> {
     if depth > MAX_DEPTH {
-        return Err(PyError::limit("values are nested too deep to be compared"));
+        return Err(too_deep());
     }
-    let all = |a: &[PyValue], b: &[PyValue]| -> PyResult<bool> {
+    host.spend(1)?;
+    let mut all = |a: &[PyValue], b: &[PyValue]| -> PyResult<bool> {
         if a.len() != b.len() {
             return Ok(false);
         }
         for (a, b) in a.iter().zip(b) {
-            if !equal_at(a, b, depth + 1)? {
+            if !equal_at(a, b, host, depth + 1)? {
                 return Ok(false);
             }
         }
@@ -242,7 +257,10 @@ fn equal_at(a: &PyValue, b: &PyValue, depth: usize) -> PyResult<bool> {
     };
     Ok(match (a, b) {
         (PyValue::None, PyValue::None) => true,
-        (PyValue::Str(a), PyValue::Str(b)) => a == b,
+        (PyValue::Str(a), PyValue::Str(b)) => {
+            host.spend(a.len().min(b.len()) / 16)?;
+            a == b
+        }
         (PyValue::Tuple(a), PyValue::Tuple(b)) => all(a, b)?,
         (PyValue::List(a), PyValue::List(b)) => all(&a.items.borrow(), &b.items.borrow())?,
         (PyValue::Dict(a), PyValue::Dict(b)) => {
@@ -251,8 +269,8 @@ fn equal_at(a: &PyValue, b: &PyValue, depth: usize) -> PyResult<bool> {
                 return Ok(false);
             }
             for (key, value) in a.iter() {
-                let same = match b.get(&key.key()?) {
-                    Some(other) => equal_at(value, other, depth + 1)?,
+                let same = match b.get(&key.key(host)?) {
+                    Some(other) => equal_at(value, other, host, depth + 1)?,
                     None => false,
                 };
                 if !same {
@@ -272,18 +290,40 @@ fn equal_at(a: &PyValue, b: &PyValue, depth: usize) -> PyResult<bool> {
     })
 }
 
-/// Compares two values for order.
-pub(super) fn order(a: &PyValue, b: &PyValue, operator: &str) -> PyResult<Option<Ordering>> {
-    let items = |a: &[PyValue], b: &[PyValue]| -> PyResult<Option<Ordering>> {
+/// Compares two values for order. Each pair of parts counts as work.
+pub(super) fn order(
+    a: &PyValue,
+    b: &PyValue,
+    operator: &str,
+    host: &mut dyn Host,
+) -> PyResult<Option<Ordering>> {
+    order_at(a, b, operator, host, 0)
+}
+
+fn order_at(
+    a: &PyValue,
+    b: &PyValue,
+    operator: &str,
+    host: &mut dyn Host,
+    depth: usize,
+) -> PyResult<Option<Ordering>> {
+    if depth > MAX_DEPTH {
+        return Err(too_deep());
+    }
+    host.spend(1)?;
+    let mut items = |a: &[PyValue], b: &[PyValue]| -> PyResult<Option<Ordering>> {
         for (a, b) in a.iter().zip(b) {
-            if !equal(a, b)? {
-                return order(a, b, operator);
+            if !equal(a, b, host)? {
+                return order_at(a, b, operator, host, depth + 1);
             }
         }
         Ok(Some(a.len().cmp(&b.len())))
     };
     match (a, b) {
-        (PyValue::Str(a), PyValue::Str(b)) => return Ok(Some(a.cmp(b))),
+        (PyValue::Str(a), PyValue::Str(b)) => {
+            host.spend(a.len().min(b.len()) / 16)?;
+            return Ok(Some(a.cmp(b)));
+        }
         (PyValue::Tuple(a), PyValue::Tuple(b)) => return items(a, b),
         (PyValue::List(a), PyValue::List(b)) => {
             return items(&a.items.borrow(), &b.items.borrow());
@@ -300,52 +340,56 @@ pub(super) fn order(a: &PyValue, b: &PyValue, operator: &str) -> PyResult<Option
 }
 
 /// Computes a comparison, an identity or a membership.
-pub(super) fn compare(operator: &str, a: &PyValue, b: &PyValue) -> PyResult<bool> {
-    let ordered = |wanted: &[Ordering]| -> PyResult<bool> {
-        Ok(order(a, b, operator)?.is_some_and(|found| wanted.contains(&found)))
+pub(super) fn compare(
+    operator: &str,
+    a: &PyValue,
+    b: &PyValue,
+    host: &mut dyn Host,
+) -> PyResult<bool> {
+    let ordered = |wanted: &[Ordering], host: &mut dyn Host| -> PyResult<bool> {
+        Ok(order(a, b, operator, host)?.is_some_and(|found| wanted.contains(&found)))
     };
     match operator {
-        "==" => equal(a, b),
-        "!=" => Ok(!equal(a, b)?),
-        "<" => ordered(&[Ordering::Less]),
-        "<=" => ordered(&[Ordering::Less, Ordering::Equal]),
-        ">" => ordered(&[Ordering::Greater]),
-        ">=" => ordered(&[Ordering::Greater, Ordering::Equal]),
-        "is" => identical(a, b),
-        "is not" => Ok(!identical(a, b)?),
-        "in" => contains(b, a),
-        _ => Ok(!contains(b, a)?),
+        "==" => equal(a, b, host),
+        "!=" => Ok(!equal(a, b, host)?),
+        "<" => ordered(&[Ordering::Less], host),
+        "<=" => ordered(&[Ordering::Less, Ordering::Equal], host),
+        ">" => ordered(&[Ordering::Greater], host),
+        ">=" => ordered(&[Ordering::Greater, Ordering::Equal], host),
+        "is" => identical(a, b, host),
+        "is not" => Ok(!identical(a, b, host)?),
+        "in" => contains(b, a, host),
+        _ => Ok(!contains(b, a, host)?),
     }
 }
 
 /// Compares identity: exact for `None`, truth values and functions, else that of equal values of
 /// one type.
-fn identical(a: &PyValue, b: &PyValue) -> PyResult<bool> {
+fn identical(a: &PyValue, b: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
     match (a, b) {
         (PyValue::List(a), PyValue::List(b)) => Ok(std::rc::Rc::ptr_eq(a, b)),
         (PyValue::Dict(a), PyValue::Dict(b)) => Ok(std::rc::Rc::ptr_eq(a, b)),
-        _ => Ok(a.type_name() == b.type_name() && equal(a, b)?),
+        _ => Ok(a.type_name() == b.type_name() && equal(a, b, host)?),
     }
 }
 
-fn contains(container: &PyValue, item: &PyValue) -> PyResult<bool> {
+fn contains(container: &PyValue, item: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
     match container {
         PyValue::Str(text) => match item {
-            PyValue::Str(part) => Ok(text.contains(&**part)),
+            PyValue::Str(part) => {
+                host.spend((text.len() + part.len()) / 16)?;
+                Ok(text.contains(&**part))
+            }
             _ => Err(no_operator("in", item, container)),
         },
-        PyValue::Dict(dict) => Ok(dict.entries.borrow().get(&item.key()?).is_some()),
-        PyValue::Range(range) => Ok(item.as_int().is_some_and(|i| {
-            let (low, high) = match range.step > 0 {
-                true => (range.start, range.stop),
-                false => (range.stop.saturating_add(1), range.start.saturating_add(1)),
-            };
-            let offset = i.saturating_sub(range.start);
-            (low..high).contains(&i) && offset % range.step == 0
-        })),
-        PyValue::List(list) => any_equal(&list.items.borrow(), item),
-        PyValue::Tuple(items) | PyValue::View(_, items) => any_equal(items, item),
-        PyValue::Iterator(items) => any_equal(&items.take(), item),
+        PyValue::Dict(dict) => Ok(dict.entries.borrow().get(&item.key(host)?).is_some()),
+        PyValue::Range(range) => {
+            let found = item.as_int().and_then(|i| range.position(i));
+            Ok(found.is_some())
+        }
+        PyValue::List(list) => any_equal(&list.items.borrow(), item, host),
+        PyValue::Tuple(items) | PyValue::View(_, items) => any_equal(items, item, host),
+        PyValue::Iterator(items) => any_equal(&items.take(), item, host),
         other => Err(PyError::new(format!(
             "'in' must have a list, a dict or a str on its right, got a {}",
             other.type_name()
@@ -353,17 +397,24 @@ fn contains(container: &PyValue, item: &PyValue) -> PyResult<bool> {
     }
 }
 
-fn any_equal(items: &[PyValue], item: &PyValue) -> PyResult<bool> {
+fn any_equal(items: &[PyValue], item: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
     for candidate in items {
-        if equal(candidate, item)? {
+        if equal(candidate, item, host)? {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Joins texts of values with spaces.
-pub(crate) fn joined(values: &[PyValue]) -> PyResult<String> {
-    let texts = values.iter().map(text_of);
-    Ok(texts.collect::<PyResult<Vec<_>>>()?.join(" "))
+/// Joins texts of values with spaces. The length of the text counts as work.
+pub(crate) fn joined(values: &[PyValue], host: &mut dyn Host) -> PyResult<String> {
+    let mut joined = String::new();
+    for (i, value) in values.iter().enumerate() {
+        let text = text_of(value)?;
+        check_length(joined.len() + text.len() + 1)?;
+        host.spend(1 + text.len() / 4)?;
+        joined.push_str(if i > 0 { " " } else { "" });
+        joined.push_str(&text);
+    }
+    Ok(joined)
 }

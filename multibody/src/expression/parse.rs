@@ -80,7 +80,7 @@ impl ExprParser {
         PyError::new(format!("syntax error: {wanted} must be here, got {found}")).or_at(self.at())
     }
     fn unsupported(&self, message: &str) -> PyError {
-        PyError::unsupported(message).or_at(self.at())
+        PyError::new(message).or_at(self.at())
     }
 
     /// Runs `parse` one level deeper.
@@ -98,21 +98,37 @@ impl ExprParser {
     /// Parses one expression, or several with commas between them as a tuple.
     fn expressions(&mut self) -> PyResult<Expr> {
         let at = self.at();
-        let first = self.expression()?;
+        let first = self.item()?;
         if !self.is(",") {
-            return Ok(first);
+            return match first.kind {
+                ExprKind::Starred(_) => Err(self.unexpected("',' after '*ITEMS'")),
+                _ => Ok(first),
+            };
         }
         let mut items = vec![first];
         while self.take(",") {
             if matches!(self.peek(), TokenKind::End | TokenKind::Symbol(")" | "]")) {
                 break;
             }
-            items.push(self.expression()?);
+            items.push(self.item()?);
         }
         Ok(Expr {
             at,
             kind: ExprKind::Tuple(items),
         })
+    }
+
+    /// Parses an item of a list or a tuple, which may be `*ITEMS`.
+    fn item(&mut self) -> PyResult<Expr> {
+        let at = self.at();
+        match self.take("*") {
+            true => {
+                let items = self.nested(|parser| parser.binary(0))?;
+                let kind = ExprKind::Starred(items.into());
+                Ok(Expr { at, kind })
+            }
+            false => self.expression(),
+        }
     }
 
     fn expression(&mut self) -> PyResult<Expr> {
@@ -374,8 +390,9 @@ impl ExprParser {
         self.advance();
         let mut items = vec![];
         while !self.take("]") {
-            items.push(self.expression()?);
-            if self.is("for") && items.len() == 1 {
+            items.push(self.item()?);
+            let is_starred = matches!(items[0].kind, ExprKind::Starred(_));
+            if self.is("for") && items.len() == 1 && !is_starred {
                 let loops = self.loops()?;
                 self.require("]")?;
                 let element = items.remove(0).into();
@@ -397,6 +414,14 @@ impl ExprParser {
         self.advance();
         let mut entries = vec![];
         while !self.take("}") {
+            if self.take("**") {
+                entries.push((None, self.nested(|parser| parser.binary(0))?));
+                if !self.take(",") {
+                    self.require("}")?;
+                    break;
+                }
+                continue;
+            }
             let key = self.expression()?;
             if !self.take(":") {
                 return Err(match self.peek() {
@@ -414,7 +439,7 @@ impl ExprParser {
                 let kind = ExprKind::Comprehension(kind, key.into(), Some(value.into()), loops);
                 return Ok(Expr { at, kind });
             }
-            entries.push((key, value));
+            entries.push((Some(key), value));
             if !self.take(",") {
                 self.require("}")?;
                 break;

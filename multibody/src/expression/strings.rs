@@ -5,9 +5,10 @@ use super::format::{TemplatePart, formatted, template};
 use super::operators::check_items;
 use super::text::{check_length, literal, text_of};
 use super::value::{PyError, PyResult, PyValue};
+use std::collections::BTreeSet;
 
 /// Names of the methods.
-pub(super) const METHODS: [&str; 37] = [
+pub(super) const METHODS: [&str; 38] = [
     "capitalize",
     "casefold",
     "center",
@@ -45,6 +46,7 @@ pub(super) const METHODS: [&str; 37] = [
     "swapcase",
     "title",
     "upper",
+    "zfill",
 ];
 
 impl Evaluator<'_> {
@@ -62,14 +64,22 @@ impl Evaluator<'_> {
                 return self.join(text, &arguments.plain[0]);
             }
             "split" | "rsplit" => {
-                arguments.place(&["sep", "maxsplit"]);
+                let named = ["sep", "maxsplit"].map(|name| arguments.take(name));
                 arguments.check(name, 0, 2)?;
-                return split(text, name == "rsplit", &arguments.plain);
+                let mut given = arguments.plain.into_iter();
+                let [separator, most] = named.map(|named| match (given.next(), named) {
+                    (Some(_), Some(_)) => {
+                        Err(PyError::new(format!("{name}() must have an argument once")))
+                    }
+                    (plain, named) => Ok(plain.or(named)),
+                });
+                return split(text, name == "rsplit", separator?, most?);
             }
             _ => {}
         }
         let (least, most) = match name {
             "center" | "ljust" | "rjust" => (1, 2),
+            "zfill" => (1, 1),
             "count" | "find" | "index" | "rfind" | "rindex" => (1, 1),
             "endswith" | "startswith" | "partition" | "rpartition" => (1, 1),
             "removeprefix" | "removesuffix" => (1, 1),
@@ -130,6 +140,14 @@ impl Evaluator<'_> {
                 let fill = plain.get(1).map_or(Ok(" "), |_| part(1))?;
                 padded(text, name, width, fill)?
             }
+            "zfill" => {
+                let width = plain[0].index("the width")?.clamp(0, 1 << 30) as usize;
+                let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+                let sign = &text[..text.len() - digits.len()];
+                let zeros = width.saturating_sub(text.chars().count());
+                check_length(text.len() + zeros)?;
+                PyValue::str(format!("{sign}{}{digits}", "0".repeat(zeros)))
+            }
             "count" => {
                 let wanted = part(0)?;
                 let count = match wanted.is_empty() {
@@ -160,6 +178,7 @@ impl Evaluator<'_> {
                     let PyValue::Str(wanted) = wanted else {
                         return Err(PyError::new(format!("{name}() must have a text")));
                     };
+                    self.host.spend(1 + wanted.len() / 16)?;
                     found |= match name {
                         "startswith" => text.starts_with(&**wanted),
                         _ => text.ends_with(&**wanted),
@@ -196,15 +215,22 @@ impl Evaluator<'_> {
                 })
             }
             "splitlines" => {
+                check_items(text.lines().count())?;
                 let lines = text.lines().map(PyValue::str);
                 PyValue::list(lines.collect())
             }
             _ => {
+                if let Some(PyValue::Str(set)) = plain.first() {
+                    self.host.spend(set.len())?;
+                }
                 let set = match plain.first() {
                     None | Some(PyValue::None) => None,
-                    Some(_) => Some(part(0)?),
+                    Some(_) => Some(part(0)?.chars().collect::<BTreeSet<char>>()),
                 };
-                let strips = |c: char| set.map_or(c.is_whitespace(), |set| set.contains(c));
+                let strips = |c: char| match &set {
+                    None => c.is_whitespace(),
+                    Some(set) => set.contains(&c),
+                };
                 PyValue::str(match name {
                     "lstrip" => text.trim_start_matches(strips),
                     "rstrip" => text.trim_end_matches(strips),
@@ -264,7 +290,7 @@ impl Evaluator<'_> {
                         value = self.item(&value, &key)?;
                     } else if !path.is_empty() {
                         let message = format!("the field '{{{name}}}' is unsupported");
-                        return Err(PyError::unsupported(message));
+                        return Err(PyError::new(message));
                     }
                     let value = match conversion {
                         Some('r') => PyValue::str(literal(&value)?),
@@ -300,16 +326,18 @@ fn padded(text: &str, name: &str, width: usize, fill: &str) -> PyResult {
     )))
 }
 
-fn split(text: &str, from_right: bool, plain: &[PyValue]) -> PyResult {
-    let most = match plain.get(1) {
-        None => -1,
-        Some(count) => count.index("maxsplit")?,
-    };
+fn split(
+    text: &str,
+    from_right: bool,
+    separator: Option<PyValue>,
+    most: Option<PyValue>,
+) -> PyResult {
+    let most = most.map_or(Ok(-1), |count| count.index("maxsplit"))?;
     let most = usize::try_from(most)
         .unwrap_or(usize::MAX)
         .saturating_add(1);
-    let mut parts: Vec<&str> = match plain.first() {
-        None | Some(PyValue::None) => return Ok(words(text, from_right, most)),
+    let mut parts: Vec<&str> = match &separator {
+        None | Some(PyValue::None) => return words(text, from_right, most),
         Some(PyValue::Str(separator)) if separator.is_empty() => {
             return Err(PyError::new("the separator must not be empty"));
         }
@@ -331,10 +359,17 @@ fn split(text: &str, from_right: bool, plain: &[PyValue]) -> PyResult {
     Ok(PyValue::list(parts.into_iter().map(PyValue::str).collect()))
 }
 
-/// Splits at white space.
-fn words(text: &str, from_right: bool, most: usize) -> PyValue {
+/// Splits at white space into `most` words at most, of which the last keeps its white space at
+/// the far end.
+fn words(text: &str, from_right: bool, most: usize) -> PyResult {
+    fn without_spaces(text: &str, from_right: bool) -> &str {
+        match from_right {
+            false => text.trim_start(),
+            true => text.trim_end(),
+        }
+    }
     let mut words = vec![];
-    let mut rest = text.trim();
+    let mut rest = without_spaces(text, from_right);
     while !rest.is_empty() && words.len() + 1 < most {
         let (word, other) = match from_right {
             false => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
@@ -343,7 +378,8 @@ fn words(text: &str, from_right: bool, most: usize) -> PyValue {
                 .map_or((rest, ""), |(other, word)| (word, other)),
         };
         words.push(PyValue::str(word));
-        rest = other.trim();
+        check_items(words.len())?;
+        rest = without_spaces(other, from_right);
     }
     if !rest.is_empty() {
         words.push(PyValue::str(rest));
@@ -351,5 +387,5 @@ fn words(text: &str, from_right: bool, most: usize) -> PyValue {
     if from_right {
         words.reverse();
     }
-    PyValue::list(words)
+    Ok(PyValue::list(words))
 }

@@ -15,7 +15,10 @@ pub(super) enum ExprKind {
     Name(String),
     Tuple(Vec<Expr>),
     List(Vec<Expr>),
-    Dict(Vec<(Expr, Expr)>),
+    /// Keys and values; without a key, the value is a dictionary whose entries are added.
+    Dict(Vec<(Option<Expr>, Expr)>),
+    /// `*ITEMS` among the items of a list or a tuple.
+    Starred(Box<Expr>),
     Attribute(Box<Expr>, String),
     Index(Box<Expr>, Box<Expr>),
     Slice(Box<[Option<Expr>; 3]>),

@@ -7,6 +7,7 @@ use super::*;
 #[derive(Default)]
 struct Names {
     work: usize,
+    depth: usize,
 }
 
 impl Host for Names {
@@ -32,6 +33,9 @@ impl Host for Names {
             true => Ok(()),
             false => Err(PyError::limit("too much work")),
         }
+    }
+    fn total_depth(&mut self) -> &mut usize {
+        &mut self.depth
     }
 }
 
@@ -112,7 +116,35 @@ fn functions_are_those_of_python() {
         ("hypot(3e-310, 4e-310)", "5e-310"),
         ("math.gcd(12, 18)", "6"),
         ("any([0, 1]) and all([])", "True"),
-        ("abs(-3)", "3"),
+        ("python.abs(-3)", "3"),
+        ("python.type(1) == int and python.type([]) == list", "True"),
+        ("[1, 2, 3][python.slice(1, None)]", "[2, 3]"),
+    ]);
+}
+
+#[test]
+fn functions_of_math_are_those_of_python() {
+    all_are(&[
+        ("math.remainder(1e20, 3.0)", "1.0"),
+        ("math.remainder(-5, 4)", "-1.0"),
+        ("math.asinh(0.3)", "0.29567304756342244"),
+        ("math.asinh(-7.5)", "-2.712465305184344"),
+        (
+            "math.comb(128, 60)",
+            "18686473065609137667262738408744720800",
+        ),
+        ("math.comb(10, 3) + math.perm(5)", "240"),
+        ("math.perm(5, 2)", "20"),
+        ("math.erf(0.5)", "0.5204998778130465"),
+        ("round(math.erfc(2), 15)", "0.004677734981047"),
+        ("math.gamma(5)", "24.0"),
+        ("math.frexp(10)", "(0.625, 4)"),
+        ("math.ulp(1.0)", "2.220446049250313e-16"),
+        ("math.nextafter(1, 2)", "1.0000000000000002"),
+        ("math.ldexp(3, -1075)", "1e-323"),
+        ("math.fsum([1e100, 1.0, -1e100, 1e-3])", "1.001"),
+        ("math.fsum([1e-16, 1.0, 1e16])", "1.0000000000000002e+16"),
+        ("math.gcd(-4, 6)", "2"),
     ]);
 }
 
@@ -151,6 +183,24 @@ fn texts_and_containers_are_those_of_python() {
         ("'a,b,,c'.split(',', 2)", "['a', 'b', ',c']"),
         ("' a  b '.split()", "['a', 'b']"),
         ("'abc'.center(6, '*')", "'*abc**'"),
+        (
+            "'7'.zfill(3) + '-7'.zfill(4) + 'abcd'.zfill(2)",
+            "'007-007abcd'",
+        ),
+        ("' a  b  c '.split(None, 1)", "['a', 'b  c ']"),
+        ("' a  b  c '.rsplit(None, 1)", "[' a  b', 'c']"),
+        ("'a b c'.split(maxsplit=1)", "['a', 'b c']"),
+        ("'a,b,c'.split(sep=',', maxsplit=1)", "['a', 'b,c']"),
+        ("' a '.split(None, 0)", "['a ']"),
+        ("[*'ab', 1, *[2]]", "['a', 'b', 1, 2]"),
+        ("(*[1], 2)", "(1, 2)"),
+        ("{**dict(a=1), 'b': 2}", "{'a': 1, 'b': 2}"),
+        ("'xyx'.strip('x')", "'y'"),
+        ("len(range(10 ** 12)[5:])", "999999999995"),
+        ("range(10)[::-2]", "range(9, -1, -2)"),
+        ("range(10)[2:20:3]", "range(2, 10, 3)"),
+        ("5 in range(0, 10, 5) and 3 not in range(10, 0, -2)", "True"),
+        ("'%d' % 1e20", "'100000000000000000000'"),
         ("max(*[1, 5, 2])", "5"),
     ]);
 }
@@ -191,6 +241,25 @@ fn mistakes_are_errors_with_a_place() {
         ("1 if 2", 6, "syntax error: 'else' must be here"),
         ("3j", 0, "complex numbers are unsupported"),
         ("2x", 0, "syntax error: '2' is followed by a letter"),
+        ("(*[1])", 5, "syntax error: ',' after '*ITEMS' must be here"),
+        ("'%d' % nan", 5, "int() must have a finite number"),
+        (
+            "'%d' % 1e40",
+            5,
+            "int() must have a finite number below 2^127",
+        ),
+        (
+            "'%.2d' % 1",
+            7,
+            "the format of a whole number must have no precision",
+        ),
+        ("len(range(2 ** 100))", 3, "len() must be below 2^63"),
+        ("python.set([1])", 10, "set() is unsupported"),
+        (
+            "pow(2)",
+            3,
+            "math.pow() must have another number of arguments, got 1",
+        ),
     ] {
         let error = evaluate(text, &mut Names::default()).unwrap_err();
         assert!(
@@ -221,6 +290,80 @@ fn values_nested_to_any_depth_are_dropped() {
 }
 
 #[test]
+fn values_with_shared_parts_take_bounded_work() {
+    // Sixty steps make a list or a tuple of 2^60 parts.
+    let with_lists = |use_of: &str| {
+        let [a, b] = ["a", "b"]
+            .map(|name| format!("[{name}.append([{name}[-1], {name}[-1]]) for i in range(60)]"));
+        format!("[[{a}, {b}, {use_of}] for a in [[1]] for b in [[1]]]")
+    };
+    let with_tuples = |use_of: &str| {
+        let a = "[a.append((a[-1], a[-1])) for i in range(60)]";
+        format!("[[{a}, {use_of}] for a in [[int]]]")
+    };
+    let with_keys = with_tuples("dict([(a[-1], 1)])").replace("[[int]]", "[[1]]");
+    for text in [
+        with_lists("a == b"),
+        with_lists("a < b"),
+        with_lists("a[-1] in b"),
+        with_lists("b.count(a[-1])"),
+        with_tuples("python.isinstance('', a[-1])"),
+        with_keys,
+    ] {
+        let error = evaluate(&text, &mut Names::default()).unwrap_err();
+        assert_eq!(error.kind, PyErrorKind::Limit, "{text}: {}", error.message);
+    }
+}
+
+#[test]
+fn nested_values_are_compared_to_a_bounded_depth() {
+    let text = "[[[a.append([a.pop()]) for i in range(20000)], \
+                [b.append([b.pop(), 0]) for i in range(20000)], a < b] for a in [[1]] for b in [[1]]]";
+    let error = evaluate(text, &mut Names::default()).unwrap_err();
+    assert!(
+        error.message.contains("at most 100 deep"),
+        "{}",
+        error.message
+    );
+}
+
+#[test]
+fn methods_that_take_constant_time_cost_as_little() {
+    let grow = "[[a.append(i) for i in range(9000)], [a.pop() for i in range(9000)]]";
+    let mut names = Names::default();
+    evaluate(&format!("[{grow} for a in [[]]]"), &mut names).unwrap();
+    assert!(names.work < 300_000, "{}", names.work);
+}
+
+#[test]
+fn whole_numbers_at_the_limit_are_right_or_errors() {
+    all_are(&[
+        ("(-2 ** 126 * 2) % -1", "0"),
+        ("(-2 ** 126 * 2) in range(2 ** 126, -2 ** 126, -1)", "False"),
+        ("-2 ** 126 * 2 + 1 in range(5, -2 ** 126 * 2, -1)", "True"),
+        ("round(12, -2 ** 126 * 2)", "0"),
+        (
+            "round(10 ** 38, -38)",
+            "100000000000000000000000000000000000000",
+        ),
+        (
+            "range(-2 ** 126 * 2, 2 ** 126)[5]",
+            "-170141183460469231731687303715884105723",
+        ),
+    ]);
+    for text in [
+        "round(2 ** 126 + (2 ** 126 - 1), -38)",
+        "python.abs(-2 ** 126 * 2)",
+        "math.gcd(-2 ** 126 * 2)",
+        "list(python.enumerate('ab', 2 ** 126 + (2 ** 126 - 1)))",
+        "(-2 ** 126 * 2) // -1",
+    ] {
+        let error = evaluate(text, &mut Names::default()).unwrap_err();
+        assert_eq!(error.kind, PyErrorKind::Limit, "{text}: {}", error.message);
+    }
+}
+
+#[test]
 fn size_depth_and_work_are_bounded() {
     let deep = "(".repeat(100_000);
     let chain = "-".repeat(100_000) + "1";
@@ -237,6 +380,9 @@ fn size_depth_and_work_are_bounded() {
         "'{:999999999}'.format(1)",
         "'a'.ljust(10 ** 12)",
         "math.factorial(10 ** 6)",
+        "'%.70000f' % 1",
+        "'{:.70000g}'.format(1.5)",
+        "[x for x in range(10 ** 12)[:]]",
         "99999999999999999999999999999999999999999999",
         &deep,
         &chain,

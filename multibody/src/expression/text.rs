@@ -83,7 +83,7 @@ fn write(value: &PyValue, text: &mut String, depth: usize) -> PyResult<()> {
         }
         other => {
             let message = format!("a {} has no text; use list(...)", other.type_name());
-            return Err(PyError::unsupported(message));
+            return Err(PyError::new(message));
         }
     }
     Ok(())

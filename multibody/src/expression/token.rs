@@ -160,10 +160,10 @@ impl Lexer<'_> {
                     self.push_string(at, text);
                     Ok(())
                 }
-                "f" | "fr" | "rf" => Err(PyError::unsupported(
+                "f" | "fr" | "rf" => Err(PyError::new(
                     "f-strings are unsupported; use `+`, `%` or `.format`",
                 )),
-                "b" | "br" | "rb" => Err(PyError::unsupported("bytes are unsupported")),
+                "b" | "br" | "rb" => Err(PyError::new("bytes are unsupported")),
                 _ => Err(PyError::new("syntax error: a string follows a name")),
             };
         }
@@ -244,7 +244,7 @@ impl Lexer<'_> {
             }
         }
         if self.peek().is_some_and(|c| matches!(c, 'j' | 'J')) {
-            return Err(PyError::unsupported("complex numbers are unsupported"));
+            return Err(PyError::new("complex numbers are unsupported"));
         }
         if self.peek().is_some_and(is_name_start) {
             return Err(PyError::new(format!(
@@ -356,7 +356,7 @@ impl Lexer<'_> {
                 text.extend(char::from_u32(code));
                 return Ok(());
             }
-            'N' => return Err(PyError::unsupported("characters by name are unsupported")),
+            'N' => return Err(PyError::new("characters by name are unsupported")),
             other => {
                 text.extend(['\\', other]);
                 return Ok(());

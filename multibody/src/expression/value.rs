@@ -1,5 +1,6 @@
 //! Values of expressions, and errors of their evaluation.
 
+use super::evaluator::Host;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,10 +20,8 @@ pub(crate) struct PyError {
 /// Kind of an error of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PyErrorKind {
-    /// An ordinary error, as Python has it.
+    /// An error of Python, or a part of it that is unsupported.
     Python,
-    /// Syntax or a function that Python has and this evaluator lacks.
-    Unsupported,
     /// A bound on size, depth or work.
     Limit,
     /// An error that the host has reported with its own place.
@@ -38,12 +37,6 @@ impl PyError {
             at: None,
             kind: PyErrorKind::Python,
             message: message.into(),
-        }
-    }
-    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
-        Self {
-            kind: PyErrorKind::Unsupported,
-            ..Self::new(message)
         }
     }
     pub(crate) fn limit(message: impl Into<String>) -> Self {
@@ -251,11 +244,11 @@ impl PyValue {
         })
     }
 
-    /// The value as the key of a dictionary.
-    pub(crate) fn key(&self) -> PyResult<PyKey> {
-        self.key_at(0)
+    /// The value as the key of a dictionary. Its size counts as work.
+    pub(crate) fn key(&self, host: &mut dyn Host) -> PyResult<PyKey> {
+        self.key_at(host, 0)
     }
-    fn key_at(&self, depth: usize) -> PyResult<PyKey> {
+    fn key_at(&self, host: &mut dyn Host, depth: usize) -> PyResult<PyKey> {
         if depth > MAX_KEY_DEPTH {
             let message = format!("keys must be nested at most {MAX_KEY_DEPTH} deep");
             return Err(PyError::limit(message));
@@ -266,9 +259,13 @@ impl PyValue {
                 whole if whole as f64 == *x && whole != i128::MAX => PyKey::Int(whole),
                 _ => PyKey::Float(x.to_bits()),
             }),
-            Self::Str(text) => Ok(PyKey::Str(text.clone())),
+            Self::Str(text) => {
+                host.spend(text.len() / 16)?;
+                Ok(PyKey::Str(text.clone()))
+            }
             Self::Tuple(items) => {
-                let keys = items.iter().map(|item| item.key_at(depth + 1));
+                host.spend(items.len())?;
+                let keys = items.iter().map(|item| item.key_at(host, depth + 1));
                 Ok(PyKey::Tuple(keys.collect::<PyResult<_>>()?))
             }
             other => other.as_int().map(PyKey::Int).ok_or_else(|| {
@@ -282,24 +279,31 @@ impl PyValue {
 }
 
 impl PyRange {
-    /// Number of members, at most `usize::MAX`.
-    pub(crate) fn len(&self) -> usize {
-        let distance = match self.step > 0 {
-            true => self.stop.checked_sub(self.start),
-            false => self.start.checked_sub(self.stop),
+    /// Number of members.
+    pub(crate) fn len(&self) -> u128 {
+        let (low, high) = match self.step > 0 {
+            true => (self.start, self.stop),
+            false => (self.stop, self.start),
         };
-        match distance {
-            None => usize::MAX,
-            Some(distance) if distance <= 0 => 0,
-            Some(distance) => {
-                let steps = (distance as u128 - 1) / self.step.unsigned_abs() + 1;
-                usize::try_from(steps).unwrap_or(usize::MAX)
-            }
+        match low < high {
+            true => (high.abs_diff(low) - 1) / self.step.unsigned_abs() + 1,
+            false => 0,
         }
     }
-    pub(crate) fn get(&self, index: usize) -> i128 {
+    /// Returns a member. The arithmetic of 128 bits is exact, because all members fit.
+    pub(crate) fn get(&self, index: u128) -> i128 {
         self.start
-            .saturating_add(self.step.saturating_mul(index as i128))
+            .wrapping_add(self.step.wrapping_mul(index as i128))
+    }
+    /// Returns the index of a number if it is a member.
+    pub(crate) fn position(&self, number: i128) -> Option<u128> {
+        let beyond = match self.step > 0 {
+            true => number < self.start || number >= self.stop,
+            false => number > self.start || number <= self.stop,
+        };
+        let distance = number.abs_diff(self.start);
+        let step = self.step.unsigned_abs();
+        (!beyond && distance.is_multiple_of(step)).then(|| distance / step)
     }
 }
 
@@ -311,8 +315,13 @@ impl PyEntries {
         let place = self.places.get(key)?;
         self.entries.get(place).map(|(_, value)| value)
     }
-    pub(crate) fn insert(&mut self, key: PyValue, value: PyValue) -> PyResult<()> {
-        let place = match self.places.entry(key.key()?) {
+    pub(crate) fn insert(
+        &mut self,
+        key: PyValue,
+        value: PyValue,
+        host: &mut dyn Host,
+    ) -> PyResult<()> {
+        let place = match self.places.entry(key.key(host)?) {
             std::collections::btree_map::Entry::Occupied(old) => *old.get(),
             std::collections::btree_map::Entry::Vacant(free) => {
                 self.next += 1;

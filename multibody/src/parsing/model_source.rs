@@ -5,7 +5,7 @@ use super::target::ParseTarget;
 use crate::diagnostic::Diagnostic;
 use crate::document::input::{ModelInput, read_file};
 use crate::document::origins::TextOrigins;
-use crate::document::xml::PreparedXml;
+use crate::packages::PackageMap;
 use crate::xacro;
 use std::path::Path;
 
@@ -27,9 +27,13 @@ impl ModelSource {
         let bytes = read_file(path);
         let bytes = bytes.map_err(|e| format!("'{}' cannot be read: {e}", path.display()))?;
         if format == ModelFormat::Xacro {
-            return Ok(Self::expand(
-                &path.display().to_string(),
+            let mut packages = target.packages.clone();
+            packages.populate_upstream(path);
+            let file = path.display().to_string();
+            return Ok(Self::expand_with(
+                &file,
                 &bytes,
+                &packages,
                 target,
                 diagnostics,
             ));
@@ -48,13 +52,31 @@ impl ModelSource {
         target: &ParseTarget<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
+        Self::expand_with(file, bytes, target.packages, target, diagnostics)
+    }
+
+    fn expand_with(
+        file: &str,
+        bytes: &[u8],
+        packages: &PackageMap,
+        target: &ParseTarget<'_>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
         let arguments = target.xacro_arguments;
-        let packages = &*target.packages;
         let expanded = xacro::expand_bytes(Path::new(file), bytes, arguments, packages);
         let expanded = expanded.map_err(|error| diagnostics.push(error)).ok()?;
         diagnostics.extend(expanded.diagnostics);
-        let format = format_of(&expanded.text, file);
-        let format = format.map_err(|error| diagnostics.push(error)).ok()?;
+        for message in &expanded.messages {
+            tracing::info!("{file}: {message}");
+        }
+        target.xacro_files.borrow_mut().extend(expanded.files);
+        let Some(format) = ModelFormat::of_root(&expanded.root) else {
+            let found = expanded.root;
+            let message =
+                format!("the root element must be <robot>, <sdf> or <mujoco>, got <{found}>");
+            diagnostics.push(Diagnostic::of_file(file, message));
+            return None;
+        };
         Some(Self {
             format,
             bytes: expanded.text.into_bytes(),
@@ -75,15 +97,4 @@ impl ModelSource {
             origins: self.origins.as_ref(),
         }
     }
-}
-
-/// Returns the format of an expanded document.
-fn format_of(text: &str, file: &str) -> Result<ModelFormat, Diagnostic> {
-    let prepared = PreparedXml::new(text);
-    let document = prepared.parse(file)?;
-    let tag = document.root_element().tag_name().name();
-    ModelFormat::of_root(tag).ok_or_else(|| {
-        let message = format!("the root element must be <robot>, <sdf> or <mujoco>, got <{tag}>");
-        Diagnostic::of_file(file, message)
-    })
 }

@@ -11,8 +11,9 @@ use crate::error::{Error, Result, parse_error};
 use crate::model::ModelInstanceIndex;
 use crate::packages::PackageMap;
 use crate::plant::{MultibodyPlant, PlantMark};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use tarragon_geometry::SceneGraph;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
@@ -47,6 +48,7 @@ pub struct Parser<'p> {
     strict: bool,
     mjcf_semantics: MjcfSemantics,
     xacro_arguments: BTreeMap<String, String>,
+    xacro_files: BTreeSet<PathBuf>,
 }
 
 impl<'p> Parser<'p> {
@@ -63,6 +65,7 @@ impl<'p> Parser<'p> {
             strict: false,
             mjcf_semantics: MjcfSemantics::default(),
             xacro_arguments: BTreeMap::new(),
+            xacro_files: BTreeSet::new(),
         }
     }
 
@@ -108,6 +111,11 @@ impl<'p> Parser<'p> {
     /// Returns the arguments of [`Self::set_xacro_argument`].
     pub fn xacro_arguments(&self) -> &BTreeMap<String, String> {
         &self.xacro_arguments
+    }
+    /// Returns the files from which xacro files were expanded so far: themselves, those that they
+    /// include, and YAML files. A change of any of them can change the models.
+    pub fn xacro_files(&self) -> &BTreeSet<PathBuf> {
+        &self.xacro_files
     }
     /// Returns the packages that `package://` URLs refer to, initially [the default
     /// ones](PackageMap). A model file's own package (a `package.xml` in its directory or above) is
@@ -254,6 +262,7 @@ impl<'p> Parser<'p> {
             self.plant.register_as_source_for_scene_graph(scene_graph)?;
             self.plant.ensure_frames(scene_graph)?;
         }
+        let xacro_files = RefCell::default();
         let mut target = ParseTarget {
             plant: self.plant,
             scene_graph: self.scene_graph.as_deref_mut(),
@@ -261,10 +270,12 @@ impl<'p> Parser<'p> {
             auto_renaming: self.auto_renaming,
             mjcf_semantics: self.mjcf_semantics,
             xacro_arguments: &self.xacro_arguments,
+            xacro_files: &xacro_files,
             filter_groups: vec![],
         };
         let value = add(&mut target, diagnostics);
         let groups = target.filter_groups;
+        self.xacro_files.append(&mut xacro_files.into_inner());
         if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
             self.plant.ensure_frames(scene_graph)?;
         }

@@ -10,7 +10,8 @@ use crate::names::scoped;
 use crate::packages::PackageMap;
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::{GeometryId, GeometryInstance, ProximityProperties, SceneGraph, Shape};
@@ -33,6 +34,8 @@ pub(crate) struct ParseTarget<'a> {
     pub(super) mjcf_semantics: MjcfSemantics,
     /// Values of the arguments of xacro files.
     pub(super) xacro_arguments: &'a BTreeMap<String, String>,
+    /// Files that xacro files were made from.
+    pub(super) xacro_files: &'a RefCell<BTreeSet<PathBuf>>,
     pub(super) filter_groups: Vec<CollisionFilterGroupSpec>,
 }
 

@@ -15,19 +15,16 @@ impl XacroExpander<'_> {
     }
 
     fn expand_attributes(&mut self, node: TreeIndex, scopes: ScopePair) -> XacroResult<()> {
-        for attribute in self.tree.attributes(node).to_vec() {
-            if attribute.name.starts_with("xacro:") || attribute.name == "xmlns:xacro" {
-                self.tree.remove_attribute(node, &attribute.name);
-            } else if attribute.value.text.contains('$') {
-                let text = self.evaluate_text(&attribute.value, scopes.properties)?;
-                let value = PlacedText {
-                    text,
-                    exact: false,
-                    ..attribute.value
-                };
-                self.tree.set_attribute(node, &attribute.name, value);
+        // All are replaced at once, because each search by name takes linear time.
+        let mut attributes = self.tree.attributes(node).to_vec();
+        attributes.retain(|a| !a.name.starts_with("xacro:") && a.name != "xmlns:xacro");
+        for attribute in &mut attributes {
+            if attribute.value.text.contains('$') {
+                attribute.value.text = self.evaluate_text(&attribute.value, scopes.properties)?;
+                attribute.value.exact = false;
             }
         }
+        self.tree.set_attributes(node, attributes);
         Ok(())
     }
 

@@ -11,13 +11,23 @@ use crate::expression::{
 };
 use crate::names;
 
+/// Names that an expression sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SeenNames {
+    /// Properties, and the names that are known without a definition.
+    Properties,
+    /// Only names that are known without a definition.
+    Global,
+    /// Arguments, in `$(eval ...)`.
+    Arguments,
+}
+
 /// The names that expressions of one place see.
 pub(super) struct ScopeHost<'e, 'a> {
     pub(super) expander: &'e mut XacroExpander<'a>,
     pub(super) scope: ScopeIndex,
     pub(super) place: OriginPlace,
-    /// True in `$(eval ...)`, which sees arguments and no properties.
-    pub(super) is_command: bool,
+    pub(super) seen: SeenNames,
     /// An error that has its own place.
     pub(super) failure: Option<Box<XacroError>>,
 }
@@ -121,7 +131,10 @@ impl XacroExpander<'_> {
             expander: self,
             scope,
             place: text.place,
-            is_command,
+            seen: match is_command {
+                true => SeenNames::Arguments,
+                false => SeenNames::Properties,
+            },
             failure: None,
         };
         let result = evaluate(expression, &mut host);
@@ -172,11 +185,19 @@ impl XacroExpander<'_> {
         self.check_chain(place)?;
         bind(self, Binding::Evaluating);
         self.evaluating.push(name.into());
-        let value = self.nested(place, |expander| expander.evaluate(&text, owner))?;
-        let value = literal_value(value).map_err(|e| self.error(text.place, e.message))?;
+        let value = self.nested(place, |expander| expander.evaluate(&text, owner));
+        let value = value
+            .and_then(|value| literal_value(value).map_err(|e| self.error(text.place, e.message)));
         self.evaluating.pop();
-        bind(self, Binding::Value(value.clone()));
-        Ok(Some(value))
+        // An optional include may go on after an error, so that the property is used again.
+        bind(
+            self,
+            match &value {
+                Ok(value) => Binding::Value(value.clone()),
+                Err(_) => Binding::Lazy(text),
+            },
+        );
+        value.map(Some)
     }
 }
 
@@ -204,19 +225,28 @@ impl ScopeHost<'_, '_> {
 
 impl Host for ScopeHost<'_, '_> {
     fn name(&mut self, name: &str) -> PyResult<Option<PyValue>> {
-        if self.is_command {
-            let found = symbols::of_command(name, &self.expander.arguments);
-            return Ok(found);
-        }
-        let found = self.expander.property(self.scope, name, self.place);
-        if let Some(value) = self.keep(found)? {
-            return Ok(Some(value));
+        match self.seen {
+            SeenNames::Arguments => {
+                return Ok(symbols::of_command(name, &self.expander.arguments));
+            }
+            SeenNames::Properties => {
+                let scopes = self.expander.scopes.outwards(self.scope).count();
+                self.expander.spend(scopes / 16)?;
+                let found = self.expander.property(self.scope, name, self.place);
+                if let Some(value) = self.keep(found)? {
+                    return Ok(Some(value));
+                }
+            }
+            SeenNames::Global => {}
         }
         if let Some(value) = symbols::global(name) {
             return Ok(Some(value));
         }
         let cure = match symbols::of_python(name) {
             true => format!("; write python.{name}"),
+            false if self.seen == SeenNames::Global => {
+                "; a number with a unit must not use properties".into()
+            }
             false => {
                 let known = self.expander.scopes.property_names(self.scope);
                 let known = names::unknown("property", name, known.into_iter());
@@ -245,6 +275,10 @@ impl Host for ScopeHost<'_, '_> {
 
     fn spend(&mut self, work: usize) -> PyResult<()> {
         self.expander.spend(work)
+    }
+
+    fn total_depth(&mut self) -> &mut usize {
+        &mut self.expander.evaluation_depth
     }
 }
 

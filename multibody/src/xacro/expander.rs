@@ -6,12 +6,15 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::origins::OriginPlace;
 use crate::expression::{PyError, PyResult, PyValue, parse_float, parse_int};
 use crate::packages::PackageMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Maximum depth of nested elements, macro calls and lazy properties.
 const MAX_DEPTH: usize = 1000;
+/// Maximum depth of nested files.
+const MAX_OPEN: usize = 64;
 /// Maximum number of elements, texts and comments, including those that are replaced again.
 const MAX_NODES: usize = 2_000_000;
 /// Maximum work of all expressions together.
@@ -38,7 +41,7 @@ pub(super) type XacroResult<V> = Result<V, Box<XacroError>>;
 pub(super) struct XacroExpander<'a> {
     pub(super) tree: XacroTree,
     pub(super) scopes: ScopeArena,
-    pub(super) macros: Vec<MacroDefinition>,
+    pub(super) macros: Vec<Rc<MacroDefinition>>,
     pub(super) arguments: BTreeMap<String, String>,
     pub(super) packages: &'a PackageMap,
     /// Names of all files, for messages.
@@ -47,13 +50,19 @@ pub(super) struct XacroExpander<'a> {
     pub(super) dependencies: Vec<PathBuf>,
     /// Files that are being read, outermost first.
     pub(super) open: Vec<PathBuf>,
-    /// Macro calls that are being expanded, outermost first: name and place.
-    pub(super) calls: Vec<(String, OriginPlace)>,
+    /// Macro calls that are being expanded, outermost first, with their places.
+    pub(super) calls: Vec<(Rc<MacroDefinition>, OriginPlace)>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// Place and text of each diagnostic, which is reported once.
+    reported: HashSet<(OriginPlace, String)>,
+    /// Messages of the file (`xacro.message(...)`).
+    pub(super) messages: Vec<String>,
     /// Properties that are being evaluated, outermost first.
     pub(super) evaluating: Vec<String>,
-    /// The empty text that ends the removal of comments.
+    /// The blank text that ends the removal of comments.
     pub(super) stop: TreeIndex,
+    /// Depth of all evaluations that wait for each other.
+    pub(super) evaluation_depth: usize,
     work: usize,
     copied: usize,
     depth: usize,
@@ -74,12 +83,30 @@ impl<'a> XacroExpander<'a> {
             open: vec![],
             calls: vec![],
             diagnostics: vec![],
+            reported: HashSet::new(),
+            messages: vec![],
             evaluating: vec![],
             stop,
+            evaluation_depth: 0,
             work: 0,
             copied: 0,
             depth: 0,
         }
+    }
+
+    /// Returns a message if one more file must not be opened within those that are open.
+    pub(super) fn nested_too_deep(&self, file: &Path) -> Option<String> {
+        if self.open.len() < MAX_OPEN {
+            return None;
+        }
+        let cycle = match self.open.iter().any(|open| open == file) {
+            false => "",
+            true => ", and this one includes itself",
+        };
+        let file = file.display();
+        Some(format!(
+            "'{file}': files are nested deeper than {MAX_OPEN}{cycle}"
+        ))
     }
 
     /// Returns the index of a file, for places.
@@ -121,11 +148,21 @@ impl<'a> XacroExpander<'a> {
         }
     }
 
+    /// Describes a place and the macro calls that lead to it.
+    pub(super) fn location(&self, place: OriginPlace) -> String {
+        let here = self.diagnostic(Severity::Warning, place, "");
+        format!(
+            "at {}:{}:{}{}",
+            here.file, here.line, here.column, here.message
+        )
+    }
+
     /// Describes the macro calls that lead to the current place.
     fn chain(&self) -> String {
         let calls = self.calls.iter().rev().take(SHOWN_CALLS);
         let calls: Vec<String> = calls
-            .map(|(name, place)| {
+            .map(|(called, place)| {
+                let name = &called.name;
                 let file = self
                     .files
                     .get(place.file as usize)
@@ -158,7 +195,7 @@ impl<'a> XacroExpander<'a> {
     }
     pub(super) fn warn(&mut self, place: OriginPlace, message: impl Display) {
         let warning = self.diagnostic(Severity::Warning, place, message);
-        if !self.diagnostics.contains(&warning) {
+        if self.reported.insert((place, warning.message.clone())) {
             self.diagnostics.push(warning);
         }
     }

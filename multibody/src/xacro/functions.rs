@@ -1,6 +1,7 @@
 //! Functions of xacro that expressions call: `xacro.load_yaml(...)`, `arg(...)` and others.
 
-use super::evaluation::ScopeHost;
+use super::character_set::CharacterSet;
+use super::evaluation::{ScopeHost, SeenNames};
 use super::symbols::converted;
 use super::tree::PlacedText;
 use super::yaml;
@@ -11,16 +12,16 @@ impl ScopeHost<'_, '_> {
     pub(super) fn call_function(
         &mut self,
         function: &'static str,
-        mut arguments: CallArguments,
+        arguments: CallArguments,
     ) -> PyResult {
         if matches!(function, "error" | "message" | "print_location" | "warning") {
             return self.message(function, &arguments);
         }
         if function == "fatal" {
-            return Err(PyError::new(joined(&arguments.plain)?));
+            return Err(PyError::new(joined(&arguments.plain, self)?));
         }
         if function == "tokenize" {
-            return self.tokenize(&mut arguments);
+            return self.tokenize(&arguments);
         }
         let text = |i: usize| {
             let value = arguments.plain.get(i);
@@ -77,20 +78,27 @@ impl ScopeHost<'_, '_> {
                 let name = text(0)?;
                 self.load_yaml(&name)
             }
-            other => Err(PyError::unsupported(format!("{other}() is unsupported"))),
+            other => Err(PyError::new(format!("{other}() is unsupported"))),
         }
     }
 
     fn load_yaml(&mut self, name: &str) -> PyResult {
         let path = self.expander.beside(name);
         let shown = path.display().to_string();
+        // A number with a unit is an expression, which may load this file again.
+        if let Some(message) = self.expander.nested_too_deep(&path) {
+            return Err(PyError::limit(message));
+        }
         let bytes =
             read_file(&path).map_err(|e| PyError::new(format!("'{shown}' cannot be read: {e}")))?;
         self.spend_bytes(bytes.len())?;
         self.expander.add_dependency(&path);
         let text = String::from_utf8_lossy(&bytes);
         self.expander.open.push(path);
+        // As in xacro, numbers with units see no properties.
+        let seen = std::mem::replace(&mut self.seen, SeenNames::Global);
         let loaded = yaml::load(&text, self);
+        self.seen = seen;
         self.expander.open.pop();
         let value = loaded.map_err(|mut error| {
             // A place in the expression would be misread as one in the YAML file.
@@ -107,10 +115,14 @@ impl ScopeHost<'_, '_> {
 
     /// Reports a message of the file. An error of this kind lets the expansion go on.
     fn message(&mut self, function: &str, arguments: &CallArguments) -> PyResult {
-        let text = joined(&arguments.plain)?;
+        let text = joined(&arguments.plain, self)?;
         match function {
-            "message" => tracing::info!("{text}"),
-            "print_location" => {}
+            "message" => self.expander.messages.push(text),
+            "print_location" => {
+                let location = self.expander.location(self.place);
+                self.spend_bytes(location.len())?;
+                self.expander.messages.push(location);
+            }
             "error" => self
                 .expander
                 .warn(self.place, format!("the file reports an error: {text}")),
@@ -119,7 +131,7 @@ impl ScopeHost<'_, '_> {
         Ok(PyValue::str(""))
     }
 
-    fn tokenize(&mut self, arguments: &mut CallArguments) -> PyResult {
+    fn tokenize(&mut self, arguments: &CallArguments) -> PyResult {
         let take = |i: usize, name: &str| {
             let named = arguments.named.iter().find(|(n, _)| n == name);
             named
@@ -135,6 +147,7 @@ impl ScopeHost<'_, '_> {
         };
         let skip_empty = take(2, "skip_empty").is_none_or(|v| v.truth());
         self.spend_bytes(text.len() * 8)?;
+        let separators = CharacterSet::parse(&separators)?;
         let parts = text.split(|c| separators.contains(c));
         let parts = parts.filter(|p| !skip_empty || !p.is_empty());
         Ok(PyValue::list(parts.map(PyValue::str).collect()))

@@ -6,9 +6,12 @@ use std::path::{Component, Path, PathBuf};
 const MAX_FILES: usize = 1000;
 
 /// Returns the files that match a pattern with `*`, `?` and `[...]`, sorted.
-pub(super) fn files(pattern: &Path) -> Vec<PathBuf> {
+///
+/// # Errors
+/// Returns a message if too many files match.
+pub(super) fn files(whole: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = vec![PathBuf::new()];
-    for part in pattern.components() {
+    for part in whole.components() {
         let Component::Normal(name) = part else {
             found.iter_mut().for_each(|f| f.push(part));
             continue;
@@ -36,12 +39,16 @@ pub(super) fn files(pattern: &Path) -> Vec<PathBuf> {
                 }
             }
         }
-        matching.sort();
-        matching.truncate(MAX_FILES);
+        if matching.len() > MAX_FILES {
+            let (whole, count) = (whole.display(), matching.len());
+            return Err(format!(
+                "'{whole}' must match at most {MAX_FILES} files, got {count}; include them in parts"
+            ));
+        }
         found = matching;
     }
     found.sort();
-    found
+    Ok(found)
 }
 
 /// Returns whether a name matches a pattern.
@@ -136,8 +143,21 @@ mod tests {
         for name in ["b.xacro", "a.xacro", ".c.xacro", "d.yaml"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        let found = files(&folder.path().join("*.xacro"));
+        let found = files(&folder.path().join("*.xacro")).unwrap();
         let names: Vec<_> = found.iter().map(|f| f.file_name().unwrap()).collect();
         assert_eq!(names, ["a.xacro", "b.xacro"]);
+    }
+
+    #[test]
+    fn too_many_files_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        for i in 0..=MAX_FILES {
+            std::fs::write(folder.path().join(format!("{i}.xacro")), "").unwrap();
+        }
+        let error = files(&folder.path().join("*.xacro")).unwrap_err();
+        assert!(
+            error.contains("must match at most 1000 files, got 1001"),
+            "{error}"
+        );
     }
 }

@@ -5,14 +5,11 @@ use super::glob;
 use super::read;
 use super::scopes::{Binding, MacroEntry, ScopePair};
 use super::tree::{PlacedText, TreeIndex};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::document::input::read_file;
 use crate::document::origins::OriginPlace;
 use crate::expression::PyValue;
 use std::path::Path;
-
-/// Maximum depth of nested files.
-const MAX_OPEN: usize = 64;
 
 impl XacroExpander<'_> {
     /// Expands a document whose bytes were read already.
@@ -102,6 +99,7 @@ impl XacroExpander<'_> {
         let files = match name.contains(['*', '?', '[']) {
             true => {
                 let found = glob::files(&pattern);
+                let found = found.map_err(|message| self.error(filename.place, message))?;
                 if found.is_empty() {
                     let shown = pattern.display();
                     let message = format!("attribute 'filename' must match files, got '{shown}'");
@@ -157,15 +155,7 @@ impl XacroExpander<'_> {
         filename: &PlacedText,
         scopes: ScopePair,
     ) -> XacroResult<Option<TreeIndex>> {
-        if self.open.len() >= MAX_OPEN {
-            let cycle = match self.open.iter().filter(|open| *open == file).count() {
-                0 => "",
-                _ => ", and this one includes itself",
-            };
-            let message = format!(
-                "'{}': files are nested deeper than {MAX_OPEN}{cycle}",
-                file.display()
-            );
+        if let Some(message) = self.nested_too_deep(file) {
             return Err(self.error(filename.place, message));
         }
         let bytes = read_file(file).map_err(|e| {
@@ -195,10 +185,7 @@ impl XacroExpander<'_> {
     /// Creates an error about the expansion as a whole.
     pub(super) fn error_of_file(&self, path: &Path, message: &str) -> Box<XacroError> {
         Box::new(XacroError {
-            diagnostic: Diagnostic {
-                severity: Severity::Error,
-                ..Diagnostic::of_file(&path.display().to_string(), message)
-            },
+            diagnostic: Diagnostic::of_file(&path.display().to_string(), message),
             is_missing_file: false,
         })
     }

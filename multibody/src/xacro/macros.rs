@@ -1,60 +1,12 @@
 //! Macros: their definition, their parameters and their calls.
 
 use super::expander::{XacroExpander, XacroResult, literal_value};
+use super::parameters::parameters;
 use super::scopes::{Binding, MacroDefinition, MacroEntry, MacroParameter, ScopePair};
 use super::tree::{PlacedText, TreeIndex};
 use crate::document::origins::OriginPlace;
 use crate::names;
-use regex_lite::Regex;
-use std::sync::LazyLock;
-
-/// A parameter with a default: name, `^` or `^|`, default, rest.
-static PARAMETER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let default = r#"\$\{.*?\}|\$\(.*?\)|(?:'.*?'|".*?"|[^\s'"]+)+|"#;
-    let pattern = format!(r"^\s*([^\s:=]+?)\s*:?=\s*(\^\|?)?({default})(?:\s+|$)(.*)");
-    Regex::new(&pattern).ok()
-});
-
-/// Maximum length of the parameters of a macro (bytes).
-const MAX_PARAMETERS: usize = 10_000;
-
-/// Parses the parameters of a macro; the error is a message.
-pub(super) fn parameters(text: &str) -> Result<Vec<MacroParameter>, String> {
-    if text.len() > MAX_PARAMETERS {
-        return Err(format!(
-            "parameters must have at most {MAX_PARAMETERS} bytes"
-        ));
-    }
-    let mut parameters = vec![];
-    let mut rest = text;
-    while !rest.is_empty() {
-        let with_default = PARAMETER.as_ref().and_then(|p| p.captures(rest));
-        if let Some(found) = with_default {
-            let group = |i| found.get(i).map_or("", |m| m.as_str());
-            parameters.push(MacroParameter {
-                name: group(1).into(),
-                forwards: !group(2).is_empty(),
-                default: Some(group(3)).filter(|d| !d.is_empty()).map(String::from),
-            });
-            rest = found.get(4).map_or("", |m| m.as_str());
-            continue;
-        }
-        let trimmed = rest.trim_start();
-        if trimmed.is_empty() {
-            return Err("parameters must not be blank".into());
-        }
-        let (name, other) = trimmed
-            .split_once(char::is_whitespace)
-            .unwrap_or((trimmed, ""));
-        parameters.push(MacroParameter {
-            name: name.into(),
-            forwards: false,
-            default: None,
-        });
-        rest = other.trim_start();
-    }
-    Ok(parameters)
-}
+use std::rc::Rc;
 
 impl XacroExpander<'_> {
     /// Defines a macro and removes its element.
@@ -81,11 +33,11 @@ impl XacroExpander<'_> {
         let given = self.tree.attribute(node, "params").cloned();
         let given = given.unwrap_or_default();
         let parameters = parameters(&given.text).map_err(|e| self.error(given.place, e))?;
-        self.macros.push(MacroDefinition {
+        self.macros.push(Rc::new(MacroDefinition {
             name: tag.into(),
             body: node,
             parameters,
-        });
+        }));
         let entry = MacroEntry::Macro(self.macros.len() - 1);
         let scope = &mut self.scopes.macros[scopes.macros as usize];
         scope.entries.insert(tag.into(), entry);
@@ -136,13 +88,14 @@ impl XacroExpander<'_> {
             let message = format!("<xacro:{name}>: {unknown}; define it or include its file");
             return Err(self.error(place, message));
         };
-        let definition = self.macros[found].clone();
-        self.calls.push((definition.name.clone(), place));
-        self.nested(place, |expander| {
+        let definition = Rc::clone(&self.macros[found]);
+        self.calls.push((Rc::clone(&definition), place));
+        let expanded = self.nested(place, |expander| {
             expander.expand_call(node, scopes, &definition, defined_in, place)
-        })?;
+        });
+        // An optional include may go on after an error.
         self.calls.pop();
-        Ok(())
+        expanded
     }
 
     fn expand_call(
@@ -258,41 +211,12 @@ impl XacroExpander<'_> {
         place: OriginPlace,
     ) -> XacroResult<()> {
         self.warn_if_global(name, place);
+        // Scopes remain until the end, so that the number of parameters of all calls is bounded.
+        let counted = self.spend(8);
+        counted.map_err(|e| self.error(place, e.message))?;
         let value = literal_value(value).map_err(|e| self.error(place, e.message))?;
         let bindings = &mut self.scopes.scope_mut(scopes.properties).bindings;
         bindings.insert(name.into(), Binding::Value(value));
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_have_defaults_forwards_and_blocks() {
-        let parse = |text| -> Vec<String> {
-            let parsed = parameters(text).unwrap();
-            let shown = parsed.iter().map(|p| {
-                let forward = if p.forwards { "^" } else { "" };
-                format!(
-                    "{}{forward}={}",
-                    p.name,
-                    p.default.as_deref().unwrap_or("-")
-                )
-            });
-            shown.collect()
-        };
-        assert_eq!(parse("a b *c **d"), ["a=-", "b=-", "*c=-", "**d=-"]);
-        assert_eq!(parse("a:=1 b=2 c := 3"), ["a=1", "b=2", "c=3"]);
-        assert_eq!(parse("a:=^ b:=^|5 c"), ["a^=-", "b^=5", "c=-"]);
-        assert_eq!(parse("a:='x y' b:=\"z w\"1"), ["a='x y'", "b=\"z w\"1"]);
-        assert_eq!(
-            parse("a:=${1 + 2} b:=$(arg c)"),
-            ["a=${1 + 2}", "b=$(arg c)"]
-        );
-        assert_eq!(parse("a:="), ["a=-"]);
-        assert_eq!(parse(""), Vec::<String>::new());
-        assert!(parameters(" ").is_err());
     }
 }

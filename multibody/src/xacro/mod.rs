@@ -7,6 +7,7 @@
 //! replaced in place (`elements`, `macros`, `properties`, `include`), and written (`write`) with
 //! the place that each element and attribute comes from.
 
+mod character_set;
 mod command;
 mod elements;
 mod evaluation;
@@ -16,6 +17,7 @@ mod glob;
 mod include;
 mod interpolation;
 mod macros;
+mod parameters;
 mod properties;
 mod read;
 mod scopes;
@@ -25,6 +27,7 @@ mod tests;
 mod tree;
 mod write;
 mod yaml;
+mod yaml_scalar;
 
 use crate::diagnostic::Diagnostic;
 use crate::document::input::read_file;
@@ -36,8 +39,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::{collect, warn};
 
-/// Size of the stack on which documents are expanded (bytes). Macros may call each other a thousand
-/// deep.
+/// Size of the stack on which documents are expanded (bytes): enough for elements, macro calls and
+/// evaluations at their greatest depths, also without optimization.
 const STACK: usize = 256 << 20;
 
 /// The XML that a xacro file stands for.
@@ -69,6 +72,10 @@ pub struct XacroExpansion {
     pub files: Vec<PathBuf>,
     /// Warnings, also those of the file itself (`xacro.warning(...)`).
     pub diagnostics: Vec<Diagnostic>,
+    /// Messages of the file itself (`xacro.message(...)`, `xacro.print_location()`).
+    pub messages: Vec<String>,
+    /// Name of the root element, without a prefix.
+    pub(crate) root: String,
     pub(crate) origins: TextOrigins,
 }
 
@@ -76,9 +83,12 @@ pub struct XacroExpansion {
 /// `$(find package)` is looked up in `packages` and in the package that the file belongs to.
 ///
 /// Unlike `xacro`, it resolves `$(dirname)` to the directory of the file at hand, accepts numbers
-/// as values of `<xacro:attribute>`, and refuses what would not be XML. Expressions are those of
-/// Python without lambdas, sets, f-strings, complex numbers and whole numbers of more than 127
-/// bits. Depth, size and work are bounded.
+/// as values of `<xacro:attribute>`, refuses what would not be XML, and writes no banner at the
+/// top. Expressions are those of Python without lambdas, sets, f-strings, complex numbers and whole
+/// numbers of more than 127 bits; `math.erf`, `erfc`, `gamma` and `lgamma` may differ in the last
+/// digits. In YAML files, dates are texts, and tags other than units and those of numbers and texts
+/// are errors. Depth, size and work are bounded, and so is the number of files that a pattern
+/// matches (1000).
 ///
 /// # Errors
 /// Returns an error with file, line and column if the file cannot be read, is no XML, refers to
@@ -113,7 +123,8 @@ pub(crate) fn expand_bytes(
         }
     });
     let Some((expanded, warnings)) = spawned else {
-        let message = "the file cannot be expanded: no thread can be started for it";
+        let message = "the file cannot be expanded, because no thread can be started for it; end \
+                       other programs, or raise the limits on threads and memory";
         return Err(Diagnostic::of_file(&path.display().to_string(), message));
     };
     warnings.into_iter().for_each(warn);
@@ -130,6 +141,9 @@ fn expand_here(
     let document = expander
         .expand_document(path, bytes)
         .map_err(|e| e.diagnostic)?;
+    let root = expander.tree.first_element(document);
+    let root = root.map_or("", |root| expander.tree.tag(root));
+    let root = root.rsplit(':').next().unwrap_or("").to_string();
     let files = std::mem::take(&mut expander.files);
     let written = write::write(document, &expander.tree, files);
     let Some((text, origins)) = written else {
@@ -140,6 +154,8 @@ fn expand_here(
         text,
         files: expander.dependencies,
         diagnostics: expander.diagnostics,
+        messages: expander.messages,
+        root,
         origins,
     })
 }

@@ -160,7 +160,11 @@ impl TreeBuilder<'_> {
             let rest = self.text.get(at..).unwrap_or("");
             at += rest.len() - rest.trim_start().len();
             let rest = rest.trim_start();
-            let Some(equals) = rest.find('=').filter(|_| !rest.starts_with(['>', '/'])) else {
+            // Without this, an element without attributes would go through the rest of the text.
+            if rest.starts_with(['>', '/']) {
+                return attributes;
+            }
+            let Some(equals) = rest.find('=') else {
                 return attributes;
             };
             let name = rest[..equals].trim_end();
@@ -172,16 +176,21 @@ impl TreeBuilder<'_> {
                 return attributes;
             };
             let (start, end) = (at + quote + 1, at + quote + 1 + length);
-            let raw = &self.text[start..end];
-            let is_declaration = name == "xmlns" || name.starts_with("xmlns:");
+            // Prefixes are declared with addresses, of which the parser keeps the values apart.
+            let declared = match (name, name.strip_prefix("xmlns:")) {
+                ("xmlns", _) => Some(node.default_namespace()),
+                (_, Some(prefix)) => Some(node.lookup_namespace_uri(Some(prefix))),
+                _ => None,
+            };
             let (inserted, place) = (self.reader.was_inserted(at), self.place(at));
             at = end + 1;
-            let value = match is_declaration {
-                true => self.placed(raw, start, end),
-                false => match plain.next() {
-                    Some(attribute) => self.placed(attribute.value(), start, end),
-                    None => return attributes,
-                },
+            let value = match (declared, plain.len()) {
+                (Some(address), _) => self.placed(address.unwrap_or(""), start, end),
+                (None, 0) => return attributes,
+                (None, _) => {
+                    let value = plain.next().map_or("", |attribute| attribute.value());
+                    self.placed(value, start, end)
+                }
             };
             if !inserted {
                 attributes.push(PlacedAttribute {

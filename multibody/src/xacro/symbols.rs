@@ -47,7 +47,7 @@ pub(super) fn global(name: &str) -> Option<PyValue> {
 
 /// Returns whether a name is a function of the namespace `python`.
 pub(super) fn of_python(name: &str) -> bool {
-    !matches!(name, "chr" | "format" | "pow") && builtin(name).is_some()
+    builtin(name).is_some()
 }
 
 /// Returns a name of the namespace `xacro`.

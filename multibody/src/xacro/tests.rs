@@ -149,6 +149,9 @@ fn endless_and_huge_expansions_are_errors() {
         .collect();
     let chain = chain + "<x v='${p0}'/>";
     let deep = "<a>".repeat(3000) + &"</a>".repeat(3000);
+    let parameters: String = (0..1000).map(|i| format!("p{i}:=1 ")).collect();
+    let calls =
+        format!("<xacro:macro name='m' params='{parameters}'/>") + &"<xacro:m/>".repeat(3000);
     for (body, message) in [
         (
             "<xacro:macro name='m'><xacro:m/></xacro:macro><xacro:m/>",
@@ -158,6 +161,7 @@ fn endless_and_huge_expansions_are_errors() {
         (&laughs, "a text must have at most"),
         (&chain, "must be at most 200 in a row"),
         (&deep, "nested deeper than"),
+        (&calls, "must take at most"),
         (
             "<x v='${&apos;a&apos; * 10 ** 9}'/>",
             "a text must have at most",
@@ -181,4 +185,166 @@ fn origins_are_those_of_the_source() {
     assert_eq!(found.origins.at(at), Some(("f.xacro", 3, 3)));
     let at = found.text.find("name=").unwrap();
     assert_eq!(found.origins.at(at), Some(("f.xacro", 3, 9)));
+}
+
+/// Expands a document that lies in a folder with other files.
+fn expanded_beside(
+    files: &[(&str, &str)],
+    body: &str,
+) -> std::result::Result<XacroExpansion, Diagnostic> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let path = folder.path().join("main.xacro");
+    let text = format!("{HEAD}{body}</r>");
+    let packages = PackageMap::make_empty();
+    expand_bytes(&path, text.as_bytes(), &BTreeMap::new(), &packages)
+}
+
+#[test]
+fn a_yaml_file_that_loads_itself_is_an_error() {
+    let file = [("self.yaml", "a: !degrees load_yaml('self.yaml').a")];
+    let error = expanded_beside(&file, "<x v='${load_yaml(&apos;self.yaml&apos;)}'/>");
+    let error = error.map(|e| e.text).unwrap_err();
+    let wanted = "files are nested deeper than 64, and this one includes itself";
+    assert!(error.message.contains(wanted), "{error}");
+}
+
+#[test]
+fn yaml_that_grows_by_aliases_and_merges_is_an_error() {
+    let grow = |step: fn(usize) -> String| -> String { (1..40).map(step).collect() };
+    let lists =
+        "a0: &a0 [1, 2]\n".to_string() + &grow(|i| format!("a{i}: &a{i} [*a{0}, *a{0}]\n", i - 1));
+    let merged = "a0: &a0 {x: 1}\n".to_string()
+        + &grow(|i| format!("a{i}: &a{i} [*a{0}, *a{0}]\n", i - 1))
+        + "b: {<<: *a39}";
+    let wide = "a: &a {".to_string()
+        + &(0..1000)
+            .map(|i| format!("k{i}: {i}, "))
+            .collect::<String>()
+        + "}\nb:\n"
+        + &"  - {<<: *a}\n".repeat(200);
+    for text in [&lists, &merged, &wide] {
+        let file = [("f.yaml", &**text)];
+        let error = expanded_beside(&file, "<x v='${len(load_yaml(&apos;f.yaml&apos;))}'/>");
+        let error = error.map(|e| e.text).unwrap_err();
+        assert!(error.message.contains("at most 100000 values"), "{error}");
+    }
+}
+
+#[test]
+fn yaml_has_units_tags_and_merges_of_pyyaml() {
+    let text = "\
+        a: &a {x: 1, y: 2}\nb: &b {y: 3, z: 4}\nc: {<<: [*a, *b], w: 0}\nd: {<<: *a, <<: *b}\n\
+        e: !degrees 90 * 2\nf: !!int '0x1F'\ng: !!float 1:30";
+    let found = expanded_beside(
+        &[("f.yaml", text)],
+        "\
+        <xacro:property name='y' value='${load_yaml(&apos;f.yaml&apos;)}'/>\
+        <x c='${y.c}' d='${y.d}' e='${y.e}' f='${y.f}' g='${y.g}'/>",
+    );
+    let found = found.unwrap().text;
+    for part in [
+        "c=\"{'x': 1, 'y': 2, 'z': 4, 'w': 0}\"",
+        "d=\"{'x': 1, 'y': 2, 'z': 4}\"",
+        "e=\"3.141592653589793\"",
+        "f=\"31\"",
+        "g=\"90.0\"",
+    ] {
+        assert!(found.contains(part), "{part}: {found}");
+    }
+    for (text, message) in [
+        ("!degrees p", "a number with a unit must not use properties"),
+        (
+            "{<<: [[{a: 1}]]}",
+            "'<<' must have a dictionary or a list of them, got a list",
+        ),
+        (
+            "!!set {a}",
+            "a list or a dictionary must have no tag, got '!!set'",
+        ),
+        ("!!binary aGk=", "a tag must be one of !radians"),
+        ("a: =", "'=' must be a key or in quotes"),
+    ] {
+        let body = "<xacro:property name='p' value='1'/><x v='${load_yaml(&apos;f.yaml&apos;)}'/>";
+        let error = expanded_beside(&[("f.yaml", text)], body);
+        let error = error.map(|e| e.text).unwrap_err();
+        assert!(error.message.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn messages_of_the_file_are_kept() {
+    let body = "<xacro:macro name='m'><x v='${xacro.message(1, &apos;a&apos;)}\
+                ${xacro.print_location()}'/></xacro:macro><xacro:m/>";
+    let found = expanded(body).unwrap();
+    assert_eq!(found.diagnostics, []);
+    let place = "at f.xacro:1:76 (in macro 'm', called at f.xacro:1:152)";
+    assert_eq!(found.messages, ["1 a", place]);
+}
+
+#[test]
+fn addresses_of_prefixes_are_written_once() {
+    becomes(
+        "<a xmlns:b='u?a&amp;b' xmlns='v&lt;'><b:c/></a>",
+        &[
+            "<a xmlns=\"v&lt;\" xmlns:b=\"u?a&amp;b\">",
+            "<b:c/>",
+            "</a>",
+        ],
+    );
+}
+
+#[test]
+fn an_optional_include_leaves_no_trace_of_an_error() {
+    let missing = "<x xmlns:xacro='http://www.ros.org/wiki/xacro'>\
+                   <xacro:macro name='n'><xacro:include filename='missing.xacro'/></xacro:macro>\
+                   <xacro:n/></x>";
+    let body = "<xacro:include filename='a.xacro' optional='true'/>\n<y v='${z}'/>";
+    let error = expanded_beside(&[("a.xacro", missing)], body);
+    let error = error.map(|e| e.text).unwrap_err();
+    assert!(error.message.contains("name 'z' is not defined"), "{error}");
+    assert!(!error.message.contains("in macro"), "{error}");
+}
+
+#[test]
+fn tokens_are_separated_by_a_set_of_characters() {
+    becomes(
+        "<x v='${xacro.tokenize(&apos;a1b-c&apos;, &apos;0-9-&apos;)}' \
+         w='${xacro.tokenize(&apos;a1b&apos;, &apos;^a-z&apos;)}'/>",
+        &["<x v=\"['a', 'b', 'c']\" w=\"['a', 'b']\"/>"],
+    );
+}
+
+#[test]
+fn large_documents_take_linear_time() {
+    let start = std::time::Instant::now();
+    let elements = "<a>".repeat(200) + &"</a>".repeat(200);
+    let text = elements.repeat(300);
+    assert!(expanded(&text).is_ok());
+    let warnings = "<x v='${xacro.warning(1)}'/>\n".repeat(20_000);
+    assert_eq!(expanded(&warnings).unwrap().diagnostics.len(), 20_000);
+    assert!(
+        start.elapsed().as_secs_f64() < 20.0,
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[test]
+fn deep_expressions_of_many_properties_fit_the_stack() {
+    let deep = |inner: &str| "[".repeat(95) + inner + &"]".repeat(95);
+    let chain: String = (0..199)
+        .map(|i| {
+            format!(
+                "<xacro:property name='p{i}' value='${{{}}}'/>",
+                deep(&format!("p{}", i + 1))
+            )
+        })
+        .collect();
+    let error = expanded(&(chain + "<x v='${p0}'/>"))
+        .map(|e| e.text)
+        .unwrap_err();
+    assert!(error.message.contains("nested"), "{error}");
 }

@@ -117,7 +117,7 @@ impl XacroTree {
         });
         self.nodes.len() as TreeIndex - 1
     }
-    /// Adds an empty text.
+    /// Adds a text that no file has.
     pub(super) fn add_text(&mut self, text: &str) -> TreeIndex {
         let text = PlacedText {
             text: text.into(),
@@ -193,6 +193,12 @@ impl XacroTree {
                     value,
                 }),
             }
+        }
+    }
+    /// Replaces all attributes of an element.
+    pub(super) fn set_attributes(&mut self, node: TreeIndex, new: Vec<PlacedAttribute>) {
+        if let NodeContent::Element { attributes, .. } = self.content_mut(node) {
+            *attributes = new;
         }
     }
     pub(super) fn remove_attribute(&mut self, node: TreeIndex, name: &str) {
@@ -296,7 +302,7 @@ impl XacroTree {
         (nodes, bytes)
     }
 
-    /// Removes the comments right before a node, up to an empty line. `stop` is the empty text that
+    /// Removes the comments right before a node, up to an empty line. `stop` is the blank text that
     /// marks the end of what has been processed.
     pub(super) fn remove_comments_before(&mut self, node: TreeIndex, stop: TreeIndex) {
         let next = self.next(node);

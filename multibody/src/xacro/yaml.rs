@@ -1,9 +1,7 @@
-//! YAML files as values of expressions: scalars as in YAML 1.1, which PyYAML reads, and numbers
-//! with units.
+//! YAML files as values of expressions, with numbers that have units.
 
-use crate::expression::{
-    Host, PyEntries, PyError, PyResult, PyValue, evaluate, parse_float, parse_int,
-};
+use super::yaml_scalar;
+use crate::expression::{Host, PyEntries, PyError, PyResult, PyValue, evaluate, parse_float};
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 use std::collections::HashMap;
 
@@ -18,19 +16,35 @@ const UNITS: [(&str, f64); 6] = [
 ];
 /// Maximum depth of nested lists and dictionaries.
 const MAX_DEPTH: usize = 100;
-/// Maximum number of values, those behind aliases counted each time.
+/// Maximum number of values; those behind an alias or a merge count each time that they are used.
 const MAX_VALUES: usize = 100_000;
 
 /// A list or a dictionary that is being read.
-enum OpenCollection {
+struct OpenCollection {
+    content: OpenContent,
+    anchor: usize,
+    /// Number of values in it so far, those further down and behind aliases included.
+    size: usize,
+}
+
+enum OpenContent {
     List(Vec<PyValue>),
     Dict {
         entries: PyEntries,
         /// Entries of dictionaries under `<<`, which those of the dictionary itself replace.
         merged: PyEntries,
-        key: Option<PyValue>,
-        merges: bool,
+        key: OpenKey,
     },
+}
+
+/// Role of the next value of a dictionary.
+enum OpenKey {
+    /// A key.
+    Missing,
+    /// The value of this key.
+    Known(PyValue),
+    /// The value of the key `<<`.
+    Merge,
 }
 
 /// Reads a text.
@@ -57,7 +71,8 @@ pub(super) fn load(text: &str, host: &mut dyn Host) -> PyResult {
 }
 
 struct YamlLoader<'h> {
-    open: Vec<(OpenCollection, usize)>,
+    open: Vec<OpenCollection>,
+    /// Values with anchors, and their sizes.
     anchors: HashMap<usize, (PyValue, usize)>,
     done: Option<PyValue>,
     count: usize,
@@ -74,93 +89,121 @@ impl YamlLoader<'_> {
                 let found = self.anchors.get(&anchor).cloned();
                 let (value, size) =
                     found.ok_or_else(|| PyError::new("an alias must not be within its anchor"))?;
+                self.count_values(size)?;
                 self.add(value, size, 0)
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let merges = style == ScalarStyle::Plain && text == "<<" && tag.is_none();
-                let value = self.scalar(&text, style, tag.as_deref())?;
-                if merges
-                    && let Some((OpenCollection::Dict { key, merges, .. }, _)) =
-                        self.open.last_mut()
-                    && key.is_none()
-                {
-                    *merges = true;
-                    *key = Some(PyValue::None);
-                    return Ok(());
+                self.count_values(1)?;
+                let is_plain = style == ScalarStyle::Plain && tag.is_none();
+                let key = match self.open.last_mut().map(|open| &mut open.content) {
+                    Some(OpenContent::Dict { key, .. }) if matches!(key, OpenKey::Missing) => {
+                        Some(key)
+                    }
+                    _ => None,
+                };
+                match (&*text, key) {
+                    ("<<", Some(key)) if is_plain => {
+                        *key = OpenKey::Merge;
+                        return Ok(());
+                    }
+                    ("=", None) if is_plain => {
+                        let message = "'=' must be a key or in quotes, got it as a value";
+                        return Err(PyError::new(message));
+                    }
+                    _ => {}
                 }
+                let value = self.scalar(&text, style, tag.as_deref())?;
                 self.add(value, 1, anchor)
             }
-            Event::SequenceStart(_, anchor, _) => {
-                self.open_collection(OpenCollection::List(vec![]), anchor)
+            Event::SequenceStart(_, anchor, tag) => {
+                check_tag(tag.as_deref(), "seq")?;
+                self.open_collection(OpenContent::List(vec![]), anchor)
             }
-            Event::MappingStart(_, anchor, _) => {
-                let open = OpenCollection::Dict {
+            Event::MappingStart(_, anchor, tag) => {
+                check_tag(tag.as_deref(), "map")?;
+                let open = OpenContent::Dict {
                     entries: PyEntries::default(),
                     merged: PyEntries::default(),
-                    key: None,
-                    merges: false,
+                    key: OpenKey::Missing,
                 };
                 self.open_collection(open, anchor)
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let Some((closed, anchor)) = self.open.pop() else {
+                let Some(closed) = self.open.pop() else {
                     return Ok(());
                 };
-                let value = match closed {
-                    OpenCollection::List(items) => PyValue::list(items),
-                    OpenCollection::Dict {
+                let value = match closed.content {
+                    OpenContent::List(items) => PyValue::list(items),
+                    OpenContent::Dict {
                         entries,
                         mut merged,
                         ..
                     } => {
                         for (key, value) in entries.iter() {
-                            merged.insert(key.clone(), value.clone())?;
+                            merged.insert(key.clone(), value.clone(), self.host)?;
                         }
                         PyValue::dict(merged)
                     }
                 };
-                let size = 1 + size(&value);
-                self.add(value, size, anchor)
+                self.add(value, closed.size.saturating_add(1), closed.anchor)
             }
             _ => Ok(()),
         }
     }
 
-    fn open_collection(&mut self, open: OpenCollection, anchor: usize) -> PyResult<()> {
+    fn count_values(&mut self, count: usize) -> PyResult<()> {
+        self.count = self.count.saturating_add(count);
+        match self.count <= MAX_VALUES {
+            true => Ok(()),
+            false => Err(PyError::limit(format!(
+                "the file must have at most {MAX_VALUES} values, those behind aliases counted \
+                 each time"
+            ))),
+        }
+    }
+
+    fn open_collection(&mut self, content: OpenContent, anchor: usize) -> PyResult<()> {
         if self.open.len() == MAX_DEPTH {
             let message = format!("lists and dictionaries are nested deeper than {MAX_DEPTH}");
             return Err(PyError::limit(message));
         }
-        self.open.push((open, anchor));
+        self.count_values(1)?;
+        self.open.push(OpenCollection {
+            content,
+            anchor,
+            size: 0,
+        });
         Ok(())
     }
 
     /// Adds a value to the innermost list or dictionary.
     fn add(&mut self, value: PyValue, size: usize, anchor: usize) -> PyResult<()> {
-        self.count = self.count.saturating_add(size);
-        if self.count > MAX_VALUES {
-            let message = format!("the file must have at most {MAX_VALUES} values");
-            return Err(PyError::limit(message));
-        }
         if anchor > 0 {
             self.anchors.insert(anchor, (value.clone(), size));
         }
-        match self.open.last_mut() {
-            None => self.done = Some(value),
-            Some((OpenCollection::List(items), _)) => items.push(value),
-            Some((
-                OpenCollection::Dict {
-                    entries,
-                    merged,
-                    key,
-                    merges,
-                },
-                _,
-            )) => match key.take() {
-                None => *key = Some(value),
-                Some(_) if std::mem::take(merges) => merge(merged, &value)?,
-                Some(known) => entries.insert(known, value)?,
-            },
+        let Some(open) = self.open.last_mut() else {
+            self.done = Some(value);
+            return Ok(());
+        };
+        open.size = open.size.saturating_add(size);
+        let (entries, merged, key) = match &mut open.content {
+            OpenContent::List(items) => {
+                items.push(value);
+                return Ok(());
+            }
+            OpenContent::Dict {
+                entries,
+                merged,
+                key,
+            } => (entries, merged, key),
+        };
+        match std::mem::replace(key, OpenKey::Missing) {
+            OpenKey::Missing => *key = OpenKey::Known(value),
+            OpenKey::Known(known) => entries.insert(known, value, self.host)?,
+            OpenKey::Merge => {
+                let count = merge(merged, &value, self.host)?;
+                self.count_values(count)?;
+            }
         }
         Ok(())
     }
@@ -168,22 +211,20 @@ impl YamlLoader<'_> {
     fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>) -> PyResult {
         let Some(tag) = tag else {
             return match style {
-                ScalarStyle::Plain => plain(text),
+                ScalarStyle::Plain => yaml_scalar::plain(text),
                 _ => Ok(PyValue::str(text)),
             };
         };
         if let Some(kind) = tag.core_suffix() {
             return match kind {
                 "str" => Ok(PyValue::str(text)),
-                "float" => match plain(text)? {
-                    value @ (PyValue::Int(_) | PyValue::Float(_)) => {
-                        Ok(PyValue::Float(value.as_float().unwrap_or(f64::NAN)))
-                    }
-                    _ => parse_float(text).map(PyValue::Float).ok_or_else(|| {
-                        PyError::new(format!("'!!float' must have a number, got '{text}'"))
-                    }),
-                },
-                _ => plain(text),
+                "float" => yaml_scalar::real(text),
+                "int" => yaml_scalar::whole(text),
+                "null" => Ok(PyValue::None),
+                "bool" => yaml_scalar::truth(text).map(PyValue::Bool).ok_or_else(|| {
+                    PyError::new(format!("'!!bool' must have a truth value, got '{text}'"))
+                }),
+                other => Err(PyError::new(format!("the tag '!!{other}' is unsupported"))),
             };
         }
         let unit = UNITS.iter().find(|(name, _)| *name == tag.suffix());
@@ -206,130 +247,41 @@ impl YamlLoader<'_> {
     }
 }
 
-fn merge(merged: &mut PyEntries, value: &PyValue) -> PyResult<()> {
-    match value {
+/// Checks the tag of a list or a dictionary, which only has the one of its kind.
+fn check_tag(tag: Option<&Tag>, kind: &str) -> PyResult<()> {
+    match tag {
+        Some(tag) if tag.core_suffix() != Some(kind) => Err(PyError::new(format!(
+            "a list or a dictionary must have no tag, got '{}'",
+            tag.original()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Adds the entries under `<<`; returns their number. The first dictionary with a key wins, as in
+/// YAML and in PyYAML before 6.0.4.
+fn merge(merged: &mut PyEntries, value: &PyValue, host: &mut dyn Host) -> PyResult<usize> {
+    let mut count = 0;
+    let mut add = |value: &PyValue| match value {
         PyValue::Dict(dict) => {
-            for (key, value) in dict.entries.borrow().iter() {
-                if merged.get(&key.key()?).is_none() {
-                    merged.insert(key.clone(), value.clone())?;
-                }
-            }
-            Ok(())
+            let entries = dict.entries.borrow();
+            count += entries.len();
+            host.spend(4 * entries.len())?;
+            entries
+                .iter()
+                .try_for_each(|(key, value)| match merged.get(&key.key(host)?) {
+                    Some(_) => Ok(()),
+                    None => merged.insert(key.clone(), value.clone(), host),
+                })
         }
-        PyValue::List(list) => list
-            .items
-            .borrow()
-            .iter()
-            .try_for_each(|v| merge(merged, v)),
-        _ => Err(PyError::new(
-            "'<<' must have a dictionary or a list of them",
-        )),
-    }
-}
-
-/// Number of values in a list or a dictionary, without those further down.
-fn size(value: &PyValue) -> usize {
+        other => Err(PyError::new(format!(
+            "'<<' must have a dictionary or a list of them, got a {}",
+            other.type_name()
+        ))),
+    };
     match value {
-        PyValue::List(list) => list.items.borrow().len(),
-        PyValue::Dict(dict) => dict.entries.borrow().len(),
-        _ => 0,
+        PyValue::List(list) => list.items.borrow().iter().try_for_each(add)?,
+        other => add(other)?,
     }
-}
-
-/// Returns the value of a plain scalar, as in YAML 1.1.
-fn plain(text: &str) -> PyResult {
-    Ok(match text {
-        "" | "~" | "null" | "Null" | "NULL" => PyValue::None,
-        "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
-            PyValue::Bool(true)
-        }
-        "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            PyValue::Bool(false)
-        }
-        text => match number(text) {
-            Some(number) => number?,
-            None => PyValue::str(text),
-        },
-    })
-}
-
-/// Reads a number of YAML 1.1.
-fn number(text: &str) -> Option<PyResult> {
-    let starts = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
-    if !text.starts_with(starts) {
-        return None;
-    }
-    let (negative, unsigned) = match text.strip_prefix(['+', '-']) {
-        Some(rest) => (text.starts_with('-'), rest),
-        None => (false, text),
-    };
-    let sign = if negative { -1 } else { 1 };
-    match unsigned {
-        ".inf" | ".Inf" | ".INF" => {
-            return Some(Ok(PyValue::Float(f64::INFINITY * f64::from(sign))));
-        }
-        ".nan" | ".NaN" | ".NAN" if text == unsigned => return Some(Ok(PyValue::Float(f64::NAN))),
-        _ => {}
-    }
-    let digits = unsigned.replace('_', "");
-    let radix = |digits: &str, radix| {
-        let value = i128::from_str_radix(digits, radix).ok()?;
-        Some(Ok(PyValue::Int(value * i128::from(sign))))
-    };
-    if let Some(hex) = digits.strip_prefix("0x") {
-        return radix(hex, 16);
-    }
-    if let Some(binary) = digits.strip_prefix("0b") {
-        return radix(binary, 2);
-    }
-    if digits.contains(':') {
-        return sexagesimal(&digits, f64::from(sign));
-    }
-    let all_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    if all_digits && digits.len() > 1 && digits.starts_with('0') {
-        return match digits.bytes().all(|b| b < b'8') {
-            true => radix(&digits, 8),
-            false => None,
-        };
-    }
-    if all_digits {
-        return parse_int(&format!("{}{digits}", if negative { "-" } else { "" }))
-            .map(|value| value.map(PyValue::Int));
-    }
-    // A number without a point is none, and the exponent must have a sign.
-    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (&*digits, None),
-    };
-    let (whole, fraction) = mantissa.split_once('.')?;
-    let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
-    let exponent_is_good = exponent.is_none_or(|e| {
-        e.strip_prefix(['+', '-'])
-            .is_some_and(|e| !e.is_empty() && is_digits(e))
-    });
-    let has_digit = !whole.is_empty() || !fraction.is_empty();
-    let good = is_digits(whole) && is_digits(fraction) && has_digit && exponent_is_good;
-    let value: f64 = good.then(|| digits.parse().ok()).flatten()?;
-    Some(Ok(PyValue::Float(value * f64::from(sign))))
-}
-
-/// Reads numbers like `1:30`, whose parts count 60 of the next.
-fn sexagesimal(digits: &str, sign: f64) -> Option<PyResult> {
-    let parts: Vec<&str> = digits.split(':').collect();
-    let (last, first) = parts.split_last()?;
-    let is_digits = |part: &&str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let real = last.contains('.');
-    let seconds: f64 = last.parse().ok()?;
-    if !first.iter().all(is_digits) || seconds >= 60.0 || first.len() > 8 {
-        return None;
-    }
-    let mut value = 0.0;
-    for part in first {
-        value = value * 60.0 + part.parse::<f64>().ok()?;
-    }
-    value = (value * 60.0 + seconds) * sign;
-    Some(Ok(match real {
-        true => PyValue::Float(value),
-        false => PyValue::Int(value as i128),
-    }))
+    Ok(count)
 }

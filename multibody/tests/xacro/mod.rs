@@ -4,6 +4,7 @@ mod hostile;
 mod peer;
 
 use super::support::loaded::{Loaded, load_with};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn files() -> PathBuf {
@@ -77,6 +78,60 @@ fn other_files_refer_to_xacro_files() {
 }
 
 #[test]
+fn included_xacro_files_are_expanded_once_within_their_package() {
+    let robot = "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>\
+                 <xacro:include filename='$(find own)/part.xacro'/>\
+                 <link name='l${xacro.warning(1)}'/></robot>";
+    let model = robot.replace("<robot name='r'", "<sdf version='1.9'");
+    let model = model.replace("<link name='l${xacro.warning(1)}'/></robot>", "</sdf>");
+    let part = "<x xmlns:xacro='http://www.ros.org/wiki/xacro'><link name='p'/></x>";
+    let model_part = "<x><model name='s'><link name='q'/></model></x>";
+    let folder = folder_with(&[(
+        "w.sdf",
+        "<sdf version='1.9'><world name='w'><include><uri>own/r.urdf.xacro</uri></include>\
+         <include><uri>own/s.sdf.xacro</uri></include></world></sdf>",
+    )]);
+    let own = folder.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    let package = "<package><name>own</name></package>";
+    for (name, text) in [
+        ("package.xml", package),
+        ("r.urdf.xacro", robot),
+        ("part.xacro", part),
+        ("s.sdf.xacro", &model.replace("part", "model_part")),
+        ("model_part.xacro", model_part),
+    ] {
+        std::fs::write(own.join(name), text).unwrap();
+    }
+    let mut files = vec![];
+    let loaded = load_with(|parser| {
+        let added = parser.add_models(folder.path().join("w.sdf"));
+        files.extend(
+            parser
+                .xacro_files()
+                .iter()
+                .map(|f| f.file_name().unwrap().to_owned()),
+        );
+        added
+    });
+    loaded.result.as_ref().unwrap();
+    assert!(loaded.plant.body_by_name("p").is_ok() && loaded.plant.body_by_name("q").is_ok());
+    let said: Vec<_> = loaded
+        .diagnostics
+        .iter()
+        .filter(|d| d.message == "1")
+        .collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    let known = [
+        "model_part.xacro",
+        "part.xacro",
+        "r.urdf.xacro",
+        "s.sdf.xacro",
+    ];
+    assert_eq!(files, known);
+}
+
+#[test]
 fn diagnostics_of_models_point_to_the_xacro_files() {
     let main = "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>\n\
                 <xacro:include filename='part.xacro'/>\n<link name='a'/>\n\
@@ -117,17 +172,36 @@ fn diagnostics_of_sdformat_and_mjcf_point_to_the_xacro_files() {
 #[test]
 fn mistakes_are_errors_with_a_place() {
     let folder = files().parent().unwrap().join("bad");
-    let mut count = 0;
+    // Each line holds a file, the place of its mistake and a part of the message.
+    let messages = std::fs::read_to_string(folder.join("messages.txt")).unwrap();
+    let messages: BTreeMap<&str, &str> = messages
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .collect();
+    let here = format!("{}/", folder.display());
+    let mut wrong = vec![];
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        if path.extension().is_none_or(|e| e != "xacro") {
+            continue;
+        }
         let loaded = load(&path, &[]);
         let error = loaded.result.unwrap_err();
         let place = error.location().unwrap();
         assert!(place.line > 0 && place.column > 0, "{error}");
         assert!(place.file.ends_with(".xacro"), "{error}");
-        count += 1;
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let (line, column) = (place.line, place.column);
+        let found = error.to_string().replace(&here, "");
+        let wanted = messages.get(name).and_then(|m| m.split_once(' '));
+        let is_right = wanted
+            .is_some_and(|(at, part)| at == format!("{line}:{column}") && found.contains(part));
+        if !is_right {
+            wrong.push(format!("{name}: {line}:{column} {found}"));
+        }
     }
-    assert!(count > 30);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(messages.len() > 40);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::element::Report;
 use super::frames::FrameGraph;
 use crate::parsing::format::ModelFormat;
+use crate::parsing::model_source::ModelSource;
 use crate::parsing::target::ParseTarget;
 use std::path::PathBuf;
 
@@ -10,6 +11,8 @@ use std::path::PathBuf;
 pub(super) struct InterfaceFile {
     pub(super) path: PathBuf,
     pub(super) format: ModelFormat,
+    /// Content of the file if it was expanded to know its format.
+    pub(super) source: Option<ModelSource>,
 }
 
 /// Builder that adds everything with a pose to the graph.

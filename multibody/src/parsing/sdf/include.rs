@@ -109,7 +109,11 @@ impl<'a, 't> IncludeExpander<'a, 't> {
                     return Err(self.report.error(&include, message));
                 }
                 include.interface = Some(self.interfaces.len());
-                self.interfaces.push(InterfaceFile { path, format });
+                self.interfaces.push(InterfaceFile {
+                    path,
+                    format,
+                    source,
+                });
                 Ok(vec![include])
             }
             _ => {

@@ -54,12 +54,18 @@ pub(super) fn load<'e>(
         return Err(Reported);
     };
     let path = file.path.display().to_string();
-    let mut notes = vec![];
-    let format = ModelFormat::of_file(&file.path).unwrap_or(file.format);
-    let source = ModelSource::read(&file.path, format, declare.target, &mut notes);
-    report.extend(notes);
-    let source = source.map_err(|why| report.error(include, why))?;
-    let source = source.ok_or(Reported)?;
+    let read;
+    let source = match &file.source {
+        Some(source) => source,
+        None => {
+            let mut notes = vec![];
+            let content = ModelSource::read(&file.path, file.format, declare.target, &mut notes);
+            report.extend(notes);
+            let content = content.map_err(|why| report.error(include, why))?;
+            read = content.ok_or(Reported)?;
+            &read
+        }
+    };
     let input = source.input(&path, file.path.parent());
     let own_name = include
         .child_text("name")

@@ -106,7 +106,7 @@ fn text(random: &mut Random, depth: usize) -> String {
     }
     let a = text(random, depth - 1);
     let b = text(random, depth - 1);
-    match random.below(16) {
+    match random.below(18) {
         0..3 => format!("{a} + {b}"),
         3 => format!("{a} * {}", random.below(4)),
         4 => format!("str({})", number(random, depth - 1)),
@@ -132,7 +132,9 @@ fn text(random: &mut Random, depth: usize) -> String {
             random.pick(&["", "'_'", "','", "' ', 1"])
         ),
         14 => format!("'%g %e' % ({}, 3)", number(random, depth - 1)),
-        _ => format!("{a}.zfill(4)").replace(".zfill(4)", ".rjust(6, '*')"),
+        15 => format!("{a}.rjust(6, '*')"),
+        16 => format!("'|'.join({a}.split(None, 1))"),
+        _ => format!("{a}.zfill(4)"),
     }
 }
 
