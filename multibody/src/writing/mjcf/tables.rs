@@ -1,4 +1,4 @@
-//! What the document has: names, sites, tendons and the order of positions.
+//! Names, sites and tendons of the document, and the order of its positions.
 
 use crate::model::{BodyIndex, JointIndex};
 use crate::writing::document::TakenNames;
