@@ -1,11 +1,11 @@
 //! Indices, slices, and the methods of lists, tuples and dictionaries.
 
 use super::conversions::{check_room, length, position};
-use super::evaluator::{CallArguments, Evaluator, Host};
+use super::evaluator::{CallArguments, Evaluator};
 use super::operators::{check_items, equal, overflow};
 use super::strings;
 use super::text::literal;
-use super::value::{PyError, PyList, PyRange, PyResult, PyValue};
+use super::value::{Budget, PyError, PyList, PyRange, PyResult, PyValue};
 
 const LIST_METHODS: [&str; 11] = [
     "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse",
@@ -369,7 +369,12 @@ fn part_of_range(range: &PyRange, picked: &PyRange) -> PyResult {
     part().map(PyValue::Range).ok_or_else(overflow)
 }
 
-fn count_or_index(items: &[PyValue], name: &str, item: &PyValue, host: &mut dyn Host) -> PyResult {
+fn count_or_index(
+    items: &[PyValue],
+    name: &str,
+    item: &PyValue,
+    host: &mut dyn Budget,
+) -> PyResult {
     if name == "index" {
         return position(items, item, host).map(|i| PyValue::Int(i as i128));
     }

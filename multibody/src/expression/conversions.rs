@@ -1,9 +1,8 @@
 //! Functions of Python that call no others: conversions, rounding, lengths.
 
-use super::evaluator::Host;
 use super::operators::{binary, check_items, equal, overflow};
 use super::text::{float, is_type, literal, parse_int};
-use super::value::{PyError, PyFunction, PyRange, PyResult, PyValue};
+use super::value::{Budget, PyError, PyFunction, PyRange, PyResult, PyValue};
 
 pub(super) fn needs(function: &str, wanted: &str, value: &PyValue) -> PyError {
     let found = value.type_name();
@@ -11,7 +10,7 @@ pub(super) fn needs(function: &str, wanted: &str, value: &PyValue) -> PyError {
 }
 
 /// Adds up numbers, in the way of Python 3.11 and older.
-pub(super) fn sum(start: PyValue, items: &[PyValue], host: &mut dyn Host) -> PyResult {
+pub(super) fn sum(start: PyValue, items: &[PyValue], host: &mut dyn Budget) -> PyResult {
     let mut items = items.iter();
     items.try_fold(start, |sum, x| binary("+", &sum, x, host))
 }
@@ -133,14 +132,18 @@ pub(super) fn round(value: &PyValue, digits: Option<&PyValue>) -> PyResult {
     }
 }
 
-pub(super) fn is_instance(value: &PyValue, kind: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
+pub(super) fn is_instance(
+    value: &PyValue,
+    kind: &PyValue,
+    host: &mut dyn Budget,
+) -> PyResult<bool> {
     is_instance_at(value, kind, host, 0)
 }
 
 fn is_instance_at(
     value: &PyValue,
     kind: &PyValue,
-    host: &mut dyn Host,
+    host: &mut dyn Budget,
     depth: usize,
 ) -> PyResult<bool> {
     host.spend(1)?;
@@ -163,7 +166,11 @@ fn is_instance_at(
 }
 
 /// Returns the index of the first equal item.
-pub(super) fn position(items: &[PyValue], item: &PyValue, host: &mut dyn Host) -> PyResult<usize> {
+pub(super) fn position(
+    items: &[PyValue],
+    item: &PyValue,
+    host: &mut dyn Budget,
+) -> PyResult<usize> {
     for (i, candidate) in items.iter().enumerate() {
         if equal(candidate, item, host)? {
             return Ok(i);

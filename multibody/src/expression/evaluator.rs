@@ -1,7 +1,7 @@
 //! State of an evaluation, and the host that knows the names of an expression.
 
 use super::operators::{MAX_ITEMS, check_items};
-use super::value::{PyError, PyResult, PyValue};
+use super::value::{Budget, PyError, PyResult, PyValue};
 
 /// Maximum depth of an evaluation.
 const MAX_DEPTH: usize = 150;
@@ -9,18 +9,13 @@ const MAX_DEPTH: usize = 150;
 const MAX_TOTAL_DEPTH: usize = 8000;
 
 /// Program that evaluates expressions: it knows names and has functions of its own.
-pub(crate) trait Host {
+pub(crate) trait Host: Budget {
     /// Returns the value of a name, or `None` if there is none.
     fn name(&mut self, name: &str) -> PyResult<Option<PyValue>>;
     /// Returns an attribute of a namespace of the host, or `None` if there is none.
     fn attribute(&mut self, namespace: u32, name: &str) -> PyResult<Option<PyValue>>;
     /// Calls a function of the host.
     fn call(&mut self, function: &'static str, arguments: CallArguments) -> PyResult;
-    /// Counts work.
-    ///
-    /// # Errors
-    /// Returns an error if the work of all evaluations exceeds a bound.
-    fn spend(&mut self, work: usize) -> PyResult<()>;
     /// Depth of all evaluations that wait for each other; an evaluation counts its own depth here.
     fn total_depth(&mut self) -> &mut usize;
 }

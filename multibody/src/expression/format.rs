@@ -1,9 +1,8 @@
 //! Formatting of values: format specifications, `%` and `str.format`.
 
 use super::conversions::int;
-use super::evaluator::Host;
 use super::text::{MAX_TEXT, check_length, float, literal, text_of};
-use super::value::{PyError, PyResult, PyValue};
+use super::value::{Budget, PyError, PyResult, PyValue};
 
 /// Maximum number of digits after the point; the digits of every number end before it.
 const MAX_PRECISION: usize = 1100;
@@ -252,7 +251,7 @@ fn general(x: f64, precision: usize, keep_zeros: bool) -> String {
 }
 
 /// Formats a text with `%`.
-pub(super) fn percent(template: &str, value: &PyValue, host: &mut dyn Host) -> PyResult<String> {
+pub(super) fn percent(template: &str, value: &PyValue, host: &mut dyn Budget) -> PyResult<String> {
     let values: Vec<PyValue> = match value {
         PyValue::Tuple(items) => items.to_vec(),
         other => vec![other.clone()],

@@ -30,7 +30,7 @@ pub(crate) use operators::joined;
 pub(crate) use text::{MAX_TEXT, parse_float, parse_int, text_of};
 pub(crate) use token::is_identifier;
 pub(crate) use value::{
-    PyEntries, PyError, PyErrorKind, PyFunction, PyNamespace, PyResult, PyValue,
+    Budget, PyEntries, PyError, PyErrorKind, PyFunction, PyNamespace, PyResult, PyValue,
 };
 
 use evaluator::Evaluator;

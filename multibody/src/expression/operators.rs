@@ -1,8 +1,7 @@
 //! Operators of Python: arithmetic, comparison, membership.
 
-use super::evaluator::Host;
 use super::text::{check_length, text_of};
-use super::value::{PyError, PyResult, PyValue};
+use super::value::{Budget, PyError, PyResult, PyValue};
 use std::cmp::Ordering;
 
 /// Maximum number of items in a list or a tuple.
@@ -42,7 +41,7 @@ pub(super) fn unary(operator: &str, value: &PyValue) -> PyResult {
 }
 
 /// Computes a binary operator. The size of a sequence that it makes counts as work.
-pub(super) fn binary(operator: &str, a: &PyValue, b: &PyValue, host: &mut dyn Host) -> PyResult {
+pub(super) fn binary(operator: &str, a: &PyValue, b: &PyValue, host: &mut dyn Budget) -> PyResult {
     if let (Some(i), Some(j)) = (a.as_int(), b.as_int()) {
         return whole(operator, i, j, a, b);
     }
@@ -93,7 +92,7 @@ fn no_operator(operator: &str, a: &PyValue, b: &PyValue) -> PyError {
     ))
 }
 
-fn repeat(sequence: &PyValue, count: &PyValue, host: &mut dyn Host) -> PyResult {
+fn repeat(sequence: &PyValue, count: &PyValue, host: &mut dyn Budget) -> PyResult {
     let count = usize::try_from(count.as_int().unwrap_or(0).max(0)).unwrap_or(usize::MAX);
     let mut repeated = |items: &[PyValue]| {
         check_items(items.len().saturating_mul(count))?;
@@ -229,7 +228,7 @@ pub(super) fn quotient_and_rest(x: f64, y: f64) -> (f64, f64) {
 
 /// Compares two values for equality. Values may share parts, so that a comparison can take far
 /// longer than it took to make them; each pair of parts counts as work.
-pub(super) fn equal(a: &PyValue, b: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
+pub(super) fn equal(a: &PyValue, b: &PyValue, host: &mut dyn Budget) -> PyResult<bool> {
     equal_at(a, b, host, 0)
 }
 
@@ -239,7 +238,7 @@ fn too_deep() -> PyError {
     ))
 }
 
-fn equal_at(a: &PyValue, b: &PyValue, host: &mut dyn Host, depth: usize) -> PyResult<bool> {
+fn equal_at(a: &PyValue, b: &PyValue, host: &mut dyn Budget, depth: usize) -> PyResult<bool> {
     if depth > MAX_DEPTH {
         return Err(too_deep());
     }
@@ -295,7 +294,7 @@ pub(super) fn order(
     a: &PyValue,
     b: &PyValue,
     operator: &str,
-    host: &mut dyn Host,
+    host: &mut dyn Budget,
 ) -> PyResult<Option<Ordering>> {
     order_at(a, b, operator, host, 0)
 }
@@ -304,7 +303,7 @@ fn order_at(
     a: &PyValue,
     b: &PyValue,
     operator: &str,
-    host: &mut dyn Host,
+    host: &mut dyn Budget,
     depth: usize,
 ) -> PyResult<Option<Ordering>> {
     if depth > MAX_DEPTH {
@@ -344,9 +343,9 @@ pub(super) fn compare(
     operator: &str,
     a: &PyValue,
     b: &PyValue,
-    host: &mut dyn Host,
+    host: &mut dyn Budget,
 ) -> PyResult<bool> {
-    let ordered = |wanted: &[Ordering], host: &mut dyn Host| -> PyResult<bool> {
+    let ordered = |wanted: &[Ordering], host: &mut dyn Budget| -> PyResult<bool> {
         Ok(order(a, b, operator, host)?.is_some_and(|found| wanted.contains(&found)))
     };
     match operator {
@@ -365,7 +364,7 @@ pub(super) fn compare(
 
 /// Compares identity: exact for `None`, truth values and functions, else that of equal values of
 /// one type.
-fn identical(a: &PyValue, b: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
+fn identical(a: &PyValue, b: &PyValue, host: &mut dyn Budget) -> PyResult<bool> {
     match (a, b) {
         (PyValue::List(a), PyValue::List(b)) => Ok(std::rc::Rc::ptr_eq(a, b)),
         (PyValue::Dict(a), PyValue::Dict(b)) => Ok(std::rc::Rc::ptr_eq(a, b)),
@@ -373,7 +372,7 @@ fn identical(a: &PyValue, b: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
     }
 }
 
-fn contains(container: &PyValue, item: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
+fn contains(container: &PyValue, item: &PyValue, host: &mut dyn Budget) -> PyResult<bool> {
     match container {
         PyValue::Str(text) => match item {
             PyValue::Str(part) => {
@@ -397,7 +396,7 @@ fn contains(container: &PyValue, item: &PyValue, host: &mut dyn Host) -> PyResul
     }
 }
 
-fn any_equal(items: &[PyValue], item: &PyValue, host: &mut dyn Host) -> PyResult<bool> {
+fn any_equal(items: &[PyValue], item: &PyValue, host: &mut dyn Budget) -> PyResult<bool> {
     for candidate in items {
         if equal(candidate, item, host)? {
             return Ok(true);
@@ -407,7 +406,7 @@ fn any_equal(items: &[PyValue], item: &PyValue, host: &mut dyn Host) -> PyResult
 }
 
 /// Joins texts of values with spaces. The length of the text counts as work.
-pub(crate) fn joined(values: &[PyValue], host: &mut dyn Host) -> PyResult<String> {
+pub(crate) fn joined(values: &[PyValue], host: &mut dyn Budget) -> PyResult<String> {
     let mut joined = String::new();
     for (i, value) in values.iter().enumerate() {
         let text = text_of(value)?;

@@ -10,6 +10,16 @@ struct Names {
     depth: usize,
 }
 
+impl Budget for Names {
+    fn spend(&mut self, work: usize) -> PyResult<()> {
+        self.work += work;
+        match self.work < 1_000_000 {
+            true => Ok(()),
+            false => Err(PyError::limit("too much work")),
+        }
+    }
+}
+
 impl Host for Names {
     fn name(&mut self, name: &str) -> PyResult<Option<PyValue>> {
         Ok(match name {
@@ -26,13 +36,6 @@ impl Host for Names {
     }
     fn call(&mut self, _: &'static str, _: CallArguments) -> PyResult {
         Ok(PyValue::None)
-    }
-    fn spend(&mut self, work: usize) -> PyResult<()> {
-        self.work += work;
-        match self.work < 1_000_000 {
-            true => Ok(()),
-            false => Err(PyError::limit("too much work")),
-        }
     }
     fn total_depth(&mut self) -> &mut usize {
         &mut self.depth

@@ -1,6 +1,5 @@
 //! Values of expressions, and errors of their evaluation.
 
-use super::evaluator::Host;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,6 +14,15 @@ pub(crate) struct PyError {
     pub(crate) at: Option<usize>,
     pub(crate) kind: PyErrorKind,
     pub(crate) message: String,
+}
+
+/// Bound on the work of evaluations.
+pub(crate) trait Budget {
+    /// Counts work.
+    ///
+    /// # Errors
+    /// Returns an error if the work of all evaluations exceeds a bound.
+    fn spend(&mut self, work: usize) -> PyResult<()>;
 }
 
 /// Kind of an error of an expression.
@@ -245,10 +253,10 @@ impl PyValue {
     }
 
     /// The value as the key of a dictionary. Its size counts as work.
-    pub(crate) fn key(&self, host: &mut dyn Host) -> PyResult<PyKey> {
+    pub(crate) fn key(&self, host: &mut dyn Budget) -> PyResult<PyKey> {
         self.key_at(host, 0)
     }
-    fn key_at(&self, host: &mut dyn Host, depth: usize) -> PyResult<PyKey> {
+    fn key_at(&self, host: &mut dyn Budget, depth: usize) -> PyResult<PyKey> {
         if depth > MAX_KEY_DEPTH {
             let message = format!("keys must be nested at most {MAX_KEY_DEPTH} deep");
             return Err(PyError::limit(message));
@@ -319,7 +327,7 @@ impl PyEntries {
         &mut self,
         key: PyValue,
         value: PyValue,
-        host: &mut dyn Host,
+        host: &mut dyn Budget,
     ) -> PyResult<()> {
         let place = match self.places.entry(key.key(host)?) {
             std::collections::btree_map::Entry::Occupied(old) => *old.get(),

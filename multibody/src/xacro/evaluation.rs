@@ -7,7 +7,8 @@ use super::symbols;
 use super::tree::PlacedText;
 use crate::document::origins::OriginPlace;
 use crate::expression::{
-    CallArguments, Host, PyError, PyErrorKind, PyNamespace, PyResult, PyValue, evaluate, text_of,
+    Budget, CallArguments, Host, PyError, PyErrorKind, PyNamespace, PyResult, PyValue, evaluate,
+    text_of,
 };
 use crate::names;
 
@@ -223,6 +224,12 @@ impl ScopeHost<'_, '_> {
     }
 }
 
+impl Budget for ScopeHost<'_, '_> {
+    fn spend(&mut self, work: usize) -> PyResult<()> {
+        self.expander.spend(work)
+    }
+}
+
 impl Host for ScopeHost<'_, '_> {
     fn name(&mut self, name: &str) -> PyResult<Option<PyValue>> {
         match self.seen {
@@ -271,10 +278,6 @@ impl Host for ScopeHost<'_, '_> {
 
     fn call(&mut self, function: &'static str, arguments: CallArguments) -> PyResult {
         self.call_function(function, arguments)
-    }
-
-    fn spend(&mut self, work: usize) -> PyResult<()> {
-        self.expander.spend(work)
     }
 
     fn total_depth(&mut self) -> &mut usize {

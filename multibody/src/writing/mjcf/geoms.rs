@@ -217,7 +217,7 @@ impl<'a> MjcfWriter<'a> {
     }
 
     /// Returns the contact of a collision geometry. Reports what MJCF does not have.
-    fn contact_of(&mut self, what: &str, collision: &BodyGeometry<'_>) -> GeomContact {
+    fn contact_of(&mut self, what: &str, collision: &BodyGeometry<'_>) -> ContactText {
         let properties = collision.proximity;
         let contact = self
             .document
@@ -245,7 +245,7 @@ impl<'a> MjcfWriter<'a> {
                 "{what}: left out as collision geometry, because it collides with nothing"
             ));
         }
-        GeomContact {
+        ContactText {
             masks,
             friction: mu,
             solver: contact.as_in_mujoco,
@@ -265,13 +265,13 @@ impl<'a> MjcfWriter<'a> {
 }
 
 /// Contact of a geom.
-struct GeomContact {
+struct ContactText {
     masks: [u32; 2],
     friction: f64,
     solver: Option<MujocoContact>,
 }
 
-impl GeomContact {
+impl ContactText {
     fn add_attributes(&self, xml: &mut XmlText) {
         let [contype, conaffinity] = self.masks;
         for (name, mask) in [("contype", contype), ("conaffinity", conaffinity)] {
