@@ -27,7 +27,11 @@ fn check<M: LcmMessage>(body: &[u8]) {
         decoded.as_ref().map(|_| &()).map_err(error)
     );
     let message = decoded.ok();
-    let encode = |message: &M| message.encode().expect("decoded arrays have consistent lengths");
+    let encode = |message: &M| {
+        message
+            .encode()
+            .expect("decoded arrays have consistent lengths")
+    };
     let written = message.as_ref().map(encode);
     if let Some(written) = &written {
         let again = M::decode(written).expect("encoded messages can be decoded");

@@ -17,7 +17,10 @@ fuzz_target!(|bytes: &[u8]| {
     match map.add_package_xml(&file) {
         Ok(name) => {
             assert!(!name.trim().is_empty());
-            assert_eq!(map.path(&name).expect("the package was added"), place.path());
+            assert_eq!(
+                map.path(&name).expect("the package was added"),
+                place.path()
+            );
             assert!(found.is_ok());
             assert_eq!(map, crawled);
         }

@@ -16,6 +16,33 @@ pub struct Element {
     pub text: &'static str,
 }
 
+impl Element {
+    /// Creates an element that holds other elements, or nothing.
+    pub const fn new(tag: &'static str, attributes: &'static str, children: &'static str) -> Self {
+        Self {
+            tag,
+            attributes,
+            children,
+            text: "",
+        }
+    }
+
+    /// Creates an element that holds text.
+    #[allow(dead_code, reason = "only some formats have such elements")]
+    pub const fn with_text(
+        tag: &'static str,
+        attributes: &'static str,
+        text: &'static str,
+    ) -> Self {
+        Self {
+            tag,
+            attributes,
+            children: "",
+            text,
+        }
+    }
+}
+
 /// Most elements of a document, and deepest nesting.
 const MOST_ELEMENTS: usize = 120;
 const DEEPEST: usize = 24;
@@ -26,7 +53,18 @@ const NUMBERS: [&str; 20] = [
     "-0", "nan", "inf", "-inf", "1e", "x",
 ];
 const COUNTS: [&str; 12] = [
-    "0", "1", "2", "3", "7", "100", "4096", "1000000", "2147483647", "4294967296", "-1", "1e99",
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "100",
+    "4096",
+    "1000000",
+    "2147483647",
+    "4294967296",
+    "-1",
+    "1e99",
 ];
 const FILES: [&str; 9] = [
     "box.obj",
@@ -60,7 +98,11 @@ fn value(u: &mut Unstructured<'_>, kind: &str, out: &mut String) -> Result<()> {
         _ => match kind.parse::<usize>() {
             Ok(count) => {
                 let exact = u.ratio(15, 16)?;
-                let count = if exact { count } else { u.int_in_range(0..=12)? };
+                let count = if exact {
+                    count
+                } else {
+                    u.int_in_range(0..=12)?
+                };
                 numbers(u, count, out)?;
             }
             Err(_) => {

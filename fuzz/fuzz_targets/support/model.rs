@@ -51,7 +51,10 @@ const FILES: [(&str, &str); 10] = [
          <xacro:macro name='part' params='n *b'><link name='p${n}'><xacro:insert_block name='b'/></link>\
          </xacro:macro></x>",
     ),
-    ("part.yaml", "a: [1, !degrees 90, {b: 0x1F}]\nc: &c {d: yes}\ne: {<<: *c, f: 1.5e+3}\n"),
+    (
+        "part.yaml",
+        "a: [1, !degrees 90, {b: 0x1F}]\nc: &c {d: yes}\ne: {<<: *c, f: 1.5e+3}\n",
+    ),
     ("package.xml", "<package><name>p</name></package>"),
 ];
 
