@@ -327,3 +327,20 @@ fn springs_follow_from_time_constants() {
     near([*nominal_position, *stiffness], [0.3, 3.0 / (0.25 * 4.0)]);
     near(m.joint("j").damping().iter().copied(), [2.0 * 3.0 / 0.5]);
 }
+
+/// A mass matrix of all velocities would have 27 million entries, and its factors take a minute.
+#[test]
+fn springs_in_large_trees_follow_from_recursions() {
+    let m = read(
+        "<body><joint name='j' type='slide' springdamper='0.5 2'/><geom size='.1' mass='3'/>
+           <flexcomp name='f' type='grid' count='12 12 12' spacing='1 1 1' mass='2' radius='.1'/>
+         </body>",
+        "<position joint='j' kp='8' dampratio='1'/>",
+    );
+    assert!(m.plant.num_joints() > 3 * 12 * 12 * 12);
+    // The points of the grid move freely in the body.
+    near(m.joint("j").damping().iter().copied(), [2.0 * 3.0 / 0.5]);
+    // While they are at rest, they move with it.
+    let servo = m.plant.actuators()[0].affine_control().unwrap();
+    near([servo.bias[2]], [-2.0 * (8.0_f64 * 5.0).sqrt()]);
+}

@@ -1,16 +1,22 @@
 //! Inertia of joints in the configuration of the file.
 
 use super::builder::MjcfBuilder;
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::JointIndex;
 use crate::plant::MultibodyPlant;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The mass matrix of a plant in its default configuration.
+/// Largest number of velocities for which a mass matrix is made.
+const MOST_DENSE: usize = 600;
+
+/// A plant at rest in its default configuration, which answers by recursions over its bodies.
 pub(super) struct DefaultInertia {
     plant: MultibodyPlant,
-    mass_matrix: DMatrix<f64>,
+    positions: PositionKinematics<f64>,
+    at_rest: VelocityKinematics<f64>,
+    mass_matrix: OnceCell<DMatrix<f64>>,
     /// Blocks of coupled velocities by their lowest one, computed when they are needed first.
     blocks: RefCell<BTreeMap<usize, MassBlock>>,
 }
@@ -27,17 +33,46 @@ impl DefaultInertia {
     /// (kg m^2 or kg).
     pub(super) fn along(&self, joint: JointIndex) -> Option<f64> {
         let v = self.plant.velocity_start(joint).ok()?;
-        self.mass_matrix.diagonal().get(v).copied()
+        let mut vdot = vec![0.0; self.plant.num_velocities()];
+        *vdot.get_mut(v)? = 1.0;
+        let (positions, at_rest) = (&self.positions, &self.at_rest);
+        let tau = self.plant.calc_inverse_dynamics(positions, at_rest, &vdot);
+        tau.ok()?.get(v).copied()
     }
 
     /// Returns the inertia along a joint with one degree of freedom while all others are free to
-    /// move (kg m^2 or kg); `None` if some motion of its tree has no inertia.
+    /// move (kg m^2 or kg); `None` if some motion of its tree has no inertia, or if one of another
+    /// tree has none and the plant is large.
     pub(super) fn while_others_move(&self, joint: JointIndex) -> Option<f64> {
         let v = self.plant.velocity_start(joint).ok()?;
-        let velocities = self.coupled_with(v);
+        let mut forces = self.plant.zero_forces();
+        *forces.generalized_forces_mut().get_mut(v)? = 1.0;
+        let (positions, at_rest) = (&self.positions, &self.at_rest);
+        match self
+            .plant
+            .calc_forward_dynamics(positions, at_rest, &forces)
+        {
+            Ok(vdot) => Some(vdot.get(v)?.recip()),
+            // The articulated-body algorithm ends at the first motion without inertia.
+            Err(_) => self.in_own_block(v),
+        }
+    }
+
+    fn in_own_block(&self, v: usize) -> Option<f64> {
+        if self.plant.num_velocities() > MOST_DENSE {
+            return None;
+        }
+        let mass_matrix = match self.mass_matrix.get() {
+            Some(known) => known,
+            None => {
+                let computed = self.plant.calc_mass_matrix(&self.positions).ok()?;
+                self.mass_matrix.get_or_init(|| computed)
+            }
+        };
+        let velocities = coupled_with(mass_matrix, v);
         let mut blocks = self.blocks.borrow_mut();
         let block = blocks.entry(*velocities.first()?).or_insert_with(|| {
-            let matrix = self.mass_matrix.select_rows(&velocities);
+            let matrix = mass_matrix.select_rows(&velocities);
             let factors = matrix.select_columns(&velocities).cholesky();
             MassBlock {
                 velocities,
@@ -49,32 +84,35 @@ impl DefaultInertia {
         *unit.get_mut(place)? = 1.0;
         Some(block.factors.as_ref()?.solve(&unit)[place].recip())
     }
+}
 
-    /// Returns the velocities that depend on one by inertia, sorted, with itself.
-    fn coupled_with(&self, v: usize) -> Vec<usize> {
-        let mut found = BTreeSet::from([v]);
-        let mut waiting = vec![v];
-        while let Some(next) = waiting.pop() {
-            for (other, coupling) in self.mass_matrix.column(next).iter().enumerate() {
-                if *coupling != 0.0 && found.insert(other) {
-                    waiting.push(other);
-                }
+/// Returns the velocities that depend on one by inertia, sorted, with itself.
+fn coupled_with(mass_matrix: &DMatrix<f64>, v: usize) -> Vec<usize> {
+    let mut found = BTreeSet::from([v]);
+    let mut waiting = vec![v];
+    while let Some(next) = waiting.pop() {
+        for (other, coupling) in mass_matrix.column(next).iter().enumerate() {
+            if *coupling != 0.0 && found.insert(other) {
+                waiting.push(other);
             }
         }
-        found.into_iter().collect()
     }
+    found.into_iter().collect()
 }
 
 impl MjcfBuilder<'_, '_, '_> {
-    /// Computes the inertia of the joints that have been added; fails where bodies have none.
+    /// Prepares the inertia of the joints that have been added.
     pub(super) fn default_inertia(&self) -> crate::Result<DefaultInertia> {
         let mut plant = self.target.plant.clone();
         plant.finalize()?;
         let positions = plant.calc_position_kinematics(&plant.default_positions())?;
-        let mass_matrix = plant.calc_mass_matrix(&positions)?;
+        let v = vec![0.0; plant.num_velocities()];
+        let at_rest = plant.calc_velocity_kinematics(&positions, &v)?;
         Ok(DefaultInertia {
             plant,
-            mass_matrix,
+            positions,
+            at_rest,
+            mass_matrix: OnceCell::new(),
             blocks: RefCell::default(),
         })
     }
