@@ -6,7 +6,7 @@ use crate::kinematics::{PositionKinematics, VelocityKinematics, turned};
 use crate::model::{BodyIndex, DoorHingeConfig, FixedOffsetFrame, ForceElement, JointIndex};
 use crate::spatial::SpatialVector;
 use crate::tree::Topology;
-use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use nalgebra::{DMatrix, Isometry3, UnitQuaternion, Vector3};
 use tarragon_framework::{Scalar, math};
 
 /// Joints and frames that force elements act on, at some state.
@@ -138,6 +138,47 @@ impl<T: Scalar> ForceElementState<'_, T> {
             _ => T::zero(),
         };
         (stretch, rate)
+    }
+
+    /// Adds the change of the generalized forces of a spring on joints with their positions, and
+    /// with their velocities. Returns false, and adds nothing, for other elements.
+    pub(crate) fn add_joint_derivatives(
+        &self,
+        (index, element): (usize, &ForceElement),
+        [by_q, by_v]: [&mut DMatrix<T>; 2],
+    ) -> bool {
+        match element {
+            ForceElement::RevoluteSpring {
+                joint, stiffness, ..
+            }
+            | ForceElement::PrismaticSpring {
+                joint, stiffness, ..
+            } => {
+                let (k, ..) = self.joint(*joint);
+                by_q[(k, k)] -= self.constant(index, 0, *stiffness);
+            }
+            ForceElement::TendonSpring {
+                joints,
+                free_lengths,
+                stiffness,
+                damping,
+            } => {
+                let (stretch, _) = self.tendon(joints, *free_lengths);
+                let stiffness = match stretch.re() == 0.0 {
+                    true => T::zero(),
+                    false => self.constant(index, 0, *stiffness),
+                };
+                let damping = self.constant(index, 1, *damping);
+                for (i, a) in joints.iter().map(|(j, a)| (self.joint(*j).0, *a)) {
+                    for (k, b) in joints.iter().map(|(j, b)| (self.joint(*j).0, *b)) {
+                        by_q[(i, k)] -= stiffness * (a * b);
+                        by_v[(i, k)] -= damping * (a * b);
+                    }
+                }
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Returns the position from the body's origin, expressed in W, and the velocity of a point.

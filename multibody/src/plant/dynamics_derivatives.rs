@@ -6,6 +6,7 @@ use crate::dynamics::{
 };
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
+use crate::model::ForceElement;
 use crate::tree::CoordinateKind;
 use nalgebra::DMatrix;
 use tarragon_framework::AutoDiff;
@@ -19,7 +20,7 @@ impl MultibodyPlant {
     ///
     /// The cost of the derivatives is that of a few products per pair of a joint and one inboard of
     /// it, far less than that of inverse dynamics in [`AutoDiff`]. Force elements other than
-    /// gravity and joint damping are differentiated by [`AutoDiff`].
+    /// gravity, joint damping and springs on joints are differentiated by [`AutoDiff`].
     ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another
@@ -47,9 +48,7 @@ impl MultibodyPlant {
             derivatives.tau[k] += damping * velocities.v[k] - applied.generalized[k];
             derivatives.dtau_dv[(k, k)] += damping;
         }
-        if !self.force_elements.is_empty() {
-            self.subtract_elements(positions, velocities, &mut derivatives)?;
-        }
+        self.subtract_elements(positions, velocities, &mut derivatives)?;
         Ok(derivatives)
     }
 
@@ -110,6 +109,39 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<f64>,
         from: &mut InverseDynamicsDerivatives,
     ) -> Result<()> {
+        if self.force_elements.is_empty() {
+            return Ok(());
+        }
+        let state = self.element_state(positions, velocities, &[])?;
+        let n = self.num_velocities();
+        let [mut by_q, mut by_v] = [0; 2].map(|_| DMatrix::zeros(n, n));
+        let mut forces = MultibodyForces::zero(0, n);
+        let mut others = vec![];
+        for element in self.force_elements.iter().enumerate() {
+            match state.add_joint_derivatives(element, [&mut by_q, &mut by_v]) {
+                true => state.add_force(element, &mut forces),
+                false => others.push(element),
+            }
+        }
+        for (tau, f) in from.tau.iter_mut().zip(&forces.generalized) {
+            *tau -= f;
+        }
+        from.dtau_dq -= by_q;
+        from.dtau_dv -= by_v;
+        match others.is_empty() {
+            true => Ok(()),
+            false => self.subtract_by_autodiff(&others, positions, velocities, from),
+        }
+    }
+
+    /// Subtracts the forces of elements, which are given with their indices.
+    fn subtract_by_autodiff(
+        &self,
+        elements: &[(usize, &ForceElement)],
+        positions: &PositionKinematics<f64>,
+        velocities: &VelocityKinematics<f64>,
+        from: &mut InverseDynamicsDerivatives,
+    ) -> Result<()> {
         let n = self.num_velocities();
         let tree = self.tree_of("derivatives of force elements", positions)?;
         for first in (0..2 * n).step_by(DIRECTIONS) {
@@ -130,7 +162,10 @@ impl MultibodyPlant {
             let positions = self.calc_position_kinematics(&q)?;
             let velocities = self.calc_velocity_kinematics(&positions, &v)?;
             let mut forces = self.zero_forces();
-            self.add_element_forces(&positions, &velocities, &[], &mut forces)?;
+            let state = self.element_state(&positions, &velocities, &[])?;
+            for element in elements {
+                state.add_force(*element, &mut forces);
+            }
             let tau = dynamics::project(tree, &positions, &forces.spatial);
             for (i, (a, b)) in tau.iter().zip(&forces.generalized).enumerate() {
                 let tau = *a + *b;

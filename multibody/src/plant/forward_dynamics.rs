@@ -95,7 +95,7 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    fn element_state<'a, T: Scalar>(
+    pub(super) fn element_state<'a, T: Scalar>(
         &'a self,
         positions: &'a PositionKinematics<T>,
         velocities: &'a VelocityKinematics<T>,

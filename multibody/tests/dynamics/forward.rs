@@ -1,6 +1,6 @@
 //! Accelerations from forces: against inverse dynamics, closed forms and central differences.
 
-use super::{close, inertia, mechanism, numbers};
+use super::{close, inertia, mechanism, numbers, sprung_mechanism};
 use nalgebra::{DVector, Matrix3, Vector3};
 use proptest::prelude::*;
 use tarragon_framework::SimulatorConfig;
@@ -39,7 +39,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     /// Analytic derivatives of inverse and forward dynamics agree with those of dual numbers, for
-    /// every kind of joint and with forces on bodies and joints.
+    /// every kind of joint, with springs, and with forces on bodies and joints.
     #[test]
     fn analytic_derivatives_match_dual_numbers(
         q in numbers(24, 1.2),
@@ -48,7 +48,7 @@ proptest! {
         f in numbers(6, 3.0),
     ) {
         prop_assume!(q[17..21].iter().map(|x| x * x).sum::<f64>() > 0.01);
-        let plant = mechanism();
+        let plant = sprung_mechanism();
         let n = 23;
         let p = plant.calc_position_kinematics(&q).unwrap();
         let k = plant.calc_velocity_kinematics(&p, &v).unwrap();

@@ -47,6 +47,52 @@ fn pose(k: usize) -> Isometry3<f64> {
 
 /// The mechanism of `mechanism.py`: a chain with every kind of joint, and a free body.
 fn mechanism() -> MultibodyPlant {
+    let mut plant = open_mechanism();
+    plant.finalize().unwrap();
+    plant
+}
+
+/// The same with springs on joints and on a tendon, and a spring between bodies.
+fn sprung_mechanism() -> MultibodyPlant {
+    let mut plant = open_mechanism();
+    let joint = |name| plant.joint_by_name(name).unwrap();
+    let (revolute, prismatic, screw) = (joint("revolute"), joint("prismatic"), joint("screw"));
+    let body_a = plant.body_by_name("rpy").unwrap();
+    let body_b = plant.body_by_name("weld").unwrap();
+    for element in [
+        ForceElement::RevoluteSpring {
+            joint: revolute,
+            nominal_angle: 0.3,
+            stiffness: 2.5,
+        },
+        ForceElement::PrismaticSpring {
+            joint: prismatic,
+            nominal_position: -0.2,
+            stiffness: 4.0,
+        },
+        ForceElement::TendonSpring {
+            joints: vec![(revolute, 0.5), (prismatic, -1.5), (screw, 0.7)],
+            free_lengths: [-0.3, 0.4],
+            stiffness: 3.0,
+            damping: 0.8,
+        },
+        ForceElement::LinearSpringDamper {
+            body_a,
+            p_ap: Vector3::new(0.1, 0.2, 0.3),
+            body_b,
+            p_bq: Vector3::new(-0.3, 0.1, 0.2),
+            free_length: 0.5,
+            stiffness: 6.0,
+            damping: 0.4,
+        },
+    ] {
+        plant.add_force_element(element).unwrap();
+    }
+    plant.finalize().unwrap();
+    plant
+}
+
+fn open_mechanism() -> MultibodyPlant {
     let mut plant = MultibodyPlant::new(0.001).unwrap();
     let model = ModelInstanceIndex::DEFAULT;
     let axis = Vector3::new(0.6, 0.0, 0.8);
@@ -85,7 +131,6 @@ fn mechanism() -> MultibodyPlant {
         parent = body;
     }
     plant.add_rigid_body("free", model, inertia(9)).unwrap();
-    plant.finalize().unwrap();
     plant
 }
 
