@@ -4,6 +4,7 @@
 //! diagnostic that names the element.
 
 mod document;
+mod extent;
 mod filter_groups;
 mod format;
 mod frames;

@@ -3,7 +3,7 @@
 use super::document::ModelDocument;
 use super::format::OutputFormat;
 use super::written_model::WrittenModel;
-use super::{mjcf, sdf, urdf};
+use super::{extent, mjcf, sdf, urdf};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result};
 use crate::plant::MultibodyPlant;
@@ -67,7 +67,8 @@ impl<'p> ModelWriter<'p> {
     /// Writes the model as text.
     ///
     /// # Errors
-    /// Returns an error if the plant is not registered with the scene.
+    /// Returns an error if the plant is not registered with the scene, or if something lies more
+    /// than 1e100 m from the origin of its body or of the world, where sums of positions overflow.
     pub fn write(&self, format: OutputFormat) -> Result<WrittenModel> {
         let file = format!("<literal>.{}", format.suffix());
         self.write_as(format, file, self.directory.as_deref())
@@ -78,8 +79,8 @@ impl<'p> ModelWriter<'p> {
     /// before is unchanged.
     ///
     /// # Errors
-    /// Returns an error if the suffix has no format, the plant is not registered with the scene, or
-    /// the file cannot be written.
+    /// Returns an error if the suffix has no format, the file cannot be written, or as
+    /// [`Self::write`] does.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Vec<Diagnostic>> {
         let path = path.as_ref();
         let format = OutputFormat::of_file(path)?;
@@ -102,6 +103,7 @@ impl<'p> ModelWriter<'p> {
         if let Some(scene) = self.scene_graph {
             self.plant.check_scene(scene)?;
         }
+        extent::check(self.plant, self.scene_graph)?;
         let document = ModelDocument::new(self.plant, self.scene_graph, format, directory, file);
         Ok(match format {
             OutputFormat::Urdf => urdf::write(document),

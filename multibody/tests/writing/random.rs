@@ -436,3 +436,25 @@ fn plants_of_common_elements_need_no_diagnostic() {
         }
     }
 }
+
+#[test]
+fn positions_whose_sums_overflow_are_errors() {
+    let mut plant = MultibodyPlant::new(0.001).unwrap();
+    let model = plant.add_model_instance("far").unwrap();
+    let body = plant
+        .add_rigid_body("b", model, SpatialInertia::zero())
+        .unwrap();
+    let far = nalgebra::Isometry3::translation(1e308, 1e308, 0.0);
+    plant.set_default_free_body_pose(body, far).unwrap();
+    plant.finalize().unwrap();
+    for (format, _) in FORMATS {
+        let error = ModelWriter::new(&plant)
+            .write(format)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("'b'") && error.contains("1e100 m, got 1e308"),
+            "{error}"
+        );
+    }
+}
