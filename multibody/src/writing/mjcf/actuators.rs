@@ -4,8 +4,8 @@ use super::MjcfWriter;
 use crate::model::{AffineControl, JointActuator, JointIndex};
 use crate::writing::document::TakenNames;
 
-/// Force of an actuator as an element of MJCF states it.
-enum ForceElementKind {
+/// Element of MJCF that states the force of an actuator.
+enum ActuatorElement {
     /// The control is the force.
     Motor,
     /// A position servo with its gains.
@@ -16,7 +16,7 @@ enum ForceElementKind {
     General,
 }
 
-impl ForceElementKind {
+impl ActuatorElement {
     fn of(control: &AffineControl) -> Self {
         match (control.gain, control.bias) {
             ([1.0, 0.0, 0.0], [0.0, 0.0, 0.0]) => Self::Motor,
@@ -77,12 +77,12 @@ impl MjcfWriter<'_> {
         let name = self
             .document
             .name(taken, "actuator", actuator.model_instance(), name);
-        let kind = ForceElementKind::of(&control);
+        let kind = ActuatorElement::of(&control);
         let xml = &mut self.document.xml;
         xml.start(match kind {
-            ForceElementKind::Motor => "motor",
-            ForceElementKind::Position { .. } => "position",
-            ForceElementKind::General => "general",
+            ActuatorElement::Motor => "motor",
+            ActuatorElement::Position { .. } => "position",
+            ActuatorElement::General => "general",
         });
         xml.attribute("name", &name);
         xml.attribute(transmission, &driven);
@@ -90,11 +90,11 @@ impl MjcfWriter<'_> {
             xml.numbers("gear", &[control.gear]);
         }
         match kind {
-            ForceElementKind::Motor => {}
-            ForceElementKind::Position { kp, kv } => {
+            ActuatorElement::Motor => {}
+            ActuatorElement::Position { kp, kv } => {
                 xml.numbers("kp", &[kp]).numbers("kv", &[kv]);
             }
-            ForceElementKind::General => {
+            ActuatorElement::General => {
                 xml.attribute("gaintype", "affine");
                 xml.numbers("gainprm", &control.gain);
                 xml.attribute("biastype", "affine");
