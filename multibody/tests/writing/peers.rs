@@ -194,5 +194,8 @@ fn mujoco_reads_what_is_written() {
         std::io::stderr(),
         "writing for MuJoCo: {count} cases, {accelerations} accelerations, 0 failed"
     );
-    assert!(count >= 3, "{count} files");
+    assert!(
+        count >= 2 && accelerations > 0,
+        "{count} files, {accelerations} numbers"
+    );
 }
