@@ -103,6 +103,12 @@ pub(super) fn apply(m: &Matrix, x: &Vector) -> Vector {
 }
 
 #[inline(always)]
+pub(super) fn identity() -> Matrix {
+    let one = Lanes::splat(1.0);
+    from_fn(|i| from_fn(|j| if i == j { one } else { Lanes::ZERO }))
+}
+
+#[inline(always)]
 pub(super) fn transpose(m: &Matrix) -> Matrix {
     from_fn(|i| from_fn(|j| m[j][i]))
 }

@@ -7,8 +7,8 @@
 use super::config::{Lame, MaterialModel};
 use super::element::{NUM_PAIRS, PAIRS};
 use super::lanes::{
-    Lanes, Matrix, Vector, add_to_diagonal, apply, cofactors, combine, cross, dot, product,
-    product_transposed, scale, squared_norm, trace, transpose,
+    Lanes, Matrix, Vector, add_to_diagonal, apply, cofactors, combine, cross, dot, identity,
+    product, product_transposed, scale, squared_norm, trace, transpose,
 };
 use super::polar::rotations;
 use std::array::from_fn;
@@ -33,11 +33,6 @@ pub(super) struct Deformation {
 const LEAST_STRETCH: f64 = 1e-6;
 
 const ONE: Lanes = Lanes([1.0; super::lanes::LANES]);
-
-#[inline(always)]
-fn identity() -> Matrix {
-    from_fn(|i| from_fn(|j| if i == j { ONE } else { Lanes::ZERO }))
-}
 
 impl ElasticMaterial {
     /// Returns true if the force is linear in the positions within a step.

@@ -8,7 +8,7 @@
 //! quaternions", Journal of the Optical Society of America A, 1987.
 
 use super::lanes::{
-    LANES, Lanes, Matrix, cofactors, combine, dot, from_matrices, lane, product,
+    LANES, Lanes, Matrix, Vector, cofactors, combine, dot, from_matrices, identity, lane, product,
     product_transposed, squared_norm,
 };
 use nalgebra::{Matrix3, SMatrix, SVector};
@@ -146,6 +146,57 @@ pub(super) fn symmetric_eigen<const N: usize>(
     (a.diagonal(), vectors)
 }
 
+/// Eigenvalues of four symmetric matrices and their eigenvectors as columns, by the same method.
+#[inline(always)]
+pub(super) fn symmetric_eigens(mut a: Matrix) -> (Vector, Matrix) {
+    let mut vectors = identity();
+    for _ in 0..MAX_SWEEPS {
+        let mut changed = false;
+        for (i, j) in [(1, 0), (2, 0), (2, 1)] {
+            let (off, x, y) = (a[i][j], a[i][i], a[j][j]);
+            let least = (x * y).map(|xy| f64::EPSILON * 0.1 * xy.abs().sqrt());
+            let d = y - x;
+            let root = (d * d + off * off * 4.0).map(f64::sqrt);
+            // The smaller of two tangents: that of an angle of at most 45 degrees.
+            let t = Lanes(from_fn(|k| {
+                let (off, d) = (off.0[k], d.0[k]);
+                let t = 2.0 * off / (d + root.0[k].copysign(d));
+                if off.abs() <= least.0[k] || off == 0.0 {
+                    0.0
+                } else {
+                    t
+                }
+            }));
+            if t == Lanes::ZERO {
+                continue;
+            }
+            changed = true;
+            let c = (t * t + 1.0).map(|x| 1.0 / x.sqrt());
+            let s = t * c;
+            for m in [&mut a, &mut vectors] {
+                for row in m {
+                    (row[i], row[j]) = (c * row[i] - s * row[j], s * row[i] + c * row[j]);
+                }
+            }
+            let (x, y) = (a[i], a[j]);
+            for k in 0..3 {
+                a[i][k] = c * x[k] - s * y[k];
+                a[j][k] = s * x[k] + c * y[k];
+            }
+            for k in 0..LANES {
+                if t.0[k] != 0.0 {
+                    a[i][j].0[k] = 0.0;
+                    a[j][i].0[k] = 0.0;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    ([a[0][0], a[1][1], a[2][2]], vectors)
+}
+
 /// `G^T a G` and `vectors G` with the rotation G of the plane of two axes.
 #[inline(always)]
 fn rotate<const N: usize>(
@@ -168,4 +219,41 @@ fn rotate<const N: usize>(
     }
     a[(i, j)] = 0.0;
     a[(j, i)] = 0.0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Symmetric matrices: dense ones of any size, and diagonal ones with equal elements.
+    fn matrix() -> impl Strategy<Value = Matrix3<f64>> {
+        let dense = (-100_i32..100, prop::array::uniform6(-1.0..1.0_f64)).prop_map(|(e, x)| {
+            let m = Matrix3::new(x[0], x[1], x[2], x[1], x[3], x[4], x[2], x[4], x[5]);
+            m * 10_f64.powi(e)
+        });
+        let diagonal = prop::array::uniform3(0..3_i32)
+            .prop_map(|d| Matrix3::from_diagonal(&nalgebra::Vector3::from(d.map(f64::from))));
+        prop_oneof![3 => dense, 1 => diagonal]
+    }
+
+    proptest! {
+        #[test]
+        fn four_matrices_have_the_eigenvalues_of_each(all in prop::array::uniform4(matrix())) {
+            let (values, vectors) = symmetric_eigens(from_matrices(&all));
+            for (k, m) in all.iter().enumerate() {
+                let d = nalgebra::Vector3::from(values.map(|x| x.0[k]));
+                let v = lane(&vectors, k);
+                let error = (v * Matrix3::from_diagonal(&d) * v.transpose() - m).amax();
+                // Some sweeps of rotations, each with a few roundings.
+                prop_assert!(error <= 1e-14 * m.amax(), "{m} {error}");
+                prop_assert!((v.tr_mul(&v) - Matrix3::identity()).amax() < 1e-14);
+                let (mut alone, _) = symmetric_eigen(*m);
+                let mut found = d;
+                alone.as_mut_slice().sort_by(f64::total_cmp);
+                found.as_mut_slice().sort_by(f64::total_cmp);
+                prop_assert!((alone - found).amax() <= 1e-14 * m.amax());
+            }
+        }
+    }
 }

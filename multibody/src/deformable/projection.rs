@@ -9,22 +9,25 @@
 
 use super::config::{Lame, MaterialModel};
 use super::element::{NUM_PAIRS, PAIRS};
-use super::lanes::{LANES, Lanes, Matrix, Vector, lane};
+use super::lanes::{
+    LANES, Lanes, Matrix, Vector, apply, cofactors, combine, dot, lane, product,
+    product_transposed, transpose,
+};
 use super::material::{Deformation, ElasticMaterial};
-use super::polar::{rotation, symmetric_eigen};
-use nalgebra::{Matrix3, Vector3};
+use super::polar::{rotations, symmetric_eigen, symmetric_eigens};
+use nalgebra::Matrix3;
 use std::array::from_fn;
 
 /// Smallest sum of two stretches by which is divided.
 const LEAST_STRETCH: f64 = 1e-9;
 
-/// Derivative of a stress in the frame of the principal stretches.
+/// Derivatives of four stresses in the frame of the principal stretches.
 struct PrincipalDerivative {
     /// Between the stretches.
-    stretch: Matrix3<f64>,
+    stretch: Matrix,
     /// By the axis that the pair leaves out: eigenvalues of flip and twist.
-    flip: Vector3<f64>,
-    twist: Vector3<f64>,
+    flip: Vector,
+    twist: Vector,
 }
 
 impl ElasticMaterial {
@@ -38,98 +41,107 @@ impl ElasticMaterial {
         if self.is_linear() {
             return self.stiffness(d, g);
         }
-        let mut result = [[[Lanes::ZERO; 3]; 3]; NUM_PAIRS];
-        for k in 0..LANES {
-            let g: [Vector3<f64>; 4] = from_fn(|a| Vector3::from_fn(|i, _| g[a][i].0[k]));
-            let r = match self.model {
-                MaterialModel::Corotated => lane(&d.r, k),
-                _ => rotation(&lane(&d.f, k)),
-            };
-            let blocks = self.projected_element(&lane(&d.f, k), &r, &g);
-            for (to, block) in result.iter_mut().zip(&blocks) {
-                for i in 0..3 {
-                    for j in 0..3 {
-                        to[i][j].0[k] = block[(i, j)];
-                    }
-                }
-            }
-        }
-        result
-    }
-
-    fn projected_element(
-        &self,
-        f: &Matrix3<f64>,
-        r: &Matrix3<f64>,
-        g: &[Vector3<f64>; 4],
-    ) -> [Matrix3<f64>; NUM_PAIRS] {
-        let s = r.transpose() * f;
-        let (stretches, v) = symmetric_eigen((s + s.transpose()) * 0.5);
+        let r = match self.model {
+            MaterialModel::Corotated => d.r,
+            _ => rotations(&d.f),
+        };
+        let s = product(&transpose(&r), &d.f);
+        let s = combine(&s, &transpose(&s), |a, b| (a + b) * 0.5);
+        let (stretches, v) = symmetric_eigens(s);
         let h = self.principal_derivative(&stretches).projected();
-        let same = (h.flip + h.twist) * 0.5;
-        let swapped = (h.flip - h.twist) * 0.5;
-        let p = g.map(|g| v.tr_mul(&g));
-        let u = r * v;
+        let half = |f: fn(Lanes, Lanes) -> Lanes| -> Vector {
+            from_fn(|k| f(h.flip[k], h.twist[k]) * 0.5)
+        };
+        let (same, swapped) = (half(|a, b| a + b), half(|a, b| a - b));
+        let to_principal = transpose(&v);
+        let p: [Vector; 4] = from_fn(|a| apply(&to_principal, &g[a]));
+        let u = product(&r, &v);
         from_fn(|pair| {
             let (p, q) = (&p[PAIRS[pair].0], &p[PAIRS[pair].1]);
-            let m = Matrix3::from_fn(|i, j| {
-                if i != j {
-                    let k = 3 - i - j;
-                    return h.stretch[(i, j)] * p[i] * q[j] + swapped[k] * p[j] * q[i];
-                }
-                let (k, l) = ((i + 1) % 3, (i + 2) % 3);
-                h.stretch[(i, i)] * p[i] * q[i] + same[l] * p[k] * q[k] + same[k] * p[l] * q[l]
+            let m: Matrix = from_fn(|i| {
+                from_fn(|j| {
+                    if i != j {
+                        let k = 3 - i - j;
+                        return h.stretch[i][j] * p[i] * q[j] + swapped[k] * p[j] * q[i];
+                    }
+                    let (k, l) = ((i + 1) % 3, (i + 2) % 3);
+                    let own = h.stretch[i][i] * p[i] * q[i];
+                    own + same[l] * p[k] * q[k] + same[k] * p[l] * q[l]
+                })
             });
-            u * m * u.transpose()
+            product_transposed(&product(&u, &m), &u)
         })
     }
 
-    fn principal_derivative(&self, s: &Vector3<f64>) -> PrincipalDerivative {
+    #[inline(always)]
+    fn principal_derivative(&self, s: &Vector) -> PrincipalDerivative {
         let Lame { lambda, mu } = self.lame;
-        let j = s.x * s.y * s.z - 1.0;
-        let c = Vector3::new(s.y * s.z, s.z * s.x, s.x * s.y);
-        let corotated = self.model == MaterialModel::Corotated;
-        let (own, gamma) = match corotated {
-            true => (2.0 * mu, lambda * j),
-            false => (mu, lambda * j - mu),
+        let j = s[0] * s[1] * s[2] - 1.0;
+        let c = [s[1] * s[2], s[2] * s[0], s[0] * s[1]];
+        let is_corotated = self.model == MaterialModel::Corotated;
+        let (own, gamma) = match is_corotated {
+            true => (2.0 * mu, j * lambda),
+            false => (mu, j * lambda - mu),
         };
-        let stretch = Matrix3::from_fn(|a, b| match a == b {
-            true => own + lambda * c[a] * c[a],
-            false => lambda * c[a] * c[b] + gamma * s[3 - a - b],
+        let stretch = from_fn(|a| {
+            from_fn(|b| match a == b {
+                true => c[a] * c[a] * lambda + own,
+                false => c[a] * c[b] * lambda + gamma * s[3 - a - b],
+            })
         });
         let twist = |k: usize| {
-            let sum = (s[(k + 1) % 3] + s[(k + 2) % 3]).max(LEAST_STRETCH);
-            let rotation = if corotated { 4.0 * mu / sum } else { 0.0 };
-            own - rotation + gamma * s[k]
+            let sum = (s[(k + 1) % 3] + s[(k + 2) % 3]).map(|sum| sum.max(LEAST_STRETCH));
+            let rotation = match is_corotated {
+                true => sum.map(|sum| 4.0 * mu / sum),
+                false => Lanes::ZERO,
+            };
+            gamma * s[k] - rotation + own
         };
         PrincipalDerivative {
             stretch,
-            flip: s.map(|s| own - gamma * s),
-            twist: Vector3::new(twist(0), twist(1), twist(2)),
+            flip: s.map(|s| -(gamma * s) + own),
+            twist: from_fn(twist),
         }
     }
 }
 
 impl PrincipalDerivative {
     /// The same without negative eigenvalues.
-    fn projected(self) -> Self {
-        let mut stretch = self.stretch;
-        if !is_positive_definite(&stretch) {
-            let (values, vectors) = symmetric_eigen(stretch);
-            if values.min() < 0.0 {
-                let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
-                stretch = vectors * kept * vectors.transpose();
+    #[inline(always)]
+    fn projected(mut self) -> Self {
+        let good = are_positive_definite(&self.stretch);
+        for k in (0..LANES).filter(|k| !good[*k]) {
+            if let Some(kept) = without_negative(lane(&self.stretch, k)) {
+                for (i, row) in self.stretch.iter_mut().enumerate() {
+                    for (j, x) in row.iter_mut().enumerate() {
+                        x.0[k] = kept[(i, j)];
+                    }
+                }
             }
         }
+        let kept = |x: Lanes| x.map(|x| x.max(0.0));
         Self {
-            stretch,
-            flip: self.flip.map(|x| x.max(0.0)),
-            twist: self.twist.map(|x| x.max(0.0)),
+            flip: self.flip.map(kept),
+            twist: self.twist.map(kept),
+            ..self
         }
     }
 }
 
-/// Returns true if all leading minors of a symmetric matrix are positive.
-fn is_positive_definite(m: &Matrix3<f64>) -> bool {
-    m.m11 > 0.0 && m.m11 * m.m22 > m.m12 * m.m12 && m.determinant() > 0.0
+/// Tells of four symmetric matrices which have only positive leading minors.
+#[inline(always)]
+fn are_positive_definite(m: &Matrix) -> [bool; LANES] {
+    let minor = m[0][0] * m[1][1] - m[0][1] * m[0][1];
+    let determinant = dot(&m[0], &cofactors(m)[0]);
+    from_fn(|k| m[0][0].0[k] > 0.0 && minor.0[k] > 0.0 && determinant.0[k] > 0.0)
+}
+
+/// Returns a symmetric matrix without its negative eigenvalues, if it has some.
+#[cold]
+fn without_negative(m: Matrix3<f64>) -> Option<Matrix3<f64>> {
+    let (values, vectors) = symmetric_eigen(m);
+    (values.min() < 0.0).then(|| {
+        let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
+        vectors * kept * vectors.transpose()
+    })
 }
