@@ -22,6 +22,7 @@ mod names;
 mod packages;
 mod parsing;
 mod plant;
+mod simd;
 mod spatial;
 mod tree;
 mod writing;

@@ -3,10 +3,10 @@
 //! Each element writes its own numbers, which are then added up vertex by vertex and block by
 //! block, so results have the same bits for any number of threads.
 
-use super::dispatch::{Kernel, dispatch};
 use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
 use super::lanes::{Lanes, Matrix, Vector, apply, dot, scale};
 use super::pattern::{BlockPattern, FORCE_LEN, MATRIX_LEN};
+use crate::simd::{Kernel, dispatch};
 use rayon::prelude::*;
 
 /// Groups that one task computes.

@@ -1,8 +1,8 @@
 //! Elimination of the pivots of one dense front.
 
-use super::dispatch::{Kernel, dispatch};
 use super::fronts::{Front, PRODUCTS_PER_TASK, triangle};
 use super::tile::{self, TILE_LEN};
+use crate::simd::{Kernel, dispatch};
 use rayon::prelude::*;
 use std::ops::Range;
 

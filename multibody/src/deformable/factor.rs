@@ -1,12 +1,12 @@
 //! Numeric part of the factorization, and solution of systems.
 
-use super::dispatch::{Kernel, dispatch};
 use super::eliminate::eliminate_pivots;
 use super::fronts::{Front, Fronts, TILE_VERTICES, triangle};
 use super::ordering::Dissection;
 use super::pattern::BlockPattern;
 use super::solve::{solve_backward, solve_forward};
 use super::tile::{TILE, TILE_LEN};
+use crate::simd::{Kernel, dispatch};
 
 /// Sparse symmetric positive definite matrix of 3x3 blocks and its Cholesky factor.
 #[derive(Clone, Debug, Default)]

@@ -130,7 +130,7 @@ pub(super) fn add_symmetric_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut
     if n == 6 || x.values.len() != 3 * n {
         return add_product_of(x, y, out);
     }
-    with_known_size!(n, add_triangle(x.values, y.values, out));
+    add_triangle(n, x.values, y.values, out);
 }
 
 /// Adds the lower triangle of `X^T Y` for blocks with three rows and n columns.

@@ -1,11 +1,12 @@
 //! Cholesky factorization of a symmetric matrix of blocks, one row and column of blocks per tree
 //! (T. Davis, "Direct Methods for Sparse Linear Systems", 2006).
 
+use crate::simd::{Kernel, dispatch};
 use tarragon_framework::Scalar;
 
 /// Number of columns that are eliminated together in large blocks.
 const PANEL: usize = 4;
-/// Size from which a block is factored panel by panel.
+/// Size from which a block is factored panel by panel, with the longest vectors.
 const LARGE: usize = 16;
 
 /// A symmetric positive definite matrix of blocks, and its Cholesky factor in the same place.
@@ -138,6 +139,14 @@ impl BlockCholesky {
 
     /// Factors the matrix in place; returns false if it is not positive definite.
     pub(crate) fn factor(&mut self) -> bool {
+        match self.sizes.iter().any(|size| *size >= LARGE) {
+            true => dispatch(Factorization(self)),
+            false => self.factor_columns(),
+        }
+    }
+
+    #[inline(always)]
+    fn factor_columns(&mut self) -> bool {
         let mut targets = self.targets.iter();
         for k in 0..self.columns.len() {
             let column = self.columns[k].clone();
@@ -147,7 +156,7 @@ impl BlockCholesky {
             // The other blocks of a column are stored after its diagonal.
             let (before, after) = self.values.split_at_mut(diagonal + n * n);
             let l = &mut before[diagonal..];
-            if !factor_dense(n, l) {
+            if !factor_block(n, l) {
                 return false;
             }
             for (row, start) in &self.blocks[first + 1..end] {
@@ -212,6 +221,18 @@ impl BlockCholesky {
             let l = &self.values[stored[0].1 as usize..][..n * n];
             solve_backward(n, l, &mut b[start..start + n]);
         }
+    }
+}
+
+/// The factorization of a matrix.
+struct Factorization<'a>(&'a mut BlockCholesky);
+
+impl Kernel for Factorization<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> bool {
+        self.0.factor_columns()
     }
 }
 
@@ -334,6 +355,11 @@ pub(super) fn solve_dense<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
 /// Factors a dense matrix into its lower triangle, with the inverses of the diagonal; returns false
 /// if it is not positive definite.
 pub(super) fn factor_dense(n: usize, a: &mut [f64]) -> bool {
+    factor_block(n, a)
+}
+
+#[inline(always)]
+fn factor_block(n: usize, a: &mut [f64]) -> bool {
     #[inline(always)]
     fn factor(n: usize, a: &mut [f64]) -> bool {
         for j in 0..n {
@@ -365,6 +391,7 @@ pub(super) fn factor_dense(n: usize, a: &mut [f64]) -> bool {
 
 /// Does the same for large matrices, panel by panel of columns. The columns of the factor are
 /// copied into the rows above the diagonal, so that innermost loops run along rows.
+#[inline(always)]
 fn factor_panels(n: usize, a: &mut [f64]) -> bool {
     for first in (0..n).step_by(PANEL) {
         let end = n.min(first + PANEL);
@@ -404,6 +431,7 @@ fn factor_panels(n: usize, a: &mut [f64]) -> bool {
 }
 
 /// Solves `X L^T = B` in place, where B is stored column by column.
+#[inline(always)]
 fn solve_columns(n: usize, l: &[f64], b: &mut [f64]) {
     #[inline(always)]
     fn solve(n: usize, m: usize, l: &[f64], b: &mut [f64]) {
@@ -447,6 +475,7 @@ fn subtract_combination(m: usize, out: &mut [f64], columns: &[f64], factor: impl
 }
 
 /// Subtracts `X Y^T`, where both have `n` columns. All are stored column by column.
+#[inline(always)]
 fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     let sized = (
         x.as_array::<36>(),
@@ -463,6 +492,7 @@ fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
 }
 
 /// Subtracts `X X^T` from the triangle of a block on the diagonal that is factored.
+#[inline(always)]
 fn subtract_square(n: usize, x: &[f64], out: &mut [f64]) {
     let m = x.len() / n;
     if m < LARGE {
@@ -474,6 +504,7 @@ fn subtract_square(n: usize, x: &[f64], out: &mut [f64]) {
 }
 
 /// Does the same for blocks of six rows and columns.
+#[inline(always)]
 fn subtract_sized(x: &[f64; 36], y: &[f64; 36], out: &mut [f64; 36]) {
     for j in 0..6 {
         let mut sum = [0.0; 6];

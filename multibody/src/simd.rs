@@ -1,13 +1,14 @@
 //! Use of the vector instructions of the processor at hand.
 
-/// Work that is compiled once for processors that multiply and add in one instruction.
-pub(super) trait Kernel {
+/// Work that is compiled once more for processors with longer vectors, which multiply and add in one
+/// instruction. A kernel that does not use `FUSED` has the same bits on all processors.
+pub(crate) trait Kernel {
     type Output;
     fn run<const FUSED: bool>(self) -> Self::Output;
 }
 
 /// Runs a kernel with the best instructions of this processor.
-pub(super) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
     if let Some(simd) = pulp::x86::V3::try_new() {
         struct Vectorized<K>(K);
