@@ -156,14 +156,17 @@ impl JacobianFrame<'_, f64> {
     ) -> JacobianBlocks {
         let mut blocks: JacobianBlocks = SmallVec::new();
         let mut len = 0;
-        values.fill(0.0);
         for (body, sign) in site.bodies.iter().zip([-1.0, 1.0]) {
             let Some(tree) = self.trees.of_body(*body) else {
                 continue;
             };
-            let n = self.trees.range(tree).len();
+            let (n, before) = (self.trees.range(tree).len(), len);
             let start = block_of(&mut blocks, tree, 3 * n, &mut len);
             let values = &mut values[start..start + 3 * n];
+            // All values of a free body are set below.
+            if len > before && !self.trees.is_free_body(tree) {
+                values.fill(0.0);
+            }
             let directions = if sign < 0.0 { -site.r_wc } else { site.r_wc };
             self.add_point_velocity((*body, tree), &site.p_wc, &directions, values);
         }
@@ -172,7 +175,7 @@ impl JacobianFrame<'_, f64> {
     }
 
     /// Adds the Jacobian of the velocity of a point of a body along three directions, given as
-    /// columns, to that of its tree.
+    /// columns, to that of its tree; in place of it, if the tree is a free body.
     #[inline]
     pub(super) fn add_point_velocity(
         &self,
@@ -184,6 +187,7 @@ impl JacobianFrame<'_, f64> {
         let range = self.trees.range(tree);
         if self.trees.is_free_body(tree) {
             if self.locked[range.start] {
+                values.fill(0.0);
                 return;
             }
             let arm = p_w - self.positions.p_wb(body.index() as u32);

@@ -54,6 +54,8 @@ pub(crate) struct IslandSolver {
     a_step: Vec<f64>,
     /// `A (v - v*)`.
     imbalance: Vec<f64>,
+    /// `A v*`.
+    free_momentum: Vec<f64>,
     /// Blocks of the Jacobians of the constraints, and how many each constraint has.
     blocks: Vec<LocalBlock>,
     num_blocks: Vec<usize>,
@@ -66,6 +68,13 @@ pub(crate) struct IslandSolver {
     /// Product of a stiffness and a block.
     product: Vec<f64>,
     sizes: Vec<usize>,
+}
+
+/// Returns the velocities of the island at the end of its free motion.
+fn v_star<'a>(p: &IslandProblem<'a>) -> impl Iterator<Item = &'a f64> + use<'a> {
+    let (trees, momentum) = (p.trees, p.momentum);
+    let ranges = p.island.trees.iter().map(|tree| trees.range(*tree));
+    ranges.flat_map(|range| &momentum.v_star[range])
 }
 
 impl IslandSolver {
@@ -124,7 +133,7 @@ impl IslandSolver {
             (&mut self.step, total),
             (&mut self.a_step, total),
             (&mut self.imbalance, total),
-            (&mut self.scratch, total),
+            (&mut self.free_momentum, total),
             (&mut self.constraint_v, rows),
             (&mut self.impulses, rows),
             (&mut self.constraint_step, rows),
@@ -148,6 +157,9 @@ impl IslandSolver {
             self.v
                 .extend_from_slice(&p.momentum.v0[p.trees.range(*tree)]);
         }
+        self.scratch.clear();
+        self.scratch.extend(v_star(p));
+        Self::times_a(&self.starts, p, &self.scratch, &mut self.free_momentum);
         let edges = &p.island.edges;
         self.hessian.analyze(&self.sizes, edges, p.with_derivatives);
     }
@@ -184,10 +196,8 @@ impl IslandSolver {
     /// Evaluates impulses, stiffnesses and gradient at the current velocities; returns the cost.
     fn evaluate(&mut self, p: &IslandProblem<'_>) -> f64 {
         self.scratch.clear();
-        let trees = p.island.trees.iter().map(|tree| p.trees.range(*tree));
-        let v_star = trees.flat_map(|range| &p.momentum.v_star[range]);
-        self.scratch
-            .extend(self.v.iter().zip(v_star).map(|(v, s)| v - s));
+        let change = self.v.iter().zip(v_star(p)).map(|(v, s)| v - s);
+        self.scratch.extend(change);
         Self::times_a(&self.starts, p, &self.scratch, &mut self.imbalance);
         let mut cost = 0.5 * dot(&self.scratch, &self.imbalance);
         let blocks = (&*self.blocks, &*self.num_blocks);
@@ -215,13 +225,13 @@ impl IslandSolver {
     /// momentum and the impulses.
     fn gradient_size(&mut self, p: &IslandProblem<'_>) -> (f64, f64) {
         let mut norms = [0.0_f64; 3];
-        Self::times_a(&self.starts, p, &self.v, &mut self.scratch);
         for (local, tree) in p.island.trees.iter().enumerate() {
             for (i, k) in p.trees.range(*tree).enumerate() {
                 let i = self.starts[local] + i;
                 let weight = p.momentum.inverse_diagonal[k];
                 let impulse = self.imbalance[i] - self.gradient[i];
-                let terms = [self.gradient[i], self.scratch[i], impulse];
+                let momentum = self.imbalance[i] + self.free_momentum[i];
+                let terms = [self.gradient[i], momentum, impulse];
                 for (norm, x) in norms.iter_mut().zip(terms) {
                     *norm += weight * x * x;
                 }

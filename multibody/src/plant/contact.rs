@@ -32,6 +32,19 @@ pub(super) struct SceneContacts<T: Scalar> {
     friction: Vec<(T, T)>,
     /// All pairs of geometries that overlap.
     pub(super) pairs: Vec<SparsePenetration<T>>,
+    /// What the properties of these pairs combine to, unless a context has its own: mostly the same
+    /// in the next step.
+    touching: Vec<Option<TouchingPair>>,
+    /// The geometry of `touching`.
+    generation: u64,
+}
+
+/// Two geometries in contact.
+#[derive(Clone, Copy, Debug)]
+struct TouchingPair {
+    ids: [GeometryId; 2],
+    bodies: [BodyIndex; 2],
+    material: CombinedMaterial<f64>,
 }
 
 /// The pair of geometries from which a contact comes.
@@ -50,6 +63,8 @@ impl<T: Scalar> SceneContacts<T> {
             surfaces: vec![],
             friction: vec![],
             pairs: vec![],
+            touching: vec![],
+            generation: 0,
         }
     }
     pub(super) fn clear(&mut self) {
@@ -135,44 +150,59 @@ impl MultibodyPlant {
             pair,
             point_id: point_ids.get(pair).copied().unwrap_or(0),
         };
-        let touching = |pair: &PenetrationAsPointPair<f64>| {
+        let touching = |pair: &PenetrationAsPointPair<f64>, known: &mut Option<TouchingPair>| {
             let ids = [pair.id_a, pair.id_b];
+            if let Some(known) = known.filter(|known| known.ids == ids) {
+                return Ok((known.bodies, known.material, None));
+            }
             let a = materials.get(self, &inspector, pair.id_a)?;
             let b = materials.get(self, &inspector, pair.id_b)?;
             let bodies = [a.body, b.body];
-            let (real, derived) = match parameters.materials.is_empty() {
-                true => (self.combined_material(&inspector, ids, [a, b])?, None),
-                false => {
-                    let own = [a.with(parameters, ids[0])?, b.with(parameters, ids[1])?];
-                    let combined = self.combined_material(&inspector, ids, own)?;
-                    let constant = T::NDERIV == 0 || combined.is_constant();
-                    (combined.real(), (!constant).then_some(combined))
-                }
-            };
-            Ok((bodies, real, derived))
+            if parameters.materials.is_empty() {
+                let material = self.combined_material(&inspector, ids, [a, b])?;
+                *known = Some(TouchingPair {
+                    ids,
+                    bodies,
+                    material,
+                });
+                return Ok((bodies, material, None));
+            }
+            let own = [a.with(parameters, ids[0])?, b.with(parameters, ids[1])?];
+            let combined = self.combined_material(&inspector, ids, own)?;
+            let constant = T::NDERIV == 0 || combined.is_constant();
+            Ok((bodies, combined.real(), (!constant).then_some(combined)))
         };
         let (pairs, sites) = (&contacts.pairs, &mut contacts.sites);
+        let known = &mut contacts.touching;
+        if contacts.generation != materials.generation() || !parameters.materials.is_empty() {
+            known.clear();
+            contacts.generation = materials.generation();
+        }
+        known.resize(pairs.len(), None);
         contacts.contacts.clear();
         contacts.friction.clear();
         sites.derived.clear();
         let every_pair_is_one = T::NDERIV == 0 && !any_sleep && self.time_step > 0.0;
         if every_pair_is_one && are_many(pairs.len()) && contacts.surfaces.is_empty() {
             sites.real.resize(pairs.len(), ContactSite::unknown());
-            let places = sites.real.par_iter_mut().zip(pairs);
+            let places = sites.real.par_iter_mut().zip(pairs).zip(&mut *known);
             let found = places.with_max_len(CONTACTS_PER_TASK);
-            let found = found.try_for_each(|(site, pair)| {
-                let (bodies, real, _) = touching(&pair.real)?;
+            let found = found.try_for_each(|((site, pair), known)| {
+                let (bodies, real, _) = touching(&pair.real, known)?;
                 *site = real.site(bodies, &pair.real);
                 Ok::<_, Error>(())
             });
             contacts.contacts.extend((0..pairs.len()).map(contact));
             // If there are several errors, the first is the one of the lowest pair.
-            let first_error = || pairs.iter().find_map(|pair| touching(&pair.real).err());
+            let first_error = || {
+                let mut places = pairs.iter().zip(known);
+                places.find_map(|(pair, known)| touching(&pair.real, known).err())
+            };
             return found.map_err(|error| first_error().unwrap_or(error));
         }
         sites.real.clear();
-        for (k, pair) in pairs.iter().enumerate() {
-            let (bodies, real, derived) = touching(&pair.real)?;
+        for (k, (pair, known)) in pairs.iter().zip(known).enumerate() {
+            let (bodies, real, derived) = touching(&pair.real, known)?;
             if any_sleep && !bodies.into_iter().any(moves) {
                 continue;
             }

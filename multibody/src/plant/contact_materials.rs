@@ -39,6 +39,8 @@ pub(super) struct ContactMaterial<T> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContactMaterials {
     version: Option<GeometryVersion>,
+    /// Number of versions that were read.
+    generation: u64,
     /// All but those of geometry that must not touch anything.
     known: HashMap<GeometryId, ContactMaterial<f64>, FixedState>,
     /// Whether any geometry takes part in contact surfaces.
@@ -65,8 +67,14 @@ impl ContactMaterials {
             let mut ids = inspector.geometry_ids_with_role(Role::Proximity);
             self.any_hydroelastic = ids.any(|id| is_hydroelastic(inspector, id));
             self.version = Some(version.clone());
+            self.generation += 1;
         }
         Ok(())
+    }
+
+    /// Returns how many versions of the geometry were read.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Returns true if any geometry takes part in contact surfaces.

@@ -7,7 +7,9 @@ use super::discrete::{ALL, G, material};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::autodiff::try_jacobian;
 use tarragon_framework::prelude::*;
-use tarragon_geometry::{CoulombFriction, GeometryId, HalfSpace, SceneGraph, Sphere};
+use tarragon_geometry::{
+    CoulombFriction, GeometryId, HalfSpace, ProximityProperties, RoleAssign, SceneGraph, Sphere,
+};
 use tarragon_multibody::*;
 
 /// Numbers of a [`Slider`], in the order of [`Slider::set`].
@@ -24,11 +26,21 @@ const OTHER: [f64; NUM_PARAMETERS] = [1.7, 0.9, 0.3, 6e4, 4.0, 0.02, 0.2, 0.05, 
 struct Slider {
     diagram: Diagram<f64>,
     plant: Block<MultibodyPlant>,
+    scene: Block<SceneGraph>,
     block: BodyIndex,
     rail: JointIndex,
     motor: JointActuatorIndex,
     ground: GeometryId,
     ball: GeometryId,
+}
+
+/// Contact properties of the block, given all numbers.
+fn block_material(p: &[f64]) -> ProximityProperties {
+    material(0.5, p[4])
+        .with_friction(CoulombFriction::new(p[1], p[2]).unwrap())
+        .with_point_stiffness(p[3])
+        .and_then(|m| m.with_relaxation_time(p[5]))
+        .unwrap()
 }
 
 impl Slider {
@@ -68,11 +80,7 @@ impl Slider {
                 stiffness: p[9],
             })
             .unwrap();
-        let own = material(0.5, p[4])
-            .with_friction(CoulombFriction::new(p[1], p[2]).unwrap())
-            .with_point_stiffness(p[3])
-            .and_then(|m| m.with_relaxation_time(p[5]))
-            .unwrap();
+        let own = block_material(p);
         let (world, x) = (BodyIndex::WORLD, Isometry3::identity());
         let ground = plant
             .register_collision_geometry(
@@ -89,10 +97,11 @@ impl Slider {
             .register_collision_geometry(&mut scene, block, x, sphere, "ball", own)
             .unwrap();
         let mut b = DiagramBuilder::new();
-        let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+        let (plant, scene) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
         Self {
             diagram: b.build().unwrap(),
             plant,
+            scene,
             block,
             rail,
             motor,
@@ -525,4 +534,26 @@ fn contact_material_falls_back_to_the_scene() {
         "{error}"
     );
     assert!(error.contains("got 0.5 and 0.6"), "{error}");
+}
+
+/// Contact between the same geometries has the properties that they have now.
+#[test]
+fn properties_replaced_in_the_scene_act_in_the_next_step() {
+    let slider = Slider::new(1e-3, ALL[0], &SLIDER);
+    let mut context = slider.diagram.default_context();
+    slider.start(&slider.plant, &mut context, 0.5).unwrap();
+    let before = results(&slider.plant, &context).unwrap();
+    let mut p = SLIDER;
+    p[1..6].copy_from_slice(&OTHER[1..6]);
+    let source = slider.plant.system().source_id().unwrap();
+    let state = slider.scene.geometry_mut(&mut context).unwrap();
+    state
+        .assign_role_with(source, slider.ball, block_material(&p), RoleAssign::Replace)
+        .unwrap();
+    let after = results(&slider.plant, &context).unwrap();
+    assert_ne!(after, before);
+    let built = Slider::new(1e-3, ALL[0], &p);
+    let mut context = built.diagram.default_context();
+    built.start(&built.plant, &mut context, 0.5).unwrap();
+    assert_eq!(after, results(&built.plant, &context).unwrap());
 }
