@@ -1,7 +1,7 @@
 //! Use of the vector instructions of the processor at hand.
 
-/// Work that is compiled once more for processors with longer vectors, which multiply and add in one
-/// instruction. A kernel that does not use `FUSED` has the same bits on all processors.
+/// Work that is compiled once more for processors with longer vectors, which multiply and add in
+/// one instruction. A kernel that does not use `FUSED` has the same bits on all processors.
 pub(crate) trait Kernel {
     type Output;
     fn run<const FUSED: bool>(self) -> Self::Output;

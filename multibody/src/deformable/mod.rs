@@ -5,8 +5,8 @@
 //! sparsity `pattern` and the `ordering` of its elimination. Elements are computed four at a time
 //! (`lanes`) by the `passes` of an `assembly`. `fronts` and `factor` are the symbolic and the
 //! numeric part of a sparse Cholesky factorization on `tile`s, with the dense parts `eliminate` and
-//! `solve`. `step` computes `free_motion` from its `start`, by `newton` in the nonlinear models, and
-//! answers what impulses do. Bodies on which no impulse acts do with the factor of their
+//! `solve`. `step` computes `free_motion` from its `start`, by `newton` in the nonlinear models,
+//! and answers what impulses do. Bodies on which no impulse acts do with the factor of their
 //! `rest_matrix`. External `forces` are evaluated at the points of `quadrature`. A `free_step` has
 //! derivatives, by those of the `residual` and of the nonlinear models' damping (`damping_change`).
 

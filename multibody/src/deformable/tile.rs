@@ -7,8 +7,8 @@
 pub(super) const TILE: usize = 12;
 /// Numbers of a tile.
 pub(super) const TILE_LEN: usize = TILE * TILE;
-/// Columns of a tile that are updated together, so that their sums stay in registers: with four, all
-/// sixteen of AVX2 are in use, and compilers at times spill one in the innermost loop.
+/// Columns of a tile that are updated together, so that their sums stay in registers: with four,
+/// all sixteen of AVX2 are in use, and compilers at times spill one in the innermost loop.
 const COLUMNS: usize = 3;
 /// Columns of the factors that are read at once, so that they stay in the first cache.
 const DEPTH: usize = 192;

@@ -32,8 +32,8 @@ pub(super) struct SceneContacts<T: Scalar> {
     friction: Vec<(T, T)>,
     /// All pairs of geometries that overlap.
     pub(super) pairs: Vec<SparsePenetration<T>>,
-    /// What the properties of these pairs combine to, unless a context has its own: mostly the same
-    /// in the next step.
+    /// Combined properties of these pairs, unless a context has its own: mostly the same in the
+    /// next step.
     touching: Vec<Option<TouchingPair>>,
     /// The geometry of `touching`.
     generation: u64,
