@@ -2,10 +2,11 @@
 
 use super::builtins::builtin;
 use super::evaluator::{CallArguments, Evaluator};
+use super::math;
 use super::operators::{binary, check_items, compare, unary};
+use super::percent::percent;
 use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop};
 use super::value::{PyEntries, PyError, PyNamespace, PyResult, PyValue};
-use super::{format, math};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
@@ -13,7 +14,11 @@ impl Evaluator<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> PyResult {
         let value = self.nested(|evaluator| {
             let value = evaluator.kind(expr)?;
-            if !matches!(expr.kind, ExprKind::Name(_) | ExprKind::Constant(_)) {
+            // A chain of operators counts each of its results.
+            if !matches!(
+                expr.kind,
+                ExprKind::Name(_) | ExprKind::Constant(_) | ExprKind::Binary(..)
+            ) {
                 evaluator.spend_on(&value)?;
             }
             Ok(value)
@@ -74,21 +79,24 @@ impl Evaluator<'_> {
             }
             ExprKind::Unary("not", operand) => Ok(PyValue::Bool(!self.value(operand)?.truth())),
             ExprKind::Unary(operator, operand) => unary(operator, &self.value(operand)?),
-            ExprKind::Binary(operator, left, right) => {
-                let (left, right) = (self.value(left)?, self.value(right)?);
-                match (*operator, &left) {
-                    ("%", PyValue::Str(template)) => {
-                        format::percent(template, &right, self.host).map(PyValue::str)
-                    }
-                    (operator, left) => binary(operator, left, &right, self.host),
+            ExprKind::Binary(first, steps) => {
+                let mut left = self.value(first)?;
+                for step in steps {
+                    let right = self.value(&step.operand)?;
+                    let result = self.step(step.operator, &left, &right);
+                    left = result.map_err(|e| e.or_at(step.at))?;
                 }
+                Ok(left)
             }
-            ExprKind::Logic(operator, left, right) => {
-                let left = self.value(left)?;
-                match left.truth() == (*operator == "or") {
-                    true => Ok(left),
-                    false => self.value(right),
+            ExprKind::Logic(operator, operands) => {
+                let mut value = PyValue::None;
+                for operand in operands {
+                    value = self.value(operand)?;
+                    if value.truth() == (*operator == "or") {
+                        break;
+                    }
                 }
+                Ok(value)
             }
             ExprKind::Compare(first, rest) => {
                 let mut left = self.value(first)?;
@@ -128,6 +136,18 @@ impl Evaluator<'_> {
                 }
             }
         }
+    }
+
+    /// Applies a binary operator, and counts the work of making its result.
+    fn step(&mut self, operator: &str, left: &PyValue, right: &PyValue) -> PyResult {
+        let value = match (operator, left) {
+            ("%", PyValue::Str(template)) => {
+                percent(template, right, self.host).map(PyValue::str)?
+            }
+            _ => binary(operator, left, right, self.host)?,
+        };
+        self.spend_on(&value)?;
+        Ok(value)
     }
 
     fn values(&mut self, exprs: &[Expr]) -> PyResult<Vec<PyValue>> {
@@ -190,7 +210,7 @@ impl Evaluator<'_> {
                 keep = keep && self.value(condition)?.truth();
             }
             if keep {
-                self.comprehend(rest, element, value, found)?;
+                self.nested(|evaluator| evaluator.comprehend(rest, element, value, found))?;
             }
             self.variables.truncate(outer);
         }
@@ -219,7 +239,9 @@ impl Evaluator<'_> {
                         let PyValue::Str(key) = key else {
                             return Err(PyError::new("the names of arguments must be text"));
                         };
+                        self.host.spend(1 + key.len() / 16)?;
                         values.named.push((key.to_string(), value.clone()));
+                        check_items(values.named.len())?;
                     }
                 }
             }

@@ -13,8 +13,11 @@ mod eval;
 mod evaluator;
 mod format;
 mod math;
+mod numbers;
 mod operators;
 mod parse;
+mod percent;
+mod sorting;
 mod strings;
 mod syntax;
 #[cfg(test)]
@@ -37,6 +40,7 @@ use evaluator::Evaluator;
 
 /// Computes the value of an expression.
 pub(crate) fn evaluate(text: &str, host: &mut dyn Host) -> PyResult {
+    text::check_length(text.len())?;
     host.spend(1 + text.len() / 8)?;
     let expr = parse::parse(text)?;
     Evaluator::new(host).value(&expr)

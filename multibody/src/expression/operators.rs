@@ -1,5 +1,6 @@
 //! Operators of Python: arithmetic, comparison, membership.
 
+use super::numbers::{number_order, quotient};
 use super::text::{check_length, text_of};
 use super::value::{Budget, PyError, PyResult, PyValue};
 use std::cmp::Ordering;
@@ -127,7 +128,7 @@ fn whole(operator: &str, i: i128, j: i128, a: &PyValue, b: &PyValue) -> PyResult
         "-" => i.checked_sub(j),
         "*" => i.checked_mul(j),
         "/" if j == 0 => return Err(PyError::new("division by zero")),
-        "/" => return Ok(PyValue::Float(i as f64 / j as f64)),
+        "/" => return Ok(PyValue::Float(quotient(i, j))),
         "//" | "%" if j == 0 => return Err(PyError::new("division by zero")),
         "//" => i.checked_div_euclid(j).map(|q| floor_quotient(i, j, q)),
         "%" => Some(
@@ -282,10 +283,7 @@ fn equal_at(a: &PyValue, b: &PyValue, host: &mut dyn Budget, depth: usize) -> Py
             a.len() == b.len() && (a.len() == 0 || (a.start == b.start && a.get(1) == b.get(1)))
         }
         (PyValue::Function(a), PyValue::Function(b)) => a == b,
-        _ => match (a.as_int(), b.as_int()) {
-            (Some(a), Some(b)) => a == b,
-            _ => matches!((a.as_float(), b.as_float()), (Some(a), Some(b)) if a == b),
-        },
+        _ => number_order(a, b) == Some(Some(Ordering::Equal)),
     })
 }
 
@@ -329,13 +327,7 @@ fn order_at(
         }
         _ => {}
     }
-    if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
-        return Ok(Some(a.cmp(&b)));
-    }
-    match (a.as_float(), b.as_float()) {
-        (Some(a), Some(b)) => Ok(a.partial_cmp(&b)),
-        _ => Err(no_operator(operator, a, b)),
-    }
+    number_order(a, b).ok_or_else(|| no_operator(operator, a, b))
 }
 
 /// Computes a comparison, an identity or a membership.

@@ -1,6 +1,6 @@
 //! Parsing of expressions.
 
-use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop};
+use super::syntax::{Argument, BinaryStep, ComprehensionKind, Expr, ExprKind, Loop};
 use super::token::{Token, TokenKind, tokens};
 use super::value::{PyError, PyResult, PyValue};
 
@@ -151,20 +151,27 @@ impl ExprParser {
     }
 
     fn or(&mut self) -> PyResult<Expr> {
-        let mut left = self.and()?;
-        while self.take("or") {
-            let right = self.and()?;
-            left = logic("or", left, right);
-        }
-        Ok(left)
+        self.logic("or", Self::and)
     }
     fn and(&mut self) -> PyResult<Expr> {
-        let mut left = self.not()?;
-        while self.take("and") {
-            let right = self.not()?;
-            left = logic("and", left, right);
+        self.logic("and", Self::not)
+    }
+    fn logic(
+        &mut self,
+        operator: &'static str,
+        operand: fn(&mut Self) -> PyResult<Expr>,
+    ) -> PyResult<Expr> {
+        let at = self.at();
+        let first = operand(self)?;
+        if !self.is(operator) {
+            return Ok(first);
         }
-        Ok(left)
+        let mut operands = vec![first];
+        while self.take(operator) {
+            operands.push(operand(self)?);
+        }
+        let kind = ExprKind::Logic(operator, operands);
+        Ok(Expr { at, kind })
     }
     fn not(&mut self) -> PyResult<Expr> {
         let at = self.at();
@@ -219,24 +226,27 @@ impl ExprParser {
         let Some(operators) = LEVELS.get(level) else {
             return self.unary();
         };
-        let mut left = self.binary(level + 1)?;
-        let mut chained = 0;
+        let first = self.binary(level + 1)?;
+        let mut steps = vec![];
         loop {
             let at = self.at();
             let Some(operator) = self.take_any(operators) else {
-                return Ok(left);
+                break;
             };
-            chained += 1;
-            if chained > 10 * MAX_DEPTH {
-                let message = format!("more than {} operators in a row", 10 * MAX_DEPTH);
-                return Err(PyError::limit(message).or_at(at));
-            }
-            let right = self.binary(level + 1)?;
-            left = Expr {
+            let operand = self.binary(level + 1)?;
+            steps.push(BinaryStep {
                 at,
-                kind: ExprKind::Binary(operator, left.into(), right.into()),
-            };
+                operator,
+                operand,
+            });
         }
+        Ok(match steps.is_empty() {
+            true => first,
+            false => Expr {
+                at: first.at,
+                kind: ExprKind::Binary(first.into(), steps),
+            },
+        })
     }
 
     fn unary(&mut self) -> PyResult<Expr> {
@@ -257,10 +267,14 @@ impl ExprParser {
         if !self.take("**") {
             return Ok(base);
         }
-        let exponent = self.nested(Self::unary)?;
+        let step = BinaryStep {
+            at,
+            operator: "**",
+            operand: self.nested(Self::unary)?,
+        };
         Ok(Expr {
             at,
-            kind: ExprKind::Binary("**", base.into(), exponent.into()),
+            kind: ExprKind::Binary(base.into(), vec![step]),
         })
     }
 
@@ -452,6 +466,10 @@ impl ExprParser {
     fn loops(&mut self) -> PyResult<Vec<Loop>> {
         let mut loops = vec![];
         while self.take("for") {
+            if loops.len() == MAX_DEPTH {
+                let message = format!("a comprehension must have at most {MAX_DEPTH} loops");
+                return Err(PyError::limit(message).or_at(self.at()));
+            }
             let bracket = self.take("(");
             let (mut targets, mut unpacks) = (vec![], false);
             while let TokenKind::Name(name) = self.peek().clone() {
@@ -482,12 +500,5 @@ impl ExprParser {
             });
         }
         Ok(loops)
-    }
-}
-
-fn logic(operator: &'static str, left: Expr, right: Expr) -> Expr {
-    Expr {
-        at: left.at,
-        kind: ExprKind::Logic(operator, left.into(), right.into()),
     }
 }

@@ -295,9 +295,16 @@ impl Evaluator<'_> {
                     let value = match conversion {
                         Some('r') => PyValue::str(literal(&value)?),
                         Some('s') => PyValue::str(text_of(&value)?),
-                        _ => value,
+                        None => value,
+                        Some(other) => {
+                            let message = format!("the conversion '!{other}' is unsupported");
+                            return Err(PyError::new(message));
+                        }
                     };
-                    shown.push_str(&formatted(&value, &specification)?);
+                    self.spend_on(&value)?;
+                    let field = formatted(&value, &specification)?;
+                    self.host.spend(1 + field.len() / 16)?;
+                    shown.push_str(&field);
                 }
             }
             check_length(shown.len())?;
