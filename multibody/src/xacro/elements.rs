@@ -45,12 +45,11 @@ impl XacroExpander<'_> {
                     self.expand_element(child, scopes)?;
                 }
                 NodeContent::Text(text) => {
-                    let is_blank = text.text.chars().all(char::is_whitespace);
                     if text.text.contains('$') {
                         let text = text.clone();
                         self.expand_text(child, text, scopes)?;
                     }
-                    evaluates_comments &= is_blank;
+                    evaluates_comments &= self.tree.is_blank(child);
                 }
                 NodeContent::Comment(text) if text.text.contains("xacro:eval-comments") => {
                     evaluates_comments = !text.text.contains("xacro:eval-comments:off");

@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 1000;
 const MAX_OPEN: usize = 64;
 /// Maximum number of elements, texts and comments, including those that are replaced again.
 const MAX_NODES: usize = 2_000_000;
-/// Maximum work of all expressions together.
+/// Maximum work of all expressions and of reading included files.
 const MAX_WORK: usize = 10_000_000;
 /// Maximum size of all copied elements together (bytes).
 const MAX_COPIED: usize = 256 << 20;
@@ -260,13 +260,13 @@ impl<'a> XacroExpander<'a> {
         }
     }
 
-    /// Counts the work of expressions.
+    /// Counts the work of expressions and of reading files.
     pub(super) fn spend(&mut self, work: usize) -> PyResult<()> {
         self.work = self.work.saturating_add(work);
         match self.work <= MAX_WORK {
             true => Ok(()),
             false => Err(PyError::limit(format!(
-                "all expressions together must take at most {MAX_WORK} steps"
+                "all expressions and included files together must take at most {MAX_WORK} steps"
             ))),
         }
     }
@@ -329,7 +329,8 @@ pub(super) fn condition(value: &PyValue) -> Option<bool> {
         PyValue::Str(text) => match &**text {
             "true" | "True" => Some(true),
             "false" | "False" => Some(false),
-            text => Some(parse_int(text)?.is_ok_and(|i| i != 0)),
+            // A number that is too large for a value is not zero.
+            text => Some(!matches!(parse_int(text)?, Ok(0))),
         },
         value => Some(value.truth()),
     }

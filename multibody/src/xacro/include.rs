@@ -172,6 +172,8 @@ impl XacroExpander<'_> {
                 ..*error
             })
         })?;
+        let counted = self.spend(bytes.len() / 4);
+        counted.map_err(|e| self.error(filename.place, e.message))?;
         let document = self.parse(file, &bytes)?;
         let Some(root) = self.tree.first_element(document) else {
             return Ok(None);

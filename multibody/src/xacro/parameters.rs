@@ -14,18 +14,20 @@ pub(super) fn parameters(text: &str) -> Result<Vec<MacroParameter>, String> {
             text.len()
         ));
     }
-    let text = ParameterText::new(text);
-    let (mut at, mut end) = (0, text.chars.len());
+    let mut text = ParameterText::new(text);
+    let (mut at, mut is_one_line) = (0, false);
     let mut parameters = vec![];
-    while at < end {
+    while at < text.chars.len() {
         if let Some((parameter, next)) = text.with_default(at) {
             parameters.push(parameter);
-            // As in xacro, a line break after a default ends the parameters.
-            let line_break = text.chars[next..end].iter().position(|c| *c == '\n');
-            (at, end) = (next, line_break.map_or(end, |i| next + i));
+            at = next;
+            if !is_one_line {
+                text.end_at_line_break(at);
+                is_one_line = true;
+            }
             continue;
         }
-        at = text.after_spaces(at).min(end);
+        at = text.after_spaces(at);
         let name = text.word(at, |_| false);
         if name.is_empty() {
             return Err("parameters must not be blank".into());
@@ -104,6 +106,15 @@ impl ParameterText {
             (single, double) = (quoted('\'', single), quoted('"', double));
         }
         text
+    }
+
+    /// Ends the text at the first line break from a place on, as xacro does after a default. No
+    /// end of a default lies behind it unless the default starts there.
+    fn end_at_line_break(&mut self, from: usize) {
+        let mut rest = self.chars.iter().skip(from);
+        if let Some(length) = rest.position(|c| *c == '\n') {
+            self.chars.truncate(from + length);
+        }
     }
 
     fn is_end(&self, at: usize) -> bool {
@@ -214,6 +225,9 @@ mod tests {
         assert_eq!(parse("a:=^'x' b:=^c"), ["a^='x'", "b^=c"]);
         assert_eq!(parse("a:=1\nb c\nd"), ["a=1", "b=-", "c=-"]);
         assert_eq!(parse("a\nb:=2"), ["a=-", "b=2"]);
+        assert_eq!(parse("a:=1 b\n=2"), ["a=1", "b=-"]);
+        assert_eq!(parse("a:=1 b:=\n 2"), ["a=1", "b=-"]);
+        assert_eq!(parse("b:=\n 2\n c"), ["b=2", "c=-"]);
         assert_eq!(parse("a:=1 b a:=^|2 a"), ["a^=2", "b=-", "a^=2", "a^=2"]);
     }
 
