@@ -5,7 +5,7 @@ use super::evaluator::{CallArguments, Evaluator};
 use super::math;
 use super::operators::{binary, check_items, compare, unary};
 use super::percent::percent;
-use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop};
+use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop, LoopTarget};
 use super::value::{PyEntries, PyError, PyNamespace, PyResult, PyValue};
 use std::rc::Rc;
 
@@ -191,20 +191,7 @@ impl Evaluator<'_> {
         let items = self.value(&first.items)?;
         for item in self.items(&items)? {
             let outer = self.variables.len();
-            match (&*first.targets, first.unpacks) {
-                ([target], false) => self.variables.push((target.clone(), item)),
-                (targets, _) => {
-                    let parts = self.items(&item)?;
-                    if parts.len() != targets.len() {
-                        return Err(PyError::new(format!(
-                            "an item must have {} parts to unpack, got {}",
-                            targets.len(),
-                            parts.len()
-                        )));
-                    }
-                    self.variables.extend(targets.iter().cloned().zip(parts));
-                }
-            }
+            self.bind(&first.target, item)?;
             let mut keep = true;
             for condition in &first.conditions {
                 keep = keep && self.value(condition)?.truth();
@@ -215,6 +202,29 @@ impl Evaluator<'_> {
             self.variables.truncate(outer);
         }
         Ok(())
+    }
+
+    /// Binds the names of a target, which the parser has nested to a bounded depth.
+    fn bind(&mut self, target: &LoopTarget, item: PyValue) -> PyResult<()> {
+        let targets = match target {
+            LoopTarget::Name(name) => {
+                self.variables.push((name.clone(), item));
+                return Ok(());
+            }
+            LoopTarget::Parts(targets) => targets,
+        };
+        let parts = self.items(&item)?;
+        if parts.len() != targets.len() {
+            return Err(PyError::new(format!(
+                "an item must have {} parts to unpack, got {}",
+                targets.len(),
+                parts.len()
+            )));
+        }
+        targets
+            .iter()
+            .zip(parts)
+            .try_for_each(|(target, part)| self.bind(target, part))
     }
 
     fn arguments(&mut self, arguments: &[Argument]) -> PyResult<CallArguments> {

@@ -89,7 +89,7 @@ fn no_operator(operator: &str, a: &PyValue, b: &PyValue) -> PyError {
         _ => "",
     };
     PyError::new(format!(
-        "operator '{operator}' must not have a {left} and a {right}{cure}"
+        "operator '{operator}' must have operands that fit, got {left} and {right}{cure}"
     ))
 }
 

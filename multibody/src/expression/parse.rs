@@ -1,11 +1,11 @@
 //! Parsing of expressions.
 
-use super::syntax::{Argument, BinaryStep, ComprehensionKind, Expr, ExprKind, Loop};
+use super::syntax::{Argument, BinaryStep, ComprehensionKind, Expr, ExprKind};
 use super::token::{Token, TokenKind, tokens};
 use super::value::{PyError, PyResult, PyValue};
 
 /// Maximum depth of nested expressions.
-const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 100;
 
 /// Parses a text that is one expression.
 pub(super) fn parse(text: &str) -> PyResult<Expr> {
@@ -24,26 +24,26 @@ pub(super) fn parse(text: &str) -> PyResult<Expr> {
     }
 }
 
-struct ExprParser {
+pub(super) struct ExprParser {
     tokens: Vec<Token>,
     next: usize,
     depth: usize,
 }
 
 impl ExprParser {
-    fn peek(&self) -> &TokenKind {
+    pub(super) fn peek(&self) -> &TokenKind {
         &self.tokens[self.next].kind
     }
-    fn at(&self) -> usize {
+    pub(super) fn at(&self) -> usize {
         self.tokens[self.next].at
     }
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         self.next = (self.next + 1).min(self.tokens.len() - 1);
     }
-    fn is(&self, symbol: &str) -> bool {
+    pub(super) fn is(&self, symbol: &str) -> bool {
         matches!(self.peek(), TokenKind::Symbol(s) if *s == symbol)
     }
-    fn take(&mut self, symbol: &str) -> bool {
+    pub(super) fn take(&mut self, symbol: &str) -> bool {
         let found = self.is(symbol);
         if found {
             self.advance();
@@ -51,18 +51,18 @@ impl ExprParser {
         found
     }
     /// Takes any of the symbols.
-    fn take_any(&mut self, symbols: &[&'static str]) -> Option<&'static str> {
+    pub(super) fn take_any(&mut self, symbols: &[&'static str]) -> Option<&'static str> {
         let found = symbols.iter().copied().find(|s| self.is(s))?;
         self.advance();
         Some(found)
     }
-    fn require(&mut self, symbol: &str) -> PyResult<()> {
+    pub(super) fn require(&mut self, symbol: &str) -> PyResult<()> {
         match self.take(symbol) {
             true => Ok(()),
             false => Err(self.unexpected(&format!("'{symbol}'"))),
         }
     }
-    fn unexpected(&self, wanted: &str) -> PyError {
+    pub(super) fn unexpected(&self, wanted: &str) -> PyError {
         let found = match self.peek() {
             TokenKind::Name(name) => format!("'{name}'"),
             TokenKind::Int(i) => format!("'{i}'"),
@@ -84,7 +84,10 @@ impl ExprParser {
     }
 
     /// Runs `parse` one level deeper.
-    fn nested<V>(&mut self, parse: impl FnOnce(&mut Self) -> PyResult<V>) -> PyResult<V> {
+    pub(super) fn nested<V>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> PyResult<V>,
+    ) -> PyResult<V> {
         if self.depth == MAX_DEPTH {
             let message = format!("expressions are nested deeper than {MAX_DEPTH}");
             return Err(PyError::limit(message).or_at(self.at()));
@@ -150,7 +153,7 @@ impl ExprParser {
         })
     }
 
-    fn or(&mut self) -> PyResult<Expr> {
+    pub(super) fn or(&mut self) -> PyResult<Expr> {
         self.logic("or", Self::and)
     }
     fn and(&mut self) -> PyResult<Expr> {
@@ -461,44 +464,5 @@ impl ExprParser {
         }
         let kind = ExprKind::Dict(entries);
         Ok(Expr { at, kind })
-    }
-
-    fn loops(&mut self) -> PyResult<Vec<Loop>> {
-        let mut loops = vec![];
-        while self.take("for") {
-            if loops.len() == MAX_DEPTH {
-                let message = format!("a comprehension must have at most {MAX_DEPTH} loops");
-                return Err(PyError::limit(message).or_at(self.at()));
-            }
-            let bracket = self.take("(");
-            let (mut targets, mut unpacks) = (vec![], false);
-            while let TokenKind::Name(name) = self.peek().clone() {
-                self.advance();
-                targets.push(name);
-                if !self.take(",") {
-                    break;
-                }
-                unpacks = true;
-            }
-            if targets.is_empty() {
-                return Err(self.unexpected("a name"));
-            }
-            if bracket {
-                self.require(")")?;
-            }
-            self.require("in")?;
-            let items = self.nested(Self::or)?;
-            let mut conditions = vec![];
-            while self.take("if") {
-                conditions.push(self.nested(Self::or)?);
-            }
-            loops.push(Loop {
-                targets,
-                unpacks,
-                items,
-                conditions,
-            });
-        }
-        Ok(loops)
     }
 }

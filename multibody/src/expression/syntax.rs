@@ -51,14 +51,20 @@ pub(super) enum ComprehensionKind {
     Generator,
 }
 
-/// `for TARGETS in ITEMS if CONDITION ...`.
+/// `for TARGET in ITEMS if CONDITION ...`.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
-    pub(super) targets: Vec<String>,
-    /// True if each item is unpacked into the targets.
-    pub(super) unpacks: bool,
+    pub(super) target: LoopTarget,
     pub(super) items: Expr,
     pub(super) conditions: Vec<Expr>,
+}
+
+/// Names that the items of a loop are bound to.
+#[derive(Clone, Debug)]
+pub(super) enum LoopTarget {
+    Name(String),
+    /// Targets into which each item is unpacked.
+    Parts(Vec<LoopTarget>),
 }
 
 /// Argument of a call.

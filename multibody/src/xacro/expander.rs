@@ -183,6 +183,15 @@ impl<'a> XacroExpander<'a> {
         }
     }
 
+    /// Message of an error without the macro calls that lead to it.
+    pub(super) fn reason(&self, error: &XacroError) -> String {
+        let message = &error.diagnostic.message;
+        message
+            .strip_suffix(&self.chain())
+            .unwrap_or(message)
+            .into()
+    }
+
     pub(super) fn error(&self, place: OriginPlace, message: impl Display) -> Box<XacroError> {
         Box::new(XacroError {
             diagnostic: self.diagnostic(Severity::Error, place, message),

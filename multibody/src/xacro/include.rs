@@ -114,7 +114,11 @@ impl XacroExpander<'_> {
             match self.include_file(&file, &filename, inner) {
                 Ok(root) => roots.extend(root),
                 Err(error) if optional && error.is_missing_file => continue,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    // A file that is made or mended later may end the error.
+                    self.add_dependency(&file);
+                    return Err(error);
+                }
             }
             if let Some(root) = roots.last() {
                 self.lift_prefixes(node, *root);

@@ -152,32 +152,45 @@ impl TreeBuilder<'_> {
     /// Adds a text and the CDATA sections in it, which the parser has joined.
     fn add_texts(&mut self, node: Node<'_, '_>, parent: TreeIndex) {
         const OPEN: &str = "<![CDATA[";
-        let (mut at, end) = (node.range().start, node.range().end);
+        const CLOSE: &str = "]]>";
+        const EMPTY: &str = "<![CDATA[]]>";
+        // The range of the node ends with the first of the joined parts.
+        let mut at = node.range().start;
+        let end = match (node.next_sibling(), node.parent()) {
+            (Some(next), _) => next.range().start,
+            (None, Some(parent)) => {
+                let rest = self.text.get(at..parent.range().end).unwrap_or("");
+                at + rest.rfind("</").unwrap_or(rest.len())
+            }
+            (None, None) => node.range().end,
+        };
         let whole = self.text.get(at..end).unwrap_or("");
         if !whole.contains(OPEN) {
             let content = NodeContent::Text(self.placed(node.text().unwrap_or(""), at, end));
             self.append(content, at, parent);
             return;
         }
+        // An empty section does not end the text around it.
+        let is_section = |rest: &str| rest.starts_with(OPEN) && !rest.starts_with(EMPTY);
         let mut rest = whole;
         while !rest.is_empty() && !self.is_full() {
-            let (content, length) = match rest.strip_prefix(OPEN) {
-                Some(section) => {
-                    let length = section.find("]]>").unwrap_or(section.len());
-                    let text = section[..length].replace("\r\n", "\n").replace('\r', "\n");
-                    let whole = (OPEN.len() + length + "]]>".len()).min(rest.len());
-                    (NodeContent::Verbatim(text), whole)
-                }
-                None => {
-                    let length = rest.find(OPEN).unwrap_or(rest.len());
-                    let text = without_references(&rest[..length]);
+            let length = if is_section(rest) {
+                let inner = &rest[OPEN.len()..];
+                let end = inner.find(CLOSE).unwrap_or(inner.len());
+                let text = inner[..end].replace("\r\n", "\n").replace('\r', "\n");
+                self.append(NodeContent::Verbatim(text), at, parent);
+                (OPEN.len() + end + CLOSE.len()).min(rest.len())
+            } else {
+                let mut opened = rest.match_indices(OPEN).map(|(i, _)| i);
+                let next = opened.find(|i| is_section(&rest[*i..]));
+                let length = next.unwrap_or(rest.len());
+                let text = without_references(&rest[..length]);
+                if !text.is_empty() {
                     let text = self.placed(&text, at, at + length);
-                    (NodeContent::Text(text), length)
+                    self.append(NodeContent::Text(text), at, parent);
                 }
+                length
             };
-            if !matches!(&content, NodeContent::Verbatim(text) if text.is_empty()) {
-                self.append(content, at, parent);
-            }
             at += length;
             rest = &rest[length..];
         }

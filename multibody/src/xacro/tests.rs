@@ -5,14 +5,24 @@ use super::*;
 const HEAD: &str = "<r xmlns:xacro=\"http://www.ros.org/wiki/xacro\">";
 
 fn expanded(body: &str) -> std::result::Result<XacroExpansion, Diagnostic> {
+    expanded_at(Path::new("f.xacro"), body).map(|(expansion, _)| expansion)
+}
+
+fn expanded_at(
+    path: &Path,
+    body: &str,
+) -> std::result::Result<(XacroExpansion, TextOrigins), Diagnostic> {
     let text = format!("{HEAD}{body}</r>");
-    let packages = PackageMap::make_empty();
-    expand_bytes(
-        Path::new("f.xacro"),
-        text.as_bytes(),
-        &BTreeMap::new(),
-        &packages,
-    )
+    let (arguments, packages) = (BTreeMap::new(), PackageMap::make_empty());
+    let mut report = XacroReport::default();
+    let expanded = expand_bytes(path, text.as_bytes(), &arguments, &packages, &mut report)?;
+    let expansion = XacroExpansion {
+        text: expanded.text,
+        files: report.files,
+        diagnostics: report.diagnostics,
+        messages: report.messages,
+    };
+    Ok((expansion, expanded.origins))
 }
 
 /// Checks the expansion, without its first line and without indentation.
@@ -180,11 +190,11 @@ fn endless_and_huge_expansions_are_errors() {
 #[test]
 fn origins_are_those_of_the_source() {
     let body = "\n<xacro:macro name='m'>\n  <link name='a'/>\n</xacro:macro>\n<xacro:m/>";
-    let found = expanded(body).unwrap();
+    let (found, origins) = expanded_at(Path::new("f.xacro"), body).unwrap();
     let at = found.text.find("<link").unwrap();
-    assert_eq!(found.origins.at(at), Some(("f.xacro", 3, 3)));
+    assert_eq!(origins.at(at), Some(("f.xacro", 3, 3)));
     let at = found.text.find("name=").unwrap();
-    assert_eq!(found.origins.at(at), Some(("f.xacro", 3, 9)));
+    assert_eq!(origins.at(at), Some(("f.xacro", 3, 9)));
 }
 
 /// Expands a document that lies in a folder with other files.
@@ -196,10 +206,7 @@ fn expanded_beside(
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let path = folder.path().join("main.xacro");
-    let text = format!("{HEAD}{body}</r>");
-    let packages = PackageMap::make_empty();
-    expand_bytes(&path, text.as_bytes(), &BTreeMap::new(), &packages)
+    expanded_at(&folder.path().join("main.xacro"), body).map(|(expansion, _)| expansion)
 }
 
 #[test]
@@ -347,4 +354,218 @@ fn deep_expressions_of_many_properties_fit_the_stack() {
         .map(|e| e.text)
         .unwrap_err();
     assert!(error.message.contains("nested"), "{error}");
+}
+
+#[test]
+fn included_files_count_as_work() {
+    let part = |i: usize| {
+        let next = format!("<xacro:include filename='{}.xacro'/>", i + 1);
+        let last = if i < 19 {
+            next.repeat(2)
+        } else {
+            String::new()
+        };
+        format!("{HEAD}<!--{}-->{last}</r>", "a".repeat(1_000_000))
+    };
+    let parts: Vec<(String, String)> = (0..20).map(|i| (format!("{i}.xacro"), part(i))).collect();
+    let files: Vec<(&str, &str)> = parts.iter().map(|(n, t)| (&**n, &**t)).collect();
+    let error = expanded_beside(&files, "<xacro:include filename='0.xacro'/>");
+    let error = error.map(|e| e.text.len()).unwrap_err();
+    let wanted = "all expressions and included files together must take at most";
+    assert!(error.message.contains(wanted), "{error}");
+}
+
+#[test]
+fn commands_in_arguments_are_replaced_in_one_pass() {
+    let text = "$(dirname)".repeat(20_000);
+    let body = format!("<xacro:arg name='a' default='${{&apos;{text}&apos;}}'/><x v='$(arg a)'/>");
+    // The first pass replaces the argument alone, and the second one no directories.
+    let found = expanded(&body.replace("$(dirname)", "$$(dirname)"));
+    let found = found.map(|e| e.text.len());
+    assert!(found.is_ok_and(|length| length > 200_000));
+    let finds = "$(find p)".repeat(20_000);
+    let folder = tempfile::tempdir().unwrap();
+    let mut packages = PackageMap::make_empty();
+    packages.add("p", folder.path()).unwrap();
+    let arguments = BTreeMap::from([("a".to_string(), finds)]);
+    let text = format!("{HEAD}<x v='$(arg a)'/></r>");
+    let mut report = XacroReport::default();
+    let path = Path::new("f.xacro");
+    let found = expand_bytes(path, text.as_bytes(), &arguments, &packages, &mut report);
+    let found = found.map(|e| e.text).unwrap();
+    assert_eq!(
+        found.matches(&*folder.path().display().to_string()).count(),
+        20_000
+    );
+}
+
+#[test]
+fn parameters_are_forwarded_from_global_names() {
+    becomes(
+        "<xacro:macro name='m' params='e:=^|5 pi:=^ q:=^|6'><x v='${e} ${pi} ${q}'/></xacro:macro>\
+         <xacro:m/>",
+        &["<x v=\"2.718281828459045 3.141592653589793 6\"/>"],
+    );
+}
+
+#[test]
+fn sections_next_to_texts_are_kept() {
+    becomes(
+        "<o>${1}&amp;<![CDATA[${2}]]>&#65;<![CDATA[<b>]]></o>",
+        &[
+            "<o>",
+            "1&amp;",
+            "<![CDATA[${2}]]>    A",
+            "<![CDATA[<b>]]>  </o>",
+        ],
+    );
+    becomes("<o><![CDATA[${2}]]></o>", &["<o><![CDATA[${2}]]></o>"]);
+    fails(
+        "<o><![CDATA[a]]>\n ${q}</o>",
+        (2, 4),
+        "name 'q' is not defined",
+    );
+}
+
+#[test]
+fn comments_are_evaluated_behind_a_text_that_becomes_blank() {
+    let comment = |text| format!("<!-- xacro:eval-comments -->{text}<!-- ${{1 + 1}} -->");
+    becomes(&comment("${xacro.message(1)}"), &["<!-- 2 -->"]);
+    becomes(&comment("${1}"), &["1", "<!-- ${1 + 1} -->"]);
+}
+
+#[test]
+fn conditions_and_arguments_are_read_as_by_python() {
+    let digits = "9".repeat(60);
+    becomes(
+        &format!("<xacro:if value='{digits}'><x/></xacro:if>"),
+        &["<x/>"],
+    );
+    for (argument, value) in [
+        ("1_000", "1000"),
+        ("1_0.5", "10.5"),
+        ("&apos;5&apos;", "'5'"),
+        ("TRUE", "True"),
+        ("nan", "nan"),
+        ("1e3", "1e3"),
+    ] {
+        let body = format!("<xacro:arg name='n' default=\"{argument}\"/><x v='$(eval n)'/>");
+        becomes(&body, &[&format!("<x v=\"{value}\"/>")]);
+    }
+    fails(
+        &format!("<xacro:arg name='n' default='{digits}'/><x v='$(eval n)'/>"),
+        (1, 153),
+        "a whole number must have at most 127 bits",
+    );
+}
+
+#[test]
+fn control_characters_are_errors() {
+    for (body, column) in [
+        ("<x v='${&apos;\\x01&apos;}'/>", 54),
+        ("<x>${&apos;\\x01&apos;}</x>", 51),
+    ] {
+        fails(
+            body,
+            (1, column),
+            "a text must have no control characters, got '\\u{1}'",
+        );
+    }
+    fails(
+        "<xacro:element xacro:name='µ'/>",
+        (1, 75),
+        "the name must be a valid XML name, got 'µ'",
+    );
+}
+
+#[test]
+fn errors_in_yaml_files_have_a_reason_and_one_place() {
+    let load = "<x v='${load_yaml(&apos;f.yaml&apos;)}'/>";
+    for (text, message) in [
+        (
+            "a: !degrees xacro.arg('x')",
+            "f.yaml:1: !degrees xacro.arg('x'): $(arg x): there is no",
+        ),
+        ("a: [1\nb: 2", "f.yaml:2:"),
+        (
+            "a: {b: !meters [1]}",
+            "f.yaml:1: a list or a dictionary must have no tag",
+        ),
+    ] {
+        let error = expanded_beside(&[("f.yaml", text)], load);
+        let error = error.map(|e| e.text).unwrap_err();
+        assert!(error.message.contains(message), "{error}");
+        assert!(!error.message.contains(" line "), "{error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f.yaml"), b"a: \xff").unwrap();
+    let error = expanded_at(&folder.path().join("main.xacro"), load);
+    let error = error.map(|(e, _)| e.text).unwrap_err();
+    assert!(
+        error.message.contains("must be UTF-8, byte 3 is not"),
+        "{error}"
+    );
+}
+
+#[test]
+fn functions_have_named_arguments_and_no_others() {
+    let found = expanded_beside(
+        &[("f.yaml", "a: 1")],
+        "<x v='${load_yaml(filename=&apos;f.yaml&apos;).a} \
+         ${xacro.tokenize(s=&apos;a b&apos;, sep=&apos; &apos;)}'/>\
+         ${xacro.message(1, color=&apos;red&apos;, print_location=True)}",
+    );
+    let found = found.unwrap();
+    assert!(
+        found.text.contains("<x v=\"1 ['a', 'b']\"/>"),
+        "{}",
+        found.text
+    );
+    assert_eq!(found.messages.len(), 2, "{:?}", found.messages);
+    for (call, message) in [
+        ("load_yaml(file=1)", "load_yaml() has no argument 'file'"),
+        ("xacro.arg()", "arg() must have 1 argument, got 0"),
+        (
+            "xacro.message(colour=1)",
+            "message() has no argument 'colour'",
+        ),
+        ("xacro.tokenize(1)", "tokenize() must have a text"),
+        ("xacro.dotify(1)", "dotify() must have a dict, got a int"),
+    ] {
+        let error = expanded(&format!("<x v='${{{call}}}'/>")).map(|e| e.text);
+        let error = error.unwrap_err();
+        assert!(error.message.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn places_count_characters_behind_wide_spaces() {
+    fails(
+        "<x v='${\u{3000}\u{3000}q}'/>",
+        (1, 58),
+        "name 'q' is not defined",
+    );
+}
+
+#[test]
+fn failed_expansions_report_what_was_read_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = format!(
+        "{HEAD}${{xacro.message(1)}}${{xacro.warning(2)}}\
+                        <xacro:include filename='missing.xacro'/></r>"
+    );
+    std::fs::write(folder.path().join("part.xacro"), part).unwrap();
+    let main = folder.path().join("main.xacro");
+    let text = format!("{HEAD}<xacro:include filename='part.xacro'/></r>");
+    std::fs::write(&main, text).unwrap();
+    let mut report = XacroReport::default();
+    let packages = PackageMap::make_empty();
+    let expanded = expand_reporting(&main, &BTreeMap::new(), &packages, &mut report);
+    assert!(expanded.unwrap_err().to_string().contains("cannot be read"));
+    let names: Vec<_> = report.files.iter().filter_map(|f| f.file_name()).collect();
+    assert_eq!(names, ["main.xacro", "part.xacro", "missing.xacro"]);
+    assert_eq!(
+        (&*report.messages, report.diagnostics.len()),
+        (&["1".to_string()][..], 1)
+    );
 }

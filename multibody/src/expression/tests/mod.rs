@@ -209,6 +209,39 @@ fn texts_and_containers_are_those_of_python() {
         ("5 in range(0, 10, 5) and 3 not in range(10, 0, -2)", "True"),
         ("'%d' % 1e20", "'100000000000000000000'"),
         ("max(*[1, 5, 2])", "5"),
+        ("'abcabc'.find('b', 2), 'abcabc'.rfind('a', 0, 3)", "(4, 0)"),
+        (
+            "'abcabc'.index('c', -2), 'abcabc'.rindex('b', None, -2)",
+            "(5, 1)",
+        ),
+        (
+            "'abc'.find('', 5), 'abc'.find('', 3), 'abc'.find('c', 3, 1)",
+            "(-1, 3, -1)",
+        ),
+        (
+            "'abcabc'.count('b', 2, 4), 'abc'.count('', 1), 'abc'.count('', 5)",
+            "(0, 3, 0)",
+        ),
+        ("'é日b'.find('b', -1), 'é日b'.find('日')", "(2, 1)"),
+        (
+            "'abc'.startswith('b', 1), 'abc'.startswith('', 4)",
+            "(True, False)",
+        ),
+        ("'abc'.endswith(('x', 'b'), 0, 2)", "True"),
+        ("[1, 2, 1].index(1, 1), (1, 2, 1).index(1, -1)", "(2, 2)"),
+        (
+            "'a\\tb\\n\\tc'.expandtabs(4) + 'a\\tb'.expandtabs(tabsize=0)",
+            "'a   b\\n    cab'",
+        ),
+        (
+            "[(d.popitem(), d) for d in [dict(a=1, b=2)]]",
+            "[(('b', 2), {'a': 1})]",
+        ),
+        ("[a + b + c for a, (b, c) in [(1, (2, 3))]]", "[6]"),
+        (
+            "[x for x, in [(1,)]] + [x for [x] in [(2,)]] + [x for (x) in [3]]",
+            "[1, 2, 3]",
+        ),
     ]);
 }
 
@@ -234,9 +267,27 @@ fn mistakes_are_errors_with_a_place() {
         (
             "'a' + 1",
             4,
-            "operator '+' must not have a str and a int; convert with str",
+            "operator '+' must have operands that fit, got str and int; convert with str",
         ),
         ("1 / 0", 2, "division by zero"),
+        ("1 + 2 - 3 / 0 + 4", 10, "division by zero"),
+        (
+            "[a for (a, b in s]",
+            13,
+            "syntax error: ')' must be here, got 'in'",
+        ),
+        (
+            "[a for (a, b) in [[1]]]",
+            0,
+            "an item must have 2 parts to unpack, got 1",
+        ),
+        ("[1].index(1, 1)", 9, "1 is not in the list"),
+        (
+            "dict().popitem()",
+            14,
+            "popitem() must have a dict with entries",
+        ),
+        ("len('a', 'b')", 3, "len() must have 1 argument, got 2"),
         ("[1][3]", 3, "the index must be below 1"),
         (
             "s.__class__",
