@@ -138,8 +138,8 @@ fn follow(
                     seen = None;
                     status.suspend(|| eprintln!("reloaded the models"));
                 }
-                // A file may be invalid for a while during editing. Those of the failed expansion are
-                // watched too.
+                // A file may be invalid for a while during editing. The files of a failed
+                // expansion are watched too.
                 Err(error) => {
                     xacro_files.append(&mut read);
                     status.suspend(|| eprintln!("error: {error}"));

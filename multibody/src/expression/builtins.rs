@@ -3,7 +3,8 @@
 use super::conversions::{int, is_instance, length, needs, range, round, sum};
 use super::evaluator::{CallArguments, Evaluator};
 use super::math;
-use super::operators::{binary, order, overflow, quotient_and_rest};
+use super::numbers::overflow;
+use super::operators::{binary, order, quotient_and_rest};
 use super::sorting;
 use super::text::{is_type, literal, parse_float, text_of};
 use super::value::{PyEntries, PyError, PyFunction, PyResult, PyValue};

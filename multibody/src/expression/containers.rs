@@ -2,7 +2,8 @@
 
 use super::conversions::{check_room, length, position};
 use super::evaluator::{CallArguments, Evaluator};
-use super::operators::{check_items, equal, overflow};
+use super::numbers::overflow;
+use super::operators::{check_items, equal};
 use super::searches::bounded;
 use super::strings;
 use super::text::literal;

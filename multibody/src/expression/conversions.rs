@@ -1,7 +1,7 @@
 //! Functions of Python that call no others: conversions, rounding, lengths.
 
-use super::numbers::{rounded, to_whole};
-use super::operators::{binary, check_items, equal, overflow};
+use super::numbers::{overflow, rounded, to_whole};
+use super::operators::{binary, check_items, equal};
 use super::text::{is_type, literal, parse_int};
 use super::value::{Budget, PyError, PyFunction, PyRange, PyResult, PyValue};
 

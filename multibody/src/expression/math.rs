@@ -1,7 +1,6 @@
 //! Python's module `math`.
 
-use super::numbers::to_whole;
-use super::operators::overflow;
+use super::numbers::{overflow, to_whole};
 use super::text::literal;
 use super::value::{PyError, PyFunction, PyResult, PyValue};
 use std::cmp::Ordering;

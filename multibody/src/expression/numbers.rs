@@ -1,9 +1,12 @@
 //! Arithmetic with exact whole numbers and rounded real ones.
 
-use super::operators::overflow;
 use super::text::float;
 use super::value::{PyError, PyResult, PyValue};
 use std::cmp::Ordering;
+
+pub(super) fn overflow() -> PyError {
+    PyError::limit("a whole number must have at most 127 bits")
+}
 
 /// Divides whole numbers and rounds once, as Python does. The divisor must not be zero.
 pub(super) fn quotient(dividend: i128, divisor: i128) -> f64 {

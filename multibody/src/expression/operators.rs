@@ -1,18 +1,14 @@
 //! Operators of Python: arithmetic, comparison, membership.
 
-use super::numbers::{number_order, quotient};
+use super::numbers::{number_order, overflow, quotient};
 use super::text::{check_length, text_of};
 use super::value::{Budget, PyError, PyResult, PyValue};
 use std::cmp::Ordering;
 
 /// Maximum number of items in a list or a tuple.
-pub(super) const MAX_ITEMS: usize = 100_000;
+const MAX_ITEMS: usize = 100_000;
 /// Maximum depth of nested values in a comparison.
 const MAX_DEPTH: usize = 100;
-
-pub(super) fn overflow() -> PyError {
-    PyError::limit("a whole number must have at most 127 bits")
-}
 
 /// Checks the length of a list that is about to be made.
 pub(super) fn check_items(count: usize) -> PyResult<()> {

@@ -127,7 +127,7 @@ pub(super) fn without_tabs(text: &str, size: usize) -> PyResult<String> {
     for c in text.chars() {
         match c {
             '\t' => {
-                let missing = size.checked_sub(column % size.max(1)).unwrap_or(0);
+                let missing = size.saturating_sub(column % size.max(1));
                 super::text::check_length(expanded.len() + missing)?;
                 expanded.extend(std::iter::repeat_n(' ', missing));
                 column += missing;

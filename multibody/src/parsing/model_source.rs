@@ -64,7 +64,7 @@ impl ModelSource {
         let arguments = target.xacro_arguments;
         let mut report = XacroReport::default();
         let expanded = xacro::expand_bytes(path, bytes, arguments, packages, &mut report);
-        // What was said and read before an error helps to mend it.
+        // Warnings and files from before an error help to mend it.
         diagnostics.extend(report.diagnostics);
         let file = path.display().to_string();
         for message in &report.messages {

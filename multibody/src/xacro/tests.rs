@@ -326,14 +326,15 @@ fn tokens_are_separated_by_a_set_of_characters() {
 
 #[test]
 fn large_documents_take_linear_time() {
+    // These sizes would take many minutes in quadratic time.
     let start = std::time::Instant::now();
     let elements = "<a>".repeat(200) + &"</a>".repeat(200);
-    let text = elements.repeat(300);
+    let text = elements.repeat(3000);
     assert!(expanded(&text).is_ok());
-    let warnings = "<x v='${xacro.warning(1)}'/>\n".repeat(20_000);
-    assert_eq!(expanded(&warnings).unwrap().diagnostics.len(), 20_000);
+    let warnings = "<x v='${xacro.warning(1)}'/>\n".repeat(200_000);
+    assert_eq!(expanded(&warnings).unwrap().diagnostics.len(), 200_000);
     assert!(
-        start.elapsed().as_secs_f64() < 20.0,
+        start.elapsed().as_secs_f64() < 60.0,
         "{:?}",
         start.elapsed()
     );
