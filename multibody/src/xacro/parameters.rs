@@ -20,9 +20,10 @@ pub(super) fn parameters(text: &str) -> Result<Vec<MacroParameter>, String> {
 fn parse(text: &str) -> Result<Vec<MacroParameter>, String> {
     let mut text = ParameterText::new(text);
     let (mut at, mut is_one_line) = (0, false);
-    let mut parameters = vec![];
+    let (mut parameters, mut defaults) = (vec![], HashMap::new());
     while at < text.chars.len() {
         if let Some((parameter, next)) = text.with_default(at) {
+            defaults.insert(parameter.name.clone(), parameter.clone());
             parameters.push(parameter);
             at = next;
             if !is_one_line {
@@ -43,22 +44,13 @@ fn parse(text: &str) -> Result<Vec<MacroParameter>, String> {
             default: None,
         });
     }
-    share_defaults(&mut parameters);
-    Ok(parameters)
-}
-
-/// Gives all parameters of one name the last default among them, as in xacro.
-fn share_defaults(parameters: &mut [MacroParameter]) {
-    let with_default = parameters
-        .iter()
-        .filter(|p| p.forwards || p.default.is_some());
-    let last: HashMap<String, MacroParameter> =
-        with_default.map(|p| (p.name.clone(), p.clone())).collect();
-    for parameter in parameters {
-        if let Some(last) = last.get(&parameter.name) {
+    // All parameters of one name have the last default among them, which may be empty, as in xacro.
+    for parameter in &mut parameters {
+        if let Some(last) = defaults.get(&parameter.name) {
             *parameter = last.clone();
         }
     }
+    Ok(parameters)
 }
 
 /// A text of parameters, with the ends of the defaults that may start at each character. They are
@@ -229,6 +221,7 @@ mod tests {
         assert_eq!(parse("a:=^'x' b:=^c"), ["a^='x'", "b^=c"]);
         assert_eq!(parse("a:=1\nb c\nd"), ["a=1", "b=-", "c=-"]);
         assert_eq!(parse("a\nb:=2"), ["a=-", "b=2"]);
+        assert_eq!(parse("a:=1 a b a:="), ["a=-", "a=-", "b=-", "a=-"]);
         assert_eq!(parse("a:=1 b\n=2"), ["a=1", "b=-"]);
         assert_eq!(parse("a:=1 b:=\n 2"), ["a=1", "b=-"]);
         assert_eq!(parse("b:=\n 2\n c"), ["b=2", "c=-"]);
