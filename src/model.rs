@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use tarragon::multibody::xacro::{self, XacroExpansion};
+use tarragon::multibody::xacro::{self, XacroReport};
 use tarragon::multibody::{
     Diagnostic, MjcfSemantics, MultibodyPlant, PackageMap, Parser, Severity,
 };
@@ -71,7 +71,8 @@ impl ModelArgs {
         scene_graph: &mut SceneGraph,
     ) -> Result<(), Box<dyn Error>> {
         let models = std::slice::from_ref(&self.model);
-        self.options.load(models, plant, scene_graph).map(|_| ())
+        let mut files = BTreeSet::new();
+        self.options.load(models, plant, scene_graph, &mut files)
     }
 }
 
@@ -96,37 +97,49 @@ impl Options {
         self.source.report(warnings)
     }
 
-    /// Adds the models and finalizes the plant; returns the files that xacro files were made from.
-    /// All warnings and errors go to standard error.
+    /// Adds the models and finalizes the plant. The files that xacro files were made from are added
+    /// to `files`, also after an error. All warnings and errors go to standard error.
     pub(crate) fn load(
         &self,
         models: &[PathBuf],
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
-    ) -> Result<BTreeSet<PathBuf>, Box<dyn Error>> {
-        let read = self.add(models, plant, scene_graph)?;
-        let files: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
-        let files = files.join(", ");
+        files: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), Box<dyn Error>> {
+        self.add_reading(models, plant, scene_graph, files)?;
+        let shown: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
+        let shown = shown.join(", ");
         plant
             .finalize()
-            .map_err(|e| format!("{files}: error: {e}"))?;
-        Ok(read)
+            .map_err(|e| format!("{shown}: error: {e}"))?;
+        Ok(())
     }
 
-    /// Adds the models to a plant that stays open for more; returns the files that xacro files were
-    /// made from. All warnings and errors go to standard error.
+    /// Adds the models to a plant that stays open for more. All warnings and errors go to standard
+    /// error.
     pub(crate) fn add(
         &self,
         models: &[PathBuf],
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
-    ) -> Result<BTreeSet<PathBuf>, Box<dyn Error>> {
+    ) -> Result<(), Box<dyn Error>> {
+        self.add_reading(models, plant, scene_graph, &mut BTreeSet::new())
+    }
+
+    fn add_reading(
+        &self,
+        models: &[PathBuf],
+        plant: &mut MultibodyPlant,
+        scene_graph: &mut SceneGraph,
+        files: &mut BTreeSet<PathBuf>,
+    ) -> Result<(), Box<dyn Error>> {
         let mut parser = Parser::with_scene_graph(plant, scene_graph);
         self.configure(&mut parser)?;
         let added = models.iter().try_for_each(|model| {
             let added = parser.add_models(model).map(|_| ());
             added.map_err(|error| (model.display().to_string(), error))
         });
+        files.extend(parser.xacro_files().iter().cloned());
         for diagnostic in parser.diagnostics() {
             eprintln!("{diagnostic}");
         }
@@ -138,7 +151,7 @@ impl Options {
                 n => format!("{model}: {}, nothing was loaded", count(n, "error")).into(),
             });
         }
-        Ok(parser.xacro_files().clone())
+        Ok(())
     }
 }
 
@@ -157,20 +170,22 @@ impl SourceOptions {
     }
 
     /// Expands a xacro file with arguments like NAME:=VALUE, those of `--xacro-arg` among them.
-    /// Messages of the file and warnings go to standard error.
+    /// Returns the XML and the files that were read. Messages of the file and warnings go to
+    /// standard error, also before an error.
     pub(crate) fn expand(
         &self,
         file: &Path,
         arguments: &[String],
-    ) -> Result<XacroExpansion, Box<dyn Error>> {
+    ) -> Result<(String, Vec<PathBuf>), Box<dyn Error>> {
         let mut packages = PackageMap::new();
         self.configure_packages(&mut packages)?;
         let arguments = self.xacro_arguments(arguments)?;
-        let expanded = xacro::expand(file, &arguments, &packages)?;
-        for message in &expanded.messages {
+        let mut report = XacroReport::default();
+        let expanded = xacro::expand_reporting(file, &arguments, &packages, &mut report);
+        for message in &report.messages {
             eprintln!("{message}");
         }
-        for warning in &expanded.diagnostics {
+        for warning in &report.diagnostics {
             let severity = match self.strict {
                 true => Severity::Error,
                 false => warning.severity,
@@ -181,8 +196,9 @@ impl SourceOptions {
             };
             eprintln!("{shown}");
         }
-        self.check_warnings(expanded.diagnostics.len())?;
-        Ok(expanded)
+        let text = expanded?;
+        self.check_warnings(report.diagnostics.len())?;
+        Ok((text, report.files))
     }
 
     /// Returns the arguments of xacro files: those of `--xacro-arg`, replaced by others.

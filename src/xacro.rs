@@ -22,14 +22,13 @@ pub(crate) struct XacroArgs {
 }
 
 pub(crate) fn run(args: &XacroArgs) -> Result<ExitCode, Box<dyn Error>> {
-    let expanded = args.options.expand(&args.file, &args.arguments)?;
+    let (text, files) = args.options.expand(&args.file, &args.arguments)?;
     let text = match args.deps {
-        true => expanded
-            .files
+        true => files
             .iter()
             .map(|file| format!("{}\n", file.display()))
             .collect(),
-        false => expanded.text,
+        false => text,
     };
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         // The reader has seen enough.

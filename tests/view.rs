@@ -219,6 +219,29 @@ fn models_are_reloaded_when_they_change() {
 }
 
 #[test]
+fn files_that_a_failed_expansion_has_read_are_watched() {
+    let [folder, parts] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let (file, part) = (
+        folder.path().join("m.xacro"),
+        parts.path().join("part.xacro"),
+    );
+    let robot = |body: &str| {
+        let address = "http://www.ros.org/wiki/xacro";
+        format!("<robot name='m' xmlns:xacro='{address}'>{body}</robot>")
+    };
+    std::fs::write(&file, robot("<link name='before'/>")).unwrap();
+    std::fs::write(&part, robot("<link name='${missing}'/>")).unwrap();
+    let mut command = view();
+    command.arg(&file);
+    let mut view = View::start(&mut command);
+    let include = format!("<xacro:include filename='{}'/>", part.display());
+    std::fs::write(&file, robot(&include)).unwrap();
+    view.error_until("name 'missing' is not defined");
+    std::fs::write(&part, robot("<link name='afterwards'/>")).unwrap();
+    view.error_until("reloaded the models");
+}
+
+#[test]
 fn errors_come_before_the_server() {
     let output = view().arg("no/such/robot.urdf").output().unwrap();
     assert!(!output.status.success() && output.stdout.is_empty());

@@ -76,6 +76,22 @@ fn values_of_arguments_may_hold_the_signs_around_their_names() {
 }
 
 #[test]
+fn messages_and_warnings_come_before_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.xacro");
+    let body = "${xacro.message('said')}${xacro.warning('warned')}${missing}";
+    let address = "http://www.ros.org/wiki/xacro";
+    let robot = format!("<robot name='r' xmlns:xacro='{address}'>{body}</robot>");
+    std::fs::write(&file, robot).unwrap();
+    let output = run(&["xacro", &file.display().to_string()]);
+    let error = text(output.stderr);
+    assert!(!output.status.success() && output.stdout.is_empty());
+    let places =
+        ["said", "warning: warned", "name 'missing' is not defined"].map(|t| error.find(t));
+    assert!(places.is_sorted() && places[0].is_some(), "{error}");
+}
+
+#[test]
 fn mistakes_are_errors_with_a_place() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bad.xacro");

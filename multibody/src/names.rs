@@ -21,6 +21,15 @@ pub(crate) fn scoped(scope: &str, name: &str) -> String {
 
 /// Creates the error for an unknown name. It lists similar names first, then others.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let list = match similar(name, known) {
+        Some(list) => format!("there are: {list}"),
+        None => "there is none".into(),
+    };
+    Error::not_found(format!("there is no {kind} named '{name}'; {list}"))
+}
+
+/// Lists known names, those that are similar to a name first. `None` if there are no names.
+pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     // The number of names read is bounded too: a file may have as many mistakes as names.
     let mut known: Vec<&str> = known.take(SORTED + 1).collect();
     let total = known.len();
@@ -28,13 +37,8 @@ pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'
         known.sort_by_cached_key(|k| distance(name, k));
     }
     known.truncate(LISTED);
-    let list = if known.is_empty() {
-        "there is none".into()
-    } else {
-        let more = if total > LISTED { ", ..." } else { "" };
-        format!("there are: '{}'{more}", known.join("', '"))
-    };
-    Error::not_found(format!("there is no {kind} named '{name}'; {list}"))
+    let more = if total > LISTED { ", ..." } else { "" };
+    (!known.is_empty()).then(|| format!("'{}'{more}", known.join("', '")))
 }
 
 /// Chooses the only match among `(index, scoped name)` pairs.

@@ -8,7 +8,7 @@ use crate::stop::{INTERRUPTED, Stop};
 use crate::{model, page, sweep};
 use indicatif::{ProgressBar, ProgressStyle};
 use session::Session;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
@@ -61,9 +61,10 @@ pub(crate) struct ViewArgs {
 
 /// Shows the models until Ctrl-C.
 pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, Box<dyn Error>> {
-    let watch = Watch::new(&args.models);
+    let mut watch = Watch::new(&args.models);
     // Errors in the models are reported before a server is started.
-    let loaded = session::load(args)?;
+    let mut xacro_files = BTreeSet::new();
+    let loaded = session::load(args, &mut xacro_files)?;
     let meshcat = Meshcat::new(MeshcatParams {
         host: args.host.clone(),
         port: args.port,
@@ -89,7 +90,8 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, Box<dyn Error>> {
     if args.record.is_some() {
         meshcat.start_recording(1.0 / PERIOD, true)?;
     }
-    let interrupted = follow(session, watch, &meshcat, args, &stop)?;
+    watch.follow(&(session.files() | &xacro_files));
+    let interrupted = follow(session, watch, xacro_files, &meshcat, args, &stop)?;
     if let Some(file) = &args.record {
         meshcat.stop_recording();
         // Lines and labels cannot be recorded; their final state would be wrong at all other times.
@@ -108,13 +110,13 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, Box<dyn Error>> {
 fn follow(
     mut session: Session,
     mut watch: Watch,
+    mut xacro_files: BTreeSet<PathBuf>,
     meshcat: &Meshcat,
     args: &ViewArgs,
     stop: &Stop,
 ) -> Result<bool, Box<dyn Error>> {
     let status = ProgressBar::new_spinner();
     status.set_style(ProgressStyle::with_template("{msg}")?);
-    watch.follow(session.files());
     let start = Instant::now();
     // Last state of the buttons: pages redraw whenever they are sent anything.
     let mut seen = None;
@@ -126,18 +128,24 @@ fn follow(
             return Ok(false);
         }
         if !args.no_reload && watch.has_changed() {
-            match session::load(args) {
+            let mut read = BTreeSet::new();
+            match session::load(args, &mut read) {
                 Ok(loaded) => {
+                    xacro_files = read;
                     let positions = session.positions();
                     drop(session);
                     session = Session::start(loaded, meshcat, args, &positions)?;
                     seen = None;
                     status.suspend(|| eprintln!("reloaded the models"));
                 }
-                // A file may be invalid for a while during editing.
-                Err(error) => status.suspend(|| eprintln!("error: {error}")),
+                // A file may be invalid for a while during editing. The files of a failed
+                // expansion are watched too.
+                Err(error) => {
+                    xacro_files.append(&mut read);
+                    status.suspend(|| eprintln!("error: {error}"));
+                }
             }
-            watch.follow(session.files());
+            watch.follow(&(session.files() | &xacro_files));
         }
         let shown = |button| Ok::<bool, Box<dyn Error>>(meshcat.button_clicks(button)? % 2 == 1);
         let now = Some((shown(COLLISION)?, shown(VISUAL)?));

@@ -19,24 +19,21 @@ use tarragon::visualization::{
 pub(super) struct Loaded {
     plant: MultibodyPlant,
     scene_graph: SceneGraph,
-    /// Files that xacro files were made from.
-    xacro_files: BTreeSet<PathBuf>,
 }
 
-/// Loads the models.
-pub(super) fn load(args: &ViewArgs) -> Result<Loaded, Box<dyn Error>> {
+/// Loads the models. The files that xacro files were made from are added to `files`, also after an
+/// error.
+pub(super) fn load(
+    args: &ViewArgs,
+    files: &mut BTreeSet<PathBuf>,
+) -> Result<Loaded, Box<dyn Error>> {
     // Nothing moves by itself, but deformable bodies need a time step.
     let mut plant = MultibodyPlant::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
-    let xacro_files = args
-        .options
-        .load(&args.models, &mut plant, &mut scene_graph)?;
+    args.options
+        .load(&args.models, &mut plant, &mut scene_graph, files)?;
     plant.set_position_source(PositionSource::InputPort);
-    Ok(Loaded {
-        plant,
-        scene_graph,
-        xacro_files,
-    })
+    Ok(Loaded { plant, scene_graph })
 }
 
 /// Sets the positions for a time (s).
@@ -67,17 +64,12 @@ impl Session {
         args: &ViewArgs,
         positions: &BTreeMap<String, f64>,
     ) -> Result<Self, Box<dyn Error>> {
-        let Loaded {
-            plant,
-            scene_graph,
-            xacro_files,
-        } = loaded;
+        let Loaded { plant, scene_graph } = loaded;
         let swing = args.sweep.map(|period| sweep::swing(&plant, period));
         let swing = swing.transpose()?;
         let swing = swing.map(|s| Box::new(s) as Swing);
         let defaults = plant.default_positions();
-        let mut files = super::watch::files_of(&args.models, &scene_graph);
-        files.extend(xacro_files);
+        let files = super::watch::files_of(&args.models, &scene_graph);
         let params = JointSlidersParams::default();
         let sliders = JointSliders::new(meshcat.clone(), &plant, params)?;
         let q: Vec<f64> = sliders
@@ -129,7 +121,7 @@ impl Session {
             .filter_map(|name| Some((name.to_owned(), self.meshcat.slider_value(name).ok()?)))
             .collect()
     }
-    /// Known files of the models.
+    /// Files of the models, without those that xacro files were made from.
     pub(super) fn files(&self) -> &BTreeSet<PathBuf> {
         &self.files
     }

@@ -3,7 +3,9 @@
 use super::conversions::{int, is_instance, length, needs, range, round, sum};
 use super::evaluator::{CallArguments, Evaluator};
 use super::math;
-use super::operators::{binary, order, overflow, quotient_and_rest};
+use super::numbers::overflow;
+use super::operators::{binary, order, quotient_and_rest};
+use super::sorting;
 use super::text::{is_type, literal, parse_float, text_of};
 use super::value::{PyEntries, PyError, PyFunction, PyResult, PyValue};
 use std::cmp::Ordering;
@@ -327,22 +329,18 @@ impl Evaluator<'_> {
             };
             keyed.push((by, item));
         }
-        let host = &mut *self.host;
-        let mut failure = None;
-        keyed.sort_by(|(a, _), (b, _)| {
-            let (a, b) = if reverse { (b, a) } else { (a, b) };
-            order(a, b, "<", host).map_or_else(
-                |error| {
-                    failure.get_or_insert(error);
-                    Ordering::Equal
-                },
-                |found| found.unwrap_or(Ordering::Equal),
-            )
-        });
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(keyed.into_iter().map(|(_, item)| item).collect()),
+        // As in Python, the sorting from both ends keeps the order of equal items.
+        if reverse {
+            keyed.reverse();
         }
+        let host = &mut *self.host;
+        let mut sorted = sorting::sorted(keyed, &mut |(a, _), (b, _)| {
+            Ok(order(a, b, "<", host)? == Some(Ordering::Less))
+        })?;
+        if reverse {
+            sorted.reverse();
+        }
+        Ok(sorted.into_iter().map(|(_, item)| item).collect())
     }
 
     fn sorted(&mut self, mut arguments: CallArguments) -> PyResult {

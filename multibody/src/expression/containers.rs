@@ -2,22 +2,25 @@
 
 use super::conversions::{check_room, length, position};
 use super::evaluator::{CallArguments, Evaluator};
-use super::operators::{check_items, equal, overflow};
+use super::numbers::overflow;
+use super::operators::{check_items, equal};
+use super::searches::bounded;
 use super::strings;
 use super::text::literal;
-use super::value::{Budget, PyError, PyList, PyRange, PyResult, PyValue};
+use super::value::{Budget, PyDict, PyError, PyList, PyRange, PyResult, PyValue};
 
 const LIST_METHODS: [&str; 11] = [
     "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse",
     "sort",
 ];
-const DICT_METHODS: [&str; 9] = [
+const DICT_METHODS: [&str; 10] = [
     "clear",
     "copy",
     "get",
     "items",
     "keys",
     "pop",
+    "popitem",
     "setdefault",
     "update",
     "values",
@@ -46,7 +49,7 @@ impl Evaluator<'_> {
         match value {
             PyValue::Str(text) => self.str_method(text, name, arguments),
             PyValue::List(list) => self.list_method(list, name, arguments),
-            PyValue::Dict(_) => self.dict_method(value, name, arguments),
+            PyValue::Dict(dict) => self.dict_method(dict, name, arguments),
             PyValue::Float(x) => {
                 arguments.check(name, 0, 0)?;
                 Ok(PyValue::Bool(x.is_finite() && x.fract() == 0.0))
@@ -57,9 +60,11 @@ impl Evaluator<'_> {
                 Ok(PyValue::Int(i128::from(128 - size.leading_zeros())))
             }
             other => {
-                arguments.check(name, 1, 1)?;
+                let is_tuple = matches!(other, PyValue::Tuple(_));
+                let most = if is_tuple && name == "index" { 3 } else { 1 };
+                arguments.check(name, 1, most)?;
                 let items = self.items(other)?;
-                count_or_index(&items, name, &arguments.plain[0], self.host)
+                count_or_index(&items, name, &arguments.plain, self.host)
             }
         }
     }
@@ -178,7 +183,8 @@ impl Evaluator<'_> {
             _ => (None, None),
         };
         let (least, most) = match name {
-            "append" | "count" | "extend" | "index" | "remove" => (1, 1),
+            "append" | "count" | "extend" | "remove" => (1, 1),
+            "index" => (1, 3),
             "insert" => (2, 2),
             "pop" => (0, 1),
             _ => (0, 0),
@@ -200,7 +206,7 @@ impl Evaluator<'_> {
             "clear" => list.items.borrow_mut().clear(),
             "copy" => return Ok(PyValue::list(list.items.borrow().clone())),
             "count" | "index" => {
-                return count_or_index(&list.items.borrow(), name, &plain[0], self.host);
+                return count_or_index(&list.items.borrow(), name, &plain, self.host);
             }
             "extend" => {
                 let more = self.items(&plain[0])?;
@@ -237,15 +243,7 @@ impl Evaluator<'_> {
         Ok(PyValue::None)
     }
 
-    fn dict_method(
-        &mut self,
-        value: &PyValue,
-        name: &str,
-        mut arguments: CallArguments,
-    ) -> PyResult {
-        let PyValue::Dict(dict) = value else {
-            return Ok(PyValue::None);
-        };
+    fn dict_method(&mut self, dict: &PyDict, name: &str, mut arguments: CallArguments) -> PyResult {
         let count = dict.entries.borrow().len();
         self.host.spend(match name {
             "copy" => 4 * count,
@@ -299,6 +297,11 @@ impl Evaluator<'_> {
                         Err(PyError::new(format!("the dict has no key {key}")))
                     }
                 };
+            }
+            "popitem" => {
+                let last = dict.entries.borrow_mut().remove_last(self.host)?;
+                let last = last.map(|(key, value)| PyValue::tuple(vec![key, value]));
+                return last.ok_or_else(|| PyError::new("popitem() must have a dict with entries"));
             }
             _ => {
                 let mut more = vec![];
@@ -372,11 +375,16 @@ fn part_of_range(range: &PyRange, picked: &PyRange) -> PyResult {
 fn count_or_index(
     items: &[PyValue],
     name: &str,
-    item: &PyValue,
+    arguments: &[PyValue],
     host: &mut dyn Budget,
 ) -> PyResult {
+    let [item, bounds @ ..] = arguments else {
+        return Err(PyError::new(format!("{name}() must have an item")));
+    };
     if name == "index" {
-        return position(items, item, host).map(|i| PyValue::Int(i as i128));
+        let (start, end) = bounded(items.len(), name, bounds)?.unwrap_or_default();
+        let place = position(&items[start..end], item, host)?;
+        return Ok(PyValue::Int((start + place) as i128));
     }
     let mut count = 0;
     for candidate in items {

@@ -1,7 +1,8 @@
 //! Functions of Python that call no others: conversions, rounding, lengths.
 
-use super::operators::{binary, check_items, equal, overflow};
-use super::text::{float, is_type, literal, parse_int};
+use super::numbers::{overflow, rounded, to_whole};
+use super::operators::{binary, check_items, equal};
+use super::text::{is_type, literal, parse_int};
 use super::value::{Budget, PyError, PyFunction, PyRange, PyResult, PyValue};
 
 pub(super) fn needs(function: &str, wanted: &str, value: &PyValue) -> PyError {
@@ -50,11 +51,7 @@ pub(super) fn int(value: &PyValue, base: Option<&PyValue>) -> PyResult {
                 "int() must have the text of a whole number, got '{text}'"
             ))),
         },
-        PyValue::Float(x) if x.is_finite() && x.abs() < 1.7e38 => Ok(PyValue::Int(*x as i128)),
-        PyValue::Float(x) => Err(PyError::new(format!(
-            "int() must have a finite number below 2^127, got {}",
-            float(*x)
-        ))),
+        PyValue::Float(x) => to_whole("int", *x),
         value => value
             .as_int()
             .map(PyValue::Int)
@@ -116,19 +113,8 @@ pub(super) fn round(value: &PyValue, digits: Option<&PyValue>) -> PyResult {
         return rounded.map(PyValue::Int).ok_or_else(overflow);
     };
     match digits {
-        None => int(&PyValue::Float(x.round_ties_even()), None),
-        Some(_) if !x.is_finite() => Ok(PyValue::Float(*x)),
-        Some(digits) if digits > 330 => Ok(PyValue::Float(*x)),
-        // The text of a number is exact, and rounded to an even digit in the middle.
-        Some(digits) if digits >= 0 => {
-            let text = format!("{x:.*}", digits as usize);
-            Ok(PyValue::Float(text.parse().unwrap_or(*x)))
-        }
-        Some(digits) if digits < -308 => Ok(PyValue::Float(0.0_f64.copysign(*x))),
-        Some(digits) => {
-            let unit = 10.0_f64.powi(-digits as i32);
-            Ok(PyValue::Float((x / unit).round_ties_even() * unit))
-        }
+        None => to_whole("round", x.round_ties_even()),
+        Some(digits) => rounded(*x, digits).map(PyValue::Float),
     }
 }
 

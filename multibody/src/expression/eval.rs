@@ -2,10 +2,11 @@
 
 use super::builtins::builtin;
 use super::evaluator::{CallArguments, Evaluator};
+use super::math;
 use super::operators::{binary, check_items, compare, unary};
-use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop};
+use super::percent::percent;
+use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop, LoopTarget};
 use super::value::{PyEntries, PyError, PyNamespace, PyResult, PyValue};
-use super::{format, math};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
@@ -13,7 +14,11 @@ impl Evaluator<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> PyResult {
         let value = self.nested(|evaluator| {
             let value = evaluator.kind(expr)?;
-            if !matches!(expr.kind, ExprKind::Name(_) | ExprKind::Constant(_)) {
+            // A chain of operators counts each of its results.
+            if !matches!(
+                expr.kind,
+                ExprKind::Name(_) | ExprKind::Constant(_) | ExprKind::Binary(..)
+            ) {
                 evaluator.spend_on(&value)?;
             }
             Ok(value)
@@ -74,21 +79,24 @@ impl Evaluator<'_> {
             }
             ExprKind::Unary("not", operand) => Ok(PyValue::Bool(!self.value(operand)?.truth())),
             ExprKind::Unary(operator, operand) => unary(operator, &self.value(operand)?),
-            ExprKind::Binary(operator, left, right) => {
-                let (left, right) = (self.value(left)?, self.value(right)?);
-                match (*operator, &left) {
-                    ("%", PyValue::Str(template)) => {
-                        format::percent(template, &right, self.host).map(PyValue::str)
-                    }
-                    (operator, left) => binary(operator, left, &right, self.host),
+            ExprKind::Binary(first, steps) => {
+                let mut left = self.value(first)?;
+                for step in steps {
+                    let right = self.value(&step.operand)?;
+                    let result = self.step(step.operator, &left, &right);
+                    left = result.map_err(|e| e.or_at(step.at))?;
                 }
+                Ok(left)
             }
-            ExprKind::Logic(operator, left, right) => {
-                let left = self.value(left)?;
-                match left.truth() == (*operator == "or") {
-                    true => Ok(left),
-                    false => self.value(right),
+            ExprKind::Logic(operator, operands) => {
+                let mut value = PyValue::None;
+                for operand in operands {
+                    value = self.value(operand)?;
+                    if value.truth() == (*operator == "or") {
+                        break;
+                    }
                 }
+                Ok(value)
             }
             ExprKind::Compare(first, rest) => {
                 let mut left = self.value(first)?;
@@ -128,6 +136,18 @@ impl Evaluator<'_> {
                 }
             }
         }
+    }
+
+    /// Applies a binary operator, and counts the work of making its result.
+    fn step(&mut self, operator: &str, left: &PyValue, right: &PyValue) -> PyResult {
+        let value = match (operator, left) {
+            ("%", PyValue::Str(template)) => {
+                percent(template, right, self.host).map(PyValue::str)?
+            }
+            _ => binary(operator, left, right, self.host)?,
+        };
+        self.spend_on(&value)?;
+        Ok(value)
     }
 
     fn values(&mut self, exprs: &[Expr]) -> PyResult<Vec<PyValue>> {
@@ -171,30 +191,40 @@ impl Evaluator<'_> {
         let items = self.value(&first.items)?;
         for item in self.items(&items)? {
             let outer = self.variables.len();
-            match (&*first.targets, first.unpacks) {
-                ([target], false) => self.variables.push((target.clone(), item)),
-                (targets, _) => {
-                    let parts = self.items(&item)?;
-                    if parts.len() != targets.len() {
-                        return Err(PyError::new(format!(
-                            "an item must have {} parts to unpack, got {}",
-                            targets.len(),
-                            parts.len()
-                        )));
-                    }
-                    self.variables.extend(targets.iter().cloned().zip(parts));
-                }
-            }
+            self.bind(&first.target, item)?;
             let mut keep = true;
             for condition in &first.conditions {
                 keep = keep && self.value(condition)?.truth();
             }
             if keep {
-                self.comprehend(rest, element, value, found)?;
+                self.nested(|evaluator| evaluator.comprehend(rest, element, value, found))?;
             }
             self.variables.truncate(outer);
         }
         Ok(())
+    }
+
+    /// Binds the names of a target, which the parser has nested to a bounded depth.
+    fn bind(&mut self, target: &LoopTarget, item: PyValue) -> PyResult<()> {
+        let targets = match target {
+            LoopTarget::Name(name) => {
+                self.variables.push((name.clone(), item));
+                return Ok(());
+            }
+            LoopTarget::Parts(targets) => targets,
+        };
+        let parts = self.items(&item)?;
+        if parts.len() != targets.len() {
+            return Err(PyError::new(format!(
+                "an item must have {} parts to unpack, got {}",
+                targets.len(),
+                parts.len()
+            )));
+        }
+        targets
+            .iter()
+            .zip(parts)
+            .try_for_each(|(target, part)| self.bind(target, part))
     }
 
     fn arguments(&mut self, arguments: &[Argument]) -> PyResult<CallArguments> {
@@ -219,7 +249,9 @@ impl Evaluator<'_> {
                         let PyValue::Str(key) = key else {
                             return Err(PyError::new("the names of arguments must be text"));
                         };
+                        self.host.spend(1 + key.len() / 16)?;
                         values.named.push((key.to_string(), value.clone()));
+                        check_items(values.named.len())?;
                     }
                 }
             }

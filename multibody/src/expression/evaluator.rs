@@ -1,6 +1,6 @@
 //! State of an evaluation, and the host that knows the names of an expression.
 
-use super::operators::{MAX_ITEMS, check_items};
+use super::operators::check_items;
 use super::value::{Budget, PyError, PyResult, PyValue};
 
 /// Maximum depth of an evaluation.
@@ -85,7 +85,8 @@ impl<'h> Evaluator<'h> {
     pub(super) fn items(&mut self, value: &PyValue) -> PyResult<Vec<PyValue>> {
         let items: Vec<PyValue> = match value {
             PyValue::Str(text) => {
-                check_items(text.len().min(MAX_ITEMS))?;
+                // Without this, a text of many characters would be copied before it is refused.
+                check_items(text.chars().count())?;
                 text.chars().map(|c| PyValue::str(c.to_string())).collect()
             }
             PyValue::Tuple(items) | PyValue::View(_, items) => items.to_vec(),
@@ -121,12 +122,12 @@ impl<'h> Evaluator<'h> {
 
 impl CallArguments {
     /// Takes a named argument.
-    pub(super) fn take(&mut self, name: &str) -> Option<PyValue> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<PyValue> {
         let at = self.named.iter().position(|(n, _)| n == name)?;
         Some(self.named.remove(at).1)
     }
     /// Moves named arguments to their places among the plain ones.
-    pub(super) fn place(&mut self, names: &[&str]) {
+    pub(crate) fn place(&mut self, names: &[&str]) {
         for (i, name) in names.iter().enumerate() {
             if self.plain.len() == i
                 && let Some(value) = self.take(name)
@@ -136,7 +137,7 @@ impl CallArguments {
         }
     }
     /// Checks the number of arguments.
-    pub(super) fn check(&self, name: &str, least: usize, most: usize) -> PyResult<()> {
+    pub(crate) fn check(&self, name: &str, least: usize, most: usize) -> PyResult<()> {
         if let Some((unknown, _)) = self.named.first() {
             return Err(PyError::new(format!(
                 "{name}() has no argument '{unknown}'"
@@ -147,12 +148,13 @@ impl CallArguments {
             return Ok(());
         }
         let wanted = match (least, most) {
-            (a, b) if a == b => a.to_string(),
-            (a, usize::MAX) => format!("at least {a}"),
-            (a, b) => format!("{a} to {b}"),
+            (1, 1) => "1 argument".into(),
+            (a, b) if a == b => format!("{a} arguments"),
+            (a, usize::MAX) => format!("at least {a} arguments"),
+            (a, b) => format!("{a} to {b} arguments"),
         };
         Err(PyError::new(format!(
-            "{name}() must have {wanted} arguments, got {found}"
+            "{name}() must have {wanted}, got {found}"
         )))
     }
 }

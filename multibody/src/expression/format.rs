@@ -1,8 +1,7 @@
-//! Formatting of values: format specifications, `%` and `str.format`.
+//! Formatting of values: format specifications and templates of `str.format`.
 
-use super::conversions::int;
-use super::text::{MAX_TEXT, check_length, float, literal, text_of};
-use super::value::{Budget, PyError, PyResult, PyValue};
+use super::text::{MAX_TEXT, check_length, exponent_text, float, text_of};
+use super::value::{PyError, PyResult, PyValue};
 
 /// Maximum number of digits after the point; the digits of every number end before it.
 const MAX_PRECISION: usize = 1100;
@@ -11,7 +10,7 @@ const MAX_PRECISION: usize = 1100;
 struct Specification {
     fill: char,
     align: Option<char>,
-    sign: char,
+    sign: Option<char>,
     alternate: bool,
     width: usize,
     grouping: Option<char>,
@@ -20,27 +19,28 @@ struct Specification {
 }
 
 impl Specification {
-    fn parse(text: &str) -> PyResult<Self> {
+    fn parse(text: &str, is_number: bool) -> PyResult<Self> {
         let chars: Vec<char> = text.chars().collect();
         let mut at = 0;
         let is_align = |c: Option<&char>| c.is_some_and(|c| matches!(c, '<' | '>' | '^' | '='));
         let mut spec = Self {
             fill: ' ',
             align: None,
-            sign: '-',
+            sign: None,
             alternate: false,
             width: 0,
             grouping: None,
             precision: None,
             kind: None,
         };
-        if is_align(chars.get(1)) {
+        let has_fill = is_align(chars.get(1));
+        if has_fill {
             (spec.fill, spec.align, at) = (chars[0], Some(chars[1]), 2);
         } else if is_align(chars.first()) {
             (spec.align, at) = (Some(chars[0]), 1);
         }
         if let Some(sign @ ('+' | '-' | ' ')) = chars.get(at) {
-            spec.sign = *sign;
+            spec.sign = Some(*sign);
             at += 1;
         }
         if chars.get(at) == Some(&'#') {
@@ -48,10 +48,12 @@ impl Specification {
             at += 1;
         }
         if chars.get(at) == Some(&'0') {
-            if spec.align.is_none() {
-                (spec.fill, spec.align) = ('0', Some('='));
+            if !has_fill {
+                spec.fill = '0';
+                // Numbers are filled behind their sign, texts at their end.
+                spec.align = spec.align.or(is_number.then_some('='));
             }
-            at += 1;
+            at += usize::from(!has_fill);
         }
         spec.width = number(&chars, &mut at)?.unwrap_or(0);
         if let Some(separator @ (',' | '_')) = chars.get(at) {
@@ -70,50 +72,86 @@ impl Specification {
         }
     }
 
-    /// Pads a number that has a sign, or a text.
-    fn pad(&self, negative: bool, digits: &str, numeric: bool) -> PyResult<String> {
-        let sign = match (numeric, negative, self.sign) {
-            (false, ..) => "",
-            (_, true, _) => "-",
-            (_, false, '+') => "+",
-            (_, false, ' ') => " ",
-            _ => "",
-        };
-        let length = sign.len() + digits.chars().count();
-        let missing = self.width.saturating_sub(length);
-        check_length(missing * self.fill.len_utf8() + digits.len())?;
-        let fill = |count: usize| self.fill.to_string().repeat(count);
-        let default = if numeric { '>' } else { '<' };
-        Ok(match self.align.unwrap_or(default) {
-            '<' => format!("{sign}{digits}{}", fill(missing)),
-            '^' => {
-                let left = missing / 2;
-                format!("{}{sign}{digits}{}", fill(left), fill(missing - left))
-            }
-            '=' => format!("{sign}{}{digits}", fill(missing)),
-            _ => format!("{}{sign}{digits}", fill(missing)),
-        })
+    /// Pads a text.
+    fn pad(&self, text: &str) -> PyResult<String> {
+        if self.align == Some('=')
+            || self.sign.is_some()
+            || self.alternate
+            || self.grouping.is_some()
+        {
+            let message = "the format of a text must have no sign, '#', ',', '_' or '='";
+            return Err(PyError::new(message));
+        }
+        self.fill_around("", text, '<')
     }
 
-    fn grouped(&self, digits: String) -> String {
-        let Some(separator) = self.grouping else {
-            return digits;
+    /// Groups and pads a number: its digits, which may go on behind the whole part.
+    fn pad_number(&self, negative: bool, prefix: &str, digits: &str) -> PyResult<String> {
+        let sign = match (negative, self.sign) {
+            (true, _) => "-",
+            (false, Some('+')) => "+",
+            (false, Some(' ')) => " ",
+            _ => "",
         };
-        let end = digits.find(['.', 'e']).unwrap_or(digits.len());
+        let sign = format!("{sign}{prefix}");
+        let Some(separator) = self.grouping else {
+            return self.fill_around(&sign, digits, '>');
+        };
+        let size = match self.kind {
+            Some('b' | 'o' | 'x' | 'X') => 4,
+            _ => 3,
+        };
+        let is_digit = |c: char| c.is_ascii_digit() || (size == 4 && c.is_ascii_hexdigit());
+        let end = digits.find(|c| !is_digit(c)).unwrap_or(digits.len());
         let (whole, rest) = digits.split_at(end);
-        let mut text = String::new();
-        for (i, c) in whole.chars().enumerate() {
-            if i > 0 && (whole.len() - i).is_multiple_of(3) {
-                text.push(separator);
+        // Zeros that fill the width are grouped too, but not those of infinity and NaN.
+        let least = match (self.fill, self.align) {
+            ('0', Some('=')) if !whole.is_empty() => {
+                self.width.saturating_sub(sign.len() + rest.len())
             }
-            text.push(c);
+            _ => 0,
+        };
+        self.fill_around(&sign, &(grouped(whole, separator, size, least) + rest), '>')
+    }
+
+    fn fill_around(&self, sign: &str, text: &str, default: char) -> PyResult<String> {
+        let length = sign.len() + text.chars().count();
+        let missing = self.width.saturating_sub(length);
+        check_length(missing * self.fill.len_utf8() + text.len())?;
+        let fill = |count: usize| self.fill.to_string().repeat(count);
+        Ok(match self.align.unwrap_or(default) {
+            '<' => format!("{sign}{text}{}", fill(missing)),
+            '^' => {
+                let left = missing / 2;
+                format!("{}{sign}{text}{}", fill(left), fill(missing - left))
+            }
+            '=' => format!("{sign}{}{text}", fill(missing)),
+            _ => format!("{}{sign}{text}", fill(missing)),
+        })
+    }
+}
+
+/// Puts a separator between groups of digits, with zeros in front up to a length at least.
+fn grouped(digits: &str, separator: char, size: usize, least: usize) -> String {
+    let mut backwards = String::new();
+    let mut digits = digits.chars().rev();
+    let mut count = 0;
+    loop {
+        let digit = match digits.next() {
+            Some(digit) => digit,
+            None if backwards.len() < least => '0',
+            None => return backwards.chars().rev().collect(),
+        };
+        if count > 0 && count % size == 0 {
+            backwards.push(separator);
         }
-        text + rest
+        backwards.push(digit);
+        count += 1;
     }
 }
 
 fn bad(spec: &str) -> PyError {
-    PyError::new(format!("the format '{spec}' is none of Python's"))
+    PyError::new(format!("invalid format specification '{spec}'"))
 }
 
 fn number(chars: &[char], at: &mut usize) -> PyResult<Option<usize>> {
@@ -138,14 +176,14 @@ pub(super) fn formatted(value: &PyValue, text: &str) -> PyResult<String> {
     if text.is_empty() {
         return text_of(value);
     }
-    let spec = Specification::parse(text)?;
+    let spec = Specification::parse(text, !matches!(value, PyValue::Str(_)))?;
     match value {
         PyValue::Str(string) if matches!(spec.kind, None | Some('s')) => {
             let shown: String = match spec.precision {
                 Some(n) => string.chars().take(n).collect(),
                 None => string.to_string(),
             };
-            spec.pad(false, &shown, false)
+            spec.pad(&shown)
         }
         PyValue::Float(x) => float_as(*x, &spec, text),
         PyValue::Bool(_) | PyValue::Int(_) => match spec.kind {
@@ -167,179 +205,114 @@ fn whole(i: i128, spec: &Specification, text: &str) -> PyResult<String> {
         return Err(PyError::new(message));
     }
     let size = i.unsigned_abs();
+    let has_groups = spec.grouping.is_some();
     let (prefix, digits) = match spec.kind {
         None | Some('d' | 'n') => ("", size.to_string()),
         Some('x') => ("0x", format!("{size:x}")),
         Some('X') => ("0X", format!("{size:X}")),
         Some('o') => ("0o", format!("{size:o}")),
         Some('b') => ("0b", format!("{size:b}")),
-        Some('c') => {
+        Some('c') if spec.sign.is_none() && !spec.alternate && !has_groups => {
             let c = u32::try_from(i)
                 .ok()
                 .and_then(char::from_u32)
                 .ok_or_else(|| bad(text))?;
-            return spec.pad(false, &c.to_string(), false);
+            return spec.fill_around("", &c.to_string(), '<');
         }
         _ => return Err(bad(text)),
     };
+    if spec.grouping == Some(',') && !prefix.is_empty() || spec.kind == Some('n') && has_groups {
+        return Err(bad(text));
+    }
     let prefix = if spec.alternate { prefix } else { "" };
-    spec.pad(i < 0, &(prefix.to_string() + &spec.grouped(digits)), true)
+    spec.pad_number(i < 0, prefix, &digits)
 }
 
 fn float_as(x: f64, spec: &Specification, text: &str) -> PyResult<String> {
     let size = x.abs();
     let precision = spec.precision.unwrap_or(6);
-    if precision > MAX_PRECISION {
-        return Err(PyError::limit(format!(
-            "the precision of a number must be at most {MAX_PRECISION}, got {precision}"
-        )));
-    }
-    let digits = match spec.kind {
-        _ if !x.is_finite() => float(size),
-        Some('f' | 'F') => format!("{size:.precision$}"),
-        Some('%') => format!("{:.precision$}%", size * 100.0),
-        Some('e' | 'E') => scientific(size, precision),
-        Some('g' | 'G' | 'n') => general(size, precision, spec.alternate),
-        None => match spec.precision {
-            Some(precision) => {
-                let digits = general(size, precision, false);
-                let plain = !digits.contains(['.', 'e']);
-                if plain { digits + ".0" } else { digits }
+    check_precision(precision)?;
+    let digits = match (spec.kind, spec.precision) {
+        (Some('n'), _) if spec.grouping.is_some() => return Err(bad(text)),
+        (Some('n'), _) => real_digits(size, 'g', precision, spec.alternate),
+        (Some('%'), _) => real_digits(size * 100.0, 'f', precision, spec.alternate) + "%",
+        (Some(kind @ ('e' | 'E' | 'f' | 'F' | 'g' | 'G')), _) => {
+            real_digits(size, kind, precision, spec.alternate)
+        }
+        (None, Some(precision)) if size.is_finite() => {
+            // A point is always there, for which the exponent starts earlier.
+            let digits = general(size, precision, spec.alternate, 1);
+            match digits.contains(['.', 'e']) {
+                true => digits,
+                false => digits + ".0",
             }
-            None => float(size),
-        },
+        }
+        (None, _) => float(size),
         _ => return Err(bad(text)),
     };
-    let digits = match spec.kind {
-        Some('E' | 'G' | 'F') => digits.to_uppercase(),
-        _ => digits,
-    };
-    spec.pad(
-        x.is_sign_negative() && !x.is_nan(),
-        &spec.grouped(digits),
-        true,
-    )
+    spec.pad_number(x.is_sign_negative() && !x.is_nan(), "", &digits)
 }
 
-fn scientific(x: f64, precision: usize) -> String {
+/// Checks a number of digits.
+pub(super) fn check_precision(precision: usize) -> PyResult<()> {
+    match precision <= MAX_PRECISION {
+        true => Ok(()),
+        false => Err(PyError::limit(format!(
+            "the precision of a number must be at most {MAX_PRECISION}, got {precision}"
+        ))),
+    }
+}
+
+/// Digits of a number that is not negative in the format `e`, `f` or `g`, or their upper case.
+pub(super) fn real_digits(x: f64, kind: char, precision: usize, alternate: bool) -> String {
+    let digits = match kind.to_ascii_lowercase() {
+        _ if !x.is_finite() => float(x),
+        'f' => pointed(format!("{x:.precision$}"), alternate),
+        'e' => {
+            let (mantissa, exponent) = split_exponent(x, precision);
+            pointed(mantissa, alternate) + &exponent_text(exponent)
+        }
+        _ => general(x, precision, alternate, 0),
+    };
+    match kind.is_ascii_uppercase() {
+        true => digits.to_uppercase(),
+        false => digits,
+    }
+}
+
+/// Adds a point if the alternate form asks for it.
+fn pointed(digits: String, alternate: bool) -> String {
+    match alternate && !digits.contains('.') {
+        true => digits + ".",
+        false => digits,
+    }
+}
+
+/// Splits a number with digits after the point into its mantissa and its exponent.
+fn split_exponent(x: f64, precision: usize) -> (String, i32) {
     let text = format!("{x:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{mantissa}e{sign}{:02}", exponent.abs())
+    (mantissa.into(), exponent.parse().unwrap_or(0))
 }
 
-/// Format `g`: significant digits, without zeros at the end.
-fn general(x: f64, precision: usize, keep_zeros: bool) -> String {
+/// Format `g`: significant digits, without zeros at the end unless it is the alternate form.
+/// Numbers with as many digits before the point as the precision less `reserved` have an exponent.
+fn general(x: f64, precision: usize, alternate: bool, reserved: i32) -> String {
     let precision = precision.max(1);
-    let text = format!("{x:.*e}", precision - 1);
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i64 = exponent.parse().unwrap_or(0);
-    let strip = |digits: String| match digits.contains('.') && !keep_zeros {
+    let (mantissa, exponent) = split_exponent(x, precision - 1);
+    let strip = |digits: String| match digits.contains('.') && !alternate {
         true => digits
             .trim_end_matches('0')
             .trim_end_matches('.')
             .to_string(),
-        false => digits,
+        false => pointed(digits, alternate),
     };
-    if exponent < -4 || exponent >= precision as i64 {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", strip(mantissa.into()), exponent.abs());
+    let most = precision as i32 - reserved;
+    if exponent < -4 || exponent >= most {
+        return strip(mantissa) + &exponent_text(exponent);
     }
-    let decimals = (precision as i64 - 1 - exponent).max(0) as usize;
+    let decimals = (precision as i32 - 1 - exponent).max(0) as usize;
     strip(format!("{x:.decimals$}"))
-}
-
-/// Formats a text with `%`.
-pub(super) fn percent(template: &str, value: &PyValue, host: &mut dyn Budget) -> PyResult<String> {
-    let values: Vec<PyValue> = match value {
-        PyValue::Tuple(items) => items.to_vec(),
-        other => vec![other.clone()],
-    };
-    let mut next = 0;
-    let mut text = String::new();
-    let mut chars = template.chars().peekable();
-    while let Some(c) = chars.next() {
-        check_length(text.len())?;
-        if c != '%' {
-            text.push(c);
-            continue;
-        }
-        let mut key = None;
-        if chars.peek() == Some(&'(') {
-            chars.next();
-            key = Some(chars.by_ref().take_while(|c| *c != ')').collect::<String>());
-        }
-        let (mut spec, mut minus) = (String::new(), false);
-        while let Some(flag) = chars.peek().copied().filter(|c| "-+ #0".contains(*c)) {
-            match flag {
-                '-' => minus = true,
-                flag => spec.push(flag),
-            }
-            chars.next();
-        }
-        while let Some(c) = chars
-            .peek()
-            .copied()
-            .filter(|c| c.is_ascii_digit() || *c == '.')
-        {
-            spec.push(c);
-            chars.next();
-        }
-        let kind = chars
-            .next()
-            .ok_or_else(|| PyError::new("'%' must be followed by a format"))?;
-        if kind == '%' {
-            text.push('%');
-            continue;
-        }
-        let value = match (&key, value) {
-            (Some(key), PyValue::Dict(dict)) => {
-                let key_of_entry = PyValue::str(key).key(host)?;
-                let found = dict.entries.borrow().get(&key_of_entry).cloned();
-                found.ok_or_else(|| PyError::new(format!("'%({key})' has no value")))?
-            }
-            _ => {
-                next += 1;
-                let found = values.get(next - 1).cloned();
-                found.ok_or_else(|| PyError::new("'%' must have a value for each format"))?
-            }
-        };
-        let align = if minus { "<" } else { "" };
-        let spec = spec
-            .replace("#0", "#")
-            .replace(' ', if minus { "" } else { " " });
-        text += &one_percent(kind, &value, align, &spec)?;
-    }
-    match next == values.len() || matches!(value, PyValue::Dict(_) | PyValue::List(_)) {
-        true => Ok(text),
-        false => Err(PyError::new("'%' must have a format for each value")),
-    }
-}
-
-fn one_percent(kind: char, value: &PyValue, align: &str, spec: &str) -> PyResult<String> {
-    let right = if align.is_empty() { ">" } else { align };
-    match kind {
-        's' => formatted(&PyValue::str(text_of(value)?), &format!("{right}{spec}s")),
-        'r' => formatted(&PyValue::str(literal(value)?), &format!("{right}{spec}s")),
-        'd' | 'i' | 'u' => {
-            let whole = match value {
-                PyValue::Float(_) => int(value, None)?,
-                other => PyValue::Int(other.index("a value for '%d'")?),
-            };
-            formatted(&whole, &format!("{align}{spec}d"))
-        }
-        'e' | 'E' | 'f' | 'F' | 'g' | 'G' => {
-            let x = value
-                .as_float()
-                .ok_or_else(|| PyError::new(format!("a value for '%{kind}' must be a number")))?;
-            formatted(&PyValue::Float(x), &format!("{align}{spec}{kind}"))
-        }
-        'x' | 'X' | 'o' => formatted(value, &format!("{align}{spec}{kind}")),
-        other => Err(PyError::new(format!(
-            "the format '%{other}' is unsupported"
-        ))),
-    }
 }
 
 /// A part of a template: a text, or a field with its conversion and specification.

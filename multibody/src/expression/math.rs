@@ -1,6 +1,7 @@
 //! Python's module `math`.
 
-use super::operators::overflow;
+use super::numbers::{overflow, to_whole};
+use super::text::literal;
 use super::value::{PyError, PyFunction, PyResult, PyValue};
 use std::cmp::Ordering;
 use std::f64::consts;
@@ -32,8 +33,22 @@ pub(crate) fn name(name: &str) -> Option<PyValue> {
     Some(PyValue::Float(constant))
 }
 
-fn domain(name: &str) -> PyError {
-    PyError::new(format!("math.{name}() is not defined there"))
+/// Error about arguments for which a function has no value.
+fn undefined(name: &str, arguments: &[&PyValue]) -> PyError {
+    PyError::new(format!("math.{name}({}) is not defined", shown(arguments)))
+}
+
+/// Error about arguments for which the value of a function is too large.
+fn too_large(name: &str, arguments: &[&PyValue]) -> PyError {
+    PyError::new(format!(
+        "math.{name}({}) is too large for a number",
+        shown(arguments)
+    ))
+}
+
+fn shown(arguments: &[&PyValue]) -> String {
+    let texts = arguments.iter().map(|a| literal(a).unwrap_or_default());
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 fn real(name: &str, value: &PyValue) -> PyResult<f64> {
@@ -62,12 +77,7 @@ fn one(name: &str, value: &PyValue) -> Option<PyResult> {
     if let (Some(i), "floor" | "ceil" | "trunc") = (value.as_int(), name) {
         return Some(Ok(PyValue::Int(i)));
     }
-    let whole = |rounded: f64| match rounded.is_finite() && rounded.abs() < 1.7e38 {
-        true => Ok(PyValue::Int(rounded as i128)),
-        false => Err(PyError::new(format!(
-            "math.{name}() must have a finite number"
-        ))),
-    };
+    let whole = |rounded: f64| to_whole(&format!("math.{name}"), rounded);
     let function: fn(f64) -> f64 = match name {
         "acos" => f64::acos,
         "acosh" => acosh,
@@ -131,18 +141,22 @@ fn one(name: &str, value: &PyValue) -> Option<PyResult> {
         "isqrt" => {
             return Some(whole_number(name, value).and_then(|n| match n >= 0 {
                 true => Ok(PyValue::Int(n.isqrt())),
-                false => Err(domain(name)),
+                false => Err(undefined(name, &[value])),
             }));
         }
         _ => return None,
     };
     Some(real(name, value).and_then(|x| {
         let y = function(x);
-        let undefined = y.is_nan() && !x.is_nan();
-        // Python has no infinite result of a finite number, except of a bound that was crossed.
-        let infinite = y.is_infinite() && x.is_finite();
-        match undefined || infinite {
-            true => Err(domain(name)),
+        // Except of `degrees`, Python has no infinite result of a finite number.
+        let infinite = y.is_infinite() && x.is_finite() && name != "degrees";
+        let pole = match name {
+            "gamma" | "lgamma" => x <= 0.0,
+            name => matches!(name, "atanh" | "log" | "log10" | "log1p" | "log2"),
+        };
+        match y.is_nan() && !x.is_nan() || infinite && pole {
+            true => Err(undefined(name, &[value])),
+            false if infinite => Err(too_large(name, &[value])),
             false => Ok(PyValue::Float(y)),
         }
     }))
@@ -151,13 +165,16 @@ fn one(name: &str, value: &PyValue) -> Option<PyResult> {
 fn two(name: &str, a: &PyValue, b: &PyValue) -> Option<PyResult> {
     if let "comb" | "perm" = name {
         let whole = |value| whole_number(name, value);
-        return Some(whole(a).and_then(|n| choose(name, n, whole(b)?)));
+        return Some(whole(a).and_then(|n| match (n, whole(b)?) {
+            (0.., k @ 0..) => choose(name, n, k),
+            _ => Err(undefined(name, &[a, b])),
+        }));
     }
     if name == "ldexp" {
         return Some(real(name, a).and_then(|x| {
             let power = b.index("the exponent of math.ldexp()")?.clamp(-5000, 5000) as i32;
             match libm::ldexp(x, power) {
-                y if y.is_infinite() && x.is_finite() => Err(domain(name)),
+                y if y.is_infinite() && x.is_finite() => Err(too_large(name, &[a, b])),
                 y => Ok(PyValue::Float(y)),
             }
         }));
@@ -166,7 +183,11 @@ fn two(name: &str, a: &PyValue, b: &PyValue) -> Option<PyResult> {
         "atan2" => f64::atan2,
         "copysign" => f64::copysign,
         "fmod" => |x, y| x % y,
-        "log" => |x, base| x.ln() / base.ln(),
+        "log" => |x, base| match base {
+            // Python takes both logarithms, of which that of zero is an error.
+            0.0 => f64::NAN,
+            base => x.ln() / base.ln(),
+        },
         "pow" => f64::powf,
         "nextafter" => next_after,
         "remainder" => libm::remainder,
@@ -175,10 +196,11 @@ fn two(name: &str, a: &PyValue, b: &PyValue) -> Option<PyResult> {
     Some(real(name, a).and_then(|x| {
         let y = real(name, b)?;
         let z = function(x, y);
-        let undefined = z.is_nan() && !x.is_nan() && !y.is_nan();
         let infinite = z.is_infinite() && x.is_finite() && y.is_finite();
-        match undefined || infinite {
-            true => Err(domain(name)),
+        let pole = name == "log" || x == 0.0;
+        match z.is_nan() && !x.is_nan() && !y.is_nan() || infinite && pole {
+            true => Err(undefined(name, &[a, b])),
+            false if infinite => Err(too_large(name, &[a, b])),
             false => Ok(PyValue::Float(z)),
         }
     }))
@@ -190,7 +212,7 @@ fn whole_number(name: &str, value: &PyValue) -> PyResult<i128> {
 
 fn factorial(n: i128) -> PyResult {
     if n < 0 {
-        return Err(domain("factorial"));
+        return Err(undefined("factorial", &[&PyValue::Int(n)]));
     }
     if n > 33 {
         return Err(overflow());
@@ -199,10 +221,8 @@ fn factorial(n: i128) -> PyResult {
     product.map(PyValue::Int).ok_or_else(overflow)
 }
 
+/// Computes `comb` or `perm` of numbers that are not negative.
 fn choose(name: &str, n: i128, k: i128) -> PyResult {
-    if n < 0 || k < 0 {
-        return Err(domain(name));
-    }
     if k > n {
         return Ok(PyValue::Int(0));
     }
@@ -244,10 +264,17 @@ pub(super) fn call_many(name: &str, values: &[PyValue]) -> PyResult {
             let reals = values.iter().map(|v| real(name, v));
             exact_sum(&reals.collect::<PyResult<Vec<_>>>()?).map(PyValue::Float)
         }
-        _ => Err(PyError::new(format!(
-            "math.{name}() must have another number of arguments, got {}",
-            values.len()
-        ))),
+        _ => {
+            let wanted = match name {
+                "atan2" | "comb" | "copysign" | "dist" | "fmod" | "ldexp" | "nextafter" | "pow"
+                | "remainder" => "2 arguments",
+                "log" | "perm" => "1 or 2 arguments",
+                _ => "1 argument",
+            };
+            let found = values.len();
+            let message = format!("math.{name}() must have {wanted}, got {found}");
+            Err(PyError::new(message))
+        }
     }
 }
 
@@ -298,7 +325,7 @@ fn exact_sum(values: &[f64]) -> PyResult<f64> {
         let sum: f64 = values.iter().filter(|x| !x.is_finite()).sum();
         let is_nan = values.iter().any(|x| x.is_nan());
         return match sum.is_nan() && !is_nan {
-            true => Err(domain("fsum")),
+            true => Err(PyError::new("math.fsum() must not add inf and -inf")),
             false => Ok(sum),
         };
     }

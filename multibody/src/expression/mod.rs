@@ -12,9 +12,14 @@ mod conversions;
 mod eval;
 mod evaluator;
 mod format;
+mod loops;
 mod math;
+mod numbers;
 mod operators;
 mod parse;
+mod percent;
+mod searches;
+mod sorting;
 mod strings;
 mod syntax;
 #[cfg(test)]
@@ -37,6 +42,7 @@ use evaluator::Evaluator;
 
 /// Computes the value of an expression.
 pub(crate) fn evaluate(text: &str, host: &mut dyn Host) -> PyResult {
+    text::check_length(text.len())?;
     host.spend(1 + text.len() / 8)?;
     let expr = parse::parse(text)?;
     Evaluator::new(host).value(&expr)

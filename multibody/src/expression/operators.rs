@@ -1,17 +1,14 @@
 //! Operators of Python: arithmetic, comparison, membership.
 
+use super::numbers::{number_order, overflow, quotient};
 use super::text::{check_length, text_of};
 use super::value::{Budget, PyError, PyResult, PyValue};
 use std::cmp::Ordering;
 
 /// Maximum number of items in a list or a tuple.
-pub(super) const MAX_ITEMS: usize = 100_000;
+const MAX_ITEMS: usize = 100_000;
 /// Maximum depth of nested values in a comparison.
 const MAX_DEPTH: usize = 100;
-
-pub(super) fn overflow() -> PyError {
-    PyError::limit("a whole number must have at most 127 bits")
-}
 
 /// Checks the length of a list that is about to be made.
 pub(super) fn check_items(count: usize) -> PyResult<()> {
@@ -88,7 +85,7 @@ fn no_operator(operator: &str, a: &PyValue, b: &PyValue) -> PyError {
         _ => "",
     };
     PyError::new(format!(
-        "operator '{operator}' must not have a {left} and a {right}{cure}"
+        "operator '{operator}' must have operands that fit, got {left} and {right}{cure}"
     ))
 }
 
@@ -127,7 +124,7 @@ fn whole(operator: &str, i: i128, j: i128, a: &PyValue, b: &PyValue) -> PyResult
         "-" => i.checked_sub(j),
         "*" => i.checked_mul(j),
         "/" if j == 0 => return Err(PyError::new("division by zero")),
-        "/" => return Ok(PyValue::Float(i as f64 / j as f64)),
+        "/" => return Ok(PyValue::Float(quotient(i, j))),
         "//" | "%" if j == 0 => return Err(PyError::new("division by zero")),
         "//" => i.checked_div_euclid(j).map(|q| floor_quotient(i, j, q)),
         "%" => Some(
@@ -282,10 +279,7 @@ fn equal_at(a: &PyValue, b: &PyValue, host: &mut dyn Budget, depth: usize) -> Py
             a.len() == b.len() && (a.len() == 0 || (a.start == b.start && a.get(1) == b.get(1)))
         }
         (PyValue::Function(a), PyValue::Function(b)) => a == b,
-        _ => match (a.as_int(), b.as_int()) {
-            (Some(a), Some(b)) => a == b,
-            _ => matches!((a.as_float(), b.as_float()), (Some(a), Some(b)) if a == b),
-        },
+        _ => number_order(a, b) == Some(Some(Ordering::Equal)),
     })
 }
 
@@ -329,13 +323,7 @@ fn order_at(
         }
         _ => {}
     }
-    if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
-        return Ok(Some(a.cmp(&b)));
-    }
-    match (a.as_float(), b.as_float()) {
-        (Some(a), Some(b)) => Ok(a.partial_cmp(&b)),
-        _ => Err(no_operator(operator, a, b)),
-    }
+    number_order(a, b).ok_or_else(|| no_operator(operator, a, b))
 }
 
 /// Computes a comparison, an identity or a membership.

@@ -1,11 +1,11 @@
 //! Parsing of expressions.
 
-use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop};
+use super::syntax::{Argument, BinaryStep, ComprehensionKind, Expr, ExprKind};
 use super::token::{Token, TokenKind, tokens};
 use super::value::{PyError, PyResult, PyValue};
 
 /// Maximum depth of nested expressions.
-const MAX_DEPTH: usize = 100;
+pub(super) const MAX_DEPTH: usize = 100;
 
 /// Parses a text that is one expression.
 pub(super) fn parse(text: &str) -> PyResult<Expr> {
@@ -24,26 +24,26 @@ pub(super) fn parse(text: &str) -> PyResult<Expr> {
     }
 }
 
-struct ExprParser {
+pub(super) struct ExprParser {
     tokens: Vec<Token>,
     next: usize,
     depth: usize,
 }
 
 impl ExprParser {
-    fn peek(&self) -> &TokenKind {
+    pub(super) fn peek(&self) -> &TokenKind {
         &self.tokens[self.next].kind
     }
-    fn at(&self) -> usize {
+    pub(super) fn at(&self) -> usize {
         self.tokens[self.next].at
     }
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         self.next = (self.next + 1).min(self.tokens.len() - 1);
     }
-    fn is(&self, symbol: &str) -> bool {
+    pub(super) fn is(&self, symbol: &str) -> bool {
         matches!(self.peek(), TokenKind::Symbol(s) if *s == symbol)
     }
-    fn take(&mut self, symbol: &str) -> bool {
+    pub(super) fn take(&mut self, symbol: &str) -> bool {
         let found = self.is(symbol);
         if found {
             self.advance();
@@ -51,18 +51,18 @@ impl ExprParser {
         found
     }
     /// Takes any of the symbols.
-    fn take_any(&mut self, symbols: &[&'static str]) -> Option<&'static str> {
+    pub(super) fn take_any(&mut self, symbols: &[&'static str]) -> Option<&'static str> {
         let found = symbols.iter().copied().find(|s| self.is(s))?;
         self.advance();
         Some(found)
     }
-    fn require(&mut self, symbol: &str) -> PyResult<()> {
+    pub(super) fn require(&mut self, symbol: &str) -> PyResult<()> {
         match self.take(symbol) {
             true => Ok(()),
             false => Err(self.unexpected(&format!("'{symbol}'"))),
         }
     }
-    fn unexpected(&self, wanted: &str) -> PyError {
+    pub(super) fn unexpected(&self, wanted: &str) -> PyError {
         let found = match self.peek() {
             TokenKind::Name(name) => format!("'{name}'"),
             TokenKind::Int(i) => format!("'{i}'"),
@@ -84,7 +84,10 @@ impl ExprParser {
     }
 
     /// Runs `parse` one level deeper.
-    fn nested<V>(&mut self, parse: impl FnOnce(&mut Self) -> PyResult<V>) -> PyResult<V> {
+    pub(super) fn nested<V>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> PyResult<V>,
+    ) -> PyResult<V> {
         if self.depth == MAX_DEPTH {
             let message = format!("expressions are nested deeper than {MAX_DEPTH}");
             return Err(PyError::limit(message).or_at(self.at()));
@@ -150,21 +153,28 @@ impl ExprParser {
         })
     }
 
-    fn or(&mut self) -> PyResult<Expr> {
-        let mut left = self.and()?;
-        while self.take("or") {
-            let right = self.and()?;
-            left = logic("or", left, right);
-        }
-        Ok(left)
+    pub(super) fn or(&mut self) -> PyResult<Expr> {
+        self.logic("or", Self::and)
     }
     fn and(&mut self) -> PyResult<Expr> {
-        let mut left = self.not()?;
-        while self.take("and") {
-            let right = self.not()?;
-            left = logic("and", left, right);
+        self.logic("and", Self::not)
+    }
+    fn logic(
+        &mut self,
+        operator: &'static str,
+        operand: fn(&mut Self) -> PyResult<Expr>,
+    ) -> PyResult<Expr> {
+        let at = self.at();
+        let first = operand(self)?;
+        if !self.is(operator) {
+            return Ok(first);
         }
-        Ok(left)
+        let mut operands = vec![first];
+        while self.take(operator) {
+            operands.push(operand(self)?);
+        }
+        let kind = ExprKind::Logic(operator, operands);
+        Ok(Expr { at, kind })
     }
     fn not(&mut self) -> PyResult<Expr> {
         let at = self.at();
@@ -219,24 +229,27 @@ impl ExprParser {
         let Some(operators) = LEVELS.get(level) else {
             return self.unary();
         };
-        let mut left = self.binary(level + 1)?;
-        let mut chained = 0;
+        let first = self.binary(level + 1)?;
+        let mut steps = vec![];
         loop {
             let at = self.at();
             let Some(operator) = self.take_any(operators) else {
-                return Ok(left);
+                break;
             };
-            chained += 1;
-            if chained > 10 * MAX_DEPTH {
-                let message = format!("more than {} operators in a row", 10 * MAX_DEPTH);
-                return Err(PyError::limit(message).or_at(at));
-            }
-            let right = self.binary(level + 1)?;
-            left = Expr {
+            let operand = self.binary(level + 1)?;
+            steps.push(BinaryStep {
                 at,
-                kind: ExprKind::Binary(operator, left.into(), right.into()),
-            };
+                operator,
+                operand,
+            });
         }
+        Ok(match steps.is_empty() {
+            true => first,
+            false => Expr {
+                at: first.at,
+                kind: ExprKind::Binary(first.into(), steps),
+            },
+        })
     }
 
     fn unary(&mut self) -> PyResult<Expr> {
@@ -257,10 +270,14 @@ impl ExprParser {
         if !self.take("**") {
             return Ok(base);
         }
-        let exponent = self.nested(Self::unary)?;
+        let step = BinaryStep {
+            at,
+            operator: "**",
+            operand: self.nested(Self::unary)?,
+        };
         Ok(Expr {
             at,
-            kind: ExprKind::Binary("**", base.into(), exponent.into()),
+            kind: ExprKind::Binary(base.into(), vec![step]),
         })
     }
 
@@ -447,47 +464,5 @@ impl ExprParser {
         }
         let kind = ExprKind::Dict(entries);
         Ok(Expr { at, kind })
-    }
-
-    fn loops(&mut self) -> PyResult<Vec<Loop>> {
-        let mut loops = vec![];
-        while self.take("for") {
-            let bracket = self.take("(");
-            let (mut targets, mut unpacks) = (vec![], false);
-            while let TokenKind::Name(name) = self.peek().clone() {
-                self.advance();
-                targets.push(name);
-                if !self.take(",") {
-                    break;
-                }
-                unpacks = true;
-            }
-            if targets.is_empty() {
-                return Err(self.unexpected("a name"));
-            }
-            if bracket {
-                self.require(")")?;
-            }
-            self.require("in")?;
-            let items = self.nested(Self::or)?;
-            let mut conditions = vec![];
-            while self.take("if") {
-                conditions.push(self.nested(Self::or)?);
-            }
-            loops.push(Loop {
-                targets,
-                unpacks,
-                items,
-                conditions,
-            });
-        }
-        Ok(loops)
-    }
-}
-
-fn logic(operator: &'static str, left: Expr, right: Expr) -> Expr {
-    Expr {
-        at: left.at,
-        kind: ExprKind::Logic(operator, left.into(), right.into()),
     }
 }

@@ -3,17 +3,19 @@
 use super::evaluator::{CallArguments, Evaluator};
 use super::format::{TemplatePart, formatted, template};
 use super::operators::check_items;
+use super::searches::{searches, without_tabs};
 use super::text::{check_length, literal, text_of};
 use super::value::{PyError, PyResult, PyValue};
 use std::collections::BTreeSet;
 
 /// Names of the methods.
-pub(super) const METHODS: [&str; 38] = [
+pub(super) const METHODS: [&str; 39] = [
     "capitalize",
     "casefold",
     "center",
     "count",
     "endswith",
+    "expandtabs",
     "find",
     "format",
     "index",
@@ -63,6 +65,7 @@ impl Evaluator<'_> {
                 arguments.check(name, 1, 1)?;
                 return self.join(text, &arguments.plain[0]);
             }
+            "expandtabs" => arguments.place(&["tabsize"]),
             "split" | "rsplit" => {
                 let named = ["sep", "maxsplit"].map(|name| arguments.take(name));
                 arguments.check(name, 0, 2)?;
@@ -80,15 +83,18 @@ impl Evaluator<'_> {
         let (least, most) = match name {
             "center" | "ljust" | "rjust" => (1, 2),
             "zfill" => (1, 1),
-            "count" | "find" | "index" | "rfind" | "rindex" => (1, 1),
-            "endswith" | "startswith" | "partition" | "rpartition" => (1, 1),
-            "removeprefix" | "removesuffix" => (1, 1),
+            name if searches(name) => (1, 3),
+            "expandtabs" => (0, 1),
+            "partition" | "rpartition" | "removeprefix" | "removesuffix" => (1, 1),
             "replace" => (2, 3),
             "strip" | "lstrip" | "rstrip" => (0, 1),
             _ => (0, 0),
         };
         arguments.check(name, least, most)?;
         let plain = arguments.plain;
+        if searches(name) {
+            return self.search(text, name, &plain);
+        }
         let part = |i: usize| match &plain[i] {
             PyValue::Str(text) => Ok(&**text),
             other => Err(PyError::new(format!(
@@ -100,7 +106,6 @@ impl Evaluator<'_> {
         let cased = |wanted: fn(char) -> bool, other: fn(char) -> bool| {
             text.chars().any(wanted) && !text.chars().any(other)
         };
-        let characters = |byte: usize| text[..byte].chars().count() as i128;
         Ok(match name {
             "capitalize" => {
                 let mut chars = text.chars();
@@ -148,43 +153,11 @@ impl Evaluator<'_> {
                 check_length(text.len() + zeros)?;
                 PyValue::str(format!("{sign}{}{digits}", "0".repeat(zeros)))
             }
-            "count" => {
-                let wanted = part(0)?;
-                let count = match wanted.is_empty() {
-                    true => text.chars().count() + 1,
-                    false => text.matches(wanted).count(),
-                };
-                PyValue::Int(count as i128)
-            }
-            "find" | "index" | "rfind" | "rindex" => {
-                let wanted = part(0)?;
-                let found = match name.starts_with('r') {
-                    true => text.rfind(wanted),
-                    false => text.find(wanted),
-                };
-                match found {
-                    Some(byte) => PyValue::Int(characters(byte)),
-                    None if name.ends_with("find") => PyValue::Int(-1),
-                    None => return Err(PyError::new(format!("'{wanted}' is not in the text"))),
-                }
-            }
-            "startswith" | "endswith" => {
-                let wanted = match &plain[0] {
-                    PyValue::Tuple(parts) => parts.to_vec(),
-                    other => vec![other.clone()],
-                };
-                let mut found = false;
-                for wanted in &wanted {
-                    let PyValue::Str(wanted) = wanted else {
-                        return Err(PyError::new(format!("{name}() must have a text")));
-                    };
-                    self.host.spend(1 + wanted.len() / 16)?;
-                    found |= match name {
-                        "startswith" => text.starts_with(&**wanted),
-                        _ => text.ends_with(&**wanted),
-                    };
-                }
-                PyValue::Bool(found)
+            "expandtabs" => {
+                let size = plain
+                    .first()
+                    .map_or(Ok(8), |size| size.index("the size of tabs"))?;
+                PyValue::str(without_tabs(text, size.clamp(0, 1 << 30) as usize)?)
             }
             "removeprefix" => PyValue::str(text.strip_prefix(part(0)?).unwrap_or(text)),
             "removesuffix" => PyValue::str(text.strip_suffix(part(0)?).unwrap_or(text)),
@@ -295,9 +268,16 @@ impl Evaluator<'_> {
                     let value = match conversion {
                         Some('r') => PyValue::str(literal(&value)?),
                         Some('s') => PyValue::str(text_of(&value)?),
-                        _ => value,
+                        None => value,
+                        Some(other) => {
+                            let message = format!("the conversion '!{other}' is unsupported");
+                            return Err(PyError::new(message));
+                        }
                     };
-                    shown.push_str(&formatted(&value, &specification)?);
+                    self.spend_on(&value)?;
+                    let field = formatted(&value, &specification)?;
+                    self.host.spend(1 + field.len() / 16)?;
+                    shown.push_str(&field);
                 }
             }
             check_length(shown.len())?;

@@ -24,15 +24,24 @@ pub(super) enum ExprKind {
     Slice(Box<[Option<Expr>; 3]>),
     Call(Box<Expr>, Vec<Argument>),
     Unary(&'static str, Box<Expr>),
-    Binary(&'static str, Box<Expr>, Box<Expr>),
-    /// `and` and `or`.
-    Logic(&'static str, Box<Expr>, Box<Expr>),
+    /// A chain of binary operators, applied from left to right.
+    Binary(Box<Expr>, Vec<BinaryStep>),
+    /// Operands of `and` or of `or`.
+    Logic(&'static str, Vec<Expr>),
     /// A chain of comparisons.
     Compare(Box<Expr>, Vec<(&'static str, Expr)>),
     /// Condition, value if true, value if false.
     Choice(Box<[Expr; 3]>),
     /// Element of a list, or key and value of a dictionary, for all members of the loops.
     Comprehension(ComprehensionKind, Box<Expr>, Option<Box<Expr>>, Vec<Loop>),
+}
+
+/// A binary operator with its offset in characters, and the operand on its right.
+#[derive(Clone, Debug)]
+pub(super) struct BinaryStep {
+    pub(super) at: usize,
+    pub(super) operator: &'static str,
+    pub(super) operand: Expr,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,14 +51,20 @@ pub(super) enum ComprehensionKind {
     Generator,
 }
 
-/// `for TARGETS in ITEMS if CONDITION ...`.
+/// `for TARGET in ITEMS if CONDITION ...`.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
-    pub(super) targets: Vec<String>,
-    /// True if each item is unpacked into the targets.
-    pub(super) unpacks: bool,
+    pub(super) target: LoopTarget,
     pub(super) items: Expr,
     pub(super) conditions: Vec<Expr>,
+}
+
+/// Names that the items of a loop are bound to.
+#[derive(Clone, Debug)]
+pub(super) enum LoopTarget {
+    Name(String),
+    /// Targets into which each item is unpacked.
+    Parts(Vec<LoopTarget>),
 }
 
 /// Argument of a call.

@@ -140,8 +140,7 @@ pub(crate) fn float(x: f64) -> String {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     if x != 0.0 && !(-4..16).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{mantissa}e{sign}{:02}", exponent.abs());
+        return mantissa.to_string() + &exponent_text(exponent);
     }
     let sign = if mantissa.starts_with('-') { "-" } else { "" };
     let mut digits = mantissa.replace(['-', '.'], "");
@@ -155,6 +154,12 @@ pub(crate) fn float(x: f64) -> String {
     }
     digits.insert(point, '.');
     sign.to_string() + &digits
+}
+
+/// Returns the text of an exponent, with its sign and two digits at least.
+pub(super) fn exponent_text(exponent: i32) -> String {
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("e{sign}{:02}", exponent.unsigned_abs())
 }
 
 /// Returns the shortest digits of a number with an exponent. Of two that are equally close, Python

@@ -148,7 +148,8 @@ impl Lexer<'_> {
             word.push(c);
             self.next();
         }
-        if matches!(self.peek(), Some('"' | '\'')) {
+        let reserved = RESERVED.iter().find(|r| **r == word);
+        if reserved.is_none() && matches!(self.peek(), Some('"' | '\'')) {
             return match &*word.to_lowercase() {
                 "r" => {
                     let text = self.string(true)?;
@@ -167,7 +168,7 @@ impl Lexer<'_> {
                 _ => Err(PyError::new("syntax error: a string follows a name")),
             };
         }
-        let kind = match RESERVED.iter().find(|r| **r == word) {
+        let kind = match reserved {
             Some(reserved) => TokenKind::Symbol(reserved),
             None => TokenKind::Name(word),
         };

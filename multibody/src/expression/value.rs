@@ -279,7 +279,7 @@ impl PyValue {
             other => other.as_int().map(PyKey::Int).ok_or_else(|| {
                 let found = other.type_name();
                 PyError::new(format!(
-                    "the key of a dictionary must be unchangeable, got a {found}"
+                    "the key of a dictionary must be hashable, got a {found}"
                 ))
             }),
         }
@@ -346,6 +346,17 @@ impl PyEntries {
     pub(crate) fn remove(&mut self, key: &PyKey) -> Option<PyValue> {
         let place = self.places.remove(key)?;
         self.entries.remove(&place).map(|(_, value)| value)
+    }
+    /// Removes the entry that was inserted last.
+    pub(crate) fn remove_last(
+        &mut self,
+        host: &mut dyn Budget,
+    ) -> PyResult<Option<(PyValue, PyValue)>> {
+        let Some((_, entry)) = self.entries.pop_last() else {
+            return Ok(None);
+        };
+        self.places.remove(&entry.0.key(host)?);
+        Ok(Some(entry))
     }
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(PyValue, PyValue)> {
         self.entries.values()

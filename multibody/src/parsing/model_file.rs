@@ -24,7 +24,7 @@ pub(super) fn parse(
         ModelFormat::Obj => obj::parse(input, naming, target, diagnostics),
         ModelFormat::ModelDirectives => vec![],
         ModelFormat::Xacro => {
-            let source = ModelSource::expand(input.file, input.bytes, target, diagnostics);
+            let source = ModelSource::expand(input, target, diagnostics);
             // Errors were reported.
             let Some(source) = source else {
                 return vec![];

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::input::{ModelInput, read_file};
 use crate::document::origins::TextOrigins;
 use crate::packages::PackageMap;
-use crate::xacro;
+use crate::xacro::{self, XacroReport};
 use std::path::Path;
 
 /// Content of a model file in a format other than xacro.
@@ -29,14 +29,8 @@ impl ModelSource {
         if format == ModelFormat::Xacro {
             let mut packages = target.packages.clone();
             packages.populate_upstream(path);
-            let file = path.display().to_string();
-            return Ok(Self::expand_with(
-                &file,
-                &bytes,
-                &packages,
-                target,
-                diagnostics,
-            ));
+            let expanded = Self::expand_with(path, &bytes, &packages, target, diagnostics);
+            return Ok(expanded);
         }
         Ok(Some(Self {
             format,
@@ -47,34 +41,42 @@ impl ModelSource {
 
     /// Expands the content of a xacro file. `None` after an error, which is in `diagnostics`.
     pub(super) fn expand(
-        file: &str,
-        bytes: &[u8],
+        input: &ModelInput<'_>,
         target: &ParseTarget<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        Self::expand_with(file, bytes, target.packages, target, diagnostics)
+        let file = Path::new(input.file);
+        // The name of the file is for messages, and may lack characters of the directory.
+        let path = match (input.directory, file.file_name()) {
+            (Some(directory), Some(name)) => &directory.join(name),
+            _ => file,
+        };
+        Self::expand_with(path, input.bytes, target.packages, target, diagnostics)
     }
 
     fn expand_with(
-        file: &str,
+        path: &Path,
         bytes: &[u8],
         packages: &PackageMap,
         target: &ParseTarget<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let arguments = target.xacro_arguments;
-        let expanded = xacro::expand_bytes(Path::new(file), bytes, arguments, packages);
-        let expanded = expanded.map_err(|error| diagnostics.push(error)).ok()?;
-        diagnostics.extend(expanded.diagnostics);
-        for message in &expanded.messages {
+        let mut report = XacroReport::default();
+        let expanded = xacro::expand_bytes(path, bytes, arguments, packages, &mut report);
+        // Warnings and files from before an error help to mend it.
+        diagnostics.extend(report.diagnostics);
+        let file = path.display().to_string();
+        for message in &report.messages {
             tracing::info!("{file}: {message}");
         }
-        target.xacro_files.borrow_mut().extend(expanded.files);
+        target.xacro_files.borrow_mut().extend(report.files);
+        let expanded = expanded.map_err(|error| diagnostics.push(error)).ok()?;
         let Some(format) = ModelFormat::of_root(&expanded.root) else {
             let found = expanded.root;
             let message =
                 format!("the root element must be <robot>, <sdf> or <mujoco>, got <{found}>");
-            diagnostics.push(Diagnostic::of_file(file, message));
+            diagnostics.push(Diagnostic::of_file(&file, message));
             return None;
         };
         Some(Self {

@@ -4,6 +4,7 @@ use super::expander::{XacroExpander, XacroResult};
 use super::scopes::ScopeIndex;
 use super::tree::PlacedText;
 use crate::names;
+use std::ops::Range;
 use std::path::Path;
 
 /// Names of the commands.
@@ -51,8 +52,10 @@ impl XacroExpander<'_> {
         at: &PlacedText,
         only_find: bool,
     ) -> XacroResult<String> {
-        let mut resolved = text.to_string();
-        for command in self.commands(text, at)? {
+        let mut resolved = String::new();
+        let mut copied = 0;
+        for range in self.commands(text, at)? {
+            let command = &text[range.start + 2..range.end - 1];
             let mut words = command.split(' ').filter(|w| !w.is_empty());
             let name = words.next().unwrap_or("");
             let words: Vec<&str> = words.collect();
@@ -73,16 +76,21 @@ impl XacroExpander<'_> {
                 ("dirname", _) => self.folder(),
                 _ => return fail(&format!("the command must be {COMMANDS}, got '{name}'")),
             };
-            resolved = resolved.replace(&format!("$({command})"), &value);
+            resolved.push_str(&text[copied..range.start]);
+            resolved.push_str(&value);
+            copied = range.end;
             if resolved.len() > crate::expression::MAX_TEXT {
                 return fail("the text is too long");
             }
+            let counted = self.spend(1 + value.len() / 16);
+            counted.map_err(|e| self.error(at.place, e.message))?;
         }
+        resolved.push_str(&text[copied..]);
         Ok(resolved)
     }
 
-    /// Finds the commands in a text.
-    fn commands(&self, text: &str, at: &PlacedText) -> XacroResult<Vec<String>> {
+    /// Finds the commands in a text, with their brackets.
+    fn commands(&self, text: &str, at: &PlacedText) -> XacroResult<Vec<Range<usize>>> {
         #[derive(PartialEq)]
         enum State {
             Outside,
@@ -90,10 +98,13 @@ impl XacroExpander<'_> {
             Bracket,
             Inside,
         }
-        let (mut found, mut command, mut state) = (vec![], String::new(), State::Outside);
-        for c in text.chars() {
+        let (mut found, mut start, mut state) = (vec![], 0, State::Outside);
+        for (i, c) in text.char_indices() {
             state = match (c, state) {
-                ('$', State::Outside | State::Dollar) => State::Dollar,
+                ('$', State::Outside | State::Dollar) => {
+                    start = i;
+                    State::Dollar
+                }
                 ('$', _) => {
                     let message = format!("a command must not have '$' in it, got '{text}'");
                     return Err(self.error(at.place, message));
@@ -105,16 +116,13 @@ impl XacroExpander<'_> {
                     return Err(self.error(at.place, message));
                 }
                 (')', State::Inside) => {
-                    found.push(std::mem::take(&mut command));
+                    found.push(start..i + 1);
                     State::Outside
                 }
                 (')', _) | (_, State::Dollar) => State::Outside,
                 (_, State::Bracket) => State::Inside,
                 (_, state) => state,
             };
-            if state == State::Inside {
-                command.push(c);
-            }
         }
         Ok(found)
     }

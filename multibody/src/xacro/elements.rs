@@ -1,5 +1,6 @@
 //! Expansion of elements, attributes, texts and comments.
 
+use super::characters::is_qualified_name;
 use super::expander::{XacroExpander, XacroResult};
 use super::scopes::ScopePair;
 use super::tree::{NodeContent, PlacedText, TreeIndex};
@@ -45,12 +46,11 @@ impl XacroExpander<'_> {
                     self.expand_element(child, scopes)?;
                 }
                 NodeContent::Text(text) => {
-                    let is_blank = text.text.chars().all(char::is_whitespace);
                     if text.text.contains('$') {
                         let text = text.clone();
                         self.expand_text(child, text, scopes)?;
                     }
-                    evaluates_comments &= is_blank;
+                    evaluates_comments &= self.tree.is_blank(child);
                 }
                 NodeContent::Comment(text) if text.text.contains("xacro:eval-comments") => {
                     evaluates_comments = !text.text.contains("xacro:eval-comments:off");
@@ -174,15 +174,13 @@ impl XacroExpander<'_> {
 
     /// Checks a computed name of an element or an attribute.
     fn check_name(&self, name: &str, at: &PlacedText) -> XacroResult<()> {
-        let start = |c: char| c == '_' || c.is_alphabetic();
-        let part = |c: char| start(c) || c.is_numeric() || matches!(c, '-' | '.' | ':');
-        let colons = name.matches(':').count();
-        let inner = !name.starts_with(':') && !name.ends_with(':') && colons < 2;
-        if name.starts_with(start) && name.chars().all(part) && inner {
-            return Ok(());
+        match is_qualified_name(name) {
+            true => Ok(()),
+            false => {
+                let message = format!("the name must be a valid XML name, got '{name}'");
+                Err(self.error(at.place, message))
+            }
         }
-        let message = format!("the name must be one of XML, got '{name}'");
-        Err(self.error(at.place, message))
     }
 
     fn expand_if(&mut self, node: TreeIndex, scopes: ScopePair, wanted: bool) -> XacroResult<()> {

@@ -127,7 +127,7 @@ impl XacroExpander<'_> {
         is_command: bool,
     ) -> XacroResult<PyValue> {
         let expression = text.text.trim();
-        let skipped = text.text.len() - text.text.trim_start().len();
+        let skipped = text.text.chars().take_while(|c| c.is_whitespace()).count();
         let mut host = ScopeHost {
             expander: self,
             scope,
@@ -215,10 +215,12 @@ impl ScopeHost<'_, '_> {
     /// Keeps an error that has its own place.
     pub(super) fn keep<V>(&mut self, result: XacroResult<V>) -> PyResult<V> {
         result.map_err(|failure| {
+            // A file that is read by an expression reports the reason at a place of its own.
+            let message = self.expander.reason(&failure);
             self.failure = Some(failure);
             PyError {
                 kind: PyErrorKind::Host,
-                ..PyError::new("")
+                ..PyError::new(message)
             }
         })
     }
@@ -234,7 +236,7 @@ impl Host for ScopeHost<'_, '_> {
     fn name(&mut self, name: &str) -> PyResult<Option<PyValue>> {
         match self.seen {
             SeenNames::Arguments => {
-                return Ok(symbols::of_command(name, &self.expander.arguments));
+                return symbols::of_command(name, &self.expander.arguments);
             }
             SeenNames::Properties => {
                 let scopes = self.expander.scopes.outwards(self.scope).count();
@@ -256,8 +258,10 @@ impl Host for ScopeHost<'_, '_> {
             }
             false => {
                 let known = self.expander.scopes.property_names(self.scope);
-                let known = names::unknown("property", name, known.into_iter());
-                format!(": {known}")
+                match names::similar(name, known.into_iter()) {
+                    Some(known) => format!("; there are: {known}"),
+                    None => "; there are no properties".into(),
+                }
             }
         };
         Err(PyError::new(format!("name '{name}' is not defined{cure}")))

@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 1000;
 const MAX_OPEN: usize = 64;
 /// Maximum number of elements, texts and comments, including those that are replaced again.
 const MAX_NODES: usize = 2_000_000;
-/// Maximum work of all expressions together.
+/// Maximum work of all expressions and of reading included files.
 const MAX_WORK: usize = 10_000_000;
 /// Maximum size of all copied elements together (bytes).
 const MAX_COPIED: usize = 256 << 20;
@@ -183,6 +183,15 @@ impl<'a> XacroExpander<'a> {
         }
     }
 
+    /// Message of an error without the macro calls that lead to it.
+    pub(super) fn reason(&self, error: &XacroError) -> String {
+        let message = &error.diagnostic.message;
+        message
+            .strip_suffix(&self.chain())
+            .unwrap_or(message)
+            .into()
+    }
+
     pub(super) fn error(&self, place: OriginPlace, message: impl Display) -> Box<XacroError> {
         Box::new(XacroError {
             diagnostic: self.diagnostic(Severity::Error, place, message),
@@ -260,13 +269,13 @@ impl<'a> XacroExpander<'a> {
         }
     }
 
-    /// Counts the work of expressions.
+    /// Counts the work of expressions and of reading files.
     pub(super) fn spend(&mut self, work: usize) -> PyResult<()> {
         self.work = self.work.saturating_add(work);
         match self.work <= MAX_WORK {
             true => Ok(()),
             false => Err(PyError::limit(format!(
-                "all expressions together must take at most {MAX_WORK} steps"
+                "all expressions and included files together must take at most {MAX_WORK} steps"
             ))),
         }
     }
@@ -329,7 +338,8 @@ pub(super) fn condition(value: &PyValue) -> Option<bool> {
         PyValue::Str(text) => match &**text {
             "true" | "True" => Some(true),
             "false" | "False" => Some(false),
-            text => Some(parse_int(text)?.is_ok_and(|i| i != 0)),
+            // A number that is too large for a value is not zero.
+            text => Some(!matches!(parse_int(text)?, Ok(0))),
         },
         value => Some(value.truth()),
     }

@@ -12,28 +12,38 @@ impl ScopeHost<'_, '_> {
     pub(super) fn call_function(
         &mut self,
         function: &'static str,
-        arguments: CallArguments,
+        mut arguments: CallArguments,
     ) -> PyResult {
         if matches!(function, "error" | "message" | "print_location" | "warning") {
-            return self.message(function, &arguments);
+            return self.message(function, arguments);
         }
-        if function == "fatal" {
-            return Err(PyError::new(joined(&arguments.plain, self)?));
+        let names: &[&str] = match function {
+            "abs_filename" => &["filename_spec"],
+            "load_yaml" => &["filename"],
+            "find" => &["pkg"],
+            "arg" | "eval_arg" | "env" => &["name"],
+            "optenv" => &["name", "default"],
+            _ => &[],
+        };
+        arguments.place(names);
+        let shown = function.strip_prefix("eval_").unwrap_or(function);
+        match function {
+            "fatal" => {
+                arguments.check(shown, 0, usize::MAX)?;
+                return Err(PyError::new(joined(&arguments.plain, self)?));
+            }
+            "tokenize" => return self.tokenize(arguments),
+            "dirname" => arguments.check(shown, 0, 0)?,
+            "optenv" => arguments.check(shown, 1, 2)?,
+            _ => arguments.check(shown, 1, 1)?,
         }
-        if function == "tokenize" {
-            return self.tokenize(&arguments);
-        }
-        let text = |i: usize| {
-            let value = arguments.plain.get(i);
-            let value = value.ok_or_else(|| {
-                PyError::new(format!("{function}() must have an argument, got none"))
-            })?;
-            match value {
-                PyValue::Str(text) => Ok(text.to_string()),
-                other => Err(PyError::new(format!(
-                    "{function}() must have a text, got a {}",
-                    other.type_name()
-                ))),
+        let text = |i: usize| match arguments.plain.get(i) {
+            Some(PyValue::Str(text)) => Ok(text.to_string()),
+            other => {
+                let found = other.map_or("none", PyValue::type_name);
+                Err(PyError::new(format!(
+                    "{shown}() must have a text, got a {found}"
+                )))
             }
         };
         let at = PlacedText {
@@ -51,7 +61,7 @@ impl ScopeHost<'_, '_> {
             }
             "eval_arg" => {
                 let found = self.expander.argument(&text(0)?, &at);
-                self.keep(found).map(|text| converted(&text))
+                self.keep(found).and_then(|text| converted(&text))
             }
             "dirname" => Ok(PyValue::str(self.expander.folder())),
             "env" => {
@@ -93,11 +103,14 @@ impl ScopeHost<'_, '_> {
             read_file(&path).map_err(|e| PyError::new(format!("'{shown}' cannot be read: {e}")))?;
         self.spend_bytes(bytes.len())?;
         self.expander.add_dependency(&path);
-        let text = String::from_utf8_lossy(&bytes);
+        let text = str::from_utf8(&bytes).map_err(|e| {
+            let at = e.valid_up_to();
+            PyError::new(format!("'{shown}' must be UTF-8, byte {at} is not"))
+        })?;
         self.expander.open.push(path);
         // As in xacro, numbers with units see no properties.
         let seen = std::mem::replace(&mut self.seen, SeenNames::Global);
-        let loaded = yaml::load(&text, self);
+        let loaded = yaml::load(text, self);
         self.seen = seen;
         self.expander.open.pop();
         let value = loaded.map_err(|mut error| {
@@ -114,38 +127,50 @@ impl ScopeHost<'_, '_> {
     }
 
     /// Reports a message of the file. An error of this kind lets the expansion go on.
-    fn message(&mut self, function: &str, arguments: &CallArguments) -> PyResult {
+    fn message(&mut self, function: &str, mut arguments: CallArguments) -> PyResult {
+        // How a message is shown is left to the caller.
+        for name in ["alt_text", "color", "file"] {
+            arguments.take(name);
+        }
+        let located = arguments.take("print_location").is_some_and(|l| l.truth());
+        arguments.check(function, 0, usize::MAX)?;
         let text = joined(&arguments.plain, self)?;
         match function {
             "message" => self.expander.messages.push(text),
-            "print_location" => {
-                let location = self.expander.location(self.place);
-                self.spend_bytes(location.len())?;
-                self.expander.messages.push(location);
-            }
+            "print_location" => {}
             "error" => self
                 .expander
                 .warn(self.place, format!("the file reports an error: {text}")),
             _ => self.expander.warn(self.place, text),
         }
+        // Warnings have a place anyway.
+        if function == "print_location" || (function == "message" && located) {
+            let location = self.expander.location(self.place);
+            self.spend_bytes(location.len())?;
+            self.expander.messages.push(location);
+        }
         Ok(PyValue::str(""))
     }
 
-    fn tokenize(&mut self, arguments: &CallArguments) -> PyResult {
-        let take = |i: usize, name: &str| {
-            let named = arguments.named.iter().find(|(n, _)| n == name);
-            named
-                .map(|(_, v)| v.clone())
-                .or_else(|| arguments.plain.get(i).cloned())
-        };
-        let Some(PyValue::Str(text)) = take(0, "s") else {
+    fn tokenize(&mut self, mut arguments: CallArguments) -> PyResult {
+        arguments.place(&["s"]);
+        let [separators, skip_empty] = ["sep", "skip_empty"].map(|name| arguments.take(name));
+        arguments.check("tokenize", 1, 3)?;
+        let mut plain = arguments.plain.into_iter();
+        let Some(PyValue::Str(text)) = plain.next() else {
             return Err(PyError::new("tokenize() must have a text"));
         };
-        let separators = match take(1, "sep") {
+        let (separators, skip_empty) = (plain.next().or(separators), plain.next().or(skip_empty));
+        let separators = match separators {
+            None => ",; ".into(),
             Some(PyValue::Str(separators)) => separators.to_string(),
-            _ => ",; ".into(),
+            Some(other) => {
+                let found = other.type_name();
+                let message = format!("the separators of tokenize() must be a text, got a {found}");
+                return Err(PyError::new(message));
+            }
         };
-        let skip_empty = take(2, "skip_empty").is_none_or(|v| v.truth());
+        let skip_empty = skip_empty.is_none_or(|v| v.truth());
         self.spend_bytes(text.len() * 8)?;
         let separators = CharacterSet::parse(&separators)?;
         let parts = text.split(|c| separators.contains(c));

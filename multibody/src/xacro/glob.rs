@@ -47,7 +47,8 @@ pub(super) fn files(whole: &Path) -> Result<Vec<PathBuf>, String> {
         }
         found = matching;
     }
-    found.sort();
+    // Python sorts the texts of paths, in which '-' comes before '/'.
+    found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     Ok(found)
 }
 
@@ -146,6 +147,17 @@ mod tests {
         let found = files(&folder.path().join("*.xacro")).unwrap();
         let names: Vec<_> = found.iter().map(|f| f.file_name().unwrap()).collect();
         assert_eq!(names, ["a.xacro", "b.xacro"]);
+    }
+
+    #[test]
+    fn paths_are_sorted_as_texts() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "a-b"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            std::fs::write(folder.path().join(name).join("f"), "").unwrap();
+        }
+        let found = files(&folder.path().join("a*/f")).unwrap();
+        assert_eq!(found, ["a-b/f", "a/f"].map(|f| folder.path().join(f)));
     }
 
     #[test]

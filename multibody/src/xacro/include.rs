@@ -114,7 +114,11 @@ impl XacroExpander<'_> {
             match self.include_file(&file, &filename, inner) {
                 Ok(root) => roots.extend(root),
                 Err(error) if optional && error.is_missing_file => continue,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    // A file that is made or mended later may end the error.
+                    self.add_dependency(&file);
+                    return Err(error);
+                }
             }
             if let Some(root) = roots.last() {
                 self.lift_prefixes(node, *root);
@@ -172,6 +176,8 @@ impl XacroExpander<'_> {
                 ..*error
             })
         })?;
+        let counted = self.spend(bytes.len() / 4);
+        counted.map_err(|e| self.error(filename.place, e.message))?;
         let document = self.parse(file, &bytes)?;
         let Some(root) = self.tree.first_element(document) else {
             return Ok(None);

@@ -3,6 +3,7 @@
 use super::expander::{XacroExpander, XacroResult, literal_value};
 use super::parameters::parameters;
 use super::scopes::{Binding, MacroDefinition, MacroEntry, MacroParameter, ScopePair};
+use super::symbols;
 use super::tree::{PlacedText, TreeIndex};
 use crate::document::origins::OriginPlace;
 use crate::names;
@@ -176,10 +177,11 @@ impl XacroExpander<'_> {
     ) -> XacroResult<Option<crate::expression::PyValue>> {
         let params = self.tree.attribute(definition.body, "params");
         let place = params.map_or(self.tree.place(definition.body), |p| p.place);
-        if parameter.forwards
-            && let Some(value) = self.property(scopes.properties, &parameter.name, place)?
-        {
-            return Ok(Some(value));
+        if parameter.forwards {
+            let value = self.property(scopes.properties, &parameter.name, place)?;
+            if let Some(value) = value.or_else(|| symbols::global(&parameter.name)) {
+                return Ok(Some(value));
+            }
         }
         let Some(default) = &parameter.default else {
             return match parameter.forwards {

@@ -8,6 +8,7 @@
 //! the place that each element and attribute comes from.
 
 mod character_set;
+mod characters;
 mod command;
 mod elements;
 mod evaluation;
@@ -74,6 +75,23 @@ pub struct XacroExpansion {
     pub diagnostics: Vec<Diagnostic>,
     /// Messages of the file itself (`xacro.message(...)`, `xacro.print_location()`).
     pub messages: Vec<String>,
+}
+
+/// Files, warnings and messages of an expansion, also of one that has failed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct XacroReport {
+    /// All files that were read; after an error, also one that could not be read.
+    pub files: Vec<PathBuf>,
+    /// Warnings, also those of the file itself (`xacro.warning(...)`).
+    pub diagnostics: Vec<Diagnostic>,
+    /// Messages of the file itself (`xacro.message(...)`, `xacro.print_location()`).
+    pub messages: Vec<String>,
+}
+
+/// An expanded document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ExpandedText {
+    pub(crate) text: String,
     /// Name of the root element, without a prefix.
     pub(crate) root: String,
     pub(crate) origins: TextOrigins,
@@ -84,11 +102,12 @@ pub struct XacroExpansion {
 ///
 /// Unlike `xacro`, it resolves `$(dirname)` to the directory of the file at hand, accepts numbers
 /// as values of `<xacro:attribute>`, refuses what would not be XML, and writes no banner at the
-/// top. Expressions are those of Python without lambdas, sets, f-strings, complex numbers and whole
-/// numbers of more than 127 bits; `math.erf`, `erfc`, `gamma` and `lgamma` may differ in the last
-/// digits. In YAML files, dates are texts, and tags other than units and those of numbers and texts
-/// are errors. Depth, size and work are bounded, and so is the number of files that a pattern
-/// matches (1000).
+/// top. Expressions are those of Python 3.11 without lambdas, sets, f-strings, complex numbers and
+/// whole numbers of more than 127 bits; `math.erf`, `erfc`, `gamma` and `lgamma` may differ in the
+/// last digits. Generators make all their members at once, and `yield`, `await`, starred targets
+/// and nested fields of formats are errors. In YAML files, dates are texts, and tags other than
+/// units and those of numbers and texts are errors. Depth, size and work are bounded, and so is the
+/// number of files that a pattern matches (1000).
 ///
 /// # Errors
 /// Returns an error with file, line and column if the file cannot be read, is no XML, refers to
@@ -98,12 +117,37 @@ pub fn expand(
     arguments: &BTreeMap<String, String>,
     packages: &PackageMap,
 ) -> Result<XacroExpansion> {
+    let mut report = XacroReport::default();
+    let text = expand_reporting(path, arguments, packages, &mut report)?;
+    Ok(XacroExpansion {
+        text,
+        files: report.files,
+        diagnostics: report.diagnostics,
+        messages: report.messages,
+    })
+}
+
+/// Same as [`expand`](fn@expand), but returns the XML alone, and adds the rest to a report, also
+/// after an error.
+///
+/// # Errors
+/// Same as [`expand`](fn@expand).
+pub fn expand_reporting(
+    path: impl AsRef<Path>,
+    arguments: &BTreeMap<String, String>,
+    packages: &PackageMap,
+    report: &mut XacroReport,
+) -> Result<String> {
     let path = path.as_ref();
-    let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
+    let bytes = read_file(path).map_err(|e| {
+        report.files.push(path.into());
+        Error::io(path, e)
+    })?;
     let mut packages = packages.clone();
     packages.populate_upstream(path);
-    let expanded = expand_bytes(path, &bytes, arguments, &packages);
-    expanded.map_err(|diagnostic| parse_error(diagnostic, 0))
+    let expanded = expand_bytes(path, &bytes, arguments, &packages, report);
+    let expanded = expanded.map_err(|diagnostic| parse_error(diagnostic, 0))?;
+    Ok(expanded.text)
 }
 
 /// Expands the bytes of a xacro file.
@@ -112,8 +156,9 @@ pub(crate) fn expand_bytes(
     bytes: &[u8],
     arguments: &BTreeMap<String, String>,
     packages: &PackageMap,
-) -> std::result::Result<XacroExpansion, Diagnostic> {
-    let work = || collect(|| expand_here(path, bytes, arguments, packages));
+    report: &mut XacroReport,
+) -> std::result::Result<ExpandedText, Diagnostic> {
+    let work = || collect(|| expand_here(path, bytes, arguments, packages, report));
     let spawned = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
         let handle = thread.spawn_scoped(scope, work).ok()?;
@@ -136,26 +181,25 @@ fn expand_here(
     bytes: &[u8],
     arguments: &BTreeMap<String, String>,
     packages: &PackageMap,
-) -> std::result::Result<XacroExpansion, Diagnostic> {
+    report: &mut XacroReport,
+) -> std::result::Result<ExpandedText, Diagnostic> {
     let mut expander = XacroExpander::new(arguments, packages);
-    let document = expander
-        .expand_document(path, bytes)
-        .map_err(|e| e.diagnostic)?;
-    let root = expander.tree.first_element(document);
-    let root = root.map_or("", |root| expander.tree.tag(root));
-    let root = root.rsplit(':').next().unwrap_or("").to_string();
-    let files = std::mem::take(&mut expander.files);
-    let written = write::write(document, &expander.tree, files);
-    let Some((text, origins)) = written else {
-        let error = expander.error_of_file(path, "the expanded text is too large");
-        return Err(error.diagnostic);
-    };
-    Ok(XacroExpansion {
+    let expanded = expander.expand_document(path, bytes);
+    let written = expanded.and_then(|document| {
+        let root = expander.tree.first_element(document);
+        let root = root.map_or("", |root| expander.tree.tag(root));
+        let root = root.rsplit(':').next().unwrap_or("").to_string();
+        let (text, parts) = expander.write(path, document)?;
+        Ok((text, parts, root))
+    });
+    report.files.extend(expander.dependencies);
+    report.diagnostics.extend(expander.diagnostics);
+    report.messages.extend(expander.messages);
+    let (text, parts, root) = written.map_err(|e| e.diagnostic)?;
+    let files = expander.files;
+    Ok(ExpandedText {
         text,
-        files: expander.dependencies,
-        diagnostics: expander.diagnostics,
-        messages: expander.messages,
         root,
-        origins,
+        origins: TextOrigins { files, parts },
     })
 }

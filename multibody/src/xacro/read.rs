@@ -38,19 +38,23 @@ pub(super) fn read(
         reader: &reader,
         text: &prepared.text,
         file,
+        most: tree.len() + room,
         tree,
     };
     let top = builder
         .tree
         .add(NodeContent::Document, OriginPlace::default());
     let mut waiting = vec![(document.root(), top)];
-    let most = builder.tree.len() + room;
     while let Some((node, parent)) = waiting.pop() {
-        if builder.tree.len() > most {
-            let message = "the file and all included ones have too many elements and texts";
-            return Err(Diagnostic::of_file(name, message));
-        }
         for child in node.children() {
+            if builder.is_full() {
+                let message = "the file and all included ones have too many elements and texts";
+                return Err(Diagnostic::of_file(name, message));
+            }
+            if child.is_text() {
+                builder.add_texts(child, parent);
+                continue;
+            }
             let copy = builder.node(child);
             builder.tree.append(parent, copy);
             if child.is_element() {
@@ -102,6 +106,8 @@ struct TreeBuilder<'a> {
     text: &'a str,
     file: u32,
     tree: &'a mut XacroTree,
+    /// Maximum number of nodes in the tree.
+    most: usize,
 }
 
 impl TreeBuilder<'_> {
@@ -112,6 +118,10 @@ impl TreeBuilder<'_> {
             line,
             column,
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.tree.len() > self.most
     }
 
     fn placed(&self, text: &str, start: usize, end: usize) -> PlacedText {
@@ -129,17 +139,6 @@ impl TreeBuilder<'_> {
                 tag: self.reader.tag(node).into(),
                 attributes: self.attributes(node),
             }
-        } else if node.is_text() {
-            let text = node.text().unwrap_or("");
-            let raw = &self.text[range.clone()];
-            let section = raw
-                .strip_prefix("<![CDATA[")
-                .and_then(|r| r.strip_suffix("]]>"));
-            if section == Some(text) {
-                let place = self.place(range.start);
-                return self.tree.add(NodeContent::Verbatim(text.into()), place);
-            }
-            NodeContent::Text(self.placed(text, range.start, range.end))
         } else if node.is_comment() {
             let text = node.text().unwrap_or("");
             NodeContent::Comment(self.placed(text, range.start + 4, range.end - 3))
@@ -148,6 +147,58 @@ impl TreeBuilder<'_> {
             NodeContent::Instruction(text.unwrap_or("").into())
         };
         self.tree.add(content, self.place(range.start))
+    }
+
+    /// Adds a text and the CDATA sections in it, which the parser has joined.
+    fn add_texts(&mut self, node: Node<'_, '_>, parent: TreeIndex) {
+        const OPEN: &str = "<![CDATA[";
+        const CLOSE: &str = "]]>";
+        const EMPTY: &str = "<![CDATA[]]>";
+        // The range of the node ends with the first of the joined parts.
+        let mut at = node.range().start;
+        let end = match (node.next_sibling(), node.parent()) {
+            (Some(next), _) => next.range().start,
+            (None, Some(parent)) => {
+                let rest = self.text.get(at..parent.range().end).unwrap_or("");
+                at + rest.rfind("</").unwrap_or(rest.len())
+            }
+            (None, None) => node.range().end,
+        };
+        let whole = self.text.get(at..end).unwrap_or("");
+        if !whole.contains(OPEN) {
+            let content = NodeContent::Text(self.placed(node.text().unwrap_or(""), at, end));
+            self.append(content, at, parent);
+            return;
+        }
+        // An empty section does not end the text around it.
+        let is_section = |rest: &str| rest.starts_with(OPEN) && !rest.starts_with(EMPTY);
+        let mut rest = whole;
+        while !rest.is_empty() && !self.is_full() {
+            let length = if is_section(rest) {
+                let inner = &rest[OPEN.len()..];
+                let end = inner.find(CLOSE).unwrap_or(inner.len());
+                let text = inner[..end].replace("\r\n", "\n").replace('\r', "\n");
+                self.append(NodeContent::Verbatim(text), at, parent);
+                (OPEN.len() + end + CLOSE.len()).min(rest.len())
+            } else {
+                let mut opened = rest.match_indices(OPEN).map(|(i, _)| i);
+                let next = opened.find(|i| is_section(&rest[*i..]));
+                let length = next.unwrap_or(rest.len());
+                let text = without_references(&rest[..length]);
+                if !text.is_empty() {
+                    let text = self.placed(&text, at, at + length);
+                    self.append(NodeContent::Text(text), at, parent);
+                }
+                length
+            };
+            at += length;
+            rest = &rest[length..];
+        }
+    }
+
+    fn append(&mut self, content: NodeContent, at: usize, parent: TreeIndex) {
+        let node = self.tree.add(content, self.place(at));
+        self.tree.append(parent, node);
     }
 
     /// Returns the attributes of an element with their prefixes, declarations of prefixes among
@@ -201,4 +252,12 @@ impl TreeBuilder<'_> {
             }
         }
     }
+}
+
+/// Replaces the references to characters and entities in a text of XML that was parsed already.
+fn without_references(text: &str) -> String {
+    let document = format!("<t>{text}</t>");
+    let parsed = roxmltree::Document::parse(&document).ok();
+    let root = parsed.as_ref().map(|parsed| parsed.root_element());
+    root.map_or(text, |root| root.text().unwrap_or("")).into()
 }

@@ -1,7 +1,8 @@
 //! Names that every expression of a xacro file sees.
 
-use super::expander::literal_value;
-use crate::expression::{PyFunction, PyNamespace, PyValue, builtin, math_name};
+use crate::expression::{
+    PyFunction, PyNamespace, PyResult, PyValue, builtin, math_name, parse_float, parse_int,
+};
 use std::collections::BTreeMap;
 
 /// Namespace of the functions of xacro; all others are scopes.
@@ -56,36 +57,40 @@ pub(super) fn of_xacro(name: &str) -> Option<PyValue> {
 }
 
 /// Returns a name that an expression in `$(eval ...)` sees.
-pub(super) fn of_command(name: &str, arguments: &BTreeMap<String, String>) -> Option<PyValue> {
+pub(super) fn of_command(
+    name: &str,
+    arguments: &BTreeMap<String, String>,
+) -> PyResult<Option<PyValue>> {
     match name {
-        "true" => return Some(PyValue::Bool(true)),
-        "false" => return Some(PyValue::Bool(false)),
-        "arg" => return host_function("eval_arg", &COMMAND_FUNCTIONS),
+        "true" => return Ok(Some(PyValue::Bool(true))),
+        "false" => return Ok(Some(PyValue::Bool(false))),
+        "arg" => return Ok(host_function("eval_arg", &COMMAND_FUNCTIONS)),
         "eval_arg" => {}
         name => {
             let function = host_function(name, &COMMAND_FUNCTIONS);
             if let Some(found) = function.or_else(|| math_name(name)) {
-                return Some(found);
+                return Ok(Some(found));
             }
         }
     }
     match arguments.get(name) {
-        Some(text) => Some(converted(text)),
-        None => builtin(name),
+        Some(text) => converted(text).map(Some),
+        None => Ok(builtin(name)),
     }
 }
 
-/// Converts the value of an argument as `$(eval ...)` does: numbers and truth values have types.
-pub(super) fn converted(text: &str) -> PyValue {
-    let lower = text.to_lowercase();
-    if matches!(&*lower, "true" | "false") {
-        return PyValue::Bool(lower == "true");
-    }
-    let plain = || PyValue::str(text);
-    match literal_value(plain()) {
-        Ok(PyValue::Int(i)) => PyValue::Int(i),
-        // Without a point, only whole numbers are numbers.
-        Ok(PyValue::Float(x)) if text.contains('.') => PyValue::Float(x),
-        _ => plain(),
-    }
+/// Converts the value of an argument as `$(eval ...)` does: a text that Python's `float` reads, or
+/// `int` if it has no point, is a number.
+pub(super) fn converted(text: &str) -> PyResult {
+    let number = match text.contains('.') {
+        true => parse_float(text).map(|x| Ok(PyValue::Float(x))),
+        false => parse_int(text).map(|i| i.map(PyValue::Int)),
+    };
+    number.unwrap_or_else(|| {
+        Ok(match &*text.to_lowercase() {
+            "true" => PyValue::Bool(true),
+            "false" => PyValue::Bool(false),
+            _ => PyValue::str(text),
+        })
+    })
 }

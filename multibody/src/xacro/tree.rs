@@ -165,6 +165,13 @@ impl XacroTree {
     pub(super) fn is_element(&self, node: TreeIndex) -> bool {
         matches!(self.content(node), NodeContent::Element { .. })
     }
+    /// Returns whether a node is a text of white space only.
+    pub(super) fn is_blank(&self, node: TreeIndex) -> bool {
+        match self.content(node) {
+            NodeContent::Text(text) => text.text.chars().all(char::is_whitespace),
+            _ => false,
+        }
+    }
     /// Returns the name of an element; empty for other nodes.
     pub(super) fn tag(&self, node: TreeIndex) -> &str {
         match self.content(node) {

@@ -1,7 +1,9 @@
 //! YAML files as values of expressions, with numbers that have units.
 
 use super::yaml_scalar;
-use crate::expression::{Host, PyEntries, PyError, PyResult, PyValue, evaluate, parse_float};
+use crate::expression::{
+    Host, PyEntries, PyError, PyErrorKind, PyResult, PyValue, evaluate, parse_float,
+};
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 use std::collections::HashMap;
 
@@ -60,14 +62,27 @@ pub(super) fn load(text: &str, host: &mut dyn Host) -> PyResult {
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let at = error.marker();
-            PyError::new(format!("{}:{}: {error}", at.line(), at.col() + 1))
+            PyError::new(format!("{}:{}: {}", at.line(), at.col() + 1, error.info()))
         })?;
         line = line.max(span.start.line());
         loader
             .event(event)
-            .map_err(|e| PyError::new(format!("{line}: {}", e.message)))?;
+            .map_err(|e| within(e, &format!("{line}: ")))?;
     }
     Ok(loader.done.unwrap_or(PyValue::None))
+}
+
+/// Tells where an error is. One of the host loses its place, which is that of the expression that
+/// loads the file.
+fn within(error: PyError, place: &str) -> PyError {
+    PyError {
+        at: None,
+        kind: match error.kind {
+            PyErrorKind::Host => PyErrorKind::Python,
+            kind => kind,
+        },
+        message: format!("{place}{}", error.message),
+    }
 }
 
 struct YamlLoader<'h> {
@@ -236,7 +251,7 @@ impl YamlLoader<'_> {
             )));
         };
         let value = evaluate(text.trim(), self.host)
-            .map_err(|e| PyError::new(format!("!{name} {text}: {}", e.message)))?;
+            .map_err(|e| within(e, &format!("!{name} {text}: ")))?;
         let number = match &value {
             PyValue::Str(text) => parse_float(text),
             value => value.as_float(),

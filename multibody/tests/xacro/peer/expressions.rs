@@ -11,6 +11,7 @@ pub(super) fn document(random: &mut Random) -> String {
         6 => truth(random, 2),
         _ => format!("str({})", any(random, 3)),
     };
+    let specification = specification(random).replace('<', "&lt;");
     let inner = inner.replace('&', "&amp;").replace('<', "&lt;");
     format!(
         r#"<a xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -20,10 +21,39 @@ pub(super) fn document(random: &mut Random) -> String {
   <xacro:property name="l" value="${{[3, 1.5, 2]}}"/>
   <xacro:property name="d" value="${{dict(a=1, b='two', c=[0.5])}}"/>
   <xacro:property name="f" value="{{}}:{{:.3f}}"/>
+  <xacro:property name="g" value="{{:{specification}}}"/>
   <b v="${{{inner}}}"/>
 </a>
 "#
     )
+}
+
+/// A format of a number.
+fn specification(random: &mut Random) -> String {
+    [
+        ["", "", "*<", "x^", ">", "="].as_slice(),
+        &["", "", "+", " "],
+        &["", "", "#"],
+        &["", "0"],
+        &["", "7", "12"],
+        &["", "", ",", "_"],
+        &["", "", ".0", ".3"],
+        &["", "e", "f", "g", "%"],
+    ]
+    .map(|choices| random.pick(choices))
+    .concat()
+}
+
+/// A format of `%`.
+fn percent(random: &mut Random) -> String {
+    [
+        ["", "", "-", "+", "0", "#", "+0", " "].as_slice(),
+        &["", "", "7", "12"],
+        &["", "", ".0", ".3"],
+        &["d", "i", "e", "f", "G", "s", "r"],
+    ]
+    .map(|choices| random.pick(choices))
+    .concat()
 }
 
 fn any(random: &mut Random, depth: usize) -> String {
@@ -53,7 +83,15 @@ fn number(random: &mut Random, depth: usize) -> String {
     }
     let mut sub = || number(random, depth - 1);
     let (a, b) = (sub(), sub());
-    match random.below(16) {
+    match random.below(17) {
+        16 => format!(
+            "{}.{}('{}', {}, {})",
+            text(random, depth - 1),
+            random.pick(&["find", "rfind", "count"]),
+            random.pick(&["", "l", "le", "_", "b"]),
+            random.pick(&["0", "1", "-4", "n", "None"]),
+            random.pick(&["2", "-1", "n", "None"])
+        ),
         0..6 => {
             let operator = random.pick(&["+", "-", "*", "/", "//", "%"]);
             format!("({a} {operator} {b})")
@@ -80,7 +118,7 @@ fn number(random: &mut Random, depth: usize) -> String {
             ]);
             format!("{function}({a})")
         }
-        8 => format!("round({a}, {})", random.below(5)),
+        8 => format!("round({a}, {} - 4)", random.below(9)),
         9 => format!(
             "{}({a}, {b})",
             random.pick(&["min", "max", "math.atan2", "hypot", "fmod"])
@@ -106,7 +144,9 @@ fn text(random: &mut Random, depth: usize) -> String {
     }
     let a = text(random, depth - 1);
     let b = text(random, depth - 1);
-    match random.below(18) {
+    match random.below(20) {
+        18 => format!("g.format({})", number(random, depth - 1)),
+        19 => format!("'%{}' % {}", percent(random), number(random, depth - 1)),
         0..3 => format!("{a} + {b}"),
         3 => format!("{a} * {}", random.below(4)),
         4 => format!("str({})", number(random, depth - 1)),

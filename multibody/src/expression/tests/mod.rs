@@ -3,6 +3,10 @@
 use super::text::literal;
 use super::*;
 
+mod bounds;
+mod formats;
+mod numbers;
+
 /// A host with a few names.
 #[derive(Default)]
 struct Names {
@@ -205,6 +209,39 @@ fn texts_and_containers_are_those_of_python() {
         ("5 in range(0, 10, 5) and 3 not in range(10, 0, -2)", "True"),
         ("'%d' % 1e20", "'100000000000000000000'"),
         ("max(*[1, 5, 2])", "5"),
+        ("'abcabc'.find('b', 2), 'abcabc'.rfind('a', 0, 3)", "(4, 0)"),
+        (
+            "'abcabc'.index('c', -2), 'abcabc'.rindex('b', None, -2)",
+            "(5, 1)",
+        ),
+        (
+            "'abc'.find('', 5), 'abc'.find('', 3), 'abc'.find('c', 3, 1)",
+            "(-1, 3, -1)",
+        ),
+        (
+            "'abcabc'.count('b', 2, 4), 'abc'.count('', 1), 'abc'.count('', 5)",
+            "(0, 3, 0)",
+        ),
+        ("'é日b'.find('b', -1), 'é日b'.find('日')", "(2, 1)"),
+        (
+            "'abc'.startswith('b', 1), 'abc'.startswith('', 4)",
+            "(True, False)",
+        ),
+        ("'abc'.endswith(('x', 'b'), 0, 2)", "True"),
+        ("[1, 2, 1].index(1, 1), (1, 2, 1).index(1, -1)", "(2, 2)"),
+        (
+            "'a\\tb\\n\\tc'.expandtabs(4) + 'a\\tb'.expandtabs(tabsize=0)",
+            "'a   b\\n    cab'",
+        ),
+        (
+            "[(d.popitem(), d) for d in [dict(a=1, b=2)]]",
+            "[(('b', 2), {'a': 1})]",
+        ),
+        ("[a + b + c for a, (b, c) in [(1, (2, 3))]]", "[6]"),
+        (
+            "[x for x, in [(1,)]] + [x for [x] in [(2,)]] + [x for (x) in [3]]",
+            "[1, 2, 3]",
+        ),
     ]);
 }
 
@@ -230,16 +267,34 @@ fn mistakes_are_errors_with_a_place() {
         (
             "'a' + 1",
             4,
-            "operator '+' must not have a str and a int; convert with str",
+            "operator '+' must have operands that fit, got str and int; convert with str",
         ),
         ("1 / 0", 2, "division by zero"),
+        ("1 + 2 - 3 / 0 + 4", 10, "division by zero"),
+        (
+            "[a for (a, b in s]",
+            13,
+            "syntax error: ')' must be here, got 'in'",
+        ),
+        (
+            "[a for (a, b) in [[1]]]",
+            0,
+            "an item must have 2 parts to unpack, got 1",
+        ),
+        ("[1].index(1, 1)", 9, "1 is not in the list"),
+        (
+            "dict().popitem()",
+            14,
+            "popitem() must have a dict with entries",
+        ),
+        ("len('a', 'b')", 3, "len() must have 1 argument, got 2"),
         ("[1][3]", 3, "the index must be below 1"),
         (
             "s.__class__",
             1,
             "a name must not start with two underscores",
         ),
-        ("sqrt(-1)", 4, "math.sqrt() is not defined there"),
+        ("sqrt(-1)", 4, "math.sqrt(-1) is not defined"),
         ("dict(a=1).a", 9, "a dict has no attribute 'a'; write ['a']"),
         ("1 if 2", 6, "syntax error: 'else' must be here"),
         ("3j", 0, "complex numbers are unsupported"),
@@ -249,20 +304,11 @@ fn mistakes_are_errors_with_a_place() {
         (
             "'%d' % 1e40",
             5,
-            "int() must have a finite number below 2^127",
-        ),
-        (
-            "'%.2d' % 1",
-            7,
-            "the format of a whole number must have no precision",
+            "a whole number must have at most 127 bits",
         ),
         ("len(range(2 ** 100))", 3, "len() must be below 2^63"),
         ("python.set([1])", 10, "set() is unsupported"),
-        (
-            "pow(2)",
-            3,
-            "math.pow() must have another number of arguments, got 1",
-        ),
+        ("pow(2)", 3, "math.pow() must have 2 arguments, got 1"),
     ] {
         let error = evaluate(text, &mut Names::default()).unwrap_err();
         assert!(
@@ -271,127 +317,5 @@ fn mistakes_are_errors_with_a_place() {
             error.message
         );
         assert_eq!(error.at, Some(at), "{text}");
-    }
-}
-
-#[test]
-fn values_nested_to_any_depth_are_dropped() {
-    for step in [
-        "[a.pop()]",
-        "(a.pop(),)",
-        "dict(b=a.pop())",
-        "python.reversed([a.pop()])",
-    ] {
-        let text = format!("[[a.append({step}) for i in range(20000)][0] for a in [[1]]]");
-        let value = evaluate(&text, &mut Names::default());
-        assert_eq!(
-            value.map(|v| literal(&v).ok()),
-            Ok(Some("[None]".into())),
-            "{step}"
-        );
-    }
-}
-
-#[test]
-fn values_with_shared_parts_take_bounded_work() {
-    // Sixty steps make a list or a tuple of 2^60 parts.
-    let with_lists = |use_of: &str| {
-        let [a, b] = ["a", "b"]
-            .map(|name| format!("[{name}.append([{name}[-1], {name}[-1]]) for i in range(60)]"));
-        format!("[[{a}, {b}, {use_of}] for a in [[1]] for b in [[1]]]")
-    };
-    let with_tuples = |use_of: &str| {
-        let a = "[a.append((a[-1], a[-1])) for i in range(60)]";
-        format!("[[{a}, {use_of}] for a in [[int]]]")
-    };
-    let with_keys = with_tuples("dict([(a[-1], 1)])").replace("[[int]]", "[[1]]");
-    for text in [
-        with_lists("a == b"),
-        with_lists("a < b"),
-        with_lists("a[-1] in b"),
-        with_lists("b.count(a[-1])"),
-        with_tuples("python.isinstance('', a[-1])"),
-        with_keys,
-    ] {
-        let error = evaluate(&text, &mut Names::default()).unwrap_err();
-        assert_eq!(error.kind, PyErrorKind::Limit, "{text}: {}", error.message);
-    }
-}
-
-#[test]
-fn nested_values_are_compared_to_a_bounded_depth() {
-    let text = "[[[a.append([a.pop()]) for i in range(20000)], \
-                [b.append([b.pop(), 0]) for i in range(20000)], a < b] for a in [[1]] for b in [[1]]]";
-    let error = evaluate(text, &mut Names::default()).unwrap_err();
-    assert!(
-        error.message.contains("at most 100 deep"),
-        "{}",
-        error.message
-    );
-}
-
-#[test]
-fn methods_that_take_constant_time_cost_as_little() {
-    let grow = "[[a.append(i) for i in range(9000)], [a.pop() for i in range(9000)]]";
-    let mut names = Names::default();
-    evaluate(&format!("[{grow} for a in [[]]]"), &mut names).unwrap();
-    assert!(names.work < 300_000, "{}", names.work);
-}
-
-#[test]
-fn whole_numbers_at_the_limit_are_right_or_errors() {
-    all_are(&[
-        ("(-2 ** 126 * 2) % -1", "0"),
-        ("(-2 ** 126 * 2) in range(2 ** 126, -2 ** 126, -1)", "False"),
-        ("-2 ** 126 * 2 + 1 in range(5, -2 ** 126 * 2, -1)", "True"),
-        ("round(12, -2 ** 126 * 2)", "0"),
-        (
-            "round(10 ** 38, -38)",
-            "100000000000000000000000000000000000000",
-        ),
-        (
-            "range(-2 ** 126 * 2, 2 ** 126)[5]",
-            "-170141183460469231731687303715884105723",
-        ),
-    ]);
-    for text in [
-        "round(2 ** 126 + (2 ** 126 - 1), -38)",
-        "python.abs(-2 ** 126 * 2)",
-        "math.gcd(-2 ** 126 * 2)",
-        "list(python.enumerate('ab', 2 ** 126 + (2 ** 126 - 1)))",
-        "(-2 ** 126 * 2) // -1",
-    ] {
-        let error = evaluate(text, &mut Names::default()).unwrap_err();
-        assert_eq!(error.kind, PyErrorKind::Limit, "{text}: {}", error.message);
-    }
-}
-
-#[test]
-fn size_depth_and_work_are_bounded() {
-    let deep = "(".repeat(100_000);
-    let chain = "-".repeat(100_000) + "1";
-    let long = "1".to_string() + &"+1".repeat(100_000);
-    for text in [
-        "'a' * 10 ** 9",
-        "10 ** 10 ** 10",
-        "2 ** 127",
-        "[0] * 10 ** 8",
-        "list(range(10 ** 9))",
-        "[i for i in range(99999) for j in range(99999)]",
-        "1 << 1000",
-        "'%1000000000d' % 1",
-        "'{:999999999}'.format(1)",
-        "'a'.ljust(10 ** 12)",
-        "math.factorial(10 ** 6)",
-        "'%.70000f' % 1",
-        "'{:.70000g}'.format(1.5)",
-        "[x for x in range(10 ** 12)[:]]",
-        "99999999999999999999999999999999999999999999",
-        &deep,
-        &chain,
-        &long,
-    ] {
-        let error = evaluate(text, &mut Names::default()).unwrap_err();
-        assert_eq!(error.kind, PyErrorKind::Limit, "{}", error.message);
     }
 }
