@@ -101,7 +101,7 @@ impl ContactMaterials {
     }
 }
 
-/// What the materials of all geometry have in common.
+/// Data of the plant that the materials of all geometry need.
 struct MaterialEstimates {
     /// Bodies by the numbers of their frames in the scene.
     bodies: HashMap<FrameId, BodyIndex, FixedState>,

@@ -12,8 +12,8 @@ const NOTHING: [u32; 2] = [0; 2];
 impl MultibodyPlant {
     /// Gives a geometry the masks of MuJoCo's collision filter, `contype` and `conaffinity`, from
     /// [`Self::apply_collision_filters`] on: two geometries with masks collide only if the type of
-    /// one and the affinity of the other share a bit. Geometry without masks collides with all whose
-    /// masks are not both 0.
+    /// one and the affinity of the other share a bit. Geometry without masks collides with all
+    /// whose masks are not both 0.
     ///
     /// # Errors
     /// Returns an error after `finalize`.

@@ -67,7 +67,7 @@ fn a_damping_ratio_is_that_of_the_reflected_inertia() {
     }
 }
 
-/// What other models of the plant lack is no matter.
+/// Other models of the plant are no matter, even if they cannot be finalized.
 #[test]
 fn a_damping_ratio_depends_on_the_own_model_only() {
     let mut plant = MultibodyPlant::new(1e-3).unwrap();
@@ -254,7 +254,7 @@ fn servos_take_what_their_class_gives() {
     of(filter, "<position name='x' joint='j'/>").warns(&["'x'", "(filter)"]);
     let brake = control("<damper kv='3'/>", "<damper joint='j' ctrlrange='0 1'/>");
     assert_eq!(brake, ([0.0; 3], [0.0; 3]));
-    // What is nearer to the element counts.
+    // The attribute that is nearer to the element counts.
     let own = control("<position dampratio='1'/>", "<position joint='j' kv='2'/>");
     assert_eq!(own.1, [0.0, -1.0, -2.0]);
 }

@@ -1,4 +1,4 @@
-//! What the text and the diagnostics of a written model say in single cases.
+//! Text and diagnostics of written models in single cases.
 
 use tarragon_geometry::{
     CoulombFriction, GeometryId, ProximityProperties, SceneGraph, SourceId, Sphere,
@@ -204,7 +204,7 @@ fn motors_lose_no_control() {
     }));
 }
 
-/// What is not in the file cannot be on where it is read.
+/// Constraints that are not in the file cannot be on where it is read.
 #[test]
 fn constraints_that_are_left_out_are_reported_once() {
     for format in [OutputFormat::Urdf, OutputFormat::Sdf] {

@@ -1,5 +1,5 @@
-//! The bodies and joints of a document in a plant of their own, so that the work for a document does
-//! not grow with the models before it.
+//! The bodies and joints of a document in a plant of their own, so that the work for a document
+//! does not grow with the models before it.
 
 use super::builder::MjcfBuilder;
 use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};

@@ -45,8 +45,8 @@ impl MjcfWriter<'_> {
         self.document.xml.end();
     }
 
-    /// Returns the controls of a keyframe in the order of the file. Servos that come from controller
-    /// gains hold their joints in place.
+    /// Returns the controls of a keyframe in the order of the file. Servos that come from
+    /// controller gains hold their joints in place.
     fn controls_of(&mut self, key: &Keyframe, name: &str) -> Vec<f64> {
         let plant = self.document.plant;
         let given: BTreeMap<_, _> = key.controls.iter().copied().collect();

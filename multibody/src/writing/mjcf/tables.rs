@@ -1,5 +1,5 @@
-//! Names, sites and tendons of the document, the order of its positions, and what the plant has by
-//! joint and by body.
+//! Names, sites and tendons of the document, the order of its positions, and elements of the plant
+//! by joint and by body.
 
 use crate::model::{BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera};
 use crate::plant::MultibodyPlant;
@@ -95,7 +95,7 @@ fn bits(position: &Vector3<f64>) -> [u64; 3] {
     [0, 1, 2].map(|k| (position[k] + 0.0).to_bits())
 }
 
-/// What the plant has by joint and by body.
+/// Elements of the plant by joint and by body.
 #[derive(Default)]
 pub(super) struct PlantTables<'a> {
     /// Reflected inertia of the actuators of each joint.
