@@ -128,6 +128,25 @@ fn ranges_of_joints_limit_the_actuators_of_their_tendons() {
 }
 
 #[test]
+fn equalities_of_tendons_subtract_the_second() {
+    let m = read(
+        &format!(
+            "<fixed name='f'>{FIXED}</fixed><fixed name='g'><joint joint='j' coef='3'/></fixed>"
+        ),
+        "<equality><tendon tendon1='f' tendon2='g' polycoef='.5 2'/></equality>",
+    );
+    m.says_nothing();
+    let [Constraint::Tendon(tendon)] = m.plant.constraints() else {
+        panic!("{:?}", m.plant.constraints());
+    };
+    assert_eq!(tendon.joints, joints(&m));
+    assert_eq!(tendon.coefficients, [-4.0, -1.0]);
+    // In the file, j is at 30 degrees, and k at 0.
+    let length = 0.5 - 4.0 * std::f64::consts::FRAC_PI_6;
+    near([tendon.lower, tendon.upper], [length; 2]);
+}
+
+#[test]
 fn products_of_coefficients_must_be_finite() {
     let huge = "<fixed name='f'><joint joint='j' coef='1e308'/></fixed>";
     let actuator = "<actuator><general tendon='f' gear='1e10' gainprm='0'/></actuator>";

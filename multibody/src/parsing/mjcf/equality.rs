@@ -8,10 +8,11 @@ use super::tendons::tendon_constraint;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{
-    BallConstraint, BodyIndex, Constraint, EqualityKind, ModelEquality, TendonConstraint,
-    WeldConstraint,
+    BallConstraint, BodyIndex, Constraint, EqualityKind, JointIndex, ModelEquality,
+    TendonConstraint, WeldConstraint,
 };
 use nalgebra::{Isometry3, Vector3};
+use std::collections::BTreeMap;
 use tarragon_framework::math;
 
 /// The body of a site, and the pose of the site in it.
@@ -225,9 +226,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let mut joints = first.joints.clone();
         let mut length = self.default_length(first) + constant;
         if let Some(second) = second {
+            let places = joints.iter().enumerate().map(|(k, (joint, _))| (*joint, k));
+            let places: BTreeMap<JointIndex, usize> = places.collect();
             for (joint, coefficient) in &second.joints {
                 let term = -ratio * coefficient;
-                match joints.iter_mut().find(|(known, _)| known == joint) {
+                match places.get(joint).and_then(|k| joints.get_mut(*k)) {
                     Some((_, sum)) => *sum += term,
                     None => joints.push((*joint, term)),
                 }
