@@ -22,19 +22,26 @@ impl MjcfWriter<'_> {
     pub(super) fn write_contact(&mut self) {
         self.report_deformable_groups();
         self.document.xml.start("contact");
+        let mut merged: BTreeSet<&str> = BTreeSet::new();
         for (a, b) in std::mem::take(&mut self.excluded) {
-            let [name_a, name_b] = [a, b].map(|body| &self.bodies[body.index()]);
-            if [a, b].iter().any(|body| self.merged.contains(body)) {
-                let message = format!(
-                    "collision filter of bodies '{name_a}' and '{name_b}': left out, because one \
-                     of them has nothing but a joint, which becomes that of another body"
-                );
-                self.document.warn(message);
+            let bodies = [a, b].into_iter();
+            let lost = bodies.filter(|body| self.merged.contains(body));
+            let lost: Vec<&str> = lost.map(|body| &*self.bodies[body.index()]).collect();
+            if !lost.is_empty() {
+                merged.extend(lost);
                 continue;
             }
+            let [a, b] = [a, b].map(|body| &self.bodies[body.index()]);
             let xml = &mut self.document.xml;
-            xml.start("exclude").attribute("body1", name_a);
-            xml.attribute("body2", name_b).end();
+            xml.start("exclude").attribute("body1", a);
+            xml.attribute("body2", b).end();
+        }
+        if !merged.is_empty() {
+            let list = merged.into_iter().collect::<Vec<_>>().join("', '");
+            self.document.warn(format!(
+                "collision filters of body '{list}': left out, because it has nothing but a joint, \
+                 which becomes that of another body"
+            ));
         }
         self.write_pairs();
         self.document.xml.end();
