@@ -9,7 +9,7 @@ mod model;
 use grammar::Element;
 use libfuzzer_sys::fuzz_target;
 
-const ELEMENTS: [Element; 48] = [
+const ELEMENTS: &[Element] = &[
     Element::new(
         "robot",
         "name=name",
@@ -109,10 +109,72 @@ const ELEMENTS: [Element; 48] = [
     Element::new("drake:plane_normal", "xyz=3", ""),
     Element::new("drake:is_periodic", "value=flag", ""),
     Element::new("drake:curves", "", "drake:line_segment drake:circular_arc"),
-    Element::new("drake:circular_arc", "radius=number angle=number", ""),
+    Element::new("drake:circular_arc", "+radius=number +angle=number", ""),
+    Element::new("calibration", "", ""),
+    Element::new("safety_controller", "", ""),
+    Element::new("drake:declare_convex", "", ""),
+    Element::new("drake:compliant_hydroelastic", "", ""),
+    Element::new("drake:rigid_hydroelastic", "", ""),
+    Element::with_text("mechanicalReduction", "", "number"),
+    Element::new("drake:line_segment", "+length=number", ""),
+    Element::new(
+        "drake:linear_bushing_rpy",
+        "",
+        "+drake:bushing_frameA +drake:bushing_frameC +drake:bushing_torque_stiffness \
+         +drake:bushing_torque_damping +drake:bushing_force_stiffness +drake:bushing_force_damping",
+    ),
+    Element::new("drake:bushing_frameA", "name=name", ""),
+    Element::new("drake:bushing_frameC", "name=name", ""),
+    Element::new("drake:bushing_torque_stiffness", "+value=3", ""),
+    Element::new("drake:bushing_torque_damping", "+value=3", ""),
+    Element::new("drake:bushing_force_stiffness", "+value=3", ""),
+    Element::new("drake:bushing_force_damping", "+value=3", ""),
+    Element::new(
+        "drake:linear_spring_damper",
+        "",
+        "+drake:linear_spring_damper_body_A +drake:linear_spring_damper_p_AP \
+         +drake:linear_spring_damper_body_B +drake:linear_spring_damper_p_BQ \
+         +drake:linear_spring_damper_free_length +drake:linear_spring_damper_stiffness \
+         +drake:linear_spring_damper_damping",
+    ),
+    Element::new("drake:linear_spring_damper_body_A", "name=name", ""),
+    Element::new("drake:linear_spring_damper_p_AP", "+value=3", ""),
+    Element::new("drake:linear_spring_damper_body_B", "name=name", ""),
+    Element::new("drake:linear_spring_damper_p_BQ", "+value=3", ""),
+    Element::new(
+        "drake:linear_spring_damper_free_length",
+        "+value=number",
+        "",
+    ),
+    Element::new("drake:linear_spring_damper_stiffness", "+value=number", ""),
+    Element::new("drake:linear_spring_damper_damping", "+value=number", ""),
+    Element::new(
+        "drake:ball_constraint",
+        "",
+        "+drake:ball_constraint_body_A +drake:ball_constraint_p_AP +drake:ball_constraint_body_B \
+         +drake:ball_constraint_p_BQ",
+    ),
+    Element::new("drake:ball_constraint_body_A", "name=name", ""),
+    Element::new("drake:ball_constraint_p_AP", "+value=3", ""),
+    Element::new("drake:ball_constraint_body_B", "name=name", ""),
+    Element::new("drake:ball_constraint_p_BQ", "+value=3", ""),
+    Element::new(
+        "drake:tendon_constraint",
+        "",
+        "+drake:tendon_constraint_joint +drake:tendon_constraint_offset \
+         +drake:tendon_constraint_lower_limit +drake:tendon_constraint_upper_limit \
+         drake:tendon_constraint_joint drake:tendon_constraint_stiffness \
+         drake:tendon_constraint_damping",
+    ),
+    Element::new("drake:tendon_constraint_joint", "name=name +a=number", ""),
+    Element::new("drake:tendon_constraint_offset", "+value=number", ""),
+    Element::new("drake:tendon_constraint_lower_limit", "+value=number", ""),
+    Element::new("drake:tendon_constraint_upper_limit", "+value=number", ""),
+    Element::new("drake:tendon_constraint_stiffness", "+value=number", ""),
+    Element::new("drake:tendon_constraint_damping", "+value=number", ""),
 ];
 
 fuzz_target!(|bytes: &[u8]| {
-    let text = grammar::document(bytes, &ELEMENTS);
+    let text = grammar::document(bytes, ELEMENTS);
     model::check(text.as_bytes(), "model.urdf");
 });

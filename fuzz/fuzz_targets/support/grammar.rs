@@ -3,14 +3,17 @@
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use std::fmt::Write;
+use std::sync::Once;
 
 /// Element of a format.
 pub struct Element {
     pub tag: &'static str,
     /// Attributes with the kinds of their values, separated by spaces: `name` for a name of an
-    /// element, `number`, `count`, `flag`, `file`, a number of numbers, or words between `|`.
+    /// element, `number`, `count`, `flag`, `file`, a number of numbers, or words between `|`. Those
+    /// that begin with `+` are mostly there.
     pub attributes: &'static str,
-    /// Tags of the elements in it, separated by spaces.
+    /// Tags of the elements in it, separated by spaces. Those that begin with `+` are mostly there,
+    /// in this order.
     pub children: &'static str,
     /// Kind of the text in it; empty for none.
     pub text: &'static str,
@@ -129,9 +132,12 @@ fn write_element(
     };
     let _ = write!(out, "<{}", element.tag);
     for attribute in element.attributes.split_whitespace() {
+        let usual = attribute.strip_prefix('+');
+        let attribute = usual.unwrap_or(attribute);
         let (name, kind) = attribute.split_once('=').unwrap_or((attribute, "name"));
         // Names are mostly there, everything else mostly is not.
         let is_there = match kind {
+            _ if usual.is_some() => u.ratio(15, 16)?,
             "name" => u.ratio(3, 4)?,
             _ => u.ratio(1, 4)?,
         };
@@ -145,7 +151,14 @@ fn write_element(
     if !element.text.is_empty() {
         value(u, element.text, out)?;
     }
-    let children: Vec<&str> = element.children.split_whitespace().collect();
+    let children = element.children.split_whitespace();
+    let (usual, children): (Vec<&str>, Vec<&str>) = children.partition(|tag| tag.starts_with('+'));
+    for tag in usual {
+        if left > 0 && depth < DEEPEST && u.ratio(15, 16)? {
+            let child = tag.trim_start_matches('+');
+            left = write_element(u, elements, child, depth + 1, left - 1, out)?;
+        }
+    }
     if !children.is_empty() && depth < DEEPEST {
         let count = u.int_in_range(0..=6)?;
         for _ in 0..count {
@@ -160,10 +173,26 @@ fn write_element(
     Ok(left)
 }
 
+/// Checks that a grammar defines all elements that it names, each once.
+fn check(elements: &[Element]) {
+    for (i, element) in elements.iter().enumerate() {
+        let tag = element.tag;
+        let is_first = elements[..i].iter().all(|e| e.tag != tag);
+        assert!(is_first, "<{tag}> is defined twice");
+        for child in element.children.split_whitespace() {
+            let child = child.trim_start_matches('+');
+            let is_defined = elements.iter().any(|e| e.tag == child);
+            assert!(is_defined, "<{child}> in <{tag}> is not defined");
+        }
+    }
+}
+
 /// Returns the document that arbitrary bytes stand for; the first element is its root.
 pub fn document(bytes: &[u8], elements: &[Element]) -> String {
+    static CHECKED: Once = Once::new();
+    CHECKED.call_once(|| check(elements));
     let mut text = String::new();
-    // A document that ends early has all its end tags missing, which is an input too.
+    // Bytes that run out are zeros to the choices, so that the document still ends.
     let _ = write_element(
         &mut Unstructured::new(bytes),
         elements,

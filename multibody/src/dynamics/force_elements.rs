@@ -125,6 +125,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
     }
 
     /// Returns how far a tendon is stretched beyond its free lengths, and the rate of its length.
+    /// Without a range of free lengths, the stretch has derivatives at rest, too.
     fn tendon(&self, joints: &[(JointIndex, f64)], [shortest, longest]: [f64; 2]) -> (T, T) {
         let (mut length, mut rate) = (T::zero(), T::zero());
         for (joint, coefficient) in joints {
@@ -133,7 +134,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
             rate += v * *coefficient;
         }
         let stretch = match length.re() {
-            l if l > longest => length - longest,
+            l if l > longest || shortest == longest => length - longest,
             l if l < shortest => length - shortest,
             _ => T::zero(),
         };
@@ -164,7 +165,8 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 damping,
             } => {
                 let (stretch, _) = self.tendon(joints, *free_lengths);
-                let stiffness = match stretch.re() == 0.0 {
+                let is_slack = stretch.re() == 0.0 && free_lengths[0] < free_lengths[1];
+                let stiffness = match is_slack {
                     true => T::zero(),
                     false => self.constant(index, 0, *stiffness),
                 };

@@ -9,7 +9,8 @@ use tarragon_framework::Scalar;
 ///
 /// The effort at the joint is `gear` times the force. A motor has the gain `[1, 0, 0]` and no bias;
 /// a position servo with the gains kp and kv has the gain `[kp, 0, 0]` and the bias
-/// `[0, -kp, -kv]`, so that its control is a length.
+/// `[0, -kp, -kv]`, so that its control is a length. In discrete time, the effort is that at the
+/// end of the step; with a negative stiffness or damping, or gains below 1e-100, that at its start.
 ///
 /// ```
 /// use nalgebra::Vector3;

@@ -6,6 +6,7 @@ use crate::model::{
     AffineControl, JointActuator, JointActuatorIndex, JointIndex, PdControllerGains,
     check_effort_limit,
 };
+use std::collections::BTreeSet;
 
 impl MultibodyPlant {
     /// Adds a motor on a joint.
@@ -114,12 +115,12 @@ impl MultibodyPlant {
         others: &[(JointIndex, f64)],
     ) -> Result<()> {
         self.check_open(|| "an actuator's joint".into())?;
-        let mut driven = vec![self.joint_actuator(actuator)?.joint];
+        let mut driven = BTreeSet::from([self.joint_actuator(actuator)?.joint]);
         for (joint, ratio) in others {
             self.joint(*joint)?;
             let single = self.check_single("driven", &[*joint]);
             single.map_err(|e| self.actuator_error(actuator, &e.to_string()))?;
-            if driven.contains(joint) {
+            if !driven.insert(*joint) {
                 let name = self.joint(*joint)?.name();
                 return Err(self.actuator_error(
                     actuator,
@@ -130,7 +131,6 @@ impl MultibodyPlant {
                 let why = format!("the ratio of a joint must be finite, got {ratio:?}");
                 return Err(self.actuator_error(actuator, &why));
             }
-            driven.push(*joint);
         }
         self.actuators[actuator.index()].coupled = others.to_vec();
         Ok(())

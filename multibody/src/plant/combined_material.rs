@@ -34,8 +34,26 @@ impl<T: Scalar> CombinedMaterial<T> {
     pub(super) fn new(
         plant: &MultibodyPlant,
         ids: [GeometryId; 2],
-        [mut a, mut b]: [ContactMaterial<T>; 2],
+        materials: [ContactMaterial<T>; 2],
         stiffness: Option<[T; 2]>,
+    ) -> Self {
+        MaterialPair::new(plant, ids, materials).combined(stiffness)
+    }
+}
+
+/// Materials of two geometries, of which each knows the other.
+pub(super) struct MaterialPair<T> {
+    materials: [ContactMaterial<T>; 2],
+    /// Coefficients of dynamic and of static friction.
+    friction: [T; 2],
+}
+
+impl<T: Scalar> MaterialPair<T> {
+    #[inline]
+    pub(super) fn new(
+        plant: &MultibodyPlant,
+        ids: [GeometryId; 2],
+        [mut a, mut b]: [ContactMaterial<T>; 2],
     ) -> Self {
         let pair = plant.properties_of_pair(ids);
         let contact = match (
@@ -50,13 +68,23 @@ impl<T: Scalar> CombinedMaterial<T> {
         if let Some(contact) = contact {
             [a, b] = [a, b].map(|material| plant.with_compliance(material, &contact));
         }
-        let [mu, stiction] = match pair.and_then(|pair| pair.friction) {
+        let friction = match pair.and_then(|pair| pair.friction) {
             None => combined_friction(&a, &b),
             Some(own) => [own.dynamic_friction(), own.static_friction()].map(T::from),
         };
+        Self {
+            materials: [a, b],
+            friction,
+        }
+    }
+
+    /// Combines the materials as [`CombinedMaterial::new`] does.
+    #[inline]
+    pub(super) fn combined(&self, stiffness: Option<[T; 2]>) -> CombinedMaterial<T> {
+        let ([a, b], [mu, stiction]) = (&self.materials, self.friction);
         let [k_a, k_b] = stiffness.unwrap_or([a.stiffness, b.stiffness]);
         let (k, share_b) = in_series(k_a, k_b);
-        Self {
+        CombinedMaterial {
             k,
             share_b,
             d: (T::one() - share_b) * a.dissipation + share_b * b.dissipation,

@@ -5,10 +5,11 @@ use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
 use crate::model::{BodyIndex, MujocoCompliance, MujocoContact};
 use foldhash::fast::FixedState;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use tarragon_framework::Scalar;
 use tarragon_geometry::{
-    CoulombFriction, GeometryId, GeometryVersion, HydroelasticType, Role, SceneGraphInspector,
+    CoulombFriction, FrameId, GeometryId, GeometryVersion, HydroelasticType, Role,
+    SceneGraphInspector,
 };
 
 /// Relaxation time (s) of geometry that declares none, as in Drake.
@@ -61,7 +62,13 @@ impl ContactMaterials {
         };
         if !known {
             let ids = inspector.geometry_ids_with_role(Role::Proximity);
-            let material = |id| Some((id, plant.registered_material(inspector, id).ok()?));
+            let estimates = MaterialEstimates::of(plant);
+            let material = |id| {
+                Some((
+                    id,
+                    plant.registered_material(inspector, id, &estimates).ok()?,
+                ))
+            };
             self.known.clear();
             self.known.extend(ids.filter_map(material));
             let mut ids = inspector.geometry_ids_with_role(Role::Proximity);
@@ -97,7 +104,44 @@ impl ContactMaterials {
     ) -> Result<ContactMaterial<f64>> {
         match self.known.get(&id) {
             Some(known) => Ok(*known),
-            None => plant.registered_material(inspector, id),
+            None => plant.registered_material(inspector, id, &MaterialEstimates::of(plant)),
+        }
+    }
+}
+
+/// Data of the plant that the materials of all geometry need.
+struct MaterialEstimates {
+    /// Bodies by the numbers of their frames in the scene.
+    bodies: HashMap<FrameId, BodyIndex, FixedState>,
+    /// Mass of each tree of joints (kg).
+    tree_masses: BTreeMap<usize, f64>,
+    /// Stiffness (N/m) and dissipation (s/m) of geometry that declares none.
+    compliance: (f64, f64),
+}
+
+impl MaterialEstimates {
+    #[cold]
+    fn of(plant: &MultibodyPlant) -> Self {
+        let mut bodies = HashMap::default();
+        let frames = plant
+            .registration
+            .iter()
+            .flat_map(|r| r.frames.iter().enumerate());
+        for (index, frame) in frames {
+            if let Some(frame) = frame {
+                bodies.entry(*frame).or_insert(BodyIndex::new(index));
+            }
+        }
+        let mut tree_masses: BTreeMap<usize, f64> = BTreeMap::new();
+        for (index, body) in plant.bodies.iter().enumerate() {
+            if let Some(tree) = plant.trees.of_body(BodyIndex::new(index)) {
+                *tree_masses.entry(tree).or_default() += body.spatial_inertia().mass();
+            }
+        }
+        Self {
+            bodies,
+            tree_masses,
+            compliance: plant.estimated_compliance(),
         }
     }
 }
@@ -153,9 +197,10 @@ impl MultibodyPlant {
         &self,
         inspector: &SceneGraphInspector<'_>,
         id: GeometryId,
+        estimates: &MaterialEstimates,
     ) -> Result<ContactMaterial<f64>> {
         let frame = inspector.frame_id(id)?;
-        let body = self.body_from_frame_id(frame).ok_or_else(|| {
+        let body = *estimates.bodies.get(&frame).ok_or_else(|| {
             Error::unsupported(format!(
                 "geometry '{}' touches something, but its frame '{}' is not a body of the plant; \
                  exclude it by a collision filter",
@@ -184,9 +229,9 @@ impl MultibodyPlant {
             return Err(Error::invalid(format!("geometry '{name}': {why}")));
         }
         let (stiffness, dissipation, relaxation_time) = match as_in_mujoco {
-            Some(contact) => self.compliance_as_in_mujoco(body, contact),
+            Some(contact) => self.compliance_as_in_mujoco(body, contact, estimates),
             None => {
-                let (stiffness, dissipation) = self.estimated_compliance();
+                let (stiffness, dissipation) = estimates.compliance;
                 let or = |name: &str, default| Ok::<_, Error>(*number(name)?.unwrap_or(&default));
                 (
                     or("point_contact_stiffness", stiffness)?,
@@ -213,22 +258,23 @@ impl MultibodyPlant {
 
     /// Returns stiffness (N/m), dissipation (s/m) and relaxation time (s) of a geometry that
     /// follows MuJoCo. The dissipation is that of the relaxation time where the bodies rest.
-    fn compliance_as_in_mujoco(&self, body: BodyIndex, contact: &MujocoContact) -> (f64, f64, f64) {
+    fn compliance_as_in_mujoco(
+        &self,
+        body: BodyIndex,
+        contact: &MujocoContact,
+        estimates: &MaterialEstimates,
+    ) -> (f64, f64, f64) {
         let MujocoCompliance {
             stiffness_per_mass: per_mass,
             relaxation_time: time,
         } = contact.compliance(self.time_step);
         let tree = self.trees.of_body(body);
-        let together = (0..self.bodies.len()).filter(|i| {
-            let other = self.trees.of_body(BodyIndex::new(*i));
-            tree.is_some() && other == tree
-        });
-        let masses = together.map(|i| self.bodies[i].spatial_inertia().mass());
-        let stiffness = match (tree, masses.sum::<f64>() * per_mass) {
-            (None, _) => f64::INFINITY,
-            (Some(_), stiffness) if stiffness > 0.0 => stiffness,
+        let mass = tree.and_then(|tree| estimates.tree_masses.get(&tree));
+        let stiffness = match mass.map(|mass| mass * per_mass) {
+            None => f64::INFINITY,
+            Some(stiffness) if stiffness > 0.0 => stiffness,
             // Rotors alone give the tree inertia.
-            (Some(_), _) => self.estimated_compliance().0,
+            Some(_) => estimates.compliance.0,
         };
         (stiffness, time / self.depth_at_rest(per_mass), time / 2.0)
     }

@@ -6,10 +6,14 @@ use crate::model::ContactPairProperties;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::{CollisionFilterDeclaration, GeometryId};
 
+/// Masks of geometry that collides with nothing but in pairs.
+const NOTHING: [u32; 2] = [0; 2];
+
 impl MultibodyPlant {
     /// Gives a geometry the masks of MuJoCo's collision filter, `contype` and `conaffinity`, from
     /// [`Self::apply_collision_filters`] on: two geometries with masks collide only if the type of
-    /// one and the affinity of the other share a bit. Geometry without masks collides with all.
+    /// one and the affinity of the other share a bit. Geometry without masks collides with all
+    /// whose masks are not both 0.
     ///
     /// # Errors
     /// Returns an error after `finalize`.
@@ -26,8 +30,9 @@ impl MultibodyPlant {
     }
 
     /// Makes two geometries collide, whatever the other collision filters of the plant say, with
-    /// the properties that are given in place of those that both combine to (MJCF's `pair`). Two
-    /// geometries that cannot move never collide.
+    /// the properties that are given in place of those that both combine to (MJCF's `pair`). Of
+    /// several additions of a pair, the last one counts. Two geometries that cannot move never
+    /// collide.
     ///
     /// # Errors
     /// Returns an error if a solver parameter is not finite, or after `finalize`.
@@ -40,7 +45,9 @@ impl MultibodyPlant {
         self.check_open(|| "a contact pair".into())?;
         let contact = properties.solver_parameters;
         let checked = contact.map_or(Ok(()), |contact| contact.check());
-        checked.map_err(|why| Error::invalid(format!("contact pair: {why}")))?;
+        checked.map_err(|why| {
+            Error::invalid(format!("contact pair of geometries {a} and {b}: {why}"))
+        })?;
         self.contact_pairs.push(([a.min(b), a.max(b)], properties));
         Ok(())
     }
@@ -58,6 +65,9 @@ impl MultibodyPlant {
     /// Returns true if masks exclude a pair of geometries.
     pub(crate) fn masks_exclude_any(&self) -> bool {
         let groups = self.mask_groups();
+        if groups.contains_key(&NOTHING) && self.all_collision_geometries().len() > 1 {
+            return true;
+        }
         let mut pairs = groups
             .keys()
             .flat_map(|a| groups.range(*a..).map(move |(b, _)| (a, b)));
@@ -79,6 +89,11 @@ impl MultibodyPlant {
         mut declaration: CollisionFilterDeclaration,
     ) -> CollisionFilterDeclaration {
         let mut groups = self.mask_groups();
+        if let Some(group) = groups.remove(&NOTHING) {
+            let all = self.all_collision_geometries();
+            declaration = declaration.exclude_within(group.clone());
+            declaration = declaration.exclude_between(group, all);
+        }
         while let Some((masks, group)) = groups.pop_first() {
             // One statement for all others, because every two groups may exclude each other.
             let others = groups
@@ -102,6 +117,16 @@ impl MultibodyPlant {
         declaration
     }
 
+    /// Returns the collision geometry of all bodies, rigid and deformable.
+    fn all_collision_geometries(&self) -> Vec<GeometryId> {
+        let rigid = self.bodies().map(|(body, _)| body);
+        let rigid = rigid.flat_map(|body| self.collision_geometries(body).iter().copied());
+        let deformable = self.deformable_bodies().iter();
+        rigid
+            .chain(deformable.map(|body| body.geometry_id()))
+            .collect()
+    }
+
     /// Returns the geometry of bodies that cannot move; none if there are no contact pairs.
     fn fixed_geometries(&self) -> BTreeSet<GeometryId> {
         let bodies = self.bodies().filter(|_| !self.contact_pairs.is_empty());
@@ -110,11 +135,12 @@ impl MultibodyPlant {
         ids.copied().collect()
     }
 
-    /// Sorts the pairs that have their own properties, of which the last ones act.
+    /// Sorts the pairs whose last addition has properties of its own.
     pub(super) fn index_pair_properties(&mut self) {
         let none = ContactPairProperties::default();
-        let own = self.contact_pairs.iter().copied();
-        self.pair_properties = own.filter(|(_, properties)| *properties != none).collect();
+        self.pair_properties = self.contact_pairs.iter().copied().collect();
+        self.pair_properties
+            .retain(|_, properties| *properties != none);
     }
 
     /// Returns the properties of a pair that has its own.

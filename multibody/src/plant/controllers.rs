@@ -10,7 +10,8 @@ use tarragon_framework::Scalar;
 const LEAST_GAIN: f64 = 1e-100;
 
 /// Returns the law of an actuator whose effort opposes the motion of its joint at a position, given
-/// its input and its desired state; `None` if its effort is explicit.
+/// its input and its desired state; `None` if its effort is explicit, which is that at the start of
+/// the step: with a negative stiffness or damping, or gains below [`LEAST_GAIN`].
 ///
 /// At a control where the gains vanish, the derivative of the effort is that of explicit efforts.
 pub(super) fn controller<T: Scalar>(

@@ -18,6 +18,8 @@ pub(super) struct ModelDocument<'a> {
     pub(super) directory: Option<&'a Path>,
     pub(super) xml: XmlText,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// Numbers of the constraints that are left out.
+    pub(super) lost_constraints: BTreeSet<usize>,
     /// Texts of the diagnostics.
     told: BTreeSet<String>,
     file: String,
@@ -76,6 +78,7 @@ impl<'a> ModelDocument<'a> {
             directory,
             xml: XmlText::new(),
             diagnostics: vec![],
+            lost_constraints: BTreeSet::new(),
             told: BTreeSet::new(),
             file,
         }

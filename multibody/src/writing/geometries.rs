@@ -111,6 +111,13 @@ impl<'a> ModelDocument<'a> {
         ids.iter().copied().filter_map(find).collect()
     }
 
+    /// Returns the name of a geometry to tell users.
+    pub(super) fn geometry_name(&self, id: GeometryId) -> String {
+        let inspector = self.scene.map(|scene| scene.model_inspector());
+        let name = inspector.and_then(|inspector| Some(inspector.name(id).ok()?.to_string()));
+        name.unwrap_or_else(|| id.to_string())
+    }
+
     /// Returns the appearance of a visual. Reports properties that have no element; the format has
     /// elements for the colours in `more`.
     pub(super) fn appearance(

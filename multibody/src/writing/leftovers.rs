@@ -2,7 +2,7 @@
 
 use super::document::ModelDocument;
 use super::subjects;
-use crate::model::JointIndex;
+use crate::model::{AffineControl, JointActuator, JointIndex};
 use nalgebra::{Isometry3, Vector3};
 
 /// Gravity of a plant to which nothing was set (m/s^2).
@@ -64,7 +64,7 @@ impl ModelDocument<'_> {
         let own_inertia = joints().filter(|j| j.armature() != 0.0).map(|j| j.name());
         let dry = joints().filter(|j| j.dry_friction() != 0.0);
         let dry = dry.map(|j| j.name());
-        let controlled = actuators().filter(|a| a.affine_control().is_some());
+        let controlled = actuators().filter(|a| has_own_control(a));
         let controlled = controlled.map(|a| a.name());
         let coupled = actuators().filter(|a| !a.coupled_joints().is_empty());
         let coupled = coupled.map(|a| a.name());
@@ -83,7 +83,8 @@ impl ModelDocument<'_> {
             }
         }
         for (number, constraint) in plant.constraints().iter().enumerate() {
-            if !plant.is_default_constraint_active(number).unwrap_or(true) {
+            let is_active = plant.is_default_constraint_active(number).unwrap_or(true);
+            if !is_active && !self.lost_constraints.contains(&number) {
                 let (what, names) = subjects::of_constraint(plant, constraint);
                 let names = names.join("', '");
                 self.warn(format!(
@@ -129,4 +130,17 @@ impl ModelDocument<'_> {
             .collect();
         self.leave_out("absence of gravity on model instance", &names);
     }
+}
+
+/// Returns true if the input of an actuator is anything but an effort with one limit.
+fn has_own_control(actuator: &JointActuator) -> bool {
+    let limit = actuator.effort_limit();
+    let motor = AffineControl::motor();
+    actuator.affine_control().is_some_and(|control| {
+        let force = AffineControl {
+            effort_range: motor.effort_range,
+            ..*control
+        };
+        force != motor || actuator.effort_range() != [-limit, limit]
+    })
 }

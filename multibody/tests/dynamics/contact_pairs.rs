@@ -10,8 +10,8 @@ fn coulomb(mu: f64) -> CoulombFriction {
 }
 
 /// Mean velocity along x of a deformable ball that has slid over ground for 20 ms from 1 m/s, with
-/// the friction of both geometries and of their pair.
-fn velocity_after_sliding(mu: f64, of_pair: Option<f64>) -> f64 {
+/// the friction of both geometries and those that are given to their pair, one after the other.
+fn velocity_after_sliding(mu: f64, of_pair: &[Option<f64>]) -> f64 {
     let mut plant = MultibodyPlant::new(2e-3).unwrap();
     let mut scene = SceneGraph::new();
     plant
@@ -41,9 +41,9 @@ fn velocity_after_sliding(mu: f64, of_pair: Option<f64>) -> f64 {
     let body = plant
         .register_deformable_body(&mut scene, ball, &config, 0.1)
         .unwrap();
-    if let Some(mu) = of_pair {
+    for mu in of_pair {
         let own = ContactPairProperties {
-            friction: Some(coulomb(mu)),
+            friction: mu.map(coulomb),
             ..ContactPairProperties::default()
         };
         let ball = plant.deformable_bodies()[0].geometry_id();
@@ -66,10 +66,13 @@ fn velocity_after_sliding(mu: f64, of_pair: Option<f64>) -> f64 {
 #[test]
 fn pairs_with_deformable_bodies_have_their_own_friction() {
     let (smooth, rough) = (
-        velocity_after_sliding(0.0, None),
-        velocity_after_sliding(0.5, None),
+        velocity_after_sliding(0.0, &[]),
+        velocity_after_sliding(0.5, &[]),
     );
     assert!(rough < smooth - 1e-4, "{rough} {smooth}");
-    assert_eq!(velocity_after_sliding(0.0, Some(0.5)), rough);
-    assert_eq!(velocity_after_sliding(0.5, Some(0.0)), smooth);
+    assert_eq!(velocity_after_sliding(0.0, &[Some(0.5)]), rough);
+    assert_eq!(velocity_after_sliding(0.5, &[Some(0.0)]), smooth);
+    // The last addition of a pair counts.
+    let reset = [Some(0.5), None];
+    assert_eq!(velocity_after_sliding(0.0, &reset), smooth);
 }

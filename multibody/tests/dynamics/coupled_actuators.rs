@@ -100,19 +100,31 @@ fn controls_wake_all_joints_of_an_actuator() {
     };
     let (diagram, plant) = coupled(Some(settings));
     let (awake, awake_plant) = coupled(None);
+    // The servo does not resist this drift, so that nothing but sleep stops it.
+    let drift = [1e-4, -1e-4 / RATIO];
     let run = |diagram: &Diagram<f64>, plant: &Block<MultibodyPlant>| {
+        let system = plant.system();
         let mut context = diagram.default_context();
         let port = plant.dynamics().unwrap().actuation();
         context.fix(port, vec![0.0]).unwrap();
+        let set = system.set_velocities(plant, &mut context, &drift);
+        set.unwrap();
         let mut sim = Simulator::new(diagram, context).unwrap();
         sim.advance_to(0.1).unwrap();
+        let before = system.velocities(plant, sim.context()).unwrap();
         sim.context_mut().fix(port, vec![0.3]).unwrap();
         sim.advance_to(0.1 + 3.0 * DT).unwrap();
-        plant.system().velocities(plant, sim.context()).unwrap()
+        [before, system.velocities(plant, sim.context()).unwrap()]
     };
-    let found = run(&diagram, &plant);
+    let [asleep, found] = run(&diagram, &plant);
+    assert_eq!(asleep, [0.0; 2]);
     assert!(found[0] > 0.1 && found[1] < -0.05, "{found:?}");
-    assert_eq!(found, run(&awake, &awake_plant));
+    let [before, expected] = run(&awake, &awake_plant);
+    for k in 0..2 {
+        assert!((before[k] - drift[k]).abs() < 1e-12, "{before:?}");
+        let error = expected[k] - drift[k] - found[k];
+        assert!(error.abs() < 1e-12, "{expected:?}, {found:?}");
+    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use super::{close, inertia, mechanism, numbers, sprung_mechanism};
 use nalgebra::{DVector, Matrix3, Vector3};
 use proptest::prelude::*;
-use tarragon_framework::SimulatorConfig;
 use tarragon_framework::autodiff::try_jacobian;
 use tarragon_framework::prelude::*;
+use tarragon_framework::{AutoDiff, SimulatorConfig};
 use tarragon_multibody::*;
 
 proptest! {
@@ -153,6 +153,47 @@ fn derivatives_of_accelerations_match_differences() {
         let scale = 1.0 + difference.amax() + value.amax();
         let error = (jacobian.column(i) - difference).amax();
         assert!(error < 1e-7 * scale, "argument {i}: {error:e} of {scale:e}");
+    }
+}
+
+/// Only within a range of free lengths, a tendon is without stiffness.
+#[test]
+fn tendons_at_rest_are_stiff() {
+    fn acceleration<T: Scalar>(plant: &MultibodyPlant, q: T) -> T {
+        let p = plant.calc_position_kinematics(&[q]).unwrap();
+        let k = plant.calc_velocity_kinematics(&p, &[T::zero()]).unwrap();
+        let forces = plant.calc_force_elements_contribution(&p, &k).unwrap();
+        plant.calc_forward_dynamics(&p, &k, &forces).unwrap()[0]
+    }
+    const Q: f64 = 0.25;
+    for (free_lengths, slope) in [([0.5; 2], -6.0), ([0.4, 0.6], 0.0), ([0.6, 0.7], -6.0)] {
+        let mut plant = MultibodyPlant::new(0.0).unwrap();
+        let unit = SpatialInertia::plausible(2.0, Vector3::zeros()).unwrap();
+        let body = plant
+            .add_rigid_body("b", ModelInstanceIndex::DEFAULT, unit)
+            .unwrap();
+        let rail = Joint::prismatic("j", BodyIndex::WORLD, body, Vector3::x()).unwrap();
+        let rail = plant.add_joint(rail).unwrap();
+        plant
+            .add_force_element(ForceElement::TendonSpring {
+                joints: vec![(rail, 2.0)],
+                free_lengths,
+                stiffness: 3.0,
+                damping: 0.0,
+            })
+            .unwrap();
+        plant.finalize().unwrap();
+        let difference = (acceleration(&plant, Q + 1e-3) - acceleration(&plant, Q - 1e-3)) / 2e-3;
+        let dual = acceleration(&plant, AutoDiff::variable(Q, 0)).eps[0];
+        let p = plant.calc_position_kinematics(&[Q]).unwrap();
+        let k = plant.calc_velocity_kinematics(&p, &[0.0]).unwrap();
+        let none = plant.zero_forces();
+        let analytic = plant
+            .calc_forward_dynamics_derivatives(&p, &k, &none)
+            .unwrap();
+        for found in [difference, dual, analytic.dvdot_dq[(0, 0)]] {
+            assert!((found - slope).abs() < 1e-9, "{free_lengths:?}: {found}");
+        }
     }
 }
 

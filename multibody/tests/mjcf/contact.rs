@@ -415,6 +415,34 @@ fn pairs_collide_whatever_the_filters_are() {
     assert_eq!(candidates(joined, pair), 1);
 }
 
+/// Geometry without masks collides with all but geoms that collide in pairs alone.
+#[test]
+fn geoms_that_collide_in_pairs_alone_touch_no_other_model() {
+    let pair = "<contact><pair geom1='ga' geom2='gb'/></contact>";
+    let alone = ball("a", "contype='0' conaffinity='0'");
+    let count = |others: &str| {
+        let world = format!("{alone}{}{others}", ball("b", ""));
+        let model = load_with(|p| {
+            p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+            let text = format!("<mujoco model='m'><worldbody>{world}</worldbody>{pair}</mujoco>");
+            p.add_models_from_string(&text, "xml")?;
+            p.set_mjcf_semantics(MjcfSemantics::Drake);
+            let text = ball("c", "");
+            let text = format!("<mujoco model='n'><worldbody>{text}</worldbody></mujoco>");
+            p.add_models_from_string(&text, "xml")
+        });
+        let scene = model.ok().scene;
+        scene.model_inspector().collision_candidates().len()
+    };
+    // The pair, and 'b' with the other model.
+    assert_eq!(count(""), 2);
+    // The masks of so many geoms are ignored; none of these moves.
+    let many: String = (1..300)
+        .map(|k| format!("<geom size='1' contype='{k}' conaffinity='1'/>"))
+        .collect();
+    assert_eq!(count(&many), 2 + 2 * 299);
+}
+
 #[test]
 fn what_contact_lacks_is_reported() {
     let geom = |attributes: &str| read(&ball("a", attributes), "");

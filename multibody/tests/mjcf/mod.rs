@@ -337,7 +337,10 @@ fn unsupported_and_invalid_joint_attributes_are_reported() {
             "damping='-1'",
             "damping must be finite and at least 0, got -1.0",
         ),
-        ("armature='-1'", "armature must be at least 0, got -1.0"),
+        (
+            "armature='-1'",
+            "armature must be finite and at least 0, got -1.0",
+        ),
         ("limited='yes'", "'true', 'false', 'auto'"),
         ("range='1'", "must have 2 numbers, got 1"),
     ] {

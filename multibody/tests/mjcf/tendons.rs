@@ -74,6 +74,18 @@ fn springs_rest_where_the_springs_of_joints_do() {
 }
 
 #[test]
+fn coefficients_of_a_joint_are_added() {
+    let twice = "<joint joint='j' coef='2'/><joint joint='k' coef='1'/><joint joint='j' coef='3'/>";
+    let m = read(&format!("<fixed stiffness='5'>{twice}</fixed>"), "");
+    m.says_nothing();
+    let [j, k] = joints(&m);
+    let [ForceElement::TendonSpring { joints, .. }] = m.plant.force_elements() else {
+        panic!("{:?}", m.plant.force_elements());
+    };
+    assert_eq!(*joints, [(j, 5.0), (k, 1.0)]);
+}
+
+#[test]
 fn actuators_of_tendons_drive_all_joints() {
     let m = read(
         &format!("<fixed name='f' range='-1 3'>{FIXED}</fixed>"),
@@ -113,6 +125,32 @@ fn ranges_of_joints_limit_the_actuators_of_their_tendons() {
     let control = *m.plant.actuators()[0].affine_control().unwrap();
     // The effort at the first joint is -2 times that at the second.
     assert_eq!(control.effort_range, [-6.0, 2.0]);
+}
+
+#[test]
+fn equalities_of_tendons_subtract_the_second() {
+    let m = read(
+        &format!(
+            "<fixed name='f'>{FIXED}</fixed><fixed name='g'><joint joint='j' coef='3'/></fixed>"
+        ),
+        "<equality><tendon tendon1='f' tendon2='g' polycoef='.5 2'/></equality>",
+    );
+    m.says_nothing();
+    let [Constraint::Tendon(tendon)] = m.plant.constraints() else {
+        panic!("{:?}", m.plant.constraints());
+    };
+    assert_eq!(tendon.joints, joints(&m));
+    assert_eq!(tendon.coefficients, [-4.0, -1.0]);
+    // In the file, j is at 30 degrees, and k at 0.
+    let length = 0.5 - 4.0 * std::f64::consts::FRAC_PI_6;
+    near([tendon.lower, tendon.upper], [length; 2]);
+}
+
+#[test]
+fn products_of_coefficients_must_be_finite() {
+    let huge = "<fixed name='f'><joint joint='j' coef='1e308'/></fixed>";
+    let actuator = "<actuator><general tendon='f' gear='1e10' gainprm='0'/></actuator>";
+    read(huge, actuator).refuses("gear, gain and bias must be finite, got inf");
 }
 
 #[test]
@@ -166,12 +204,24 @@ fn what_tendons_lack_is_reported_by_name() {
     read(&driven, "<actuator><motor name='m' tendon='x'/></actuator>")
         .warns(&["'m' is left out", "fixed 'tendon'"]);
     read(&driven, "<equality><tendon tendon1='x'/></equality>").warns(&["<tendon> is ignored"]);
+    let slack = "<fixed name='x'><joint joint='j' coef='0'/></fixed>";
+    read(slack, "<actuator><motor name='m' tendon='x'/></actuator>")
+        .warns(&["'m' is left out", "all coefficients of its tendon are 0"]);
+    read(
+        slack,
+        "<equality><tendon tendon1='x' tendon2='y'/></equality>",
+    )
+    .refuses("there is no tendon 'y'");
     for (tendon, why) in [
         ("<fixed><joint coef='1'/></fixed>", "no attribute 'joint'"),
         ("<fixed><joint joint='x' coef='1'/></fixed>", "'x'"),
         (
             "<fixed><joint joint='l' coef='1'/></fixed>",
             "must have one position, got 3",
+        ),
+        (
+            "<fixed limited='true' range='0 0'><joint joint='j' coef='1'/></fixed>",
+            "'range' of <fixed> must not be empty if 'limited' is true, got [0.0, 0.0]",
         ),
     ] {
         let e = read(tendon, "").error();

@@ -3,7 +3,8 @@
 use super::builder::MjcfBuilder;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::PdControllerGains;
+use crate::model::{JointIndex, PdControllerGains};
+use std::collections::BTreeMap;
 
 const NOT_A_JOINT: &str = "actuators drive joints only";
 pub(super) const NO_STATES: &str = "actuators have no states";
@@ -62,12 +63,15 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Warns about armatures that do not act exactly once: the plant knows reflected inertia as a
     /// property of motors only.
     fn check_armatures(&self) {
-        let motors = self.target.plant.actuators();
+        let mut num_motors: BTreeMap<JointIndex, usize> = BTreeMap::new();
+        for motor in self.target.plant.actuators() {
+            *num_motors.entry(motor.joint()).or_default() += 1;
+        }
         for (joint, (armature, node)) in &self.armatures {
             if *armature == 0.0 {
                 continue;
             }
-            match motors.iter().filter(|m| m.joint() == *joint).count() {
+            match num_motors.get(joint).copied().unwrap_or(0) {
                 0 => node.warning_grouped(
                     "armature",
                     "attribute 'armature' of <joint> is ignored: reflected inertia belongs to \

@@ -31,7 +31,7 @@ const IGNORED_IN_KEY_AS_IN_DRAKE: [(&str, &str); 2] =
 impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds a site, which is not a frame of the plant, as in Drake. A site without a name is
     /// skipped, because nothing can refer to it.
-    pub(super) fn add_site(&mut self, node: ElementRef<'_>, body: BodyIndex) -> Parsed<()> {
+    pub(super) fn add_site(&mut self, node: ElementRef<'d>, body: BodyIndex) -> Parsed<()> {
         let Some(name) = node.name() else {
             return Ok(());
         };
@@ -46,7 +46,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         };
         let site = FixedOffsetFrame::new(name, body, pose).with_model_instance(self.instance);
         let added = self.target.plant.add_site(site);
-        added.map_err(|e| node.error(e))
+        added.map_err(|e| node.error(e))?;
+        self.sites.insert(name, (body, pose));
+        Ok(())
     }
 
     pub(super) fn add_camera(&mut self, node: ElementRef<'_>, body: BodyIndex) -> Parsed<()> {

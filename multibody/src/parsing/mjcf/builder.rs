@@ -52,6 +52,9 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) document: &'d GlobalSections,
     pub(super) target: &'t mut ParseTarget<'p>,
     pub(super) instance: ModelInstanceIndex,
+    /// First body and first joint of the document.
+    pub(super) first_body: BodyIndex,
+    pub(super) first_joint: JointIndex,
     /// Poses in the world of the file's bodies, as given by the file.
     pub(super) poses: BTreeMap<BodyIndex, Isometry3<f64>>,
     pub(super) bodies: BTreeMap<&'d str, BodyIndex>,
@@ -74,6 +77,10 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     /// Actuators in the order of the file.
     pub(super) actuators: Vec<ActuatorInput>,
     pub(super) tendons: BTreeMap<&'d str, FixedTendon>,
+    /// Names of all tendons.
+    pub(super) tendon_names: BTreeSet<&'d str>,
+    /// Body of each site, and the pose of the site in it.
+    pub(super) sites: BTreeMap<&'d str, (BodyIndex, Isometry3<f64>)>,
     /// Blocks of `qpos`, in order.
     pub(super) coordinates: Vec<QposBlock>,
     pub(super) num_cameras: usize,

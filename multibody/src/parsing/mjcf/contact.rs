@@ -102,17 +102,19 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn set_masks(&mut self, root: ElementRef<'_>) -> crate::Result<()> {
         let masks = self.collision_masks.iter().map(|(_, masks)| *masks);
         let different: BTreeSet<[u32; 2]> = masks.collect();
-        if different.len() > MOST_MASKS {
+        let are_many = different.len() > MOST_MASKS;
+        if are_many {
             root.warning(format!(
                 "'contype' and 'conaffinity' of <geom> are ignored: there must be at most \
                  {MOST_MASKS} different pairs of them, got {}",
                 different.len()
             ));
-            return Ok(());
         }
         let plant = &mut self.target.plant;
-        let mut masks = self.collision_masks.iter();
-        masks.try_for_each(|(id, [contype, conaffinity])| {
+        // Geoms that collide in pairs alone need one filter.
+        let masks = self.collision_masks.iter();
+        let mut kept = masks.filter(|(_, masks)| !are_many || *masks == [0; 2]);
+        kept.try_for_each(|(id, [contype, conaffinity])| {
             plant.set_collision_masks(*id, *contype, *conaffinity)
         })
     }

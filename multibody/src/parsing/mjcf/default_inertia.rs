@@ -1,6 +1,8 @@
 //! Inertia of joints in the configuration of the file.
 
 use super::builder::MjcfBuilder;
+use super::own_plant::joint_after;
+use crate::dynamics::{Inertias, mass_matrix_diagonal};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::JointIndex;
 use crate::plant::MultibodyPlant;
@@ -11,9 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Largest number of velocities for which a mass matrix is made.
 const MOST_DENSE: usize = 600;
 
-/// A plant at rest in its default configuration, which answers by recursions over its bodies.
+/// The bodies of a document at rest in their default configuration, with answers by recursions over
+/// them.
 pub(super) struct DefaultInertia {
     plant: MultibodyPlant,
+    /// First joint of the document in the plant to which it is added.
+    first_joint: JointIndex,
+    /// Diagonal of the mass matrix.
+    diagonal: Vec<f64>,
     positions: PositionKinematics<f64>,
     at_rest: VelocityKinematics<f64>,
     mass_matrix: OnceCell<DMatrix<f64>>,
@@ -32,19 +39,14 @@ impl DefaultInertia {
     /// Returns the inertia along a joint with one degree of freedom while all others are at rest
     /// (kg m^2 or kg).
     pub(super) fn along(&self, joint: JointIndex) -> Option<f64> {
-        let v = self.plant.velocity_start(joint).ok()?;
-        let mut vdot = vec![0.0; self.plant.num_velocities()];
-        *vdot.get_mut(v)? = 1.0;
-        let (positions, at_rest) = (&self.positions, &self.at_rest);
-        let tau = self.plant.calc_inverse_dynamics(positions, at_rest, &vdot);
-        tau.ok()?.get(v).copied()
+        self.diagonal.get(self.velocity(joint)?).copied()
     }
 
     /// Returns the inertia along a joint with one degree of freedom while all others are free to
     /// move (kg m^2 or kg); `None` if some motion of its tree has no inertia, or if one of another
     /// tree has none and the plant is large.
     pub(super) fn while_others_move(&self, joint: JointIndex) -> Option<f64> {
-        let v = self.plant.velocity_start(joint).ok()?;
+        let v = self.velocity(joint)?;
         let mut forces = self.plant.zero_forces();
         *forces.generalized_forces_mut().get_mut(v)? = 1.0;
         let (positions, at_rest) = (&self.positions, &self.at_rest);
@@ -56,6 +58,12 @@ impl DefaultInertia {
             // The articulated-body algorithm ends at the first motion without inertia.
             Err(_) => self.in_own_block(v),
         }
+    }
+
+    /// Returns the place of the velocity of a joint of the document.
+    fn velocity(&self, joint: JointIndex) -> Option<usize> {
+        let joint = joint_after(joint, self.first_joint);
+        self.plant.velocity_start(joint).ok()
     }
 
     fn in_own_block(&self, v: usize) -> Option<f64> {
@@ -101,14 +109,18 @@ fn coupled_with(mass_matrix: &DMatrix<f64>, v: usize) -> Vec<usize> {
 }
 
 impl MjcfBuilder<'_, '_, '_> {
-    /// Prepares the inertia of the joints that have been added.
+    /// Prepares the inertia of the joints of the document.
     pub(super) fn default_inertia(&self) -> crate::Result<DefaultInertia> {
-        let mut plant = self.target.plant.clone();
-        plant.finalize()?;
+        let plant = self.own_plant()?;
         let positions = plant.calc_position_kinematics(&plant.default_positions())?;
         let v = vec![0.0; plant.num_velocities()];
         let at_rest = plant.calc_velocity_kinematics(&positions, &v)?;
+        let topology = plant.finalized("default_inertia")?;
+        let nodes = 0..topology.tree.nodes.len();
+        let inertias = Inertias::of_model();
         Ok(DefaultInertia {
+            diagonal: mass_matrix_diagonal(&topology.tree, nodes, &inertias, &positions),
+            first_joint: self.first_joint,
             plant,
             positions,
             at_rest,

@@ -1,6 +1,6 @@
 //! Default classes.
 
-use super::tree::{Attribute, ElementRef, overlay};
+use super::tree::{Attribute, ElementRef, FilePosition, overlay};
 use crate::parsing::mjcf_semantics::MjcfSemantics;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,21 +25,25 @@ const INHERITED: [&str; 9] = [
     "camera", "equality", "geom", "joint", "material", "mesh", "pair", "site", "tendon",
 ];
 
-/// Replaces gain and bias by those of a muscle: in MuJoCo, a class with a `muscle` passes them to
-/// all actuators, of which servos keep what they do not set themselves.
-fn set_muscle_parameters(attributes: &mut Vec<Attribute>) {
-    let Some(place) = attributes.first().map(|a| a.place) else {
-        return;
-    };
+/// Attributes with the kinds of gain, bias and activation.
+const KINDS: [&str; 3] = ["gaintype", "biastype", "dyntype"];
+
+/// Replaces gain, bias and activation by those of a muscle: in MuJoCo, a class with a `muscle`
+/// passes them to all actuators, of which servos keep what they do not set themselves.
+fn set_muscle_parameters(attributes: &mut Vec<Attribute>, place: FilePosition) {
     let given = |name: &str, default: &str| {
         let own = attributes.iter().find(|a| a.name == name);
         own.map_or(default.to_owned(), |a| a.value.clone())
     };
     let value = format!("{} {}", given("range", "0.75 1.05"), given("force", "-1"));
     attributes.retain(|a| !matches!(&*a.name, "gainprm" | "biasprm"));
-    attributes.extend(["gainprm", "biasprm"].map(|name| Attribute {
+    let numbers = ["gainprm", "biasprm"].map(|name| (name, value.clone()));
+    let kinds = KINDS.map(|name| (name, "muscle".into()));
+    attributes.retain(|a| !KINDS.contains(&&*a.name));
+    let all = numbers.into_iter().chain(kinds);
+    attributes.extend(all.map(|(name, value)| Attribute {
         name: name.into(),
-        value: value.clone(),
+        value,
         place,
     }));
 }
@@ -133,8 +137,14 @@ impl DefaultClasses {
             if inherits {
                 complete_numbers(&mut attributes, base);
             }
-            if inherits && element.tag() == "muscle" {
-                set_muscle_parameters(&mut attributes);
+            match element.tag() {
+                "muscle" if inherits => set_muscle_parameters(&mut attributes, element.place()),
+                "general" | "position" => {}
+                // They have kinds of their own.
+                tag if inherits && ACTUATORS.contains(&tag) => {
+                    attributes.retain(|a| !KINDS.contains(&&*a.name));
+                }
+                _ => {}
             }
             let attributes = attributes.into();
             let key = self.key(element.tag()).to_owned();

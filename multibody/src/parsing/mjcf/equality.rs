@@ -8,10 +8,11 @@ use super::tendons::tendon_constraint;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{
-    BallConstraint, BodyIndex, Constraint, EqualityKind, ModelEquality, TendonConstraint,
-    WeldConstraint,
+    BallConstraint, BodyIndex, Constraint, EqualityKind, JointIndex, ModelEquality,
+    TendonConstraint, WeldConstraint,
 };
 use nalgebra::{Isometry3, Vector3};
+use std::collections::BTreeMap;
 use tarragon_framework::math;
 
 /// The body of a site, and the pose of the site in it.
@@ -23,6 +24,7 @@ const RIGID: &str = "constraints of the plant are as stiff as its time step allo
 const IGNORED_IN_CONNECT: [(&str, &str); 2] = [("solimp", RIGID), ("solref", RIGID)];
 const IGNORED_IN_WELD: [(&str, &str); 3] =
     [("solimp", RIGID), ("solref", RIGID), ("torquescale", RIGID)];
+const AS_IN_DRAKE: &str = "";
 const ALWAYS_ON: [(&str, &str); 1] =
     [("active", "constraints are on until a context disables them")];
 
@@ -84,9 +86,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         added.map_err(|e| node.error(e))
     }
 
-    fn keep(&mut self, node: ElementRef<'_>, kind: EqualityKind) -> Parsed<()> {
+    /// Keeps an equality that does not act; `why` is the reason.
+    fn keep(&mut self, node: ElementRef<'_>, kind: EqualityKind, why: &str) -> Parsed<()> {
         node.warning(format!(
-            "<{}> is not a constraint of the plant; it is kept in \
+            "<{}> is not a constraint of the plant{why}; it is kept in \
              `MultibodyPlant::model_equalities`",
             node.tag()
         ));
@@ -123,12 +126,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             body_b,
             x_bq: Default::default(),
         };
-        self.keep(node, EqualityKind::Weld(weld))
+        self.keep(node, EqualityKind::Weld(weld), AS_IN_DRAKE)
     }
 
     fn keep_joint(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let kind = self.read_joint_equality(node)?;
-        self.keep(node, kind)
+        self.keep(node, kind, AS_IN_DRAKE)
     }
 
     /// Reads an equality of one joint or two.
@@ -163,7 +166,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                     joint1: Some(_),
                     coefficients: [.., c2, c3, c4],
                     ..
-                } if [c2, c3, c4] != [0.0; 3] => return self.keep(node, kind),
+                } if [c2, c3, c4] != [0.0; 3] => {
+                    let why = ", because its polynomial is not linear";
+                    return self.keep(node, kind, why);
+                }
                 kind => self.joint_constraint(node, kind)?,
             },
         };
@@ -194,31 +200,24 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         at: &str,
         name: &str,
     ) -> Parsed<PlacedSite> {
-        let mut sites = self.target.plant.sites().iter();
-        let site = sites
-            .find(|s| s.name() == name && s.model_instance() == self.instance)
-            .ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))?;
-        Ok((site.body(), *site.pose_in_body()))
+        let site = self.sites.get(name).copied();
+        site.ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))
     }
 
     /// Reads an equality of one fixed tendon or two; `None` unless it is linear.
     fn read_tendon_equality(&self, node: ElementRef<'_>) -> Parsed<Option<Constraint>> {
-        let tendon = |at: &str| {
-            let name = node.own_text(at);
-            let found = name.map(|name| {
-                let found = self.tendons.get(name);
-                found.ok_or_else(|| {
-                    node.ignored("it must be between fixed tendons");
-                })
-            });
-            found.transpose()
-        };
-        if node.own_text("tendon1").is_none() {
+        let Some(name1) = node.own_text("tendon1") else {
             return Err(node.error("<tendon> of <equality> has no attribute 'tendon1'"));
-        }
-        let (Ok(Some(first)), Ok(second)) = (tendon("tendon1"), tendon("tendon2")) else {
+        };
+        let first = self.fixed_tendon(node, "tendon1", name1)?;
+        let second = node.own_text("tendon2");
+        let second = second.map(|name| self.fixed_tendon(node, "tendon2", name));
+        let second = second.transpose()?;
+        let (Some(first), None | Some(Some(_))) = (first, second) else {
+            node.ignored("it must be between fixed tendons");
             return Ok(None);
         };
+        let second = second.flatten();
         let [constant, ratio, curved @ ..] = read_polycoef(node)?;
         if second.is_some() && curved != [0.0; 3] {
             node.ignored("the polynomial must be linear");
@@ -227,9 +226,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let mut joints = first.joints.clone();
         let mut length = self.default_length(first) + constant;
         if let Some(second) = second {
+            let places = joints.iter().enumerate().map(|(k, (joint, _))| (*joint, k));
+            let places: BTreeMap<JointIndex, usize> = places.collect();
             for (joint, coefficient) in &second.joints {
                 let term = -ratio * coefficient;
-                match joints.iter_mut().find(|(known, _)| known == joint) {
+                match places.get(joint).and_then(|k| joints.get_mut(*k)) {
                     Some((_, sum)) => *sum += term,
                     None => joints.push((*joint, term)),
                 }

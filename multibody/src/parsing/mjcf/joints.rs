@@ -1,7 +1,7 @@
 //! `<joint>` and `<freejoint>`: joints between a body and its parent.
 
 use super::builder::{MjcfBuilder, QposBlock};
-use super::springs::with_passive_forces;
+use super::springs::with_dry_friction;
 use super::tree::ElementRef;
 use crate::document::xml::{Parsed, Reported};
 use crate::model::{BodyIndex, Joint, JointIndex};
@@ -244,13 +244,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
         }
         let armature = node.number("armature")?.unwrap_or(0.0);
-        if armature < 0.0 {
-            let message =
-                format!("joint '{name}': the armature must be at least 0, got {armature:?}");
-            return Err(node.error_at("armature", message));
-        }
+        let with_armature = joint.clone().with_armature(armature);
+        let with_armature = with_armature.map_err(|e| node.error_at("armature", e))?;
         if !as_drake {
-            joint = with_passive_forces(node, joint, armature)?;
+            joint = with_dry_friction(node, with_armature)?;
         }
         let index = self.target.plant.add_joint(joint);
         let index = index.map_err(|e| node.error(e))?;
@@ -304,5 +301,30 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
             _ => Ok(given),
         }
+    }
+
+    /// Same as [`Self::limits`] for ranges that MuJoCo ignores if they are empty, unless the switch
+    /// is `true`.
+    pub(super) fn nonempty_limits(
+        &self,
+        node: ElementRef<'_>,
+        switch: &str,
+        range: &str,
+    ) -> Parsed<Option<[f64; 2]>> {
+        let given = self.limits(node, switch, range)?;
+        let Some(empty) = given.filter(|[lower, upper]| lower >= upper) else {
+            return Ok(given);
+        };
+        if node.text(switch).is_none_or(|on| on.trim() != "true") {
+            return Ok(None);
+        }
+        let got = match node.text(range) {
+            Some(_) => format!("{empty:?}"),
+            None => "none".into(),
+        };
+        let tag = node.tag();
+        let message =
+            format!("'{range}' of <{tag}> must not be empty if '{switch}' is true, got {got}");
+        Err(node.error_at(range, message))
     }
 }

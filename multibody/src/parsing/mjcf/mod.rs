@@ -50,6 +50,7 @@
 //! and `joint` equalities act where a file is read as by MuJoCo, and are kept otherwise
 //! (`model_equalities`); so are joints that follow a polynomial of degree above one.
 
+mod actuator_force;
 mod actuators;
 mod annotations;
 mod assets;
@@ -72,6 +73,7 @@ mod mesh_asset;
 mod mesh_inertia;
 mod meshes;
 mod msh;
+mod own_plant;
 mod sections;
 mod semantics;
 mod shell;
@@ -85,7 +87,7 @@ use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::Diagnostic;
 use crate::document::input::ModelInput;
 use crate::document::xml::Parsed;
-use crate::model::{BodyIndex, ModelInstanceIndex};
+use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
 use assets::{AssetContext, Assets};
 use builder::MjcfBuilder;
 use compiler::CompilerOptions;
@@ -184,10 +186,15 @@ fn add_model(
         assets,
         paired_geoms: contact::paired_geoms(root),
     };
+    let first_body = BodyIndex::new(target.plant.num_bodies());
+    let first_joint = JointIndex::new(target.plant.num_joints());
     let mut builder = MjcfBuilder {
         document: &document,
         target,
         instance,
+        first_body,
+        first_joint,
+        sites: BTreeMap::new(),
         poses: BTreeMap::new(),
         bodies: BTreeMap::new(),
         names: body_names(root),
@@ -200,14 +207,14 @@ fn add_model(
         effort_ranges: BTreeMap::new(),
         actuators: vec![],
         tendons: BTreeMap::new(),
+        tendon_names: BTreeSet::new(),
         coordinates: vec![],
         num_cameras: 0,
     };
-    let first = BodyIndex::new(builder.target.plant.num_bodies());
     for world in root.children_named("worldbody") {
         builder.add_worldbody(world);
     }
-    builder.set_total_mass(first);
+    builder.set_total_mass(first_body);
     builder.add_spring_dampers();
     match semantics {
         MjcfSemantics::Drake => builder.add_actuators(root),

@@ -7,14 +7,8 @@ use crate::model::{ForceElement, Joint, JointIndex, JointKind};
 
 const NO_SPRINGS: &str = "ball joints have no springs";
 
-/// Returns the joint with the armature and the dry friction of its element.
-pub(super) fn with_passive_forces(
-    node: ElementRef<'_>,
-    joint: Joint,
-    armature: f64,
-) -> Parsed<Joint> {
-    let joint = joint.with_armature(armature);
-    let joint = joint.map_err(|e| node.error_at("armature", e))?;
+/// Returns the joint with the dry friction of its element.
+pub(super) fn with_dry_friction(node: ElementRef<'_>, joint: Joint) -> Parsed<Joint> {
     let friction = node.number("frictionloss")?.unwrap_or(0.0);
     let joint = joint.with_dry_friction(friction);
     joint.map_err(|e| node.error_at("frictionloss", e))
@@ -29,7 +23,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         joint: JointIndex,
         scale: impl Fn(f64) -> f64,
     ) -> Parsed<()> {
-        if let Some(range) = self.limits(node, "actuatorfrclimited", "actuatorfrcrange")? {
+        if let Some(range) = self.nonempty_limits(node, "actuatorfrclimited", "actuatorfrcrange")? {
             self.effort_ranges.insert(joint, (range, node));
         }
         let stiffness = node.number("stiffness")?.unwrap_or(0.0);

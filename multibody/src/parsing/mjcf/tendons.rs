@@ -6,6 +6,7 @@ use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, ForceElement, JointIndex, TendonConstraint};
 use nalgebra::{Isometry3, Point3};
+use std::collections::BTreeMap;
 
 const OWN_LIMITS: &str = "tendon limits of the plant are as stiff as its time step allows";
 const NO_FRICTION: &str = "tendons have no dry friction";
@@ -47,6 +48,7 @@ impl TendonForce {
             free_lengths,
         })
     }
+
     fn acts(&self) -> bool {
         self.stiffness != 0.0 || self.damping != 0.0
     }
@@ -59,6 +61,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let mut poses = None;
         for node in root.children_named("tendon").flat_map(|t| t.children()) {
             let node = self.document.defaults.apply(node, None);
+            self.tendon_names.extend(node.name());
             // Errors were reported.
             let _ = match node.tag() {
                 "fixed" => self.add_fixed_tendon(node),
@@ -74,13 +77,15 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn add_fixed_tendon(&mut self, node: ElementRef<'d>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
         let mut joints: Vec<(JointIndex, f64)> = vec![];
+        let mut places: BTreeMap<JointIndex, usize> = BTreeMap::new();
         for part in node.children_named("joint") {
             let Some(name) = part.own_text("joint") else {
                 return Err(part.error("<joint> of <fixed> has no attribute 'joint'"));
             };
             let joint = self.joint(part, "joint", name)?;
             let coefficient = part.number("coef")?.unwrap_or(0.0);
-            match joints.iter_mut().find(|(known, _)| *known == joint) {
+            let place = *places.entry(joint).or_insert(joints.len());
+            match joints.get_mut(place) {
                 Some((_, sum)) => *sum += coefficient,
                 None => joints.push((joint, coefficient)),
             }
@@ -89,14 +94,26 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let all: Vec<JointIndex> = joints.iter().map(|(joint, _)| *joint).collect();
         let single = self.target.plant.check_single("fixed tendon", &all);
         single.map_err(|e| node.error(e))?;
-        let range = self.limits(node, "limited", "range")?;
-        let range = range.filter(|[lower, upper]| lower < upper);
+        let range = self.nonempty_limits(node, "limited", "range")?;
         let tendon = FixedTendon { joints, range };
         self.act_on_fixed_tendon(node, &tendon)?;
         if let Some(name) = node.name() {
             self.tendons.insert(name, tendon);
         }
         Ok(())
+    }
+
+    /// Returns the fixed tendon that an attribute names; `None` if it is a spatial one.
+    pub(super) fn fixed_tendon(
+        &self,
+        node: ElementRef<'_>,
+        at: &str,
+        name: &str,
+    ) -> Parsed<Option<&FixedTendon>> {
+        if !self.tendon_names.contains(name) {
+            return Err(node.error_at(at, format!("there is no tendon '{name}'")));
+        }
+        Ok(self.tendons.get(name))
     }
 
     fn act_on_fixed_tendon(&mut self, node: ElementRef<'_>, tendon: &FixedTendon) -> Parsed<()> {
@@ -139,19 +156,19 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         tendon.joints.iter().filter_map(of).sum()
     }
 
-    /// Returns the poses of all bodies where the springs of joints are at rest, whether there are
-    /// any or not.
+    /// Returns the poses of the bodies of the document where the springs of joints are at rest,
+    /// whether there are any or not.
     fn spring_poses(&self) -> crate::Result<Vec<Isometry3<f64>>> {
-        let mut plant = self.target.plant.clone();
-        plant.finalize()?;
-        let mut q = plant.default_positions();
+        let model = self.own_plant()?;
+        let mut q = model.default_positions();
         for (joint, rest) in &self.spring_positions {
-            if plant.check_single("spring", &[*joint]).is_ok() {
-                q[plant.position_start(*joint)?] = *rest;
+            let joint = self.own_joint(*joint);
+            if model.check_single("spring", &[joint]).is_ok() {
+                q[model.position_start(joint)?] = *rest;
             }
         }
         let mut poses = vec![];
-        plant.calc_body_poses(&q, &mut poses)?;
+        model.calc_body_poses(&q, &mut poses)?;
         Ok(poses)
     }
 
@@ -160,7 +177,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn add_spatial_tendon(
         &mut self,
         node: ElementRef<'_>,
-        poses: &mut Option<Vec<Isometry3<f64>>>,
+        poses: &mut Option<crate::Result<Vec<Isometry3<f64>>>>,
     ) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
         let force = TendonForce::read(node)?;
@@ -190,12 +207,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             self.site_frame(a, "site", site_a)?,
             self.site_frame(b, "site", site_b)?,
         );
-        let poses = match poses {
-            Some(known) => known,
-            None => poses.insert(self.spring_poses().map_err(|e| node.error(e))?),
-        };
+        let poses = poses.get_or_insert_with(|| self.spring_poses());
+        let poses = poses.as_ref().map_err(|e| node.error(e))?;
         let at = |body: BodyIndex, x: &Isometry3<f64>| {
-            poses[body.index()] * Point3::from(x.translation.vector)
+            poses[self.own_body(body).index()] * Point3::from(x.translation.vector)
         };
         let length = (at(body_b, &x_bq) - at(body_a, &x_ap)).norm();
         let [shortest, longest] = force.free_lengths.unwrap_or([length; 2]);

@@ -187,6 +187,9 @@ impl<'a> ElementRef<'a> {
     pub(super) fn document(&self) -> usize {
         self.element().document
     }
+    pub(super) fn place(&self) -> FilePosition {
+        self.element().place
+    }
     /// Returns the frames around the element within its body.
     pub(super) fn frame(&self) -> Option<&'a ExpandedFrame> {
         self.element().frame.as_deref()

@@ -90,37 +90,40 @@ impl<'a, 't> IncludeExpander<'a, 't> {
             return Err(self.report.error(&include, message));
         }
         let format = ModelFormat::of_file(&path).map_err(|e| self.report.error(&include, e))?;
+        if self.open.contains(&canonical(&path)) {
+            let message = format!("'{uri}' includes itself");
+            return Err(self.report.error(&include, message));
+        }
         let source = match format {
             ModelFormat::Sdf | ModelFormat::Xacro => Some(self.source(&path, format, &include)?),
             _ => None,
         };
-        let format = source.as_ref().map_or(format, |source| source.format);
-        match format {
-            ModelFormat::Sdf => {
+        let source = match source {
+            Some(source) if source.format == ModelFormat::Sdf => {
                 let model = self.model(&path, &uri, &include, source)?;
-                Ok(match merged {
+                return Ok(match merged {
                     true => merge::merged(model, parent, self.report),
                     false => vec![model],
-                })
-            }
-            format if format.can_be_included() => {
-                if include.flag("static", false) {
-                    let message = format!("'{uri}': only SDFormat models can be made static here");
-                    return Err(self.report.error(&include, message));
-                }
-                include.interface = Some(self.interfaces.len());
-                self.interfaces.push(InterfaceFile {
-                    path,
-                    format,
-                    source,
                 });
-                Ok(vec![include])
             }
-            _ => {
-                let message = format!("'{uri}': models of this format cannot be included");
-                Err(self.report.error(&include, message))
-            }
+            source => source,
+        };
+        let format = source.as_ref().map_or(format, |source| source.format);
+        if !format.can_be_included() {
+            let message = format!("'{uri}': models of this format cannot be included");
+            return Err(self.report.error(&include, message));
         }
+        if include.flag("static", false) {
+            let message = format!("'{uri}': only SDFormat models can be made static here");
+            return Err(self.report.error(&include, message));
+        }
+        include.interface = Some(self.interfaces.len());
+        self.interfaces.push(InterfaceFile {
+            path,
+            format,
+            source,
+        });
+        Ok(vec![include])
     }
 
     /// Resolves a URI to a file; a directory stands for the file that its `model.config` names.
@@ -172,14 +175,8 @@ impl<'a, 't> IncludeExpander<'a, 't> {
         path: &Path,
         uri: &str,
         include: &Element,
-        content: Option<ModelSource>,
+        content: ModelSource,
     ) -> Parsed<Element> {
-        let key = canonical(path);
-        if self.open.contains(&key) {
-            let message = format!("'{uri}' includes itself");
-            return Err(self.report.error(include, message));
-        }
-        let content = content.ok_or(Reported)?;
         let source = SourceFile {
             name: path.display().to_string(),
             directory: path.parent().map(Path::to_path_buf),
@@ -190,7 +187,7 @@ impl<'a, 't> IncludeExpander<'a, 't> {
             content.origins.as_ref(),
             self.report,
         )?;
-        self.open.push(key);
+        self.open.push(canonical(path));
         self.expand(&mut root);
         self.open.pop();
         let model = root.children.iter().position(|c| c.tag == "model");

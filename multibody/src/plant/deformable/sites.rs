@@ -4,7 +4,7 @@ use crate::discrete::{ContactSide, DeformableLaw, DeformableSite};
 use crate::error::{Error, Result};
 use crate::kinematics::PositionKinematics;
 use crate::model::DeformableBodyIndex;
-use crate::plant::combined_material::{CombinedMaterial, frame_along};
+use crate::plant::combined_material::{MaterialPair, frame_along};
 use crate::plant::contact_materials::ContactMaterials;
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::MultibodyPlant;
@@ -103,6 +103,7 @@ impl SiteFrame<'_> {
             materials.get(plant, inspector, id_a)?,
             materials.get(plant, inspector, id_b)?,
         ];
+        let pair = MaterialPair::new(plant, ids, materials);
         for f in 0..surface.num_faces() {
             let area = surface.area(f);
             let normal = surface.normal(f);
@@ -124,7 +125,7 @@ impl SiteFrame<'_> {
                     (area * rise, Start::Force(area * pressure))
                 }
             };
-            let combined = CombinedMaterial::new(plant, ids, materials, Some([own, stiffness_b]));
+            let combined = pair.combined(Some([own, stiffness_b]));
             let parameters = combined.parameters(|stiffness| match start {
                 Start::Depth(depth) => depth,
                 // Both bodies are compressed.

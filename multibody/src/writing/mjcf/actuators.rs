@@ -33,10 +33,8 @@ impl ActuatorElement {
 impl MjcfWriter<'_> {
     /// Returns the inertia of a joint's own and of its actuators.
     pub(super) fn armature(&self, index: JointIndex) -> f64 {
-        let plant = self.document.plant;
-        let motors = plant.actuators().iter().filter(|a| a.joint() == index);
-        let reflected: f64 = motors.map(JointActuator::calc_reflected_inertia).sum();
-        plant.joint_at(index).armature() + reflected
+        let reflected = self.tables.reflected.get(&index).copied();
+        self.document.plant.joint_at(index).armature() + reflected.unwrap_or(0.0)
     }
 
     pub(super) fn write_actuators(&mut self) {

@@ -2,9 +2,7 @@
 
 use super::tables::PositionBlock;
 use super::{MjcfWriter, pose_attributes, reference};
-use crate::model::{
-    BodyIndex, ForceElement, FrameIndex, Joint, JointIndex, JointKind, ModelCamera,
-};
+use crate::model::{BodyIndex, Joint, JointIndex, JointKind, ModelCamera};
 use crate::spatial::SpatialInertia;
 use crate::writing::document::TakenNames;
 use crate::writing::limits::limits_of;
@@ -132,6 +130,8 @@ impl MjcfWriter<'_> {
             };
             let chain = self.chain_from(body);
             let leaf = chain[chain.len() - 1];
+            self.merged.extend(&chain[..chain.len() - 1]);
+            self.report_massless(leaf);
             steps.push(Step::Leave);
             if self.write_body(&chain, taken) {
                 steps.push(Step::Leave);
@@ -180,16 +180,14 @@ impl MjcfWriter<'_> {
         let plant = self.document.plant;
         let joint = joint_of(plant, self.inboard[body.index()]);
         let turned = joint.is_none_or(|(_, joint)| place(joint, body).behind.is_some());
-        let of_camera = |f: FrameIndex| plant.frame_at(f).body();
         !turned
             && self.has_named_joint(body)
             && *plant.body_at(body).spatial_inertia() == SpatialInertia::zero()
             && [true, false].map(|v| self.document.geometries(body, v).is_empty()) == [true; 2]
             && !self.has_site(body)
-            && !plant
-                .model_cameras()
-                .iter()
-                .any(|c| of_camera(c.frame) == body)
+            && !self.tables.cameras.contains_key(&body)
+            // MuJoCo knows no names of bodies that are no elements.
+            && !self.tables.constrained.contains(&body)
     }
 
     /// Writes a body with the joints of a chain, but for the bodies inside it. Returns true if
@@ -219,8 +217,8 @@ impl MjcfWriter<'_> {
                 && joint.parent_body() != BodyIndex::WORLD
                 && joint.child_body() != BodyIndex::WORLD
             {
-                self.excluded
-                    .push((joint.parent_body(), joint.child_body()));
+                let (a, b) = (joint.parent_body(), joint.child_body());
+                self.excluded.insert((a.min(b), a.max(b)));
             }
             outer
         });
@@ -252,6 +250,30 @@ impl MjcfWriter<'_> {
         }
         self.write_content(body);
         behind.is_some()
+    }
+
+    /// Reports a body that moves without mass, its own or that of bodies that are welded to it.
+    fn report_massless(&mut self, body: BodyIndex) {
+        let plant = self.document.plant;
+        let is_weld = |body: BodyIndex| {
+            let joint = joint_of(plant, self.inboard[body.index()]);
+            joint.is_some_and(|(_, joint)| matches!(joint.kind(), JointKind::Weld { .. }))
+        };
+        if is_weld(body) {
+            return;
+        }
+        let mut open = vec![body];
+        while let Some(next) = open.pop() {
+            if plant.body_at(next).spatial_inertia().mass() > 0.0 {
+                return;
+            }
+            let inside = self.inside[next.index()].iter().copied();
+            open.extend(inside.filter(|body| is_weld(*body)));
+        }
+        let name = &self.bodies[body.index()];
+        self.document.warn(format!(
+            "body '{name}': MuJoCo refuses it, because a body that moves must have mass"
+        ));
     }
 
     fn write_inertial(&mut self, name: &str, inertia: &SpatialInertia) {
@@ -347,21 +369,7 @@ impl MjcfWriter<'_> {
 
     /// Returns stiffness and rest position of the first spring on a joint.
     fn spring_of(&mut self, index: JointIndex) -> Option<[f64; 2]> {
-        let elements = self.document.plant.force_elements().iter().enumerate();
-        let mut springs = elements.filter_map(|(number, element)| match *element {
-            ForceElement::RevoluteSpring {
-                joint,
-                nominal_angle: rest,
-                stiffness,
-            }
-            | ForceElement::PrismaticSpring {
-                joint,
-                nominal_position: rest,
-                stiffness,
-            } if joint == index && stiffness != 0.0 => Some((number, [stiffness, rest])),
-            _ => None,
-        });
-        let (number, spring) = springs.next()?;
+        let (number, spring) = *self.tables.springs.get(&index)?;
         self.written_elements.insert(number);
         Some(spring)
     }
@@ -378,13 +386,10 @@ impl MjcfWriter<'_> {
 
     /// Writes geoms, sites and cameras.
     fn write_content(&mut self, body: BodyIndex) {
-        let plant = self.document.plant;
         self.write_geoms(body);
         self.write_sites(body);
-        for camera in plant.model_cameras() {
-            if plant.frame_at(camera.frame).body() == body {
-                self.write_camera(camera);
-            }
+        for camera in self.tables.cameras.remove(&body).unwrap_or_default() {
+            self.write_camera(camera);
         }
     }
 

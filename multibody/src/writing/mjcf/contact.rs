@@ -2,8 +2,10 @@
 
 use super::MjcfWriter;
 use crate::model::{BodyIndex, MujocoContact};
+use crate::plant::MultibodyPlant;
 use crate::writing::xml::XmlText;
 use std::collections::{BTreeMap, BTreeSet};
+use tarragon_geometry::CoulombFriction;
 
 /// Adds the solver parameters of contact that are not MuJoCo's defaults.
 pub(super) fn solver_attributes(xml: &mut XmlText, contact: &MujocoContact) {
@@ -18,75 +20,70 @@ pub(super) fn solver_attributes(xml: &mut XmlText, contact: &MujocoContact) {
 
 impl MjcfWriter<'_> {
     pub(super) fn write_contact(&mut self) {
-        let excluded = self.excluded_bodies();
+        self.report_deformable_groups();
         self.document.xml.start("contact");
-        for (a, b) in excluded {
+        let mut merged: BTreeSet<&str> = BTreeSet::new();
+        for (a, b) in std::mem::take(&mut self.excluded) {
+            let bodies = [a, b].into_iter();
+            let lost = bodies.filter(|body| self.merged.contains(body));
+            let lost: Vec<&str> = lost.map(|body| &*self.bodies[body.index()]).collect();
+            if !lost.is_empty() {
+                merged.extend(lost);
+                continue;
+            }
             let [a, b] = [a, b].map(|body| &self.bodies[body.index()]);
             let xml = &mut self.document.xml;
             xml.start("exclude").attribute("body1", a);
             xml.attribute("body2", b).end();
         }
+        if !merged.is_empty() {
+            let list = merged.into_iter().collect::<Vec<_>>().join("', '");
+            self.document.warn(format!(
+                "collision filters of body '{list}': left out, because it has nothing but a joint, \
+                 which becomes that of another body"
+            ));
+        }
         self.write_pairs();
         self.document.xml.end();
     }
 
-    /// Returns the pairs of bodies that are not tested against each other; filter groups become
-    /// pairs.
-    fn excluded_bodies(&mut self) -> BTreeSet<(BodyIndex, BodyIndex)> {
-        let plant = self.document.plant;
-        let groups = plant.filter_groups();
-        let members: BTreeMap<&str, &[BodyIndex]> =
-            groups.iter().map(|g| (&*g.name, &*g.members)).collect();
-        let mut pairs: BTreeSet<(BodyIndex, BodyIndex)> = BTreeSet::new();
-        let mut add = |a: BodyIndex, b: BodyIndex| {
-            pairs.insert((a.min(b), a.max(b)));
-        };
-        for (a, b) in plant.excluded_pairs().iter().chain(&self.excluded) {
-            add(*a, *b);
-        }
-        let mut with_deformables = vec![];
-        for group in groups {
-            if !group.deformables.is_empty() {
-                with_deformables.push(group.name.as_str());
-            }
-            for other in group.ignored.iter().filter_map(|n| members.get(&**n)) {
-                for a in &group.members {
-                    other.iter().for_each(|b| add(*a, *b));
-                }
-            }
-        }
+    fn report_deformable_groups(&mut self) {
+        let groups = self.document.plant.filter_groups().iter();
+        let groups = groups.filter(|group| !group.deformables.is_empty());
+        let names: Vec<&str> = groups.map(|group| group.name.as_str()).collect();
         self.document
-            .leave_out("deformable bodies of filter group", &with_deformables);
-        pairs
+            .leave_out("deformable bodies of filter group", &names);
     }
 
-    /// Writes the pairs of geometries with their own properties.
+    /// Writes the pairs of geometries with their own properties, of which the last ones count.
     fn write_pairs(&mut self) {
         let plant = self.document.plant;
-        for ([a, b], properties) in plant.contact_pairs() {
-            let names = [a, b].map(|id| self.names_of_geoms.get(id));
+        let pairs: BTreeMap<_, _> = plant.contact_pairs().iter().copied().collect();
+        for ([a, b], properties) in pairs {
+            let names = [a, b].map(|id| self.names_of_geoms.get(&id).cloned());
             let [Some(a), Some(b)] = names else {
-                let known: Vec<&str> = names.into_iter().flatten().map(|n| &**n).collect();
-                let known = known.first().unwrap_or(&"").to_string();
+                let [a, b] = [a, b].map(|id| self.document.geometry_name(id));
                 self.document.warn(format!(
-                    "pair with geometry '{known}': left out, because a geometry of it is"
+                    "pair of geometry '{a}' and '{b}': left out, because one of them is"
                 ));
                 continue;
             };
             let xml = &mut self.document.xml;
-            xml.start("pair").attribute("geom1", a);
-            xml.attribute("geom2", b);
-            match properties.friction.map(|mu| mu.dynamic_friction()) {
+            xml.start("pair").attribute("geom1", &a);
+            xml.attribute("geom2", &b);
+            if let Some(mu) = properties.friction.map(|mu| mu.dynamic_friction()) {
                 // Directions of sliding have their own coefficients.
-                Some(mu) => xml.numbers("friction", &[mu, mu]),
-                None => xml,
-            };
+                xml.numbers("friction", &[mu, mu]);
+            }
             if let Some(contact) = &properties.solver_parameters {
                 solver_attributes(xml, contact);
             }
             xml.end();
+            if let Some(mu) = &properties.friction {
+                let what = format!("pair of geometry '{a}' and '{b}'");
+                self.report_static_friction(&what, mu);
+            }
             if properties.friction.is_none() || properties.solver_parameters.is_none() {
-                let (a, b) = (a.clone(), b.clone());
                 self.document.warn(format!(
                     "pair of geometry '{a}' and '{b}': what the geometries determine in the plant \
                      becomes MuJoCo's default"
@@ -94,4 +91,37 @@ impl MjcfWriter<'_> {
             }
         }
     }
+
+    /// Reports static friction, which MJCF does not have.
+    pub(super) fn report_static_friction(&mut self, what: &str, mu: &CoulombFriction) {
+        if mu.static_friction() != mu.dynamic_friction() {
+            self.document.warn(format!(
+                "{what}: static friction becomes that of motion, got {:?} and {:?}",
+                mu.static_friction(),
+                mu.dynamic_friction()
+            ));
+        }
+    }
+}
+
+/// Returns the pairs of bodies that are not tested against each other; filter groups become pairs.
+pub(super) fn excluded_bodies(plant: &MultibodyPlant) -> BTreeSet<(BodyIndex, BodyIndex)> {
+    let groups = plant.filter_groups();
+    let members: BTreeMap<&str, &[BodyIndex]> =
+        groups.iter().map(|g| (&*g.name, &*g.members)).collect();
+    let mut pairs: BTreeSet<(BodyIndex, BodyIndex)> = BTreeSet::new();
+    let mut add = |a: BodyIndex, b: BodyIndex| {
+        pairs.insert((a.min(b), a.max(b)));
+    };
+    for (a, b) in plant.excluded_pairs() {
+        add(*a, *b);
+    }
+    for group in groups {
+        for other in group.ignored.iter().filter_map(|n| members.get(&**n)) {
+            for a in &group.members {
+                other.iter().for_each(|b| add(*a, *b));
+            }
+        }
+    }
+    pairs
 }

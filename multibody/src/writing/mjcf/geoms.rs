@@ -230,13 +230,7 @@ impl<'a> MjcfWriter<'a> {
             ));
         }
         let mu = contact.friction.map_or(1.0, |mu| {
-            if mu.static_friction() != mu.dynamic_friction() {
-                self.document.warn(format!(
-                    "{what}: static friction becomes that of motion, got {:?} and {:?}",
-                    mu.static_friction(),
-                    mu.dynamic_friction()
-                ));
-            }
+            self.report_static_friction(what, &mu);
             mu.dynamic_friction()
         });
         let masks = *self.masks.get(&collision.id).unwrap_or(&self.other_masks);

@@ -2,9 +2,9 @@
 
 use super::MjcfWriter;
 use super::tables::PositionBlock;
-use crate::model::{FrameIndex, JointActuatorIndex, Keyframe};
+use crate::model::{FrameIndex, JointActuatorIndex, JointIndex, Keyframe};
 use crate::writing::document::TakenNames;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tarragon_framework::math;
 
 impl MjcfWriter<'_> {
@@ -28,19 +28,16 @@ impl MjcfWriter<'_> {
                 true => vec![],
                 false => self.positions_of(key),
             };
-            let actuators = self.written_actuators.iter();
-            let inputs = actuators.map(|i| {
-                let index = JointActuatorIndex::new(*i);
-                let found = key.controls.iter().find(|(a, _)| *a == index);
-                found.map_or(0.0, |(_, input)| *input)
-            });
-            let ctrl: Vec<f64> = inputs.collect();
+            let ctrl = match key.controls.is_empty() {
+                true => vec![],
+                false => self.controls_of(key, &name),
+            };
             let xml = &mut self.document.xml;
             xml.start("key").attribute("name", &name);
             if !qpos.is_empty() {
                 xml.numbers("qpos", &qpos);
             }
-            if !key.controls.is_empty() && !ctrl.is_empty() {
+            if !ctrl.is_empty() {
                 xml.numbers("ctrl", &ctrl);
             }
             xml.end();
@@ -48,22 +45,65 @@ impl MjcfWriter<'_> {
         self.document.xml.end();
     }
 
+    /// Returns the controls of a keyframe in the order of the file. Servos that come from
+    /// controller gains hold their joints in place.
+    fn controls_of(&mut self, key: &Keyframe, name: &str) -> Vec<f64> {
+        let plant = self.document.plant;
+        let given: BTreeMap<_, _> = key.controls.iter().copied().collect();
+        let positions: BTreeMap<_, _> = key.positions.iter().map(|(j, q)| (*j, q)).collect();
+        let position = |joint: JointIndex| {
+            let default = || plant.joint_at(joint).default_positions();
+            let q = positions.get(&joint).map_or_else(default, |q| &q[..]);
+            q.first().copied().unwrap_or(0.0)
+        };
+        let mut servos = vec![];
+        let mut controls = vec![];
+        for index in &self.written_actuators {
+            let actuator = &plant.actuators()[*index];
+            let is_servo = actuator
+                .controller_gains()
+                .is_some_and(|gains| gains.p > 0.0);
+            controls.push(match is_servo {
+                true => {
+                    servos.push(actuator.name());
+                    let others = actuator.coupled_joints().iter();
+                    let others = others.map(|(joint, ratio)| ratio * position(*joint));
+                    position(actuator.joint()) + others.sum::<f64>()
+                }
+                false => {
+                    let input = given.get(&JointActuatorIndex::new(*index)).copied();
+                    input.unwrap_or(0.0)
+                }
+            });
+        }
+        if !servos.is_empty() {
+            let list = servos.join("', '");
+            self.document.warn(format!(
+                "keyframe '{name}': the inputs of actuators '{list}' become the positions of their \
+                 joints, because their servos have no feed-forward effort"
+            ));
+        }
+        controls
+    }
+
     /// Returns the positions of a keyframe in the order of the file.
     fn positions_of(&self, key: &Keyframe) -> Vec<f64> {
         let plant = self.document.plant;
+        let placed: BTreeMap<_, _> = key.free_poses.iter().copied().collect();
+        let positions: BTreeMap<_, _> = key.positions.iter().map(|(j, q)| (*j, q)).collect();
         let mut qpos = vec![];
         for block in &self.positions {
             match block {
                 PositionBlock::Free(body) => {
-                    let found = key.free_poses.iter().find(|(b, _)| b == body);
-                    let x = found.map_or_else(|| self.layout.x_wb(*body), |(_, x)| *x);
+                    let found = placed.get(body).copied();
+                    let x = found.unwrap_or_else(|| self.layout.x_wb(*body));
                     let (p, r) = (x.translation.vector, x.rotation);
                     qpos.extend([p.x, p.y, p.z, r.w, r.i, r.j, r.k]);
                 }
                 PositionBlock::Joint(index) => {
                     let joint = plant.joint_at(*index);
-                    let found = key.positions.iter().find(|(j, _)| j == index);
-                    let q = found.map_or(joint.default_positions(), |(_, q)| q);
+                    let found = positions.get(index);
+                    let q = found.map_or(joint.default_positions(), |q| &q[..]);
                     match *q {
                         [roll, pitch, yaw] => {
                             let r = math::rpy(roll, pitch, yaw);

@@ -20,7 +20,7 @@ use crate::model::{BodyIndex, JointIndex};
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
-use tables::{DocumentSites, MjcfNames, PositionBlock, TendonText};
+use tables::{DocumentSites, MjcfNames, PlantTables, PositionBlock, TendonText};
 use tarragon_geometry::GeometryId;
 
 /// Masks of a geom without attributes.
@@ -40,8 +40,11 @@ struct MjcfWriter<'a> {
     inside: Vec<Vec<BodyIndex>>,
     /// Names of meshes by file and scale.
     meshes: BTreeMap<String, String>,
-    /// Pairs of bodies whose collisions are filtered in addition.
-    excluded: Vec<(BodyIndex, BodyIndex)>,
+    /// Pairs of bodies that are not tested against each other.
+    excluded: BTreeSet<(BodyIndex, BodyIndex)>,
+    /// Bodies that are no elements: their joints are those of bodies further out.
+    merged: BTreeSet<BodyIndex>,
+    tables: PlantTables<'a>,
     sites: DocumentSites,
     tendons: Vec<TendonText>,
     positions: Vec<PositionBlock>,
@@ -75,7 +78,9 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         inboard: vec![None; plant.num_bodies()],
         inside: vec![vec![]; plant.num_bodies()],
         meshes: BTreeMap::new(),
-        excluded: vec![],
+        excluded: contact::excluded_bodies(plant),
+        merged: BTreeSet::new(),
+        tables: PlantTables::new(plant),
         sites: DocumentSites::default(),
         tendons: vec![],
         positions: vec![],
@@ -83,8 +88,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         written_actuators: vec![],
         other_masks: match masks.values().all(|masks| *masks == USUAL_MASKS) {
             true => USUAL_MASKS,
-            // MuJoCo's masks are signed.
-            false => [i32::MAX.cast_unsigned(); 2],
+            false => [u32::MAX; 2],
         },
         masks,
         paired: pairs.flat_map(|(ids, _)| *ids).collect(),

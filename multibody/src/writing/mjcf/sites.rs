@@ -16,7 +16,7 @@ impl MjcfWriter<'_> {
             let (instance, name) = (site.model_instance(), site.name());
             let taken = &mut self.names.sites;
             let name = self.document.name(taken, "site", instance, name);
-            self.sites.all.push(SiteText {
+            self.sites.push(SiteText {
                 name,
                 body: site.body(),
                 x_bs: *site.pose_in_body(),
@@ -65,9 +65,7 @@ impl MjcfWriter<'_> {
 
     /// Returns the name of a site at a position, which is added if there is none.
     fn site_at(&mut self, purpose: &str, body: BodyIndex, position: &Vector3<f64>) -> String {
-        let mut all = self.sites.all.iter();
-        let is_there = |s: &&SiteText| s.body == body && s.x_bs.translation.vector == *position;
-        if let Some(site) = all.find(is_there) {
+        if let Some(site) = self.sites.at(body, position) {
             return site.name.clone();
         }
         let name = self.names.sites.take(&format!("{purpose}_end"));
@@ -75,7 +73,7 @@ impl MjcfWriter<'_> {
         self.document.warn(format!(
             "site '{name}' is added to body '{link}': the end of a {purpose}"
         ));
-        self.sites.all.push(SiteText {
+        self.sites.push(SiteText {
             name: name.clone(),
             body,
             x_bs: Isometry3::from(*position),
@@ -100,12 +98,12 @@ impl MjcfWriter<'_> {
     }
 
     pub(super) fn has_site(&self, body: BodyIndex) -> bool {
-        self.sites.all.iter().any(|site| site.body == body)
+        self.sites.of_body(body).next().is_some()
     }
 
     pub(super) fn write_sites(&mut self, body: BodyIndex) {
         let xml = &mut self.document.xml;
-        for site in self.sites.all.iter().filter(|site| site.body == body) {
+        for site in self.sites.of_body(body) {
             xml.start("site").attribute("name", &site.name);
             pose_attributes(xml, &site.x_bs);
             xml.end();

@@ -1,8 +1,10 @@
-//! Names, sites and tendons of the document, and the order of its positions.
+//! Names, sites and tendons of the document, the order of its positions, and elements of the plant
+//! by joint and by body.
 
-use crate::model::{BodyIndex, JointIndex};
+use crate::model::{BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera};
+use crate::plant::MultibodyPlant;
 use crate::writing::document::TakenNames;
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that are taken in the document, one set per kind.
@@ -48,12 +50,35 @@ pub(super) struct SiteText {
 /// The sites of the document.
 #[derive(Default)]
 pub(super) struct DocumentSites {
-    pub(super) all: Vec<SiteText>,
+    all: Vec<SiteText>,
+    of_bodies: BTreeMap<BodyIndex, Vec<usize>>,
+    /// First site at each position in a body.
+    by_position: BTreeMap<(BodyIndex, [u64; 3]), usize>,
     pub(super) of_constraints: BTreeMap<usize, [String; 2]>,
     pub(super) of_elements: BTreeMap<usize, [String; 2]>,
 }
 
 impl DocumentSites {
+    pub(super) fn push(&mut self, site: SiteText) {
+        let (number, body) = (self.all.len(), site.body);
+        self.of_bodies.entry(body).or_default().push(number);
+        let key = (body, bits(&site.x_bs.translation.vector));
+        self.by_position.entry(key).or_insert(number);
+        self.all.push(site);
+    }
+
+    /// Returns the sites of a body, in order of addition.
+    pub(super) fn of_body(&self, body: BodyIndex) -> impl Iterator<Item = &SiteText> {
+        let numbers = self.of_bodies.get(&body).into_iter().flatten();
+        numbers.filter_map(|number| self.all.get(*number))
+    }
+
+    /// Returns the first site at a position in a body.
+    pub(super) fn at(&self, body: BodyIndex, position: &Vector3<f64>) -> Option<&SiteText> {
+        self.all
+            .get(*self.by_position.get(&(body, bits(position)))?)
+    }
+
     /// Returns the sites that a constraint connects, if it connects sites.
     pub(super) fn of_constraint(&self, number: usize) -> Option<[String; 2]> {
         self.of_constraints.get(&number).cloned()
@@ -62,5 +87,67 @@ impl DocumentSites {
     /// Returns the sites that a force element connects.
     pub(super) fn of_element(&self, number: usize) -> Option<[String; 2]> {
         self.of_elements.get(&number).cloned()
+    }
+}
+
+/// Returns the bits of coordinates; those of -0 are those of 0.
+fn bits(position: &Vector3<f64>) -> [u64; 3] {
+    [0, 1, 2].map(|k| (position[k] + 0.0).to_bits())
+}
+
+/// Elements of the plant by joint and by body.
+#[derive(Default)]
+pub(super) struct PlantTables<'a> {
+    /// Reflected inertia of the actuators of each joint.
+    pub(super) reflected: BTreeMap<JointIndex, f64>,
+    /// Number of the first spring on each joint, with stiffness and rest position.
+    pub(super) springs: BTreeMap<JointIndex, (usize, [f64; 2])>,
+    pub(super) cameras: BTreeMap<BodyIndex, Vec<&'a ModelCamera>>,
+    /// Bodies that constraints and equalities name.
+    pub(super) constrained: BTreeSet<BodyIndex>,
+}
+
+impl<'a> PlantTables<'a> {
+    pub(super) fn new(plant: &'a MultibodyPlant) -> Self {
+        let mut tables = Self::default();
+        for actuator in plant.actuators() {
+            let sum = tables.reflected.entry(actuator.joint()).or_default();
+            *sum += actuator.calc_reflected_inertia();
+        }
+        for (number, element) in plant.force_elements().iter().enumerate() {
+            if let ForceElement::RevoluteSpring {
+                joint,
+                nominal_angle: rest,
+                stiffness,
+            }
+            | ForceElement::PrismaticSpring {
+                joint,
+                nominal_position: rest,
+                stiffness,
+            } = *element
+                && stiffness != 0.0
+            {
+                let spring = (number, [stiffness, rest]);
+                tables.springs.entry(joint).or_insert(spring);
+            }
+        }
+        for camera in plant.model_cameras() {
+            let body = plant.frame_at(camera.frame).body();
+            tables.cameras.entry(body).or_default().push(camera);
+        }
+        for constraint in plant.constraints() {
+            tables.constrained.extend(match constraint {
+                Constraint::Ball(ball) => vec![ball.body_a, ball.body_b],
+                Constraint::Weld(weld) => vec![weld.body_a, weld.body_b],
+                Constraint::Distance(rod) => vec![rod.body_a, rod.body_b],
+                Constraint::Coupler(_) | Constraint::Tendon(_) => vec![],
+            });
+        }
+        for equality in plant.model_equalities() {
+            if let EqualityKind::Weld(weld) = &equality.kind {
+                tables.constrained.extend([weld.body_a, weld.body_b]);
+            }
+        }
+        tables
     }
 }

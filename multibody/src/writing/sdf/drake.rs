@@ -12,29 +12,34 @@ impl SdfWriter<'_> {
         for element in plant.force_elements() {
             self.write_force_element(element);
         }
-        for constraint in plant.constraints() {
-            match constraint {
+        for (number, constraint) in plant.constraints().iter().enumerate() {
+            let is_written = match constraint {
                 // Written with the joint.
-                Constraint::Coupler(_) => {}
+                Constraint::Coupler(_) => true,
                 Constraint::Tendon(tendon) => self.write_tendon(tendon),
                 Constraint::Ball(ball) => match ball.p_bq {
                     Some(p_bq) => self.write_ball(ball, &p_bq),
                     None => self.leave_pair("ball constraint", ball.body_a, ball.body_b),
                 },
                 Constraint::Weld(weld) => {
-                    self.leave_pair("weld constraint", weld.body_a, weld.body_b);
+                    self.leave_pair("weld constraint", weld.body_a, weld.body_b)
                 }
                 Constraint::Distance(rod) => {
-                    self.leave_pair("distance constraint", rod.body_a, rod.body_b);
+                    self.leave_pair("distance constraint", rod.body_a, rod.body_b)
                 }
+            };
+            if !is_written {
+                self.document.lost_constraints.insert(number);
             }
         }
         self.write_filter_groups(model);
     }
 
-    fn leave_pair(&mut self, what: &str, a: BodyIndex, b: BodyIndex) {
+    /// Reports what connects two links and is left out; returns false.
+    fn leave_pair(&mut self, what: &str, a: BodyIndex, b: BodyIndex) -> bool {
         let names = [a, b].map(|body| self.links[body.index()].as_str());
         self.document.leave_out(&format!("{what} of"), &names);
+        false
     }
 
     /// Returns the names of two links; reports the world, which is no link, and returns nothing.
@@ -46,9 +51,10 @@ impl SdfWriter<'_> {
         Some([a, b].map(|body| self.links[body.index()].clone()))
     }
 
-    fn write_ball(&mut self, ball: &BallConstraint, p_bq: &Vector3<f64>) {
+    /// Writes a constraint; returns false if it is left out.
+    fn write_ball(&mut self, ball: &BallConstraint, p_bq: &Vector3<f64>) -> bool {
         let Some([a, b]) = self.pair("ball constraint", ball.body_a, ball.body_b) else {
-            return;
+            return false;
         };
         let xml = &mut self.document.xml;
         xml.start("drake:ball_constraint");
@@ -57,9 +63,11 @@ impl SdfWriter<'_> {
         vector(xml, "drake:ball_constraint_p_AP", &ball.p_ap);
         vector(xml, "drake:ball_constraint_p_BQ", p_bq);
         xml.end();
+        true
     }
 
-    fn write_tendon(&mut self, tendon: &TendonConstraint) {
+    /// Writes a constraint; returns false if it is left out.
+    fn write_tendon(&mut self, tendon: &TendonConstraint) -> bool {
         if tendon
             .joints
             .iter()
@@ -69,7 +77,7 @@ impl SdfWriter<'_> {
             let names = tendon.joints.iter().map(|j| plant.joint_at(*j).name());
             let names: Vec<&str> = names.collect();
             self.document.leave_out("tendon over joints", &names);
-            return;
+            return false;
         }
         let xml = &mut self.document.xml;
         xml.start("drake:tendon_constraint");
@@ -91,6 +99,7 @@ impl SdfWriter<'_> {
             }
         }
         xml.end();
+        true
     }
 
     fn write_force_element(&mut self, element: &ForceElement) {

@@ -98,7 +98,7 @@ impl<'a> SdfWriter<'a> {
                 false => left.push(("spring on joint", plant.joint_at(joint).name().into())),
             }
         }
-        for constraint in plant.constraints() {
+        for (number, constraint) in plant.constraints().iter().enumerate() {
             if let Constraint::Coupler(coupler) = constraint {
                 let on = all.entry(coupler.joint0).or_default();
                 let possible = can_act(coupler.joint0) && can_act(coupler.joint1);
@@ -107,6 +107,7 @@ impl<'a> SdfWriter<'a> {
                     false => {
                         let name = plant.joint_at(coupler.joint0).name();
                         left.push(("coupler of joint", name.into()));
+                        self.document.lost_constraints.insert(number);
                     }
                 }
             }

@@ -14,7 +14,7 @@ impl UrdfWriter<'_> {
         for element in plant.force_elements() {
             self.write_force_element(element);
         }
-        for constraint in plant.constraints() {
+        for (number, constraint) in plant.constraints().iter().enumerate() {
             let (what, a, b) = match constraint {
                 // Written as `<mimic>`.
                 Constraint::Coupler(_) => continue,
@@ -44,6 +44,7 @@ impl UrdfWriter<'_> {
             let message =
                 format!("{what} of '{a}' and '{b}': left out, because URDF cannot say it");
             self.document.warn(message);
+            self.document.lost_constraints.insert(number);
         }
     }
 

@@ -22,7 +22,7 @@ impl UrdfWriter<'_> {
     pub(super) fn write_joints(&mut self) {
         let plant = self.document.plant;
         let mut mimics: BTreeMap<JointIndex, &CouplerConstraint> = BTreeMap::new();
-        for constraint in plant.constraints() {
+        for (number, constraint) in plant.constraints().iter().enumerate() {
             let Constraint::Coupler(coupler) = constraint else {
                 continue;
             };
@@ -36,6 +36,7 @@ impl UrdfWriter<'_> {
                     "coupler of joint '{joint}': left out, because a joint of URDF can mimic one \
                      other joint"
                 ));
+                self.document.lost_constraints.insert(number);
             }
         }
         let mut drives: BTreeMap<JointIndex, Vec<&JointActuator>> = BTreeMap::new();
