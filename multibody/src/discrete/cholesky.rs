@@ -111,6 +111,7 @@ impl BlockCholesky {
     }
 
     /// Returns the values of a block on the diagonal, row by row.
+    #[inline]
     pub(crate) fn diagonal_mut(&mut self, i: usize) -> &mut [f64] {
         let column = &self.columns[self.position[i] as usize];
         let (size, start) = (
@@ -122,6 +123,7 @@ impl BlockCholesky {
 
     /// Returns the values of the block that holds row i and column j, or row j and column i if the
     /// flag is true, row by row. The pair must be one of the pattern.
+    #[inline]
     pub(crate) fn off_diagonal_mut(&mut self, i: usize, j: usize) -> (&mut [f64], bool) {
         let (a, b) = (self.position[i], self.position[j]);
         let (row, column) = (a.max(b), a.min(b));
@@ -130,6 +132,7 @@ impl BlockCholesky {
         (&mut self.values[start..start + size], a > b)
     }
 
+    #[inline]
     fn find(&self, row: u32, column: u32) -> usize {
         let column = &self.columns[column as usize];
         let stored = &self.blocks[column.first as usize..column.end as usize];

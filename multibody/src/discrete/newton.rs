@@ -49,6 +49,8 @@ pub(crate) struct IslandSolver {
     pub(crate) hessian: Hessian,
     /// First velocity of each tree in `v`.
     starts: Vec<usize>,
+    /// Velocities at the end of the free motion.
+    v_star: Vec<f64>,
     gradient: Vec<f64>,
     step: Vec<f64>,
     a_step: Vec<f64>,
@@ -68,13 +70,6 @@ pub(crate) struct IslandSolver {
     /// Product of a stiffness and a block.
     product: Vec<f64>,
     sizes: Vec<usize>,
-}
-
-/// Returns the velocities of the island at the end of its free motion.
-fn v_star<'a>(p: &IslandProblem<'a>) -> impl Iterator<Item = &'a f64> + use<'a> {
-    let (trees, momentum) = (p.trees, p.momentum);
-    let ranges = p.island.trees.iter().map(|tree| trees.range(*tree));
-    ranges.flat_map(|range| &momentum.v_star[range])
 }
 
 impl IslandSolver {
@@ -128,18 +123,21 @@ impl IslandSolver {
             total += p.size(local);
         }
         let rows = 6 * p.island.constraints.len();
-        for (list, len) in [
-            (&mut self.gradient, total),
-            (&mut self.step, total),
-            (&mut self.a_step, total),
-            (&mut self.imbalance, total),
-            (&mut self.free_momentum, total),
-            (&mut self.constraint_v, rows),
-            (&mut self.impulses, rows),
-            (&mut self.constraint_step, rows),
+        // These are set before they are read, but for rows that a constraint does not have.
+        for list in [
+            &mut self.gradient,
+            &mut self.step,
+            &mut self.a_step,
+            &mut self.imbalance,
+            &mut self.free_momentum,
+            &mut self.scratch,
         ] {
+            list.resize(total, 0.0);
+        }
+        self.constraint_step.resize(rows, 0.0);
+        for list in [&mut self.constraint_v, &mut self.impulses] {
             list.clear();
-            list.resize(len, 0.0);
+            list.resize(rows, 0.0);
         }
         self.blocks.clear();
         self.num_blocks.clear();
@@ -153,13 +151,13 @@ impl IslandSolver {
             }
         }
         self.v.clear();
+        self.v_star.clear();
         for tree in &p.island.trees {
-            self.v
-                .extend_from_slice(&p.momentum.v0[p.trees.range(*tree)]);
+            let range = p.trees.range(*tree);
+            self.v.extend_from_slice(&p.momentum.v0[range.clone()]);
+            self.v_star.extend_from_slice(&p.momentum.v_star[range]);
         }
-        self.scratch.clear();
-        self.scratch.extend(v_star(p));
-        Self::times_a(&self.starts, p, &self.scratch, &mut self.free_momentum);
+        Self::times_a(&self.starts, p, &self.v_star, &mut self.free_momentum);
         let edges = &p.island.edges;
         self.hessian.analyze(&self.sizes, edges, p.with_derivatives);
     }
@@ -195,14 +193,14 @@ impl IslandSolver {
 
     /// Evaluates impulses, stiffnesses and gradient at the current velocities; returns the cost.
     fn evaluate(&mut self, p: &IslandProblem<'_>) -> f64 {
-        self.scratch.clear();
-        let change = self.v.iter().zip(v_star(p)).map(|(v, s)| v - s);
-        self.scratch.extend(change);
+        for (change, (v, v_star)) in self.scratch.iter_mut().zip(self.v.iter().zip(&self.v_star)) {
+            *change = v - v_star;
+        }
         Self::times_a(&self.starts, p, &self.scratch, &mut self.imbalance);
         let mut cost = 0.5 * dot(&self.scratch, &self.imbalance);
         let blocks = (&*self.blocks, &*self.num_blocks);
         Self::to_constraints(blocks, p, &self.v, &mut self.constraint_v);
-        self.gradient.clone_from(&self.imbalance);
+        self.gradient.copy_from_slice(&self.imbalance);
         self.stiffnesses.clear();
         let mut blocks = self.blocks.iter();
         for (k, constraint) in p.list().enumerate() {
@@ -389,6 +387,7 @@ impl IslandSolver {
     }
 
     /// Returns velocity and impulse of a constraint of the island at the solution.
+    #[inline]
     pub(crate) fn end_of(&self, constraint: usize) -> ConstraintEnd<f64> {
         let six = |list: &[f64]| std::array::from_fn(|i| list[6 * constraint + i]);
         ConstraintEnd {

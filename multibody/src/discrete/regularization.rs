@@ -264,6 +264,7 @@ impl StepSettings {
     }
 
     /// Returns the law of a contact; `vn` is its normal velocity at the start of the step.
+    #[inline]
     pub(crate) fn contact<T: Scalar>(
         &self,
         c: &ContactParameters<T>,
