@@ -3,8 +3,9 @@
 //! `law` and `regularization` turn physical parameters into convex costs, `problem` collects the
 //! constraints at each `site` with their Jacobians (`jacobian`), `momentum` computes its quadratic
 //! part, `islands` splits the problem, `newton` solves the parts (`island_problem`) with `hessian`,
-//! factored by `cholesky` or, if large, by `supernodal`, and the products of `blocks`, and `step`
-//! goes from forces to velocities and impulses (`step_end`). Large steps use several `threads`.
+//! factored by `cholesky` (with `dense_cholesky`) or, if large, by `supernodal`, and the products
+//! of `blocks`, and `step` goes from forces to velocities and impulses (`step_end`). Large steps
+//! use several `threads`.
 //!
 //! All of that is without derivatives, which follow from the implicit function theorem
 //! (`derivatives`): `step_constraints` finds those of the constraints, `contact_motion` those of
@@ -18,6 +19,7 @@
 mod blocks;
 mod cholesky;
 mod contact_motion;
+mod dense_cholesky;
 mod derivatives;
 mod hessian;
 mod inverse_inertia;

@@ -1,7 +1,7 @@
 //! The quadratic part of the problem: the inertia of the trees, and the velocities that forces
 //! alone lead to.
 
-use super::cholesky::{factor_dense, solve_dense};
+use super::dense_cholesky::{factor_dense, solve_dense};
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::trees::Trees;
 use super::vertices::ActiveVertices;

@@ -1,0 +1,238 @@
+//! Cholesky factorization of one dense matrix, and products of the blocks of a sparse one.
+
+use tarragon_framework::Scalar;
+
+/// Number of columns that are eliminated together in large blocks.
+const PANEL: usize = 4;
+/// Size from which a block is factored panel by panel, with the longest vectors.
+pub(super) const LARGE: usize = 16;
+
+/// Replaces b by the solution of `L x = b`.
+pub(super) fn solve_forward<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+    #[inline(always)]
+    fn solve<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+        for i in 0..n {
+            let mut sum = b[i];
+            for j in 0..i {
+                sum -= b[j] * l[i * n + j];
+            }
+            b[i] = sum * l[i * n + i];
+        }
+    }
+    /// The same in sums that do not wait for each other.
+    fn solve_large<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+        for i in 0..n {
+            let (known, rest) = b.split_at_mut(i);
+            let row = &l[i * n..i * n + i];
+            let ((known, last_known), (row, last_row)) =
+                (known.as_chunks::<PANEL>(), row.as_chunks::<PANEL>());
+            let mut sums = [T::zero(); PANEL];
+            for (known, row) in known.iter().zip(row) {
+                for (sum, (known, x)) in sums.iter_mut().zip(known.iter().zip(row)) {
+                    *sum += *known * *x;
+                }
+            }
+            let mut sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+            for (known, x) in last_known.iter().zip(last_row) {
+                sum += *known * *x;
+            }
+            rest[0] = (rest[0] - sum) * l[i * n + i];
+        }
+    }
+    match (l.as_array::<36>(), b.as_mut_array::<6>()) {
+        (Some(l), Some(b)) => solve(6, l, b),
+        _ if n >= LARGE => solve_large(n, l, b),
+        _ => solve(n, l, b),
+    }
+}
+
+/// Replaces b by the solution of `L^T x = b`.
+pub(super) fn solve_backward<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+    #[inline(always)]
+    fn solve<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+        for i in (0..n).rev() {
+            let x = b[i] * l[i * n + i];
+            b[i] = x;
+            for j in 0..i {
+                b[j] -= x * l[i * n + j];
+            }
+        }
+    }
+    match (l.as_array::<36>(), b.as_mut_array::<6>()) {
+        (Some(l), Some(b)) => solve(6, l, b),
+        _ => solve(n, l, b),
+    }
+}
+
+/// Replaces b by the solution of `L L^T x = b`.
+pub(super) fn solve_dense<T: Scalar>(n: usize, l: &[f64], b: &mut [T]) {
+    solve_forward(n, l, b);
+    solve_backward(n, l, b);
+}
+
+/// Factors a dense matrix into its lower triangle, with the inverses of the diagonal; returns false
+/// if it is not positive definite.
+pub(super) fn factor_dense(n: usize, a: &mut [f64]) -> bool {
+    factor_block(n, a)
+}
+
+#[inline(always)]
+pub(super) fn factor_block(n: usize, a: &mut [f64]) -> bool {
+    #[inline(always)]
+    fn factor(n: usize, a: &mut [f64]) -> bool {
+        for j in 0..n {
+            let mut pivot = a[j * n + j];
+            for k in 0..j {
+                pivot -= a[j * n + k] * a[j * n + k];
+            }
+            if pivot.is_nan() || pivot <= 0.0 {
+                return false;
+            }
+            let inverse = 1.0 / pivot.sqrt();
+            a[j * n + j] = inverse;
+            for i in j + 1..n {
+                let mut sum = a[i * n + j];
+                for k in 0..j {
+                    sum -= a[i * n + k] * a[j * n + k];
+                }
+                a[i * n + j] = sum * inverse;
+            }
+        }
+        true
+    }
+    match a.as_mut_array::<36>() {
+        Some(a) => factor(6, a),
+        None if n >= LARGE => factor_panels(n, a),
+        None => factor(n, a),
+    }
+}
+
+/// Does the same for large matrices, panel by panel of columns. The columns of the factor are
+/// copied into the rows above the diagonal, so that innermost loops run along rows.
+#[inline(always)]
+fn factor_panels(n: usize, a: &mut [f64]) -> bool {
+    for first in (0..n).step_by(PANEL) {
+        let end = n.min(first + PANEL);
+        for j in first..end {
+            for i in j..n {
+                let mut x = a[i * n + j];
+                for k in first..j {
+                    x -= a[i * n + k] * a[j * n + k];
+                }
+                a[i * n + j] = x;
+            }
+            let pivot = a[j * n + j];
+            if pivot.is_nan() || pivot <= 0.0 {
+                return false;
+            }
+            let inverse = 1.0 / pivot.sqrt();
+            a[j * n + j] = inverse;
+            for i in j + 1..n {
+                a[i * n + j] *= inverse;
+                a[j * n + i] = a[i * n + j];
+            }
+        }
+        let (panel, rest) = a.split_at_mut(end * n);
+        let mut rows = panel[first * n..].chunks_exact(n);
+        let rows: [&[f64]; PANEL] = std::array::from_fn(|_| rows.next().unwrap_or_default());
+        // The last panel may be narrower, and nothing is below it.
+        for (i, row) in (end..).zip(rest.chunks_exact_mut(n)) {
+            let factors: [f64; PANEL] = std::array::from_fn(|k| row[first + k]);
+            let known = rows.map(|row| &row[end..=i]);
+            let known = known[0].iter().zip(known[1]).zip(known[2]).zip(known[3]);
+            for (x, (((k0, k1), k2), k3)) in row[end..=i].iter_mut().zip(known) {
+                *x -= (factors[0] * k0 + factors[1] * k1) + (factors[2] * k2 + factors[3] * k3);
+            }
+        }
+    }
+    true
+}
+
+/// Solves `X L^T = B` in place, where B is stored column by column.
+#[inline(always)]
+pub(super) fn solve_columns(n: usize, l: &[f64], b: &mut [f64]) {
+    #[inline(always)]
+    fn solve(n: usize, m: usize, l: &[f64], b: &mut [f64]) {
+        for i in 0..n {
+            let (known, rest) = b.split_at_mut(i * m);
+            let column = &mut rest[..m];
+            subtract_combination(m, column, known, |j| l[i * n + j]);
+            for x in column {
+                *x *= l[i * n + i];
+            }
+        }
+    }
+    match (l.as_array::<36>(), b.as_mut_array::<36>()) {
+        (Some(l), Some(b)) => solve(6, 6, l, b),
+        _ => solve(n, b.len() / n, l, b),
+    }
+}
+
+/// Subtracts columns of m elements, each times its factor, from the first elements of these
+/// columns.
+#[inline(always)]
+fn subtract_combination(m: usize, out: &mut [f64], columns: &[f64], factor: impl Fn(usize) -> f64) {
+    let end = out.len();
+    let panels = columns.chunks_exact(PANEL * m);
+    let rest = panels.remainder();
+    let num_in_panels = (columns.len() - rest.len()) / m;
+    for (j, panel) in (0..).step_by(PANEL).zip(panels) {
+        let f: [f64; PANEL] = std::array::from_fn(|k| factor(j + k));
+        let [x0, x1, x2, x3] = std::array::from_fn(|k| &panel[k * m..k * m + end]);
+        let panel = x0.iter().zip(x1).zip(x2).zip(x3);
+        for (out, (((x0, x1), x2), x3)) in out.iter_mut().zip(panel) {
+            *out -= (f[0] * x0 + f[1] * x1) + (f[2] * x2 + f[3] * x3);
+        }
+    }
+    for (j, x) in (num_in_panels..).zip(rest.chunks_exact(m)) {
+        let f = factor(j);
+        for (out, x) in out.iter_mut().zip(x) {
+            *out -= f * x;
+        }
+    }
+}
+
+/// Subtracts `X Y^T`, where both have `n` columns. All are stored column by column.
+#[inline(always)]
+pub(super) fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
+    let sized = (
+        x.as_array::<36>(),
+        y.as_array::<36>(),
+        out.as_mut_array::<36>(),
+    );
+    if let (6, (Some(x), Some(y), Some(out))) = (n, sized) {
+        return subtract_sized(x, y, out);
+    }
+    let (m, p) = (x.len() / n, y.len() / n);
+    for (i, out) in out.chunks_exact_mut(m).enumerate() {
+        subtract_combination(m, out, x, |j| y[j * p + i]);
+    }
+}
+
+/// Subtracts `X X^T` from the triangle of a block on the diagonal that is factored.
+#[inline(always)]
+pub(super) fn subtract_square(n: usize, x: &[f64], out: &mut [f64]) {
+    let m = x.len() / n;
+    if m < LARGE {
+        return subtract_product(n, x, x, out);
+    }
+    for (i, out) in out.chunks_exact_mut(m).enumerate() {
+        subtract_combination(m, &mut out[..=i], x, |j| x[j * m + i]);
+    }
+}
+
+/// Does the same for blocks of six rows and columns.
+#[inline(always)]
+fn subtract_sized(x: &[f64; 36], y: &[f64; 36], out: &mut [f64; 36]) {
+    for j in 0..6 {
+        let mut sum = [0.0; 6];
+        for k in 0..6 {
+            for i in 0..6 {
+                sum[i] += x[6 * k + i] * y[6 * k + j];
+            }
+        }
+        for i in 0..6 {
+            out[6 * j + i] -= sum[i];
+        }
+    }
+}
