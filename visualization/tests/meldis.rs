@@ -9,9 +9,10 @@ use crate::support::soft::{self, SoftScene};
 use crate::support::{Page, field};
 use nalgebra::{Isometry3, Matrix4, Vector3};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::{TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Role, Sphere};
@@ -27,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A meldis process, and the messages that its page receives.
 struct Meldis {
     process: Child,
+    /// What meldis has printed.
+    log: Arc<Mutex<String>>,
     lcm: Lcm,
     page: Page,
     objects: BTreeMap<String, rmpv::Value>,
@@ -70,7 +73,13 @@ impl Meldis {
             }
         };
         // Meldis must not block on a full log pipe.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        let printed = Arc::new(Mutex::new(line));
+        let all = printed.clone();
+        std::thread::spawn(move || {
+            for line in log.lines().map_while(Result::ok) {
+                *all.lock().unwrap() += &(line + "\n");
+            }
+        });
         let stream = TcpStream::connect(("localhost", web_port)).unwrap();
         let (socket, _) =
             tungstenite::client(format!("ws://localhost:{web_port}/"), stream).unwrap();
@@ -78,6 +87,7 @@ impl Meldis {
         socket.get_ref().set_read_timeout(timeout).unwrap();
         let mut meldis = Self {
             process,
+            log: printed,
             lcm: Lcm::with_url(&url).unwrap(),
             page: Page(socket),
             objects: BTreeMap::new(),
@@ -117,8 +127,10 @@ impl Meldis {
             }
             assert!(
                 start.elapsed() < PATIENCE,
-                "{what}: {:#?}",
-                self.objects.keys()
+                "{what}: {:#?}; meldis ended: {:?}; it printed:\n{}",
+                self.objects.keys(),
+                self.process.try_wait(),
+                self.log.lock().unwrap()
             );
         }
     }
@@ -129,7 +141,7 @@ impl Meldis {
         let bytes = match self.page.0.read() {
             Ok(Message::Binary(bytes)) => bytes,
             Ok(_) => return,
-            Err(tungstenite::Error::Io(_)) => return, // no message before the timeout
+            Err(tungstenite::Error::Io(error)) if is_timeout(&error) => return,
             Err(error) => panic!("{error}"),
         };
         let message = rmpv::decode::read_value(&mut &bytes[..]).unwrap();
@@ -163,6 +175,10 @@ impl Meldis {
             .filter(|p| !p.starts_with("/DRAKE_VIEWER/"));
         others.count()
     }
+}
+
+fn is_timeout(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 impl Drop for Meldis {
