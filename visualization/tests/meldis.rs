@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A meldis process, and the messages that its page receives.
 struct Meldis {
     process: Child,
-    /// What meldis has printed.
+    /// Lines that meldis has printed.
     log: Arc<Mutex<String>>,
     lcm: Lcm,
     page: Page,
@@ -352,28 +352,27 @@ fn meldis_follows_poses_roles_contacts_and_new_geometry() {
         g.pose = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         g.proximity = Some(Touch::default());
     }
-    let (graph, sources, frames) = scene.register();
-    let mut b = DiagramBuilder::new();
-    let graph = b.add("scene_graph", graph);
     let mut buses = LcmBuses::new();
     buses.add("default", meldis.lcm.clone()).unwrap();
     let config = VisualizationConfig {
         enable_meshcat_creation: false,
         ..Default::default()
     };
-    let on = VisualizationConnections {
-        lcm_buses: Some(&buses),
-        ..Default::default()
-    };
-    apply_visualization_config(&config, &mut b, on).unwrap();
-    let diagram = b.build().unwrap();
-    let port = graph.source_pose_port(sources[0]).unwrap();
     let start = || {
-        let mut ctx = diagram.default_context();
+        let (graph, sources, frames) = scene.register();
+        let mut b = DiagramBuilder::new();
+        let graph = b.add("scene_graph", graph);
+        let on = VisualizationConnections {
+            lcm_buses: Some(&buses),
+            ..Default::default()
+        };
+        apply_visualization_config(&config, &mut b, on).unwrap();
+        let mut ctx = b.build().unwrap().default_context();
+        let port = graph.source_pose_port(sources[0]).unwrap();
         ctx.fix(port, scene.poses(0, &frames)).unwrap();
-        ctx
+        (graph, port, frames, ctx)
     };
-    let mut ctx = start();
+    let (mut graph, mut port, mut frames, mut ctx) = start();
     let both = ["/DRAKE_VIEWER", "/Collision Geometry"];
     let contact = "/CONTACT_RESULTS/point/world(0)+body(3)";
     let is_at = |m: &Meldis, path: &str, expected: [f64; 3]| {
@@ -390,8 +389,8 @@ fn meldis_follows_poses_roles_contacts_and_new_geometry() {
     meldis.wait(
         "both roles and the contact are shown",
         || {
-            // Geometry is sent once per context, and a busy meldis loses messages.
-            ctx = start();
+            // A visualizer sends geometry once, and a busy meldis loses messages.
+            (graph, port, frames, ctx) = start();
             publish(&mut ctx);
         },
         |m| {
