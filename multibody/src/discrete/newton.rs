@@ -43,6 +43,8 @@ pub(crate) enum NewtonFailure {
 /// Where line search ends.
 #[derive(Clone, Copy, Debug)]
 struct SearchEnd {
+    /// Slope at the start.
+    first: f64,
     slope: f64,
     cost: f64,
 }
@@ -53,6 +55,11 @@ impl SearchEnd {
     fn is_reached(self, slope: f64, cost: f64) -> bool {
         slope.abs() <= self.slope && (slope <= 0.0 || cost <= self.cost)
     }
+}
+
+/// Returns where two lines meet, each given by a place, its value and its slope there.
+fn meet(a: (f64, f64, f64), b: (f64, f64, f64)) -> f64 {
+    a.0 + (b.1 - a.1 - b.2 * (b.0 - a.0)) / (a.2 - b.2)
 }
 
 /// Work space and result of the solution of an island.
@@ -312,10 +319,11 @@ impl IslandSolver {
             *step = -gradient;
         }
         self.hessian.solve(&mut self.step);
-        let slope = dot(&self.step, &self.gradient).abs();
-        let promised = 0.5 * slope;
+        let first = dot(&self.step, &self.gradient);
+        let promised = 0.5 * first.abs();
         let end = SearchEnd {
-            slope: LINE_SEARCH_TOLERANCE * slope,
+            first,
+            slope: LINE_SEARCH_TOLERANCE * first.abs(),
             cost: last_cost + COST_ROUNDING * last_cost.abs(),
         };
         self.shift(1.0);
@@ -326,7 +334,7 @@ impl IslandSolver {
         Self::times_a(&self.starts, p, &self.step, &mut self.a_step);
         let blocks = (&*self.blocks, &*self.num_blocks);
         Self::to_constraints(blocks, p, &self.step, &mut self.constraint_step);
-        let alpha = self.line_search(p, end);
+        let alpha = self.line_search(p, end, cost);
         self.shift(alpha - 1.0);
         (self.evaluate(p), promised)
     }
@@ -339,7 +347,7 @@ impl IslandSolver {
 
     /// Returns how far along the step the slope of the cost is almost zero. The present velocities
     /// are those of a whole step.
-    fn line_search(&self, p: &IslandProblem<'_>, end: SearchEnd) -> f64 {
+    fn line_search(&self, p: &IslandProblem<'_>, end: SearchEnd, cost: f64) -> f64 {
         // `scratch` still has v - v*.
         let whole_cost = 0.5 * dot(&self.scratch, &self.imbalance);
         let whole = dot(&self.step, &self.imbalance);
@@ -383,28 +391,34 @@ impl IslandSolver {
             let dv = &self.constraint_step[range(k, constraint)];
             d2 += curvature(&self.stiffnesses[k], dv);
         }
-        let mut alpha = 1.0;
-        let (mut low, mut high) = (0.0, 1.0);
+        // Bounds of the minimum, with the cost and its slope there.
+        let (mut low, mut high) = ((0.0, end.cost, end.first), (1.0, cost, slope));
         if slope < 0.0 {
-            if evaluate(MAX_STEP).1 <= 0.0 {
+            let (longest_cost, longest, _) = evaluate(MAX_STEP);
+            if longest <= 0.0 {
                 return MAX_STEP;
             }
-            (low, high) = (1.0, MAX_STEP);
+            (low, high) = (high, (MAX_STEP, longest_cost, longest));
         }
+        let mut alpha = 1.0;
         for _ in 0..100 {
             let newton = alpha - slope / d2;
-            alpha = match low < newton && newton < high {
+            alpha = match low.0 < newton && newton < high.0 {
                 true => newton,
-                false => 0.5 * (low + high),
+                false => {
+                    // Where the tangents meet is a bend of the cost.
+                    let (at, margin) = (meet(low, high), 0.1 * (high.0 - low.0));
+                    at.clamp(low.0 + margin, high.0 - margin)
+                }
             };
             let cost;
             (cost, slope, d2) = evaluate(alpha);
-            if end.is_reached(slope, cost) || high - low < 1e-12 {
+            if end.is_reached(slope, cost) || high.0 - low.0 < 1e-12 {
                 break;
             }
             match slope < 0.0 {
-                true => low = alpha,
-                false => high = alpha,
+                true => low = (alpha, cost, slope),
+                false => high = (alpha, cost, slope),
             }
         }
         alpha
