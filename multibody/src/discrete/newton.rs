@@ -401,14 +401,17 @@ impl IslandSolver {
             (low, high) = (high, (MAX_STEP, longest_cost, longest));
         }
         let mut alpha = 1.0;
-        for _ in 0..100 {
+        for i in 0..100 {
             let newton = alpha - slope / d2;
             alpha = match low.0 < newton && newton < high.0 {
                 true => newton,
                 false => {
-                    // Where the tangents meet is a bend of the cost.
-                    let (at, margin) = (meet(low, high), 0.1 * (high.0 - low.0));
-                    at.clamp(low.0 + margin, high.0 - margin)
+                    // Where the tangents meet is a bend of the cost. A search that lasts bisects.
+                    let part = if i < 20 { 0.1 } else { 0.5 };
+                    let margin = part * (high.0 - low.0);
+                    // A cost that is not finite gives NaN, which `max` ignores.
+                    let at = meet(low, high).max(low.0 + margin);
+                    at.min(high.0 - margin)
                 }
             };
             let cost;
