@@ -40,12 +40,14 @@ pub(crate) enum NewtonFailure {
     NotConverged,
 }
 
-/// Where line search ends.
+/// Conditions that end a line search.
 #[derive(Clone, Copy, Debug)]
 struct SearchEnd {
     /// Slope at the start.
     first: f64,
+    /// Greatest magnitude of the slope.
     slope: f64,
+    /// Greatest cost: that at the start, but for rounding.
     cost: f64,
 }
 
@@ -313,7 +315,7 @@ impl IslandSolver {
     }
 
     /// Moves along Newton's direction to about the minimum of the cost. Returns the cost there, and
-    /// the decrease of the cost of a linear system of the same gradient and Hessian.
+    /// the decrease that a quadratic cost with the same gradient and Hessian would have had.
     fn advance(&mut self, p: &IslandProblem<'_>, last_cost: f64) -> (f64, f64) {
         for (step, gradient) in self.step.iter_mut().zip(&self.gradient) {
             *step = -gradient;
