@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Longest wait for a viewer, even on a busy machine.
@@ -42,7 +43,8 @@ fn has_viewer(output: &Output) -> bool {
 struct View {
     process: Child,
     port: u16,
-    errors: BufReader<ChildStderr>,
+    /// Lines of its standard error.
+    errors: Receiver<String>,
 }
 
 impl View {
@@ -59,7 +61,9 @@ impl View {
         BufReader::new(out).read_line(&mut url).unwrap();
         let port = url.trim().strip_prefix("http://localhost:").unwrap();
         let port = port.parse().unwrap();
-        let errors = BufReader::new(process.stderr.take().unwrap());
+        let (line, errors) = channel();
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|l| line.send(l)));
         Self {
             process,
             port,
@@ -67,12 +71,15 @@ impl View {
         }
     }
     /// Waits until the viewer has written a line containing `what` to its standard error.
-    fn error_until(&mut self, what: &str) {
-        let mut line = String::new();
-        while !line.contains(what) {
-            line.clear();
-            let n = self.errors.read_line(&mut line).unwrap();
-            assert!(n > 0, "the viewer ended without '{what}'");
+    fn error_until(&self, what: &str) {
+        let end = Instant::now() + PATIENCE;
+        let mut said = Vec::new();
+        while !said.last().is_some_and(|line: &String| line.contains(what)) {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.errors.recv_timeout(left) {
+                Ok(line) => said.push(line),
+                Err(error) => panic!("the viewer did not write '{what}' ({error}): {said:?}"),
+            }
         }
     }
     /// Collects messages to a page until all of `what` have been sent, in any order.
@@ -197,7 +204,7 @@ fn models_are_reloaded_when_they_change() {
     std::fs::write(&file, robot("before")).unwrap();
     let mut command = view();
     command.arg(&file);
-    let mut view = View::start(&mut command);
+    let view = View::start(&mut command);
     assert!(
         view.messages_until(&["show_realtime_rate"])
             .contains("before")
@@ -233,7 +240,7 @@ fn files_that_a_failed_expansion_has_read_are_watched() {
     std::fs::write(&part, robot("<link name='${missing}'/>")).unwrap();
     let mut command = view();
     command.arg(&file);
-    let mut view = View::start(&mut command);
+    let view = View::start(&mut command);
     let include = format!("<xacro:include filename='{}'/>", part.display());
     std::fs::write(&file, robot(&include)).unwrap();
     view.error_until("name 'missing' is not defined");

@@ -11,6 +11,9 @@ const PERIOD: Duration = Duration::from_millis(300);
 const MAX_WAITS: usize = 20;
 /// Maximum number of watched files in the model directories.
 const MAX_FILES: usize = 2000;
+/// Maximum lag of modification times: Linux takes them from its last timer tick (1 to 10 ms),
+/// Windows from one every 15.6 ms.
+const LAG: Duration = Duration::from_millis(20);
 
 /// The models, their meshes, and the model files in the same directories, which they may include.
 pub(super) fn files_of(models: &[PathBuf], scene_graph: &SceneGraph) -> BTreeSet<PathBuf> {
@@ -82,7 +85,7 @@ impl Watch {
     /// Watches exactly these files from now on; those that are new have just been read.
     pub(super) fn follow(&mut self, files: &BTreeSet<PathBuf>) {
         self.files.retain(|path, _| files.contains(path));
-        let read = self.begin..=SystemTime::now();
+        let read = self.begin - LAG..=SystemTime::now();
         for path in files {
             if !self.files.contains_key(path) {
                 // A file modified since reading began may have been read before the change.
@@ -138,8 +141,7 @@ mod tests {
             std::fs::write(file, "1").unwrap();
         }
         let mut watch = Watch::new(std::slice::from_ref(&model));
-        // The model is being read; its meshes become known only afterwards. File times may lag a
-        // little.
+        // The model is being read; its meshes become known only afterwards.
         std::thread::sleep(Duration::from_millis(50));
         std::fs::write(&part, "12").unwrap();
         let files = BTreeSet::from([model.clone(), part.clone(), mesh.clone()]);
@@ -147,6 +149,10 @@ mod tests {
         assert!(watch.look() && !watch.look());
         let late = folder.path().join("late.obj");
         std::fs::write(&late, "1").unwrap();
+        // As if written right after `begin`.
+        let lagging = watch.begin - Duration::from_millis(10);
+        let file = std::fs::File::options().write(true).open(&late).unwrap();
+        file.set_modified(lagging).unwrap();
         let files = &files | &BTreeSet::from([late]);
         watch.follow(&files);
         assert!(watch.look(), "it may have been read before the change");
