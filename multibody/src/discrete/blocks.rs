@@ -47,6 +47,14 @@ macro_rules! with_known_size {
     };
 }
 
+/// Adds a multiple of a vector.
+#[inline]
+pub(super) fn add_scaled(factor: f64, x: &[f64], out: &mut [f64]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out += factor * x;
+    }
+}
+
 /// Adds `X y`.
 pub(super) fn add_times(x: &[f64], y: &[f64], out: &mut [f64]) {
     #[inline(always)]

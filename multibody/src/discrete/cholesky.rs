@@ -8,6 +8,10 @@ use super::dense_cholesky::{
 use crate::simd::{Kernel, dispatch};
 use tarragon_framework::Scalar;
 
+/// Number of blocks from which a matrix is factored with the longest vectors: heaps of spheres then
+/// take a tenth less time.
+const MANY_BLOCKS: usize = 17;
+
 /// A symmetric positive definite matrix of blocks, and its Cholesky factor in the same place.
 ///
 /// Only blocks of the lower triangle that are not zero in the factor are stored, those on the
@@ -141,7 +145,7 @@ impl BlockCholesky {
 
     /// Factors the matrix in place; returns false if it is not positive definite.
     pub(crate) fn factor(&mut self) -> bool {
-        match self.sizes.iter().any(|size| *size >= LARGE) {
+        match self.blocks.len() >= MANY_BLOCKS || self.sizes.iter().any(|size| *size >= LARGE) {
             true => dispatch(Factorization(self)),
             false => self.factor_columns(),
         }

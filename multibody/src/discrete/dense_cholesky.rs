@@ -163,8 +163,24 @@ pub(super) fn solve_columns(n: usize, l: &[f64], b: &mut [f64]) {
         }
     }
     match (l.as_array::<36>(), b.as_mut_array::<36>()) {
-        (Some(l), Some(b)) => solve(6, 6, l, b),
+        (Some(l), Some(b)) => solve_sized(l, b),
         _ => solve(n, b.len() / n, l, b),
+    }
+}
+
+/// Does the same for blocks of six rows and columns, in registers.
+#[inline(always)]
+fn solve_sized(l: &[f64; 36], b: &mut [f64; 36]) {
+    for i in 0..6 {
+        let mut column: [f64; 6] = std::array::from_fn(|r| b[6 * i + r]);
+        for j in 0..i {
+            for r in 0..6 {
+                column[r] -= l[6 * i + j] * b[6 * j + r];
+            }
+        }
+        for r in 0..6 {
+            b[6 * i + r] = column[r] * l[6 * i + i];
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! `law` and `regularization` turn physical parameters into convex costs, `problem` collects the
 //! constraints at each `site` with their Jacobians (`jacobian`), `momentum` computes its quadratic
-//! part, `islands` splits the problem, `newton` solves the parts (`island_problem`) with `hessian`,
-//! factored by `cholesky` (with `dense_cholesky`) or, if large, by `supernodal`, and the products
-//! of `blocks`, and `step` goes from forces to velocities and impulses (`step_end`). Large steps
-//! use several `threads`.
+//! part, `islands` splits the problem, `newton` solves the parts (`island_problem`) with
+//! `line_search` and `hessian`, factored by `cholesky` (with `dense_cholesky`) or, if large, by
+//! `supernodal`, and the products of `blocks`, and `step` goes from forces to velocities and
+//! impulses (`step_end`). Large steps use several `threads`.
 //!
 //! All of that is without derivatives, which follow from the implicit function theorem
 //! (`derivatives`): `step_constraints` finds those of the constraints, `contact_motion` those of
@@ -28,6 +28,7 @@ mod islands;
 mod jacobian;
 mod kept_problem;
 mod law;
+mod line_search;
 mod momentum;
 mod newton;
 mod optional_list;

@@ -6,20 +6,15 @@ use super::hessian::Hessian;
 use super::island_problem::{IslandProblem, LocalBlock, LocalColumns};
 use super::islands::ProblemIsland;
 use super::law::{ConstraintEnd, Stiffness};
+use super::line_search::{COST_ROUNDING, LinePoint, LineSearch};
 use super::problem::ConvexConstraint;
 use super::trees::Trees;
+use std::ops::Range;
 use tarragon_framework::Scalar;
 
 /// Most iterations for one island. Sensible scenes need about ten, and the hardest of random ones,
 /// with mass ratios of 1e6 in the ground, some hundreds.
 const MAX_ITERATIONS: usize = 2000;
-/// Longest step of the line search, relative to Newton's.
-const MAX_STEP: f64 = 1.5;
-/// Part of the initial slope to which line search reduces it. A thousandth costs heaps of spheres
-/// 1.25 times the time: more evaluations, for about as many iterations.
-const LINE_SEARCH_TOLERANCE: f64 = 0.1;
-/// Relative error by rounding of a cost, the sum of those of all constraints.
-const COST_ROUNDING: f64 = 1e-12;
 /// Size of the gradient relative to that of the momentum at which iteration ends.
 const RELATIVE_TOLERANCE: f64 = 1e-8;
 /// The same without reference (N s, scaled by the square root of the inertia).
@@ -40,28 +35,10 @@ pub(crate) enum NewtonFailure {
     NotConverged,
 }
 
-/// Conditions that end a line search.
-#[derive(Clone, Copy, Debug)]
-struct SearchEnd {
-    /// Slope at the start.
-    first: f64,
-    /// Greatest magnitude of the slope.
-    slope: f64,
-    /// Greatest cost: that at the start, but for rounding.
-    cost: f64,
-}
-
-impl SearchEnd {
-    /// Returns whether the slope is small enough, and the cost not greater than before the step.
-    /// While the slope is negative, the cost, which is convex, has only decreased.
-    fn is_reached(self, slope: f64, cost: f64) -> bool {
-        slope.abs() <= self.slope && (slope <= 0.0 || cost <= self.cost)
-    }
-}
-
-/// Returns where two lines meet, each given by a place, its value and its slope there.
-fn meet(a: (f64, f64, f64), b: (f64, f64, f64)) -> f64 {
-    a.0 + (b.1 - a.1 - b.2 * (b.0 - a.0)) / (a.2 - b.2)
+/// Returns the rows of a constraint in lists of six numbers for each.
+fn rows(constraint: usize, of: &ConvexConstraint) -> Range<usize> {
+    let first = 6 * constraint;
+    first..first + of.law.num_rows()
 }
 
 /// Work space and result of the solution of an island.
@@ -236,7 +213,7 @@ impl IslandSolver {
         self.stiffnesses.clear();
         let mut blocks = self.blocks.iter();
         for (k, constraint) in p.list().enumerate() {
-            let rows = 6 * k..6 * k + constraint.law.num_rows();
+            let rows = rows(k, constraint);
             let (v, impulse) = (
                 &self.constraint_v[rows.clone()],
                 &mut self.impulses[rows.clone()],
@@ -314,50 +291,41 @@ impl IslandSolver {
         self.product = product;
     }
 
-    /// Moves along Newton's direction to about the minimum of the cost. Returns the cost there, and
-    /// the decrease that a quadratic cost with the same gradient and Hessian would have had.
+    /// Moves along Newton's direction to about the minimum of the cost, with impulses, stiffnesses
+    /// and gradient. Returns the cost there, and the decrease that a quadratic cost with the same
+    /// gradient and Hessian would have had.
     fn advance(&mut self, p: &IslandProblem<'_>, last_cost: f64) -> (f64, f64) {
         for (step, gradient) in self.step.iter_mut().zip(&self.gradient) {
             *step = -gradient;
         }
         self.hessian.solve(&mut self.step);
-        let first = dot(&self.step, &self.gradient);
-        let promised = 0.5 * first.abs();
-        let end = SearchEnd {
-            first,
-            slope: LINE_SEARCH_TOLERANCE * first.abs(),
-            cost: last_cost + COST_ROUNDING * last_cost.abs(),
+        let slope = dot(&self.step, &self.gradient);
+        let promised = 0.5 * slope.abs();
+        let search = LineSearch::new(last_cost, slope);
+        blocks::add_scaled(1.0, &self.step, &mut self.v);
+        let whole = LinePoint {
+            at: 1.0,
+            cost: self.evaluate(p),
+            slope: dot(&self.step, &self.gradient),
         };
-        self.shift(1.0);
-        let cost = self.evaluate(p);
-        if end.is_reached(dot(&self.step, &self.gradient), cost) {
-            return (cost, promised);
+        if search.ends_at(whole) {
+            return (whole.cost, promised);
         }
         Self::times_a(&self.starts, p, &self.step, &mut self.a_step);
         let blocks = (&*self.blocks, &*self.num_blocks);
         Self::to_constraints(blocks, p, &self.step, &mut self.constraint_step);
-        let alpha = self.line_search(p, end, cost);
-        self.shift(alpha - 1.0);
-        (self.evaluate(p), promised)
+        let end = self.search(p, search, whole);
+        self.settle(p, end.at - 1.0);
+        (end.cost, promised)
     }
 
-    fn shift(&mut self, alpha: f64) {
-        for (v, step) in self.v.iter_mut().zip(&self.step) {
-            *v += alpha * step;
-        }
-    }
-
-    /// Returns how far along the step the slope of the cost is almost zero. The present velocities
-    /// are those of a whole step.
-    fn line_search(&self, p: &IslandProblem<'_>, end: SearchEnd, cost: f64) -> f64 {
+    /// Searches along the step, from the velocities at its end. Sets impulses and stiffnesses, but
+    /// no velocities.
+    fn search(&mut self, p: &IslandProblem<'_>, search: LineSearch, whole: LinePoint) -> LinePoint {
         // `scratch` still has v - v*.
-        let whole_cost = 0.5 * dot(&self.scratch, &self.imbalance);
-        let whole = dot(&self.step, &self.imbalance);
-        let second = dot(&self.step, &self.a_step);
-        let range = |k: usize, constraint: &ConvexConstraint| {
-            let first = 6 * k;
-            first..first + constraint.law.num_rows()
-        };
+        let free_cost = 0.5 * dot(&self.scratch, &self.imbalance);
+        let free_slope = dot(&self.step, &self.imbalance);
+        let free_second = dot(&self.step, &self.a_step);
         let curvature = |stiffness: &Stiffness, dv: &[f64]| match stiffness {
             Stiffness::Diagonal(g) => g.iter().zip(dv).map(|(g, x)| g * x * x).sum::<f64>(),
             Stiffness::Full(g) => {
@@ -365,68 +333,50 @@ impl IslandSolver {
                 x.dot(&(g * x))
             }
         };
-        // The cost and its first and second derivative along the step.
-        let evaluate = |alpha: f64| {
-            let rest = alpha - 1.0;
-            let mut cost = whole_cost + rest * (whole + 0.5 * rest * second);
-            let (mut d1, mut d2) = (whole + rest * second, second);
-            for (k, constraint) in p.list().enumerate() {
-                let range = range(k, constraint);
-                let (v, dv) = (
-                    &self.constraint_v[range.clone()],
-                    &self.constraint_step[range],
-                );
-                let (mut at, mut impulse) = ([0.0; 6], [0.0; 6]);
-                for ((at, v), dv) in at.iter_mut().zip(v).zip(dv) {
-                    *at = v + rest * dv;
-                }
-                let (l, stiffness) = constraint.law.evaluate(&at, &mut impulse);
-                cost += l;
-                d1 -= dot(dv, &impulse[..dv.len()]);
-                d2 += curvature(&stiffness, dv);
-            }
-            (cost, d1, d2)
-        };
-        // The whole step was evaluated.
-        let (mut slope, mut d2) = (dot(&self.step, &self.gradient), second);
+        let mut second = free_second;
         for (k, constraint) in p.list().enumerate() {
-            let dv = &self.constraint_step[range(k, constraint)];
-            d2 += curvature(&self.stiffnesses[k], dv);
+            let dv = &self.constraint_step[rows(k, constraint)];
+            second += curvature(&self.stiffnesses[k], dv);
         }
-        // Bounds of the minimum, with the cost and its slope there.
-        let (mut low, mut high) = ((0.0, end.cost, end.first), (1.0, cost, slope));
-        if slope < 0.0 {
-            let (longest_cost, longest, _) = evaluate(MAX_STEP);
-            if longest <= 0.0 {
-                return MAX_STEP;
-            }
-            (low, high) = (high, (MAX_STEP, longest_cost, longest));
-        }
-        let mut alpha = 1.0;
-        for i in 0..100 {
-            let newton = alpha - slope / d2;
-            alpha = match low.0 < newton && newton < high.0 {
-                true => newton,
-                false => {
-                    // Where the tangents meet is a bend of the cost. A search that lasts bisects.
-                    let part = if i < 20 { 0.1 } else { 0.5 };
-                    let margin = part * (high.0 - low.0);
-                    // A cost that is not finite gives NaN, which `max` ignores.
-                    let at = meet(low, high).max(low.0 + margin);
-                    at.min(high.0 - margin)
+        search.run((whole, second), |at| {
+            let rest = at - 1.0;
+            let mut cost = free_cost + rest * (free_slope + 0.5 * rest * free_second);
+            let (mut slope, mut second) = (free_slope + rest * free_second, free_second);
+            for (k, constraint) in p.list().enumerate() {
+                let rows = rows(k, constraint);
+                let (start, dv) = (
+                    &self.constraint_v[rows.clone()],
+                    &self.constraint_step[rows.clone()],
+                );
+                let mut v = [0.0; 6];
+                for ((v, start), dv) in v.iter_mut().zip(start).zip(dv) {
+                    *v = start + rest * dv;
                 }
-            };
-            let cost;
-            (cost, slope, d2) = evaluate(alpha);
-            if end.is_reached(slope, cost) || high.0 - low.0 < 1e-12 {
-                break;
+                let impulse = &mut self.impulses[rows];
+                let (l, stiffness) = constraint.law.evaluate(&v, impulse);
+                cost += l;
+                slope -= dot(dv, impulse);
+                second += curvature(&stiffness, dv);
+                self.stiffnesses[k] = stiffness;
             }
-            match slope < 0.0 {
-                true => low = (alpha, cost, slope),
-                false => high = (alpha, cost, slope),
+            (LinePoint { at, cost, slope }, second)
+        })
+    }
+
+    /// Adds a part of the step to the velocities, with the gradient of the present impulses.
+    fn settle(&mut self, p: &IslandProblem<'_>, part: f64) {
+        blocks::add_scaled(part, &self.step, &mut self.v);
+        blocks::add_scaled(part, &self.a_step, &mut self.imbalance);
+        self.gradient.copy_from_slice(&self.imbalance);
+        let mut blocks = self.blocks.iter();
+        for (k, constraint) in p.list().enumerate() {
+            let rows = rows(k, constraint);
+            let step = &self.constraint_step[rows.clone()];
+            blocks::add_scaled(part, step, &mut self.constraint_v[rows.clone()]);
+            for block in blocks.by_ref().take(self.num_blocks[k]) {
+                p.subtract_impulse(block, &self.impulses[rows.clone()], &mut self.gradient);
             }
         }
-        alpha
     }
 
     /// Replaces the velocities of the island among those of the plant.
