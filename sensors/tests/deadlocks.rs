@@ -1,7 +1,7 @@
 //! Simulations that render and simulations that change the scene never deadlock, whichever tasks
 //! rayon runs on a waiting thread.
 //!
-//! Each scenario runs for `TARRAGON_DEADLOCK_SECONDS` (2 s by default, 6 s in CI).
+//! Each scenario runs for `TARRAGON_DEADLOCK_SECONDS` (2 s by default, 4 s in CI).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
