@@ -112,8 +112,6 @@ impl LineSearch {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
     use proptest::prelude::*;
 
@@ -187,7 +185,9 @@ mod tests {
         fn costs_never_increase_and_slopes_become_small(cost in hinges()) {
             let (search, found, count) = cost.search();
             prop_assert!(found.cost <= search.max_cost, "{found:?} {search:?}");
-            prop_assert!(search.ends_at(found) || found.at == MAX_STEP, "{found:?} {search:?}");
+            let goes_on = found.at == MAX_STEP && found.slope <= 0.0;
+            prop_assert!(search.ends_at(found) || goes_on, "{found:?} {search:?}");
+            // Twenty by tangents, and bisections of what they leave.
             prop_assert!(count <= 50, "{count}");
         }
     }
