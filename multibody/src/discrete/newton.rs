@@ -26,12 +26,16 @@ const CHORD_CONTRACTION: f64 = 1e-3;
 /// last step: results without the noise of a solver are differentiated by differences.
 const POLISHED: f64 = 1e-2;
 
+/// Part of Newton's step below which the velocities are evaluated anew: what is left of those of a
+/// whole step may be rounding.
+const SHORT_STEP: f64 = 1e-3;
+
 /// Why an island has no solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NewtonFailure {
     /// The Hessian is not positive definite, or a number is not finite.
     NotPositiveDefinite,
-    /// The gradient is still too large after the last iteration.
+    /// The gradient is still too large after the last iteration, or no step makes the cost smaller.
     NotConverged,
 }
 
@@ -112,12 +116,16 @@ impl IslandSolver {
             last = gradient;
             let (next, promised) = self.advance(p, cost);
             // Rounding hides any further decrease, but not that of the gradient by chord steps.
-            is_hidden =
-                next >= cost - f64::EPSILON * cost.abs() && promised <= COST_ROUNDING * cost.abs();
+            is_hidden = next.cost >= cost - f64::EPSILON * cost.abs()
+                && promised <= COST_ROUNDING * cost.abs();
             if is_hidden && !is_chord {
                 return Ok(());
             }
-            cost = next;
+            // The next iteration would be the same.
+            if next.at == 0.0 && !is_chord {
+                return Err(NewtonFailure::NotConverged);
+            }
+            cost = next.cost;
         }
         Err(NewtonFailure::NotConverged)
     }
@@ -292,9 +300,9 @@ impl IslandSolver {
     }
 
     /// Moves along Newton's direction to about the minimum of the cost, with impulses, stiffnesses
-    /// and gradient. Returns the cost there, and the decrease that a quadratic cost with the same
+    /// and gradient. Returns the point there, and the decrease that a quadratic cost with the same
     /// gradient and Hessian would have had.
-    fn advance(&mut self, p: &IslandProblem<'_>, last_cost: f64) -> (f64, f64) {
+    fn advance(&mut self, p: &IslandProblem<'_>, last_cost: f64) -> (LinePoint, f64) {
         for (step, gradient) in self.step.iter_mut().zip(&self.gradient) {
             *step = -gradient;
         }
@@ -309,14 +317,19 @@ impl IslandSolver {
             slope: dot(&self.step, &self.gradient),
         };
         if search.ends_at(whole) {
-            return (whole.cost, promised);
+            return (whole, promised);
         }
         Self::times_a(&self.starts, p, &self.step, &mut self.a_step);
         let blocks = (&*self.blocks, &*self.num_blocks);
         Self::to_constraints(blocks, p, &self.step, &mut self.constraint_step);
-        let end = self.search(p, search, whole);
-        self.settle(p, end.at - 1.0);
-        (end.cost, promised)
+        let mut end = self.search(p, search, whole);
+        if end.at >= SHORT_STEP {
+            self.settle(p, end.at - 1.0);
+        } else {
+            blocks::add_scaled(end.at - 1.0, &self.step, &mut self.v);
+            end.cost = self.evaluate(p);
+        }
+        (end, promised)
     }
 
     /// Searches along the step, from the velocities at its end. Sets impulses and stiffnesses, but
