@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tarragon_sensors::{ImageIo, ImageRgba8U};
 use tungstenite::protocol::{Message, WebSocket};
@@ -15,17 +16,23 @@ use tungstenite::protocol::{Message, WebSocket};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser process, which ends when this value is dropped.
-pub(crate) struct Chromium {
+struct Chromium {
     process: Child,
-    socket: WebSocket<TcpStream>,
-    next: u64,
+    port: u16,
+    path: String,
     _profile: tempfile::TempDir,
 }
 
-/// One tab of a browser.
+/// The browser of all open tabs: to start one takes as long as many tests do.
+static SHARED: Mutex<Weak<Chromium>> = Mutex::new(Weak::new());
+
+/// One tab of a browser, with a window, a store and a connection of its own.
 pub(crate) struct Tab {
-    browser: Chromium,
-    session: String,
+    socket: WebSocket<TcpStream>,
+    next: u64,
+    session: Option<String>,
+    // Ends with its last tab.
+    _browser: Arc<Chromium>,
 }
 
 fn program() -> Option<PathBuf> {
@@ -65,6 +72,9 @@ impl Chromium {
                 "--use-gl=angle",
                 "--use-angle=swiftshader",
                 "--enable-unsafe-swiftshader",
+                "--disable-renderer-backgrounding",
+                "--disable-background-timer-throttling",
+                "--disable-backgrounding-occluded-windows",
                 "--window-size=400,300",
                 "--remote-debugging-port=0",
                 "about:blank",
@@ -88,29 +98,85 @@ impl Chromium {
             assert!(start.elapsed() < PATIENCE, "the browser did not start");
             std::thread::sleep(Duration::from_millis(20));
         };
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let config = tungstenite::protocol::WebSocketConfig::default()
-            .max_message_size(None)
-            .max_frame_size(None);
-        let url = format!("ws://127.0.0.1:{port}{path}");
-        let (socket, _) =
-            tungstenite::client::client_with_config(url, stream, Some(config)).unwrap();
         Self {
             process,
-            socket,
-            next: 1,
+            port,
+            path,
             _profile: profile,
         }
     }
 
+    /// Returns the browser of all open tabs; starts one if no tab is open.
+    fn shared() -> Arc<Self> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let browser = Arc::new(Self::start());
+            *shared = Arc::downgrade(&browser);
+            browser
+        })
+    }
+
+    /// Returns a connection to this browser.
+    fn connect(&self) -> WebSocket<TcpStream> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let config = tungstenite::protocol::WebSocketConfig::default()
+            .max_message_size(None)
+            .max_frame_size(None);
+        let url = format!("ws://127.0.0.1:{}{}", self.port, self.path);
+        let (socket, _) =
+            tungstenite::client::client_with_config(url, stream, Some(config)).unwrap();
+        socket
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Tab {
+    /// Opens a tab with a URL.
+    pub(crate) fn open(url: &str) -> Self {
+        let mut tab = Self::blank();
+        tab.navigate(url);
+        tab
+    }
+    /// Opens a tab with a blank page.
+    pub(crate) fn blank() -> Self {
+        let browser = Chromium::shared();
+        let mut tab = Self {
+            socket: browser.connect(),
+            next: 1,
+            session: None,
+            _browser: browser,
+        };
+        // The context ends with the connection, and the window with it.
+        let context = tab.call(
+            "Target.createBrowserContext",
+            json!({"disposeOnDetach": true}),
+        );
+        let target = json!({
+            "url": "about:blank", "browserContextId": context["browserContextId"], "newWindow": true
+        });
+        let target = tab.call("Target.createTarget", target);
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        let session = tab.call("Target.attachToTarget", attach);
+        tab.session = Some(session["sessionId"].as_str().unwrap().to_owned());
+        tab.call("Page.enable", json!({}));
+        let size = json!({"width": 800, "height": 600, "deviceScaleFactor": 1, "mobile": false});
+        tab.call("Emulation.setDeviceMetricsOverride", size);
+        tab
+    }
     /// Calls a method and waits for its result.
-    fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         let id = self.next;
         self.next += 1;
         let mut request = json!({"id": id, "method": method, "params": params});
-        if let Some(session) = session {
-            request["sessionId"] = session.into();
+        if let Some(session) = &self.session {
+            request["sessionId"] = session.as_str().into();
         }
         self.socket
             .send(Message::text(request.to_string()))
@@ -129,38 +195,6 @@ impl Chromium {
                 return answer["result"].clone();
             }
         }
-    }
-}
-
-impl Drop for Chromium {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl Tab {
-    /// Starts a browser that opens a URL.
-    pub(crate) fn open(url: &str) -> Self {
-        let mut tab = Self::blank();
-        tab.navigate(url);
-        tab
-    }
-    /// Starts a browser with a blank page.
-    pub(crate) fn blank() -> Self {
-        let mut browser = Chromium::start();
-        let target = browser.call(None, "Target.createTarget", json!({"url": "about:blank"}));
-        let attach = json!({"targetId": target["targetId"], "flatten": true});
-        let session = browser.call(None, "Target.attachToTarget", attach);
-        let session = session["sessionId"].as_str().unwrap().to_owned();
-        let mut tab = Self { browser, session };
-        tab.call("Page.enable", json!({}));
-        let size = json!({"width": 800, "height": 600, "deviceScaleFactor": 1, "mobile": false});
-        tab.call("Emulation.setDeviceMetricsOverride", size);
-        tab
-    }
-    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
-        self.browser.call(Some(&self.session), method, params)
     }
     pub(crate) fn navigate(&mut self, url: &str) {
         let result = self.call("Page.navigate", json!({"url": url}));
@@ -194,7 +228,7 @@ impl Tab {
         let result = self.call("Page.captureScreenshot", json!({"format": "png"}));
         let png = BASE64.decode(result["data"].as_str().unwrap()).unwrap();
         if let Some(dir) = std::env::var_os("TARRAGON_SCREENSHOTS") {
-            let name = format!("{}.png", self.browser.next);
+            let name = format!("{}.png", self.next);
             std::fs::write(Path::new(&dir).join(name), &png).unwrap();
         }
         ImageIo::default().load_from_buffer_as(&png).unwrap()
