@@ -465,12 +465,16 @@ fn stretched_nodes_look_like_stretched_meshes() {
     assert!(off.count() < 5);
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever the bytes, the server answers, and draws afterwards.
-    #[test]
-    fn damaged_requests_are_refused(cut in 0..4000usize, at in 0..4000usize, byte in any::<u8>()) {
-        let server = server(RenderServerParams::default());
+/// Whatever the bytes, the server answers, and draws afterwards.
+#[test]
+fn damaged_requests_are_refused() {
+    let server = server(RenderServerParams::default());
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(64)
+    };
+    let damage = (0..4000usize, 0..4000usize, any::<u8>());
+    let test = |(cut, at, byte): (usize, usize, u8)| {
         let mut body = turned(0).body();
         let end = body.len() - cut.min(body.len());
         let at = at % body.len();
@@ -483,7 +487,10 @@ proptest! {
         let reply = exchange(server.address(), &request);
         prop_assert!([200, 400].contains(&reply.status), "{}", reply.status);
         prop_assert_eq!(turned(0).post(server.address()).status, 200);
-    }
+        Ok(())
+    };
+    let mut runner = prop::test_runner::TestRunner::new(config);
+    runner.run(&damage, test).unwrap();
 }
 
 #[test]

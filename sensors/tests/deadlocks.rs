@@ -1,7 +1,7 @@
 //! Simulations that render and simulations that change the scene never deadlock, whichever tasks
 //! rayon runs on a waiting thread.
 //!
-//! Each scenario runs for `TARRAGON_DEADLOCK_SECONDS` (2 s by default, 4 s in CI).
+//! Each scenario runs for `TARRAGON_DEADLOCK_SECONDS` (1 s by default, 4 s in CI).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -196,7 +196,7 @@ fn pool(threads: usize) -> rayon::ThreadPool {
 /// progress for 30 s; a step takes milliseconds.
 fn watched(scenario: impl FnOnce(&AtomicUsize, &AtomicBool) + Send + 'static) {
     let seconds = std::env::var("TARRAGON_DEADLOCK_SECONDS").ok();
-    let seconds = seconds.and_then(|s| s.parse().ok()).unwrap_or(2.0);
+    let seconds = seconds.and_then(|s| s.parse().ok()).unwrap_or(1.0);
     let (done, stop) = (
         Arc::new(AtomicUsize::new(0)),
         Arc::new(AtomicBool::new(false)),

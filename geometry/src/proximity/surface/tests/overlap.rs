@@ -195,7 +195,7 @@ fn dual_numbers_match_central_differences() {
     for kind in 0..4 {
         let m = mesh(&solid(kind));
         for other in 0..BODIES + 2 {
-            for k in 0..4 {
+            for k in 0..2 {
                 let b = match other {
                     0..BODIES => body(&mut random, other),
                     _ => mesh(&solid(other - BODIES)).into(),
@@ -205,7 +205,7 @@ fn dual_numbers_match_central_differences() {
                 x_wb.translation.vector += away * 0.5;
                 let d = true_distance(&m, &x_wa, &b, &x_wb);
                 // Moves B along the normal until the bodies are 1 cm apart or overlap by 0.1 mm.
-                let to = [0.01, -1e-4][k % 2];
+                let to = [0.01, -1e-4][k];
                 x_wb.translation.vector += d.nhat_ba_w * (d.distance - to);
                 fn at<T: Scalar>(
                     m: &Mesh,
@@ -269,7 +269,7 @@ fn dual_numbers_match_central_differences() {
     }
     let counts = format!("{compared} {negative} {between} {held}");
     assert!(
-        compared > 600 && negative > 240 && held < between,
+        compared > 300 && negative > 120 && held < between,
         "{counts}"
     );
 }
