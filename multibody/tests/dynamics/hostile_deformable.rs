@@ -4,6 +4,7 @@
 use super::hostile::{pick, power};
 use nalgebra::{Isometry3, Vector3};
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 use tarragon_framework::prelude::*;
 use tarragon_framework::random::RandomGenerator;
 use tarragon_geometry::{
@@ -104,8 +105,8 @@ fn material(random: &mut RandomGenerator) -> Result<ProximityProperties> {
         .with_resolution_hint(0.5)
 }
 
-/// Simulates a few steps of a random scene.
-fn simulate(seed: u64) -> Result<()> {
+/// Simulates a few steps of a random scene, and counts them.
+fn simulate(seed: u64, steps: &mut u64) -> Result<()> {
     let random = &mut RandomGenerator::new(seed);
     let dt = power(random, -5.0, 0.0);
     let (mut plant, mut scene) = (MultibodyPlant::new(dt)?, SceneGraph::new());
@@ -161,6 +162,7 @@ fn simulate(seed: u64) -> Result<()> {
     let mut sim = Simulator::new(&diagram, context)?;
     for step in 1..=5 {
         sim.advance_to(f64::from(step) * dt)?;
+        *steps += 1;
         for body in &bodies {
             let q = plant.deformable_positions(sim.context(), *body)?;
             let v = plant.deformable_velocities(sim.context(), *body)?;
@@ -176,15 +178,24 @@ fn strange_soft_scenes_end_in_finite_states_or_errors() {
     let asked = std::env::var("TARRAGON_HOSTILE_SCENES").ok();
     let count = asked.map_or(SCENES, |text| text.parse().unwrap());
     let mut errors = vec![];
+    let (mut steps, mut slowest) = (0, (Duration::ZERO, 0));
     for seed in 0..count as u64 {
-        if let Err(error) = simulate(seed) {
+        let begin = Instant::now();
+        let outcome = simulate(seed, &mut steps);
+        slowest = slowest.max((begin.elapsed(), seed));
+        if let Err(error) = outcome {
             let error = error.to_string();
             let is_named = ["soft", "plant"].iter().any(|name| error.contains(name));
             assert!(is_named, "seed {seed}: {error}");
             errors.push(format!("seed {seed}: {error}"));
         }
     }
-    println!("{} of {count} scenes are errors", errors.len());
+    let (time, seed) = slowest;
+    println!(
+        "{steps} steps; {} of {count} scenes are errors",
+        errors.len()
+    );
+    println!("the slowest scene is that of seed {seed}: {time:?}");
     if std::env::var_os("TARRAGON_HOSTILE_SCENES").is_some() {
         println!("{}", errors.join("\n"));
     }
