@@ -39,6 +39,14 @@ fn has_viewer(output: &Output) -> bool {
     !missing
 }
 
+/// Receives the lines of a stream as they come.
+fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (line, lines) = channel();
+    let all = BufReader::new(stream).lines();
+    std::thread::spawn(move || all.map_while(Result::ok).try_for_each(|l| line.send(l)));
+    lines
+}
+
 /// A running viewer process; it ends when this is dropped.
 struct View {
     process: Child,
@@ -56,19 +64,18 @@ impl View {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut url = String::new();
-        let out = process.stdout.take().unwrap();
-        BufReader::new(out).read_line(&mut url).unwrap();
-        let port = url.trim().strip_prefix("http://localhost:").unwrap();
-        let port = port.parse().unwrap();
-        let (line, errors) = channel();
-        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|l| line.send(l)));
-        Self {
+        let urls = lines_of(process.stdout.take().unwrap());
+        let mut view = Self {
+            errors: lines_of(process.stderr.take().unwrap()),
             process,
-            port,
-            errors,
-        }
+            port: 0,
+        };
+        let url = urls
+            .recv_timeout(PATIENCE)
+            .expect("the viewer prints its URL");
+        let port = url.strip_prefix("http://localhost:").unwrap();
+        view.port = port.parse().unwrap();
+        view
     }
     /// Waits until the viewer has written a line containing `what` to its standard error.
     fn error_until(&self, what: &str) {
