@@ -1,16 +1,16 @@
 // Background of the scene: a gradient, or an environment map that also lights shiny surfaces.
 
 import {
-  BackSide, BoxGeometry, Color, DataTexture, EquirectangularReflectionMapping, LinearFilter, Mesh, MeshBasicMaterial,
-  Object3D, PMREMGenerator, RGBAFormat, Scene, SphereGeometry, SRGBColorSpace, Texture, type WebGLRenderer,
+  Color, DataTexture, EquirectangularReflectionMapping, LinearFilter, Object3D, PMREMGenerator, RGBAFormat,
+  type Scene, SRGBColorSpace, Texture, type WebGLRenderer,
 } from "three";
 import { HDRLoader } from "three/examples/jsm/loaders/HDRLoader.js";
 
 import type { Assets } from "./assets";
 import { asNumbers, Refused } from "./check";
-import { disposeTree } from "./dispose";
 import type { Log } from "./log";
 import type { Value } from "./msgpack";
+import { roomLight } from "./room_light";
 
 export interface Gradient {
   top: string;
@@ -32,27 +32,6 @@ function gradientTexture(top: Color, bottom: Color): DataTexture {
   texture.minFilter = LinearFilter;
   texture.magFilter = LinearFilter;
   texture.needsUpdate = true;
-  return texture;
-}
-
-/** Returns the light of a neutral room, for reflective materials: bright above, darker below, with
- * three soft lamps. */
-function roomLight(generator: PMREMGenerator): Texture {
-  const room = new Scene();
-  const glow = (brightness: number): MeshBasicMaterial =>
-    new MeshBasicMaterial({ color: new Color().setScalar(brightness), side: BackSide });
-  const walls = new Mesh(new SphereGeometry(10, 24, 12), glow(0.55));
-  const floor = new Mesh(new SphereGeometry(9.5, 24, 6, 0, 2 * Math.PI, 0.55 * Math.PI, 0.45 * Math.PI), glow(0.28));
-  room.add(walls, floor);
-  for (const [x, y, z] of [[-4, 6, 4], [5, 5, 1], [0, 7, -4]] as const) {
-    const lamp = new Mesh(new BoxGeometry(3, 0.2, 3), new MeshBasicMaterial({ color: new Color().setScalar(7) }));
-    lamp.position.set(x, y, z);
-    lamp.lookAt(0, 0, 0);
-    lamp.rotateX(Math.PI / 2);
-    room.add(lamp);
-  }
-  const texture = generator.fromScene(room, 0.03).texture;
-  disposeTree(room);
   return texture;
 }
 
@@ -98,7 +77,7 @@ export class Background extends Object3D {
   private readonly generator: PMREMGenerator;
 
   constructor(
-    renderer: WebGLRenderer,
+    private readonly renderer: WebGLRenderer,
     private readonly assets: Assets,
     private readonly log: Log,
     private readonly changed: () => void,
@@ -165,7 +144,7 @@ export class Background extends Object3D {
 
   /** Sets the background of `scene`, none if `shown` is false, and the light that belongs to it. */
   apply(scene: Scene, shown: boolean): void {
-    this.room ??= roomLight(this.generator);
+    this.room ??= roomLight(this.renderer);
     this.gradient ??= gradientTexture(
       this.top_color ?? new Color(this.theme.top),
       this.bottom_color ?? new Color(this.theme.bottom),
