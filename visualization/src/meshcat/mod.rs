@@ -36,7 +36,7 @@ pub use params::{MeshcatParams, PropertyTuple};
 pub use property::PropertyValue;
 
 pub(crate) use node::NodeHandle;
-pub(crate) use object::Object;
+pub(crate) use object::{Object, Paint};
 pub(crate) use path::full_path;
 pub(crate) use scene::Scene;
 pub(crate) use server::lock;

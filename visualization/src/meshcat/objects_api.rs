@@ -1,7 +1,7 @@
 //! Objects of the scene.
 
 use super::Meshcat;
-use super::object::{self, Object, ObjectEncoder, SurfaceStyle};
+use super::object::{self, Object, ObjectEncoder, Paint, SurfaceStyle};
 use crate::Result;
 use nalgebra::{DMatrix, Vector3};
 use std::sync::Arc;
@@ -36,8 +36,12 @@ impl Meshcat {
         self.put(path, self.encode_shape(shape, rgba)?);
         Ok(())
     }
-    pub(crate) fn encode_shape(&self, shape: &Shape, rgba: Rgba) -> Result<Object> {
-        object::shape(&self.encoder(), shape, rgba)
+    pub(crate) fn encode_shape<'p>(
+        &self,
+        shape: &Shape,
+        paint: impl Into<Paint<'p>>,
+    ) -> Result<Object> {
+        object::shape(&self.encoder(), shape, paint)
     }
     pub(crate) fn encode_surface_mesh(
         &self,

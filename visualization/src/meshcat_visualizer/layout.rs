@@ -16,6 +16,7 @@ use crate::meshcat::full_path;
 use foldhash::fast::RandomState;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use tarragon_geometry::{FrameId, GeometryId, GeometryProperties, Rgba, SceneGraphInspector};
 
 /// A path with a pose: `x_fn`, in the frame.
@@ -111,8 +112,25 @@ fn color_if_shown(
     let Some(properties) = properties.filter(|own| accepts(own, params)) else {
         return Ok(None);
     };
-    let color = properties.get_or("phong", "diffuse", params.default_color)?;
-    Ok(Some(color))
+    // An image keeps its own colours.
+    let otherwise = match properties.has("phong", "diffuse_map") {
+        true => Rgba::WHITE,
+        false => params.default_color,
+    };
+    Ok(Some(properties.get_or("phong", "diffuse", otherwise)?))
+}
+
+/// Returns the image file of a geometry, if it has one.
+pub(super) fn diffuse_map(
+    inspector: &SceneGraphInspector<'_>,
+    id: GeometryId,
+    params: &MeshcatVisualizerParams,
+) -> Result<Option<PathBuf>> {
+    let Some(properties) = inspector.properties(id, params.role)? else {
+        return Ok(None);
+    };
+    let map = properties.try_get::<String>("phong", "diffuse_map")?;
+    Ok(map.map(PathBuf::from))
 }
 
 /// Returns whether a geometry is for this visualizer.

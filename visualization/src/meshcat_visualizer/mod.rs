@@ -32,7 +32,9 @@ use tarragon_geometry::{GeometryId, QueryObject, SceneGraphInspector};
 /// A geometry is at `{prefix}/{frame}/{geometry}`, or at `{prefix}/{geometry}` if it is fixed in
 /// the world; `::` in names becomes `/`. For example, the ball `toy::ball` on the frame `toy::body`
 /// is at `/drake/visualizer/toy/body/toy/ball`, as in Drake. If a path is taken, the second one
-/// ends in ` (2)`. A mesh that cannot be shown is left out, with a warning in the log.
+/// ends in ` (2)`. A mesh that cannot be shown is left out, with a warning in the log. An OBJ file
+/// with texture coordinates and without materials has the image of `("phong", "diffuse_map")`,
+/// which Drake leaves out; the image is multiplied by `("phong", "diffuse")` if that is given.
 /// Deformable geometry is at `{prefix}/deformable_geometries/{geometry}`: the surface that it
 /// drives in the role, in one colour, whose vertices are sent again when they have changed.
 /// With the proximity role, a mesh with [convex

@@ -1,13 +1,13 @@
 //! State of one context: objects are sent once, poses and vertices when they change.
 
-use super::layout::{Place, places};
+use super::layout::{Place, diffuse_map, places};
 use super::params::MeshcatVisualizerParams;
 use super::soft::Soft;
 use crate::Result;
 use crate::convex_pieces::pieces_to_show;
 use crate::frame_poses::for_each_frame_pose;
 use crate::hydroelastic::hydroelastic_surface;
-use crate::meshcat::{Meshcat, MeshcatAnimation, NodeHandle, Object, Scene, SurfaceStyle};
+use crate::meshcat::{Meshcat, MeshcatAnimation, NodeHandle, Object, Paint, Scene, SurfaceStyle};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
 use tarragon_framework::warnings::warn;
@@ -122,7 +122,14 @@ impl Shown {
                         };
                         meshcat.encode_surface_mesh(&surface, &style)
                     }
-                    None => meshcat.encode_shape(inspector.shape(id)?, color),
+                    None => {
+                        let map = diffuse_map(&inspector, id, params)?;
+                        let paint = Paint {
+                            rgba: color,
+                            diffuse_map: map.as_deref(),
+                        };
+                        meshcat.encode_shape(inspector.shape(id)?, paint)
+                    }
                 },
             };
             // A mesh that cannot be shown must not end a simulation.

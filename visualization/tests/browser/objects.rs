@@ -3,13 +3,17 @@
 use crate::browser::chromium::Tab;
 use crate::browser::{page, settle, share};
 use nalgebra::{DMatrix, Isometry3, Matrix4, Vector3};
+use tarragon_framework::prelude::*;
 use tarragon_geometry::mesh::{SurfaceTriangle, TriangleSurfaceMesh};
 use tarragon_geometry::{
-    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FileSource, HalfSpace, InMemoryMesh,
-    MemoryFile, Mesh, MeshcatCone, Rgba, Shape, Sphere,
+    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FileSource, GeometryInstance, HalfSpace,
+    IllustrationProperties, InMemoryMesh, MemoryFile, Mesh, MeshcatCone, Rgba, SceneGraph, Shape,
+    Sphere,
 };
-use tarragon_sensors::{BaseField, PointCloud};
-use tarragon_visualization::{Meshcat, OrthographicCamera, SurfaceStyle};
+use tarragon_sensors::{BaseField, ImageIo, ImageRgba8U, PointCloud};
+use tarragon_visualization::{
+    Meshcat, MeshcatVisualizer, MeshcatVisualizerParams, OrthographicCamera, SurfaceStyle,
+};
 
 /// Returns the colour of the scene, which the page itself does not use.
 fn magenta() -> Rgba {
@@ -47,6 +51,33 @@ fn obj_with_material() -> InMemoryMesh {
     let text = format!("mtllib m.mtl\nusemtl m\n{OBJ}");
     file("box.obj", &text, &[("m.mtl", MTL.as_bytes())])
 }
+/// Shows a mesh without materials in the colours of an image file, which its properties name.
+fn painted(meshcat: &Meshcat) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("magenta.png");
+    let image = ImageRgba8U::from_data(2, 2, [255, 0, 255, 255].repeat(4)).unwrap();
+    ImageIo::default().save(&image, &path).unwrap();
+    let text = format!("{OBJ}vt 0 0\nvt 1 0\nvt 1 1\n").replace("f 4 3 2 1", "f 4/1 3/2 2/3 1/1");
+    let mesh = Mesh::new(file("box.obj", &text, &[]));
+    let looks = IllustrationProperties::new().with_diffuse_map(&path);
+    let mesh = GeometryInstance::new(Isometry3::identity(), mesh, "box").unwrap();
+    let mut scene = SceneGraph::new();
+    let source = scene.register_source("painted").unwrap();
+    let mesh = mesh.with_illustration(looks);
+    scene.register_anchored_geometry(source, mesh).unwrap();
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", scene);
+    let params = MeshcatVisualizerParams {
+        prefix: "it".into(),
+        ..Default::default()
+    };
+    MeshcatVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), params).unwrap();
+    b.build()
+        .unwrap()
+        .default_context()
+        .force_publish()
+        .unwrap();
+}
 /// Returns a triangle of 1 m^2 in the x-y plane of a y-up file, which is the x-z plane here.
 fn gltf() -> InMemoryMesh {
     let vertices = [-1.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
@@ -67,7 +98,7 @@ fn shape(meshcat: &Meshcat, shape: impl Into<Shape>) {
     meshcat.set_object("it", &shape.into(), magenta()).unwrap();
 }
 
-const CASES: [Case; 20] = [
+const CASES: [Case; 21] = [
     // Areas in the x-z plane divided by 12 m^2, with tolerance for edges and for shaded faces.
     (
         "sphere",
@@ -107,6 +138,7 @@ const CASES: [Case; 20] = [
         |m| shape(m, Mesh::new(obj_with_material())),
         0.15..0.18,
     ),
+    ("painted obj", painted, 0.15..0.18),
     ("gltf", |m| shape(m, Mesh::new(gltf())), 0.08..0.09),
     ("triangles", triangles, 0.08..0.09),
     ("surface mesh", surface_mesh, 0.08..0.09),

@@ -1,28 +1,28 @@
 //! Shapes from mesh files.
 
 use super::files::check;
-use super::{Object, ObjectEncoder, gltf, obj, render_mesh, surfaces};
+use super::{Object, ObjectEncoder, Paint, gltf, obj, render_mesh, surfaces};
 use crate::{Error, Result};
 use nalgebra::Matrix4;
 use tarragon_geometry::mesh::read_source;
 use tarragon_geometry::{Convex, Mesh, Rgba};
 
 /// Encodes a mesh. OBJ files are sent as text with their materials and textures, glTF files as text
-/// that refers to assets, and other formats as triangles. Files without materials are drawn in
-/// `rgba`.
+/// that refers to assets, and other formats as triangles. Files without materials are drawn in the
+/// colour of `paint`, and OBJ files with its image.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read, is larger than 1 GiB, has an unsupported format or
 /// invalid content.
-pub(super) fn mesh(e: &ObjectEncoder<'_>, mesh: &Mesh, rgba: Rgba) -> Result<Object> {
+pub(super) fn mesh(e: &ObjectEncoder<'_>, mesh: &Mesh, paint: Paint<'_>) -> Result<Object> {
     let source = mesh.source();
     let matrix = Matrix4::new_nonuniform_scaling(&mesh.scale3());
     match &*source.extension() {
-        ".obj" => obj::object(e, source, rgba, &matrix),
+        ".obj" => obj::object(e, source, paint, &matrix),
         ".gltf" | ".glb" => gltf::object(e, source, &matrix),
         ".stl" | ".dae" | ".vtk" => {
             check(source)?;
-            render_mesh::object(e, source, &read_source(source)?, rgba, &matrix)
+            render_mesh::object(e, source, &read_source(source)?, paint, &matrix)
         }
         other => Err(Error::unsupported(format!(
             "Meshcat: {}: mesh files must end in .obj, .gltf, .glb, .stl, .dae or .vtk, got '{other}'",

@@ -28,6 +28,7 @@ use super::asset::{Asset, AssetStore};
 use super::msgpack::Writer;
 use nalgebra::Matrix4;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_geometry::Rgba;
@@ -94,6 +95,22 @@ impl SurfaceStyle {
     fn or_colored(&self, blue: f64) -> Rgba {
         let default = || Rgba::opaque(0.1, 0.1, blue).expect("channels lie in [0, 1]");
         self.rgba.unwrap_or_else(default)
+    }
+}
+
+/// Colour of a shape, and an image for meshes without materials.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paint<'a> {
+    pub(crate) rgba: Rgba,
+    pub(crate) diffuse_map: Option<&'a Path>,
+}
+
+impl From<Rgba> for Paint<'_> {
+    fn from(rgba: Rgba) -> Self {
+        Self {
+            rgba,
+            diffuse_map: None,
+        }
     }
 }
 

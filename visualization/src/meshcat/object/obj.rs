@@ -1,29 +1,33 @@
 //! OBJ files, sent as text with their materials and textures.
 
 use super::files::{Files, media_type, short};
-use super::{Object, ObjectEncoder, material};
+use super::{Object, ObjectEncoder, Paint, material};
 use crate::Result;
 use bytes::Bytes;
 use nalgebra::Matrix4;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::{FileSource, MeshSource, Rgba};
 
+/// Name of the material, and of its image, of meshes with a `("phong", "diffuse_map")`.
+const PAINTED: &str = "diffuse_map";
+
 /// Encodes an OBJ file. Material files and textures that cannot be read are logged and left out.
-/// Without any material file, the mesh is drawn in `rgba`.
+/// Without any material file, the mesh is drawn in the colour and with the image of `paint`.
 ///
 /// # Errors
 /// Returns an error if the OBJ file cannot be read, or the files together are too large.
 pub(super) fn object(
     e: &ObjectEncoder<'_>,
     source: &MeshSource,
-    rgba: Rgba,
+    paint: Paint<'_>,
     matrix: &Matrix4<f64>,
 ) -> Result<Object> {
     let mut files = Files::new(source);
     let content = files.mesh_file()?;
-    let text = String::from_utf8_lossy(&content);
+    let mut text = String::from_utf8_lossy(&content);
     let path = PathBuf::from(source.description());
     let mut library = String::new();
     let mut resources = BTreeMap::new();
@@ -38,6 +42,13 @@ pub(super) fn object(
         }
         library.push_str(&mtl);
     }
+    if library.is_empty()
+        && let Some(image) = image(&mut files, &path, &text, paint.diffuse_map)
+    {
+        library = painted_materials(&text, paint.rgba);
+        resources.insert(PAINTED.to_owned(), image);
+        text = Cow::Owned(format!("usemtl {PAINTED}\n{text}"));
+    }
     if library.is_empty() {
         return Ok(e.object(
             text.len(),
@@ -47,7 +58,7 @@ pub(super) fn object(
                 w.key_str("uuid", uuid).key_str("format", "obj");
                 w.key_str("data", &text);
             },
-            |w, uuid| material::phong(w, uuid, rgba, false),
+            |w, uuid| material::phong(w, uuid, paint.rgba, false),
             matrix,
         ));
     }
@@ -67,6 +78,44 @@ pub(super) fn object(
         },
         matrix,
     ))
+}
+
+/// Reads the image that an OBJ file without materials is painted with. Without texture coordinates
+/// in the file, there is nothing to paint.
+fn image(files: &mut Files<'_>, path: &Path, text: &str, map: Option<&Path>) -> Option<Bytes> {
+    let map = map?;
+    let has_coordinates = text.starts_with("vt ") || text.contains("\nvt ");
+    if !has_coordinates {
+        warn(format!(
+            "{}: the image '{}' is not shown, because the mesh has no texture coordinates",
+            path.display(),
+            map.display()
+        ));
+        return None;
+    }
+    let image = files.read(&FileSource::Path(map.into()));
+    let image = image.inspect_err(|error| {
+        warn(format!(
+            "{}: the image cannot be read, the mesh is shown without it: {error}",
+            path.display()
+        ));
+    });
+    image.ok()
+}
+
+/// Returns materials with an image and a colour under all names that an OBJ file uses.
+fn painted_materials(text: &str, rgba: Rgba) -> String {
+    let used = text.lines().filter_map(|line| {
+        let name = line.trim_start().strip_prefix("usemtl")?;
+        name.starts_with([' ', '\t']).then(|| name.trim())
+    });
+    let names: BTreeSet<&str> = used.chain([PAINTED]).collect();
+    let mut library = String::new();
+    for name in names {
+        let (r, g, b, a) = (rgba.r(), rgba.g(), rgba.b(), rgba.a());
+        library += &format!("newmtl {name}\nKd {r} {g} {b}\nd {a}\nmap_Kd {PAINTED}\n");
+    }
+    library
 }
 
 /// Returns the arguments of the `mtllib` statements of an OBJ file: the rest of each line, without

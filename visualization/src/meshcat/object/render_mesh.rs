@@ -1,7 +1,7 @@
 //! Meshes sent as triangles.
 
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, single, size};
-use super::{Object, ObjectEncoder, material};
+use super::{Object, ObjectEncoder, Paint, material};
 use crate::Result;
 use nalgebra::Matrix4;
 use tarragon_framework::warnings::warn;
@@ -9,8 +9,8 @@ use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::{MeshSource, Rgba};
 
 /// Encodes the triangles of `mesh`, which was read from `source`, with their normals. A file
-/// without colours is drawn in `rgba`, a file with a single colour in that colour. If a file has
-/// several colours, every vertex has its own.
+/// without colours is drawn in that of `paint`, a file with a single colour in that colour. If a
+/// file has several colours, every vertex has its own.
 ///
 /// # Errors
 /// Returns an error if there are more vertices or triangles than fit into a message.
@@ -18,18 +18,18 @@ pub(super) fn object(
     e: &ObjectEncoder<'_>,
     source: &MeshSource,
     mesh: &RenderMesh,
-    rgba: Rgba,
+    paint: Paint<'_>,
     matrix: &Matrix4<f64>,
 ) -> Result<Object> {
     let name = source.description();
     let textured = mesh.materials.iter().filter(|m| m.diffuse_map.is_some());
-    if textured.count() > 0 {
+    if textured.count() > 0 || paint.diffuse_map.is_some() {
         warn(format!(
             "{name}: only colours of such files are shown, not textures; OBJ and glTF files \
              can have textures"
         ));
     }
-    let colors = Colors::of(mesh, rgba);
+    let colors = Colors::of(mesh, paint.rgba);
     let vertices = Vertices::of(mesh, &colors);
     let n = vertices.list.len();
     check_count(&name, "vertices", n)?;

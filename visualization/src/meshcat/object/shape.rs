@@ -1,23 +1,28 @@
 //! Shapes.
 
-use super::{Object, ObjectEncoder, material, mesh_file};
+use super::{Object, ObjectEncoder, Paint, material, mesh_file};
 use crate::meshcat::msgpack::Writer;
 use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
 use std::f64::consts::FRAC_PI_2;
-use tarragon_geometry::{Rgba, Shape};
+use tarragon_geometry::Shape;
 
 /// Edge length (m) of the square slab that represents a half space.
 const HALF_SPACE_SIZE: f64 = 100.0;
 /// Thickness (m) of that slab.
 const HALF_SPACE_DEPTH: f64 = 1.0;
 
-/// Encodes any shape in the colour `rgba`; meshes with materials keep their own colours. A half
-/// space is a slab of 100 m x 100 m below its origin.
+/// Encodes any shape in the colour of `paint`, and OBJ files with its image; meshes with materials
+/// keep their own. A half space is a slab of 100 m x 100 m below its origin.
 ///
 /// # Errors
 /// Returns an error if the file of a mesh cannot be read, or its format cannot be shown.
-pub(crate) fn shape(e: &ObjectEncoder<'_>, shape: &Shape, rgba: Rgba) -> Result<Object> {
+pub(crate) fn shape<'p>(
+    e: &ObjectEncoder<'_>,
+    shape: &Shape,
+    paint: impl Into<Paint<'p>>,
+) -> Result<Object> {
+    let paint = paint.into();
     let identity = Matrix4::identity();
     let (matrix, geometry) = match shape {
         Shape::Sphere(s) => (identity, Geometry::Sphere(s.radius())),
@@ -59,8 +64,8 @@ pub(crate) fn shape(e: &ObjectEncoder<'_>, shape: &Shape, rgba: Rgba) -> Result<
                 },
             )
         }
-        Shape::Mesh(s) => return mesh_file::mesh(e, s, rgba),
-        Shape::Convex(s) => return mesh_file::convex(e, s, rgba),
+        Shape::Mesh(s) => return mesh_file::mesh(e, s, paint),
+        Shape::Convex(s) => return mesh_file::convex(e, s, paint.rgba),
         other => {
             return Err(Error::unsupported(format!(
                 "Meshcat: shapes of type {} cannot be shown",
@@ -72,7 +77,7 @@ pub(crate) fn shape(e: &ObjectEncoder<'_>, shape: &Shape, rgba: Rgba) -> Result<
         0,
         "Mesh",
         |w, uuid| geometry.write(w, uuid),
-        |w, uuid| material::phong(w, uuid, rgba, false),
+        |w, uuid| material::phong(w, uuid, paint.rgba, false),
         &matrix,
     ))
 }

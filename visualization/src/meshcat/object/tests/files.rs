@@ -75,6 +75,43 @@ fn an_obj_file_is_sent_with_its_materials_and_textures() {
     assert_eq!(uris.collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn an_obj_file_without_materials_is_painted_with_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("wood.png");
+    std::fs::write(&image, PNG).unwrap();
+    let painted = |content: &str, map: &Path| {
+        let paint = Paint {
+            rgba: rgba(1.0, 0.5, 0.0, 0.25),
+            diffuse_map: Some(map),
+        };
+        let mesh = Mesh::new(memory(content, ".obj")).into();
+        let server = Server::default();
+        decoded(shape(&server.encoder(), &mesh, paint).unwrap())
+    };
+    let content = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl top\nf 1/1 2/1 3/1\n";
+    let mesh = painted(content, &image);
+    let object = at(&mesh, "object");
+    assert_eq!(text(object, "type"), "_meshfile_object");
+    assert_eq!(
+        text(object, "data"),
+        format!("usemtl diffuse_map\n{content}")
+    );
+    let look = "Kd 1 0.5 0\nd 0.25\nmap_Kd diffuse_map\n";
+    assert_eq!(
+        text(object, "mtl_library"),
+        format!("newmtl diffuse_map\n{look}newmtl top\n{look}")
+    );
+    let uri = "data:image/png;base64,iVBORw0KGgo=";
+    assert_eq!(text(object, "resources.diffuse_map"), uri);
+    // Without the image, or without coordinates in it, the mesh has its colour.
+    let missing = folder.path().join("missing.png");
+    for mesh in [painted(content, &missing), painted(TRIANGLE, &image)] {
+        let color = at(&mesh, "materials.0.color").as_u64();
+        assert_eq!(color, Some(0xff_7f_00));
+    }
+}
+
 /// As in Drake, the mesh is shown in the requested colour.
 #[test]
 fn an_obj_file_without_its_material_file_is_shown() {
