@@ -1,6 +1,6 @@
 // The light of a neutral room, for reflective materials: bright above, darker below, with three
-// soft lamps. Its reflections in rough surfaces have a closed form, nearly, so that a page without a
-// graphics card is not busy with them for seconds, as it is with three.js's filter for any image.
+// soft lamps. Its reflections in rough surfaces have a closed form, nearly. With three.js's filter
+// for any image, a page without a graphics card would be busy with them for two seconds.
 
 import {
   BackSide, BoxGeometry, CubeCamera, HalfFloatType, LinearMipmapLinearFilter, Mesh, NoBlending, ShaderChunk,
@@ -15,8 +15,8 @@ const LAST_LEVEL = Math.log2(SIZE) - 3;
 const SHARPEST = 0.03;
 const ROUGHEST = 0.75;
 
-/** Brightness in a direction: two half spaces with a soft edge a little below the horizon, and lamps
- * whose light is that of a disc of 0.2 rad, however far it is spread. */
+/** Brightness in a direction: two half spaces with a soft edge a little below the horizon, and
+ * lamps whose light is that of a disc of 0.2 rad, however far it is spread. */
 const BRIGHTNESS = /* glsl */ `
 varying vec3 vWorldDirection;
 uniform float spread;
@@ -40,8 +40,8 @@ void main() {
 }
 `;
 
-/** Returns the light as three.js's prefiltered environment maps have it: a cube map with a level for
- * each roughness. */
+/** Returns the light as three.js's prefiltered environment maps have it: a cube map with a level
+ * for each roughness. */
 export function roomLight(renderer: WebGLRenderer): Texture {
   const target = new WebGLCubeRenderTarget(SIZE, {
     type: HalfFloatType, minFilter: LinearMipmapLinearFilter, generateMipmaps: false, depthBuffer: false,
