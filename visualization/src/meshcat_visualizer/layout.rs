@@ -112,25 +112,24 @@ fn color_if_shown(
     let Some(properties) = properties.filter(|own| accepts(own, params)) else {
         return Ok(None);
     };
-    // An image keeps its own colours.
-    let otherwise = match properties.has("phong", "diffuse_map") {
-        true => Rgba::WHITE,
-        false => params.default_color,
-    };
-    Ok(Some(properties.get_or("phong", "diffuse", otherwise)?))
+    let color = properties.get_or("phong", "diffuse", params.default_color)?;
+    Ok(Some(color))
 }
 
-/// Returns the image file of a geometry, if it has one.
+/// Returns the image file of a geometry, if it has one, and the colour by which it is multiplied.
 pub(super) fn diffuse_map(
     inspector: &SceneGraphInspector<'_>,
     id: GeometryId,
     params: &MeshcatVisualizerParams,
-) -> Result<Option<PathBuf>> {
+) -> Result<Option<(PathBuf, Rgba)>> {
     let Some(properties) = inspector.properties(id, params.role)? else {
         return Ok(None);
     };
-    let map = properties.try_get::<String>("phong", "diffuse_map")?;
-    Ok(map.map(PathBuf::from))
+    let Some(map) = properties.try_get::<String>("phong", "diffuse_map")? else {
+        return Ok(None);
+    };
+    let tint = properties.get_or("phong", "diffuse", Rgba::WHITE)?;
+    Ok(Some((map.into(), tint)))
 }
 
 /// Returns whether a geometry is for this visualizer.

@@ -122,14 +122,13 @@ impl Shown {
                         };
                         meshcat.encode_surface_mesh(&surface, &style)
                     }
-                    None => {
-                        let map = diffuse_map(&inspector, id, params)?;
+                    None => diffuse_map(&inspector, id, params).and_then(|map| {
                         let paint = Paint {
                             rgba: color,
-                            diffuse_map: map.as_deref(),
+                            diffuse_map: map.as_ref().map(|(file, tint)| (&**file, *tint)),
                         };
                         meshcat.encode_shape(inspector.shape(id)?, paint)
-                    }
+                    }),
                 },
             };
             // A mesh that cannot be shown must not end a simulation.

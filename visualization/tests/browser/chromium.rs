@@ -23,7 +23,7 @@ struct Chromium {
     _profile: tempfile::TempDir,
 }
 
-/// The browser of all open tabs: to start one takes as long as many tests do.
+/// The browser of all open tabs: to start one takes a second of a core.
 static SHARED: Mutex<Weak<Chromium>> = Mutex::new(Weak::new());
 
 /// One tab of a browser, with a window, a store and a connection of its own.

@@ -98,11 +98,12 @@ impl SurfaceStyle {
     }
 }
 
-/// Colour of a shape, and an image for meshes without materials.
+/// Colour of a shape, and an image for meshes without materials with the colour by which it is
+/// multiplied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint<'a> {
     pub(crate) rgba: Rgba,
-    pub(crate) diffuse_map: Option<&'a Path>,
+    pub(crate) diffuse_map: Option<(&'a Path, Rgba)>,
 }
 
 impl From<Rgba> for Paint<'_> {

@@ -43,9 +43,10 @@ pub(super) fn object(
         library.push_str(&mtl);
     }
     if library.is_empty()
-        && let Some(image) = image(&mut files, &path, &text, paint.diffuse_map)
+        && let Some((map, tint)) = paint.diffuse_map
+        && let Some(image) = image(&mut files, &path, &text, map)
     {
-        library = painted_materials(&text, paint.rgba);
+        library = painted_materials(&text, tint);
         resources.insert(PAINTED.to_owned(), image);
         text = Cow::Owned(format!("usemtl {PAINTED}\n{text}"));
     }
@@ -82,10 +83,8 @@ pub(super) fn object(
 
 /// Reads the image that an OBJ file without materials is painted with. Without texture coordinates
 /// in the file, there is nothing to paint.
-fn image(files: &mut Files<'_>, path: &Path, text: &str, map: Option<&Path>) -> Option<Bytes> {
-    let map = map?;
-    let has_coordinates = text.starts_with("vt ") || text.contains("\nvt ");
-    if !has_coordinates {
+fn image(files: &mut Files<'_>, path: &Path, text: &str, map: &Path) -> Option<Bytes> {
+    if statements(text, "vt").next().is_none() {
         warn(format!(
             "{}: the image '{}' is not shown, because the mesh has no texture coordinates",
             path.display(),
@@ -105,11 +104,7 @@ fn image(files: &mut Files<'_>, path: &Path, text: &str, map: Option<&Path>) -> 
 
 /// Returns materials with an image and a colour under all names that an OBJ file uses.
 fn painted_materials(text: &str, rgba: Rgba) -> String {
-    let used = text.lines().filter_map(|line| {
-        let name = line.trim_start().strip_prefix("usemtl")?;
-        name.starts_with([' ', '\t']).then(|| name.trim())
-    });
-    let names: BTreeSet<&str> = used.chain([PAINTED]).collect();
+    let names: BTreeSet<&str> = statements(text, "usemtl").chain([PAINTED]).collect();
     let mut library = String::new();
     for name in names {
         let (r, g, b, a) = (rgba.r(), rgba.g(), rgba.b(), rgba.a());
@@ -118,28 +113,34 @@ fn painted_materials(text: &str, rgba: Rgba) -> String {
     library
 }
 
-/// Returns the arguments of the `mtllib` statements of an OBJ file: the rest of each line, without
-/// duplicates.
+/// Returns the arguments of the `mtllib` statements of an OBJ file, without duplicates.
 fn material_files(text: &str) -> Vec<&str> {
-    const KEY: &str = "mtllib";
-    const LINE_END: [char; 2] = ['\n', '\r'];
-    let mut names = Vec::new();
     let mut seen = BTreeSet::new();
+    let names = statements(text, "mtllib");
+    names.filter(|name| seen.insert(*name)).collect()
+}
+
+/// Returns the arguments of the statements of an OBJ file that have a keyword: the rest of each
+/// line, unless it is empty.
+fn statements<'t>(text: &'t str, key: &str) -> impl Iterator<Item = &'t str> {
+    const LINE_END: [char; 2] = ['\n', '\r'];
     // Files are long, and few of their lines are such statements.
     let mut rest = text;
-    while let Some(at) = rest.find(KEY) {
-        let line = &rest[rest[..at].rfind(LINE_END).map_or(0, |i| i + 1)..];
-        let (line, next) = line.split_at(line.find(LINE_END).unwrap_or(line.len()));
-        rest = next;
-        let line = line.split('#').next().unwrap_or_default();
-        let name = line.trim_start().strip_prefix(KEY);
-        let name = name.filter(|name| name.starts_with([' ', '\t']));
-        let name = name.unwrap_or_default().trim();
-        if !name.is_empty() && seen.insert(name) {
-            names.push(name);
+    std::iter::from_fn(move || {
+        while let Some(at) = rest.find(key) {
+            let line = &rest[rest[..at].rfind(LINE_END).map_or(0, |i| i + 1)..];
+            let (line, next) = line.split_at(line.find(LINE_END).unwrap_or(line.len()));
+            rest = next;
+            let line = line.split('#').next().unwrap_or_default();
+            let argument = line.trim_start().strip_prefix(key);
+            let argument = argument.filter(|argument| argument.starts_with([' ', '\t']));
+            let argument = argument.unwrap_or_default().trim();
+            if !argument.is_empty() {
+                return Some(argument);
+            }
         }
-    }
-    names
+        None
+    })
 }
 
 /// Maximum number of words of a line that are tried as file names.

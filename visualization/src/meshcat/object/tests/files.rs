@@ -82,8 +82,8 @@ fn an_obj_file_without_materials_is_painted_with_an_image() {
     std::fs::write(&image, PNG).unwrap();
     let painted = |content: &str, map: &Path| {
         let paint = Paint {
-            rgba: rgba(1.0, 0.5, 0.0, 0.25),
-            diffuse_map: Some(map),
+            rgba: grey(),
+            diffuse_map: Some((map, rgba(1.0, 0.5, 0.0, 0.25))),
         };
         let mesh = Mesh::new(memory(content, ".obj")).into();
         let server = Server::default();
@@ -108,7 +108,7 @@ fn an_obj_file_without_materials_is_painted_with_an_image() {
     let missing = folder.path().join("missing.png");
     for mesh in [painted(content, &missing), painted(TRIANGLE, &image)] {
         let color = at(&mesh, "materials.0.color").as_u64();
-        assert_eq!(color, Some(0xff_7f_00));
+        assert_eq!(color, Some(0xe5_e5_e5));
     }
 }
 
