@@ -22,13 +22,28 @@ impl CoplanarRegion {
     }
 }
 
+/// Returns twice the area of a triangle times its normal. The product of two edges of a needle is off
+/// along the needle by rounding, far more than its area is wide; its other parts are accurate.
+fn area_vector(a: Vector3<f64>, b: Vector3<f64>, c: Vector3<f64>) -> Vector3<f64> {
+    let (u, v) = (b - a, c - a);
+    let product = u.cross(&v);
+    let edges = [u, v, v - u];
+    let longest = edges
+        .iter()
+        .max_by(|p, q| p.norm_squared().total_cmp(&q.norm_squared()));
+    match longest.and_then(|edge| edge.try_normalize(0.0)) {
+        Some(along) => product - along * along.dot(&product),
+        None => product,
+    }
+}
+
 struct CoplanarRegions(Vec<CoplanarRegion>);
 
 impl CoplanarRegions {
     fn new(points: &[Vector3<f64>], triangles: &[HullTriangle]) -> Self {
         let region = |(i, t): (usize, &HullTriangle)| {
             let [a, b, c] = t.corners.map(|v| points[v as usize]);
-            let normal = (b - a).cross(&(c - a));
+            let normal = area_vector(a, b, c);
             // A triangle whose area is lost to rounding still has a centre.
             let weight = normal.norm().max(f64::MIN_POSITIVE);
             CoplanarRegion {
