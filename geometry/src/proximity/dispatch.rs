@@ -172,8 +172,9 @@ fn in_order<T: Scalar, A: PairAnswer<T>>(
     Ok(Some(A::in_a(surfaces, x_wa, x_wb, &p_ab)))
 }
 
-/// Returns the distance of the cores of a pair in canonical order, or `None` beyond `reach`.
-#[inline]
+/// Returns the distance of the cores of a pair in canonical order, or `None` beyond `reach`. Always
+/// inlined with the short kernels, and so without copies of their features.
+#[inline(always)]
 fn core_distance<T: Scalar>(
     a: &Shape,
     b: &Shape,

@@ -8,7 +8,7 @@ use nalgebra::{Isometry3, Vector3};
 /// B (a box; a segment along z and a point have zeros), or `None` beyond `reach`.
 ///
 /// Where an edge or a face of B is parallel to the plane, its centre is the witness.
-#[inline]
+#[inline(always)]
 pub(in crate::proximity) fn half_space_features(
     h: &Vector3<f64>,
     x_ab: &Isometry3<f64>,

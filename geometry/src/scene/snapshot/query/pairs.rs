@@ -198,6 +198,7 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     /// Returns the overlap of a pair, turned into an answer as in [`Self::add_penetrations`].
+    #[inline(always)]
     pub(super) fn overlap_as<R>(
         &self,
         pair: (usize, usize),
