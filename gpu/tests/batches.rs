@@ -131,8 +131,9 @@ fn batches_larger_than_the_ring_and_tickets_have_the_same_images() {
     let label = pair.cameras().label().unwrap().clone();
     let cameras = CameraBatch::new().with_label(label);
     let images = draw(&pair.gpu, &all, &cameras);
-    for (k, world) in all.iter().enumerate() {
-        let one = draw(&pair.gpu, &[world], &cameras);
+    // The first, and those in storage that is used again.
+    for k in [0, 3, 4] {
+        let one = draw(&pair.gpu, &all[k..=k], &cameras);
         assert_eq!(images.label.image(k), one.label.image(0), "world {k}");
     }
     // Two tickets at once, waited for in the other order.

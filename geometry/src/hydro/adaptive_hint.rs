@@ -206,7 +206,7 @@ mod tests {
             ] {
                 let hint = hint_for_error(shape, scaling, bound).unwrap().unwrap();
                 let (mesh, depth) = tessellate(shape, hint, scaling).unwrap().unwrap();
-                let (fine, _) = tessellate(shape, hint / 4.0, EqualVolume).unwrap().unwrap();
+                let (fine, _) = tessellate(shape, hint / 3.0, EqualVolume).unwrap().unwrap();
                 let errors = random_directions().into_iter().map(|n| {
                     let offset = extent(shape, &n) - REFERENCE_DEPTH * depth;
                     force_on_plane(&mesh, &n, offset) / force_on_plane(&fine, &n, offset) - 1.0

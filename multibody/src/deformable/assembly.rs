@@ -4,8 +4,8 @@
 //! block, so results have the same bits for any number of threads.
 
 use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
-use super::lanes::{Lanes, Matrix, Vector, apply, dot, scale};
-use super::pattern::{BlockPattern, FORCE_LEN, MATRIX_LEN};
+use super::lanes::{Lanes, Matrix, Vector, add_to_diagonal, apply, dot, from_fn, scale};
+use super::pattern::BlockPattern;
 use crate::simd::{Kernel, dispatch};
 use rayon::prelude::*;
 
@@ -20,8 +20,8 @@ pub(super) const LEAST_MASS: f64 = 1e-12;
 /// Numbers of the elements and their sums.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Assembly {
-    element_matrices: Vec<Lanes>,
-    element_forces: Vec<Lanes>,
+    element_matrices: Vec<[Matrix; NUM_PAIRS]>,
+    element_forces: Vec<[Vector; 4]>,
     /// By group: energy and square of the elastic impulses.
     element_energies: Vec<[f64; 2]>,
     pub(super) blocks: Vec<[f64; 9]>,
@@ -29,10 +29,11 @@ pub(super) struct Assembly {
     pub(super) forces: Vec<[f64; 3]>,
 }
 
-/// Results of a pass for a group of elements; unwanted ones are empty.
+/// Results of a pass for a group of elements; unwanted ones are `None`.
 pub(super) struct GroupOutput<'a> {
-    pub(super) matrix: &'a mut [Lanes],
-    pub(super) forces: &'a mut [Lanes],
+    /// By pair of vertices, as in [`PAIRS`].
+    pub(super) matrix: Option<&'a mut [Matrix; NUM_PAIRS]>,
+    pub(super) forces: Option<&'a mut [Vector; 4]>,
     pub(super) energy: &'a mut [f64; 2],
 }
 
@@ -52,8 +53,8 @@ pub(super) struct Wanted {
 struct Task<'a, P> {
     pass: &'a P,
     groups: &'a [ElementGroup],
-    matrices: &'a mut [Lanes],
-    forces: &'a mut [Lanes],
+    matrices: &'a mut [[Matrix; NUM_PAIRS]],
+    forces: &'a mut [[Vector; 4]],
     energies: &'a mut [[f64; 2]],
 }
 
@@ -62,12 +63,12 @@ impl<P: GroupPass> Kernel for Task<'_, P> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
-        let mut matrices = self.matrices.chunks_exact_mut(MATRIX_LEN);
-        let mut forces = self.forces.chunks_exact_mut(FORCE_LEN);
+        let mut matrices = self.matrices.iter_mut();
+        let mut forces = self.forces.iter_mut();
         for (group, energy) in self.groups.iter().zip(self.energies) {
             let out = GroupOutput {
-                matrix: matrices.next().unwrap_or_default(),
-                forces: forces.next().unwrap_or_default(),
+                matrix: matrices.next(),
+                forces: forces.next(),
                 energy,
             };
             self.pass.run::<FUSED>(group, out);
@@ -87,13 +88,14 @@ impl Assembly {
     ) {
         let n = groups.len();
         self.element_energies.resize(n, [0.0; 2]);
-        let matrix_len = if wanted.matrix { n * MATRIX_LEN } else { 0 };
+        let matrix_len = if wanted.matrix { n } else { 0 };
         if wanted.matrix {
-            self.element_matrices.resize(matrix_len, Lanes::ZERO);
+            self.element_matrices
+                .resize(n, [Matrix::default(); NUM_PAIRS]);
         }
-        let forces_len = if wanted.forces { n * FORCE_LEN } else { 0 };
+        let forces_len = if wanted.forces { n } else { 0 };
         if wanted.forces {
-            self.element_forces.resize(forces_len, Lanes::ZERO);
+            self.element_forces.resize(n, [Vector::default(); 4]);
         }
         let task = |groups, matrices, forces, energies| {
             dispatch(Task {
@@ -109,20 +111,19 @@ impl Assembly {
         if !parallel {
             task(groups, matrices, forces, &mut self.element_energies);
         } else {
-            let per_task = |n| GROUPS_PER_TASK * n;
             let energies = self.element_energies.par_chunks_mut(GROUPS_PER_TASK);
             let groups = groups.par_chunks(GROUPS_PER_TASK);
             let both = groups.zip(energies);
             match (wanted.matrix, wanted.forces) {
                 (true, true) => both
-                    .zip(matrices.par_chunks_mut(per_task(MATRIX_LEN)))
-                    .zip(forces.par_chunks_mut(per_task(FORCE_LEN)))
+                    .zip(matrices.par_chunks_mut(GROUPS_PER_TASK))
+                    .zip(forces.par_chunks_mut(GROUPS_PER_TASK))
                     .for_each(|(((g, e), m), f)| task(g, m, f, e)),
                 (true, false) => both
-                    .zip(matrices.par_chunks_mut(per_task(MATRIX_LEN)))
+                    .zip(matrices.par_chunks_mut(GROUPS_PER_TASK))
                     .for_each(|((g, e), m)| task(g, m, &mut [], e)),
                 (false, true) => both
-                    .zip(forces.par_chunks_mut(per_task(FORCE_LEN)))
+                    .zip(forces.par_chunks_mut(GROUPS_PER_TASK))
                     .for_each(|((g, e), f)| task(g, &mut [], f, e)),
                 (false, false) => both.for_each(|(g, e)| task(g, &mut [], &mut [], e)),
             }
@@ -178,48 +179,54 @@ pub(super) fn mass(density: f64, group: &ElementGroup) -> (Lanes, Lanes) {
 /// Product of the mass matrix of an element and a field.
 #[inline(always)]
 pub(super) fn mass_product((m, least): (Lanes, Lanes), x: &[Vector; 4]) -> [Vector; 4] {
-    let sum: Vector = std::array::from_fn(|i| (x[0][i] + x[1][i] + x[2][i] + x[3][i]) * m);
-    std::array::from_fn(|a| std::array::from_fn(|i| sum[i] + x[a][i] * least))
+    let sum: Vector = from_fn(|i| (x[0][i] + x[1][i] + x[2][i] + x[3][i]) * m);
+    let mut all = *x;
+    for x in &mut all {
+        for (x, sum) in x.iter_mut().zip(sum) {
+            *x = sum + *x * least;
+        }
+    }
+    all
 }
 
 /// Forces at the vertices of an element from its stress, times the volume or any other factor,
 /// with the opposite sign.
 #[inline(always)]
 pub(super) fn stress_force(stress: &Matrix, gradients: &[Vector; 4], by: Lanes) -> [Vector; 4] {
-    std::array::from_fn(|a| scale(&apply(stress, &gradients[a]), by))
+    let mut all = *gradients;
+    for x in &mut all {
+        *x = scale(&apply(stress, x), by);
+    }
+    all
 }
 
-/// Writes `by K + m M` for the stiffness K of an element and the mass matrix M.
+/// Replaces the stiffness K of an element by `by K + m M` with the mass matrix M.
 #[inline(always)]
-pub(super) fn write_matrix(
-    stiffness: &[Matrix; NUM_PAIRS],
+pub(super) fn complete_matrix(
+    stiffness: &mut [Matrix; NUM_PAIRS],
     by: Lanes,
     (m, least): (Lanes, Lanes),
-    out: &mut [Lanes],
 ) {
-    let (out, _) = out.as_chunks_mut::<9>();
-    for ((k, (a, b)), out) in stiffness.iter().zip(PAIRS).zip(out) {
-        let diagonal = if a == b { m + least } else { m };
-        for i in 0..3 {
-            for j in 0..3 {
-                let value = k[i][j] * by;
-                out[3 * i + j] = if i == j { value + diagonal } else { value };
+    for (k, (a, b)) in stiffness.iter_mut().zip(PAIRS) {
+        for row in &mut *k {
+            for x in row {
+                *x = *x * by;
             }
         }
-    }
-}
-
-#[inline(always)]
-pub(super) fn write_forces(forces: &[Vector; 4], out: &mut [Lanes]) {
-    for (out, force) in out.as_chunks_mut::<3>().0.iter_mut().zip(forces) {
-        *out = *force;
+        add_to_diagonal(k, if a == b { m + least } else { m });
     }
 }
 
 /// `x + s y`, vertex by vertex.
 #[inline(always)]
 pub(super) fn add_scaled(x: &[Vector; 4], s: f64, y: &[Vector; 4]) -> [Vector; 4] {
-    std::array::from_fn(|a| std::array::from_fn(|i| x[a][i] + y[a][i] * s))
+    let mut all = *x;
+    for (x, y) in all.iter_mut().zip(y) {
+        for (x, y) in x.iter_mut().zip(y) {
+            *x += *y * s;
+        }
+    }
+    all
 }
 
 /// `|x|^2` over all vertices.

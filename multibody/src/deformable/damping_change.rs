@@ -4,8 +4,8 @@
 //! eigenvalue changes its sign, the part has a kink; elsewhere it is smooth, but its derivative has
 //! no short form. It is found by central differences, element by element.
 
-use super::element::{ElementGroup, PAIRS};
-use super::lanes::{LANES, Lanes, Vector, apply, transpose};
+use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
+use super::lanes::{LANES, Lanes, Matrix, Vector, apply, transpose};
 use super::material::ElasticMaterial;
 use std::array::from_fn;
 
@@ -89,7 +89,8 @@ fn product(
 ) -> ElementField {
     let f = group.gradient(q);
     let d = material.deformation(f, &f);
-    let blocks = material.projected_stiffness(&d, &group.gradients);
+    let mut blocks = [Matrix::default(); NUM_PAIRS];
+    material.projected_stiffness(&d, &group.gradients, &mut blocks);
     let mut sum: [Vector; 4] = [[Lanes::ZERO; 3]; 4];
     let mut add = |a: usize, x: Vector| {
         for (sum, x) in sum[a].iter_mut().zip(x) {

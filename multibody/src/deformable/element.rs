@@ -1,8 +1,7 @@
 //! Linear tetrahedra, four at a time.
 
-use super::lanes::{LANES, Lanes, Matrix, Vector};
+use super::lanes::{LANES, Lanes, Matrix, Vector, from_fn, product, transpose};
 use nalgebra::{Matrix3, Vector3};
-use std::array::from_fn;
 
 /// Number of 3x3 blocks in the lower triangle of an element's matrix: those of
 /// [`PAIRS`].
@@ -93,25 +92,31 @@ impl ElementGroup {
     /// Values of a field of vectors at the vertices.
     #[inline(always)]
     pub(super) fn gather(&self, field: &[f64]) -> [Vector; 4] {
-        from_fn(|a| {
-            let v: [[f64; 3]; LANES] = from_fn(|k| {
-                let at = 3 * self.vertices[a][k] as usize;
-                field
-                    .get(at..at + 3)
-                    .and_then(|x| x.as_array().copied())
-                    .unwrap_or_default()
-            });
-            from_fn(|i| Lanes(from_fn(|k| v[k][i])))
-        })
+        let (field, _) = field.as_chunks::<3>();
+        let mut all = [Vector::default(); 4];
+        for (x, vertices) in all.iter_mut().zip(&self.vertices) {
+            for (k, vertex) in vertices.iter().enumerate() {
+                let value = field.get(*vertex as usize).copied().unwrap_or_default();
+                for (x, value) in x.iter_mut().zip(value) {
+                    x.0[k] = value;
+                }
+            }
+        }
+        all
     }
 
     /// Gradient of a field with these values at the vertices; that of positions is the deformation
     /// gradient.
     #[inline(always)]
     pub(super) fn gradient(&self, x: &[Vector; 4]) -> Matrix {
-        let d: [Vector; 3] = from_fn(|a| from_fn(|i| x[a + 1][i] - x[0][i]));
+        let mut d = [x[1], x[2], x[3]];
+        for edge in &mut d {
+            for (edge, origin) in edge.iter_mut().zip(x[0]) {
+                *edge -= origin;
+            }
+        }
         let g = &self.gradients;
-        from_fn(|i| from_fn(|j| d[0][i] * g[1][j] + d[1][i] * g[2][j] + d[2][i] * g[3][j]))
+        product(&transpose(&d), &[g[1], g[2], g[3]])
     }
 }
 

@@ -1,6 +1,5 @@
 //! Arithmetic on four elements at once, in a form that compilers turn into vector instructions.
 
-use std::array::from_fn;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// Number of elements that are computed together.
@@ -9,6 +8,19 @@ pub(super) const LANES: usize = 4;
 /// The same quantity of four elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Lanes(pub(super) [f64; LANES]);
+
+/// Same as [`std::array::from_fn`], always inlined, and so compiled for the processor of the kernel
+/// that calls it. The closure must be short enough for the compiler to inline it too.
+#[inline(always)]
+pub(super) fn from_fn<T: Copy + Default, const N: usize>(
+    mut element: impl FnMut(usize) -> T,
+) -> [T; N] {
+    let mut all = [T::default(); N];
+    for (k, x) in all.iter_mut().enumerate() {
+        *x = element(k);
+    }
+    all
+}
 
 /// Vector of each of four elements.
 pub(super) type Vector = [Lanes; 3];
@@ -26,7 +38,7 @@ impl Lanes {
 
     #[inline(always)]
     pub(super) fn map(self, f: impl Fn(f64) -> f64) -> Self {
-        Self(self.0.map(f))
+        Self(from_fn(|k| f(self.0[k])))
     }
 
     #[inline(always)]
@@ -102,32 +114,63 @@ pub(super) fn apply(m: &Matrix, x: &Vector) -> Vector {
     [dot(&m[0], x), dot(&m[1], x), dot(&m[2], x)]
 }
 
+/// `x y^T`.
+#[inline(always)]
+pub(super) fn outer(x: &Vector, y: &Vector) -> Matrix {
+    [scale(y, x[0]), scale(y, x[1]), scale(y, x[2])]
+}
+
+/// `m x` for each x.
+#[inline(always)]
+pub(super) fn apply_all(m: &Matrix, x: &[Vector; 4]) -> [Vector; 4] {
+    let mut all = *x;
+    for x in &mut all {
+        *x = apply(m, x);
+    }
+    all
+}
+
 #[inline(always)]
 pub(super) fn identity() -> Matrix {
-    let one = Lanes::splat(1.0);
-    from_fn(|i| from_fn(|j| if i == j { one } else { Lanes::ZERO }))
+    let mut m = Matrix::default();
+    add_to_diagonal(&mut m, Lanes::splat(1.0));
+    m
 }
 
 #[inline(always)]
 pub(super) fn transpose(m: &Matrix) -> Matrix {
-    from_fn(|i| from_fn(|j| m[j][i]))
+    let [a, b, c] = *m;
+    [[a[0], b[0], c[0]], [a[1], b[1], c[1]], [a[2], b[2], c[2]]]
 }
 
 #[inline(always)]
 pub(super) fn product(a: &Matrix, b: &Matrix) -> Matrix {
-    from_fn(|i| from_fn(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j]))
+    let mut m = *a;
+    for row in &mut m {
+        let [x, y, z] = *row;
+        for (j, entry) in row.iter_mut().enumerate() {
+            *entry = x * b[0][j] + y * b[1][j] + z * b[2][j];
+        }
+    }
+    m
 }
 
 /// `a b^T`.
 #[inline(always)]
 pub(super) fn product_transposed(a: &Matrix, b: &Matrix) -> Matrix {
-    from_fn(|i| from_fn(|j| dot(&a[i], &b[j])))
+    [apply(b, &a[0]), apply(b, &a[1]), apply(b, &a[2])]
 }
 
 /// Entry by entry, `f(a, b)`.
 #[inline(always)]
 pub(super) fn combine(a: &Matrix, b: &Matrix, f: impl Fn(Lanes, Lanes) -> Lanes) -> Matrix {
-    from_fn(|i| from_fn(|j| f(a[i][j], b[i][j])))
+    let mut m = *a;
+    for (row, b) in m.iter_mut().zip(b) {
+        for (x, b) in row.iter_mut().zip(b) {
+            *x = f(*x, *b);
+        }
+    }
+    m
 }
 
 #[inline(always)]

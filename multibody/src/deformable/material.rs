@@ -7,11 +7,10 @@
 use super::config::{Lame, MaterialModel};
 use super::element::{NUM_PAIRS, PAIRS};
 use super::lanes::{
-    Lanes, Matrix, Vector, add_to_diagonal, apply, cofactors, combine, cross, dot, identity,
-    product, product_transposed, scale, squared_norm, trace, transpose,
+    Lanes, Matrix, Vector, add_to_diagonal, apply, apply_all, cofactors, combine, cross, dot,
+    from_fn, identity, outer, product, product_transposed, scale, squared_norm, trace, transpose,
 };
 use super::polar::rotations;
-use std::array::from_fn;
 
 /// Constitutive model with its parameters.
 #[derive(Clone, Copy, Debug)]
@@ -123,31 +122,38 @@ impl ElasticMaterial {
     /// Derivatives of the forces at the vertices by their positions, negated and per reference
     /// volume, for the pairs of vertices [`PAIRS`].
     #[inline(always)]
-    pub(super) fn stiffness(&self, d: &Deformation, g: &[Vector; 4]) -> [Matrix; NUM_PAIRS] {
+    pub(super) fn stiffness(
+        &self,
+        d: &Deformation,
+        g: &[Vector; 4],
+        out: &mut [Matrix; NUM_PAIRS],
+    ) {
         match self.model {
-            MaterialModel::Linear => self.linear_stiffness(g),
+            MaterialModel::Linear => self.linear_stiffness(g, out),
             MaterialModel::LinearCorotated => {
-                self.linear_stiffness(&from_fn(|a| apply(&d.r, &g[a])))
+                self.linear_stiffness(&apply_all(&d.r, g), out);
             }
-            MaterialModel::Corotated => self.corotated_stiffness(d, g),
-            MaterialModel::NeoHookean => self.neo_hookean_stiffness(d, g),
+            MaterialModel::Corotated => self.corotated_stiffness(d, g, out),
+            MaterialModel::NeoHookean => self.neo_hookean_stiffness(d, g, out),
         }
     }
 
     /// That of the linear models with rotated gradients `h`. The isotropic law has the same form in
     /// every frame.
     #[inline(always)]
-    fn linear_stiffness(&self, h: &[Vector; 4]) -> [Matrix; NUM_PAIRS] {
+    fn linear_stiffness(&self, h: &[Vector; 4], out: &mut [Matrix; NUM_PAIRS]) {
         let Lame { lambda, mu } = self.lame;
-        from_fn(|pair| {
-            let (a, b) = PAIRS[pair];
+        for (k, (a, b)) in out.iter_mut().zip(PAIRS) {
             let diagonal = dot(&h[a], &h[b]) * mu;
             let la = scale(&h[a], Lanes::splat(lambda));
             let mb = scale(&h[b], Lanes::splat(mu));
-            let mut k: Matrix = from_fn(|i| from_fn(|j| la[i] * h[b][j] + mb[i] * h[a][j]));
-            add_to_diagonal(&mut k, diagonal);
-            k
-        })
+            for (i, row) in k.iter_mut().enumerate() {
+                for (j, x) in row.iter_mut().enumerate() {
+                    *x = la[i] * h[b][j] + mb[i] * h[a][j];
+                }
+            }
+            add_to_diagonal(k, diagonal);
+        }
     }
 
     /// `diagonal (g_a . g_b) I + lambda (C g_a) (C g_b)^T + gamma [F (g_b x g_a)]_x`: the part that
@@ -157,13 +163,12 @@ impl ElasticMaterial {
         &self,
         d: &Deformation,
         g: &[Vector; 4],
-        pair: usize,
+        (a, b): (usize, usize),
         (diagonal, gamma): (f64, Lanes),
         c: &[Vector; 4],
     ) -> Matrix {
-        let (a, b) = PAIRS[pair];
         let la = scale(&c[a], Lanes::splat(self.lame.lambda));
-        let mut k: Matrix = from_fn(|i| from_fn(|j| la[i] * c[b][j]));
+        let mut k = outer(&la, &c[b]);
         let isotropic = dot(&g[a], &g[b]) * diagonal;
         add_to_diagonal(&mut k, isotropic);
         if a != b {
@@ -174,24 +179,30 @@ impl ElasticMaterial {
     }
 
     #[inline(always)]
-    fn neo_hookean_stiffness(&self, d: &Deformation, g: &[Vector; 4]) -> [Matrix; NUM_PAIRS] {
+    fn neo_hookean_stiffness(
+        &self,
+        d: &Deformation,
+        g: &[Vector; 4],
+        out: &mut [Matrix; NUM_PAIRS],
+    ) {
         let c = cofactors(&d.f);
         let gamma = (dot(&d.f[0], &c[0]) - 1.0) * self.lame.lambda - self.lame.mu;
-        let c: [Vector; 4] = from_fn(|a| apply(&c, &g[a]));
-        from_fn(|pair| self.volume_stiffness(d, g, pair, (self.lame.mu, gamma), &c))
+        let c = apply_all(&c, g);
+        for (k, pair) in out.iter_mut().zip(PAIRS) {
+            *k = self.volume_stiffness(d, g, pair, (self.lame.mu, gamma), &c);
+        }
     }
 
     #[inline(always)]
-    fn corotated_stiffness(&self, d: &Deformation, g: &[Vector; 4]) -> [Matrix; NUM_PAIRS] {
+    fn corotated_stiffness(&self, d: &Deformation, g: &[Vector; 4], out: &mut [Matrix; NUM_PAIRS]) {
         let c = cofactors(&d.f);
         let gamma = (dot(&d.f[0], &c[0]) - 1.0) * self.lame.lambda;
-        let c: [Vector; 4] = from_fn(|a| apply(&c, &g[a]));
-        let h: [Vector; 4] = from_fn(|a| apply(&d.r, &g[a]));
+        let c = apply_all(&c, g);
+        let h = apply_all(&d.r, g);
         let spin = spin_compliance(d);
         let mu2 = 2.0 * self.lame.mu;
-        from_fn(|pair| {
-            let (a, b) = PAIRS[pair];
-            let mut k = self.volume_stiffness(d, g, pair, (mu2, gamma), &c);
+        for (k, (a, b)) in out.iter_mut().zip(PAIRS) {
+            *k = self.volume_stiffness(d, g, (a, b), (mu2, gamma), &c);
             // 2 mu [h_a]_x spin [h_b]_x, column by column.
             let sb = transpose(&cross_rows(&spin, &h[b]));
             for (j, column) in sb.iter().enumerate() {
@@ -200,8 +211,7 @@ impl ElasticMaterial {
                     k[i][j] += column[i] * mu2;
                 }
             }
-            k
-        })
+        }
     }
 }
 
@@ -227,7 +237,7 @@ fn spin_compliance(d: &Deformation) -> Matrix {
 /// `m [v]_x`: the cross product of each row with v.
 #[inline(always)]
 fn cross_rows(m: &Matrix, v: &Vector) -> Matrix {
-    from_fn(|i| cross(&m[i], v))
+    [cross(&m[0], v), cross(&m[1], v), cross(&m[2], v)]
 }
 
 /// `k += [w]_x`.

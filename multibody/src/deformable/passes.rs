@@ -1,8 +1,7 @@
 //! The passes over elements that a step and its callers need.
 
 use super::assembly::{
-    GroupOutput, GroupPass, add_scaled, mass, mass_product, norm2, stress_force, write_forces,
-    write_matrix,
+    GroupOutput, GroupPass, add_scaled, complete_matrix, mass, mass_product, norm2, stress_force,
 };
 use super::element::ElementGroup;
 use super::lanes::{Lanes, Vector, dot};
@@ -49,7 +48,9 @@ impl GroupPass for ElasticPass<'_> {
         let d = self.material.deformation(f, &start);
         let stress = self.material.stress(&d);
         let forces = stress_force(&stress, &group.gradients, -group.volume);
-        write_forces(&forces, out.forces);
+        if let Some(out) = out.forces {
+            *out = forces;
+        }
         *out.energy = [(self.material.energy(&d) * group.volume).sum(), 0.0];
     }
 }
@@ -78,15 +79,14 @@ impl GroupPass for LinearPass<'_> {
         let d = material.deformation(later, &group.gradient(&x));
         let impulse = stress_force(&material.stress(&d), &group.gradients, group.volume * -dt);
         let momentum = mass_product(mass(self.constants.density, group), &v);
-        write_forces(&add_scaled(&impulse, -dt * alpha, &momentum), out.forces);
-        let stiffness = material.stiffness(&d, &group.gradients);
-        let by = group.volume * (dt * (0.5 * dt + beta));
-        write_matrix(
-            &stiffness,
-            by,
-            self.constants.mass_matrix(group),
-            out.matrix,
-        );
+        if let Some(out) = out.forces {
+            *out = add_scaled(&impulse, -dt * alpha, &momentum);
+        }
+        if let Some(matrix) = out.matrix {
+            material.stiffness(&d, &group.gradients, matrix);
+            let by = group.volume * (dt * (0.5 * dt + beta));
+            complete_matrix(matrix, by, self.constants.mass_matrix(group));
+        }
         *out.energy = [0.0; 2];
     }
 }
@@ -125,11 +125,11 @@ impl GroupPass for ObjectivePass<'_> {
         let momentum = mass_product(m, &change);
         let damping = mass_product(m, &v);
         let mut squared = 0.0;
-        if !out.forces.is_empty() {
+        if let Some(out) = out.forces {
             let elastic = stress_force(&material.stress(&d), &group.gradients, group.volume * dt);
             squared = norm2(&elastic).sum();
             let sum = add_scaled(&elastic, 1.0, &momentum);
-            write_forces(&add_scaled(&sum, dt * alpha, &damping), out.forces);
+            *out = add_scaled(&sum, dt * alpha, &damping);
         }
         // The positions move by dt / 2 times the velocity, hence the factor 2.
         let kinetic =
@@ -138,18 +138,13 @@ impl GroupPass for ObjectivePass<'_> {
             (material.energy(&d) * group.volume * 2.0 + kinetic).sum(),
             squared,
         ];
-        if !out.matrix.is_empty() {
-            let stiffness = match self.projected {
-                true => material.projected_stiffness(&d, &group.gradients),
-                false => material.stiffness(&d, &group.gradients),
-            };
+        if let Some(matrix) = out.matrix {
+            match self.projected {
+                true => material.projected_stiffness(&d, &group.gradients, matrix),
+                false => material.stiffness(&d, &group.gradients, matrix),
+            }
             let by = group.volume * (0.5 * dt * dt);
-            write_matrix(
-                &stiffness,
-                by,
-                self.constants.mass_matrix(group),
-                out.matrix,
-            );
+            complete_matrix(matrix, by, self.constants.mass_matrix(group));
         }
     }
 }
@@ -168,9 +163,11 @@ impl GroupPass for DampingPass<'_> {
         } = self.constants;
         let f = group.gradient(&group.gather(self.positions));
         let d = material.deformation(f, &f);
-        let stiffness = material.projected_stiffness(&d, &group.gradients);
-        let none = (Lanes::ZERO, Lanes::ZERO);
-        write_matrix(&stiffness, group.volume * (dt * beta), none, out.matrix);
+        if let Some(matrix) = out.matrix {
+            material.projected_stiffness(&d, &group.gradients, matrix);
+            let none = (Lanes::ZERO, Lanes::ZERO);
+            complete_matrix(matrix, group.volume * (dt * beta), none);
+        }
         *out.energy = [0.0; 2];
     }
 }

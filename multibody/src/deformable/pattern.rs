@@ -1,11 +1,11 @@
 //! Sparsity pattern of a model's matrices: 3x3 blocks by vertices, and where elements add to them.
 
 use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
-use super::lanes::{LANES, Lanes};
+use super::lanes::{LANES, Lanes, Matrix, Vector};
 
 /// Numbers that one group stores for its matrices and for its forces.
-pub(super) const MATRIX_LEN: usize = 9 * NUM_PAIRS;
-pub(super) const FORCE_LEN: usize = 12;
+const MATRIX_LEN: usize = 9 * NUM_PAIRS;
+const FORCE_LEN: usize = 12;
 
 /// Blocks of a symmetric matrix: those on the diagonal by vertex, then those of the edges (i, j),
 /// `i < j`, in ascending order, with the rows of i.
@@ -137,12 +137,24 @@ impl BlockPattern {
     }
 
     /// Adds up the matrices of all elements into the blocks from `first`.
-    pub(super) fn gather_blocks(&self, storage: &[Lanes], first: usize, out: &mut [[f64; 9]]) {
+    pub(super) fn gather_blocks(
+        &self,
+        storage: &[[Matrix; NUM_PAIRS]],
+        first: usize,
+        out: &mut [[f64; 9]],
+    ) {
+        let storage = storage.as_flattened().as_flattened().as_flattened();
         self.blocks.gather(storage, first, out);
     }
 
     /// Adds up the forces of all elements at the vertices from `first`.
-    pub(super) fn gather_forces(&self, storage: &[Lanes], first: usize, out: &mut [[f64; 3]]) {
+    pub(super) fn gather_forces(
+        &self,
+        storage: &[[Vector; 4]],
+        first: usize,
+        out: &mut [[f64; 3]],
+    ) {
+        let storage = storage.as_flattened().as_flattened();
         self.forces.gather(storage, first, out);
     }
 

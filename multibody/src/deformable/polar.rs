@@ -8,11 +8,10 @@
 //! quaternions", Journal of the Optical Society of America A, 1987.
 
 use super::lanes::{
-    LANES, Lanes, Matrix, Vector, cofactors, combine, dot, from_matrices, identity, lane, product,
-    product_transposed, squared_norm,
+    LANES, Lanes, Matrix, Vector, cofactors, combine, dot, from_fn, from_matrices, identity, lane,
+    product, product_transposed, squared_norm,
 };
 use nalgebra::{Matrix3, SMatrix, SVector};
-use std::array::from_fn;
 
 /// Part of the cube of the largest eigenvalue below which the closed form loses digits.
 const LEAST_SEPARATION: f64 = 1e-2;

@@ -10,13 +10,12 @@
 use super::config::{Lame, MaterialModel};
 use super::element::{NUM_PAIRS, PAIRS};
 use super::lanes::{
-    LANES, Lanes, Matrix, Vector, apply, cofactors, combine, dot, lane, product,
-    product_transposed, transpose,
+    LANES, Lanes, Matrix, Vector, apply_all, cofactors, combine, dot, from_fn, lane, outer,
+    product, product_transposed, transpose,
 };
 use super::material::{Deformation, ElasticMaterial};
 use super::polar::{rotations, symmetric_eigen, symmetric_eigens};
 use nalgebra::Matrix3;
-use std::array::from_fn;
 
 /// Smallest sum of two stretches by which is divided.
 const LEAST_STRETCH: f64 = 1e-9;
@@ -37,9 +36,10 @@ impl ElasticMaterial {
         &self,
         d: &Deformation,
         g: &[Vector; 4],
-    ) -> [Matrix; NUM_PAIRS] {
+        out: &mut [Matrix; NUM_PAIRS],
+    ) {
         if self.is_linear() {
-            return self.stiffness(d, g);
+            return self.stiffness(d, g, out);
         }
         let r = match self.model {
             MaterialModel::Corotated => d.r,
@@ -54,23 +54,19 @@ impl ElasticMaterial {
         };
         let (same, swapped) = (half(|a, b| a + b), half(|a, b| a - b));
         let to_principal = transpose(&v);
-        let p: [Vector; 4] = from_fn(|a| apply(&to_principal, &g[a]));
+        let p = apply_all(&to_principal, g);
         let u = product(&r, &v);
-        from_fn(|pair| {
-            let (p, q) = (&p[PAIRS[pair].0], &p[PAIRS[pair].1]);
-            let m: Matrix = from_fn(|i| {
-                from_fn(|j| {
-                    if i != j {
-                        let k = 3 - i - j;
-                        return h.stretch[i][j] * p[i] * q[j] + swapped[k] * p[j] * q[i];
-                    }
-                    let (k, l) = ((i + 1) % 3, (i + 2) % 3);
-                    let own = h.stretch[i][i] * p[i] * q[i];
-                    own + same[l] * p[k] * q[k] + same[k] * p[l] * q[l]
-                })
-            });
-            product_transposed(&product(&u, &m), &u)
-        })
+        for (block, (a, b)) in out.iter_mut().zip(PAIRS) {
+            let (p, q) = (&p[a], &p[b]);
+            let mut m = combine(&h.stretch, &outer(p, q), |h, pq| h * pq);
+            for (k, (i, j)) in [(1, 2), (2, 0), (0, 1)].into_iter().enumerate() {
+                m[i][j] += swapped[k] * p[j] * q[i];
+                m[j][i] += swapped[k] * p[i] * q[j];
+                m[i][i] += same[k] * p[j] * q[j];
+                m[j][j] += same[k] * p[i] * q[i];
+            }
+            *block = product_transposed(&product(&u, &m), &u);
+        }
     }
 
     #[inline(always)]
@@ -144,4 +140,79 @@ fn without_negative(m: Matrix3<f64>) -> Option<Matrix3<f64>> {
         let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
         vectors * kept * vectors.transpose()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deformable::lanes::from_matrices;
+    use nalgebra::SMatrix;
+    use proptest::prelude::*;
+
+    type Dense = SMatrix<f64, 9, 9>;
+
+    /// Derivative of the stress of one lane by the deformation gradient, both column by column:
+    /// with unit vectors as gradients the blocks of vertices are those of columns.
+    fn dense(blocks: &[Matrix; NUM_PAIRS], k: usize) -> Dense {
+        let mut all = Dense::zeros();
+        for (block, (a, b)) in blocks.iter().zip(PAIRS).filter(|(_, (a, _))| *a > 0) {
+            let block = lane(block, k);
+            let at = |v: usize| 3 * (v - 1);
+            all.fixed_view_mut::<3, 3>(at(a), at(b)).copy_from(&block);
+            if a != b {
+                let mut mirrored = all.fixed_view_mut::<3, 3>(at(b), at(a));
+                mirrored.copy_from(&block.transpose());
+            }
+        }
+        all
+    }
+
+    fn gradients() -> [Vector; 4] {
+        let (one, zero) = (Lanes::splat(1.0), Lanes::ZERO);
+        [
+            [zero; 3],
+            [one, zero, zero],
+            [zero, one, zero],
+            [zero, zero, one],
+        ]
+    }
+
+    proptest! {
+        /// Also of inverted elements, whose derivative has several negative eigenvalues.
+        #[test]
+        fn projection_leaves_out_the_negative_eigenvalues(
+            f in prop::array::uniform4(prop::array::uniform9(-1.5..1.5_f64)),
+            poisson in -0.5..0.49_f64,
+            is_corotated: bool,
+        ) {
+            let lame = Lame {
+                lambda: poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)),
+                mu: 0.5 / (1.0 + poisson),
+            };
+            let model = match is_corotated {
+                true => MaterialModel::Corotated,
+                false => MaterialModel::NeoHookean,
+            };
+            let material = ElasticMaterial { model, lame };
+            let f = f.map(|f| Matrix3::from_column_slice(&f));
+            let d = from_matrices(&f);
+            let d = material.deformation(d, &d);
+            let (mut whole, mut kept) = ([Matrix::default(); NUM_PAIRS], [Matrix::default(); NUM_PAIRS]);
+            material.stiffness(&d, &gradients(), &mut whole);
+            material.projected_stiffness(&d, &gradients(), &mut kept);
+            for (k, f) in f.iter().enumerate() {
+                // The derivative of a rotation grows with the inverse of the least sum of two
+                // stretches, and rounding with it.
+                let mut stretches = f.singular_values();
+                stretches[2] *= f.determinant().signum();
+                let least = stretches[1] + stretches[2];
+                prop_assume!(least > 1e-2);
+                let eigen = dense(&whole, k).symmetric_eigen();
+                let positive = Dense::from_diagonal(&eigen.eigenvalues.map(|x| x.max(0.0)));
+                let expected = eigen.eigenvectors * positive * eigen.eigenvectors.transpose();
+                let error = (dense(&kept, k) - expected).amax();
+                prop_assert!(error < 1e-12 / least * eigen.eigenvalues.amax(), "{f} {error:e}");
+            }
+        }
+    }
 }

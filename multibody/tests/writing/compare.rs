@@ -253,6 +253,11 @@ impl<'a> Comparison<'a> {
         if of_q.contains(&usize::MAX) {
             return;
         }
+        let partners = ours.bodies().skip(1).filter_map(|(index, body)| {
+            let other = find_body(ours, body, again).ok()?;
+            Some((index, other, body.name()))
+        });
+        let partners: Vec<(BodyIndex, BodyIndex, &str)> = partners.collect();
         for sample in 0..3 {
             let mut q = ours.default_positions();
             for (i, x) in q.iter_mut().enumerate() {
@@ -272,13 +277,10 @@ impl<'a> Comparison<'a> {
             };
             let scale = size(&poses);
             let mut wrong = vec![];
-            for (index, body) in ours.bodies().skip(1) {
-                let Ok(other) = find_body(ours, body, again) else {
-                    continue;
-                };
+            for (index, other, name) in &partners {
                 let (a, b) = (&poses[index.index()], &poses_again[other.index()]);
                 if !same_pose(a, b, scale) {
-                    wrong.push(format!("{} is at {a:?}, not {b:?}", body.name()));
+                    wrong.push(format!("{name} is at {a:?}, not {b:?}"));
                 }
             }
             let ok = wrong.is_empty();

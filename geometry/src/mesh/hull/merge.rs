@@ -22,8 +22,9 @@ impl CoplanarRegion {
     }
 }
 
-/// Returns twice the area of a triangle times its normal. The product of two edges of a needle is off
-/// along the needle by rounding, far more than its area is wide; its other parts are accurate.
+/// Returns twice the area of a triangle times its normal. Rounding tilts the product of two edges
+/// of a needle along the needle, by much more than the width of the needle; its other parts are
+/// accurate.
 fn area_vector(a: Vector3<f64>, b: Vector3<f64>, c: Vector3<f64>) -> Vector3<f64> {
     let (u, v) = (b - a, c - a);
     let product = u.cross(&v);
