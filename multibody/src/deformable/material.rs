@@ -119,8 +119,8 @@ impl ElasticMaterial {
         }
     }
 
-    /// Derivatives of the forces at the vertices by their positions, negated and per reference
-    /// volume, for the pairs of vertices [`PAIRS`].
+    /// Writes the derivatives of the forces at the vertices by their positions, negated and per
+    /// reference volume, for the pairs of vertices [`PAIRS`].
     #[inline(always)]
     pub(super) fn stiffness(
         &self,

@@ -30,7 +30,8 @@ struct PrincipalDerivative {
 }
 
 impl ElasticMaterial {
-    /// [`ElasticMaterial::stiffness`] of the positive semidefinite part of the derivative.
+    /// Writes the [`ElasticMaterial::stiffness`] of the positive semidefinite part of the
+    /// derivative.
     #[inline(always)]
     pub(super) fn projected_stiffness(
         &self,
