@@ -38,7 +38,8 @@ impl Lanes {
 
     #[inline(always)]
     pub(super) fn map(self, f: impl Fn(f64) -> f64) -> Self {
-        Self(from_fn(|k| f(self.0[k])))
+        let [a, b, c, d] = self.0;
+        Self([f(a), f(b), f(c), f(d)])
     }
 
     #[inline(always)]
@@ -53,14 +54,15 @@ macro_rules! elementwise {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
-                Self(from_fn(|k| self.0[k] $op other.0[k]))
+                let ([a, b, c, d], [p, q, r, s]) = (self.0, other.0);
+                Self([a $op p, b $op q, c $op r, d $op s])
             }
         }
         impl $trait<f64> for Lanes {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: f64) -> Self {
-                Self(from_fn(|k| self.0[k] $op other))
+                self.map(|x| x $op other)
             }
         }
     )*};

@@ -13,13 +13,12 @@
 use super::assembly::{Assembly, Wanted};
 use super::config::MaterialModel;
 use super::factor::SparseCholesky;
-use super::lanes::{LANES, Lanes, Matrix};
+use super::lanes::{LANES, Lanes, Matrix, from_fn};
 use super::model::FemModel;
 use super::passes::{LinearPass, StepConstants};
 use super::polar::rotations;
 use super::start::{FemStepStart, fix_blocks};
 use crate::simd::{Kernel, dispatch};
-use std::array::from_fn;
 
 /// Most iterations: less expensive than a factorization in meshes of a thousand elements and more.
 const MAX_ITERATIONS: usize = 6;
