@@ -8,6 +8,8 @@ pub(crate) trait Kernel {
 }
 
 /// Runs a kernel with the best instructions of this processor.
+// Kernels are long: a copy at each call would take a tenth of the time to build this crate.
+#[inline(never)]
 pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
     if let Some(simd) = pulp::x86::V3::try_new() {

@@ -22,6 +22,7 @@ pub struct RigidBody {
     /// The body's own frame.
     pub(crate) frame: FrameIndex,
     pub(crate) inertia: SpatialInertia,
+    pub(crate) gravity_compensation: f64,
 }
 
 impl RigidBody {
@@ -40,5 +41,10 @@ impl RigidBody {
     /// Returns the mass properties about Bo, expressed in B. Zero for the world.
     pub fn spatial_inertia(&self) -> &SpatialInertia {
         &self.inertia
+    }
+    /// Returns the fraction of the weight that an opposite force at the center of mass carries
+    /// (MuJoCo's `gravcomp`): 0 by default, and 1 for a body that seems weightless.
+    pub fn gravity_compensation(&self) -> f64 {
+        self.gravity_compensation
     }
 }

@@ -81,6 +81,7 @@ impl MultibodyPlant {
             model_instance: instance,
             frame,
             inertia,
+            gravity_compensation: 0.0,
         });
         self.default_free_poses.push(None);
         self.num_joints_as_child.push(0);

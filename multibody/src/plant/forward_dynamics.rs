@@ -7,7 +7,7 @@ use crate::dynamics::{
 };
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
-use crate::model::checks::check_length;
+use crate::model::checks::{check_length, check_numbers};
 use crate::model::{BodyIndex, ModelInstanceIndex};
 use crate::spatial::SpatialVector;
 use crate::tree::CoordinateKind;
@@ -50,9 +50,41 @@ impl MultibodyPlant {
         !self.weightless.contains(&instance)
     }
 
-    /// Returns the acceleration of gravity (m/s^2) on a body.
+    /// Sets the fraction of a body's weight that an opposite force at its center of mass carries
+    /// (MuJoCo's `gravcomp`): a body with 1 floats, one with more rises. It is 0 by default. Forces
+    /// of gravity and the potential energy are those of the rest of the weight.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, SpatialInertia};
+    /// let mut plant = MultibodyPlant::new(0.0)?;
+    /// let inertia = SpatialInertia::plausible(2.0, Vector3::zeros())?;
+    /// let balloon = plant.add_rigid_body("balloon", ModelInstanceIndex::DEFAULT, inertia)?;
+    /// plant.set_gravity_compensation(balloon, 0.75)?;
+    /// plant.finalize()?;
+    /// let positions = plant.calc_position_kinematics(&plant.default_positions())?;
+    /// let weight = plant.calc_gravity_generalized_forces(&positions)?; // moment, then force (N)
+    /// assert!((weight[5] - -0.25 * 2.0 * 9.81).abs() < 1e-12);
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the body is unknown, the fraction is not finite, or after `finalize`.
+    pub fn set_gravity_compensation(&mut self, body: BodyIndex, fraction: f64) -> Result<()> {
+        self.check_open(|| "a compensation of gravity".into())?;
+        let name = &self.body(body)?.name;
+        check_numbers(
+            &format!("gravity compensation of body '{name}'"),
+            &[("fraction", fraction)],
+        )?;
+        self.bodies[body.index()].gravity_compensation = fraction;
+        Ok(())
+    }
+
+    /// Returns the acceleration of gravity (m/s^2) on a body, less what is compensated.
     pub(super) fn gravity_on(&self, body: BodyIndex) -> Vector3<f64> {
-        self.gravity_in(self.bodies[body.index()].model_instance)
+        let body = &self.bodies[body.index()];
+        self.gravity_in(body.model_instance) * (1.0 - body.gravity_compensation)
     }
     /// Returns the acceleration of gravity (m/s^2) on the bodies of a model instance.
     pub(super) fn gravity_in(&self, instance: ModelInstanceIndex) -> Vector3<f64> {

@@ -68,11 +68,17 @@ impl ModelDocument<'_> {
         let controlled = controlled.map(|a| a.name());
         let coupled = actuators().filter(|a| !a.coupled_joints().is_empty());
         let coupled = coupled.map(|a| a.name());
-        let named: [(&str, Vec<&str>); 4] = [
+        let lifted = plant.bodies().map(|(_, body)| body);
+        let lifted = lifted.filter(|b| b.gravity_compensation() != 0.0);
+        let named: [(&str, Vec<&str>); 5] = [
             ("armature of joint", own_inertia.collect()),
             ("dry friction of joint", dry.collect()),
             ("control of actuator", controlled.collect()),
             ("further joints of actuator", coupled.collect()),
+            (
+                "gravity compensation of body",
+                lifted.map(|b| b.name()).collect(),
+            ),
         ];
         for (what, names) in named {
             if !names.is_empty() {

@@ -27,7 +27,7 @@ fn attributes_of_joints_act_or_are_reported() {
         ),
         (
             "actuatorgravcomp='true'",
-            "gravity compensation is not supported",
+            "gravity compensation is no effort of an actuator",
         ),
         ("frictionloss='.1'", "joints have no dry friction"),
         ("margin='.1'", "joint limits act where they are violated"),

@@ -116,6 +116,41 @@ fn indices_of_another_plant_are_refused() {
     assert!(p.joint_actuator(winch).is_err());
 }
 
+/// Gravity on a body, and its potential energy, are those of the weight that is left.
+#[test]
+fn a_fraction_of_the_weight_is_compensated() {
+    let mut p = plant();
+    let [heavy, light] = ["heavy", "light"].map(|name| add_body(&mut p, name));
+    for bad in [f64::NAN, f64::INFINITY] {
+        let error = p.set_gravity_compensation(heavy, bad).unwrap_err();
+        let text = format!("body 'heavy': the fraction must be finite, got {bad:?}");
+        assert!(error.to_string().contains(&text), "{error}");
+    }
+    let mut larger = plant();
+    let [.., stranger] = ["a", "b", "c"].map(|name| add_body(&mut larger, name));
+    assert!(p.set_gravity_compensation(stranger, 1.0).is_err());
+    p.set_gravity_compensation(light, 1.5).unwrap();
+    p.finalize().unwrap();
+    assert!(p.set_gravity_compensation(heavy, 1.0).is_err());
+    let fractions = [heavy, light].map(|b| p.body(b).unwrap().gravity_compensation());
+    assert_eq!(fractions, [0.0, 1.5]);
+    let raised = |body: BodyIndex| {
+        let mut q = p.default_positions();
+        // Of a free body, the coordinates of a quaternion and of a position.
+        q[7 * (body.index() - 1) + 6] += 1.0;
+        let positions = p.calc_position_kinematics(&q).unwrap();
+        p.calc_potential_energy(&positions).unwrap()
+    };
+    let positions = p.calc_position_kinematics(&p.default_positions()).unwrap();
+    let weights = p.calc_gravity_generalized_forces(&positions).unwrap();
+    let rest = p.calc_potential_energy(&positions).unwrap();
+    for (body, left) in [(heavy, 1.0), (light, -0.5)] {
+        let weight = left * p.body(body).unwrap().spatial_inertia().mass() * 9.81;
+        assert!((weights[6 * (body.index() - 1) + 5] + weight).abs() < 1e-13);
+        assert!((raised(body) - rest - weight).abs() < 1e-13);
+    }
+}
+
 /// The finalized tree stores the inertia of the motors as seen by each joint.
 #[test]
 fn a_rotor_set_after_finalize_affects_the_mass_matrix() {

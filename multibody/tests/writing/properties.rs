@@ -112,6 +112,16 @@ pub(super) fn elements(plant: &MultibodyPlant, resolved: Option<&[Isometry3<f64>
         format!("{} {}", body(f.body()), pose(f.pose_in_body()))
     };
     let mut texts = vec![format!("'gravity' {:?}", plant.gravity().as_slice())];
+    let lifted = plant
+        .bodies()
+        .filter(|(_, b)| b.gravity_compensation() != 0.0);
+    texts.extend(lifted.map(|(index, b)| {
+        format!(
+            "gravity compensation {} {:?}",
+            body(index),
+            b.gravity_compensation()
+        )
+    }));
     for (number, constraint) in plant.constraints().iter().enumerate() {
         let is_active = plant.is_default_constraint_active(number).unwrap();
         let text = match constraint {

@@ -32,7 +32,12 @@ fn random_model(seed: u64) -> Option<Model> {
             _ => format!("link{i}"),
         };
         let inertia = numbers.inertia();
-        bodies.push(plant.add_rigid_body(&name, instance, inertia).unwrap());
+        let body = plant.add_rigid_body(&name, instance, inertia).unwrap();
+        if numbers.chance(10) {
+            let fraction = 2.0 * numbers.signed();
+            plant.set_gravity_compensation(body, fraction).unwrap();
+        }
+        bodies.push(body);
     }
     let mut single = vec![];
     for i in 1..bodies.len() {

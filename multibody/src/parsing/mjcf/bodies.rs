@@ -11,8 +11,7 @@ use crate::spatial::{SpatialInertia, rotational_inertia};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::math;
 
-const IGNORED: [(&str, &str); 4] = [
-    ("gravcomp", "gravity compensation is not supported"),
+const IGNORED: [(&str, &str); 3] = [
     ("mocap", "bodies move only by their joints"),
     ("sleep", "bodies never sleep"),
     ("user", "user data is not supported"),
@@ -113,12 +112,27 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             self.bodies.insert(name, body);
         }
         self.poses.insert(body, x_wb);
+        self.set_gravity_compensation(node, body);
         self.add_joints(node, body, parent, &x_pb, &x_wb, childclass);
         for geom in &geoms {
             self.add_geom(geom, body);
         }
         self.add_annotations(node, body, childclass);
         Ok(bodies_in(node, body, x_wb, childclass))
+    }
+
+    fn set_gravity_compensation(&mut self, node: ElementRef<'d>, body: BodyIndex) {
+        if self.document.compiler(node).as_drake() {
+            return node.ignore_attributes(&[("gravcomp", "Drake has no gravity compensation")]);
+        }
+        // An error in the number was reported.
+        let Ok(Some(fraction)) = node.number("gravcomp") else {
+            return;
+        };
+        let plant = &mut *self.target.plant;
+        if let Err(error) = plant.set_gravity_compensation(body, fraction) {
+            node.error_at("gravcomp", error);
+        }
     }
 
     fn read_inertial(&self, node: ElementRef<'_>) -> Parsed<RigidInertia> {

@@ -16,7 +16,10 @@ const NO_SPRINGS: &str = "joints have no springs";
 const IGNORED: [(&str, &str); 14] = [
     ("actuatorfrclimited", "efforts are limited by actuators"),
     ("actuatorfrcrange", "efforts are limited by actuators"),
-    ("actuatorgravcomp", "gravity compensation is not supported"),
+    (
+        "actuatorgravcomp",
+        "gravity compensation is no effort of an actuator",
+    ),
     ("frictionloss", NO_DRY_FRICTION),
     ("group", "joints are not drawn"),
     ("margin", "joint limits act where they are violated"),
@@ -31,7 +34,10 @@ const IGNORED: [(&str, &str); 14] = [
 ];
 /// Attributes of joints that are ignored where a file is read as by MuJoCo.
 const IGNORED_AS_IN_MUJOCO: [(&str, &str); 8] = [
-    ("actuatorgravcomp", "gravity compensation is not supported"),
+    (
+        "actuatorgravcomp",
+        "gravity compensation is no effort of an actuator",
+    ),
     ("group", "joints are not drawn"),
     ("margin", "joint limits act where they are violated"),
     ("solimpfriction", OWN_FRICTION),

@@ -2,7 +2,7 @@
 
 use super::tables::PositionBlock;
 use super::{MjcfWriter, pose_attributes, reference};
-use crate::model::{BodyIndex, Joint, JointIndex, JointKind, ModelCamera};
+use crate::model::{BodyIndex, Joint, JointIndex, JointKind, ModelCamera, RigidBody};
 use crate::spatial::SpatialInertia;
 use crate::writing::document::TakenNames;
 use crate::writing::limits::limits_of;
@@ -183,6 +183,7 @@ impl MjcfWriter<'_> {
         !turned
             && self.has_named_joint(body)
             && *plant.body_at(body).spatial_inertia() == SpatialInertia::zero()
+            && plant.body_at(body).gravity_compensation() == 0.0
             && [true, false].map(|v| self.document.geometries(body, v).is_empty()) == [true; 2]
             && !self.has_site(body)
             && !self.tables.cameras.contains_key(&body)
@@ -233,7 +234,7 @@ impl MjcfWriter<'_> {
         if outer.is_some() {
             write_nothing_inertial(xml);
         } else {
-            self.write_inertial(&name, plant.body_at(body).spatial_inertia());
+            self.write_mass(&name, plant.body_at(body));
         }
         if joints.is_empty() {
             self.document.xml.start("freejoint").end();
@@ -246,7 +247,7 @@ impl MjcfWriter<'_> {
             let xml = &mut self.document.xml;
             xml.start("body").attribute("name", &name);
             pose_attributes(xml, &x_mb);
-            self.write_inertial(&name, plant.body_at(body).spatial_inertia());
+            self.write_mass(&name, plant.body_at(body));
         }
         self.write_content(body);
         behind.is_some()
@@ -274,6 +275,15 @@ impl MjcfWriter<'_> {
         self.document.warn(format!(
             "body '{name}': MuJoCo refuses it, because a body that moves must have mass"
         ));
+    }
+
+    /// Writes the compensation of gravity into the element of a body, and its mass properties.
+    fn write_mass(&mut self, name: &str, body: &RigidBody) {
+        let compensation = body.gravity_compensation();
+        if compensation != 0.0 {
+            self.document.xml.numbers("gravcomp", &[compensation]);
+        }
+        self.write_inertial(name, body.spatial_inertia());
     }
 
     fn write_inertial(&mut self, name: &str, inertia: &SpatialInertia) {
