@@ -240,8 +240,6 @@ fn root_of(plant: &MultibodyPlant, body: BodyIndex, only_welds: bool) -> Result<
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     /// A welded base, an arm of two links, and a tool welded to the second one.

@@ -28,11 +28,10 @@ pub(super) struct DeformableMessage {
 }
 
 impl DeformableMessage {
-    /// Creates the message that follows `last`, with all vertices at the origin.
+    /// Creates the message of a scene, with all vertices at the origin.
     pub(super) fn new(
         inspector: &SceneGraphInspector<'_>,
         params: &DrakeVisualizerParams,
-        last: Option<&Self>,
     ) -> Result<Self> {
         let meshes = driven_meshes(inspector, params.role)?;
         let mut geom = vec![];
@@ -54,12 +53,6 @@ impl DeformableMessage {
                 ..surface(inspector.name(*geometry)?, float_data)
             });
         }
-        for before in last.iter().flat_map(|last| last.shown()) {
-            let name = &before.string_data;
-            if !geom.iter().any(|data| data.string_data == *name) {
-                geom.push(surface(name, vec![0.0; COORDINATES]));
-            }
-        }
         Ok(Self {
             meshes,
             message: LcmtViewerLinkData {
@@ -69,6 +62,17 @@ impl DeformableMessage {
             },
             farewells: FAREWELLS,
         })
+    }
+
+    /// Adds what is gone since the message `last`.
+    pub(super) fn follow(&mut self, last: &Self) {
+        let geom = &mut self.message.geom;
+        for before in last.shown() {
+            let name = &before.string_data;
+            if !geom.iter().any(|data| data.string_data == *name) {
+                geom.push(surface(name, vec![0.0; COORDINATES]));
+            }
+        }
     }
 
     /// Returns the geometries that are not gone.

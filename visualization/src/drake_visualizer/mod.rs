@@ -17,6 +17,7 @@ use std::sync::Mutex;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{QueryObject, Role, SceneGraph};
 use tarragon_lcm::Lcm;
+use tarragon_lcm::types::LcmtViewerLoadRobot;
 
 /// Publishes a scene to viewers such as Drake's meldis by LCM (Drake's `DrakeVisualizer`).
 ///
@@ -195,12 +196,33 @@ impl DrakeVisualizer {
     fn publish<T: Scalar>(&self, query: &QueryObject<T>, time: f64) -> Result<()> {
         let inspector = query.inspector();
         let version = inspector.geometry_version();
-        let mut sent = lock(&self.sent);
-        let is_current = |sent: &Sent| sent.is_current(version, self.params.role);
-        if !sent.as_ref().is_some_and(is_current) {
+        let is_current = |sent: &Option<Sent>| {
+            let sent = sent.as_ref();
+            sent.is_some_and(|sent| sent.is_current(version, self.params.role))
+        };
+        // Meshes are loaded without the lock.
+        let load = || -> Result<(Sent, LcmtViewerLoadRobot)> {
             let links = load::links(&inspector, &self.params)?;
-            let new = Sent::new(&inspector, &self.params, &links, sent.as_ref())?;
-            let message = load::message(&links);
+            let new = Sent::new(&inspector, &self.params, &links)?;
+            Ok((new, load::message(&links)))
+        };
+        let mut loaded = match is_current(&lock(&self.sent)) {
+            true => None,
+            false => Some(load()?),
+        };
+        let mut sent = lock(&self.sent);
+        if loaded.is_none() && !is_current(&sent) {
+            // Another context has sent a scene of its own in between.
+            drop(sent);
+            loaded = Some(load()?);
+            sent = lock(&self.sent);
+        }
+        if let Some((mut new, message)) = loaded
+            && !is_current(&sent)
+        {
+            if let Some(last) = &*sent {
+                new.deformable.follow(&last.deformable);
+            }
             self.lcm.publish_at(&self.load_channel, &message, time)?;
             *sent = Some(new);
         }

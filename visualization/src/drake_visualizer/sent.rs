@@ -31,7 +31,6 @@ impl Sent {
         inspector: &SceneGraphInspector<'_>,
         params: &DrakeVisualizerParams,
         links: &[Link],
-        last: Option<&Self>,
     ) -> Result<Self> {
         // Viewers know the pose of the world.
         let moving: Vec<&Link> = links.iter().filter(|link| !link.is_world).collect();
@@ -46,11 +45,7 @@ impl Sent {
             version: inspector.geometry_version().clone(),
             frames: moving.iter().map(|link| link.frame).collect(),
             draw: draw.encode()?,
-            deformable: DeformableMessage::new(
-                inspector,
-                params,
-                last.map(|last| &last.deformable),
-            )?,
+            deformable: DeformableMessage::new(inspector, params)?,
         })
     }
 

@@ -8,6 +8,7 @@ use nalgebra::{Isometry3, Vector3};
 /// B (a box; a segment along z and a point have zeros), or `None` beyond `reach`.
 ///
 /// Where an edge or a face of B is parallel to the plane, its centre is the witness.
+// Without inlining, the features pass through memory, as in `sphere_sphere_distance`.
 #[inline(always)]
 pub(in crate::proximity) fn half_space_features(
     h: &Vector3<f64>,

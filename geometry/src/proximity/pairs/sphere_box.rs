@@ -11,6 +11,7 @@ use nalgebra::Vector3;
 /// y, z), and of the two faces of an axis the positive one. On an edge or a corner, the normal is
 /// the mean of the normals of the adjacent faces. These are Drake's choices for the distance to a
 /// point.
+// Without inlining, the features pass through memory, as in `sphere_sphere_distance`.
 #[inline(always)]
 pub(in crate::proximity) fn sphere_box_features(
     h: &Vector3<f64>,

@@ -8,6 +8,7 @@ use nalgebra::Vector3;
 /// `reach`.
 ///
 /// For a point on the segment the normal is A's x axis, as in Drake's distance to a point.
+// Without inlining, the features pass through memory, as in `sphere_sphere_distance`.
 #[inline(always)]
 pub(in crate::proximity) fn sphere_capsule_features(
     h: f64,
