@@ -50,8 +50,9 @@ pub use model::{
     AffineControl, BallConstraint, BodyIndex, Constraint, ContactPairProperties, CouplerConstraint,
     DeformableBodyIndex, DistanceConstraint, DoorHingeConfig, EqualityKind, FixedOffsetFrame,
     ForceElement, FrameIndex, Joint, JointActuator, JointActuatorIndex, JointIndex, JointKind,
-    Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex, MujocoContact, PdControllerGains,
-    RigidBody, TendonConstraint, VisualProperties, WeldConstraint,
+    Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex, ModelSensor, MujocoContact,
+    PdControllerGains, RigidBody, SensorSubject, TendonConstraint, VisualProperties,
+    WeldConstraint,
 };
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::{MjcfSemantics, Parser};

@@ -19,6 +19,7 @@ mod joint;
 mod joint_kind;
 mod joint_settings;
 mod mujoco_contact;
+mod sensor;
 mod visual_properties;
 
 pub(crate) use actuator::check_effort_limit;
@@ -45,4 +46,6 @@ pub use joint_kind::JointKind;
 pub(crate) use joint_kind::Limited;
 pub(crate) use mujoco_contact::MujocoCompliance;
 pub use mujoco_contact::MujocoContact;
+pub use sensor::{ModelSensor, SensorSubject};
+pub(crate) use sensor::{SubjectKind, subject_kind};
 pub use visual_properties::VisualProperties;

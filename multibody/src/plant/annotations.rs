@@ -1,9 +1,9 @@
-//! Keyframes, cameras and sites of a plant.
+//! Keyframes, cameras, sites and sensors of a plant.
 
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
 use crate::model::checks::{check_finite, check_numbers};
-use crate::model::{FixedOffsetFrame, Keyframe, ModelCamera};
+use crate::model::{FixedOffsetFrame, Keyframe, ModelCamera, ModelSensor, SensorSubject};
 
 impl MultibodyPlant {
     /// Adds a keyframe.
@@ -152,5 +152,61 @@ impl MultibodyPlant {
         let all = self.sites.iter().enumerate();
         let all = all.map(|(i, s)| (i, s.model_instance(), &*s.name));
         Ok(&self.sites[self.by_name("site", name, all)?])
+    }
+
+    /// Adds a sensor, which the plant keeps without measuring.
+    ///
+    /// # Errors
+    /// Returns an error if the instance or what the sensor is attached to is unknown, its reference
+    /// is no frame, the noise is negative or not finite, the cutoff is not positive, or after
+    /// `finalize`.
+    pub fn add_model_sensor(&mut self, sensor: ModelSensor) -> Result<()> {
+        let what = format!("sensor '{}'", sensor.name);
+        self.check_open(|| what.clone())?;
+        self.check_instance(sensor.model_instance)?;
+        let all = [Some(sensor.subject), sensor.reference];
+        for subject in all.into_iter().flatten() {
+            self.check_subject(subject)
+                .map_err(|e| e.at(what.clone()))?;
+        }
+        use SensorSubject::{Body, CenterOfMass, Site};
+        if let Some(other) = sensor.reference
+            && !matches!(other, Body(_) | CenterOfMass(_) | Site(_))
+        {
+            return Err(Error::invalid(format!(
+                "{what}: the reference must be a body or a site, got {other:?}"
+            )));
+        }
+        check_numbers(&what, &[("noise", sensor.noise)])?;
+        if sensor.noise < 0.0 || sensor.cutoff.is_nan() || sensor.cutoff <= 0.0 {
+            return Err(Error::invalid(format!(
+                "{what}: the noise must not be negative and the cutoff must be positive, got {:?} \
+                 and {:?}",
+                sensor.noise, sensor.cutoff
+            )));
+        }
+        self.sensors.push(sensor);
+        Ok(())
+    }
+    fn check_subject(&self, subject: SensorSubject) -> Result<()> {
+        match subject {
+            SensorSubject::Plant => Ok(()),
+            SensorSubject::Body(body) | SensorSubject::CenterOfMass(body) => {
+                self.body(body).map(|_| ())
+            }
+            SensorSubject::Joint(joint) => self.joint(joint).map(|_| ()),
+            SensorSubject::Actuator(actuator) => self.joint_actuator(actuator).map(|_| ()),
+            SensorSubject::Site(number) => match self.sites.get(number) {
+                Some(_) => Ok(()),
+                None => Err(Error::not_found(format!(
+                    "site {number} must be one of the plant's {}",
+                    self.sites.len()
+                ))),
+            },
+        }
+    }
+    /// Returns all sensors of model files, in order of addition.
+    pub fn model_sensors(&self) -> &[ModelSensor] {
+        &self.sensors
     }
 }

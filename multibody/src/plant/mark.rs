@@ -18,6 +18,7 @@ pub(crate) struct PlantMark {
     keyframes: usize,
     cameras: usize,
     sites: usize,
+    sensors: usize,
     filter_groups: usize,
     excluded: usize,
     collision_masks: usize,
@@ -47,6 +48,7 @@ impl PlantMark {
             keyframes: plant.keyframes.len(),
             cameras: plant.cameras.len(),
             sites: plant.sites.len(),
+            sensors: plant.sensors.len(),
             gravity: plant.gravity,
             filter_groups: plant.filter_groups.len(),
             excluded: plant.excluded.len(),
@@ -99,6 +101,7 @@ impl PlantMark {
         plant.keyframes.truncate(self.keyframes);
         plant.cameras.truncate(self.cameras);
         plant.sites.truncate(self.sites);
+        plant.sensors.truncate(self.sensors);
         plant.filter_groups.truncate(self.filter_groups);
         plant.excluded.truncate(self.excluded);
         plant.collision_masks.truncate(self.collision_masks);

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroup, Constraint, ContactPairProperties, FixedOffsetFrame,
     ForceElement, Joint, JointActuator, Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex,
-    RigidBody,
+    ModelSensor, RigidBody,
 };
 use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
@@ -107,6 +107,7 @@ pub struct MultibodyPlant {
     pub(super) keyframes: Vec<Keyframe>,
     pub(super) cameras: Vec<ModelCamera>,
     pub(super) sites: Vec<FixedOffsetFrame>,
+    pub(super) sensors: Vec<ModelSensor>,
     pub(super) filter_groups: Vec<CollisionFilterGroup>,
     /// Pairs of bodies that are not tested against each other.
     pub(super) excluded: Vec<(BodyIndex, BodyIndex)>,
@@ -163,6 +164,7 @@ impl MultibodyPlant {
             keyframes: vec![],
             cameras: vec![],
             sites: vec![],
+            sensors: vec![],
             filter_groups: vec![],
             excluded: vec![],
             collision_masks: vec![],

@@ -70,11 +70,13 @@ impl ModelDocument<'_> {
         let coupled = coupled.map(|a| a.name());
         let lifted = plant.bodies().map(|(_, body)| body);
         let lifted = lifted.filter(|b| b.gravity_compensation() != 0.0);
-        let named: [(&str, Vec<&str>); 5] = [
+        let sensors = plant.model_sensors().iter().map(|s| &*s.name);
+        let named: [(&str, Vec<&str>); 6] = [
             ("armature of joint", own_inertia.collect()),
             ("dry friction of joint", dry.collect()),
             ("control of actuator", controlled.collect()),
             ("further joints of actuator", coupled.collect()),
+            ("sensor", sensors.collect()),
             (
                 "gravity compensation of body",
                 lifted.map(|b| b.name()).collect(),

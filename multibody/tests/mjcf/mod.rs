@@ -15,6 +15,7 @@ mod geoms;
 mod hostile;
 mod motion;
 mod mujoco;
+mod sensors;
 mod tendons;
 
 use crate::support::loaded::{Loaded, load_with};

@@ -100,8 +100,8 @@ fn pose(x: &Isometry3<f64>) -> String {
     format!("{:?} {:?}", x.translation.vector.as_slice(), r.as_slice())
 }
 
-/// Constraints, force elements, equalities, sites, cameras, keyframes, deformable bodies and
-/// gravity as texts.
+/// Constraints, force elements, equalities, sites, cameras, keyframes, sensors, deformable bodies
+/// and gravity as texts.
 ///
 /// `resolved` gives the poses of bodies at which points without a position on body B are.
 pub(super) fn elements(plant: &MultibodyPlant, resolved: Option<&[Isometry3<f64>]>) -> Vec<String> {
@@ -301,6 +301,26 @@ pub(super) fn elements(plant: &MultibodyPlant, resolved: Option<&[Isometry3<f64>
             text += &format!(" {name} {input:?}");
         }
         texts.push(text);
+    }
+    let subject = |s: SensorSubject| match s {
+        SensorSubject::Plant => "plant".into(),
+        SensorSubject::Body(b) => body(b),
+        SensorSubject::CenterOfMass(b) => format!("mass of {}", body(b)),
+        SensorSubject::Site(number) => format!("'{}'", plant.sites()[number].name()),
+        SensorSubject::Joint(j) => joint(j),
+        SensorSubject::Actuator(a) => format!("'{}'", plant.actuators()[a.index()].name()),
+        other => format!("{other:?}"),
+    };
+    for sensor in plant.model_sensors() {
+        texts.push(format!(
+            "sensor '{}' {} {} {:?} {:?} {:?}",
+            sensor.name,
+            sensor.kind,
+            subject(sensor.subject),
+            sensor.reference.map(subject),
+            sensor.noise,
+            sensor.cutoff
+        ));
     }
     for deformable in plant.deformable_bodies() {
         texts.push(format!(

@@ -316,6 +316,51 @@ fn add_constraints(
     if numbers.chance(20) {
         add_keyframe(numbers, plant, single);
     }
+    if numbers.chance(30) {
+        add_sensors(numbers, plant, [a, b], single);
+    }
+}
+
+fn add_sensors(
+    numbers: &mut Numbers,
+    plant: &mut MultibodyPlant,
+    [a, b]: [BodyIndex; 2],
+    single: &[JointIndex],
+) {
+    let site = FixedOffsetFrame::new("spot", a, numbers.pose());
+    plant.add_site(site).unwrap();
+    let site = SensorSubject::Site(plant.sites().len() - 1);
+    let joint = single.last().copied();
+    let joint = joint.map_or(SensorSubject::Plant, SensorSubject::Joint);
+    let motor = plant.actuators().last().map(JointActuator::name);
+    let motor = motor.map(|name| plant.joint_actuator_by_name(name).unwrap());
+    let motor = motor.map_or(joint, SensorSubject::Actuator);
+    for (i, (kind, subject)) in [
+        ("gyro", site),
+        ("jointvel", joint),
+        ("actuatorpos", motor),
+        ("subtreelinvel", SensorSubject::Body(b)),
+        ("framexaxis", SensorSubject::CenterOfMass(b)),
+        ("framelinacc", site),
+        ("e_kinetic", SensorSubject::Plant),
+        // MJCF has none of this kind.
+        ("odometer", SensorSubject::Plant),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        if numbers.chance(50) {
+            continue;
+        }
+        let mut sensor = ModelSensor::new(format!("sensor{i}"), kind, subject);
+        if kind.starts_with("frame") && numbers.chance(50) {
+            sensor.reference = Some(SensorSubject::Body(a));
+        }
+        if numbers.chance(30) {
+            (sensor.noise, sensor.cutoff) = (numbers.positive(), numbers.positive());
+        }
+        plant.add_model_sensor(sensor).unwrap();
+    }
 }
 
 fn add_keyframe(numbers: &mut Numbers, plant: &mut MultibodyPlant, single: &[JointIndex]) {

@@ -76,6 +76,7 @@ mod msh;
 mod own_plant;
 mod sections;
 mod semantics;
+mod sensors;
 mod shell;
 mod springs;
 mod tendons;
@@ -226,8 +227,11 @@ fn add_model(
     builder.add_contact(root);
     builder.add_equalities(root);
     builder.add_keyframes(root);
+    if semantics != MjcfSemantics::Drake {
+        builder.add_sensors(root);
+    }
     for node in root.children() {
-        if node.tag() == "tendon" && semantics != MjcfSemantics::Drake {
+        if matches!(node.tag(), "sensor" | "tendon") && semantics != MjcfSemantics::Drake {
             continue;
         }
         if let Some((_, why)) = IGNORED.iter().find(|(tag, _)| *tag == node.tag()) {

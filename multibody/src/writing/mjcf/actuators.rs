@@ -45,19 +45,24 @@ impl MjcfWriter<'_> {
         let mut taken = TakenNames::default();
         self.document.xml.start("actuator");
         for (index, actuator) in plant.actuators().iter().enumerate() {
-            if self.write_actuator(actuator, &mut taken) {
+            if let Some(name) = self.write_actuator(actuator, &mut taken) {
                 self.written_actuators.push(index);
+                self.actuators.insert(index, name);
             }
         }
         self.document.xml.end();
     }
 
-    /// Writes an actuator; returns false if it is left out.
-    fn write_actuator(&mut self, actuator: &JointActuator, taken: &mut TakenNames) -> bool {
+    /// Writes an actuator and returns its name; returns `None` if it is left out.
+    fn write_actuator(
+        &mut self,
+        actuator: &JointActuator,
+        taken: &mut TakenNames,
+    ) -> Option<String> {
         let name = actuator.name();
         let Some(joint) = self.joints[actuator.joint().index()].clone() else {
             self.document.leave_out("actuator", &[name]);
-            return false;
+            return None;
         };
         let control = self.control_of(actuator, &joint);
         let driven = match actuator.coupled_joints() {
@@ -70,7 +75,7 @@ impl MjcfWriter<'_> {
         };
         let Some((transmission, driven)) = driven else {
             self.document.leave_out("actuator", &[name]);
-            return false;
+            return None;
         };
         let name = self
             .document
@@ -107,7 +112,7 @@ impl MjcfWriter<'_> {
         }
         xml.end();
         self.report_control(&name, &control);
-        true
+        Some(name)
     }
 
     /// Returns the control of an actuator. The input of an actuator without one is its effort, or

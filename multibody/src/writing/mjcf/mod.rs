@@ -8,6 +8,7 @@ mod constraints;
 mod contact;
 mod geoms;
 mod keyframes;
+mod sensors;
 mod sites;
 mod tables;
 mod tendons;
@@ -51,6 +52,8 @@ struct MjcfWriter<'a> {
     /// Numbers of the force elements that are written with joints.
     written_elements: BTreeSet<usize>,
     written_actuators: Vec<usize>,
+    /// Names of the actuators that are written, by index.
+    actuators: BTreeMap<usize, String>,
     masks: BTreeMap<GeometryId, [u32; 2]>,
     /// Masks of geometry that has none, and collides with all.
     other_masks: [u32; 2],
@@ -86,6 +89,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         positions: vec![],
         written_elements: BTreeSet::new(),
         written_actuators: vec![],
+        actuators: BTreeMap::new(),
         other_masks: match masks.values().all(|masks| *masks == USUAL_MASKS) {
             true => USUAL_MASKS,
             false => [u32::MAX; 2],
@@ -125,6 +129,7 @@ impl MjcfWriter<'_> {
         self.write_contact();
         self.write_equalities();
         self.write_actuators();
+        self.write_sensors();
         self.write_keyframes();
         self.add_springs();
         self.write_tendons();

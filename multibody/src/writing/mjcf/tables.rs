@@ -1,7 +1,9 @@
 //! Names, sites and tendons of the document, the order of its positions, and elements of the plant
 //! by joint and by body.
 
-use crate::model::{BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera};
+use crate::model::{
+    BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera, SensorSubject,
+};
 use crate::plant::MultibodyPlant;
 use crate::writing::document::TakenNames;
 use nalgebra::{Isometry3, Vector3};
@@ -73,6 +75,11 @@ impl DocumentSites {
         numbers.filter_map(|number| self.all.get(*number))
     }
 
+    /// Returns the name of a site of the plant.
+    pub(super) fn name(&self, number: usize) -> Option<&str> {
+        self.all.get(number).map(|site| &*site.name)
+    }
+
     /// Returns the first site at a position in a body.
     pub(super) fn at(&self, body: BodyIndex, position: &Vector3<f64>) -> Option<&SiteText> {
         self.all
@@ -103,7 +110,7 @@ pub(super) struct PlantTables<'a> {
     /// Number of the first spring on each joint, with stiffness and rest position.
     pub(super) springs: BTreeMap<JointIndex, (usize, [f64; 2])>,
     pub(super) cameras: BTreeMap<BodyIndex, Vec<&'a ModelCamera>>,
-    /// Bodies that constraints and equalities name.
+    /// Bodies that constraints, equalities and sensors name.
     pub(super) constrained: BTreeSet<BodyIndex>,
 }
 
@@ -142,6 +149,11 @@ impl<'a> PlantTables<'a> {
                 Constraint::Distance(rod) => vec![rod.body_a, rod.body_b],
                 Constraint::Coupler(_) | Constraint::Tendon(_) => vec![],
             });
+        }
+        for sensor in plant.model_sensors() {
+            let all = [Some(sensor.subject), sensor.reference];
+            let bodies = all.into_iter().flatten().filter_map(SensorSubject::body);
+            tables.constrained.extend(bodies);
         }
         for equality in plant.model_equalities() {
             if let EqualityKind::Weld(weld) = &equality.kind {

@@ -1,0 +1,142 @@
+//! `<sensor>`: sensors are kept in the plant for callers that make systems from them.
+
+use super::builder::MjcfBuilder;
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use crate::model::{
+    BodyIndex, JointActuatorIndex, ModelSensor, SensorSubject, SubjectKind, subject_kind,
+};
+use std::collections::BTreeMap;
+
+const IGNORED_IN_SENSOR: [(&str, &str); 1] = [("user", "user data is not supported")];
+
+/// Numbers of the elements that sensors may name, by name.
+struct NamedElements<'p> {
+    sites: BTreeMap<&'p str, usize>,
+    actuators: BTreeMap<&'p str, JointActuatorIndex>,
+}
+
+impl<'d> MjcfBuilder<'d, '_, '_> {
+    pub(super) fn add_sensors(&mut self, root: ElementRef<'d>) {
+        let sensors = root.children_named("sensor").flat_map(|s| s.children());
+        let mut sensors = sensors.enumerate().peekable();
+        if sensors.peek().is_none() {
+            return;
+        }
+        let mut read = vec![];
+        let named = self.named_elements();
+        for (number, node) in sensors {
+            // Errors were reported.
+            if let Ok(Some(sensor)) = self.read_sensor(node, number, &named) {
+                read.push((node, sensor));
+            }
+        }
+        for (node, sensor) in read {
+            if let Err(error) = self.target.plant.add_model_sensor(sensor) {
+                node.error(error);
+            }
+        }
+    }
+
+    fn named_elements(&self) -> NamedElements<'_> {
+        let plant = &*self.target.plant;
+        let sites = plant.sites().iter().enumerate();
+        let sites = sites.filter(|(_, site)| site.model_instance() == self.instance);
+        let actuators = plant.actuators().iter().enumerate();
+        let actuators = actuators.filter(|(_, a)| a.model_instance() == self.instance);
+        NamedElements {
+            sites: sites.map(|(number, site)| (site.name(), number)).collect(),
+            actuators: actuators
+                .map(|(number, a)| (a.name(), JointActuatorIndex::new(number)))
+                .collect(),
+        }
+    }
+
+    /// Reads a sensor; returns `None` if it is left out.
+    fn read_sensor(
+        &self,
+        node: ElementRef<'_>,
+        number: usize,
+        named: &NamedElements<'_>,
+    ) -> Parsed<Option<ModelSensor>> {
+        let kind = node.tag();
+        let Some((_, subject_kind)) = subject_kind(kind) else {
+            node.ignored("the plant has no such sensors");
+            return Ok(None);
+        };
+        node.ignore_attributes(&IGNORED_IN_SENSOR);
+        let named_by = |at: &str| node.own_text(at);
+        let subject = match subject_kind {
+            SubjectKind::Plant => Ok(SensorSubject::Plant),
+            SubjectKind::Site => self.subject(named, "site", named_by("site")),
+            SubjectKind::Joint => self.subject(named, "joint", named_by("joint")),
+            SubjectKind::Actuator => self.subject(named, "actuator", named_by("actuator")),
+            SubjectKind::Body => self.subject(named, "xbody", named_by("body")),
+            SubjectKind::Frame => {
+                let of_type = named_by("objtype").unwrap_or_default();
+                self.subject(named, of_type, named_by("objname"))
+            }
+        };
+        let reference = match (subject_kind, named_by("refname")) {
+            (SubjectKind::Frame, Some(name)) => {
+                let of_type = named_by("reftype").unwrap_or_default();
+                self.subject(named, of_type, Some(name)).map(Some)
+            }
+            _ => Ok(None),
+        };
+        let name = node.name();
+        let name = name.map_or_else(|| format!("sensor{number}"), String::from);
+        let (subject, reference) = match (subject, reference) {
+            (Ok(subject), Ok(reference)) => (subject, reference),
+            (Err(why), _) | (_, Err(why)) => {
+                node.warning(format!("sensor '{name}' is left out: {why}"));
+                return Ok(None);
+            }
+        };
+        let mut sensor = ModelSensor::new(name, kind, subject);
+        sensor.model_instance = self.instance;
+        sensor.reference = reference;
+        sensor.noise = node.number("noise")?.unwrap_or(0.0);
+        if let Some(cutoff) = node.number("cutoff")?.filter(|cutoff| *cutoff != 0.0) {
+            sensor.cutoff = cutoff;
+        }
+        Ok(Some(sensor))
+    }
+
+    /// Finds the element that a sensor names, or says why there is none.
+    fn subject(
+        &self,
+        named: &NamedElements<'_>,
+        of_type: &str,
+        name: Option<&str>,
+    ) -> Result<SensorSubject, String> {
+        let name = name.ok_or("it names nothing that it measures")?;
+        let body = || match name {
+            "world" => Some(BodyIndex::WORLD),
+            _ => self.bodies.get(name).copied(),
+        };
+        let (what, found) = match of_type {
+            "site" => {
+                let number = named.sites.get(name).copied();
+                ("site", number.map(SensorSubject::Site))
+            }
+            "joint" => {
+                let joint = self.joints.get(name).copied();
+                ("joint", joint.map(SensorSubject::Joint))
+            }
+            "actuator" => {
+                let actuator = named.actuators.get(name).copied();
+                ("actuator", actuator.map(SensorSubject::Actuator))
+            }
+            "xbody" => ("body", body().map(SensorSubject::Body)),
+            "body" => ("body", body().map(SensorSubject::CenterOfMass)),
+            _ => {
+                return Err(format!(
+                    "sensors can be attached to bodies and sites, not to '{name}' of type \
+                     '{of_type}'"
+                ));
+            }
+        };
+        found.ok_or_else(|| format!("there is no {what} '{name}'"))
+    }
+}
