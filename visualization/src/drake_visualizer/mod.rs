@@ -206,7 +206,8 @@ impl DrakeVisualizer {
             let new = Sent::new(&inspector, &self.params, &links)?;
             Ok((new, load::message(&links)))
         };
-        let mut loaded = match is_current(&lock(&self.sent)) {
+        let was_current = is_current(&lock(&self.sent));
+        let mut loaded = match was_current {
             true => None,
             false => Some(load()?),
         };
