@@ -1,6 +1,6 @@
 //! Joints between bodies.
 
-use super::checks::check_at_least_zero;
+use super::checks::{check_at_least_zero, direction};
 use super::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use super::joint_kind::{JointKind, Limited};
 use crate::error::{Error, Result};
@@ -430,9 +430,7 @@ impl JointAttachment {
 }
 
 fn unit_axis(joint: &str, axis: Vector3<f64>) -> Result<Unit<Vector3<f64>>> {
-    let finite = axis.iter().all(|x| x.is_finite());
-    let unit = Unit::try_new(axis, AXIS_TOLERANCE).filter(|_| finite);
-    unit.ok_or_else(|| {
+    direction(axis, AXIS_TOLERANCE).ok_or_else(|| {
         Error::invalid(format!(
             "joint '{joint}': the axis must be finite and not zero, got {:?}",
             axis.as_slice()

@@ -52,6 +52,21 @@ fn large_finite_positions_are_accepted() {
     assert_eq!(e, "position 4 ('a_x') must be finite, got inf");
 }
 
+/// Also if the square of its length overflows.
+#[test]
+fn an_axis_of_any_finite_length_has_a_direction() {
+    let (a, b) = (BodyIndex::WORLD, BodyIndex::WORLD);
+    for length in [1e-3, 1.0, 1e200, f64::MAX] {
+        let joint = Joint::revolute("j", a, b, Vector3::new(length, -length, 0.0)).unwrap();
+        let axis = joint.kind().axis().unwrap();
+        let error = (axis.into_inner() - Vector3::new(1.0, -1.0, 0.0).normalize()).norm();
+        assert!(error < 1e-15, "{length:e}: {axis:?}");
+    }
+    for bad in BAD {
+        assert!(Joint::prismatic("j", a, b, Vector3::new(bad, 0.0, 1.0)).is_err());
+    }
+}
+
 #[test]
 fn velocities_accelerations_and_rates_must_be_finite() {
     let p = mixed();

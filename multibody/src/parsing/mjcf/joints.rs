@@ -4,9 +4,10 @@ use super::builder::{MjcfBuilder, QposBlock};
 use super::springs::with_dry_friction;
 use super::tree::ElementRef;
 use crate::document::xml::{Parsed, Reported};
+use crate::model::checks::direction;
 use crate::model::{BodyIndex, Joint, JointIndex};
 use crate::spatial::SpatialInertia;
-use nalgebra::{Isometry3, Unit, Vector3};
+use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::TAU;
 use tarragon_framework::math;
 
@@ -203,7 +204,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         };
         let reference = scale(node.number("ref")?.unwrap_or(0.0));
         let x_bj = Isometry3::from(position);
-        let unit = Unit::try_new(axis, 1e-10).unwrap_or(Vector3::z_axis());
+        let unit = direction(axis, 1e-10).unwrap_or(Vector3::z_axis());
         // At q = ref the body is where the file puts it.
         let (joint, x_jm) = match kind {
             "hinge" => (

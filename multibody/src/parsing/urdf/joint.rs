@@ -3,9 +3,10 @@
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
 use crate::error::Result;
+use crate::model::checks::direction;
 use crate::model::{BodyIndex, CouplerConstraint, Joint, JointKind};
 use crate::parsing::curve_builder::CurveBuilder;
-use nalgebra::{Isometry3, Unit, Vector3};
+use nalgebra::{Isometry3, Vector3};
 use roxmltree::Node;
 use tarragon_framework::math;
 
@@ -150,7 +151,7 @@ impl UrdfBuilder<'_, '_> {
             }
             "planar" => {
                 // The joint moves in the plane normal to the axis.
-                let Some(normal) = Unit::try_new(axis, MIN_AXIS) else {
+                let Some(normal) = direction(axis, MIN_AXIS) else {
                     let message = format!("joint '{name}': the axis must not be zero");
                     return Err(self.reader.error(axis_at, message));
                 };
