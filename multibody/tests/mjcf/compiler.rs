@@ -28,6 +28,12 @@ fn orientations_come_in_five_forms() {
         [half.cos(), -half.sin(), 0.0, 0.0],
     );
     near(orientation("zaxis='0 0 -3'", ""), [0.0, 1.0, 0.0, 0.0]);
+    // The square of the length overflows.
+    near(orientation("zaxis='0 0 -1e300'", ""), [0.0, 1.0, 0.0, 0.0]);
+    near(
+        orientation("axisangle='0 1e200 0 180'", ""),
+        [0.0, 0.0, 1.0, 0.0],
+    );
 }
 
 #[test]

@@ -5,8 +5,9 @@ use super::builder::{MjcfBuilder, QposBlock};
 use super::compiler::z_to;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
+use crate::model::checks::direction;
 use crate::model::{BodyIndex, FixedOffsetFrame, JointActuatorIndex, Keyframe, ModelCamera};
-use nalgebra::{Unit, Vector3};
+use nalgebra::Vector3;
 use std::f64::consts::PI;
 use tarragon_framework::math;
 
@@ -39,7 +40,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             None => self.document.compiler(node).pose(node)?,
             Some([a, b, c, d, e, f]) => {
                 let (from, to) = (Vector3::new(a, b, c), Vector3::new(d, e, f));
-                let z = Unit::try_new(to - from, 1e-10).map(|z| z_to(&z));
+                let z = direction(to - from, 1e-10).map(|z| z_to(&z));
                 let pose = math::pose(z.unwrap_or_default(), (from + to) / 2.0);
                 node.frame().map_or(pose, |frame| frame.pose * pose)
             }

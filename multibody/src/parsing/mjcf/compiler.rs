@@ -4,6 +4,7 @@ use super::mesh_inertia::RigidInertia;
 use super::tree::ElementRef;
 use super::vocabulary;
 use crate::document::xml::Parsed;
+use crate::model::checks::direction;
 use crate::parsing::mjcf_semantics::MjcfSemantics;
 use crate::plant::MultibodyPlant;
 use crate::spatial::SpatialInertia;
@@ -346,7 +347,7 @@ impl CompilerOptions {
             }
             "axisangle" => {
                 let [x, y, z, angle] = node.vector::<4>(name)?.unwrap_or_default();
-                match Unit::try_new(Vector3::new(x, y, z), 1e-10) {
+                match direction(Vector3::new(x, y, z), 1e-10) {
                     Some(axis) => math::axis_angle(&axis, self.angle(angle)),
                     None => degenerate("the axis is zero"),
                 }
@@ -357,9 +358,9 @@ impl CompilerOptions {
             }
             "xyaxes" => {
                 let [x0, x1, x2, y0, y1, y2] = node.vector::<6>(name)?.unwrap_or_default();
-                let x = Unit::try_new(Vector3::new(x0, x1, x2), 1e-10);
+                let x = direction(Vector3::new(x0, x1, x2), 1e-10);
                 let y = Vector3::new(y0, y1, y2);
-                let y = x.and_then(|x| Unit::try_new(y - x.into_inner() * x.dot(&y), 1e-10));
+                let y = x.and_then(|x| direction(y - x.into_inner() * x.dot(&y), 1e-10));
                 match (x, y) {
                     (Some(x), Some(y)) => {
                         let columns = [x.into_inner(), y.into_inner(), x.cross(&y)];
@@ -370,7 +371,7 @@ impl CompilerOptions {
             }
             _ => {
                 let z = node.vector::<3>(name)?.unwrap_or_default();
-                match Unit::try_new(Vector3::from(z), 1e-10) {
+                match direction(Vector3::from(z), 1e-10) {
                     Some(z) => z_to(&z),
                     None => degenerate("the axis is zero"),
                 }
