@@ -37,7 +37,7 @@ impl<T: Scalar> LeafSystem<T> for Pendulum {
         d.continuous_state(sizes, &x0, needs, move |_, ctx, xdot| {
             let (angle, rate, torque) = (ctx.q()[0], ctx.v()[0], ctx.eval(torque)?[0]);
             xdot[0] = rate;
-            xdot[1] = torque - T::from(GRAVITY) * angle.sin() - T::from(FRICTION) * rate;
+            xdot[1] = torque - angle.sin() * GRAVITY - rate * FRICTION;
             Ok(())
         });
         let state = d.vector_output("state", 2, Dep::Xc, |_, ctx, y| {

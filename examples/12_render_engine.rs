@@ -145,7 +145,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let folder = Path::new("target/12_render_engine");
     std::fs::create_dir_all(folder)?;
-    save_image(&image, &folder.join("normals.png"))?;
+    save_image(&image, folder.join("normals.png"))?;
     let seen = image.data().chunks(4).filter(|p| p[..3] != [0; 3]).count();
     println!("{seen} of {} pixels show a surface", 320 * 240);
     println!("written: {}", folder.join("normals.png").display());

@@ -104,11 +104,11 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     save_image(
         sim.context().eval(here.color_image()?)?,
-        &folder.join("here.png"),
+        folder.join("here.png"),
     )?;
     save_image(
         sim.context().eval(there.color_image()?)?,
-        &folder.join("there.png"),
+        folder.join("there.png"),
     )?;
     println!("{}", server.stop());
     println!("images are in {}", folder.display());

@@ -71,7 +71,7 @@ pub mod prelude {
     pub use tarragon_framework::autodiff::{gradient, jacobian, try_gradient, try_jacobian};
     pub use tarragon_framework::math;
     pub use tarragon_framework::prelude::*;
-    pub use tarragon_framework::primitives::TrajectorySource;
+    pub use tarragon_framework::primitives::{TrajectorySource, VectorLogSink, log_vector_output};
     pub use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams, look_at};
     pub use tarragon_geometry::{
         BoxShape, Capsule, Convex, CoulombFriction, Cylinder, Ellipsoid, FrameId, FramePoseVector,
@@ -85,7 +85,7 @@ pub mod prelude {
     };
     pub use tarragon_sensors::{
         CameraConfig, CameraInfo, DepthRenderCamera, ImageIo, ImageWriter, RgbdSensor,
-        add_camera_renderers, apply_camera_config,
+        add_camera_renderers, apply_camera_config, save_image,
     };
     #[cfg(feature = "visualization")]
     pub use tarragon_visualization::{

@@ -212,18 +212,26 @@ impl Error {
         error
     }
 
-    /// An error of kind [`Io`](ErrorKind::Io) at a file or folder.
+    /// An error of kind [`Io`](ErrorKind::Io) at a file or folder. If nothing is at a relative
+    /// path, the error shows the working directory, too.
     ///
     /// ```
     /// use tarragon_framework::Error;
     /// let cause = std::io::Error::from(std::io::ErrorKind::NotFound);
-    /// let e = Error::io("arm.urdf", cause);
-    /// assert_eq!(e.to_string(), "arm.urdf: entity not found");
+    /// let e = Error::io("/models/arm.urdf", cause);
+    /// assert_eq!(e.to_string(), "/models/arm.urdf: entity not found");
     /// ```
     #[cold]
     pub fn io(path: impl AsRef<Path>, cause: std::io::Error) -> Self {
-        let path = path.as_ref().display().to_string();
-        Self::new(ErrorKind::Io, path).with_cause(cause)
+        let path = path.as_ref();
+        let mut place = path.display().to_string();
+        if cause.kind() == std::io::ErrorKind::NotFound
+            && path.is_relative()
+            && let Ok(folder) = std::env::current_dir()
+        {
+            place += &format!(" in {}", folder.display());
+        }
+        Self::new(ErrorKind::Io, place).with_cause(cause)
     }
 
     /// Wraps an error or a message of a user's calc function or event handler, with kind

@@ -70,13 +70,13 @@ pub(crate) fn assets() -> tempfile::TempDir {
             &[40, 60, 90]
         });
     }
-    save_image(&checker, &folder.path().join("checker.png")).unwrap();
+    save_image(&checker, folder.path().join("checker.png")).unwrap();
     let mut sky = ImageRgb8U::new(64, 32);
     for (i, pixel) in sky.data_mut().chunks_exact_mut(3).enumerate() {
         let wave = (std::f64::consts::TAU * (i % 64) as f64 / 64.0).sin();
         pixel.copy_from_slice(&[(150.0 + 90.0 * wave) as u8, 160, 250 - 6 * (i / 64) as u8]);
     }
-    save_image(&sky, &folder.path().join("sky.png")).unwrap();
+    save_image(&sky, folder.path().join("sky.png")).unwrap();
     std::fs::write(folder.path().join("bowl.obj"), bowl()).unwrap();
     // Drake's client clamps textures at their edges, which the engine repeats, so none is seen.
     let wedge = "mtllib wedge.mtl\nusemtl m\n\

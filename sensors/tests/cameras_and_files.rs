@@ -287,15 +287,15 @@ fn files_and_pixels_must_fit() {
     let path = |name: &str| folder.path().join(name);
     let depth = ImageDepth32F::new(2, 2);
     let error = |r: Result<()>| r.unwrap_err().to_string();
-    assert!(error(save_image(&depth, &path("a.png"))).contains("PNG cannot hold Depth32F"));
-    assert!(error(save_image(&depth, &path("a.bmp"))).contains(".tiff or .tif"));
-    assert!(error(save_image(&ImageRgba8U::default(), &path("a.png"))).contains("without pixels"));
+    assert!(error(save_image(&depth, path("a.png"))).contains("PNG cannot hold Depth32F"));
+    assert!(error(save_image(&depth, path("a.bmp"))).contains(".tiff or .tif"));
+    assert!(error(save_image(&ImageRgba8U::default(), path("a.png"))).contains("without pixels"));
     assert_eq!(
         std::fs::read_dir(folder.path()).unwrap().count(),
         0,
         "no partial file is left"
     );
-    save_image(&ImageGrey8U::new(2, 2), &path("grey.png")).unwrap();
+    save_image(&ImageGrey8U::new(2, 2), path("grey.png")).unwrap();
     let wrong = load_image::<Rgba8U>(&path("grey.png"))
         .unwrap_err()
         .to_string();

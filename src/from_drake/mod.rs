@@ -11,6 +11,7 @@
 //! | `drake::geometry::QueryObject` (C++) | [`query_object`] |
 //! | `pydrake.systems.sensors` | [`sensors`] |
 //! | `pydrake.multibody.parsing` | [`parsing`] |
+//! | systems, simulation, plants, visualization: a selection | [`simulation`] |
 //!
 //! # Names
 //! Types keep their names. Functions are in snake case and lose the prefix `Get`: `GetPoseInParent`
@@ -89,3 +90,4 @@ pub mod geometry;
 pub mod parsing;
 pub mod query_object;
 pub mod sensors;
+pub mod simulation;

@@ -35,7 +35,7 @@ fn a_gripped_block_does_not_slip() {
     assert!(row("carry").contains(" mm, "), "{printed}");
     assert!(row("rest").contains("0.0860 |       0.00"), "{printed}");
     let folder = scratch.path().join("target/21_gripper_pick");
-    let image: ImageRgba8U = load_image(&folder.join("carry.png")).unwrap();
+    let image: ImageRgba8U = load_image(folder.join("carry.png")).unwrap();
     assert_eq!((image.width(), image.height()), (640, 480));
     assert!(files(&scratch, "21_gripper_pick").len() >= 9, "{printed}");
 }
@@ -152,7 +152,7 @@ fn soft_fingers_lift_a_box() {
     let names = files(&scratch, "29_soft_gripper");
     assert!(names.contains(&"hold_depth.tiff".to_string()), "{names:?}");
     let folder = scratch.path().join("target/29_soft_gripper");
-    let image: ImageRgba8U = load_image(&folder.join("hold.png")).unwrap();
+    let image: ImageRgba8U = load_image(folder.join("hold.png")).unwrap();
     let is_orange = |x: usize, y: usize| {
         let [r, g, b] = [0, 1, 2].map(|i| u32::from(image.at(x, y)[i]));
         r > 2 * b && r > g && r > 100

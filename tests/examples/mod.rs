@@ -356,7 +356,7 @@ fn scene_from_directives() {
     has("  275.00 mm  arm7::base_link - bottle::bottle\n");
     has(" mm deep  table::table - gripper::left_finger\n");
     let image = |name: &str| -> ImageRgba8U {
-        load_image(&scratch.path().join("pictures").join(name)).unwrap()
+        load_image(scratch.path().join("pictures").join(name)).unwrap()
     };
     let overview = image("overview_camera.png");
     assert_eq!((overview.width(), overview.height()), (640, 480));

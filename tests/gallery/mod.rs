@@ -125,8 +125,8 @@ fn check(name: &str, scene: &Scene) {
         };
         let data = off.iter().enumerate().map(bright).collect();
         let difference = ImageRgba8U::from_data(drawn.width(), drawn.height(), data).unwrap();
-        save_image(&drawn, &out.join(format!("{name}-actual.png"))).unwrap();
-        save_image(&difference, &out.join(format!("{name}-difference.png"))).unwrap();
+        save_image(&drawn, out.join(format!("{name}-actual.png"))).unwrap();
+        save_image(&difference, out.join(format!("{name}-difference.png"))).unwrap();
         panic!(
             "{name}: channels are off by {mean:.3} on average ({MEAN} is allowed), {:.2} % of the pixels by \
              more than 2 ({:.2} % are); see {name}-actual.png and {name}-difference.png in {}",

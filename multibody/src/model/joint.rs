@@ -4,8 +4,10 @@ use super::checks::{check_at_least_zero, direction};
 use super::index::{BodyIndex, FrameIndex, ModelInstanceIndex};
 use super::joint_kind::{JointKind, Limited};
 use crate::error::{Error, Result};
+use crate::spatial::SpatialVector;
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::sync::Arc;
+use tarragon_framework::Scalar;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
 /// A joint between a parent and a child body (Drake's `Joint`).
@@ -364,6 +366,26 @@ impl Joint {
     /// Returns `X_BM`, the pose of the joint frame M in the child.
     pub fn pose_on_child(&self) -> &Isometry3<f64> {
         &self.x_bm
+    }
+    /// Returns the positions at which a floating joint between the world and a body gives the body
+    /// the pose `x_wb`.
+    pub(crate) fn floating_positions<T: Scalar>(&self, x_wb: &Isometry3<T>) -> Vec<T> {
+        let x_fm = self.x_pf.inverse().cast::<T>() * x_wb * self.x_bm.cast::<T>();
+        self.kind.floating_positions(&x_fm)
+    }
+    /// Returns the velocities of a floating joint between the world and a body at some pose and
+    /// spatial velocity in the world.
+    pub(crate) fn floating_velocities<T: Scalar>(
+        &self,
+        x_wb: &Isometry3<T>,
+        v_wb: &SpatialVector<T>,
+    ) -> Vec<T> {
+        let r_fw = self.x_pf.rotation.inverse().cast::<T>();
+        let p_bm_w = x_wb.rotation * self.x_bm.translation.vector.map(T::from);
+        let angular = v_wb.rotational;
+        let linear = v_wb.translational + angular.cross(&p_bm_w);
+        let (angular, linear) = (r_fw * angular, r_fw * linear);
+        [angular.as_slice(), linear.as_slice()].concat()
     }
     /// Returns the number of generalized positions.
     pub fn num_positions(&self) -> usize {

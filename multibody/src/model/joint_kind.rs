@@ -2,6 +2,7 @@
 
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::sync::Arc;
+use tarragon_framework::Scalar;
 use tarragon_framework::math;
 use tarragon_framework::trajectories::PiecewiseConstantCurvatureTrajectory;
 
@@ -129,14 +130,15 @@ impl JointKind {
         }
     }
     /// Returns the positions of a floating joint whose M is at a pose in F.
-    pub(crate) fn floating_positions(&self, x: &Isometry3<f64>) -> Vec<f64> {
+    pub(crate) fn floating_positions<T: Scalar>(&self, x: &Isometry3<T>) -> Vec<T> {
         let (r, p) = (x.rotation, x.translation.vector);
         let angles = match self {
             Self::RpyFloating => math::rpy_of(&r).as_slice().to_vec(),
             // Of the two equivalent quaternions, take the one whose real part is not negative.
             _ => {
-                let sign = if r.w < 0.0 { -1.0 } else { 1.0 };
-                [r.w, r.i, r.j, r.k].map(|x| sign * x).to_vec()
+                let is_negative = r.w.re() < 0.0;
+                let sign = |x: T| if is_negative { -x } else { x };
+                [r.w, r.i, r.j, r.k].map(sign).to_vec()
             }
         };
         [&angles, p.as_slice()].concat()

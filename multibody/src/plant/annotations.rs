@@ -56,7 +56,7 @@ impl MultibodyPlant {
             let joint = self.inboard_joint(*body);
             if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
                 let start = topology.starts[joint.index()].0;
-                let positions = self.joints[joint.index()].kind.floating_positions(x_wb);
+                let positions = self.joints[joint.index()].floating_positions(x_wb);
                 q[start..start + positions.len()].copy_from_slice(&positions);
             }
         }

@@ -3,8 +3,10 @@
 use super::multibody_plant::MultibodyPlant;
 use super::system::MultibodyPlantPorts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ModelInstanceIndex;
+use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
+use crate::spatial::SpatialVector;
 use crate::tree::CoordinateKind;
+use nalgebra::Isometry3;
 use std::ops::Range;
 use tarragon_framework::prelude::InputPort;
 use tarragon_framework::{Context, Scalar};
@@ -152,6 +154,93 @@ impl MultibodyPlant {
         self.write_in(asked, which, ports, context, instance, v_instance)
     }
 
+    /// Sets the pose `X_WB` of a free body in a context (Drake's `SetFreeBodyPose`); everything
+    /// else keeps its positions, or gets its defaults if the input port `position` has no value
+    /// yet.
+    ///
+    /// ```
+    /// use nalgebra::{Isometry3, Vector3};
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_multibody::{MultibodyPlant, SpatialInertia, SpatialVector};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let model = plant.default_model_instance();
+    /// let inertia = SpatialInertia::solid_sphere_with_mass(1.0, 0.1)?;
+    /// let ball = plant.add_rigid_body("ball", model, inertia)?;
+    /// plant.finalize()?;
+    /// let mut b = DiagramBuilder::new();
+    /// let plant = b.add("plant", plant);
+    /// let mut ctx = b.build()?.default_context();
+    /// let system = plant.system();
+    /// system.set_free_body_pose(&plant, &mut ctx, ball, Isometry3::translation(0.0, 0.0, 2.0))?;
+    /// let (rotational, translational) = (Vector3::y() * 10.0, Vector3::x());
+    /// let rolling = SpatialVector { rotational, translational };
+    /// system.set_free_body_spatial_velocity(&plant, &mut ctx, ball, rolling)?;
+    /// assert_eq!(system.positions(&plant, &ctx)?, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
+    /// assert_eq!(system.velocities(&plant, &ctx)?, [0.0, 10.0, 0.0, 1.0, 0.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::set_positions`], and an error if the body is unknown or not
+    /// free.
+    pub fn set_free_body_pose<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &mut Context<T>,
+        body: BodyIndex,
+        x_wb: Isometry3<T>,
+    ) -> Result<()> {
+        let (asked, which) = ("set_free_body_pose", CoordinateKind::Positions);
+        let starts = &self.finalized(asked)?.starts;
+        let joint = self.floating_joint(body)?.index();
+        let (start, own) = (
+            starts[joint].0,
+            self.joints[joint].floating_positions(&x_wb),
+        );
+        let mut all = self.coordinates_or_defaults(which, ports, context)?;
+        all[start..start + own.len()].copy_from_slice(&own);
+        self.write(asked, which, ports, context, &all)
+    }
+    /// Sets the spatial velocity `V_WB` of a free body in a context, of its origin in the world and
+    /// expressed in the world (rad/s, m/s; Drake's `SetFreeBodySpatialVelocity`). The pose of the
+    /// body is set first, if it changes, too. Everything else keeps its velocities, or gets 0 if
+    /// the input port `velocity` has no value yet.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::set_free_body_pose`].
+    pub fn set_free_body_spatial_velocity<T: Scalar>(
+        &self,
+        ports: &MultibodyPlantPorts<T>,
+        context: &mut Context<T>,
+        body: BodyIndex,
+        v_wb: SpatialVector<T>,
+    ) -> Result<()> {
+        let (asked, which) = ("set_free_body_spatial_velocity", CoordinateKind::Velocities);
+        let starts = &self.finalized(asked)?.starts;
+        let joint = self.floating_joint(body)?.index();
+        let q = self.coordinates_or_defaults(CoordinateKind::Positions, ports, context)?;
+        let x_wb = *self.calc_position_kinematics(&q)?.x_wb(body);
+        let (start, joint) = (starts[joint].1, &self.joints[joint]);
+        let own = joint.floating_velocities(&x_wb, &v_wb);
+        let mut all = self.coordinates_or_defaults(which, ports, context)?;
+        all[start..start + own.len()].copy_from_slice(&own);
+        self.write(asked, which, ports, context, &all)
+    }
+
+    /// Returns the joint between the world and a free body.
+    fn floating_joint(&self, body: BodyIndex) -> Result<JointIndex> {
+        self.body(body)?;
+        let joint = self.inboard_joint(body);
+        joint
+            .filter(|_| self.is_floating_base(body))
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "body '{}' must be a free body; set the positions of its joint instead",
+                    self.scoped_body_name(body)
+                ))
+            })
+    }
+
     fn read<T: Scalar>(
         &self,
         asked: &str,
@@ -229,13 +318,23 @@ impl MultibodyPlant {
         own: &[T],
     ) -> Result<()> {
         self.finalized(asked)?;
-        let mut all = match (self.read_optional(which, ports, context)?, which) {
+        let mut all = self.coordinates_or_defaults(which, ports, context)?;
+        self.put(asked, instance, which, own, &mut all)?;
+        self.write(asked, which, ports, context, &all)
+    }
+
+    /// Returns the coordinates in a context, or their defaults if their input port has no value.
+    fn coordinates_or_defaults<T: Scalar>(
+        &self,
+        which: CoordinateKind,
+        ports: &MultibodyPlantPorts<T>,
+        context: &Context<T>,
+    ) -> Result<Vec<T>> {
+        Ok(match (self.read_optional(which, ports, context)?, which) {
             (Some(found), _) => found,
             (None, CoordinateKind::Velocities) => vec![T::zero(); self.num_velocities()],
             (None, _) => self.default_positions().into_iter().map(T::from).collect(),
-        };
-        self.put(asked, instance, which, own, &mut all)?;
-        self.write(asked, which, ports, context, &all)
+        })
     }
 
     /// Returns the input port that supplies the coordinates, if any, and their range in a state

@@ -128,7 +128,7 @@ impl MultibodyPlant {
             }
             if let Some(joint) = self.inboard_joint(body) {
                 let joint = &mut self.joints[joint.index()];
-                joint.default_positions = joint.kind.floating_positions(&x_wb);
+                joint.default_positions = joint.floating_positions(&x_wb);
             }
         }
         self.default_free_poses[body.index()] = Some(x_wb);

@@ -89,7 +89,7 @@ impl MultibodyPlant {
         joint.on_child = JointAttachment::Frame(found.frame);
         joint.ephemeral = true;
         if let Some(x_wb) = &self.default_free_poses[body.index()] {
-            joint.default_positions = joint.kind.floating_positions(x_wb);
+            joint.default_positions = joint.floating_positions(x_wb);
         }
         self.push_joint(joint)
     }

@@ -2,8 +2,10 @@
 
 use super::topology::Topology;
 use crate::error::{Error, Result};
-use crate::model::checks::check_length;
 use tarragon_framework::Scalar;
+
+/// Maximum number of coordinates that an error names.
+const MOST_NAMES: usize = 14;
 
 /// A kind of coordinate vector of a plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,13 +52,35 @@ impl Topology {
     #[inline]
     pub(crate) fn check<T: Scalar>(&self, which: CoordinateKind, x: &[T]) -> Result<()> {
         let names = self.names(which);
-        check_length(which.name(), x.len(), names.len())?;
+        if x.len() != names.len() {
+            return Err(self.wrong_length(which, x.len()));
+        }
         // 0 times an infinity or NaN is NaN, and a NaN persists in the sum.
         let zero = x.iter().fold(0.0, |sum, x| sum + x.re() * 0.0);
         match zero == 0.0 {
             true => Ok(()),
             false => Err(not_finite(which, names, x)),
         }
+    }
+
+    /// Returns the error of a vector of another length, with names, because free bodies that were
+    /// meant to be fixed are what users overlook.
+    #[cold]
+    fn wrong_length(&self, which: CoordinateKind, found: usize) -> Error {
+        let (names, which) = (self.names(which), which.name());
+        let mut message = format!("the number of {which} must be {}, got {found}", names.len());
+        if !names.is_empty() {
+            let shown = names.len().min(MOST_NAMES);
+            message += &format!("; they belong to {}", names[..shown].join(", "));
+            if shown < names.len() {
+                message += &format!(" and {} more", names.len() - shown);
+            }
+        }
+        if self.tree.nodes.iter().any(|node| node.is_free) {
+            message += "; a body without a joint is free: weld it to the world before `finalize` if \
+                        it must not move";
+        }
+        Error::invalid(message)
     }
 }
 

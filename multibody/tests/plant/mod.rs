@@ -1,6 +1,7 @@
 //! Behaviour of plants: topology, kinematics, ports. One property per test.
 
 mod finite;
+mod free_bodies;
 mod instances;
 mod messages;
 mod settings;
@@ -209,7 +210,12 @@ fn quaternions_are_normalised_and_zero_is_an_error() {
         .calc_body_poses(&[0.0; 3], &mut out)
         .unwrap_err()
         .to_string();
-    assert_eq!(e, "the number of positions must be 7, got 3");
+    assert_eq!(
+        e,
+        "the number of positions must be 7, got 3; they belong to a_qw, a_qx, a_qy, a_qz, a_x, a_y, \
+         a_z; a body without a joint is free: weld it to the world before `finalize` if it must not \
+         move"
+    );
     assert!(plant().calc_body_poses::<f64>(&[], &mut out).is_err());
 }
 

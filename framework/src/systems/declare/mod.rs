@@ -67,6 +67,11 @@ use std::sync::Arc;
 /// assert_eq!(ctx.eval(square.y)?, &[4.0, 9.0]);
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a system of scalars `{T}`",
+    note = "`DiagramBuilder::add` needs a system of every scalar (`impl<T: Scalar> LeafSystem<T>`); \
+            one of `f64` alone, such as a camera, is added with `add_f64`"
+)]
 pub trait LeafSystem<T: Scalar>: Send + Sync + Sized + 'static {
     /// Typed handles of everything that other code may access.
     type Ports: Clone + Send + Sync + 'static;

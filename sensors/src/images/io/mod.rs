@@ -347,8 +347,8 @@ fn typed<P: ImageFilePixel>(path: &Path, image: ImageAny) -> Result<Image<P>> {
 ///
 /// # Errors
 /// Same as [`ImageIo::save`].
-pub fn save_image<P: ImageFilePixel>(image: &Image<P>, path: &Path) -> Result<()> {
-    ImageIo::new().save(P::borrow(image), path)
+pub fn save_image<P: ImageFilePixel>(image: &Image<P>, path: impl AsRef<Path>) -> Result<()> {
+    ImageIo::new().save(P::borrow(image), path.as_ref())
 }
 
 /// Reads an image of pixel type `P` in the format of the content, with the default settings of
@@ -356,6 +356,6 @@ pub fn save_image<P: ImageFilePixel>(image: &Image<P>, path: &Path) -> Result<()
 ///
 /// # Errors
 /// Same as [`ImageIo::load_as`].
-pub fn load_image<P: ImageFilePixel>(path: &Path) -> Result<Image<P>> {
-    ImageIo::new().load_as(path)
+pub fn load_image<P: ImageFilePixel>(path: impl AsRef<Path>) -> Result<Image<P>> {
+    ImageIo::new().load_as(path.as_ref())
 }
