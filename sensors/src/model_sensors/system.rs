@@ -19,12 +19,12 @@ use tarragon_multibody::{MultibodyPlant, SpatialVector};
 /// | input | `body_poses` | `Vec<Isometry3<T>>`, `X_WB` by body |
 /// | input | `body_spatial_velocities` | `Vec<SpatialVector<T>>`, `V_WB` by body |
 /// | input | `state` | vector `[q; v]` |
-/// | output | name of a sensor | vector; direct feedthrough |
+/// | output | `{sensor}` | vector, the measurement of a sensor; direct feedthrough |
 /// | output | `sensordata` | vector, all measurements in the order of the plant's sensors |
 ///
-/// A port has the name of its sensor, with that of the model (`model::sensor`) if sensors of two
-/// models have the same name or the sensor is called `sensordata`. An input needs a value only if a
-/// sensor that depends on it is evaluated.
+/// An output port has the name of its sensor, with that of the model (`model::sensor`) if sensors
+/// of two models have the same name or the sensor is called `sensordata`. An input needs a value
+/// only if a sensor that depends on it is evaluated.
 ///
 /// | kind | measurement | unit |
 /// |---|---|---|
