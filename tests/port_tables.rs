@@ -12,14 +12,15 @@ use tarragon::lcm::{
     LcmSubscriberSystem,
 };
 use tarragon::multibody::{
-    Joint, ModelInstanceIndex, MultibodyPlant, PositionSource, SpatialInertia,
+    Joint, ModelInstanceIndex, ModelSensor, MultibodyPlant, PositionSource, SensorSubject,
+    SpatialInertia,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::{
     BaseField, CameraInfo, ClippingRange, ColorRenderCamera, Depth32F, DepthImageToPointCloud,
     DepthRange, DepthRenderCamera, ImageToLcmImageArrayT, LcmImageArrayToImages, LcmToPointCloud,
-    PointCloudToLcm, RenderCameraCore, Rgba8U, RgbdSensorAsync, RgbdSensorAsyncConfig,
-    RgbdSensorDiscrete, RotaryEncoders,
+    ModelSensors, PointCloudToLcm, RenderCameraCore, Rgba8U, RgbdSensorAsync,
+    RgbdSensorAsyncConfig, RgbdSensorDiscrete, RotaryEncoders,
 };
 use tarragon::visualization::{
     ContactResultsToLcmSystem, ContactVisualizer, DrakeVisualizer, JointSliders, Meshcat,
@@ -238,6 +239,14 @@ fn ports_of_sensors() {
     check(
         include_str!("../sensors/src/rotary_encoders.rs"),
         &[declared(encoders)],
+    );
+    let mut plant = MultibodyPlant::new(0.0).unwrap();
+    let clock = ModelSensor::new("{sensor}", "clock", SensorSubject::Plant);
+    plant.add_model_sensor(clock).unwrap();
+    plant.finalize().unwrap();
+    check(
+        include_str!("../sensors/src/model_sensors/system.rs"),
+        &[declared(ModelSensors::new(&plant).unwrap())],
     );
 
     // The writer's ports are named by its user.

@@ -1,4 +1,4 @@
-//! Simulated cameras as systems, and image files.
+//! Simulated cameras and sensors of model files as systems, and image files.
 //!
 //! Images and camera models are defined by `tarragon-geometry`, whose render engines fill them, and
 //! are re-exported here.
@@ -7,6 +7,7 @@ mod cameras;
 mod gltf_client;
 mod images;
 mod lcm;
+mod model_sensors;
 mod point_cloud;
 mod rotary_encoders;
 
@@ -37,6 +38,9 @@ pub use lcm::image::{
 pub use lcm::point_cloud::{
     LcmToPointCloud, LcmToPointCloudPorts, PointCloudToLcm, PointCloudToLcmPorts,
     decode_point_cloud, encode_point_cloud,
+};
+pub use model_sensors::{
+    MeasuredSensor, ModelSensors, ModelSensorsPorts, UnmeasuredSensor, add_sensors_from_model,
 };
 pub use point_cloud::from_depth_image::{
     DepthImageToPointCloud, DepthImageToPointCloudPorts, DepthPixel,

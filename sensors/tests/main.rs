@@ -20,6 +20,7 @@ mod lcm_allocations;
 mod lcm_images;
 mod lcm_images_pydrake;
 mod lcm_point_clouds;
+mod model_sensors;
 mod point_cloud_files;
 mod point_clouds;
 mod rotary_encoders;

@@ -3,7 +3,7 @@
 use super::index::{BodyIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
 
 /// A sensor of a model file (a child of MJCF's `sensor`). The plant keeps it without measuring:
-/// that is left to systems that read these fields.
+/// that is left to systems that read these fields, such as `ModelSensors` of `tarragon-sensors`.
 ///
 /// ```
 /// use tarragon_multibody::*;
@@ -87,6 +87,31 @@ pub(crate) enum SubjectKind {
     Site,
     Joint,
     Actuator,
+}
+
+impl SubjectKind {
+    /// Returns true if a sensor may be attached to an element.
+    pub(crate) fn fits(self, subject: SensorSubject) -> bool {
+        match subject {
+            SensorSubject::Plant => self == Self::Plant,
+            SensorSubject::Body(_) => matches!(self, Self::Body | Self::Frame),
+            SensorSubject::CenterOfMass(_) => self == Self::Frame,
+            SensorSubject::Site(_) => matches!(self, Self::Site | Self::Frame),
+            SensorSubject::Joint(_) => self == Self::Joint,
+            SensorSubject::Actuator(_) => self == Self::Actuator,
+        }
+    }
+    /// Returns the elements that a sensor may be attached to, for messages.
+    pub(crate) fn elements(self) -> &'static str {
+        match self {
+            Self::Plant => "the plant",
+            Self::Body => "a body",
+            Self::Frame => "a body, a center of mass or a site",
+            Self::Site => "a site",
+            Self::Joint => "a joint",
+            Self::Actuator => "an actuator",
+        }
+    }
 }
 
 /// Kinds of sensors by the names of MJCF's elements, with what they are attached to.

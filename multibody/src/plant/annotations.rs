@@ -3,7 +3,9 @@
 use super::multibody_plant::MultibodyPlant;
 use crate::error::{Error, Result};
 use crate::model::checks::{check_finite, check_numbers};
-use crate::model::{FixedOffsetFrame, Keyframe, ModelCamera, ModelSensor, SensorSubject};
+use crate::model::{
+    FixedOffsetFrame, Keyframe, ModelCamera, ModelSensor, SensorSubject, SubjectKind, subject_kind,
+};
 
 impl MultibodyPlant {
     /// Adds a keyframe.
@@ -154,11 +156,13 @@ impl MultibodyPlant {
         Ok(&self.sites[self.by_name("site", name, all)?])
     }
 
-    /// Adds a sensor, which the plant keeps without measuring.
+    /// Adds a sensor, which the plant keeps without measuring. Kinds that MJCF does not have fit
+    /// every subject.
     ///
     /// # Errors
-    /// Returns an error if the instance or what the sensor is attached to is unknown, its reference
-    /// is no frame, the noise is negative or not finite, the cutoff is not positive, or after
+    /// Returns an error if the instance or what the sensor is attached to is unknown, the kind does
+    /// not fit its subject (such as `jointpos` of a body) or has no reference, the reference is no
+    /// frame, the noise is negative or not finite, the cutoff is not positive, or after
     /// `finalize`.
     pub fn add_model_sensor(&mut self, sensor: ModelSensor) -> Result<()> {
         let what = format!("sensor '{}'", sensor.name);
@@ -177,6 +181,7 @@ impl MultibodyPlant {
                 "{what}: the reference must be a body or a site, got {other:?}"
             )));
         }
+        check_kind(&what, &sensor)?;
         check_numbers(&what, &[("noise", sensor.noise)])?;
         if sensor.noise < 0.0 || sensor.cutoff.is_nan() || sensor.cutoff <= 0.0 {
             return Err(Error::invalid(format!(
@@ -208,5 +213,25 @@ impl MultibodyPlant {
     /// Returns all sensors of model files, in order of addition.
     pub fn model_sensors(&self) -> &[ModelSensor] {
         &self.sensors
+    }
+}
+
+/// Checks that the kind of a sensor fits the elements that it names.
+fn check_kind(what: &str, sensor: &ModelSensor) -> Result<()> {
+    let Some((kind, of)) = subject_kind(&sensor.kind) else {
+        return Ok(());
+    };
+    if !of.fits(sensor.subject) {
+        let (required, found) = (of.elements(), sensor.subject);
+        return Err(Error::invalid(format!(
+            "{what}: the subject of '{kind}' must be {required}, got {found:?}"
+        )));
+    }
+    match (of, sensor.reference) {
+        (SubjectKind::Frame, _) | (_, None) => Ok(()),
+        (_, Some(found)) => Err(Error::invalid(format!(
+            "{what}: the reference of '{kind}' must be absent, got {found:?}; only sensors of \
+             frames have one"
+        ))),
     }
 }

@@ -193,6 +193,10 @@ impl MultibodyPlant {
     pub fn set_position_source(&mut self, source: PositionSource) {
         self.position_source = source;
     }
+    /// Returns the source of the positions of the plant as a system.
+    pub fn position_source(&self) -> PositionSource {
+        self.position_source
+    }
 
     pub(super) fn check_open(&self, what: impl Fn() -> String) -> Result<()> {
         match self.topology {

@@ -78,6 +78,14 @@ fn sensors_without_a_subject_are_left_out() {
             "not to 'x' of type 'geom'",
         ),
         (
+            "<framepos objtype='joint' objname='hinge'/>",
+            "not to 'hinge' of type 'joint'",
+        ),
+        (
+            "<framepos objtype='site' objname='tip' reftype='actuator' refname='motor'/>",
+            "not to 'motor' of type 'actuator'",
+        ),
+        (
             "<framepos objtype='site' objname='tip' reftype='body' refname='x'/>",
             "there is no body 'x'",
         ),
@@ -118,4 +126,53 @@ fn sensors_of_other_plants_are_refused() {
     plant.finalize().unwrap();
     sensor.reference = None;
     assert!(plant.add_model_sensor(sensor).is_err());
+}
+
+#[test]
+fn kinds_must_fit_their_subjects() {
+    let mut plant = read("").plant;
+    let body = plant.body_by_name("arm").unwrap();
+    let joint = plant.joint_by_name("hinge").unwrap();
+    let motor = plant.joint_actuator_by_name("motor").unwrap();
+    let subjects = [
+        SensorSubject::Plant,
+        SensorSubject::Body(body),
+        SensorSubject::CenterOfMass(body),
+        SensorSubject::Site(0),
+        SensorSubject::Joint(joint),
+        SensorSubject::Actuator(motor),
+    ];
+    for (kind, fitting, required) in [
+        ("clock", &[0][..], "the plant"),
+        ("subtreecom", &[1], "a body"),
+        (
+            "framexaxis",
+            &[1, 2, 3],
+            "a body, a center of mass or a site",
+        ),
+        ("gyro", &[3], "a site"),
+        ("jointpos", &[4], "a joint"),
+        ("actuatorvel", &[5], "an actuator"),
+        // MJCF does not have it.
+        ("odometer", &[0, 1, 2, 3, 4, 5], ""),
+    ] {
+        for (i, subject) in subjects.into_iter().enumerate() {
+            let added = plant.add_model_sensor(ModelSensor::new("s", kind, subject));
+            match fitting.contains(&i) {
+                true => added.unwrap(),
+                false => {
+                    let start = format!("sensor 's': the subject of '{kind}' must be {required}, ");
+                    let error = added.unwrap_err().to_string();
+                    assert!(error.starts_with(&start), "{error}");
+                }
+            }
+        }
+    }
+    let mut sensor = ModelSensor::new("s", "gyro", SensorSubject::Site(0));
+    sensor.reference = Some(SensorSubject::Body(body));
+    let error = plant.add_model_sensor(sensor).unwrap_err().to_string();
+    assert!(
+        error.contains("the reference of 'gyro' must be absent"),
+        "{error}"
+    );
 }

@@ -330,21 +330,20 @@ fn add_sensors(
     let site = FixedOffsetFrame::new("spot", a, numbers.pose());
     plant.add_site(site).unwrap();
     let site = SensorSubject::Site(plant.sites().len() - 1);
-    let joint = single.last().copied();
-    let joint = joint.map_or(SensorSubject::Plant, SensorSubject::Joint);
+    let joint = single.last().copied().map(SensorSubject::Joint);
     let motor = plant.actuators().last().map(JointActuator::name);
     let motor = motor.map(|name| plant.joint_actuator_by_name(name).unwrap());
-    let motor = motor.map_or(joint, SensorSubject::Actuator);
+    let motor = motor.map(SensorSubject::Actuator);
     for (i, (kind, subject)) in [
-        ("gyro", site),
+        ("gyro", Some(site)),
         ("jointvel", joint),
         ("actuatorpos", motor),
-        ("subtreelinvel", SensorSubject::Body(b)),
-        ("framexaxis", SensorSubject::CenterOfMass(b)),
-        ("framelinacc", site),
-        ("e_kinetic", SensorSubject::Plant),
+        ("subtreelinvel", Some(SensorSubject::Body(b))),
+        ("framexaxis", Some(SensorSubject::CenterOfMass(b))),
+        ("framelinacc", Some(site)),
+        ("e_kinetic", Some(SensorSubject::Plant)),
         // MJCF has none of this kind.
-        ("odometer", SensorSubject::Plant),
+        ("odometer", Some(SensorSubject::Plant)),
     ]
     .into_iter()
     .enumerate()
@@ -352,6 +351,9 @@ fn add_sensors(
         if numbers.chance(50) {
             continue;
         }
+        let Some(subject) = subject else {
+            continue;
+        };
         let mut sensor = ModelSensor::new(format!("sensor{i}"), kind, subject);
         if kind.starts_with("frame") && numbers.chance(50) {
             sensor.reference = Some(SensorSubject::Body(a));

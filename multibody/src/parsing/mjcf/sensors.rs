@@ -8,6 +8,7 @@ use crate::model::{
 };
 use std::collections::BTreeMap;
 
+const NOTHING_NAMED: &str = "it names nothing that it measures";
 const IGNORED_IN_SENSOR: [(&str, &str); 1] = [("user", "user data is not supported")];
 
 /// Numbers of the elements that sensors may name, by name.
@@ -72,15 +73,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             SubjectKind::Joint => self.subject(named, "joint", named_by("joint")),
             SubjectKind::Actuator => self.subject(named, "actuator", named_by("actuator")),
             SubjectKind::Body => self.subject(named, "xbody", named_by("body")),
-            SubjectKind::Frame => {
-                let of_type = named_by("objtype").unwrap_or_default();
-                self.subject(named, of_type, named_by("objname"))
-            }
+            SubjectKind::Frame => self.frame(named, named_by("objtype"), named_by("objname")),
         };
         let reference = match (subject_kind, named_by("refname")) {
-            (SubjectKind::Frame, Some(name)) => {
-                let of_type = named_by("reftype").unwrap_or_default();
-                self.subject(named, of_type, Some(name)).map(Some)
+            (SubjectKind::Frame, name @ Some(_)) => {
+                self.frame(named, named_by("reftype"), name).map(Some)
             }
             _ => Ok(None),
         };
@@ -103,6 +100,19 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         Ok(Some(sensor))
     }
 
+    /// Finds the body or the site that a sensor of a frame names, or says why there is none.
+    fn frame(
+        &self,
+        named: &NamedElements<'_>,
+        of_type: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<SensorSubject, String> {
+        match (of_type.unwrap_or_default(), name) {
+            (of_type @ ("joint" | "actuator"), Some(name)) => Err(no_frame(of_type, name)),
+            (of_type, name) => self.subject(named, of_type, name),
+        }
+    }
+
     /// Finds the element that a sensor names, or says why there is none.
     fn subject(
         &self,
@@ -110,7 +120,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         of_type: &str,
         name: Option<&str>,
     ) -> Result<SensorSubject, String> {
-        let name = name.ok_or("it names nothing that it measures")?;
+        let name = name.ok_or(NOTHING_NAMED)?;
         let body = || match name {
             "world" => Some(BodyIndex::WORLD),
             _ => self.bodies.get(name).copied(),
@@ -130,13 +140,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
             "xbody" => ("body", body().map(SensorSubject::Body)),
             "body" => ("body", body().map(SensorSubject::CenterOfMass)),
-            _ => {
-                return Err(format!(
-                    "sensors can be attached to bodies and sites, not to '{name}' of type \
-                     '{of_type}'"
-                ));
-            }
+            _ => return Err(no_frame(of_type, name)),
         };
         found.ok_or_else(|| format!("there is no {what} '{name}'"))
     }
+}
+
+fn no_frame(of_type: &str, name: &str) -> String {
+    format!("sensors can be attached to bodies and sites, not to '{name}' of type '{of_type}'")
 }
