@@ -189,7 +189,7 @@ fn ports_of_multibody_plant() {
     plant.set_position_source(PositionSource::InputPort);
     let source = concat!(
         include_str!("../multibody/src/plant/multibody_plant.rs"),
-        include_str!("../multibody/src/plant/force_ports.rs")
+        include_str!("../multibody/src/plant/steps/force_ports.rs")
     );
     check(source, &[with_state, declared(plant)]);
 }

@@ -1,8 +1,8 @@
 //! Values of the input ports of a plant.
 
 use super::deformable::DeformableStates;
-use super::model_parameters::ModelParameters;
 use super::multibody_plant::MultibodyPlant;
+use super::values::model_parameters::ModelParameters;
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, ModelInstanceIndex};

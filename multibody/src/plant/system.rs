@@ -1,9 +1,9 @@
 //! The plant as a system, and its wiring to a SceneGraph.
 
 use super::deformable::{DeformableEntries, DeformablePorts};
-use super::dynamics_result::DynamicsResult;
-use super::force_ports::{DynamicsEntries, PlantDynamicsPorts};
 use super::multibody_plant::{MultibodyPlant, PositionSource};
+use super::steps::dynamics_result::DynamicsResult;
+use super::steps::force_ports::{DynamicsEntries, PlantDynamicsPorts};
 use crate::error::{Error, Result};
 use crate::kinematics::{BodyPoses, PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;

@@ -1,0 +1,195 @@
+//! Actuators of a plant.
+
+use crate::error::{Error, Result};
+use crate::model::{
+    AffineControl, JointActuator, JointActuatorIndex, JointIndex, PdControllerGains,
+    check_effort_limit,
+};
+use crate::plant::multibody_plant::MultibodyPlant;
+use std::collections::BTreeSet;
+
+impl MultibodyPlant {
+    /// Adds a motor on a joint.
+    ///
+    /// # Errors
+    /// Returns an error if the joint is unknown or does not have exactly one degree of freedom, the
+    /// effort limit is not positive, the name is empty or taken within the joint's instance, or
+    /// after `finalize`.
+    pub fn add_joint_actuator(
+        &mut self,
+        name: &str,
+        joint: JointIndex,
+        effort_limit: f64,
+    ) -> Result<JointActuatorIndex> {
+        self.check_open(|| format!("actuator '{name}'"))?;
+        let driven = self.joint(joint)?;
+        let instance = driven.model_instance();
+        if driven.num_velocities() != 1 {
+            return Err(Error::invalid(format!(
+                "actuator '{name}': joint '{}' must have one degree of freedom, got {}",
+                driven.name,
+                driven.num_velocities()
+            )));
+        }
+        check_effort_limit(effort_limit)
+            .map_err(|why| Error::invalid(format!("actuator '{name}': {why}")))?;
+        self.check_new("actuator", instance, name, &self.taken.actuators)?;
+        let index = JointActuatorIndex::new(self.actuators.len());
+        self.taken.actuators.insert(instance, name, index);
+        self.taken.driven.insert((joint, index));
+        self.actuators.push(JointActuator {
+            name: name.into(),
+            joint,
+            coupled: vec![],
+            model_instance: instance,
+            effort_limit,
+            rotor_inertia: 0.0,
+            gear_ratio: 1.0,
+            controller_gains: None,
+            affine_control: None,
+        });
+        Ok(index)
+    }
+
+    /// Sets the gains of an actuator's built-in controller, in place of any affine control.
+    ///
+    /// # Errors
+    /// Returns an error if the actuator is unknown, a gain is negative or not finite, or after
+    /// `finalize`.
+    pub fn set_controller_gains(
+        &mut self,
+        actuator: JointActuatorIndex,
+        gains: PdControllerGains,
+    ) -> Result<()> {
+        self.check_open(|| "controller gains".into())?;
+        self.joint_actuator(actuator)?;
+        if [gains.p, gains.d]
+            .iter()
+            .any(|x| !(*x >= 0.0 && x.is_finite()))
+        {
+            let why = format!(
+                "the controller gains must be finite and at least 0, got p = {:?} and d = {:?}",
+                gains.p, gains.d
+            );
+            return Err(self.actuator_error(actuator, &why));
+        }
+        let found = &mut self.actuators[actuator.index()];
+        (found.controller_gains, found.affine_control) = (Some(gains), None);
+        Ok(())
+    }
+
+    /// Makes the input of an actuator a control as in MuJoCo, in place of an effort. This removes
+    /// the gains of a built-in controller; the limit of the effort remains.
+    ///
+    /// # Errors
+    /// Returns an error if the actuator is unknown, a number is not finite, a range is empty, or
+    /// after `finalize`.
+    pub fn set_affine_control(
+        &mut self,
+        actuator: JointActuatorIndex,
+        control: AffineControl,
+    ) -> Result<()> {
+        self.check_open(|| "an affine control".into())?;
+        self.joint_actuator(actuator)?;
+        let checked = control.check();
+        checked.map_err(|why| self.actuator_error(actuator, &why))?;
+        let found = &mut self.actuators[actuator.index()];
+        (found.controller_gains, found.affine_control) = (None, Some(control));
+        Ok(())
+    }
+
+    /// Makes an actuator drive further joints as well, as a tendon does; each is given with its
+    /// effort per effort at the first joint. The position of the actuator is that of the first
+    /// joint and those of the others times these ratios.
+    ///
+    /// The rotor turns with the first joint alone, which has the reflected inertia
+    /// `gear_ratio^2 * rotor_inertia`: a rotor that turned with all joints would couple their
+    /// accelerations, which the mass matrix cannot express.
+    ///
+    /// # Errors
+    /// Returns an error if the actuator or a joint is unknown, a joint does not have exactly one
+    /// degree of freedom or is driven twice, a ratio is not finite, or after `finalize`.
+    pub fn couple_actuator(
+        &mut self,
+        actuator: JointActuatorIndex,
+        others: &[(JointIndex, f64)],
+    ) -> Result<()> {
+        self.check_open(|| "an actuator's joint".into())?;
+        let mut driven = BTreeSet::from([self.joint_actuator(actuator)?.joint]);
+        for (joint, ratio) in others {
+            self.joint(*joint)?;
+            let single = self.check_single("driven", &[*joint]);
+            single.map_err(|e| self.actuator_error(actuator, &e.to_string()))?;
+            if !driven.insert(*joint) {
+                let name = self.joint(*joint)?.name();
+                return Err(self.actuator_error(
+                    actuator,
+                    &format!("its joints must be different, got '{name}' twice"),
+                ));
+            }
+            if !ratio.is_finite() {
+                let why = format!("the ratio of a joint must be finite, got {ratio:?}");
+                return Err(self.actuator_error(actuator, &why));
+            }
+        }
+        self.actuators[actuator.index()].coupled = others.to_vec();
+        Ok(())
+    }
+
+    /// Sets the rotor inertia (kg m^2 or kg) and the gear ratio of an actuator, before or after
+    /// `finalize`.
+    ///
+    /// # Errors
+    /// Returns an error if the actuator is unknown or a value is not finite.
+    pub fn set_default_rotor(
+        &mut self,
+        actuator: JointActuatorIndex,
+        rotor_inertia: f64,
+        gear_ratio: f64,
+    ) -> Result<()> {
+        self.joint_actuator(actuator)?;
+        if !(rotor_inertia >= 0.0 && rotor_inertia.is_finite() && gear_ratio.is_finite()) {
+            let why = format!(
+                "the rotor inertia must be finite and at least 0 and the gear ratio finite, got \
+                 {rotor_inertia:?} and {gear_ratio:?}"
+            );
+            return Err(self.actuator_error(actuator, &why));
+        }
+        let found = &mut self.actuators[actuator.index()];
+        (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
+        let joint = found.joint;
+        // Before `finalize` there is no tree to update.
+        if self.is_finalized() {
+            let all = JointActuatorIndex::new(0)..JointActuatorIndex::new(self.actuators.len());
+            let motors = self
+                .taken
+                .driven
+                .range((joint, all.start)..(joint, all.end));
+            let motors = motors.map(|(_, motor)| &self.actuators[motor.index()]);
+            let reflected: f64 = motors.map(JointActuator::calc_reflected_inertia).sum();
+            let reflected = reflected + self.joints[joint.index()].armature;
+            if let Some(topology) = &mut self.topology {
+                topology.set_reflected(joint, &self.joints[joint.index()], reflected);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the reflected inertia of the motors of each joint, with its armature.
+    pub(super) fn reflected_inertias(&self) -> Vec<f64> {
+        let mut reflected: Vec<f64> = self.joints.iter().map(|joint| joint.armature).collect();
+        for motor in &self.actuators {
+            reflected[motor.joint.index()] += motor.calc_reflected_inertia();
+        }
+        reflected
+    }
+
+    /// Creates an error that names the actuator and then gives the reason.
+    #[cold]
+    pub(crate) fn actuator_error(&self, actuator: JointActuatorIndex, why: &str) -> Error {
+        let found = &self.actuators[actuator.index()];
+        let taken = &self.taken.actuators;
+        let name = self.name_to_tell(found.model_instance, &found.name, taken);
+        Error::invalid(format!("actuator '{name}': {why}"))
+    }
+}

@@ -1,0 +1,135 @@
+//! Rollback of a plant after a model has failed to load.
+
+use crate::model::JointActuatorIndex;
+use crate::plant::multibody_plant::MultibodyPlant;
+use nalgebra::Vector3;
+use tarragon_geometry::FrameId;
+
+/// Lengths of the lists of a plant at one time, and its gravity.
+pub(crate) struct PlantMark {
+    model_instances: usize,
+    bodies: usize,
+    frames: usize,
+    joints: usize,
+    actuators: usize,
+    constraints: usize,
+    equalities: usize,
+    force_elements: usize,
+    keyframes: usize,
+    cameras: usize,
+    sites: usize,
+    sensors: usize,
+    filter_groups: usize,
+    excluded: usize,
+    collision_masks: usize,
+    contact_pairs: usize,
+    deformables: usize,
+    gravity: Vector3<f64>,
+    num_joined: usize,
+    is_source: bool,
+    num_complete: usize,
+    /// For collisions and for visuals: the number of bodies with a list, and the length of the
+    /// world's list.
+    geometries: [(usize, usize); 2],
+}
+
+impl PlantMark {
+    pub(crate) fn new(plant: &MultibodyPlant) -> Self {
+        let registration = plant.registration.as_ref();
+        Self {
+            model_instances: plant.model_instances.len(),
+            bodies: plant.bodies.len(),
+            frames: plant.frames.len(),
+            joints: plant.joints.len(),
+            actuators: plant.actuators.len(),
+            constraints: plant.constraints.len(),
+            equalities: plant.equalities.len(),
+            force_elements: plant.force_elements.len(),
+            keyframes: plant.keyframes.len(),
+            cameras: plant.cameras.len(),
+            sites: plant.sites.len(),
+            sensors: plant.sensors.len(),
+            gravity: plant.gravity,
+            filter_groups: plant.filter_groups.len(),
+            excluded: plant.excluded.len(),
+            collision_masks: plant.collision_masks.len(),
+            contact_pairs: plant.contact_pairs.len(),
+            deformables: plant.deformables.len(),
+            num_joined: plant.islands.num_joined(),
+            is_source: registration.is_some(),
+            num_complete: registration.map_or(0, |r| r.num_complete),
+            geometries: registration.map_or([(0, 0); 2], |r| {
+                [&r.collisions, &r.visuals].map(|l| (l.len(), l.first().map_or(0, Vec::len)))
+            }),
+        }
+    }
+
+    /// Removes everything that was added since the mark. `has_frame` says whether a frame is
+    /// (still) in the scene.
+    pub(crate) fn take_back(self, plant: &mut MultibodyPlant, has_frame: impl Fn(FrameId) -> bool) {
+        let taken = &mut plant.taken;
+        for body in plant.bodies.drain(self.bodies..) {
+            taken.bodies.remove(body.model_instance, &body.name);
+        }
+        for frame in plant.frames.drain(self.frames..) {
+            taken.frames.remove(frame.model_instance(), &frame.name);
+        }
+        for joint in plant.joints.drain(self.joints..) {
+            let pair = (joint.parent.min(joint.child), joint.parent.max(joint.child));
+            taken.joined.remove(&pair);
+            taken.joints.remove(joint.model_instance(), &joint.name);
+            plant.num_joints_as_child[joint.child.index()] -= 1;
+        }
+        plant.islands.truncate(self.bodies, self.num_joined);
+        for (i, actuator) in plant.actuators.drain(self.actuators..).enumerate() {
+            let index = JointActuatorIndex::new(self.actuators + i);
+            taken.driven.remove(&(actuator.joint, index));
+            taken
+                .actuators
+                .remove(actuator.model_instance, &actuator.name);
+        }
+        for name in plant.model_instances.drain(self.model_instances..) {
+            taken.instances.remove(&name);
+        }
+        plant.num_joints_as_child.truncate(self.bodies);
+        plant.default_free_poses.truncate(self.bodies);
+        plant.constraints.truncate(self.constraints);
+        let constraints = self.constraints;
+        plant.inactive_constraints.retain(|i| *i < constraints);
+        plant.equalities.truncate(self.equalities);
+        plant.force_elements.truncate(self.force_elements);
+        plant.keyframes.truncate(self.keyframes);
+        plant.cameras.truncate(self.cameras);
+        plant.sites.truncate(self.sites);
+        plant.sensors.truncate(self.sensors);
+        plant.filter_groups.truncate(self.filter_groups);
+        plant.excluded.truncate(self.excluded);
+        plant.collision_masks.truncate(self.collision_masks);
+        plant.contact_pairs.truncate(self.contact_pairs);
+        plant.deformables.truncate(self.deformables);
+        plant.gravity = self.gravity;
+        let instances = self.model_instances;
+        plant
+            .weightless
+            .retain(|instance| instance.index() < instances);
+        if !self.is_source {
+            plant.registration = None;
+        }
+        if let Some(registration) = &mut plant.registration {
+            registration.frames.truncate(self.bodies);
+            registration.num_complete = self.num_complete;
+            let start = self.num_complete.min(registration.frames.len());
+            for frame in &mut registration.frames[start..] {
+                // Bodies older than the mark may have got their frame while the model was loaded.
+                *frame = frame.filter(|f| has_frame(*f));
+            }
+            let lists = [&mut registration.collisions, &mut registration.visuals];
+            for (list, (bodies, on_world)) in lists.into_iter().zip(self.geometries) {
+                list.truncate(bodies);
+                if let Some(world) = list.first_mut() {
+                    world.truncate(on_world);
+                }
+            }
+        }
+    }
+}

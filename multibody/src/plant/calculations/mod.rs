@@ -1,0 +1,5 @@
+//! Kinematics and dynamics of given positions, velocities and forces.
+
+pub(super) mod dynamics;
+pub(super) mod dynamics_derivatives;
+pub(super) mod kinematics;

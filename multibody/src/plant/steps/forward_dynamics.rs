@@ -1,0 +1,376 @@
+//! Forces on a plant and the accelerations that they cause.
+
+use crate::dynamics::{
+    self, ElementPower, ForceElementState, Inertias, MultibodyForces, SingularInertia,
+};
+use crate::error::{Error, Result};
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
+use crate::model::checks::{check_length, check_numbers};
+use crate::model::{BodyIndex, ModelInstanceIndex};
+use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::values::model_parameters::ModelParameters;
+use crate::spatial::SpatialVector;
+use crate::tree::CoordinateKind;
+use nalgebra::Vector3;
+use tarragon_framework::Scalar;
+
+/// Adds the forces of joint damping, given by velocity.
+pub(super) fn add_damping<T: Scalar>(
+    damping: &[T],
+    velocities: &VelocityKinematics<T>,
+    forces: &mut MultibodyForces<T>,
+) {
+    let joints = damping.iter().zip(&velocities.v);
+    for (f, (damping, v)) in forces.generalized.iter_mut().zip(joints) {
+        *f -= *v * *damping;
+    }
+}
+
+impl MultibodyPlant {
+    /// Turns gravity on or off for the bodies of a model instance; it is on by default (Drake's
+    /// `set_gravity_enabled`).
+    ///
+    /// # Errors
+    /// Returns an error if the instance is unknown, or after `finalize`.
+    pub fn set_gravity_enabled(
+        &mut self,
+        instance: ModelInstanceIndex,
+        enabled: bool,
+    ) -> Result<()> {
+        self.check_open(|| "a setting of gravity".into())?;
+        self.check_instance(instance)?;
+        match enabled {
+            true => self.weightless.remove(&instance),
+            false => self.weightless.insert(instance),
+        };
+        Ok(())
+    }
+    /// Returns true if gravity acts on the bodies of a model instance.
+    pub fn is_gravity_enabled(&self, instance: ModelInstanceIndex) -> bool {
+        !self.weightless.contains(&instance)
+    }
+
+    /// Sets the fraction of a body's weight that an opposite force at its center of mass carries
+    /// (MuJoCo's `gravcomp`): a body with 1 floats, one with more rises. It is 0 by default. Forces
+    /// of gravity and the potential energy are those of the rest of the weight.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, SpatialInertia};
+    /// let mut plant = MultibodyPlant::new(0.0)?;
+    /// let inertia = SpatialInertia::plausible(2.0, Vector3::zeros())?;
+    /// let balloon = plant.add_rigid_body("balloon", ModelInstanceIndex::DEFAULT, inertia)?;
+    /// plant.set_gravity_compensation(balloon, 0.75)?;
+    /// plant.finalize()?;
+    /// let positions = plant.calc_position_kinematics(&plant.default_positions())?;
+    /// let weight = plant.calc_gravity_generalized_forces(&positions)?; // moment, then force (N)
+    /// assert!((weight[5] - -0.25 * 2.0 * 9.81).abs() < 1e-12);
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the body is unknown, the fraction is not finite, or after `finalize`.
+    pub fn set_gravity_compensation(&mut self, body: BodyIndex, fraction: f64) -> Result<()> {
+        self.check_open(|| "a compensation of gravity".into())?;
+        let name = &self.body(body)?.name;
+        check_numbers(
+            &format!("gravity compensation of body '{name}'"),
+            &[("fraction", fraction)],
+        )?;
+        self.bodies[body.index()].gravity_compensation = fraction;
+        Ok(())
+    }
+
+    /// Returns the acceleration of gravity (m/s^2) on a body, less what is compensated.
+    pub(in crate::plant) fn gravity_on(&self, body: BodyIndex) -> Vector3<f64> {
+        let body = &self.bodies[body.index()];
+        self.gravity_in(body.model_instance) * (1.0 - body.gravity_compensation)
+    }
+    /// Returns the acceleration of gravity (m/s^2) on the bodies of a model instance.
+    pub(in crate::plant) fn gravity_in(&self, instance: ModelInstanceIndex) -> Vector3<f64> {
+        match self.is_gravity_enabled(instance) {
+            true => self.gravity,
+            false => Vector3::zeros(),
+        }
+    }
+
+    /// Computes the forces of gravity, springs, dampers and bushings, without joint damping, in
+    /// place of what `forces` holds.
+    pub(super) fn spring_and_gravity_forces<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        parameters: &ModelParameters<T>,
+        forces: &mut MultibodyForces<T>,
+    ) -> Result<()> {
+        let topology = self.finalized("forces")?;
+        let tree = &topology.tree;
+        forces.reset(tree.nodes.len() + 1, tree.num_velocities);
+        let inertias = &parameters.inertias;
+        forces.add_gravity(tree, inertias, positions, |body| self.gravity_on(body));
+        self.add_element_forces(positions, velocities, &parameters.elements, forces)
+    }
+
+    /// Adds the forces of springs, dampers and bushings, without joint damping; `constants` take
+    /// the place of those of the model.
+    pub(super) fn add_element_forces<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        constants: &[Vec<T>],
+        forces: &mut MultibodyForces<T>,
+    ) -> Result<()> {
+        let state = self.element_state(positions, velocities, constants)?;
+        for element in self.force_elements.iter().enumerate() {
+            state.add_force(element, forces);
+        }
+        Ok(())
+    }
+
+    pub(in crate::plant) fn element_state<'a, T: Scalar>(
+        &'a self,
+        positions: &'a PositionKinematics<T>,
+        velocities: &'a VelocityKinematics<T>,
+        constants: &'a [Vec<T>],
+    ) -> Result<ForceElementState<'a, T>> {
+        Ok(ForceElementState {
+            topology: self.finalized("forces of elements")?,
+            frames: &self.frames,
+            positions,
+            velocities,
+            constants,
+        })
+    }
+
+    /// Returns the joint damping of the model by velocity (N m s/rad or N s/m).
+    pub(in crate::plant) fn model_damping(&self) -> Vec<f64> {
+        let mut damping = Vec::with_capacity(self.num_velocities());
+        for joint in self.topology.iter().flat_map(|t| &t.order) {
+            damping.extend_from_slice(&self.joints[joint.index()].damping);
+        }
+        damping
+    }
+
+    /// Computes the forces of gravity, springs, dampers, bushings and joint damping (Drake's
+    /// `CalcForceElementsContribution`).
+    ///
+    /// # Errors
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    pub fn calc_force_elements_contribution<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+    ) -> Result<MultibodyForces<T>> {
+        let tree = self.tree_of("calc_force_elements_contribution", positions)?;
+        velocities.check(tree)?;
+        let model = ModelParameters::empty();
+        let mut forces = MultibodyForces::zero(0, 0);
+        self.spring_and_gravity_forces(positions, velocities, &model, &mut forces)?;
+        let joints = self.topology.iter().flat_map(|t| &t.order);
+        let damping = joints.flat_map(|joint| &self.joints[joint.index()].damping);
+        let all = forces.generalized.iter_mut().zip(damping);
+        for ((f, damping), v) in all.zip(&velocities.v) {
+            *f -= *v * *damping;
+        }
+        Ok(forces)
+    }
+
+    /// Computes the generalized forces (N, N m) equivalent to all forces (Drake's
+    /// `CalcGeneralizedForces`).
+    ///
+    /// # Errors
+    /// Returns an error before `finalize`, or if positions or forces belong to another plant.
+    pub fn calc_generalized_forces<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        forces: &MultibodyForces<T>,
+    ) -> Result<Vec<T>> {
+        let tree = self.tree_of("calc_generalized_forces", positions)?;
+        self.check_forces(forces)?;
+        let mut tau = dynamics::project(tree, positions, &forces.spatial);
+        for (sum, f) in tau.iter_mut().zip(&forces.generalized) {
+            *sum += *f;
+        }
+        Ok(tau)
+    }
+
+    /// Computes the accelerations `vdot` that forces cause, by the articulated-body algorithm:
+    /// `M(q) vdot + C(q, v) v = tau`. In scalars with derivatives, these follow from one pass of
+    /// inverse dynamics, not from the algorithm itself.
+    ///
+    /// # Errors
+    /// Returns an error before `finalize`, if positions, velocities or forces belong to another
+    /// plant, or if a joint moves neither mass nor rotational inertia; the message names the body.
+    pub fn calc_forward_dynamics<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        forces: &MultibodyForces<T>,
+    ) -> Result<Vec<T>> {
+        let tree = self.tree_of("calc_forward_dynamics", positions)?;
+        velocities.check(tree)?;
+        self.check_forces(forces)?;
+        self.forward_dynamics(&Inertias::of_model(), positions, velocities, forces)
+    }
+
+    /// Computes the accelerations that forces on bodies with other inertias cause; the caller has
+    /// checked all arguments.
+    pub(super) fn forward_dynamics<T: Scalar>(
+        &self,
+        inertias: &Inertias<T>,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        forces: &MultibodyForces<T>,
+    ) -> Result<Vec<T>> {
+        let tree = self.tree_of("forward dynamics", positions)?;
+        let vdot = dynamics::forward_dynamics(tree, inertias, positions, velocities, forces);
+        vdot.map_err(|at| self.singular_inertia(&at))
+    }
+
+    /// Computes the generalized forces `tau` (N, N m) that, together with `forces`, produce the
+    /// accelerations `vdot`: `M(q) vdot + C(q, v) v = tau + tau_forces` (Drake's
+    /// `CalcInverseDynamics` with external forces).
+    ///
+    /// # Errors
+    /// Returns an error before `finalize`, if positions, velocities or forces belong to another
+    /// plant, or `vdot` has the wrong length or a value that is not finite.
+    pub fn calc_inverse_dynamics_with_forces<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        vdot: &[T],
+        forces: &MultibodyForces<T>,
+    ) -> Result<Vec<T>> {
+        let asked = "calc_inverse_dynamics_with_forces";
+        let tree = self.tree_of(asked, positions)?;
+        velocities.check(tree)?;
+        self.check_forces(forces)?;
+        self.finalized(asked)?
+            .check(CoordinateKind::Accelerations, vdot)?;
+        let (model, applied) = (Inertias::of_model(), Some(&*forces.spatial));
+        let vdot = Some(vdot);
+        let mut tau =
+            dynamics::inverse_dynamics(tree, &model, positions, velocities, vdot, applied);
+        for (tau, f) in tau.iter_mut().zip(&forces.generalized) {
+            *tau -= *f;
+        }
+        Ok(tau)
+    }
+
+    /// Returns forces of zero on all bodies and joints.
+    pub fn zero_forces<T: Scalar>(&self) -> MultibodyForces<T> {
+        MultibodyForces::zero(self.bodies.len(), self.num_velocities())
+    }
+
+    /// Returns energy and power of all force elements but gravity and joint damping.
+    pub(in crate::plant) fn element_powers<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+    ) -> Result<Vec<ElementPower<T>>> {
+        let state = self.element_state(positions, velocities, &[])?;
+        let elements = self.force_elements.iter().enumerate();
+        Ok(elements.map(|e| state.power(e)).collect())
+    }
+
+    /// Computes the power (W) of gravity and of springs: the rate at which the potential energy
+    /// falls (Drake's `CalcConservativePower`).
+    ///
+    /// # Errors
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    pub fn calc_conservative_power<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+    ) -> Result<T> {
+        let tree = self.tree_of("calc_conservative_power", positions)?;
+        velocities.check(tree)?;
+        let mut weights = self.zero_forces();
+        let model = Inertias::of_model();
+        weights.add_gravity(tree, &model, positions, |body| self.gravity_on(body));
+        let powers = weights.spatial.iter().zip(&velocities.v_wb);
+        let gravity = powers.fold(T::zero(), |sum, (f, v)| sum + f.dot(v));
+        let elements = self.element_powers(positions, velocities)?;
+        Ok(elements.iter().fold(gravity, |sum, e| sum + e.conservative))
+    }
+
+    /// Computes the power (W) of dampers, hinge friction and bushings; that of joint damping is not
+    /// in it, as in Drake's `CalcNonConservativePower`.
+    ///
+    /// # Errors
+    /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
+    pub fn calc_non_conservative_power<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+    ) -> Result<T> {
+        let tree = self.tree_of("calc_non_conservative_power", positions)?;
+        velocities.check(tree)?;
+        let elements = self.element_powers(positions, velocities)?;
+        let powers = elements.iter().map(|e| e.non_conservative);
+        Ok(powers.fold(T::zero(), |sum, power| sum + power))
+    }
+
+    /// Computes the forces that joints exert on their child bodies, by joint: moment about Jc, the
+    /// origin of the joint's frame on the child, and force, `F_CJc_Jc`, expressed in that frame.
+    pub(super) fn reaction_forces<T: Scalar>(
+        &self,
+        inertias: &Inertias<T>,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+        vdot: &[T],
+        spatial: &[SpatialVector<T>],
+    ) -> Result<Vec<SpatialVector<T>>> {
+        let topology = self.finalized("reaction forces")?;
+        let tree = &topology.tree;
+        let on_body =
+            dynamics::reaction_forces(tree, inertias, positions, velocities, vdot, spatial);
+        let reaction = |joint: &crate::model::Joint, index: usize| {
+            let child = joint.child;
+            let forward = topology.inboard[child.index()].map(|j| j.index()) == Some(index);
+            let x_wj = positions.x_wb(child) * crate::tree::mobilizer::lift(&joint.x_bm);
+            let origin = |body: BodyIndex| positions.x_wb(body).translation.vector;
+            let p_j = x_wj.translation.vector;
+            let force = match forward {
+                true => on_body[child.index()].force_at(&(p_j - origin(child))),
+                // The child is the inboard body, so the reaction is on the parent.
+                false => {
+                    let parent = joint.parent;
+                    -on_body[parent.index()].force_at(&(p_j - origin(parent)))
+                }
+            };
+            SpatialVector {
+                rotational: x_wj.rotation.inverse() * force.rotational,
+                translational: x_wj.rotation.inverse() * force.translational,
+            }
+        };
+        let joints = self.joints.iter().enumerate();
+        Ok(joints.map(|(i, joint)| reaction(joint, i)).collect())
+    }
+
+    pub(in crate::plant) fn check_forces<T: Scalar>(
+        &self,
+        forces: &MultibodyForces<T>,
+    ) -> Result<()> {
+        check_length("body forces", forces.spatial.len(), self.bodies.len())?;
+        let n = self.num_velocities();
+        check_length("generalized forces", forces.generalized.len(), n)
+    }
+
+    #[cold]
+    pub(super) fn singular_inertia(&self, at: &SingularInertia) -> Error {
+        let name = self
+            .topology
+            .as_ref()
+            .and_then(|t| t.velocity_names.get(at.velocity));
+        Error::invalid(format!(
+            "body '{}': its inertia along velocity {} ('{}'), with that of the bodies outboard of \
+             it, must be positive, got {:?}; give the body mass and rotational inertia, or the \
+             joint's motor rotor inertia",
+            self.scoped_body_name(at.body),
+            at.velocity,
+            name.map_or("", |name| name),
+            at.pivot
+        ))
+    }
+}

@@ -1,0 +1,11 @@
+//! Discrete steps and derivatives of continuous time.
+
+pub(super) mod continuous;
+pub(super) mod controllers;
+pub(super) mod discrete;
+pub(super) mod dry_friction;
+pub(super) mod dynamics_result;
+pub(super) mod force_ports;
+pub(super) mod forward_dynamics;
+pub(super) mod sleep;
+pub(super) mod step_sites;

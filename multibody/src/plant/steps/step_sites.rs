@@ -1,0 +1,278 @@
+//! The constraints of a discrete step but contacts: joint limits, actuators with gains, and the
+//! constraints of the model.
+
+use crate::discrete::{BodiesSite, ControllerParameters, Site, SiteLaw, SpringRow, StepStart};
+use crate::error::Result;
+use crate::kinematics::PositionKinematics;
+use crate::model::{
+    BallConstraint, BodyIndex, Constraint, DistanceConstraint, JointIndex, WeldConstraint,
+};
+use crate::plant::multibody_plant::MultibodyPlant;
+use crate::spatial::SpatialVector;
+use crate::tree::mobilizer::lift;
+use nalgebra::{Isometry3, Vector3};
+use smallvec::{SmallVec, smallvec};
+use tarragon_framework::{Scalar, math};
+
+/// Origin of a constraint of the step that is not a contact.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SiteRole {
+    Actuator(usize),
+    /// A force between two bodies.
+    Bodies,
+    /// A generalized force.
+    Joint,
+}
+
+/// The constraints of a step but contacts, while they are collected.
+#[derive(Clone, Debug)]
+pub(super) struct StepSites<T: Scalar> {
+    list: Vec<(Site<T>, SiteLaw<T>)>,
+    roles: Vec<SiteRole>,
+}
+
+impl<T: Scalar> StepSites<T> {
+    pub(in crate::plant) fn clear(&mut self) {
+        self.list.clear();
+        self.roles.clear();
+    }
+    pub(in crate::plant) fn empty() -> Self {
+        Self {
+            list: vec![],
+            roles: vec![],
+        }
+    }
+    pub(in crate::plant) fn list(&self) -> &[(Site<T>, SiteLaw<T>)] {
+        &self.list
+    }
+    /// Returns all sites with their roles.
+    pub(in crate::plant) fn iter(&self) -> impl Iterator<Item = (SiteRole, &Site<T>)> {
+        let sites = self.list.iter().map(|(site, _)| site);
+        self.roles.iter().copied().zip(sites)
+    }
+    /// Adds an actuator with gains on a sum of velocities with coefficients.
+    #[inline]
+    pub(super) fn push_controller(
+        &mut self,
+        actuator: usize,
+        velocities: SmallVec<[(usize, f64); 2]>,
+        law: ControllerParameters<T>,
+    ) {
+        let site = Site::Velocities(velocities);
+        self.push(SiteRole::Actuator(actuator), site, SiteLaw::Controller(law));
+    }
+    /// Adds dry friction of at most `force` on a velocity.
+    pub(super) fn push_friction(&mut self, velocity: usize, force: f64) {
+        let site = Site::Velocities(smallvec![(velocity, 1.0)]);
+        self.push(SiteRole::Joint, site, SiteLaw::DryFriction(force));
+    }
+    #[inline]
+    fn push(&mut self, role: SiteRole, site: Site<T>, law: SiteLaw<T>) {
+        self.roles.push(role);
+        self.list.push((site, law));
+    }
+    /// Adds rows that are springs.
+    fn push_springs(&mut self, site: Site<T>, rows: Springs<T>) {
+        let role = match &site {
+            Site::Velocities(_) => SiteRole::Joint,
+            Site::Bodies(_) => SiteRole::Bodies,
+        };
+        self.push(role, site, SiteLaw::Springs(rows));
+    }
+}
+
+type Springs<T> = Vec<SpringRow<T>>;
+
+/// Returns rigid rows for deviations.
+fn rigid<T: Scalar>(deviations: &[Vector3<T>]) -> Springs<T> {
+    let rows = deviations.iter().flat_map(|g| g.iter());
+    rows.map(|g| SpringRow {
+        g: *g,
+        k: f64::INFINITY,
+        tau: 0.0,
+    })
+    .collect()
+}
+
+fn translations<T: Scalar>() -> SmallVec<[SpatialVector<T>; 3]> {
+    (0..3)
+        .map(|k| SpatialVector {
+            rotational: Vector3::zeros(),
+            translational: Vector3::ith(k, T::one()),
+        })
+        .collect()
+}
+
+impl MultibodyPlant {
+    /// Adds the limits that joints may reach in this step.
+    pub(super) fn add_limits<T: Scalar>(
+        &self,
+        sites: &mut StepSites<T>,
+        start: &StepStart<'_, T>,
+        v_star: &[f64],
+    ) -> Result<()> {
+        let topology = self.finalized("joint limits")?;
+        let is_asleep = |v: usize| start.is_asleep(start.trees.of_velocity(v));
+        for (joint, (q, v)) in self.joints.iter().zip(&topology.starts) {
+            if joint.num_positions() != 1 || joint.num_velocities() != 1 {
+                continue;
+            }
+            if start.locked[*v] || is_asleep(*v) {
+                continue;
+            }
+            let (lower, upper) = (joint.position_limits.0[0], joint.position_limits.1[0]);
+            let (q0, v0) = (start.positions.q[*q], start.velocities.v[*v].re());
+            let reach = 2.0 * start.settings.dt * v0.abs().max(v_star[*v].abs());
+            let mut limit = |sign: f64, g: T| {
+                let site = Site::Velocities(smallvec![(*v, sign)]);
+                sites.push(SiteRole::Joint, site, SiteLaw::Limit(g));
+            };
+            if lower.is_finite() && q0.re() - reach <= lower {
+                limit(1.0, q0 - lower);
+            }
+            if upper.is_finite() && q0.re() + reach >= upper {
+                limit(-1.0, -q0 + upper);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a constraint of the model.
+    pub(super) fn add_constraint<T: Scalar>(
+        &self,
+        sites: &mut StepSites<T>,
+        positions: &PositionKinematics<T>,
+        constraint: &Constraint,
+    ) -> Result<()> {
+        let topology = self.finalized("constraints")?;
+        let joint = |joint: JointIndex| topology.starts[joint.index()];
+        match constraint {
+            Constraint::Coupler(c) => {
+                let ((q0, v0), (q1, v1)) = (joint(c.joint0), joint(c.joint1));
+                let g = positions.q[q0] - positions.q[q1] * c.gear_ratio - c.offset;
+                let site = Site::Velocities(smallvec![(v0, 1.0), (v1, -c.gear_ratio)]);
+                sites.push_springs(site, rigid(&[Vector3::new(g, g, g)])[..1].into());
+            }
+            Constraint::Tendon(c) => {
+                let terms = c.joints.iter().zip(&c.coefficients);
+                let mut length = T::from(c.offset);
+                let mut rates: SmallVec<[(usize, f64); 2]> = SmallVec::new();
+                for (index, coefficient) in terms {
+                    let (q, v) = joint(*index);
+                    length += positions.q[q] * *coefficient;
+                    rates.push((v, *coefficient));
+                }
+                for (limit, sign) in [(c.lower, 1.0), (c.upper, -1.0)] {
+                    if !limit.is_finite() {
+                        continue;
+                    }
+                    let row = SpringRow {
+                        g: (length - limit) * sign,
+                        k: c.stiffness,
+                        tau: c.damping / c.stiffness,
+                    };
+                    let rates = rates.iter().map(|(v, x)| (*v, sign * x)).collect();
+                    let site = Site::Velocities(rates);
+                    sites.push(SiteRole::Joint, site, SiteLaw::Stop(row));
+                }
+            }
+            Constraint::Ball(c) => {
+                let (site, p_pq) = self.ball_site(positions, c)?;
+                sites.push_springs(site, rigid(&[p_pq]));
+            }
+            Constraint::Weld(c) => {
+                let (site, deviations) = weld_site(positions, c);
+                sites.push_springs(site, rigid(&deviations));
+            }
+            Constraint::Distance(c) => {
+                if let Some((site, row)) = distance_site(positions, c) {
+                    sites.push_springs(site, vec![row]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ball_site<T: Scalar>(
+        &self,
+        positions: &PositionKinematics<T>,
+        c: &BallConstraint,
+    ) -> Result<(Site<T>, Vector3<T>)> {
+        let p_bq = match c.p_bq {
+            Some(p_bq) => p_bq,
+            None => {
+                let mut x_wb = vec![];
+                self.calc_body_poses(&self.default_positions(), &mut x_wb)?;
+                let p_w = x_wb[c.body_a.index()] * nalgebra::Point3::from(c.p_ap);
+                x_wb[c.body_b.index()].inverse_transform_point(&p_w).coords
+            }
+        };
+        let p = point(positions, c.body_a, &c.p_ap);
+        let q = point(positions, c.body_b, &p_bq);
+        let site = Site::Bodies(Box::new(BodiesSite {
+            bodies: [c.body_a, c.body_b],
+            points: [p, q],
+            rows: translations(),
+        }));
+        Ok((site, q - p))
+    }
+}
+
+/// Returns the position in W of a point of a body.
+fn point<T: Scalar>(
+    positions: &PositionKinematics<T>,
+    body: BodyIndex,
+    p: &Vector3<f64>,
+) -> Vector3<T> {
+    let arm = crate::kinematics::turned(&positions.r_wb[body.index()], p);
+    positions.x_wb(body).translation.vector + arm
+}
+
+fn weld_site<T: Scalar>(
+    positions: &PositionKinematics<T>,
+    c: &WeldConstraint,
+) -> (Site<T>, [Vector3<T>; 2]) {
+    let pose = |body: BodyIndex, x: &Isometry3<f64>| positions.x_wb(body) * lift::<T>(x);
+    let (x_wp, x_wq) = (pose(c.body_a, &c.x_ap), pose(c.body_b, &c.x_bq));
+    let (p, q) = (x_wp.translation.vector, x_wq.translation.vector);
+    let turn = math::rotation_log(&(x_wp.rotation.inverse() * x_wq.rotation));
+    let middle = (p + q) * T::from(0.5);
+    let rotations = (0..3).map(|k| SpatialVector {
+        rotational: Vector3::ith(k, T::one()),
+        translational: Vector3::zeros(),
+    });
+    let site = Site::Bodies(Box::new(BodiesSite {
+        bodies: [c.body_a, c.body_b],
+        points: [middle; 2],
+        rows: rotations.chain(translations()).collect(),
+    }));
+    (site, [x_wp.rotation * turn, q - p])
+}
+
+/// Returns `None` where the points coincide and their line has no direction.
+fn distance_site<T: Scalar>(
+    positions: &PositionKinematics<T>,
+    c: &DistanceConstraint,
+) -> Option<(Site<T>, SpringRow<T>)> {
+    let p = point(positions, c.body_a, &c.p_ap);
+    let q = point(positions, c.body_b, &c.p_bq);
+    let line = q - p;
+    if line.norm_squared().re() == 0.0 {
+        return None;
+    }
+    let length = line.norm();
+    let site = Site::Bodies(Box::new(BodiesSite {
+        bodies: [c.body_a, c.body_b],
+        points: [p, q],
+        rows: smallvec![SpatialVector {
+            rotational: Vector3::zeros(),
+            translational: line / length,
+        }],
+    }));
+    let row = SpringRow {
+        g: length - c.distance,
+        k: c.stiffness,
+        tau: c.damping / c.stiffness,
+    };
+    Some((site, row))
+}

@@ -1,0 +1,228 @@
+//! Combined properties of two geometries in contact.
+
+use super::contact_materials::ContactMaterial;
+use crate::discrete::{ContactParameters, ContactSite};
+use crate::model::BodyIndex;
+use crate::plant::multibody_plant::MultibodyPlant;
+use nalgebra::{Matrix3, Vector3};
+use std::cmp::Ordering;
+use std::ops::Mul;
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
+use tarragon_geometry::{GeometryId, PenetrationAsPointPair};
+
+/// Combined properties of two geometries in contact.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::plant) struct CombinedMaterial<T> {
+    /// Stiffness (N/m) or modulus (Pa).
+    k: T,
+    /// Fraction of the deformation that is that of B.
+    share_b: T,
+    /// Hunt and Crossley's dissipation (s/m).
+    pub(in crate::plant) d: T,
+    /// Relaxation time (s).
+    pub(in crate::plant) tau: T,
+    /// Coefficients of dynamic and of static friction.
+    pub(in crate::plant) mu: T,
+    pub(in crate::plant) stiction: T,
+}
+
+impl<T: Scalar> CombinedMaterial<T> {
+    /// Combines the materials of two geometries by stiffnesses or moduli, of which at least one is
+    /// finite; `None` stands for the stiffnesses of contact at a point.
+    #[inline]
+    pub(in crate::plant) fn new(
+        plant: &MultibodyPlant,
+        ids: [GeometryId; 2],
+        materials: [ContactMaterial<T>; 2],
+        stiffness: Option<[T; 2]>,
+    ) -> Self {
+        MaterialPair::new(plant, ids, materials).combined(stiffness)
+    }
+}
+
+/// Materials of two geometries, of which each knows the other.
+pub(in crate::plant) struct MaterialPair<T> {
+    materials: [ContactMaterial<T>; 2],
+    /// Coefficients of dynamic and of static friction.
+    friction: [T; 2],
+}
+
+impl<T: Scalar> MaterialPair<T> {
+    #[inline]
+    pub(in crate::plant) fn new(
+        plant: &MultibodyPlant,
+        ids: [GeometryId; 2],
+        [mut a, mut b]: [ContactMaterial<T>; 2],
+    ) -> Self {
+        let pair = plant.properties_of_pair(ids);
+        let contact = match (
+            pair.and_then(|pair| pair.solver_parameters),
+            a.as_in_mujoco,
+            b.as_in_mujoco,
+        ) {
+            (Some(own), ..) => Some(own),
+            (None, Some(a), Some(b)) if !a.has_parameters_of(&b) => Some(a.mixed_with(&b)),
+            _ => None,
+        };
+        if let Some(contact) = contact {
+            [a, b] = [a, b].map(|material| plant.with_compliance(material, &contact));
+        }
+        let friction = match pair.and_then(|pair| pair.friction) {
+            None => combined_friction(&a, &b),
+            Some(own) => [own.dynamic_friction(), own.static_friction()].map(T::from),
+        };
+        Self {
+            materials: [a, b],
+            friction,
+        }
+    }
+
+    /// Combines the materials as [`CombinedMaterial::new`] does.
+    #[inline]
+    pub(in crate::plant) fn combined(&self, stiffness: Option<[T; 2]>) -> CombinedMaterial<T> {
+        let ([a, b], [mu, stiction]) = (&self.materials, self.friction);
+        let [k_a, k_b] = stiffness.unwrap_or([a.stiffness, b.stiffness]);
+        let (k, share_b) = in_series(k_a, k_b);
+        CombinedMaterial {
+            k,
+            share_b,
+            d: (T::one() - share_b) * a.dissipation + share_b * b.dissipation,
+            tau: a.relaxation_time + b.relaxation_time,
+            mu,
+            stiction,
+        }
+    }
+}
+
+impl CombinedMaterial<f64> {
+    /// Returns the parameters of a contact, given its depth (m) by its stiffness (N/m).
+    pub(in crate::plant) fn parameters(
+        &self,
+        depth: impl FnOnce(f64) -> f64,
+    ) -> ContactParameters<f64> {
+        ContactParameters {
+            k: self.k,
+            d: self.d,
+            tau: self.tau,
+            mu: self.mu,
+            depth: depth(self.k),
+        }
+    }
+}
+
+impl<T: Scalar> CombinedMaterial<T> {
+    fn numbers(&self) -> [T; 6] {
+        [
+            self.k,
+            self.share_b,
+            self.d,
+            self.tau,
+            self.mu,
+            self.stiction,
+        ]
+    }
+    pub(in crate::plant) fn is_constant(&self) -> bool {
+        self.numbers().iter().all(is_constant)
+    }
+    /// Returns the same without derivatives.
+    pub(in crate::plant) fn real(&self) -> CombinedMaterial<f64> {
+        let [k, share_b, d, tau, mu, stiction] = self.numbers().map(|x| x.re());
+        CombinedMaterial {
+            k,
+            share_b,
+            d,
+            tau,
+            mu,
+            stiction,
+        }
+    }
+}
+
+impl<T: Scalar> CombinedMaterial<T> {
+    /// Returns the site of a contact, possibly in a scalar with derivatives that these properties
+    /// lack.
+    pub(in crate::plant) fn site<S>(
+        &self,
+        bodies: [BodyIndex; 2],
+        pair: &PenetrationAsPointPair<S>,
+    ) -> ContactSite<S>
+    where
+        S: Scalar + Mul<T, Output = S> + From<T>,
+    {
+        let share_a = T::one() - self.share_b;
+        let between = |b: S, a: S| b * self.share_b + a * share_a;
+        ContactSite {
+            bodies,
+            p_wc: pair.p_wca.zip_map(&pair.p_wcb, between),
+            r_wc: frame_along(&-pair.nhat_ba_w),
+            parameters: ContactParameters {
+                k: S::from(self.k),
+                d: S::from(self.d),
+                tau: S::from(self.tau),
+                mu: S::from(self.mu),
+                depth: pair.depth,
+            },
+        }
+    }
+}
+
+/// Returns a frame whose z axis is a unit vector, as columns.
+pub(in crate::plant) fn frame_along<T: Scalar>(z: &Vector3<T>) -> Matrix3<T> {
+    let [a, b, c] = [z.x, z.y, z.z].map(|x| x.re().abs());
+    // The cross product of the axis of the least component and z. Branches are faster than
+    // components by a computed index.
+    let x = if b < a && b <= c {
+        Vector3::new(z.z, T::zero(), -z.x)
+    } else if c < a && c < b {
+        Vector3::new(-z.y, z.x, T::zero())
+    } else {
+        Vector3::new(T::zero(), -z.z, z.y)
+    };
+    let x = x.normalize();
+    Matrix3::from_columns(&[x, z.cross(&x), *z])
+}
+
+/// Combines coefficients of dynamic and of static friction of two geometries: the harmonic means,
+/// as in Drake, unless both follow the rules of MuJoCo.
+#[inline]
+fn combined_friction<T: Scalar>(a: &ContactMaterial<T>, b: &ContactMaterial<T>) -> [T; 2] {
+    let [x, y] = [a, b].map(|of| [of.dynamic_friction, of.static_friction]);
+    let each = |f: fn(T, T) -> T| [f(x[0], y[0]), f(x[1], y[1])];
+    let none = [T::zero(); 2];
+    match (&a.as_in_mujoco, &b.as_in_mujoco) {
+        (None, None) => each(harmonic_mean),
+        (Some(rule), None) | (None, Some(rule)) if rule.is_frictionless => none,
+        (Some(_), None) | (None, Some(_)) => each(harmonic_mean),
+        (Some(a), Some(b)) => match a.priority.cmp(&b.priority) {
+            Ordering::Greater if a.is_frictionless => none,
+            Ordering::Greater => x,
+            Ordering::Less if b.is_frictionless => none,
+            Ordering::Less => y,
+            Ordering::Equal if a.is_frictionless && b.is_frictionless => none,
+            Ordering::Equal => each(|x, y| if x.re() >= y.re() { x } else { y }),
+        },
+    }
+}
+
+fn harmonic_mean<T: Scalar>(a: T, b: T) -> T {
+    if (a + b).re() > 0.0 {
+        a * 2.0 * b / (a + b)
+    } else {
+        T::zero()
+    }
+}
+
+/// Returns the share of the deformation that is that of B, given stiffnesses or moduli, of which at
+/// least one is finite, and their combination.
+fn in_series<T: Scalar>(a: T, b: T) -> (T, T) {
+    match (a.re().is_infinite(), b.re().is_infinite()) {
+        (true, _) => (b, T::one()),
+        (false, true) => (a, T::zero()),
+        (false, false) => {
+            let sum = a + b;
+            // Divides first, because the product of large numbers is infinite.
+            (a * (b / sum), a / sum)
+        }
+    }
+}

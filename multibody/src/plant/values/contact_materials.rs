@@ -1,0 +1,332 @@
+//! Contact properties of the geometry of a plant.
+
+use super::model_parameters::{ContactMaterialOverride, ModelParameters, check_friction};
+use crate::error::{Error, Result};
+use crate::model::{BodyIndex, MujocoCompliance, MujocoContact};
+use crate::plant::multibody_plant::MultibodyPlant;
+use foldhash::fast::FixedState;
+use std::collections::{BTreeMap, HashMap};
+use tarragon_framework::Scalar;
+use tarragon_geometry::{
+    CoulombFriction, FrameId, GeometryId, GeometryVersion, HydroelasticType, Role,
+    SceneGraphInspector,
+};
+
+/// Relaxation time (s) of geometry that declares none, as in Drake.
+const DEFAULT_RELAXATION_TIME: f64 = 0.1;
+/// Gravity (m/s^2) at which bodies rest in a plant without gravity.
+const EARTH_GRAVITY: f64 = 9.81;
+
+/// Contact properties of one geometry.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::plant) struct ContactMaterial<T> {
+    pub(in crate::plant) body: BodyIndex,
+    /// Stiffness (N/m), possibly infinite.
+    pub(in crate::plant) stiffness: T,
+    /// Hunt and Crossley's dissipation (s/m).
+    pub(in crate::plant) dissipation: T,
+    pub(super) relaxation_time: T,
+    pub(in crate::plant) static_friction: T,
+    pub(in crate::plant) dynamic_friction: T,
+    /// Hydroelastic modulus (Pa), infinite if rigid.
+    pub(in crate::plant) modulus: f64,
+    /// Properties that MuJoCo combines with those of another geometry, if it follows MuJoCo.
+    pub(super) as_in_mujoco: Option<MujocoContact>,
+    /// Whether stiffness, dissipation and relaxation time are those of a context.
+    is_set: [bool; 3],
+}
+
+/// Contact properties of the geometry of a scene, which are read once until the geometry changes.
+#[derive(Clone, Debug, Default)]
+pub(in crate::plant) struct ContactMaterials {
+    version: Option<GeometryVersion>,
+    /// Number of versions that were read.
+    generation: u64,
+    /// All but those of geometry that must not touch anything.
+    known: HashMap<GeometryId, ContactMaterial<f64>, FixedState>,
+    /// Whether any geometry takes part in contact surfaces.
+    any_hydroelastic: bool,
+}
+
+impl ContactMaterials {
+    /// Reads the properties of other geometry.
+    pub(in crate::plant) fn update(
+        &mut self,
+        plant: &MultibodyPlant,
+        inspector: &SceneGraphInspector<'_>,
+    ) -> Result<()> {
+        let version = inspector.geometry_version();
+        let known = match &self.version {
+            Some(known) => known.is_same_as(version, Role::Proximity)?,
+            None => false,
+        };
+        if !known {
+            let ids = inspector.geometry_ids_with_role(Role::Proximity);
+            let estimates = MaterialEstimates::of(plant);
+            let material = |id| {
+                Some((
+                    id,
+                    plant.registered_material(inspector, id, &estimates).ok()?,
+                ))
+            };
+            self.known.clear();
+            self.known.extend(ids.filter_map(material));
+            let mut ids = inspector.geometry_ids_with_role(Role::Proximity);
+            self.any_hydroelastic = ids.any(|id| is_hydroelastic(inspector, id));
+            self.version = Some(version.clone());
+            self.generation += 1;
+        }
+        Ok(())
+    }
+
+    /// Returns how many versions of the geometry were read.
+    pub(in crate::plant) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Returns true if any geometry takes part in contact surfaces.
+    pub(in crate::plant) fn any_hydroelastic(&self) -> bool {
+        self.any_hydroelastic
+    }
+
+    /// Returns the body of a geometry that may touch others.
+    pub(in crate::plant) fn body_of(&self, id: GeometryId) -> Option<BodyIndex> {
+        Some(self.known.get(&id)?.body)
+    }
+
+    /// Returns the properties of a geometry that touches another.
+    #[inline]
+    pub(in crate::plant) fn get(
+        &self,
+        plant: &MultibodyPlant,
+        inspector: &SceneGraphInspector<'_>,
+        id: GeometryId,
+    ) -> Result<ContactMaterial<f64>> {
+        match self.known.get(&id) {
+            Some(known) => Ok(*known),
+            None => plant.registered_material(inspector, id, &MaterialEstimates::of(plant)),
+        }
+    }
+}
+
+/// Data of the plant that the materials of all geometry need.
+struct MaterialEstimates {
+    /// Bodies by the numbers of their frames in the scene.
+    bodies: HashMap<FrameId, BodyIndex, FixedState>,
+    /// Mass of each tree of joints (kg).
+    tree_masses: BTreeMap<usize, f64>,
+    /// Stiffness (N/m) and dissipation (s/m) of geometry that declares none.
+    compliance: (f64, f64),
+}
+
+impl MaterialEstimates {
+    #[cold]
+    fn of(plant: &MultibodyPlant) -> Self {
+        let mut bodies = HashMap::default();
+        let frames = plant
+            .registration
+            .iter()
+            .flat_map(|r| r.frames.iter().enumerate());
+        for (index, frame) in frames {
+            if let Some(frame) = frame {
+                bodies.entry(*frame).or_insert(BodyIndex::new(index));
+            }
+        }
+        let mut tree_masses: BTreeMap<usize, f64> = BTreeMap::new();
+        for (index, body) in plant.bodies.iter().enumerate() {
+            if let Some(tree) = plant.trees.of_body(BodyIndex::new(index)) {
+                *tree_masses.entry(tree).or_default() += body.spatial_inertia().mass();
+            }
+        }
+        Self {
+            bodies,
+            tree_masses,
+            compliance: plant.estimated_compliance(),
+        }
+    }
+}
+
+/// Returns true if a geometry takes part in contact surfaces.
+fn is_hydroelastic(inspector: &SceneGraphInspector<'_>, id: GeometryId) -> bool {
+    let properties = inspector.proximity_properties(id).ok().flatten();
+    let kind = properties.and_then(|p| p.try_get("hydroelastic", "compliance_type").ok().flatten());
+    kind.is_some_and(|kind: &HydroelasticType| *kind != HydroelasticType::Undefined)
+}
+
+impl ContactMaterial<f64> {
+    /// Returns the properties of a geometry with those of a context in their place.
+    pub(in crate::plant) fn with<T: Scalar>(
+        &self,
+        parameters: &ModelParameters<T>,
+        id: GeometryId,
+    ) -> Result<ContactMaterial<T>> {
+        let own = match parameters.materials.is_empty() {
+            true => None,
+            false => parameters.materials.get(&id),
+        };
+        let own = own.copied().unwrap_or_else(ContactMaterialOverride::none);
+        let all = ContactMaterial {
+            body: self.body,
+            stiffness: own.stiffness.unwrap_or_else(|| T::from(self.stiffness)),
+            dissipation: own.dissipation.unwrap_or_else(|| T::from(self.dissipation)),
+            relaxation_time: own
+                .relaxation_time
+                .unwrap_or_else(|| T::from(self.relaxation_time)),
+            static_friction: own
+                .static_friction
+                .unwrap_or_else(|| T::from(self.static_friction)),
+            dynamic_friction: own
+                .dynamic_friction
+                .unwrap_or_else(|| T::from(self.dynamic_friction)),
+            modulus: self.modulus,
+            as_in_mujoco: self.as_in_mujoco,
+            is_set: [own.stiffness, own.dissipation, own.relaxation_time].map(|x| x.is_some()),
+        };
+        if own.static_friction.is_some() != own.dynamic_friction.is_some() {
+            let place = || format!("contact material of geometry {id}");
+            check_friction(place, all.static_friction, all.dynamic_friction)?;
+        }
+        Ok(all)
+    }
+}
+
+impl MultibodyPlant {
+    /// Reads the properties of a geometry; the error tells why it must not touch anything.
+    #[cold]
+    fn registered_material(
+        &self,
+        inspector: &SceneGraphInspector<'_>,
+        id: GeometryId,
+        estimates: &MaterialEstimates,
+    ) -> Result<ContactMaterial<f64>> {
+        let frame = inspector.frame_id(id)?;
+        let body = *estimates.bodies.get(&frame).ok_or_else(|| {
+            Error::unsupported(format!(
+                "geometry '{}' touches something, but its frame '{}' is not a body of the plant; \
+                 exclude it by a collision filter",
+                inspector.name(id).unwrap_or_default(),
+                inspector.frame_name(frame).unwrap_or_default()
+            ))
+        })?;
+        let missing = |what: &str| {
+            Error::state(format!(
+                "geometry '{}' has no property ('material', '{what}') for contact; set it, or a \
+                 default in the SceneGraphConfig",
+                inspector.name(id).unwrap_or_default()
+            ))
+        };
+        let properties = inspector.proximity_properties(id)?;
+        let properties = properties.ok_or_else(|| missing("coulomb_friction"))?;
+        let number = |name: &str| properties.try_get::<f64>("material", name);
+        let friction = properties.try_get::<CoulombFriction>("material", "coulomb_friction")?;
+        let compliance =
+            properties.try_get::<HydroelasticType>("hydroelastic", "compliance_type")?;
+        let modulus = properties.try_get::<f64>("hydroelastic", "hydroelastic_modulus")?;
+        let friction = *friction.ok_or_else(|| missing("coulomb_friction"))?;
+        let as_in_mujoco = properties.try_get::<MujocoContact>("material", "mujoco_contact")?;
+        if let Some(Err(why)) = as_in_mujoco.map(MujocoContact::check) {
+            let name = inspector.name(id).unwrap_or_default();
+            return Err(Error::invalid(format!("geometry '{name}': {why}")));
+        }
+        let (stiffness, dissipation, relaxation_time) = match as_in_mujoco {
+            Some(contact) => self.compliance_as_in_mujoco(body, contact, estimates),
+            None => {
+                let (stiffness, dissipation) = estimates.compliance;
+                let or = |name: &str, default| Ok::<_, Error>(*number(name)?.unwrap_or(&default));
+                (
+                    or("point_contact_stiffness", stiffness)?,
+                    or("hunt_crossley_dissipation", dissipation)?,
+                    or("relaxation_time", DEFAULT_RELAXATION_TIME)?,
+                )
+            }
+        };
+        Ok(ContactMaterial {
+            body,
+            stiffness,
+            dissipation,
+            relaxation_time,
+            static_friction: friction.static_friction(),
+            dynamic_friction: friction.dynamic_friction(),
+            modulus: match (compliance, modulus) {
+                (Some(HydroelasticType::Compliant), Some(modulus)) => *modulus,
+                _ => f64::INFINITY,
+            },
+            as_in_mujoco: as_in_mujoco.copied(),
+            is_set: [false; 3],
+        })
+    }
+
+    /// Returns stiffness (N/m), dissipation (s/m) and relaxation time (s) of a geometry that
+    /// follows MuJoCo. The dissipation is that of the relaxation time where the bodies rest.
+    fn compliance_as_in_mujoco(
+        &self,
+        body: BodyIndex,
+        contact: &MujocoContact,
+        estimates: &MaterialEstimates,
+    ) -> (f64, f64, f64) {
+        let MujocoCompliance {
+            stiffness_per_mass: per_mass,
+            relaxation_time: time,
+        } = contact.compliance(self.time_step);
+        let tree = self.trees.of_body(body);
+        let mass = tree.and_then(|tree| estimates.tree_masses.get(&tree));
+        let stiffness = match mass.map(|mass| mass * per_mass) {
+            None => f64::INFINITY,
+            Some(stiffness) if stiffness > 0.0 => stiffness,
+            // Rotors alone give the tree inertia.
+            Some(_) => estimates.compliance.0,
+        };
+        (stiffness, time / self.depth_at_rest(per_mass), time / 2.0)
+    }
+
+    /// Returns the depth (m) at which a body rests in contact of a stiffness per mass (1/s^2).
+    fn depth_at_rest(&self, stiffness_per_mass: f64) -> f64 {
+        let gravity = Some(self.gravity.norm()).filter(|g| *g > 0.0);
+        gravity.unwrap_or(EARTH_GRAVITY) / stiffness_per_mass
+    }
+
+    /// Gives a geometry that follows MuJoCo the compliance of a contact with another, where no
+    /// context sets its own.
+    pub(super) fn with_compliance<T: Scalar>(
+        &self,
+        material: ContactMaterial<T>,
+        contact: &MujocoContact,
+    ) -> ContactMaterial<T> {
+        let Some(own) = material.as_in_mujoco else {
+            return material;
+        };
+        let own = own.compliance(self.time_step).stiffness_per_mass;
+        let MujocoCompliance {
+            stiffness_per_mass: per_mass,
+            relaxation_time: time,
+        } = contact.compliance(self.time_step);
+        let [stiffness, dissipation, relaxation_time] = [
+            material.stiffness * (per_mass / own),
+            T::from(time / self.depth_at_rest(per_mass)),
+            T::from(time / 2.0),
+        ];
+        let or = |is_set: bool, set: T, other: T| if is_set { set } else { other };
+        let [k, d, tau] = material.is_set;
+        ContactMaterial {
+            stiffness: or(k, material.stiffness, stiffness),
+            dissipation: or(d, material.dissipation, dissipation),
+            relaxation_time: or(tau, material.relaxation_time, relaxation_time),
+            ..material
+        }
+    }
+
+    /// Estimates stiffness (N/m) and dissipation (s/m) of geometry that declares none, as Drake
+    /// does: the heaviest body sinks in by the penetration allowance, critically damped.
+    fn estimated_compliance(&self) -> (f64, f64) {
+        let masses = self.bodies.iter().map(|b| b.spatial_inertia().mass());
+        let mass = masses.fold(0.0, f64::max);
+        let allowance = self.contact.penetration_allowance;
+        // Stiffnesses combine to half of equal ones.
+        let stiffness = 2.0 * mass * self.gravity.norm() / allowance;
+        let period = (allowance / self.gravity.norm()).sqrt();
+        match stiffness > 0.0 {
+            true => (stiffness, period / allowance),
+            false => (1e6, 50.0),
+        }
+    }
+}
