@@ -335,7 +335,7 @@ fn file_names_are_relative_to_the_directives_file() {
     let models = Parser::new(&mut plant).add_models(&file).unwrap();
     assert_eq!(plant.model_instance_name(models[0]).unwrap(), "B");
     let e = ModelDirectives::load(Path::new("nowhere.dmd.yaml")).unwrap_err();
-    assert!(e.to_string().starts_with("nowhere.dmd.yaml: "), "{e}");
+    assert!(e.to_string().starts_with("nowhere.dmd.yaml in "), "{e}");
 }
 
 /// OBJ text that starts with `head`: a unit cube with a corner at the origin, its faces wound for

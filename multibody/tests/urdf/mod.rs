@@ -564,7 +564,7 @@ fn meshes_are_found_next_to_the_file_and_in_its_own_package() {
 #[test]
 fn other_formats_and_missing_files_are_errors() {
     let e = load_file(Path::new("nowhere.urdf")).result.unwrap_err();
-    assert!(e.to_string().starts_with("nowhere.urdf: "), "{e}");
+    assert!(e.to_string().starts_with("nowhere.urdf in "), "{e}");
     let e = load_file(Path::new("model.docx")).result.unwrap_err();
     assert!(e.to_string().contains("the suffix must be"), "{e}");
     let e = load_with(|p| p.add_models_from_string("", "docx")).result;

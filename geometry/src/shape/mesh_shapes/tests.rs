@@ -52,7 +52,7 @@ fn repeated_calls_report_the_same_failure() {
             "corner: vertices must span a plane, got points on a line"
         );
         let e = missing.convex_hull().unwrap_err().to_string();
-        assert!(e.starts_with("no/such/file.obj: "), "{e}");
+        assert!(e.starts_with("no/such/file.obj in "), "{e}");
         let e = unknown.surface().unwrap_err().to_string();
         assert!(
             e.starts_with(

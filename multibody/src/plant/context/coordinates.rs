@@ -161,11 +161,10 @@ impl MultibodyPlant {
     /// ```
     /// use nalgebra::{Isometry3, Vector3};
     /// use tarragon_framework::prelude::*;
-    /// use tarragon_multibody::{MultibodyPlant, SpatialInertia, SpatialVector};
+    /// use tarragon_multibody::{ModelInstanceIndex, MultibodyPlant, SpatialInertia, SpatialVector};
     /// let mut plant = MultibodyPlant::new(0.001)?;
-    /// let model = plant.default_model_instance();
-    /// let inertia = SpatialInertia::solid_sphere_with_mass(1.0, 0.1)?;
-    /// let ball = plant.add_rigid_body("ball", model, inertia)?;
+    /// let model = ModelInstanceIndex::DEFAULT;
+    /// let ball = plant.add_rigid_body("ball", model, SpatialInertia::zero())?;
     /// plant.finalize()?;
     /// let mut b = DiagramBuilder::new();
     /// let plant = b.add("plant", plant);
