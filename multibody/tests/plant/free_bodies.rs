@@ -17,6 +17,9 @@ fn motion<T: Scalar>() -> (Isometry3<T>, SpatialVector<T>) {
     (x_wb.cast(), v_wb)
 }
 
+/// Rounding of a few products of rotations, lengths and velocities below 4.
+const ROUNDING: f64 = 1e-14;
+
 type MakeJoint = fn(&'static str, BodyIndex, BodyIndex) -> Joint;
 
 /// A body with a joint of the given kind to the world, with offsets on both sides, and one without
@@ -55,7 +58,7 @@ fn check<T: DiagramScalar>(joint: MakeJoint, source: PositionSource) {
         let turn = x.rotation.rotation_to(&x_wb.rotation).angle().re();
         let moved = (x.translation.vector - x_wb.translation.vector).map(|x| x.re().abs());
         // Angles of rotations are the square roots of rounding.
-        assert!(turn < 1e-7 && moved.max() < 1e-14, "{turn} {moved}");
+        assert!(turn < 1e-7 && moved.max() < ROUNDING, "{turn} {moved}");
         let difference = [
             v.rotational - v_wb.rotational,
             v.translational - v_wb.translational,
@@ -63,7 +66,7 @@ fn check<T: DiagramScalar>(joint: MakeJoint, source: PositionSource) {
         assert!(
             difference
                 .iter()
-                .all(|d| d.map(|x| x.re().abs()).max() < 1e-14)
+                .all(|d| d.map(|x| x.re().abs()).max() < ROUNDING)
         );
     }
 }
@@ -88,7 +91,7 @@ fn default_poses_hold_whatever_the_frames_of_the_joint() {
     p.calc_body_poses(&p.default_positions(), &mut poses)
         .unwrap();
     let moved = poses[held.index()].translation.vector - x_wb.translation.vector;
-    assert!(moved.norm() < 1e-14, "{moved}");
+    assert!(moved.norm() < ROUNDING, "{moved}");
 }
 
 #[test]
