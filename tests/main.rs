@@ -10,6 +10,7 @@ mod examples;
 mod from_drake;
 mod gallery;
 mod inspect;
+mod mujoco_pictures;
 mod port_tables;
 mod primitives_recorded;
 mod query;

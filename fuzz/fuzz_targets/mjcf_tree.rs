@@ -53,7 +53,8 @@ const ELEMENTS: &[Element] = &[
     Element::new(
         "texture",
         "name=name type=2d|cube|skybox builtin=gradient|checker|flat width=count height=count \
-         file=file rgb1=3 rgb2=3 mark=edge|cross|random nchannel=count",
+         file=file fileright=file fileup=file rgb1=3 rgb2=3 mark=edge|cross|random markrgb=3 \
+         random=number gridsize=2 gridlayout=R|RL|.UDFB hflip=flag vflip=flag nchannel=count",
         "",
     ),
     Element::new(
@@ -61,6 +62,7 @@ const ELEMENTS: &[Element] = &[
         "name=name texture=name rgba=4 texrepeat=2 texuniform=flag class=name",
         "layer",
     ),
+    Element::new("layer", "texture=name role=rgb|normal", ""),
     Element::new("model", "name=name file=file content_type=name", ""),
     Element::new("worldbody", "childclass=name", BODY),
     Element::new(

@@ -41,5 +41,5 @@ pub use self::scene::{
 };
 pub use self::shape::{
     Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, MassProperties, Mesh,
-    MeshcatCone, Obb, Shape, Sphere, calc_mass_properties, calc_obb, calc_volume,
+    MeshcatCone, Obb, ProjectedTexture, Shape, Sphere, calc_mass_properties, calc_obb, calc_volume,
 };

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::rgba::Rgba;
+use crate::shape::ProjectedTexture;
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -256,6 +257,12 @@ macro_rules! phong_properties {
             pub fn with_diffuse_map(mut self, path: impl AsRef<Path>) -> Self {
                 let path = path.as_ref().to_string_lossy().into_owned();
                 self.set_untyped(PHONG, "diffuse_map", path);
+                self
+            }
+            /// Sets the images on a primitive shape, `("phong", "projected_texture")`.
+            #[must_use]
+            pub fn with_projected_texture(mut self, texture: ProjectedTexture) -> Self {
+                self.set_untyped(PHONG, "projected_texture", texture);
                 self
             }
         }

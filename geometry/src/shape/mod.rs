@@ -10,6 +10,7 @@ mod mass_properties;
 mod mesh_shapes;
 mod obb;
 mod primitives;
+mod projected_texture;
 
 pub use self::aabb::Aabb;
 pub use self::any_shape::Shape;
@@ -19,3 +20,4 @@ pub use self::obb::{Obb, calc_obb};
 pub use self::primitives::{
     BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshcatCone, Sphere,
 };
+pub use self::projected_texture::ProjectedTexture;

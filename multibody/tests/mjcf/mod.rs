@@ -17,6 +17,7 @@ mod motion;
 mod mujoco;
 mod sensors;
 mod tendons;
+mod textures;
 
 use crate::support::loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};

@@ -176,3 +176,21 @@ fn kinds_must_fit_their_subjects() {
         "{error}"
     );
 }
+
+#[test]
+fn names_of_sensors_differ() {
+    let m = read(
+        "<clock/><clock name='sensor0'/><clock name='sensor0_'/><jointpos name='x' joint='hinge'/>
+         <clock name='x'/>",
+    );
+    m.warns(&["sensor 'x' is left out", "another sensor has this name"]);
+    let sensors = m.plant.model_sensors().iter();
+    let names: Vec<(&str, &str)> = sensors.map(|s| (&*s.name, &*s.kind)).collect();
+    let expected = [
+        ("sensor0__", "clock"),
+        ("sensor0", "clock"),
+        ("sensor0_", "clock"),
+        ("x", "jointpos"),
+    ];
+    assert_eq!(names, expected);
+}

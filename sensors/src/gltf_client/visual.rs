@@ -12,10 +12,14 @@ use std::path::Path;
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::mesh::{self, MaterialGroup, PolygonSurfaceMesh, RenderMesh, Wrap};
-use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Rgba, Shape};
+use tarragon_geometry::{
+    GeometryId, PerceptionProperties, ProjectedTexture, RenderLabel, Rgba, Shape,
+};
 
 /// Colour of geometry that has none of its own, that of Drake's client.
 const DEFAULT_DIFFUSE: [f64; 4] = [0.9, 0.45, 0.1, 1.0];
+/// Number of triangles around a round shape with a projected texture.
+const SEGMENTS: u32 = 64;
 /// Maximum number of names that a warning lists.
 const MOST_NAMES: usize = 16;
 
@@ -37,7 +41,10 @@ impl Visual {
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
         let map = properties.try_get::<String>("phong", "diffuse_map")?;
         let map = map.map(Path::new);
+        let projected = properties.try_get::<ProjectedTexture>("phong", "projected_texture")?;
+        let projected = projected.and_then(|p| p.render_mesh(shape, SEGMENTS));
         let parts = match primitive(shape) {
+            _ if let Some(mesh) = &projected => parts(mesh, &materials(mesh, None, None, None)?)?,
             Some(made) => {
                 let texture = map.and_then(clamped_texture);
                 let color = color(diffuse, texture.is_some())?;

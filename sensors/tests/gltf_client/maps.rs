@@ -10,7 +10,9 @@ use tarragon_geometry::mesh::{
     TextureImage, Wrap,
 };
 use tarragon_geometry::render::{RenderEngine, RenderView};
-use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Rgba};
+use tarragon_geometry::{
+    GeometryId, PerceptionProperties, ProjectedTexture, RenderLabel, Rgba, Sphere,
+};
 use tarragon_sensors::*;
 
 fn texture(color: u8) -> Texture {
@@ -86,6 +88,36 @@ fn mesh(materials: &[Material]) -> RenderMesh {
 fn origin(id: GeometryId) -> Option<Isometry3<f64>> {
     let _ = id;
     Some(Isometry3::identity())
+}
+
+/// A primitive with images from its centre is sent as six meshes, each with its image.
+#[test]
+fn projected_textures_are_sent_as_meshes() {
+    let server = Recorder::of_images();
+    let mut engine = engine(&server);
+    let images = [1, 2, 3, 4, 5, 6].map(|color| texture(color).image);
+    let projected = ProjectedTexture::from_center(images, Vector3::repeat(1.0)).unwrap();
+    let properties = PerceptionProperties::new()
+        .with_label(RenderLabel::new(1).unwrap())
+        .with_projected_texture(projected);
+    let ball = Sphere::new(0.5).unwrap().into();
+    let id = GeometryId::new();
+    assert!(engine.register_visual(id, &ball, &properties).unwrap());
+    let view = RenderView::new(Isometry3::identity(), &origin);
+    color_with(&engine, &view).unwrap();
+    let scene = server.last().scene();
+    let document = json(&scene);
+    checked_buffers(&document);
+    assert_eq!(document["images"].as_array().unwrap().len(), 6);
+    let sent = read_back(&scene);
+    assert_eq!(sent.materials.len(), 6);
+    for material in &sent.materials {
+        let map = material.diffuse_map.as_ref().unwrap();
+        assert_eq!(map.wrap, [Wrap::ClampToEdge; 2]);
+    }
+    let far = sent.positions.iter().map(|p| p.coords.norm());
+    // Rounding of f32.
+    assert!(far.clone().all(|r| r < 0.5 + 1e-6) && far.fold(0.0, f64::max) > 0.499);
 }
 
 #[test]

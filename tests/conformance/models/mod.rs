@@ -235,5 +235,7 @@ fn table(outcomes: &[(&Value, Outcome)]) -> String {
         )
         .unwrap();
     }
+    text.push('\n');
+    text.push_str(include_str!("pictures.md"));
     text
 }

@@ -2,6 +2,7 @@
 
 use super::layout::{Place, diffuse_map, places};
 use super::params::MeshcatVisualizerParams;
+use super::projected::projected_shape;
 use super::soft::Soft;
 use crate::Result;
 use crate::convex_pieces::pieces_to_show;
@@ -14,7 +15,7 @@ use tarragon_framework::warnings::warn;
 use tarragon_framework::{Scalar, math};
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
 use tarragon_geometry::{
-    FrameId, GeometryId, GeometryVersion, QueryObject, Role, SceneGraphInspector,
+    FrameId, GeometryId, GeometryVersion, QueryObject, Rgba, Role, SceneGraphInspector,
 };
 
 /// A node that moves.
@@ -79,6 +80,25 @@ fn surface_in_place(
     }
 }
 
+/// Encodes the shape of a geometry with its images.
+fn encode_shape(
+    meshcat: &Meshcat,
+    inspector: &SceneGraphInspector<'_>,
+    id: GeometryId,
+    params: &MeshcatVisualizerParams,
+    color: Rgba,
+) -> Result<Object> {
+    if let Some(shape) = projected_shape(inspector, id, params.role)? {
+        return meshcat.encode_shape(&shape, color);
+    }
+    let map = diffuse_map(inspector, id, params)?;
+    let paint = Paint {
+        rgba: color,
+        diffuse_map: map.as_ref().map(|(file, tint)| (&**file, *tint)),
+    };
+    meshcat.encode_shape(inspector.shape(id)?, paint)
+}
+
 impl Shown {
     pub(super) fn is_current(
         &self,
@@ -122,13 +142,7 @@ impl Shown {
                         };
                         meshcat.encode_surface_mesh(&surface, &style)
                     }
-                    None => diffuse_map(&inspector, id, params).and_then(|map| {
-                        let paint = Paint {
-                            rgba: color,
-                            diffuse_map: map.as_ref().map(|(file, tint)| (&**file, *tint)),
-                        };
-                        meshcat.encode_shape(inspector.shape(id)?, paint)
-                    }),
+                    None => encode_shape(meshcat, &inspector, id, params, color),
                 },
             };
             // A mesh that cannot be shown must not end a simulation.

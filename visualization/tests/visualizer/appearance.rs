@@ -1,7 +1,8 @@
 //! Roles, colours, surfaces and opacity.
 
 use super::*;
-use tarragon_geometry::{InMemoryMesh, MemoryFile, Mesh};
+use tarragon_geometry::mesh::TextureImage;
+use tarragon_geometry::{BoxShape, InMemoryMesh, MemoryFile, Mesh, ProjectedTexture};
 
 #[test]
 fn role_colour_and_accepting_property_select_what_is_shown() {
@@ -51,6 +52,58 @@ fn role_colour_and_accepting_property_select_what_is_shown() {
     let object = field(object, "object").unwrap();
     let material = &field(&object, "materials").unwrap()[0];
     assert_eq!(field(material, "color").unwrap().as_u64(), Some(0xff_00_7f));
+}
+
+/// A primitive with images from its centre is an OBJ mesh with six materials and their images.
+#[test]
+fn projected_textures_are_sent_with_their_images() {
+    let meshcat = server();
+    let mut toys = Toys::new();
+    // Only browsers read images.
+    let image = TextureImage::Content((*b"an image").into());
+    let images = [0; 6].map(|_| image.clone());
+    let texture = ProjectedTexture::from_center(images, Vector3::repeat(1.0)).unwrap();
+    let color = Rgba::new(1.0, 0.5, 0.25, 0.75).unwrap();
+    let texture = texture.with_color(color);
+    let dice = BoxShape::new(1.0, 1.0, 1.0).unwrap();
+    let dice = GeometryInstance::new(at(0.0, 0.0, 0.0), dice, "dice").unwrap();
+    let dice =
+        dice.with_illustration(IllustrationProperties::new().with_projected_texture(texture));
+    toys.scene
+        .register_anchored_geometry(toys.source, dice)
+        .unwrap();
+    let mut b = DiagramBuilder::new();
+    let scene = b.add("scene_graph", toys.scene);
+    let params = MeshcatVisualizerParams::default();
+    MeshcatVisualizer::add_to_builder(&mut b, scene.query, meshcat.clone(), params).unwrap();
+    let ctx = b.build().unwrap().default_context();
+    ctx.force_publish().unwrap();
+    let replay = Page::connect(&meshcat).replay();
+    let object = replay.iter().find(|m| is("set_object")(m)).unwrap();
+    let object = field(&field(object, "object").unwrap(), "object").unwrap();
+    let text = |key| field(&object, key).unwrap().as_str().unwrap().to_owned();
+    assert_eq!(
+        (text("type"), text("format")),
+        ("_meshfile_object".into(), "obj".into())
+    );
+    let data = text("data");
+    assert_eq!(data.matches("usemtl image").count(), 6);
+    // Two triangles per square of a grid of 8 x 8 on each face.
+    assert_eq!(data.matches("\nf ").count(), 6 * 64 * 2);
+    let library = text("mtl_library");
+    assert_eq!(
+        library
+            .matches("Kd 1 0.5 0.25\nd 0.75\nmap_Kd image")
+            .count(),
+        6
+    );
+    let resources = field(&object, "resources").unwrap();
+    let resources = resources.as_map().unwrap();
+    assert_eq!(resources.len(), 6);
+    assert!(resources.iter().all(|(name, uri)| {
+        name.as_str().unwrap().ends_with(".png")
+            && uri.as_str().unwrap().starts_with("data:image/png;base64,")
+    }));
 }
 
 #[test]

@@ -7,10 +7,13 @@ use crate::error::{Result, short};
 use crate::mesh::{self, MeshSource, RenderMesh, Texture};
 use crate::properties::PerceptionProperties;
 use crate::rgba::Rgba;
-use crate::shape::Shape;
+use crate::shape::{ProjectedTexture, Shape};
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
 use tarragon_framework::warnings::warn;
+
+/// Number of triangles around a round shape with a projected texture.
+const SEGMENTS: u32 = 64;
 
 /// Shape or mesh of a visual, with its colours and materials.
 ///
@@ -64,6 +67,10 @@ impl Appearance {
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
         let map = properties.try_get::<String>("phong", "diffuse_map")?;
         let color = diffuse.unwrap_or(default_diffuse);
+        let projected = properties.try_get::<ProjectedTexture>("phong", "projected_texture")?;
+        if let Some(mesh) = projected.and_then(|p| p.render_mesh(shape, SEGMENTS)) {
+            return Ok(Some(Self::textured(mesh, color)));
+        }
         let (mesh, materials) = match shape {
             Shape::Mesh(m) => {
                 let read = read(m.source(), &m.scale3(), diffuse, map, default_diffuse)?;
@@ -108,9 +115,13 @@ impl Appearance {
         mesh.check()?;
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
         let color = diffuse.unwrap_or(default_diffuse);
+        Ok(Self::textured(mesh.clone(), color))
+    }
+    /// Returns the appearance of a mesh with the materials in it; other triangles have a colour.
+    fn textured(mesh: RenderMesh, color: Rgba) -> Self {
         let mut materials = vec![SurfaceMaterial::matt(color, None)];
-        let mesh = with_materials(mesh.clone(), &mut materials, &mut TextureCache::default());
-        Ok(Self::Mesh(Box::new(MeshAppearance { mesh, materials })))
+        let mesh = with_materials(mesh, &mut materials, &mut TextureCache::default());
+        Self::Mesh(Box::new(MeshAppearance { mesh, materials }))
     }
 }
 

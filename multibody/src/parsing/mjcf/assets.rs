@@ -1,12 +1,12 @@
 //! `<asset>`: meshes, height fields, materials and textures.
 
-use super::compiler::CompilerOptions;
-use super::defaults::DefaultClasses;
+use super::asset_context::AssetContext;
+use super::compiler::boolean;
 use super::mesh_asset::MeshAsset;
+use super::textures::{MAX_BUILTIN_PIXELS, PlacedTexture, TextureAsset};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use tarragon_geometry::{Mesh, Rgba};
 
 /// Attributes of `<material>` without a meaning for the plant, with the reasons.
@@ -24,8 +24,11 @@ const IGNORED_IN_MATERIAL: [(&str, &str); 6] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaterialAsset {
     pub(super) rgba: Option<Rgba>,
-    /// Image file of a flat texture.
-    pub(super) texture: Option<PathBuf>,
+    /// Name of the texture.
+    texture: Option<String>,
+    /// Images over a shape along x and y, or per 2 m if the texture is uniform.
+    repeat: [f64; 2],
+    is_uniform: bool,
 }
 
 /// Assets by name.
@@ -33,19 +36,9 @@ pub(super) struct MaterialAsset {
 pub(super) struct Assets {
     pub(super) meshes: BTreeMap<String, MeshAsset>,
     pub(super) materials: BTreeMap<String, MaterialAsset>,
-    /// Image files of flat textures.
-    textures: BTreeMap<String, PathBuf>,
+    textures: BTreeMap<String, TextureAsset>,
     /// Height fields as meshes in their frame.
     pub(super) height_fields: BTreeMap<String, Mesh>,
-}
-
-/// The sections that assets are read with.
-pub(super) struct AssetContext<'a> {
-    /// Compilers of the documents, by number.
-    pub(super) compilers: &'a [CompilerOptions],
-    pub(super) defaults: &'a DefaultClasses,
-    /// Finds the file of a path or a URL.
-    pub(super) resolve: &'a dyn Fn(&str) -> Result<PathBuf, String>,
 }
 
 impl Assets {
@@ -54,8 +47,9 @@ impl Assets {
         let mut assets = Self::default();
         let nodes = || root.children_named("asset").flat_map(|a| a.children());
         // Materials may refer to textures that follow them.
+        let mut budget = MAX_BUILTIN_PIXELS;
         for node in nodes().filter(|n| n.tag() == "texture") {
-            let _ = assets.read_texture(node, context);
+            let _ = assets.read_texture(node, context, &mut budget);
         }
         for node in nodes().filter(|n| n.tag() != "texture") {
             // Errors were reported.
@@ -84,30 +78,31 @@ impl Assets {
         Ok(())
     }
 
-    /// Reads a texture: the image file of a flat one.
-    fn read_texture(&mut self, node: ElementRef<'_>, context: &AssetContext<'_>) -> Parsed<()> {
-        let compiler = context.compiler(node);
-        if compiler.as_drake() {
+    fn read_texture(
+        &mut self,
+        node: ElementRef<'_>,
+        context: &AssetContext<'_>,
+        budget: &mut usize,
+    ) -> Parsed<()> {
+        if context.compiler(node).as_drake() {
             node.ignored("textures are not read");
             return Ok(());
         }
         let node = context.defaults.apply(node, None);
-        let (Some(file), Some("2d")) = (node.own_text("file"), node.text("type").map(str::trim))
-        else {
-            node.ignored("only image files of type '2d' are drawn");
-            return Ok(());
-        };
-        let uri = compiler.file_name(&compiler.texture_directory, file);
-        match (context.resolve)(&uri) {
-            Ok(path) => {
-                let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned());
-                let name = node.name().map(String::from).or(stem);
-                self.textures.insert(name.unwrap_or_default(), path);
-            }
-            // A model without its picture is the same plant.
-            Err(why) => node.warning_at("file", format!("the texture is left out: {why}")),
+        if let Some((name, texture)) = TextureAsset::read(node, context, budget)? {
+            self.textures.insert(name, texture);
         }
         Ok(())
+    }
+
+    /// Returns the texture of a material in its place.
+    pub(super) fn placed_texture(&self, material: &MaterialAsset) -> Option<PlacedTexture<'_>> {
+        let texture = self.textures.get(material.texture.as_ref()?)?;
+        Some(PlacedTexture {
+            texture,
+            repeat: material.repeat,
+            is_uniform: material.is_uniform,
+        })
     }
 
     /// Reads a material; as in Drake, classes provide no defaults for materials there.
@@ -116,27 +111,24 @@ impl Assets {
             return Err(node.error("<material> has no attribute 'name'"));
         };
         let texture = node.text("texture").map(str::trim);
+        let layer = || {
+            let is_color = |layer: &ElementRef<'_>| layer.text("role") == Some("rgb");
+            node.children_named("layer").find(is_color)?.text("texture")
+        };
+        let texture = texture.or_else(layer);
         let material = MaterialAsset {
             rgba: read_rgba(node)?,
-            texture: texture.and_then(|t| self.textures.get(t)).cloned(),
+            texture: texture
+                .filter(|t| self.textures.contains_key(*t))
+                .map(String::from),
+            repeat: node.vector("texrepeat")?.unwrap_or([1.0; 2]),
+            is_uniform: boolean(node, "texuniform")?.unwrap_or(false),
         };
         if material.texture.is_some() {
             node.ignore_attributes(&IGNORED_IN_MATERIAL);
-            let repeat = node.vector::<2>("texrepeat")?;
-            if repeat.is_some_and(|r| r != [1.0; 2]) {
-                let message = "attribute 'texrepeat' of <material> is ignored: a texture covers \
-                               its mesh once";
-                node.warning_grouped("texrepeat", message);
-            }
         }
         self.materials.insert(name.into(), material);
         Ok(())
-    }
-}
-
-impl AssetContext<'_> {
-    fn compiler(&self, node: ElementRef<'_>) -> &CompilerOptions {
-        &self.compilers[node.document()]
     }
 }
 

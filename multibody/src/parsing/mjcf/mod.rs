@@ -53,6 +53,7 @@
 mod actuator_force;
 mod actuators;
 mod annotations;
+mod asset_context;
 mod assets;
 mod bodies;
 mod builder;
@@ -80,6 +81,7 @@ mod sensors;
 mod shell;
 mod springs;
 mod tendons;
+mod textures;
 mod tree;
 mod vocabulary;
 
@@ -89,7 +91,8 @@ use crate::diagnostic::Diagnostic;
 use crate::document::input::ModelInput;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
-use assets::{AssetContext, Assets};
+use asset_context::AssetContext;
+use assets::Assets;
 use builder::MjcfBuilder;
 use compiler::CompilerOptions;
 use defaults::DefaultClasses;

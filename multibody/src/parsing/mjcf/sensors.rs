@@ -17,6 +17,43 @@ struct NamedElements<'p> {
     actuators: BTreeMap<&'p str, JointActuatorIndex>,
 }
 
+/// Names of the sensors of a model.
+struct SensorNames<'d> {
+    /// Names in the file, and whether a sensor with it has been read.
+    given: BTreeMap<&'d str, bool>,
+}
+
+impl<'d> SensorNames<'d> {
+    fn of(root: ElementRef<'d>) -> Self {
+        let sensors = root.children_named("sensor").flat_map(|s| s.children());
+        let names = sensors.filter_map(|node| node.name());
+        Self {
+            given: names.map(|name| (name, false)).collect(),
+        }
+    }
+
+    /// Returns the name of a sensor, or a free one with its number. A second sensor of the same
+    /// name is left out, which is reported.
+    fn of_sensor(&mut self, node: ElementRef<'d>, number: usize) -> Option<String> {
+        let Some(name) = node.name() else {
+            // Numbers differ, so only names in the file may be taken.
+            let mut name = format!("sensor{number}");
+            while self.given.contains_key(&*name) {
+                name.push('_');
+            }
+            return Some(name);
+        };
+        let is_read = self.given.insert(name, true) == Some(true);
+        if is_read {
+            node.warning_at(
+                "name",
+                format!("sensor '{name}' is left out: another sensor has this name"),
+            );
+        }
+        (!is_read).then(|| name.to_owned())
+    }
+}
+
 impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_sensors(&mut self, root: ElementRef<'d>) {
         let sensors = root.children_named("sensor").flat_map(|s| s.children());
@@ -26,9 +63,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
         let mut read = vec![];
         let named = self.named_elements();
+        let mut names = SensorNames::of(root);
         for (number, node) in sensors {
+            let Some(name) = names.of_sensor(node, number) else {
+                continue;
+            };
             // Errors were reported.
-            if let Ok(Some(sensor)) = self.read_sensor(node, number, &named) {
+            if let Ok(Some(sensor)) = self.read_sensor(node, name, &named) {
                 read.push((node, sensor));
             }
         }
@@ -57,7 +98,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn read_sensor(
         &self,
         node: ElementRef<'_>,
-        number: usize,
+        name: String,
         named: &NamedElements<'_>,
     ) -> Parsed<Option<ModelSensor>> {
         let kind = node.tag();
@@ -81,8 +122,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
             _ => Ok(None),
         };
-        let name = node.name();
-        let name = name.map_or_else(|| format!("sensor{number}"), String::from);
         let (subject, reference) = match (subject, reference) {
             (Ok(subject), Ok(reference)) => (subject, reference),
             (Err(why), _) | (_, Err(why)) => {

@@ -6,6 +6,7 @@ use crate::mesh::{
     Material, MaterialGroup, MetallicRoughness, NormalMap, OcclusionMap, RenderMesh, Texture,
     TextureImage,
 };
+use crate::shape::ProjectedTexture;
 use nalgebra::Matrix3;
 
 /// Returns a texture of `side x side` pixels.
@@ -432,4 +433,47 @@ fn degenerate_triangles_and_missing_coordinates_keep_the_smooth_normal() {
     }
     mesh.groups[0].triangles = 0..4;
     assert_eq!(middle(&drawn(&mesh)), expected);
+}
+
+/// Images from the centre of a box are on its six faces, a colour takes the place of the diffuse
+/// one, and the depth is that of the box.
+#[test]
+fn projected_textures_cover_primitives() {
+    let colors: [[u8; 3]; 6] = [
+        [255, 0, 0],
+        [0, 255, 0],
+        [0, 0, 255],
+        [255, 255, 0],
+        [0, 255, 255],
+        [255, 0, 255],
+    ];
+    let images = colors.map(|color| uniform(color).image);
+    let half = Rgba::new(0.6, 0.6, 0.6, 1.0).unwrap();
+    let texture = ProjectedTexture::from_center(images, Vector3::repeat(1.0)).unwrap();
+    let properties = PerceptionProperties::phong(Rgba::new(0.1, 0.0, 0.0, 1.0).unwrap())
+        .with_label(RenderLabel::new(1).unwrap())
+        .with_projected_texture(texture.with_color(half));
+    let shape = BoxShape::new(1.0, 1.0, 1.0).unwrap().into();
+    for (face, color) in colors.iter().enumerate() {
+        let mut s = Fixture::new(65, 65, 0.1, 20.0);
+        let id = GeometryId::new();
+        assert!(s.engine.register_visual(id, &shape, &properties).unwrap());
+        // The face looks at the camera, which looks along z.
+        let quarter = std::f64::consts::FRAC_PI_2;
+        let turn = [
+            Vector3::y() * quarter,
+            Vector3::y() * -quarter,
+            Vector3::x() * -quarter,
+            Vector3::x() * quarter,
+            Vector3::x() * (2.0 * quarter),
+            Vector3::zeros(),
+        ];
+        let turn = math::rotation_exp(&turn[face]);
+        s.poses
+            .insert(id, math::pose(turn, Vector3::new(0.0, 0.0, 3.0)));
+        let expected = color.map(|c| if c == 255 { 153 } else { 0 });
+        assert_eq!(middle(&s.color()), expected, "face {face}");
+        // Rounding of f32.
+        assert!((s.depth().at(32, 32)[0] - 2.5).abs() < 1e-6, "face {face}");
+    }
 }
