@@ -14,8 +14,6 @@ use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix
 const MAX_ITERATIONS: usize = 200;
 /// Iterations that update the matrix of damping.
 const DAMPING_UPDATES: usize = 20;
-/// Size of the gradient relative to that at the start velocity at which iteration ends.
-const RELATIVE_TOLERANCE: f64 = 1e-6;
 /// Error of a system's solution relative to its size, if it is found by iterations.
 const SYSTEM_TOLERANCE: f64 = 1e-9;
 /// Rounding error of a gradient or an objective relative to the size of its terms.
@@ -117,7 +115,8 @@ impl Newton {
                 return Err(FemStepFailure::NotFinite);
             }
             let first: f64 = *first_size.get_or_insert(size);
-            let tolerance = (RELATIVE_TOLERANCE * first).max(ROUNDING * objective.gradient_size);
+            let relative = model.config().relative_tolerance;
+            let tolerance = (relative * first).max(ROUNDING * objective.gradient_size);
             let stalled = progress == Progress::Hidden && size > 0.5 * last_size;
             // One system at least, so that the matrix is that of this step.
             if iteration > 0 && (size <= tolerance || stalled) {

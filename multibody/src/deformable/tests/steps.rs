@@ -377,7 +377,7 @@ fn invalid_meshes_and_materials_are_errors() {
     assert!(error(&points, &[], &config).contains("from 1 to"));
     assert!(error(&points, &tets[..1], &config).contains("got vertex"));
     type Change = fn(&mut DeformableBodyConfig);
-    let changes: [(Change, &str); 6] = [
+    let changes: [(Change, &str); 8] = [
         (
             |c| c.youngs_modulus = 0.0,
             "Young's modulus must be positive and finite, got 0.0 Pa",
@@ -401,6 +401,14 @@ fn invalid_meshes_and_materials_are_errors() {
         (
             |c| c.element_subdivision_count = 5,
             "element subdivision count must be at most 4",
+        ),
+        (
+            |c| c.relative_tolerance = 0.0,
+            "relative tolerance must be from 1e-12 to 0.1, got 0.0",
+        ),
+        (
+            |c| c.relative_tolerance = f64::NAN,
+            "relative tolerance must be from 1e-12 to 0.1, got NaN",
         ),
     ];
     for (change, wanted) in changes {
@@ -465,5 +473,39 @@ fn iterations_find_the_velocities_that_the_factor_gives() {
             };
             assert!(error < tolerance, "{material:?}, bend {bend}: {error:e}");
         }
+    }
+}
+
+/// Steps end as soon as the tolerance allows, and not before.
+#[test]
+fn errors_of_steps_follow_the_tolerance() {
+    let mesh = ball(3, 0.1);
+    for material in [MaterialModel::Corotated, MaterialModel::NeoHookean] {
+        let velocities = |relative_tolerance: f64| {
+            let config = DeformableBodyConfig {
+                relative_tolerance,
+                ..damped(material)
+            };
+            let model = model(&mesh, &config);
+            let state = State::new(&mesh.0, &model);
+            let mut step = FemStep::default();
+            step.advance(&model, &state.start(&[], &[])).unwrap();
+            step.velocities().to_vec()
+        };
+        let exact = velocities(1e-12);
+        let size = largest(exact.iter().copied());
+        let errors = [1e-1, 1e-2, 1e-4, 1e-6, 1e-9].map(|tolerance| {
+            let found = velocities(tolerance);
+            let error = found.iter().zip(&exact).map(|(a, b)| a - b);
+            (tolerance, largest(error) / size)
+        });
+        for (tolerance, error) in errors {
+            // The change of velocity that unbalanced forces stand for is a few times the result.
+            assert!(
+                error <= 10.0 * tolerance,
+                "{material:?} {tolerance}: {error}"
+            );
+        }
+        assert!(errors[0].1 > 10.0 * errors[3].1, "{material:?}: {errors:?}");
     }
 }
