@@ -45,9 +45,10 @@ use tarragon_framework::warnings::warn;
 /// surfaces, whose peaks are brighter here.
 ///
 /// Properties: `("phong", "diffuse")` [`Rgba`](crate::Rgba), `("phong", "diffuse_map")` `String`
-/// (PNG or JPEG file, for meshes with texture coordinates), `("label", "id")` [`RenderLabel`],
-/// `("renderer", "accepting")` `BTreeSet<String>`. Materials of a mesh file take precedence over
-/// `phong` properties.
+/// (PNG or JPEG file, for meshes with texture coordinates), `("phong", "projected_texture")`
+/// [`ProjectedTexture`](crate::ProjectedTexture) (for primitives, in place of their colour),
+/// `("label", "id")` [`RenderLabel`], `("renderer", "accepting")` `BTreeSet<String>`. Materials of
+/// a mesh file take precedence over `phong` properties.
 ///
 /// ```
 /// use nalgebra::Isometry3;

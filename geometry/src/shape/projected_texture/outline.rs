@@ -142,9 +142,12 @@ impl Outline {
         let profile = arc(-FRAC_PI_2, FRAC_PI_2, segments / 2, 1.0, 0.0);
         let first = self.vertices.len();
         self.revolve(&profile, segments);
+        // Normals of a sphere of radius 0 are those of the unit sphere.
+        let least = semi_axes.min();
+        let flattening = semi_axes.map(|axis| if axis > 0.0 { least / axis } else { 1.0 });
         for v in &mut self.vertices[first..] {
             v.position.component_mul_assign(semi_axes);
-            let normal = v.normal.component_div(semi_axes);
+            let normal = v.normal.component_mul(&flattening);
             v.normal = normal.try_normalize(0.0).unwrap_or(v.normal);
         }
     }

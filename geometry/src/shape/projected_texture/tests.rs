@@ -170,6 +170,11 @@ fn other_shapes_and_bad_numbers() {
     let [material] = mesh.materials.try_into().unwrap();
     assert_eq!(material.diffuse.unwrap().rgba(), [0.1, 0.2, 0.3, 0.4]);
     assert_eq!(material.diffuse_map, None);
+    let point = floor
+        .render_mesh(&Sphere::new(0.0).unwrap().into(), 8)
+        .unwrap();
+    point.check().unwrap();
+    assert!(point.normals.iter().all(|n| (n.norm() - 1.0).abs() < 1e-12));
     let error = |result: crate::Result<ProjectedTexture>| result.unwrap_err().to_string();
     let message = error(ProjectedTexture::along_z(image("a.png"), [f64::NAN, 1.0]));
     assert!(message.contains("repeats must be finite"), "{message}");
