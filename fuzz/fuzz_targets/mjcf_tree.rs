@@ -62,7 +62,6 @@ const ELEMENTS: &[Element] = &[
         "name=name texture=name rgba=4 texrepeat=2 texuniform=flag class=name",
         "layer",
     ),
-    Element::new("layer", "texture=name role=rgb|normal", ""),
     Element::new("model", "name=name file=file content_type=name", ""),
     Element::new("worldbody", "childclass=name", BODY),
     Element::new(
