@@ -7,11 +7,11 @@
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
 use super::meshes::to_obj;
+use super::pixels::Pixels;
 use super::tree::ElementRef;
 use crate::document::input::read_file;
 use crate::document::xml::Parsed;
 use nalgebra::Vector3;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use tarragon_geometry::Mesh;
 
@@ -108,26 +108,14 @@ fn from_file(path: &Path) -> Result<Heights, String> {
 
 /// Reads the brightness of a PNG image.
 fn from_png(bytes: &[u8]) -> Result<Heights, String> {
-    let mut decoder = png::Decoder::new(Cursor::new(bytes));
-    decoder.set_transformations(png::Transformations::normalize_to_color8());
-    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-    let info = reader.info();
-    let (rows, columns) = checked(info.height.into(), info.width.into())?;
-    let size = reader.output_buffer_size();
-    let size = size.ok_or("the image is too large")?;
-    let mut pixels = vec![0; size];
-    let frame = reader.next_frame(&mut pixels).map_err(|e| e.to_string())?;
-    let samples = frame.color_type.samples();
+    let image = Pixels::from_png(bytes)?;
+    let (rows, columns) = checked(image.height as f64, image.width as f64)?;
     // As in MuJoCo, the first channel is the height.
-    let row = |row: &[u8]| -> Vec<f64> {
-        let pixels = row.chunks(samples).take(columns);
-        pixels.map(|pixel| f64::from(pixel[0])).collect()
-    };
-    let rows_of = pixels.chunks(frame.line_size).take(rows);
+    let rows_of = image.rgb.chunks(columns).rev().flatten();
     Ok(Heights {
         rows,
         columns,
-        values: rows_of.rev().flat_map(row).collect(),
+        values: rows_of.map(|pixel| f64::from(pixel[0])).collect(),
     })
 }
 

@@ -75,6 +75,7 @@ mod mesh_inertia;
 mod meshes;
 mod msh;
 mod own_plant;
+mod pixels;
 mod sections;
 mod semantics;
 mod sensors;

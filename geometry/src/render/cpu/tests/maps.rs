@@ -477,3 +477,34 @@ fn projected_textures_cover_primitives() {
         assert!((s.depth().at(32, 32)[0] - 2.5).abs() < 1e-6, "face {face}");
     }
 }
+
+/// Planes up to 1e6 m are drawn, and sizes beyond what `f32` can tell apart do no harm.
+#[test]
+fn planes_of_any_size_are_drawn_or_left_out() {
+    for (extent, is_drawn) in [(1e-300, false), (10.0, true), (1e6, true), (1e300, false)] {
+        let texture = ProjectedTexture::along_z(uniform([255, 0, 0]).image, [1.0, 1.0]).unwrap();
+        let texture = texture.with_half_extents([extent, extent]).unwrap();
+        let properties = PerceptionProperties::new()
+            .with_label(RenderLabel::new(1).unwrap())
+            .with_projected_texture(texture);
+        let mut s = Fixture::new(65, 65, 0.1, 20.0);
+        let id = GeometryId::new();
+        let plane = HalfSpace.into();
+        assert!(s.engine.register_visual(id, &plane, &properties).unwrap());
+        let turn = math::rotation_exp(&(Vector3::x() * 2.5));
+        s.poses.insert(id, math::pose(turn, Vector3::z() * 3.0));
+        s.color();
+        let found = s.depth().at(32, 32)[0];
+        // Where the axis of the pixel meets the plane.
+        let normal = turn * Vector3::z();
+        let expected = 3.0 * normal.z / normal.dot(&s.ray(32, 32));
+        match is_drawn {
+            // Rounding of f32, some of it at 1e6 m.
+            true => assert!(
+                (f64::from(found) - expected).abs() < 1e-5,
+                "{extent:e}: {found}"
+            ),
+            false => assert_eq!(found, f32::INFINITY, "{extent:e}"),
+        }
+    }
+}

@@ -5,12 +5,11 @@
 //! the coordinates are those of a shape whose half lengths are 1, or with `texuniform` metres.
 
 mod generated;
-mod pixels;
 
 use self::generated::GeneratedTexture;
-use self::pixels::{MAX_PIXELS, Pixels};
 use super::asset_context::AssetContext;
 use super::compiler::boolean;
+use super::pixels::{MAX_PIXELS, Pixels};
 use super::tree::ElementRef;
 use crate::document::input::read_file;
 use crate::document::xml::Parsed;
