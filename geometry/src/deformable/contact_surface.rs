@@ -4,6 +4,7 @@ use crate::ids::GeometryId;
 use crate::mesh::PolygonSurfaceMesh;
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
+use tarragon_framework::Scalar;
 
 /// A point of a deformable geometry as the weighted sum of vertices of its mesh, so that its
 /// velocity is the weighted sum of their velocities.
@@ -14,23 +15,23 @@ use std::collections::{BTreeMap, BTreeSet};
 /// assert_eq!((middle.vertices(), middle.weights()), (&[4, 7, 9][..], &[0.25, 0.25, 0.5][..]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct VertexWeights {
+pub struct VertexWeights<T = f64> {
     vertices: [u32; 4],
-    weights: [f64; 4],
+    weights: [T; 4],
     count: u8,
 }
 
-impl VertexWeights {
+impl<T: Scalar> VertexWeights<T> {
     /// Creates a point on a triangle from its vertices and barycentric coordinates.
-    pub fn of_triangle([a, b, c]: [u32; 3], [u, v, w]: [f64; 3]) -> Self {
+    pub fn of_triangle([a, b, c]: [u32; 3], [u, v, w]: [T; 3]) -> Self {
         Self {
             vertices: [a, b, c, 0],
-            weights: [u, v, w, 0.0],
+            weights: [u, v, w, T::zero()],
             count: 3,
         }
     }
     /// Creates a point in a tetrahedron from its vertices and barycentric coordinates.
-    pub fn of_tetrahedron(vertices: [u32; 4], weights: [f64; 4]) -> Self {
+    pub fn of_tetrahedron(vertices: [u32; 4], weights: [T; 4]) -> Self {
         Self {
             vertices,
             weights,
@@ -42,18 +43,18 @@ impl VertexWeights {
         &self.vertices[..usize::from(self.count)]
     }
     /// Returns the weights of the vertices, which sum to 1.
-    pub fn weights(&self) -> &[f64] {
+    pub fn weights(&self) -> &[T] {
         &self.weights[..usize::from(self.count)]
     }
 }
 
 /// Values at the centroids of the faces that depend on the kind of B.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum SampledPartner {
+pub(super) enum SampledPartner<T: Scalar> {
     /// B is rigid, with its pressures (Pa) and their gradients in the world (Pa/m).
-    Rigid(Vec<f64>, Vec<Vector3<f64>>),
+    Rigid(Vec<T>, Vec<Vector3<T>>),
     /// B is deformable, with the signed distances (m) and the points of B.
-    Deformable(Vec<f64>, Vec<VertexWeights>),
+    Deformable(Vec<T>, Vec<VertexWeights<T>>),
 }
 
 /// The surface between a deformable geometry A and another geometry B that overlap, in the world.
@@ -64,14 +65,14 @@ pub(super) enum SampledPartner {
 /// deformed. Faces are convex polygons with vertices of their own. Their normals point out of B
 /// into A.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DeformableContactSurface {
+pub struct DeformableContactSurface<T: Scalar = f64> {
     pub(super) ids: [GeometryId; 2],
-    pub(super) mesh: PolygonSurfaceMesh,
-    pub(super) points_a: Vec<VertexWeights>,
-    pub(super) partner: SampledPartner,
+    pub(super) mesh: PolygonSurfaceMesh<T>,
+    pub(super) points_a: Vec<VertexWeights<T>>,
+    pub(super) partner: SampledPartner<T>,
 }
 
-impl DeformableContactSurface {
+impl<T: Scalar> DeformableContactSurface<T> {
     /// Returns the id of A, which is deformable. If B is, too, A has the smaller id.
     pub fn id_a(&self) -> GeometryId {
         self.ids[0]
@@ -85,7 +86,7 @@ impl DeformableContactSurface {
         matches!(self.partner, SampledPartner::Deformable(..))
     }
     /// Returns the faces, in the world.
-    pub fn mesh(&self) -> &PolygonSurfaceMesh {
+    pub fn mesh(&self) -> &PolygonSurfaceMesh<T> {
         &self.mesh
     }
     /// Returns the number of faces, at least 1.
@@ -96,21 +97,21 @@ impl DeformableContactSurface {
     ///
     /// # Panics
     /// Panics if there is no face `f`.
-    pub fn area(&self, f: usize) -> f64 {
+    pub fn area(&self, f: usize) -> T {
         self.mesh.area(f)
     }
     /// Returns the centroid (m) of face `f`.
     ///
     /// # Panics
     /// Panics if there is no face `f`.
-    pub fn centroid(&self, f: usize) -> Vector3<f64> {
+    pub fn centroid(&self, f: usize) -> Vector3<T> {
         self.mesh.element_centroid(f)
     }
     /// Returns the unit normal of face `f`, out of B into A.
     ///
     /// # Panics
     /// Panics if there is no face `f`.
-    pub fn normal(&self, f: usize) -> Vector3<f64> {
+    pub fn normal(&self, f: usize) -> Vector3<T> {
         self.mesh.face_normal(f)
     }
     /// Returns the pressure (Pa) of a rigid B at the centroid of face `f`; `None` if B is
@@ -118,7 +119,7 @@ impl DeformableContactSurface {
     ///
     /// # Panics
     /// Panics if there is no face `f`.
-    pub fn pressure(&self, f: usize) -> Option<f64> {
+    pub fn pressure(&self, f: usize) -> Option<T> {
         match &self.partner {
             SampledPartner::Rigid(pressures, _) => Some(pressures[f]),
             SampledPartner::Deformable(..) => None,
@@ -129,7 +130,7 @@ impl DeformableContactSurface {
     ///
     /// # Panics
     /// Panics if there is no face `f`.
-    pub fn pressure_gradient(&self, f: usize) -> Option<Vector3<f64>> {
+    pub fn pressure_gradient(&self, f: usize) -> Option<Vector3<T>> {
         match &self.partner {
             SampledPartner::Rigid(_, gradients) => Some(gradients[f]),
             SampledPartner::Deformable(..) => None,
@@ -140,7 +141,7 @@ impl DeformableContactSurface {
     ///
     /// # Panics
     /// Panics if there is no face `f`.
-    pub fn signed_distance(&self, f: usize) -> Option<f64> {
+    pub fn signed_distance(&self, f: usize) -> Option<T> {
         match &self.partner {
             SampledPartner::Rigid(..) => None,
             SampledPartner::Deformable(distances, _) => Some(distances[f]),
@@ -151,14 +152,14 @@ impl DeformableContactSurface {
     ///
     /// # Panics
     /// Panics if there is no face `f`.
-    pub fn point_of_a(&self, f: usize) -> &VertexWeights {
+    pub fn point_of_a(&self, f: usize) -> &VertexWeights<T> {
         &self.points_a[f]
     }
     /// Returns the centroid of face `f` as a point of B, in a tetrahedron; `None` if B is rigid.
     ///
     /// # Panics
     /// Panics if there is no face `f`.
-    pub fn point_of_b(&self, f: usize) -> Option<&VertexWeights> {
+    pub fn point_of_b(&self, f: usize) -> Option<&VertexWeights<T>> {
         match &self.partner {
             SampledPartner::Rigid(..) => None,
             SampledPartner::Deformable(_, points) => Some(&points[f]),
@@ -168,14 +169,20 @@ impl DeformableContactSurface {
 
 /// All contact surfaces of the deformable geometries of a scene, and the vertices that take part in
 /// them (Drake's `DeformableContact`).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DeformableContact {
-    surfaces: Vec<DeformableContactSurface>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeformableContact<T: Scalar = f64> {
+    surfaces: Vec<DeformableContactSurface<T>>,
     vertices: BTreeMap<GeometryId, Vec<u32>>,
 }
 
-impl DeformableContact {
-    pub(crate) fn new(surfaces: Vec<DeformableContactSurface>) -> Self {
+impl<T: Scalar> Default for DeformableContact<T> {
+    fn default() -> Self {
+        Self::new(vec![])
+    }
+}
+
+impl<T: Scalar> DeformableContact<T> {
+    pub(crate) fn new(surfaces: Vec<DeformableContactSurface<T>>) -> Self {
         let mut sets: BTreeMap<GeometryId, BTreeSet<u32>> = BTreeMap::new();
         for surface in &surfaces {
             let [a, b] = surface.ids;
@@ -197,7 +204,7 @@ impl DeformableContact {
 
     /// Returns the contact surfaces, by (A, B): those with rigid partners and those between
     /// deformable geometries.
-    pub fn surfaces(&self) -> &[DeformableContactSurface] {
+    pub fn surfaces(&self) -> &[DeformableContactSurface<T>] {
         &self.surfaces
     }
     /// Returns the deformable geometries in contact, by id.

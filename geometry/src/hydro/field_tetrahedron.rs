@@ -1,6 +1,6 @@
 //! Single tetrahedra with linear fields, of meshes that change their shape.
 
-use super::clip::{Clipped, Cut};
+use super::clip::{CLIPPING, Clipped, Cut};
 use super::planes::rounding_at;
 use super::tet_tet::{PosedTetrahedron, TetrahedronPair};
 use super::tetrahedron::Tetrahedron;
@@ -55,19 +55,49 @@ impl FieldClipper {
         }
     }
 
-    /// Returns the polygon inside of both tetrahedra where their fields are equal, and its unit
-    /// normal, out of R into S; `None` if there is none. The corners are counter-clockwise around
-    /// the normal.
-    pub(crate) fn clip(
-        &mut self,
-        s: &FieldTetrahedron,
-        r: &FieldTetrahedron,
-    ) -> Option<(&[Vector3<f64>], Vector3<f64>)> {
+    /// Returns the polygon inside of both tetrahedra where their fields are equal; `None` if there
+    /// is none.
+    pub(crate) fn clip<'a>(
+        &'a mut self,
+        s: &'a FieldTetrahedron,
+        r: &'a FieldTetrahedron,
+    ) -> Option<EqualFields<'a>> {
         let pair = TetrahedronPair::of_two(&s.own, 1.0, &r.as_partner, self.rounding);
         if !pair.is_along() || pair.cut(&mut self.polygon) != Cut::Left {
             return None;
         }
-        let normal = pair.normal()?;
-        Some((self.polygon.corners(), normal))
+        Some(EqualFields {
+            normal: pair.normal()?,
+            polygon: &self.polygon,
+            tetrahedra: [s, r],
+        })
+    }
+}
+
+/// The polygon inside of two tetrahedra S and R where their fields are equal.
+pub(crate) struct EqualFields<'a> {
+    /// The unit normal, out of R into S.
+    pub(crate) normal: Vector3<f64>,
+    polygon: &'a Clipped,
+    tetrahedra: [&'a FieldTetrahedron; 2],
+}
+
+impl EqualFields<'_> {
+    /// Returns the corners, counter-clockwise around the normal.
+    pub(crate) fn corners(&self) -> &[Vector3<f64>] {
+        self.polygon.corners()
+    }
+    /// Returns the sides that meet at a corner, each as a face of S (0) or R (1) by its vertices.
+    pub(crate) fn sides_at(&self, corner: usize) -> [(usize, [u32; 3]); 2] {
+        let of = |side: u8| {
+            let (number, face) = match side.checked_sub(CLIPPING) {
+                Some(face) => (0, face),
+                None => (1, side),
+            };
+            let vertices = self.tetrahedra[number].own.vertices;
+            let next = |i: u8| vertices[usize::from((face + i) % 4)];
+            (number, [next(1), next(2), next(3)])
+        };
+        self.polygon.sides_at(corner).map(of)
     }
 }

@@ -152,22 +152,69 @@ impl<'a> TriangleClipper<'a> {
         }
     }
 
-    /// Calls `f` with each part of a triangle that is in one tetrahedron: its corners,
-    /// counter-clockwise around the unit normal of the triangle, the pressure (Pa) at the first of
-    /// them, and the gradient of pressure (Pa/m). Parts whose normal is too far from the gradient
-    /// are left out.
+    /// Calls `f` with each part of a triangle, given by its corners and its unit normal, that is in
+    /// one tetrahedron. Parts whose normal is too far from the gradient are left out.
     pub(crate) fn clip(
         &mut self,
         corners: [Vector3<f64>; 3],
         normal: Vector3<f64>,
-        mut f: impl FnMut(&[Vector3<f64>], f64, Vector3<f64>),
+        mut f: impl FnMut(&TrianglePart<'_>),
     ) {
         let modulus = self.modulus;
         let scale = [self.reach, self.rounding];
         let triangle = PosedTriangle::new(corners, normal);
-        triangle.cut(self.mesh, scale, &mut self.polygon, |tetrahedron, part| {
-            let pressure = tetrahedron.pressure(&part.corners()[0]) * modulus;
-            f(part.corners(), pressure, tetrahedron.gradient * modulus);
-        });
+        triangle.cut(
+            self.mesh,
+            scale,
+            &mut self.polygon,
+            |tetrahedron, polygon| {
+                f(&TrianglePart {
+                    polygon,
+                    tetrahedron,
+                    modulus,
+                });
+            },
+        );
+    }
+}
+
+/// The part of a triangle that is in one tetrahedron, in the frame of the mesh.
+pub(crate) struct TrianglePart<'a> {
+    polygon: &'a Clipped,
+    tetrahedron: &'a Tetrahedron,
+    modulus: f64,
+}
+
+/// The origin of a side of a part.
+pub(crate) enum PartSide {
+    /// A face of the tetrahedron: its outward normal and its offset along it (m).
+    Face(Vector3<f64>, f64),
+    /// The edge of the triangle that begins at a corner.
+    Edge(usize),
+}
+
+impl TrianglePart<'_> {
+    /// Returns the corners, counter-clockwise around the normal of the triangle.
+    pub(crate) fn corners(&self) -> &[Vector3<f64>] {
+        self.polygon.corners()
+    }
+    /// Returns the sides that meet at a corner.
+    pub(crate) fn sides_at(&self, corner: usize) -> [PartSide; 2] {
+        let of = |side: u8| match side.checked_sub(CLIPPING) {
+            Some(edge) => PartSide::Edge(usize::from(edge)),
+            None => {
+                let plane = self.tetrahedron.faces.plane(usize::from(side));
+                PartSide::Face(plane.normal, plane.offset)
+            }
+        };
+        self.polygon.sides_at(corner).map(of)
+    }
+    /// Returns the pressure (Pa) at the first corner.
+    pub(crate) fn pressure(&self) -> f64 {
+        self.tetrahedron.pressure(&self.corners()[0]) * self.modulus
+    }
+    /// Returns the gradient of pressure (Pa/m).
+    pub(crate) fn gradient(&self) -> Vector3<f64> {
+        self.tetrahedron.gradient * self.modulus
     }
 }

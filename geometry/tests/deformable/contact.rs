@@ -1,12 +1,14 @@
 //! Contact surfaces of deformable geometry.
 
 use super::{Scene, ball, instance, near_identity};
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{DVector, Isometry3, Vector3};
 use proptest::prelude::*;
-use tarragon_framework::math;
+use tarragon_framework::prelude::DiagramBuilder;
+use tarragon_framework::{AutoDiff, Scalar, math};
 use tarragon_geometry::{
-    DefaultProximityProperties, DeformableContact, DeformableContactSurface, GeometryId, HalfSpace,
-    ProximityProperties, SceneGraphConfig, Sphere, VertexWeights,
+    DefaultProximityProperties, DeformableContact, DeformableContactSurface,
+    GeometryConfigurationVector, GeometryId, HalfSpace, ProximityProperties, SceneGraphConfig,
+    Sphere, VertexWeights,
 };
 
 /// Where a point of a geometry is.
@@ -192,6 +194,87 @@ proptest! {
         prop_assert!((area(0) - area(1)).abs() < 1e-9, "{} {}", area(0), area(1));
         for ((_, n), (_, m)) in areas[0].iter().zip(&areas[1]) {
             prop_assert!((n - m).norm() < 1e-9);
+        }
+    }
+}
+
+/// Sums over the faces of a surface: areas along normals, moments of areas, and what depends on
+/// the partner; and points of A as sums of the indices of their vertices.
+fn sums<T: Scalar>(s: &DeformableContactSurface<T>) -> Vec<T> {
+    let mut sums = vec![T::zero(); 11];
+    for f in 0..s.num_faces() {
+        let (area, point) = (s.area(f), s.point_of_a(f));
+        let along = s.normal(f) * area;
+        let moment = s.centroid(f) * area;
+        let depth = s.pressure(f).map(|p| p * 1e-6).or(s.signed_distance(f));
+        let gradient = s.pressure_gradient(f).unwrap_or_else(Vector3::zeros) * T::from(1e-6);
+        let vertices = point.vertices().iter().zip(point.weights());
+        let place = vertices.fold(T::zero(), |sum, (v, w)| sum + *w * f64::from(*v));
+        let numbers = along.iter().chain(&moment).copied();
+        let numbers = numbers.chain([depth.unwrap() * area, place * area]);
+        let numbers = numbers.chain(gradient.iter().map(|g| *g * area));
+        sums.iter_mut().zip(numbers).for_each(|(sum, x)| *sum += x);
+    }
+    sums
+}
+
+#[test]
+fn surfaces_have_the_derivatives_of_the_configurations() {
+    let mut scene = Scene::new();
+    scene.block(1.0, [0.05, 0.0, -0.58], "floor");
+    let balls = [("low", 0.0), ("high", 0.17)].map(|(name, height)| {
+        let mut soft = ball(name);
+        soft.set_pose(math::pose(
+            math::rpy(0.3, 0.2, 0.1 + height),
+            Vector3::new(0.01, height / 8.0, height),
+        ));
+        scene.deformable(soft, 0.08)
+    });
+    let at = |h: f64, scene: &mut Scene| {
+        for id in balls {
+            scene.move_vertices(id, |p| {
+                p + Vector3::new((20.0 * p.y).sin(), (30.0 * p.z).cos(), (40.0 * p.x).sin())
+                    * (2e-3 + h)
+            });
+        }
+        scene.configurations.clone()
+    };
+    let h = 1e-7;
+    let [low, high] = [-h, h].map(|h| {
+        at(h, &mut scene);
+        let contact = scene.query().compute_deformable_contact().unwrap();
+        contact.surfaces().iter().map(sums).collect::<Vec<_>>()
+    });
+    let (before, now) = (at(-1.0, &mut scene), at(0.0, &mut scene));
+    let mut b = DiagramBuilder::new();
+    let ports = b.add("scene_graph", scene.graph.clone());
+    let dual = b.build().unwrap().to_scalar::<AutoDiff>().unwrap();
+    let mut ctx = dual.default_context();
+    let mut lifted = GeometryConfigurationVector::<AutoDiff>::new();
+    for id in balls {
+        let ends = now.value(id).unwrap().iter().zip(before.value(id).unwrap());
+        let along = |(now, before): (&f64, &f64)| {
+            AutoDiff::constant(*now) + AutoDiff::variable(0.0, 2) * (now - before)
+        };
+        lifted.set_value(id, DVector::from_vec(ends.map(along).collect()));
+    }
+    let dual_ports = dual.ports(&ports).unwrap();
+    let port = dual_ports.source_configuration_port(scene.source).unwrap();
+    ctx.fix(port, lifted).unwrap();
+    let query = ctx.eval(dual_ports.query).unwrap();
+    let found = query.compute_deformable_contact_with_derivatives().unwrap();
+    assert_eq!(found.surfaces().len(), 2);
+    for ((found, low), high) in found.surfaces().iter().zip(&low).zip(&high) {
+        let wanted: Vec<f64> = high
+            .iter()
+            .zip(low)
+            .map(|(a, b)| (a - b) / (2.0 * h))
+            .collect();
+        let largest = wanted.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        for (found, wanted) in sums(found).iter().zip(&wanted) {
+            // Differences have an error of rounding over 2 h.
+            let error = (found.eps[2] - wanted).abs();
+            assert!(error < 1e-6 * largest, "{} {wanted}", found.eps[2]);
         }
     }
 }

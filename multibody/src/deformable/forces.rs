@@ -1,8 +1,15 @@
 //! External forces at the vertices.
 
+use super::element::FemElement;
 use super::model::FemModel;
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 use std::fmt::Debug;
+use std::sync::Arc;
+use tarragon_framework::Scalar;
+use tarragon_framework::autodiff::is_constant;
+
+/// Step of differences of a force density (m).
+const DIFFERENCE: f64 = 1e-5;
 
 /// Volume that a force density refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +46,30 @@ pub trait ForceDensityField: Debug + Send + Sync {
     fn volume(&self) -> ForceDensityVolume {
         ForceDensityVolume::Reference
     }
+    /// Returns the derivative of the force density by the position (N/m^4), by default from central
+    /// differences with steps of 1e-5 m. Only derivatives of steps need it.
+    fn gradient_at(&self, p_wq: &Vector3<f64>) -> Matrix3<f64> {
+        let column = |i: usize| {
+            let at = |step: f64| {
+                let mut p = *p_wq;
+                p[i] += step;
+                self.evaluate_at(&p)
+            };
+            (at(DIFFERENCE) - at(-DIFFERENCE)) / (2.0 * DIFFERENCE)
+        };
+        Matrix3::from_columns(&[column(0), column(1), column(2)])
+    }
+}
+
+/// Returns the force density at a point over any scalar.
+fn density_at<T: Scalar>(field: &dyn ForceDensityField, p: &Vector3<T>) -> Vector3<T> {
+    let real = p.map(|x| x.re());
+    let density = field.evaluate_at(&real).map(T::from);
+    if p.iter().all(is_constant) {
+        return density;
+    }
+    let moved = p - real.map(T::from);
+    density + field.gradient_at(&real).map(T::from) * moved
 }
 
 impl FemModel {
@@ -52,47 +83,58 @@ impl FemModel {
         }
     }
 
-    /// Adds a force density (N/m³), a function of the position in the world, to the forces at the
-    /// vertices. It is evaluated at the centroids of the elements, or of the parts into which the
-    /// configuration divides them.
-    pub(crate) fn add_force_density(
+    /// Adds force densities at positions of the vertices (m) to the forces at the vertices.
+    pub(crate) fn add_force_densities(
         &self,
         positions: &[f64],
-        volume: ForceDensityVolume,
-        mut density: impl FnMut(&Vector3<f64>) -> Vector3<f64>,
+        fields: &[Arc<dyn ForceDensityField>],
         forces: &mut [f64],
     ) {
-        let at = |v: usize| {
-            let x = positions.get(3 * v..3 * v + 3);
-            x.map_or_else(Vector3::zeros, Vector3::from_column_slice)
-        };
+        if fields.is_empty() {
+            return;
+        }
+        for (_, e) in self.groups.iter().flat_map(|group| group.elements()) {
+            let at = |v: u32| {
+                let x = positions.get(3 * v as usize..3 * v as usize + 3);
+                x.map_or_else(Vector3::zeros, Vector3::from_column_slice)
+            };
+            let own = self.element_densities(&e, &e.vertices.map(at), fields);
+            for (v, force) in e.vertices.iter().zip(own) {
+                let sum = forces.iter_mut().skip(3 * *v as usize);
+                sum.zip(&force).for_each(|(sum, f)| *sum += f);
+            }
+        }
+    }
+
+    /// Returns the forces of densities at the vertices of an element with positions in the world.
+    /// They are evaluated at the centroid, or at those of the parts into which the configuration
+    /// divides the element.
+    pub(super) fn element_densities<T: Scalar>(
+        &self,
+        e: &FemElement,
+        x: &[Vector3<T>; 4],
+        fields: &[Arc<dyn ForceDensityField>],
+    ) -> [Vector3<T>; 4] {
+        let mut forces = [Vector3::zeros(); 4];
         let share = 1.0 / self.quadrature.len() as f64;
-        for group in &self.groups {
-            for (k, reference) in group.volume.0.into_iter().enumerate() {
-                if reference == 0.0 {
-                    continue;
+        for field in fields {
+            let volume = match field.volume() {
+                ForceDensityVolume::Reference => T::from(e.volume),
+                ForceDensityVolume::Current => {
+                    let edges = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
+                    edges[0].cross(&edges[1]).dot(&edges[2]).abs() / 6.0
                 }
-                let vertices = group.vertices.map(|v| v[k] as usize);
-                let x = vertices.map(at);
-                let part = share
-                    * match volume {
-                        ForceDensityVolume::Reference => reference,
-                        ForceDensityVolume::Current => {
-                            let edges = [x[1] - x[0], x[2] - x[0], x[3] - x[0]];
-                            edges[0].cross(&edges[1]).dot(&edges[2]).abs() / 6.0
-                        }
-                    };
-                for weights in &self.quadrature {
-                    let point = x[0] * weights[0] + x[1] * weights[1];
-                    let point = point + x[2] * weights[2] + x[3] * weights[3];
-                    let force = density(&point) * part;
-                    for (v, weight) in vertices.iter().zip(weights) {
-                        for (i, f) in forces.iter_mut().skip(3 * v).take(3).enumerate() {
-                            *f += weight * force[i];
-                        }
-                    }
+            };
+            for weights in &self.quadrature {
+                let points = x.iter().zip(weights);
+                let point =
+                    points.fold(Vector3::zeros(), |p, (x, weight)| p + x * T::from(*weight));
+                let force = density_at(&**field, &point) * (volume * share);
+                for (sum, weight) in forces.iter_mut().zip(weights) {
+                    *sum += force * T::from(*weight);
                 }
             }
         }
+        forces
     }
 }

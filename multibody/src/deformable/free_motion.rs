@@ -22,6 +22,8 @@ pub(super) struct FemMotion {
     pub(super) participants: Vec<u32>,
     /// Whether the matrix of each step is factored.
     pub(super) always_factors: bool,
+    /// Whether the matrix of the last system was.
+    is_factored: bool,
     /// Velocities at the start, 0 at fixed vertices.
     pub(super) start_velocities: Vec<f64>,
     pub(super) velocities: Vec<f64>,
@@ -94,9 +96,11 @@ impl FemMotion {
     ) -> bool {
         let iterates = self.iterates();
         let (blocks, direction) = (&self.assembly.blocks, &mut self.direction);
+        self.is_factored = false;
         if iterates && self.rest.solve(model, blocks, direction, tolerance) {
             return true;
         }
+        self.is_factored = true;
         self.cholesky
             .analyze(&model.dissection, &model.pattern, &self.participants);
         let is_definite = self.cholesky.factor(blocks, parallel);
@@ -104,6 +108,22 @@ impl FemMotion {
             self.cholesky.solve(direction);
         }
         is_definite
+    }
+
+    /// Does the same with the matrix of the last system.
+    pub(super) fn solve_system_again(&mut self, model: &FemModel, tolerance: f64) -> bool {
+        let (blocks, direction) = (&self.assembly.blocks, &mut self.direction);
+        if !self.is_factored {
+            return self.rest.solve(model, blocks, direction, tolerance);
+        }
+        self.cholesky.solve(direction);
+        true
+    }
+
+    /// Sets the direction to the negative of a gradient.
+    pub(super) fn set_direction(&mut self, gradient: &[f64]) {
+        self.direction.clear();
+        self.direction.extend(gradient.iter().map(|g| -g));
     }
 
     /// Moves the positions to the end of the step.

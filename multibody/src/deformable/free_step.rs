@@ -6,19 +6,21 @@
 //! has another part, which is not symmetric; it is small for small time steps, and a few iterations
 //! take it in.
 
-use super::assembly::{Assembly, Wanted};
+use super::acceleration::Acceleration;
 use super::config::DeformableBodyConfig;
 use super::damping_change::{DampingChange, of_lane};
 use super::element::FemElement;
 use super::factor::SparseCholesky;
+use super::forces::ForceDensityField;
 use super::free_motion::is_parallel;
 use super::model::FemModel;
-use super::passes::{DampingPass, IterateVelocities, LinearPass, ObjectivePass, StepConstants};
 use super::residual::{ElementEnds, NUM_PARAMETERS, StepParameters, parameters_of};
-use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix_blocks};
+use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions};
 use super::step::FemStep;
+use super::step_matrix::{MatrixState, step_matrix};
 use nalgebra::Vector3;
 use std::array::from_fn;
+use std::sync::Arc;
 use tarragon_framework::autodiff::DIRECTIONS;
 use tarragon_framework::{AutoDiff, Scalar};
 
@@ -40,6 +42,8 @@ pub(crate) struct FreeStepStart {
     pub(crate) velocities: Vec<f64>,
     /// By vertex: whether it stays where it is; empty if none does.
     pub(crate) fixed: Vec<bool>,
+    /// External forces but for gravity.
+    pub(crate) fields: Vec<Arc<dyn ForceDensityField>>,
 }
 
 /// A free step with what its derivatives need.
@@ -72,6 +76,7 @@ impl FreeStep {
     pub(crate) fn new(model: &FemModel, start: FreeStepStart) -> Result<Self, FemStepFailure> {
         let mut forces = vec![0.0; start.positions.len()];
         model.add_gravity(&start.gravity, &mut forces);
+        model.add_force_densities(&start.positions, &start.fields, &mut forces);
         let mut step = Self {
             config: *model.config(),
             forces,
@@ -103,7 +108,7 @@ impl FreeStep {
         &self.positions
     }
 
-    fn fem_start(&self) -> FemStepStart<'_> {
+    pub(super) fn fem_start(&self) -> FemStepStart<'_> {
         FemStepStart {
             time_step: self.start.time_step,
             positions: &self.start.positions,
@@ -137,7 +142,7 @@ impl FreeStep {
                 break;
             }
             last = size;
-            self.cholesky.solve(&mut residual);
+            self.solve(model, &mut residual, false)?;
             before.clone_from(&self.velocities);
             for (v, change) in self.velocities.iter_mut().zip(&residual) {
                 *v -= change;
@@ -152,57 +157,22 @@ impl FreeStep {
         positions.resize(self.velocities.len(), 0.0);
         let start = self.fem_start();
         end_positions(&start, start.velocities, &self.velocities, &mut positions);
-        let constants = StepConstants::new(model, start.time_step);
-        let parallel = is_parallel(model);
-        let wanted = Wanted {
-            matrix: true,
-            forces: false,
+        let at = MatrixState {
+            start_positions: start.positions,
+            start_velocities: start.velocities,
+            velocities: &self.velocities,
+            positions: &positions,
         };
-        let (groups, pattern) = (&model.groups, &model.pattern);
-        let mut assembly = Assembly::default();
+        let blocks = step_matrix(model, &start, at);
         let mut damping = vec![];
-        if model.material.is_linear() {
-            let pass = LinearPass {
-                constants,
-                positions: start.positions,
-                velocities: start.velocities,
-            };
-            let wanted = Wanted {
-                forces: true,
-                ..wanted
-            };
-            assembly.run(groups, pattern, &pass, wanted, parallel);
-        } else {
-            let pass = ObjectivePass {
-                constants,
-                velocities: IterateVelocities {
-                    start: start.velocities,
-                    end: &self.velocities,
-                },
-                positions: &positions,
-                projected: false,
-            };
-            assembly.run(groups, pattern, &pass, wanted, parallel);
-            if constants.beta > 0.0 {
-                let pass = DampingPass {
-                    constants,
-                    positions: &positions,
-                };
-                let mut damped = Assembly::default();
-                damped.run(groups, pattern, &pass, wanted, parallel);
-                let own = assembly.blocks.as_flattened_mut().iter_mut();
-                own.zip(damped.blocks.as_flattened())
-                    .for_each(|(a, d)| *a += d);
-                let change = |group| {
-                    DampingChange::new(&model.material, group, &positions, &self.velocities)
-                };
-                damping = groups.iter().map(change).collect();
-            }
+        if !model.material.is_linear() && self.config.stiffness_damping_coefficient > 0.0 {
+            let change =
+                |group| DampingChange::new(&model.material, group, &positions, &self.velocities);
+            damping = model.groups.iter().map(change).collect();
         }
-        fix_blocks(model, &start, &mut assembly.blocks);
         self.positions = positions;
         self.damping = damping;
-        match self.cholesky.factor(&assembly.blocks, parallel) {
+        match self.cholesky.factor(&blocks, is_parallel(model)) {
             true => Ok(()),
             false => Err(FemStepFailure::Singular),
         }
@@ -236,6 +206,7 @@ impl FreeStep {
                     v1: gather(&e, &self.velocities).map(|v| v.map(T::from)),
                 };
                 let mut residual = parameters.residual(&e, &ends);
+                self.subtract_fields(model, (&e, &ends.q0), &mut residual);
                 if let Some(change) = self.damping.get(n) {
                     self.add_damping((change, k), parameters, &ends, &mut residual);
                 }
@@ -249,6 +220,22 @@ impl FreeStep {
             }
         }
         sum
+    }
+
+    /// Subtracts the impulses of external forces on an element, which act where it starts.
+    fn subtract_fields<T: Scalar>(
+        &self,
+        model: &FemModel,
+        (e, q0): (&FemElement, &[Vector3<T>; 4]),
+        residual: &mut [Vector3<T>; 4],
+    ) {
+        if self.start.fields.is_empty() {
+            return;
+        }
+        let forces = model.element_densities(e, q0, &self.start.fields);
+        for (r, force) in residual.iter_mut().zip(forces) {
+            *r -= force * T::from(self.start.time_step);
+        }
     }
 
     /// Adds damping by the stiffness, whose value is known, with its derivatives.
@@ -303,17 +290,18 @@ impl FreeStep {
         }
         let right = std::mem::take(b);
         let mut x = vec![0.0; right.len()];
+        let mut acceleration = Acceleration::default();
         for _ in 0..MAX_REFINEMENTS {
             let mut next = self.change_of_damping(model, &x, transposed);
             next.iter_mut().zip(&right).for_each(|(e, b)| *e = b - *e);
             clear_fixed(&self.fem_start(), &mut next);
             self.cholesky.solve(&mut next);
-            let squares = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
-                let all = next.iter().zip(&x).map(|(a, b)| of(*a, *b));
-                all.map(|x| x * x).sum()
-            };
-            let (moved, size) = (squares(&|a, b| a - b), squares(&|a, _| a));
-            x = next;
+            next.iter_mut().zip(&x).for_each(|(next, x)| *next -= x);
+            let mut step = next;
+            let moved: f64 = step.iter().map(|d| d * d).sum();
+            acceleration.apply(&x, &mut step);
+            x.iter_mut().zip(&step).for_each(|(x, d)| *x += d);
+            let size: f64 = x.iter().map(|x| x * x).sum();
             if !size.is_finite() {
                 break;
             }
@@ -406,7 +394,7 @@ impl FreeStep {
         };
         for (n, group) in model.groups.iter().enumerate() {
             for (k, e) in group.elements() {
-                let own = self.pull_back_element(n, k, &e, &gather(&e, &y));
+                let own = self.pull_back_element(model, (n, k), &e, &gather(&e, &y));
                 for (i, x) in own[..COORDINATES].iter().enumerate() {
                     gradient.positions[3 * e.vertices[i / 3] as usize + i % 3] -= x;
                 }
@@ -426,8 +414,8 @@ impl FreeStep {
     /// Gradient of `y . r` of an element by its variables.
     fn pull_back_element(
         &self,
-        group: usize,
-        lane: usize,
+        model: &FemModel,
+        (group, lane): (usize, usize),
         e: &FemElement,
         y: &[Vector3<f64>; 4],
     ) -> [f64; NUM_VARIABLES] {
@@ -452,6 +440,7 @@ impl FreeStep {
             let parameters = from_fn(|p| lift(values[p], 2 * COORDINATES + p));
             let parameters = self.parameters(parameters);
             let mut residual = parameters.residual(e, &ends);
+            self.subtract_fields(model, (e, &ends.q0), &mut residual);
             if let Some(change) = self.damping.get(group) {
                 self.add_damping((change, lane), &parameters, &ends, &mut residual);
             }

@@ -5,11 +5,14 @@
 //! sparsity `pattern` and the `ordering` of its elimination. Elements are computed four at a time
 //! (`lanes`) by the `passes` of an `assembly`. `fronts` and `factor` are the symbolic and the
 //! numeric part of a sparse Cholesky factorization on `tile`s, with the dense parts `eliminate` and
-//! `solve`. `step` computes `free_motion` from its `start`, by `newton` in the nonlinear models,
-//! and answers what impulses do. Bodies on which no impulse acts do with the factor of their
-//! `rest_matrix`. External `forces` are evaluated at the points of `quadrature`. A `free_step` has
-//! derivatives, by those of the `residual` and of the nonlinear models' damping (`damping_change`).
+//! `solve`. `step` computes `free_motion` from its `start`, by `newton` with `acceleration` in the
+//! nonlinear models, and answers what impulses do. Bodies on which no impulse acts do with the
+//! factor of their `rest_matrix`. External `forces` are evaluated at the points of `quadrature`. A
+//! `free_step` has derivatives, by those of the `residual` and of the nonlinear models' damping
+//! (`damping_change`); `step_derivatives` adds those of the response to impulses, by the change of
+//! the `step_matrix`.
 
+mod acceleration;
 mod assembly;
 mod config;
 mod damping_change;
@@ -35,6 +38,8 @@ mod rest_matrix;
 mod solve;
 mod start;
 mod step;
+mod step_derivatives;
+mod step_matrix;
 mod tile;
 
 #[cfg(test)]
@@ -47,3 +52,4 @@ pub(crate) use model::FemModel;
 pub(crate) use residual::parameters_of;
 pub(crate) use start::{FemStepFailure, FemStepStart};
 pub(crate) use step::FemStep;
+pub(crate) use step_derivatives::FemDerivatives;

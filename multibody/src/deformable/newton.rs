@@ -2,8 +2,10 @@
 //!
 //! The velocity at the end of a step minimizes an objective, as long as the matrix of damping is
 //! constant. It is Drake's: the positive semidefinite part of the stiffness at the end of the step.
-//! The first iterations update it, and all further ones keep it, so that they cannot cycle.
+//! The first iterations update it, and further ones as long as the gradient decreases; all others
+//! keep it, so that they cannot cycle.
 
+use super::acceleration::Acceleration;
 use super::assembly::{Assembly, Wanted};
 use super::free_motion::FemMotion;
 use super::model::FemModel;
@@ -12,10 +14,18 @@ use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix
 
 /// Most iterations. Ordinary steps take two to five.
 const MAX_ITERATIONS: usize = 200;
-/// Iterations that update the matrix of damping.
+/// Iterations that update the matrix of damping in any case.
 const DAMPING_UPDATES: usize = 20;
 /// Error of a system's solution relative to its size, if it is found by iterations.
 const SYSTEM_TOLERANCE: f64 = 1e-9;
+/// Tolerance from which on the response to impulses is that at the solution, which takes one more
+/// factorization, and not that at the last iterate before.
+const EXACT_RESPONSE: f64 = 1e-8;
+/// Ratio of successive gradients up to which the next step is found with the same matrix.
+const CHORD_DECREASE: f64 = 0.1;
+/// Ratio of successive gradients, if rounding hides the decrease of the objective, from which on
+/// rounding hides that of the gradient, too.
+const STALLED: f64 = 0.9;
 /// Rounding error of a gradient or an objective relative to the size of its terms.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 /// Decrease of the objective relative to that of its tangent which a step must reach.
@@ -33,6 +43,7 @@ pub(super) struct Newton {
     /// Products of the matrix of damping with velocity and step.
     damped: Vec<f64>,
     damped_step: Vec<f64>,
+    acceleration: Acceleration,
 }
 
 /// The problem of one step.
@@ -105,26 +116,48 @@ impl Newton {
         let mut projected = false;
         let mut progress = Progress::WholeStep;
         let (mut first_size, mut last_size) = (None, f64::INFINITY);
+        let mut updates_damping = true;
+        self.acceleration.reset();
         for iteration in 0..MAX_ITERATIONS {
-            if constants.beta > 0.0 && iteration <= DAMPING_UPDATES {
+            if constants.beta > 0.0 && updates_damping {
                 self.update_damping(m, &p);
             }
             let damped = self.find_gradient(m, &p);
             let size = dot(&self.gradient, &self.gradient).sqrt();
+            updates_damping &= iteration < DAMPING_UPDATES || size < last_size;
             if !((objective.value + damped).is_finite() && size.is_finite()) {
                 return Err(FemStepFailure::NotFinite);
             }
             let first: f64 = *first_size.get_or_insert(size);
             let relative = model.config().relative_tolerance;
             let tolerance = (relative * first).max(ROUNDING * objective.gradient_size);
-            let stalled = progress == Progress::Hidden && size > 0.5 * last_size;
+            let stalled = progress == Progress::Hidden && size > STALLED * last_size;
             // One system at least, so that the matrix is that of this step.
             if iteration > 0 && (size <= tolerance || stalled) {
+                if relative <= EXACT_RESPONSE && !m.participants.is_empty() {
+                    self.find_direction(m, &p, projected)?;
+                }
                 return Ok(());
             }
+            // After a large decrease, the matrix changes little.
+            let is_chord = iteration > 1 && size <= CHORD_DECREASE * last_size;
             last_size = size;
-            projected = self.find_direction(m, &p, projected)?;
+            if !(is_chord && self.solve_again(m, &p)) {
+                projected = self.find_direction(m, &p, projected)?;
+            }
+            if constants.beta > 0.0 {
+                if progress == Progress::PartOfStep {
+                    self.acceleration.reset();
+                }
+                self.acceleration.apply(&m.velocities, &mut m.direction);
+            }
             progress = self.search(m, &p, &mut objective, damped);
+            if progress == Progress::Stuck {
+                // Newton's own step decreases the objective.
+                self.acceleration.reset();
+                projected = self.find_direction(m, &p, projected)?;
+                progress = self.search(m, &p, &mut objective, damped);
+            }
             match progress {
                 Progress::Stuck => return Err(FemStepFailure::NotConverged),
                 Progress::WholeStep => projected = false,
@@ -223,13 +256,18 @@ impl Newton {
                 }
             }
             fix_blocks(p.model, p.start, &mut m.assembly.blocks);
-            m.direction.clear();
-            m.direction.extend(self.gradient.iter().map(|g| -g));
+            m.set_direction(&self.gradient);
             if m.solve_system(p.model, SYSTEM_TOLERANCE, p.parallel) {
                 return Ok(projected);
             }
         }
         Err(FemStepFailure::Singular)
+    }
+
+    /// Solves for the step with the matrix of an iteration before; returns false if that fails.
+    fn solve_again(&self, m: &mut FemMotion, p: &Problem<'_>) -> bool {
+        m.set_direction(&self.gradient);
+        m.solve_system_again(p.model, SYSTEM_TOLERANCE)
     }
 
     /// Shortens the step until the objective decreases.

@@ -9,6 +9,8 @@ use super::site::ContactSites;
 use super::step_constraints::StepConstraints;
 use super::step_end::{ConstraintEnds, StepEnd};
 use super::step_start::StepStart;
+use super::trees::Trees;
+use super::vertices::DeformableDerivatives;
 use crate::dynamics::GivenMotion;
 use crate::kinematics::spatial_velocities_of;
 use crate::spatial::SpatialVector;
@@ -18,6 +20,9 @@ use tarragon_framework::Scalar;
 pub(super) struct SolvedStep<'a, T: Scalar> {
     pub(super) start: &'a StepStart<'a, T>,
     pub(super) contacts: &'a ContactSites<T>,
+    /// The trees of the plant and, after them, its deformable bodies.
+    pub(super) trees: &'a Trees,
+    pub(super) deformable: &'a DeformableDerivatives<T>,
     pub(super) constraints: &'a StepConstraints<T>,
     pub(super) momentum: &'a Momentum,
     pub(super) islands: &'a ProblemIslands,
@@ -35,6 +40,20 @@ impl<T: Scalar> SolvedStep<'_, T> {
             self.constraints
                 .has_derivatives(island, self.constant_trees)
         })
+    }
+}
+
+impl<T: Scalar> SolvedStep<'_, T> {
+    /// Replaces the impulses that the vertices of a deformable body lack by `A (v* - v)`; v* is
+    /// empty where it has no derivatives.
+    fn add_vertex_impulses(&self, tree: usize, v_star: &[T], v: &[T], missing: &mut [T]) {
+        missing.fill(T::zero());
+        let rows = self.momentum.block(tree).chunks_exact(v.len().max(1));
+        for (row, missing) in rows.zip(missing) {
+            for ((a, v_star), v) in row.iter().zip(v_star).zip(v) {
+                *missing += (*v_star - v.re()) * *a;
+            }
+        }
     }
 }
 
@@ -80,7 +99,7 @@ impl<T: Scalar> StepDerivatives<T> {
         self.update_missing(step, v, constraints);
         self.solve(step);
         for tree in derived_trees(&self.derived) {
-            let range = step.start.trees.range(tree);
+            let range = step.trees.range(tree);
             for (v, correction) in v[range.clone()].iter_mut().zip(&self.missing[range]) {
                 *v += *correction;
             }
@@ -112,7 +131,7 @@ impl<T: Scalar> StepDerivatives<T> {
             of_bodies.resize(num_bodies, zero);
         }
         for tree in derived_trees(&self.derived) {
-            let nodes = &start.tree.nodes[start.trees.nodes(tree)];
+            let nodes = &start.tree.nodes[step.trees.nodes(tree)];
             for node in nodes {
                 let body = node.body as usize;
                 self.applied[body] = start.forces.spatial[body];
@@ -125,8 +144,11 @@ impl<T: Scalar> StepDerivatives<T> {
                 continue;
             }
             for tree in island.trees.iter().filter(|tree| self.derived[**tree]) {
-                let nodes = &start.tree.nodes[start.trees.nodes(*tree)];
-                self.v_wb[nodes[0].parent as usize] = zero;
+                let nodes = &start.tree.nodes[step.trees.nodes(*tree)];
+                let Some(first) = nodes.first() else {
+                    continue;
+                };
+                self.v_wb[first.parent as usize] = zero;
                 spatial_velocities_of(nodes, start.positions, v, &mut self.v_wb);
             }
         }
@@ -148,7 +170,7 @@ impl<T: Scalar> StepDerivatives<T> {
                 };
                 let end = ends.derived.insert_with(k, ConstraintEnd::zero);
                 if !constraints.moves_with_bodies(k) {
-                    constraints.add_velocities(step.start.trees, k, v, &mut end.v);
+                    constraints.add_velocities(step.trees, k, v, &mut end.v);
                     law.impulse(&end.v, &mut end.impulse);
                     continue;
                 }
@@ -170,7 +192,12 @@ impl<T: Scalar> StepDerivatives<T> {
         let dt = start.settings.dt;
         let held = |k: usize, x: T| if start.locked[k] { T::zero() } else { x };
         for tree in derived_trees(&self.derived) {
-            let range = start.trees.range(tree);
+            let range = step.trees.range(tree);
+            if let Some(body) = tree.checked_sub(start.trees.len()) {
+                let v_star = &step.deformable.bodies[body].v_star;
+                step.add_vertex_impulses(tree, v_star, &v[range.clone()], &mut self.missing[range]);
+                continue;
+            }
             for k in range.clone() {
                 self.vdot[k] = held(k, (v[k] - start.velocities.v[k]) / dt);
             }
@@ -192,7 +219,7 @@ impl<T: Scalar> StepDerivatives<T> {
             for k in island.constraints.iter().copied() {
                 let end = ends.derived.get(k);
                 if let Some(end) = end.filter(|_| !step.constraints.moves_with_bodies(k)) {
-                    let (trees, sum) = (start.trees, &mut self.missing);
+                    let (trees, sum) = (step.trees, &mut self.missing);
                     step.constraints.add_impulse(trees, k, &end.impulse, sum);
                 }
             }
@@ -201,7 +228,7 @@ impl<T: Scalar> StepDerivatives<T> {
 
     /// Turns the missing impulses, whose value counts as 0, into corrections of the velocities.
     fn solve(&mut self, step: &SolvedStep<'_, T>) {
-        let trees = step.start.trees;
+        let trees = step.trees;
         let mut local: Vec<T> = vec![];
         for (island, solver) in step.islands() {
             let ranges = || island.trees.iter().map(|tree| trees.range(*tree));
@@ -220,6 +247,11 @@ impl<T: Scalar> StepDerivatives<T> {
         for tree in derived_trees(&self.derived) {
             if !step.islands.is_constrained(tree) {
                 let missing = &mut self.missing[trees.range(tree)];
+                if let Some(body) = tree.checked_sub(step.start.trees.len()) {
+                    missing.copy_from_slice(&step.deformable.bodies[body].v_star);
+                    missing.iter_mut().for_each(|x| *x -= x.re());
+                    continue;
+                }
                 missing.iter_mut().for_each(|x| *x -= x.re());
                 step.momentum.solve(tree, missing);
             }
@@ -239,7 +271,7 @@ impl<T: Scalar> StepDerivatives<T> {
                 let end = derived.get_mut(k).expect("it was inserted");
                 let mut change = [T::zero(); 6];
                 let change = &mut change[..law.num_rows()];
-                let trees = step.start.trees;
+                let trees = step.trees;
                 step.constraints
                     .add_real_velocities(trees, k, &self.missing, change);
                 let (_, stiffness) = law.evaluate(&real.v, &mut [0.0; 6]);

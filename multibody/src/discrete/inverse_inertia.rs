@@ -23,8 +23,10 @@ pub(super) fn inverse_inertia<const R: usize>(
 
 /// Returns the same for three rows, given as columns with the elements of the inverse diagonal that
 /// belong to them.
-pub(super) fn inverse_inertia_of_columns(columns: impl Iterator<Item = ([f64; 3], f64)>) -> f64 {
-    let mut w = [[0.0; 3]; 3];
+pub(super) fn inverse_inertia_of_columns<T: Scalar>(
+    columns: impl Iterator<Item = ([T; 3], T)>,
+) -> T {
+    let mut w = [[T::zero(); 3]; 3];
     for (column, inverse) in columns {
         add_column(&mut w, &column, inverse);
     }
@@ -33,7 +35,7 @@ pub(super) fn inverse_inertia_of_columns(columns: impl Iterator<Item = ([f64; 3]
 
 /// Adds `x inverse x^T` to the lower half of a matrix.
 #[inline]
-fn add_column<const R: usize>(w: &mut [[f64; R]; R], column: &[f64; R], inverse: f64) {
+fn add_column<T: Scalar, const R: usize>(w: &mut [[T; R]; R], column: &[T; R], inverse: T) {
     for i in 0..R {
         let scaled = column[i] * inverse;
         for j in 0..=i {
@@ -186,11 +188,11 @@ fn inverse_inertia_matrix<T: Scalar, C: Scalar, const R: usize>(
 
 /// Returns the norm of a symmetric matrix of which only the lower half is given.
 #[inline]
-fn norm<const R: usize>(w: &[[f64; R]; R]) -> f64 {
-    let mut squares = 0.0;
+fn norm<T: Scalar, const R: usize>(w: &[[T; R]; R]) -> T {
+    let mut squares = T::zero();
     for (i, row) in w.iter().enumerate() {
         for (j, x) in row.iter().enumerate().take(i + 1) {
-            squares += x * x * if i == j { 1.0 } else { 2.0 };
+            squares += *x * *x * if i == j { 1.0 } else { 2.0 };
         }
     }
     squares.sqrt()

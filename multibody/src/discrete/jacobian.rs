@@ -135,6 +135,40 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
         let columns = range.clone().zip(&self.positions.columns[range]);
         columns.filter(move |(k, _)| !locked[*k])
     }
+
+    /// Adds the Jacobian of the velocity of a point of a body along three directions, given as
+    /// columns, to that of its tree; in place of it, if the tree is a free body.
+    #[inline]
+    pub(super) fn add_point_velocity(
+        &self,
+        (body, tree): (BodyIndex, usize),
+        p_w: &Vector3<T>,
+        directions: &Matrix3<T>,
+        values: &mut [T],
+    ) {
+        let range = self.trees.range(tree);
+        if self.trees.is_free_body(tree) {
+            if self.locked[range.start] {
+                values.fill(T::zero());
+                return;
+            }
+            let arm = p_w - self.positions.p_wb(body.index() as u32);
+            for (row, direction) in values.chunks_exact_mut(6).zip(directions.column_iter()) {
+                let moment = arm.cross(&direction);
+                row[..3].copy_from_slice(moment.as_slice());
+                row[3..].copy_from_slice(direction.as_slice());
+            }
+            return;
+        }
+        let (x, rest) = values.split_at_mut(range.len());
+        let (y, z) = rest.split_at_mut(range.len());
+        self.for_columns(body, p_w, |k, v| {
+            let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
+            x[k] += rates.x;
+            y[k] += rates.y;
+            z[k] += rates.z;
+        });
+    }
 }
 
 impl JacobianFrame<'_, f64> {
@@ -172,40 +206,6 @@ impl JacobianFrame<'_, f64> {
         }
         blocks.sort_by_key(|b| b.tree);
         blocks
-    }
-
-    /// Adds the Jacobian of the velocity of a point of a body along three directions, given as
-    /// columns, to that of its tree; in place of it, if the tree is a free body.
-    #[inline]
-    pub(super) fn add_point_velocity(
-        &self,
-        (body, tree): (BodyIndex, usize),
-        p_w: &Vector3<f64>,
-        directions: &Matrix3<f64>,
-        values: &mut [f64],
-    ) {
-        let range = self.trees.range(tree);
-        if self.trees.is_free_body(tree) {
-            if self.locked[range.start] {
-                values.fill(0.0);
-                return;
-            }
-            let arm = p_w - self.positions.p_wb(body.index() as u32);
-            for (row, direction) in values.chunks_exact_mut(6).zip(directions.column_iter()) {
-                let moment = arm.cross(&direction);
-                row[..3].copy_from_slice(moment.as_slice());
-                row[3..].copy_from_slice(direction.as_slice());
-            }
-            return;
-        }
-        let (x, rest) = values.split_at_mut(range.len());
-        let (y, z) = rest.split_at_mut(range.len());
-        self.for_columns(body, p_w, |k, v| {
-            let (rates, k) = (directions.tr_mul(&v.translational), k - range.start);
-            x[k] += rates.x;
-            y[k] += rates.y;
-            z[k] += rates.z;
-        });
     }
 }
 

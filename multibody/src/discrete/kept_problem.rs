@@ -14,6 +14,8 @@ pub(crate) struct KeptProblem {
     start: Option<KeptStart>,
     contacts: Vec<ContactSite<f64>>,
     sites: Vec<(Site<f64>, SiteLaw<f64>)>,
+    /// Whether constraints moved vertices of deformable bodies, which are not kept.
+    had_vertices: bool,
     /// Whether the last step started as the one before.
     is_same_start: bool,
     /// Whether the problem of these contacts and sites was solved.
@@ -77,19 +79,23 @@ impl KeptProblem {
     }
 
     /// Returns whether the problem of the step that was begun, with these contacts and sites, is
-    /// the last one that was solved. If not, it counts as unsolved until [`Self::set_solved`].
+    /// the last one that was solved. If not, it counts as unsolved until [`Self::set_solved`]. One
+    /// with vertices of deformable bodies is never known.
     pub(crate) fn is_known<T: Scalar>(
         &mut self,
         contacts: &[ContactSite<f64>],
         sites: &[(Site<T>, SiteLaw<T>)],
+        has_vertices: bool,
     ) -> bool {
+        let had_vertices = std::mem::replace(&mut self.had_vertices, has_vertices);
+        let is_kept = self.is_same_start && self.is_solved && !has_vertices && !had_vertices;
         let same_sites = || {
             let equal = |((site, law), kept): (&(Site<T>, SiteLaw<T>), &(_, _))| {
                 *site.real() == kept.0 && *law.real() == kept.1
             };
             sites.len() == self.sites.len() && sites.iter().zip(&self.sites).all(equal)
         };
-        if self.is_same_start && self.is_solved && self.contacts == contacts && same_sites() {
+        if is_kept && self.contacts == contacts && same_sites() {
             return true;
         }
         self.is_solved = false;

@@ -57,5 +57,6 @@ pub(crate) use step_start::{StepFailure, StepFailureKind, StepStart};
 pub(crate) use threads::{AwakeThreads, CONTACTS_PER_TASK, MANY_CONTACTS, are_many, join_if};
 pub(crate) use trees::Trees;
 pub(crate) use vertices::{
-    ActiveVertices, ContactSide, DeformableLaw, DeformableProblem, DeformableSite,
+    ActiveVertices, ContactSide, DeformableDerivatives, DeformableLaw, DeformableProblem,
+    DeformableSite, DerivedVertices,
 };

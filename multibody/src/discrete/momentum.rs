@@ -60,8 +60,14 @@ impl Momentum {
         &self.a[self.starts[tree]..self.starts[tree + 1]]
     }
 
-    /// Adds deformable bodies as trees after those of the plant.
-    pub(crate) fn append(&mut self, bodies: &[ActiveVertices]) {
+    /// Replaces the trees after those of the plant by those of deformable bodies.
+    pub(crate) fn append(&mut self, plant: &Trees, bodies: &[ActiveVertices]) {
+        self.starts.truncate(plant.len() + 1);
+        self.a.truncate(*self.starts.last().unwrap_or(&0));
+        let n = plant.num_velocities();
+        for list in [&mut self.inverse_diagonal, &mut self.v0, &mut self.v_star] {
+            list.truncate(n);
+        }
         for body in bodies {
             self.a.extend_from_slice(&body.a);
             self.starts.push(self.a.len());

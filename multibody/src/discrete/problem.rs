@@ -1,14 +1,14 @@
 //! The convex problem of one discrete step: `v = argmin 1/2 |v - v*|_A^2 + sum_c l_c(J_c v)`.
 
 use super::inverse_inertia::{inverse_inertia, inverse_inertia_of_columns};
-use super::jacobian::{BlockColumns, JacobianBlock, JacobianBlocks, JacobianFrame};
+use super::jacobian::{JacobianBlocks, JacobianFrame};
 use super::law::Law;
-use super::regularization::{InverseInertia, SiteLaw, SpringRow, StepSettings};
+use super::regularization::{InverseInertia, SiteLaw, StepSettings};
 use super::site::{ContactSite, Site};
 use super::threads::{CONTACTS_PER_TASK, are_many};
 use super::trees::Trees;
-use super::vertices::{ContactSide, DeformableLaw, DeformableSite, VertexColumns};
-use smallvec::{SmallVec, smallvec};
+use super::vertices::{DeformableSite, VertexColumns};
+use smallvec::smallvec;
 
 /// A constraint of the problem.
 #[derive(Clone, Debug)]
@@ -96,65 +96,19 @@ impl ConvexConstraints {
 
 impl ConvexConstraints {
     /// Adds a constraint of a deformable body. Trees and velocities of the frame include those of
-    /// deformable bodies, of which the first is tree `first_tree`.
+    /// deformable bodies; the number is that of the first of these trees.
     pub(crate) fn add_deformable_site(
         &mut self,
         frame: &ProblemFrame<'_>,
-        (trees, first_tree): (&Trees, usize),
+        trees: (&Trees, usize),
         site: &DeformableSite,
     ) {
-        let mut blocks: JacobianBlocks = SmallVec::new();
-        let mut columns: SmallVec<[([f64; 3], usize); 24]> = SmallVec::new();
-        for (side, sign) in site.sides.iter().zip([-1.0, 1.0]) {
-            let directions = site.r_wc * sign;
-            let start = self.jacobian.len();
-            let (tree, kind) = match side {
-                ContactSide::Body(body) => {
-                    let Some(tree) = trees.of_body(*body) else {
-                        continue;
-                    };
-                    let range = trees.range(tree);
-                    self.jacobian.resize(start + 3 * range.len(), 0.0);
-                    let values = &mut self.jacobian[start..];
-                    let kinematics = &frame.kinematics;
-                    kinematics.add_point_velocity((*body, tree), &site.p_wc, &directions, values);
-                    let column = |(k, velocity)| {
-                        let row = |i: usize| values[i * range.len() + k];
-                        ([row(0), row(1), row(2)], velocity)
-                    };
-                    columns.extend(range.clone().enumerate().map(column));
-                    (tree, BlockColumns::All)
-                }
-                ContactSide::Vertices {
-                    body,
-                    vertices,
-                    weights,
-                } => {
-                    let tree = first_tree + body;
-                    let own = VertexColumns::new(vertices, weights);
-                    let weights = weights.iter().filter(|weight| **weight != 0.0);
-                    for row in directions.column_iter() {
-                        let values = weights.clone().flat_map(|w| row.iter().map(move |x| x * w));
-                        self.jacobian.extend(values);
-                    }
-                    let first = trees.range(tree).start;
-                    let column = |(k, column)| {
-                        let row = |i: usize| self.jacobian[start + i * own.len() + k];
-                        ([row(0), row(1), row(2)], first + column)
-                    };
-                    columns.extend(own.iter().enumerate().map(column));
-                    self.vertices.push(own);
-                    let place = self.vertices.len() as u32 - 1;
-                    (tree, BlockColumns::Vertices(place))
-                }
-            };
-            blocks.push(JacobianBlock {
-                tree: tree as u32,
-                start: start as u32,
-                columns: kind,
-            });
-        }
-        blocks.sort_by_key(|b| b.tree);
+        let (blocks, columns) = site.add_jacobian(
+            &frame.kinematics,
+            trees,
+            &mut self.jacobian,
+            &mut self.vertices,
+        );
         let inverse = |(column, k): &([f64; 3], usize)| (*column, frame.inverse_diagonal[*k]);
         let real = inverse_inertia_of_columns(columns.iter().map(inverse));
         if real == 0.0 {
@@ -165,21 +119,8 @@ impl ConvexConstraints {
             real,
             differentiate: &|| real,
         };
-        let law = match &site.law {
-            DeformableLaw::Contact(parameters) => {
-                let vn = columns.iter().map(|(column, k)| column[2] * frame.v0[*k]);
-                frame.settings.contact(parameters, &w, vn.sum())
-            }
-            DeformableLaw::Fixed(g) => {
-                let rigid = |g: &f64| SpringRow {
-                    g: *g,
-                    k: f64::INFINITY,
-                    tau: 0.0,
-                };
-                let rows = SiteLaw::Springs(g.iter().map(rigid).collect());
-                frame.settings.law(&rows, &w)
-            }
-        };
+        let vn = columns.iter().map(|(column, k)| column[2] * frame.v0[*k]);
+        let law = site.law.law(frame.settings, &w, vn.sum());
         self.list.push(ConvexConstraint {
             law,
             blocks,

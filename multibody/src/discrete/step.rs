@@ -16,10 +16,13 @@ use super::step_end::StepEnd;
 use super::step_start::{StepFailure, StepFailureKind, StepStart};
 use super::threads::{CONTACTS_PER_TASK, are_many, join_if};
 use super::trees::Trees;
-use super::vertices::DeformableProblem;
+use super::vertices::{DeformableDerivatives, DeformableProblem};
 use rayon::prelude::*;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
+
+/// Contacts and the other sites of the plant.
+type SolvedSites<'a, T> = (&'a ContactSites<T>, &'a [(Site<T>, SiteLaw<T>)]);
 
 /// Work space of steps and the result of the last. Kept from one step to the next, it allocates
 /// nothing unless a problem is larger than all before or its islands have other trees.
@@ -67,46 +70,33 @@ impl<T: Scalar> StepStorage<T> {
         &self.momentum.v_star
     }
 
-    /// Computes the end of the step whose free motion was computed last. Velocities of deformable
+    /// Solves the problem of the step whose free motion was computed last. Velocities of deformable
     /// bodies come after those of the plant, and their constraints after all others.
-    pub(crate) fn finish(
+    pub(crate) fn solve(
         &mut self,
         start: &StepStart<'_, T>,
-        contacts: &ContactSites<T>,
-        sites: &[(Site<T>, SiteLaw<T>)],
+        (contacts, sites): SolvedSites<'_, T>,
         deformable: &DeformableProblem,
-    ) -> Result<&mut StepEnd<T>, StepFailure> {
-        let is_known = T::NDERIV > 0 && self.kept.is_known(&contacts.real, sites);
+    ) -> Result<(), StepFailure> {
+        let has_vertices = deformable.has_vertices();
+        let is_known = T::NDERIV > 0 && self.kept.is_known(&contacts.real, sites, has_vertices);
         if !is_known {
             let sizes = deformable.bodies.iter().map(|body| body.v_star.len());
             self.trees.extend_from(start.trees, sizes);
-            self.momentum.append(&deformable.bodies);
+            self.momentum.append(start.trees, &deformable.bodies);
             self.update_constraints(start, &contacts.real, sites);
             self.add_deformable_sites(start, deformable);
             self.islands.update(&self.trees, &self.constraints.real);
+            let islands = SolvedIslands {
+                trees: &self.trees,
+                momentum: &self.momentum,
+                constraints: &self.constraints.real,
+                islands: &self.islands,
+                solvers: &mut self.solvers,
+                with_derivatives: T::NDERIV > 0,
+            };
+            islands.for_each(IslandSolver::solve)?;
         }
-        if T::NDERIV > 0 {
-            self.update_constant_trees(start);
-            self.derive_constraints(start, contacts, sites);
-        }
-        let (constant_trees, constraints) = (&self.constant_trees, &self.constraints);
-        let islands = SolvedIslands {
-            trees: &self.trees,
-            momentum: &self.momentum,
-            constraints: &constraints.real,
-            islands: &self.islands,
-            solvers: &mut self.solvers,
-            with_derivatives: T::NDERIV > 0,
-        };
-        islands.for_each(|solver, problem| {
-            if !is_known {
-                solver.solve(problem)?;
-            }
-            match constraints.has_derivatives(problem.island, constant_trees) {
-                true => solver.factor_at_solution(problem),
-                false => Ok(()),
-            }
-        })?;
         self.kept.set_solved();
         let islands = self.islands.list();
         let (solvers, places) = (&self.solvers[..islands.len()], self.islands.places());
@@ -121,23 +111,62 @@ impl<T: Scalar> StepStorage<T> {
         let is_large = are_many(places.len());
         let update_impulses = || update_impulses(solvers, places, &mut constraints.real, is_large);
         join_if(is_large, update_velocities, update_impulses);
-        if T::NDERIV > 0 {
-            let solved = SolvedStep {
-                start,
-                contacts,
-                constraints: &self.constraints,
-                momentum: &self.momentum,
-                islands: &self.islands,
-                solvers,
-                constant_trees: &self.constant_trees,
-            };
-            self.derivatives.add_to(&mut self.end, &solved);
+        Ok(())
+    }
+
+    /// Returns the velocities of deformable bodies at the end of the step that was solved last.
+    pub(crate) fn deformable_velocities(&self, start: &StepStart<'_, T>) -> &[T] {
+        &self.end.v[start.trees.num_velocities()..]
+    }
+
+    /// Returns the end of the step that was solved last, with its derivatives.
+    pub(crate) fn finish(
+        &mut self,
+        start: &StepStart<'_, T>,
+        (contacts, sites): SolvedSites<'_, T>,
+        deformable: &DeformableDerivatives<T>,
+    ) -> Result<&mut StepEnd<T>, StepFailure> {
+        if T::NDERIV == 0 {
+            return Ok(&mut self.end);
         }
+        self.update_constant_trees(start, deformable);
+        self.derive_constraints(start, (contacts, sites), deformable);
+        let (constant_trees, constraints) = (&self.constant_trees, &self.constraints);
+        let islands = SolvedIslands {
+            trees: &self.trees,
+            momentum: &self.momentum,
+            constraints: &constraints.real,
+            islands: &self.islands,
+            solvers: &mut self.solvers,
+            with_derivatives: true,
+        };
+        islands.for_each(|solver, problem| {
+            match constraints.has_derivatives(problem.island, constant_trees) {
+                true => solver.factor_at_solution(problem),
+                false => Ok(()),
+            }
+        })?;
+        let solved = SolvedStep {
+            start,
+            contacts,
+            trees: &self.trees,
+            deformable,
+            constraints: &self.constraints,
+            momentum: &self.momentum,
+            islands: &self.islands,
+            solvers: &self.solvers[..self.islands.list().len()],
+            constant_trees: &self.constant_trees,
+        };
+        self.derivatives.add_to(&mut self.end, &solved);
         Ok(&mut self.end)
     }
 
     /// Finds the trees about which nothing has derivatives.
-    fn update_constant_trees(&mut self, start: &StepStart<'_, T>) {
+    fn update_constant_trees(
+        &mut self,
+        start: &StepStart<'_, T>,
+        deformable: &DeformableDerivatives<T>,
+    ) {
         let constant = &mut self.constant_trees;
         constant.clear();
         let inertias = start.inertias.is_constant();
@@ -154,6 +183,9 @@ impl<T: Scalar> StepStorage<T> {
                 && generalized[range.clone()].iter().all(is_constant)
                 && start.damping[range].iter().all(is_constant)
         }));
+        let bodies = deformable.bodies.iter();
+        constant.extend(bodies.map(|body| body.v_star.is_empty()));
+        constant.resize(self.trees.len(), true);
     }
 
     /// Finds the constraints without derivatives.
@@ -195,18 +227,22 @@ impl<T: Scalar> StepStorage<T> {
     fn derive_constraints(
         &mut self,
         start: &StepStart<'_, T>,
-        contacts: &ContactSites<T>,
-        sites: &[(Site<T>, SiteLaw<T>)],
+        (contacts, sites): SolvedSites<'_, T>,
+        deformable: &DeformableDerivatives<T>,
     ) {
-        let (constraints, num_contacts) = (&mut self.constraints, contacts.real.len());
+        let constraints = &mut self.constraints;
         constraints.clear_derived();
-        let inverse_diagonal = &self.momentum.inverse_diagonal;
-        let frame = StepFrame::new(start, inverse_diagonal, &self.constant_trees);
-        for k in 0..constraints.real.list.len() {
-            match k.checked_sub(num_contacts) {
-                Some(site) => constraints.derive_site(&frame, k, &sites[site]),
-                None => constraints.derive_contact(&frame, k, contacts),
-            }
+        let frame = StepFrame::new(start, &self.momentum, &self.constant_trees);
+        for k in 0..contacts.real.len() {
+            constraints.derive_contact(&frame, k, contacts);
+        }
+        let first = contacts.real.len();
+        for (k, site) in (first..).zip(sites) {
+            constraints.derive_site(&frame, k, site);
+        }
+        let first = first + sites.len();
+        for (k, site) in (first..).zip(&deformable.sites) {
+            constraints.derive_deformable_site(&frame, k, (&self.trees, deformable), site);
         }
     }
 }

@@ -3,16 +3,19 @@
 use super::contact_motion::ContactMotion;
 use super::inverse_inertia::{
     derive_contact_inverse_inertia, derive_inverse_inertia, inverse_inertia,
+    inverse_inertia_of_columns,
 };
 use super::islands::ProblemIsland;
-use super::jacobian::{JacobianBlock, JacobianBlocks, JacobianFrame};
+use super::jacobian::{BlockColumns, JacobianBlock, JacobianBlocks, JacobianFrame};
 use super::law::Law;
+use super::momentum::Momentum;
 use super::optional_list::OptionalList;
 use super::problem::ConvexConstraints;
 use super::regularization::{InverseInertia, SiteLaw};
 use super::site::{ContactSites, Site};
 use super::step_start::StepStart;
 use super::trees::Trees;
+use super::vertices::{DeformableDerivatives, DeformableSite, DerivedVertices, VertexColumns};
 use crate::dynamics::mass_matrix_diagonal;
 use crate::kinematics::spatial_velocities_of;
 use crate::model::BodyIndex;
@@ -33,6 +36,8 @@ pub(crate) struct StepConstraints<T: Scalar> {
     derived: OptionalList<DerivedConstraint<T>>,
     /// Values of the Jacobians that have derivatives.
     jacobian: Vec<T>,
+    /// Columns of their blocks that belong to some vertices of a deformable body.
+    vertices: Vec<VertexColumns>,
 }
 
 /// A constraint with derivatives.
@@ -63,6 +68,8 @@ pub(crate) struct StepFrame<'a, T: Scalar> {
     v_wb: Cow<'a, [SpatialVector<T>]>,
     /// Inverse of the diagonal of A.
     inverse_diagonal: &'a [f64],
+    /// Velocities at the start, without derivatives.
+    v0: &'a [f64],
     /// By tree: whether nothing about it has derivatives.
     constant_trees: &'a [bool],
     /// The inverse of the diagonal with derivatives, if it was needed.
@@ -70,10 +77,10 @@ pub(crate) struct StepFrame<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> StepFrame<'a, T> {
-    /// Creates the frame of a step; `inverse_diagonal` is that of A.
+    /// Creates the frame of a step.
     pub(crate) fn new(
         start: &'a StepStart<'a, T>,
-        inverse_diagonal: &'a [f64],
+        momentum: &'a Momentum,
         constant_trees: &'a [bool],
     ) -> Self {
         let mut v_wb = Cow::Borrowed(&start.velocities.v_wb[..]);
@@ -92,7 +99,8 @@ impl<'a, T: Scalar> StepFrame<'a, T> {
             start,
             kinematics: JacobianFrame::new(start, start.positions),
             v_wb,
-            inverse_diagonal,
+            inverse_diagonal: &momentum.inverse_diagonal,
+            v0: &momentum.v0,
             constant_trees,
             derived_diagonal: OnceCell::new(),
         }
@@ -160,6 +168,7 @@ impl<T: Scalar> StepConstraints<T> {
             real: ConvexConstraints::default(),
             derived: OptionalList::empty(),
             jacobian: vec![],
+            vertices: vec![],
         }
     }
 
@@ -167,6 +176,7 @@ impl<T: Scalar> StepConstraints<T> {
     pub(crate) fn clear_derived(&mut self) {
         self.derived.clear();
         self.jacobian.clear();
+        self.vertices.clear();
     }
 
     /// Finds what has derivatives in constraint `k`, which is a contact. Constraints must come in
@@ -236,6 +246,59 @@ impl<T: Scalar> StepConstraints<T> {
             _ => self.derive::<6>(frame, k, site),
         };
         self.derived.push(derived);
+    }
+
+    /// Finds what has derivatives in constraint `k`, which is at a site of deformable bodies. Trees
+    /// and velocities include those of these bodies.
+    pub(super) fn derive_deformable_site(
+        &mut self,
+        frame: &StepFrame<'_, T>,
+        k: usize,
+        (trees, deformable): (&Trees, &DeformableDerivatives<T>),
+        site: &DeformableSite<T>,
+    ) {
+        let blocks = &self.real.list[k].blocks;
+        if blocks.is_empty() || site.is_constant() && frame.are_constant(blocks) {
+            self.derived.push(None);
+            return;
+        }
+        let start = frame.start;
+        let (num_velocities, first) = (start.trees.num_velocities(), start.trees.len());
+        let (blocks, columns) = site.add_jacobian(
+            &frame.kinematics,
+            (trees, first),
+            &mut self.jacobian,
+            &mut self.vertices,
+        );
+        // The derived value of a body that has one, by velocity.
+        let vertices = |k: usize, of: fn(&DerivedVertices<T>) -> &[T]| {
+            let tree = trees.of_velocity(k);
+            let own = of(&deformable.bodies[tree - first]);
+            own.get(k - trees.range(tree).start).copied()
+        };
+        let real = &frame.inverse_diagonal;
+        let inverse = |k: usize| match k < num_velocities {
+            true => frame.derived_diagonal()[k],
+            false => vertices(k, |body| &body.inverse_diagonal).unwrap_or_else(|| T::from(real[k])),
+        };
+        let v0 = |k: usize| match k < num_velocities {
+            true if start.locked[k] => T::zero(),
+            true => start.velocities.v[k],
+            false => vertices(k, |body| &body.v0).unwrap_or_else(|| T::from(frame.v0[k])),
+        };
+        let w = InverseInertia {
+            real: self.real.list[k].inverse_inertia,
+            differentiate: &|| {
+                let columns = columns.iter().map(|(column, k)| (*column, inverse(*k)));
+                inverse_inertia_of_columns(columns)
+            },
+        };
+        let vn = columns
+            .iter()
+            .fold(T::zero(), |sum, (column, k)| sum + column[2] * v0(*k));
+        let law = site.law.law(&start.settings, &w, vn);
+        let rows = DerivedRows::Derived(blocks);
+        self.derived.push(Some(DerivedConstraint { law, rows }));
     }
 
     /// Computes what has derivatives in constraint `k`, which has R rows.
@@ -310,11 +373,12 @@ impl<T: Scalar> StepConstraints<T> {
                 }
             }
             Some(DerivedRows::Derived(blocks)) => {
-                add_velocities(trees, blocks, &self.jacobian, v, out, |x, v| x * v.re());
+                self.derived_product(blocks)
+                    .add_velocities(trees, v, out, |x, v| x * v.re());
             }
             _ => {
-                let (blocks, jacobian) = (&real.blocks, &self.real.jacobian);
-                add_velocities(trees, blocks, jacobian, v, out, |x, v| x * v.re());
+                let product = self.real_product(&real.blocks);
+                product.add_velocities(trees, v, out, |x, v| x * v.re());
             }
         }
     }
@@ -337,8 +401,8 @@ impl<T: Scalar> StepConstraints<T> {
         }
         let real = &self.real.list[constraint];
         let out = &mut out[..real.law.num_rows()];
-        let (blocks, jacobian) = (&real.blocks, &self.real.jacobian);
-        add_velocities(trees, blocks, jacobian, v, out, |x, v| *v * x);
+        let product = self.real_product(&real.blocks);
+        product.add_velocities(trees, v, out, |x, v| *v * x);
     }
 
     /// Adds the generalized impulses of a constraint with derivatives that has a Jacobian.
@@ -359,9 +423,27 @@ impl<T: Scalar> StepConstraints<T> {
                 }
             }
             Some(DerivedRows::Derived(blocks)) => {
-                add_impulses(trees, blocks, &self.jacobian, own, sum);
+                self.derived_product(blocks).add_impulses(trees, own, sum);
             }
-            _ => add_impulses(trees, &real.blocks, &self.real.jacobian, own, sum),
+            _ => self
+                .real_product(&real.blocks)
+                .add_impulses(trees, own, sum),
+        }
+    }
+
+    fn derived_product<'a>(&'a self, blocks: &'a JacobianBlocks) -> JacobianProduct<'a, T> {
+        JacobianProduct {
+            blocks,
+            jacobian: &self.jacobian,
+            vertices: &self.vertices,
+        }
+    }
+
+    fn real_product<'a>(&'a self, blocks: &'a JacobianBlocks) -> JacobianProduct<'a, f64> {
+        JacobianProduct {
+            blocks,
+            jacobian: &self.real.jacobian,
+            vertices: &self.real.vertices,
         }
     }
 }
@@ -372,54 +454,83 @@ fn is_surely_zero<T: Scalar>(x: &T) -> bool {
     T::NDERIV == 0 && x.is_zero()
 }
 
-/// Adds the product of a Jacobian and the velocities of the plant; `times` multiplies an element by
-/// a velocity.
-#[inline]
-fn add_velocities<T, C, P>(
-    trees: &Trees,
-    blocks: &JacobianBlocks,
-    jacobian: &[C],
-    v: &[T],
-    out: &mut [T],
-    times: impl Fn(C, &T) -> P,
-) where
-    T: Scalar + AddAssign<P>,
-    C: Scalar,
-{
-    for block in blocks {
-        let range = trees.range(block.tree as usize);
-        let (n, values) = (range.len(), &jacobian[block.start as usize..]);
-        let v = &v[range];
-        for (row, out) in values.chunks_exact(n).zip(&mut *out) {
-            for (x, v) in row.iter().zip(v) {
-                if !is_surely_zero(x) {
-                    *out += times(*x, v);
+/// The Jacobian of a constraint in products.
+struct JacobianProduct<'a, C> {
+    blocks: &'a JacobianBlocks,
+    jacobian: &'a [C],
+    /// Columns of blocks that belong to some vertices of a deformable body.
+    vertices: &'a [VertexColumns],
+}
+
+impl<C: Scalar> JacobianProduct<'_, C> {
+    /// Returns the columns of the vertices that a block has, if it is one of a deformable body.
+    #[inline]
+    fn vertices(&self, block: &JacobianBlock) -> Option<&VertexColumns> {
+        match block.columns {
+            BlockColumns::All => None,
+            BlockColumns::Vertices(place) => Some(&self.vertices[place as usize]),
+        }
+    }
+
+    /// Adds the product with the velocities of the step; `times` multiplies an element by a
+    /// velocity.
+    #[inline]
+    fn add_velocities<T, P>(
+        &self,
+        trees: &Trees,
+        v: &[T],
+        out: &mut [T],
+        times: impl Fn(C, &T) -> P,
+    ) where
+        T: Scalar + AddAssign<P>,
+    {
+        for block in self.blocks {
+            let range = trees.range(block.tree as usize);
+            let values = &self.jacobian[block.start as usize..];
+            let v = &v[range];
+            if let Some(own) = self.vertices(block) {
+                for (i, out) in out.iter_mut().enumerate() {
+                    let row = &values[i * own.len()..];
+                    for (x, column) in row.iter().zip(own.iter()) {
+                        *out += times(*x, &v[column]);
+                    }
+                }
+                continue;
+            }
+            for (row, out) in values.chunks_exact(v.len()).zip(&mut *out) {
+                for (x, v) in row.iter().zip(v) {
+                    if !is_surely_zero(x) {
+                        *out += times(*x, v);
+                    }
                 }
             }
         }
     }
-}
 
-/// Adds the product of a transposed Jacobian and the impulses of its rows.
-#[inline]
-fn add_impulses<T, C>(
-    trees: &Trees,
-    blocks: &JacobianBlocks,
-    jacobian: &[C],
-    impulse: &[T],
-    sum: &mut [T],
-) where
-    T: Scalar + Mul<C, Output = T>,
-    C: Scalar,
-{
-    for block in blocks {
-        let range = trees.range(block.tree as usize);
-        let (n, values) = (range.len(), &jacobian[block.start as usize..]);
-        let own = &mut sum[range];
-        for (row, f) in values.chunks_exact(n).zip(impulse) {
-            for (sum, x) in own.iter_mut().zip(row) {
-                if !is_surely_zero(x) {
-                    *sum += *f * *x;
+    /// Adds the product of the transposed Jacobian and the impulses of its rows.
+    #[inline]
+    fn add_impulses<T>(&self, trees: &Trees, impulse: &[T], sum: &mut [T])
+    where
+        T: Scalar + Mul<C, Output = T>,
+    {
+        for block in self.blocks {
+            let range = trees.range(block.tree as usize);
+            let values = &self.jacobian[block.start as usize..];
+            let own_sum = &mut sum[range];
+            if let Some(own) = self.vertices(block) {
+                for (i, f) in impulse.iter().enumerate() {
+                    let row = &values[i * own.len()..];
+                    for (x, column) in row.iter().zip(own.iter()) {
+                        own_sum[column] += *f * *x;
+                    }
+                }
+                continue;
+            }
+            for (row, f) in values.chunks_exact(own_sum.len()).zip(impulse) {
+                for (sum, x) in own_sum.iter_mut().zip(row) {
+                    if !is_surely_zero(x) {
+                        *sum += *f * *x;
+                    }
                 }
             }
         }

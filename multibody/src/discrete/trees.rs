@@ -73,6 +73,9 @@ impl Trees {
     pub(crate) fn len(&self) -> usize {
         self.ranges.len()
     }
+    pub(super) fn num_velocities(&self) -> usize {
+        self.of_velocity.len()
+    }
     /// Returns the velocities of a tree.
     pub(crate) fn range(&self, tree: usize) -> Range<usize> {
         self.ranges[tree].clone()

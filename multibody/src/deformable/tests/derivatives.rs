@@ -2,15 +2,30 @@
 
 use super::meshes::{ALL_MODELS, ball, random, soft};
 use crate::deformable::{
-    DeformableBodyConfig, FemModel, FreeStep, FreeStepStart, MaterialModel, parameters_of,
+    DeformableBodyConfig, FemModel, ForceDensityField, ForceDensityVolume, FreeStep, FreeStepStart,
+    MaterialModel, parameters_of,
 };
 use nalgebra::Vector3;
 use std::array::from_fn;
+use std::sync::Arc;
 use tarragon_framework::AutoDiff;
 
 const TIME_STEP: f64 = 5e-3;
 /// Rounding of the end of a step (m, m/s).
 const ROUNDING: f64 = 4e-15;
+
+/// A force density that is a nonlinear function of the position.
+#[derive(Debug)]
+struct Whirl;
+
+impl ForceDensityField for Whirl {
+    fn evaluate_at(&self, p: &Vector3<f64>) -> Vector3<f64> {
+        Vector3::new(-30.0 * p.y, 30.0 * p.x, (20.0 * p.x).sin()) * 1e3
+    }
+    fn volume(&self) -> ForceDensityVolume {
+        ForceDensityVolume::Current
+    }
+}
 
 /// A start, a material, and a direction in which they change: positions, velocities, and the
 /// parameters relative to their size.
@@ -45,6 +60,7 @@ impl Case {
             positions: q.zip(&noise).map(|(q, s)| q + 3e-3 * s).collect(),
             velocities: noise[n..2 * n].iter().map(|v| 0.3 * v).collect(),
             fixed: points.iter().map(|p| p.z < -0.07).collect(),
+            fields: vec![Arc::new(Whirl)],
         };
         assert!(start.fixed.contains(&true));
         let config = DeformableBodyConfig {

@@ -3,9 +3,11 @@
 use super::meshes::{ALL_MODELS, ball, block, flat, gravity, model, random, soft};
 use crate::deformable::step::FemStep;
 use crate::deformable::{
-    DeformableBodyConfig, FemModel, FemStepStart, ForceDensityVolume, MaterialModel,
+    DeformableBodyConfig, FemModel, FemStepStart, ForceDensityField, ForceDensityVolume,
+    MaterialModel,
 };
 use nalgebra::{Rotation3, Vector3};
+use std::sync::Arc;
 use tarragon_framework::math::axis_angle;
 
 const TIME_STEP: f64 = 5e-3;
@@ -419,6 +421,18 @@ fn invalid_meshes_and_materials_are_errors() {
     }
 }
 
+#[derive(Debug)]
+struct Uniform(Vector3<f64>, ForceDensityVolume);
+
+impl ForceDensityField for Uniform {
+    fn evaluate_at(&self, _p_wq: &Vector3<f64>) -> Vector3<f64> {
+        self.0
+    }
+    fn volume(&self) -> ForceDensityVolume {
+        self.1
+    }
+}
+
 #[test]
 fn force_densities_act_like_their_sums() {
     let mesh = ball(3, 0.1);
@@ -437,7 +451,8 @@ fn force_densities_act_like_their_sums() {
             (ForceDensityVolume::Current, 8.0),
         ] {
             let mut forces = vec![0.0; q.len()];
-            model.add_force_density(&q, volume, |_| g * density, &mut forces);
+            let field: Arc<dyn ForceDensityField> = Arc::new(Uniform(g * density, volume));
+            model.add_force_densities(&q, &[field], &mut forces);
             let wanted: Vec<f64> = weight.iter().map(|w| by * w).collect();
             let error = largest_difference(&forces, &wanted);
             assert!(error < 1e-12, "{element_subdivision_count}: {error:e}");

@@ -117,30 +117,6 @@ fn lists_differ(found: &[Vector3<AutoDiff>], q: &[Vector3<f64>]) -> bool {
     all.any(|(a, b)| (a.map(|x| x.re) - b).amax() > 1e-4)
 }
 
-/// Where the ball touches the floor, a step without derivatives works, and one with derivatives is
-/// an error that says why.
-#[test]
-fn derivatives_through_contact_are_refused_by_name() {
-    let (plant, diagram, body) = ball(0.09);
-    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
-    sim.advance_to(TIME_STEP).unwrap();
-    assert!(plant.deformable_positions(sim.context(), body).is_ok());
-    let dual = diagram.to_scalar::<AutoDiff>().unwrap();
-    let mut context = dual.default_context();
-    let ports = dual.ports(&plant).unwrap();
-    let mut q = ports.deformable_positions(&context, body).unwrap();
-    q[0].x += AutoDiff::variable(0.0, 0);
-    ports
-        .set_deformable_positions(&mut context, body, &q)
-        .unwrap();
-    let mut sim = Simulator::new(&dual, context).unwrap();
-    let error = sim.advance_to(TIME_STEP).unwrap_err().to_string();
-    assert!(
-        error.contains("deformable body 'ball': derivatives of a step must be without contact"),
-        "{error}"
-    );
-}
-
 #[test]
 fn disabled_bodies_keep_the_derivatives_of_their_positions() {
     // One in the air and one that would touch the floor.

@@ -9,9 +9,10 @@ use nalgebra::Vector3;
 use std::sync::Arc;
 use tarragon_framework::AutoDiff;
 
-/// A step of a deformable body on which only gravity, elasticity, damping and walls act, with its
-/// derivatives by the state at its start, by the positions of held vertices, which are part of it,
-/// and by the material. [`MultibodyPlant::calc_free_deformable_step`] makes it.
+/// A step of a deformable body that nothing touches, on which gravity, elasticity, damping,
+/// external forces and walls act, with its derivatives by the state at its start, by the positions
+/// of held vertices, which are part of it, and by the material.
+/// [`MultibodyPlant::calc_free_deformable_step`] makes it.
 ///
 /// Derivatives follow from the implicit function theorem at the solution of the step, so a product
 /// with them costs one solution of a linear system whose matrix is factored already.
@@ -108,10 +109,10 @@ impl MultibodyPlant {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the body is unknown, if vertices are fixed to rigid bodies, if force
-    /// fields act, if a list has another length than there are vertices, or if a number is not
-    /// finite; also if the step has no solution, or one at which its matrix is not positive
-    /// definite, as in strongly compressed bodies of the nonlinear models.
+    /// Returns an error if the body is unknown, if vertices are fixed to rigid bodies, if a list
+    /// has another length than there are vertices, or if a number is not finite; also if the step
+    /// has no solution, or one at which its matrix is not positive definite, as in strongly
+    /// compressed bodies of the nonlinear models.
     pub fn calc_free_deformable_step(
         &self,
         body: DeformableBodyIndex,
@@ -119,7 +120,7 @@ impl MultibodyPlant {
         velocities: &[Vector3<f64>],
     ) -> Result<FreeDeformableStep> {
         let body = self.deformable_body(body)?;
-        body.check_free(!body.fixed.is_empty())?;
+        body.check_free()?;
         let place = body.place();
         check_lists(&place, body.num_vertices(), [positions, velocities])?;
         let start = [flat(positions), flat(velocities)];
@@ -130,6 +131,7 @@ impl MultibodyPlant {
             positions: q,
             velocities: v,
             fixed: body.held.clone(),
+            fields: body.forces.clone(),
         };
         let step = FreeStep::new(&body.fem, step).map_err(|failure| failure.error(&place))?;
         Ok(FreeDeformableStep {

@@ -8,6 +8,8 @@
 
 mod boundary;
 #[cfg(test)]
+mod constrained_derivative_tests;
+#[cfg(test)]
 mod derivative_tests;
 mod derived_step;
 mod free_step;
@@ -24,4 +26,5 @@ pub use self::free_step::{DeformableTangent, FreeDeformableStep, MaterialTangent
 pub use self::ports::DeformablePorts;
 pub(super) use self::ports::{DeformableEntries, DeformableStates};
 pub use self::results::DeformableContactInfo;
+pub(super) use self::results::EndedSites;
 pub(super) use self::step::{DeformableEnd, DeformableWork};

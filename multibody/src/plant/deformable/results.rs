@@ -1,9 +1,12 @@
 //! Contacts of deformable bodies at the end of a step.
 
-use crate::discrete::{ConstraintEnd, ContactSide, DeformableProblem};
+use crate::discrete::{
+    ConstraintEnd, ConstraintEnds, ContactSide, DeformableProblem, DeformableSite,
+};
 use crate::kinematics::PositionKinematics;
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
+use std::any::Any;
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 use tarragon_geometry::mesh::PolygonSurfaceMesh;
@@ -73,31 +76,64 @@ impl EndedDeformableContacts {
     }
 }
 
-/// Adds the forces on rigid bodies at all sites of a problem, which ended as told, to sums about
-/// the origins of the bodies, expressed in W.
-pub(super) fn add_forces<T: Scalar>(
-    problem: &DeformableProblem,
-    ends: &[ConstraintEnd<f64>],
-    dt: f64,
-    positions: &PositionKinematics<T>,
-    mut sums: [&mut [SpatialVector<T>]; 2],
-    num_faces: usize,
-) {
-    for (k, (site, end)) in problem.sites.iter().zip(ends).enumerate() {
-        let impulse = Vector3::new(end.impulse[0], end.impulse[1], end.impulse[2]);
-        let on_b = site.r_wc * impulse / dt;
-        for (side, force) in site.sides.iter().zip([-on_b, on_b]) {
-            let ContactSide::Body(body) = side else {
+/// How the sites of deformable bodies ended.
+pub(in crate::plant) struct EndedSites<'a, T: Scalar> {
+    ends: &'a ConstraintEnds<T>,
+    /// Number of the first of them among all constraints.
+    first: usize,
+    /// The sites with derivatives; empty without any.
+    derived: &'a [DeformableSite<T>],
+}
+
+impl<'a, T: Scalar> EndedSites<'a, T> {
+    /// Takes the last ones of all constraints as those of a problem.
+    pub(in crate::plant) fn new(
+        ends: &'a ConstraintEnds<T>,
+        problem: &DeformableProblem,
+        derived: &'a [DeformableSite<T>],
+    ) -> Self {
+        Self {
+            first: ends.real.len() - problem.sites.len(),
+            ends,
+            derived,
+        }
+    }
+
+    /// Returns the ends without derivatives.
+    pub(super) fn real(&self) -> &[ConstraintEnd<f64>] {
+        &self.ends.real[self.first..]
+    }
+
+    /// Adds the forces on rigid bodies at all sites of a problem to sums about the origins of the
+    /// bodies, expressed in W.
+    pub(super) fn add_forces(
+        &self,
+        problem: &DeformableProblem,
+        dt: f64,
+        positions: &PositionKinematics<T>,
+        mut sums: [&mut [SpatialVector<T>]; 2],
+        num_faces: usize,
+    ) {
+        for (k, real) in problem.sites.iter().enumerate() {
+            let same_scalar = (real as &dyn Any).downcast_ref();
+            let Some(site) = self.derived.get(k).or(same_scalar) else {
                 continue;
             };
-            let arm = site.p_wc - positions.real().p_wb(body.index() as u32);
-            let (moment, force) = (arm.cross(&force).map(T::from), force.map(T::from));
-            // Fixed vertices are no contact.
-            let num_sums = if k < num_faces { 2 } else { 1 };
-            for sums in &mut sums[..num_sums] {
-                let sum = &mut sums[body.index()];
-                sum.rotational += &moment;
-                sum.translational += &force;
+            let row = |i| self.ends.impulse(self.first + k, i);
+            let on_b = site.r_wc * Vector3::new(row(0), row(1), row(2)) / T::from(dt);
+            for (side, force) in site.sides.iter().zip([-on_b, on_b]) {
+                let ContactSide::Body(body) = side else {
+                    continue;
+                };
+                let arm = site.p_wc - positions.p_wb(body.index() as u32);
+                let moment = arm.cross(&force);
+                // Fixed vertices are no contact.
+                let num_sums = if k < num_faces { 2 } else { 1 };
+                for sums in &mut sums[..num_sums] {
+                    let sum = &mut sums[body.index()];
+                    sum.rotational += &moment;
+                    sum.translational += &force;
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::discrete::{ContactSide, DeformableLaw, DeformableSite};
 use crate::error::{Error, Result};
 use crate::kinematics::PositionKinematics;
-use crate::model::DeformableBodyIndex;
+use crate::model::{BodyIndex, DeformableBodyIndex};
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::combined_material::{MaterialPair, frame_along};
@@ -38,8 +38,13 @@ impl ActivePlaces {
         }
     }
     /// Returns the side of a site at some vertices. Those that are held do not move.
-    fn side(&self, body: DeformableBodyIndex, vertices: &[u32], weights: &[f64]) -> ContactSide {
-        let (mut own, mut own_weights) = ([0; 4], [0.0; 4]);
+    fn side<T: Scalar>(
+        &self,
+        body: DeformableBodyIndex,
+        vertices: &[u32],
+        weights: &[T],
+    ) -> ContactSide<T> {
+        let (mut own, mut own_weights) = ([0; 4], [T::zero(); 4]);
         let moving = vertices.iter().zip(weights).filter_map(|(vertex, weight)| {
             let place = self.0[*vertex as usize];
             (place != ABSENT).then_some((place, *weight))
@@ -57,9 +62,9 @@ impl ActivePlaces {
 
 /// State of a contact at the start of a step: its depth (m) or normal force (N).
 #[derive(Clone, Copy)]
-enum Start {
-    Depth(f64),
-    Force(f64),
+enum Start<T> {
+    Depth(T),
+    Force(T),
 }
 
 /// Deformable bodies of a plant, with the places of their active vertices.
@@ -69,22 +74,26 @@ pub(super) struct SiteFrame<'a> {
     pub(super) places: &'a [&'a ActivePlaces],
 }
 
-impl SiteFrame<'_> {
-    fn side(&self, body: DeformableBodyIndex, point: &VertexWeights) -> ContactSide {
-        self.places[body.index()].side(body, point.vertices(), point.weights())
-    }
+/// A surface of contact with what is known of its bodies.
+pub(super) struct KnownSurface<'a, T: Scalar> {
+    surface: &'a DeformableContactSurface<T>,
+    a: DeformableBodyIndex,
+    /// Body B if it is deformable.
+    b: Option<DeformableBodyIndex>,
+    rigid_b: BodyIndex,
+    materials: MaterialPair<T>,
+}
 
-    /// Adds the faces of a surface of contact, and their numbers to `faces`.
+impl SiteFrame<'_> {
+    /// Looks the bodies of a surface of contact up.
     ///
     /// # Errors
     /// Returns an error if a property of the material is missing.
-    pub(super) fn add_surface(
+    pub(super) fn known<'a, T: Scalar>(
         &self,
-        surface: &DeformableContactSurface,
+        surface: &'a DeformableContactSurface<T>,
         (materials, inspector): (&ContactMaterials, &SceneGraphInspector<'_>),
-        sites: &mut Vec<DeformableSite>,
-        mut note: impl FnMut(u32),
-    ) -> Result<()> {
+    ) -> Result<KnownSurface<'a, T>> {
         let ids = [surface.id_a(), surface.id_b()];
         let [id_a, id_b] = ids;
         let plant = self.plant;
@@ -103,64 +112,86 @@ impl SiteFrame<'_> {
             materials.get(plant, inspector, id_a)?,
             materials.get(plant, inspector, id_b)?,
         ];
-        let pair = MaterialPair::new(plant, ids, materials);
-        for f in 0..surface.num_faces() {
-            let area = surface.area(f);
-            let normal = surface.normal(f);
-            if area < NEGLIGIBLE {
-                continue;
-            }
-            let own = STIFFNESS_PER_AREA * area;
-            // The stiffness of B, and the force at the start of the step, or the depth.
-            let (stiffness_b, start) = match surface.signed_distance(f) {
-                // Of both bodies together.
-                Some(distance) => (f64::INFINITY, Start::Depth(-distance)),
-                None => {
-                    let pressure = surface.pressure(f).unwrap_or(0.0);
-                    let gradient = surface.pressure_gradient(f).unwrap_or_default();
-                    let rise = -gradient.dot(&normal);
-                    if rise < NEGLIGIBLE.max(NEGLIGIBLE_PART * gradient.norm()) {
-                        continue;
-                    }
-                    (area * rise, Start::Force(area * pressure))
-                }
-            };
-            let combined = pair.combined(Some([own, stiffness_b]));
-            let parameters = combined.parameters(|stiffness| match start {
-                Start::Depth(depth) => depth,
-                // Both bodies are compressed.
-                Start::Force(force) => force / stiffness,
-            });
-            let side_b = match (b, surface.point_of_b(f)) {
-                (Some(b), Some(point)) => self.side(b, point),
-                _ => ContactSide::Body(materials[1].body),
-            };
-            sites.push(DeformableSite {
-                sides: [self.side(a, surface.point_of_a(f)), side_b],
-                p_wc: surface.centroid(f),
-                r_wc: frame_along(&-normal),
-                law: DeformableLaw::Contact(parameters),
-            });
-            note(f as u32);
+        let lifted = materials.map(|material| material.lift());
+        Ok(KnownSurface {
+            surface,
+            a,
+            b,
+            rigid_b: materials[1].body,
+            materials: MaterialPair::new(plant, ids, lifted),
+        })
+    }
+
+    fn side<T: Scalar>(
+        &self,
+        body: DeformableBodyIndex,
+        point: &VertexWeights<T>,
+    ) -> ContactSide<T> {
+        self.places[body.index()].side(body, point.vertices(), point.weights())
+    }
+
+    /// Returns the site of a face of a surface; `None` if it counts for nothing.
+    pub(super) fn site<T: Scalar>(
+        &self,
+        known: &KnownSurface<'_, T>,
+        f: usize,
+    ) -> Option<DeformableSite<T>> {
+        let surface = known.surface;
+        let area = surface.area(f);
+        let normal = surface.normal(f);
+        if area.re() < NEGLIGIBLE {
+            return None;
         }
-        Ok(())
+        let own = area * STIFFNESS_PER_AREA;
+        // The stiffness of B, and the force at the start of the step, or the depth.
+        let (stiffness_b, start) = match surface.signed_distance(f) {
+            // Of both bodies together.
+            Some(distance) => (T::from(f64::INFINITY), Start::Depth(-distance)),
+            None => {
+                let pressure = surface.pressure(f).unwrap_or_else(T::zero);
+                let gradient = surface.pressure_gradient(f).unwrap_or_else(Vector3::zeros);
+                let rise = -gradient.dot(&normal);
+                let size = gradient.map(|x| x.re()).norm();
+                if rise.re() < NEGLIGIBLE.max(NEGLIGIBLE_PART * size) {
+                    return None;
+                }
+                (area * rise, Start::Force(area * pressure))
+            }
+        };
+        let combined = known.materials.combined(Some([own, stiffness_b]));
+        let parameters = combined.parameters(|stiffness| match start {
+            Start::Depth(depth) => depth,
+            // Both bodies are compressed.
+            Start::Force(force) => force / stiffness,
+        });
+        let side_b = match (known.b, surface.point_of_b(f)) {
+            (Some(b), Some(point)) => self.side(b, point),
+            _ => ContactSide::Body(known.rigid_b),
+        };
+        Some(DeformableSite {
+            sides: [self.side(known.a, surface.point_of_a(f)), side_b],
+            p_wc: surface.centroid(f),
+            r_wc: frame_along(&-normal),
+            law: DeformableLaw::Contact(parameters),
+        })
     }
 
     /// Adds the vertices of a body that are fixed to rigid bodies, given its positions.
     pub(super) fn add_fixed<T: Scalar>(
         &self,
         body: &DeformableBody,
-        q: &[f64],
+        q: &[T],
         positions: &PositionKinematics<T>,
-        sites: &mut Vec<DeformableSite>,
+        sites: &mut Vec<DeformableSite<T>>,
     ) {
         for fixed in &body.fixed {
-            let x_wb: &Isometry3<f64> = positions.real().x_wb(fixed.body);
+            let x_wb: &Isometry3<T> = positions.x_wb(fixed.body);
             for (vertex, p_bp) in &fixed.vertices {
                 let q = &q[3 * *vertex as usize..][..3];
                 let p_wa = Vector3::new(q[0], q[1], q[2]);
-                let p_wb = (x_wb * Point3::from(*p_bp)).coords;
-                let side = self.places[body.index.index()].side(body.index, &[*vertex], &[1.0]);
+                let p_wb = (x_wb * Point3::from(p_bp.map(T::from))).coords;
+                let places = self.places[body.index.index()];
+                let side = places.side(body.index, &[*vertex], &[T::one()]);
                 sites.push(DeformableSite {
                     sides: [side, ContactSide::Body(fixed.body)],
                     p_wc: p_wb,

@@ -1,18 +1,17 @@
 //! The part of deformable bodies in a step of a plant.
 
 use super::ports::DeformableStates;
-use super::results::{EndedDeformableContacts, add_forces};
+use super::results::{EndedDeformableContacts, EndedSites};
 use super::scalar_cast::derived_end;
 use super::sites::{ActivePlaces, SiteFrame};
-use crate::deformable::{FemStep, FemStepStart};
-use crate::discrete::{ActiveVertices, ConstraintEnd, DeformableProblem};
+use crate::deformable::{FemDerivatives, FemStep, FemStepStart};
+use crate::discrete::{ActiveVertices, DeformableProblem, DeformableSite};
 use crate::error::Result;
 use crate::kinematics::PositionKinematics;
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::contact_materials::ContactMaterials;
 use crate::spatial::SpatialVector;
-use nalgebra::Vector3;
 use std::sync::Arc;
 use tarragon_framework::{AutoDiff, Scalar};
 use tarragon_geometry::{DeformableContact, QueryObject};
@@ -42,13 +41,13 @@ pub(in crate::plant) struct DeformableWork {
     pub(in crate::plant) problem: DeformableProblem,
     contact: Option<Arc<DeformableContact>>,
     /// Surface and face of the first sites of the problem.
-    faces: Vec<(u32, u32)>,
+    pub(super) faces: Vec<(u32, u32)>,
 }
 
 /// Work space of one body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeformableBodyWork {
-    fem: FemStep,
+    pub(super) fem: FemStep,
     /// Positions, velocities, and positions before, at the start of the step.
     pub(super) state: Vec<f64>,
     /// External forces at the vertices.
@@ -57,8 +56,11 @@ pub(super) struct DeformableBodyWork {
     participants: Vec<u32>,
     places: ActivePlaces,
     pub(super) moves: bool,
-    /// The end of the step as in [`DeformableEnd`], if it has derivatives; else empty.
+    /// The end of the step as in [`DeformableEnd`], if it has derivatives and constraints do not
+    /// change it; else empty.
     pub(super) derived: Vec<AutoDiff>,
+    /// Derivatives by the state if constraints may move vertices.
+    pub(super) derivatives: Option<FemDerivatives>,
 }
 
 impl DeformableWork {
@@ -66,8 +68,7 @@ impl DeformableWork {
     ///
     /// # Errors
     /// Returns an error if a body has no finite motion, or if a geometry in contact lacks a
-    /// property; with derivatives also if a body is in contact, fixed to a rigid body or in a force
-    /// field.
+    /// property.
     pub(in crate::plant) fn begin<T: Scalar>(
         &mut self,
         plant: &MultibodyPlant,
@@ -86,11 +87,7 @@ impl DeformableWork {
             None => None,
         };
         self.move_freely(plant, states)?;
-        self.add_sites(plant, states, positions, query, materials)?;
-        if T::NDERIV > 0 {
-            self.differentiate(plant, states)?;
-        }
-        Ok(())
+        self.add_sites(plant, states, positions, query, materials)
     }
 
     /// Computes the free motion of all bodies.
@@ -109,6 +106,7 @@ impl DeformableWork {
             work.state.clear();
             work.state.extend(state.iter().map(|x| x.re()));
             work.derived.clear();
+            work.derivatives = None;
             work.moves = !states.is_disabled(body.index);
             work.participants.clear();
             if !work.moves {
@@ -125,12 +123,9 @@ impl DeformableWork {
             work.forces.clear();
             work.forces.resize(body.num_dofs(), 0.0);
             body.fem.add_gravity(&gravity, &mut work.forces);
-            for field in &body.forces {
-                let density = |p: &Vector3<f64>| field.evaluate_at(p);
-                let (q, volume) = (&work.state[..body.num_dofs()], field.volume());
-                body.fem
-                    .add_force_density(q, volume, density, &mut work.forces);
-            }
+            let q = &work.state[..body.num_dofs()];
+            body.fem
+                .add_force_densities(q, &body.forces, &mut work.forces);
             let (fem, start) = work.start(body, plant.time_step);
             let moved = fem.advance(&body.fem, &start);
             moved.map_err(|failure| failure.error(&body.place()))?;
@@ -176,19 +171,65 @@ impl DeformableWork {
                 if is_disabled(surface.id_a()) || is_disabled(surface.id_b()) {
                     continue;
                 }
-                let faces = &mut self.faces;
-                let note = |f| faces.push((s as u32, f));
-                let known = (&*materials, &inspector);
-                frame.add_surface(surface, known, &mut self.problem.sites, note)?;
+                let known = frame.known(surface, (materials, &inspector))?;
+                for f in 0..surface.num_faces() {
+                    if let Some(site) = frame.site(&known, f) {
+                        self.problem.sites.push(site);
+                        self.faces.push((s as u32, f as u32));
+                    }
+                }
             }
         }
         for (body, work) in plant.deformables.iter().zip(&self.bodies) {
             if work.moves {
                 let sites = &mut self.problem.sites;
-                frame.add_fixed(body, &work.state, positions, sites);
+                frame.add_fixed(body, &work.state, positions.real(), sites);
             }
         }
         Ok(())
+    }
+
+    /// Returns the sites of the problem with derivatives.
+    ///
+    /// # Errors
+    /// Returns an error if the contact surfaces with derivatives cannot be computed.
+    pub(super) fn derived_sites<T: Scalar>(
+        &self,
+        plant: &MultibodyPlant,
+        states: &DeformableStates<'_, T>,
+        positions: &PositionKinematics<T>,
+        query: Option<(&QueryObject<T>, &ContactMaterials)>,
+    ) -> Result<Vec<DeformableSite<T>>> {
+        let places: Vec<&ActivePlaces> = self.bodies.iter().map(|work| &work.places).collect();
+        let frame = SiteFrame {
+            plant,
+            places: &places,
+        };
+        let mut sites = vec![];
+        if let (Some((query, materials)), false) = (query, self.faces.is_empty()) {
+            let contact = query.compute_deformable_contact_with_derivatives()?;
+            let inspector = query.inspector();
+            let all = self.faces.iter().zip(&self.problem.sites);
+            let mut known = None;
+            for ((s, f), real) in all {
+                if known.as_ref().is_none_or(|(last, _)| last != s) {
+                    let surface = &contact.surfaces()[*s as usize];
+                    known = Some((*s, frame.known(surface, (materials, &inspector))?));
+                }
+                let site = known
+                    .as_ref()
+                    .and_then(|(_, known)| frame.site(known, *f as usize));
+                // Rounding may tell that the face counts for nothing after all.
+                sites.push(site.unwrap_or_else(|| real.lift()));
+            }
+        }
+        let bodies = plant.deformables.iter().zip(&states.states);
+        for ((body, state), work) in bodies.zip(&self.bodies) {
+            if work.moves {
+                frame.add_fixed(body, state, positions, &mut sites);
+            }
+        }
+        Ok(sites)
     }
 
     /// Finds the end of a step, given the velocities of the active vertices of all bodies and how
@@ -197,7 +238,7 @@ impl DeformableWork {
     pub(in crate::plant) fn finish<T: Scalar>(
         &mut self,
         plant: &MultibodyPlant,
-        (v, ends): (&[T], &[ConstraintEnd<f64>]),
+        (v, ends): (&[T], &EndedSites<'_, T>),
         positions: &PositionKinematics<T>,
         sums: [&mut [SpatialVector<T>]; 2],
         out: &mut DeformableEnd<T>,
@@ -205,33 +246,40 @@ impl DeformableWork {
         let n = plant.deformables.len();
         out.next.resize_with(n, Vec::new);
         let dt = plant.time_step;
-        let mut rest = v.iter().map(|v| v.re());
+        let mut rest = v;
         let bodies = plant.deformables.iter().zip(&mut self.bodies);
         for ((body, work), next) in bodies.zip(&mut out.next) {
-            let size = body.num_dofs();
+            let active;
+            (active, rest) = rest.split_at(work.num_active());
             if let Some(derived) = derived_end::<T>(&work.derived) {
                 next.clear();
                 next.extend(derived);
                 continue;
             }
-            let mut end = work.state.clone();
+            let size = body.num_dofs();
             if !work.moves {
+                let mut end = work.state.clone();
                 end[size..2 * size].fill(0.0);
                 lift(&end, next);
                 continue;
             }
-            let num_active = 3 * work.fem.participants().len();
-            let active: Vec<f64> = rest.by_ref().take(num_active).collect();
-            let (fem, start) = work.start(body, dt);
-            let (q, others) = end.split_at_mut(size);
-            let (v, q0) = others.split_at_mut(size);
-            q0.copy_from_slice(start.positions);
-            fem.complete(&start, &active, v, q);
+            let real: Vec<f64> = active.iter().map(|v| v.re()).collect();
+            let [q, v] = work.complete(body, dt, &real);
+            if let Some(derivatives) = work.derivatives.take() {
+                *next = work.derived_end(&derivatives, dt, active, [&q, &v]);
+                continue;
+            }
+            let end = [&q[..], &v, &work.state[..size]].concat();
             lift(&end, next);
         }
-        add_forces(&self.problem, ends, dt, positions, sums, self.faces.len());
-        out.contacts
-            .set(self.contact.take(), &self.problem, &self.faces, ends, dt);
+        ends.add_forces(&self.problem, dt, positions, sums, self.faces.len());
+        out.contacts.set(
+            self.contact.take(),
+            &self.problem,
+            &self.faces,
+            ends.real(),
+            dt,
+        );
     }
 }
 
@@ -242,13 +290,30 @@ fn lift<T: Scalar>(from: &[f64], to: &mut Vec<T>) {
 }
 
 impl DeformableBodyWork {
-    /// Returns true if constraints may move a vertex.
-    pub(super) fn has_participants(&self) -> bool {
-        !self.fem.participants().is_empty()
+    /// Returns the number of velocities of active vertices.
+    pub(super) fn num_active(&self) -> usize {
+        match self.moves {
+            true => 3 * self.fem.participants().len(),
+            false => 0,
+        }
+    }
+
+    /// Returns positions and velocities at the end of the step, given the velocities of the active
+    /// vertices.
+    pub(super) fn complete(
+        &mut self,
+        body: &DeformableBody,
+        time_step: f64,
+        active: &[f64],
+    ) -> [Vec<f64>; 2] {
+        let (mut q, mut v) = (vec![0.0; body.num_dofs()], vec![0.0; body.num_dofs()]);
+        let (fem, start) = self.start(body, time_step);
+        fem.complete(&start, active, &mut v, &mut q);
+        [q, v]
     }
 
     /// Returns the finite elements and the start of the step.
-    fn start<'a>(
+    pub(super) fn start<'a>(
         &'a mut self,
         body: &'a DeformableBody,
         time_step: f64,

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, JointIndex};
 use crate::plant::contact::scene_contacts::SceneContacts;
-use crate::plant::deformable::DeformableWork;
+use crate::plant::deformable::{DeformableWork, EndedSites};
 use crate::plant::inputs::{ConstraintStatus, StepInputs};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::sleep_state::Sleepers;
@@ -269,9 +269,18 @@ impl MultibodyPlant {
         }
         let start = self.step_start(tree, step, (forces, locked), &sleepers);
         self.update_sites(sites, step, (&start, solver.v_star()), &sleepers, laws)?;
-        let problem = &deformable.problem;
-        let end = solver.finish(&start, &contacts.sites, sites.list(), problem);
-        let end = end.map_err(fail)?;
+        let constraints = (&contacts.sites, sites.list());
+        solver
+            .solve(&start, constraints, &deformable.problem)
+            .map_err(fail)?;
+        let derived = deformable.differentiate(
+            self,
+            deformable_states,
+            positions,
+            inputs.query.map(|query| (query, &*materials)),
+            solver.deformable_velocities(&start),
+        )?;
+        let end = solver.finish(&start, constraints, &derived).map_err(fail)?;
 
         let DynamicsResult {
             x,
@@ -287,7 +296,6 @@ impl MultibodyPlant {
         let dt = self.time_step;
         let (v, deformable_v) = end.v.split_at(velocities.v.len());
         let ends = &mut end.constraints;
-        let first_deformable = ends.real.len() - problem.sites.len();
         let add_forces = || {
             let num_contacts = contacts.sites.real.len();
             spatial.clone_from(&forces.spatial);
@@ -300,8 +308,9 @@ impl MultibodyPlant {
             );
             contact_forces.clear();
             contact_forces.resize(spatial.len(), SpatialVector::zero());
-            let ended_sites = (deformable_v, &ends.real[first_deformable..]);
+            let ended_sites = EndedSites::new(ends, &deformable.problem, &derived.sites);
             let sums = [&mut spatial[..], contact_forces];
+            let ended_sites = (deformable_v, &ended_sites);
             deformable.finish(self, ended_sites, positions, sums, deformable_end);
             ended.take(contacts, ends, dt);
             ended.add_forces(positions, [spatial, contact_forces]);

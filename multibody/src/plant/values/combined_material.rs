@@ -95,12 +95,9 @@ impl<T: Scalar> MaterialPair<T> {
     }
 }
 
-impl CombinedMaterial<f64> {
+impl<T: Scalar> CombinedMaterial<T> {
     /// Returns the parameters of a contact, given its depth (m) by its stiffness (N/m).
-    pub(in crate::plant) fn parameters(
-        &self,
-        depth: impl FnOnce(f64) -> f64,
-    ) -> ContactParameters<f64> {
+    pub(in crate::plant) fn parameters(&self, depth: impl FnOnce(T) -> T) -> ContactParameters<T> {
         ContactParameters {
             k: self.k,
             d: self.d,
@@ -109,9 +106,7 @@ impl CombinedMaterial<f64> {
             depth: depth(self.k),
         }
     }
-}
 
-impl<T: Scalar> CombinedMaterial<T> {
     fn numbers(&self) -> [T; 6] {
         [
             self.k,

@@ -154,6 +154,21 @@ fn is_hydroelastic(inspector: &SceneGraphInspector<'_>, id: GeometryId) -> bool 
 }
 
 impl ContactMaterial<f64> {
+    /// Returns the same without derivatives, in another scalar.
+    pub(in crate::plant) fn lift<T: Scalar>(&self) -> ContactMaterial<T> {
+        ContactMaterial {
+            body: self.body,
+            stiffness: T::from(self.stiffness),
+            dissipation: T::from(self.dissipation),
+            relaxation_time: T::from(self.relaxation_time),
+            static_friction: T::from(self.static_friction),
+            dynamic_friction: T::from(self.dynamic_friction),
+            modulus: self.modulus,
+            as_in_mujoco: self.as_in_mujoco,
+            is_set: self.is_set,
+        }
+    }
+
     /// Returns the properties of a geometry with those of a context in their place.
     pub(in crate::plant) fn with<T: Scalar>(
         &self,
@@ -165,19 +180,14 @@ impl ContactMaterial<f64> {
             false => parameters.materials.get(&id),
         };
         let own = own.copied().unwrap_or_else(ContactMaterialOverride::none);
+        let model = self.lift::<T>();
         let all = ContactMaterial {
+            stiffness: own.stiffness.unwrap_or(model.stiffness),
+            dissipation: own.dissipation.unwrap_or(model.dissipation),
+            relaxation_time: own.relaxation_time.unwrap_or(model.relaxation_time),
+            static_friction: own.static_friction.unwrap_or(model.static_friction),
+            dynamic_friction: own.dynamic_friction.unwrap_or(model.dynamic_friction),
             body: self.body,
-            stiffness: own.stiffness.unwrap_or_else(|| T::from(self.stiffness)),
-            dissipation: own.dissipation.unwrap_or_else(|| T::from(self.dissipation)),
-            relaxation_time: own
-                .relaxation_time
-                .unwrap_or_else(|| T::from(self.relaxation_time)),
-            static_friction: own
-                .static_friction
-                .unwrap_or_else(|| T::from(self.static_friction)),
-            dynamic_friction: own
-                .dynamic_friction
-                .unwrap_or_else(|| T::from(self.dynamic_friction)),
             modulus: self.modulus,
             as_in_mujoco: self.as_in_mujoco,
             is_set: [own.stiffness, own.dissipation, own.relaxation_time].map(|x| x.is_some()),

@@ -1,14 +1,17 @@
 //! Configurations, bounds and contact of deformable geometry.
 
 use super::QueryObject;
-use crate::deformable::{DeformableContact, contact_of_two, contact_with_rigid};
+use crate::deformable::{
+    DeformableContact, PosedShape, RigidPartner, contact_of_two, contact_with_rigid,
+};
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
 use crate::properties::Role;
 use crate::scene::snapshot::deformables::ConfiguredGeometry;
 use crate::shape::{Obb, calc_obb};
 use crate::values::values_of_pose;
-use nalgebra::DVector;
+use nalgebra::{DVector, Isometry3, Vector3};
+use std::borrow::Cow;
 use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
@@ -141,32 +144,60 @@ impl<T: Scalar> QueryObject<T> {
     /// Returns an error if the compliant mesh of a rigid partner cannot be made, or if the boundary
     /// of a deformable mesh has no area.
     pub fn compute_deformable_contact(&self) -> Result<DeformableContact> {
+        self.deformable_contact(|g| g.shape().vertices().into(), values_of_pose)
+    }
+
+    /// Returns the same with the derivatives of poses and configurations. Which faces there are,
+    /// and between which planes their corners lie, is decided without derivatives.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::compute_deformable_contact`].
+    pub fn compute_deformable_contact_with_derivatives(&self) -> Result<DeformableContact<T>> {
+        let positions = |g: &ConfiguredGeometry<T>| {
+            let (vertices, _) = g.configuration.as_slice().as_chunks::<3>();
+            vertices.iter().map(|p| Vector3::from(*p)).collect()
+        };
+        self.deformable_contact(positions, |pose| *pose)
+    }
+
+    /// Returns the contact over a scalar, in which positions and poses are given.
+    fn deformable_contact<'a, S: Scalar>(
+        &'a self,
+        positions: impl Fn(&'a ConfiguredGeometry<T>) -> Cow<'a, [Vector3<S>]>,
+        pose: impl Fn(&Isometry3<T>) -> Isometry3<S>,
+    ) -> Result<DeformableContact<S>> {
         let all = self.kinematics.deformables().geometries();
         let has_role =
             |g: &&ConfiguredGeometry<T>| self.state.geometries[g.number].has_role(Role::Proximity);
-        let all: Vec<&ConfiguredGeometry<T>> = all.iter().filter(has_role).collect();
+        let all: Vec<_> = all.iter().filter(has_role).collect();
         if all.is_empty() {
             return Ok(DeformableContact::default());
         }
+        let all: Vec<_> = all.into_iter().map(|g| (g, positions(g))).collect();
+        let posed = |i: usize| PosedShape {
+            shape: all[i].0.shape(),
+            positions: &all[i].1,
+        };
         let partners = self.state.contact_partners()?;
         let id = |number: usize| self.state.geometries[number].id;
         let mut surfaces = vec![];
-        for (i, a) in all.iter().enumerate() {
+        for (i, (a, _)) in all.iter().enumerate() {
             for partner in partners.iter() {
                 let b = partner.geometry;
                 if self.state.is_candidate(a.number, b) {
-                    surfaces.extend(contact_with_rigid(
-                        [id(a.number), id(b)],
-                        a.shape(),
-                        (&partner.mesh, partner.modulus),
-                        &values_of_pose(self.kinematics.x_wg(b)),
-                    ));
+                    let rigid = RigidPartner {
+                        mesh: &partner.mesh,
+                        modulus: partner.modulus,
+                        x_wb: pose(self.kinematics.x_wg(b)),
+                    };
+                    let ids = [id(a.number), id(b)];
+                    surfaces.extend(contact_with_rigid(ids, posed(i), &rigid));
                 }
             }
-            for b in &all[i + 1..] {
+            for (j, (b, _)) in all.iter().enumerate().skip(i + 1) {
                 if self.state.is_candidate(a.number, b.number) {
                     let ids = [id(a.number), id(b.number)];
-                    let found = contact_of_two(ids, [a.shape(), b.shape()]);
+                    let found = contact_of_two(ids, [posed(i), posed(j)]);
                     let found = found.map_err(|e| {
                         let names = [a, b].map(|g| &self.state.geometries[g.number].name);
                         e.at(format!("geometries '{}' and '{}'", names[0], names[1]))
