@@ -1,9 +1,12 @@
-//! Forces, energies and powers of springs, dampers, hinges and bushings, as in Drake's classes of
-//! the same names.
+//! Forces, energies and powers of springs, dampers, tendons, hinges and bushings, as in Drake's
+//! classes of the same names, or in MuJoCo.
 
 use super::forces::MultibodyForces;
+use super::tendon_path::{TendonEnd, walk};
 use crate::kinematics::{PositionKinematics, VelocityKinematics, turned};
-use crate::model::{BodyIndex, DoorHingeConfig, FixedOffsetFrame, ForceElement, JointIndex};
+use crate::model::{
+    BodyIndex, DoorHingeConfig, FixedOffsetFrame, ForceElement, JointIndex, TendonPart,
+};
 use crate::spatial::SpatialVector;
 use crate::tree::Topology;
 use nalgebra::{DMatrix, Isometry3, UnitQuaternion, Vector3};
@@ -74,6 +77,16 @@ fn hinge_energy<T: Scalar>(hinge: &DoorHingeConfig, angle: T) -> T {
     spring + (now - start) * (hinge.catch_torque * center)
 }
 
+/// Returns how far a length is beyond a range of free lengths. Without a range, the stretch has
+/// derivatives at rest, too.
+fn stretch<T: Scalar>(length: T, [shortest, longest]: [f64; 2]) -> T {
+    match length.re() {
+        l if l > longest || shortest == longest => length - longest,
+        l if l < shortest => length - shortest,
+        _ => T::zero(),
+    }
+}
+
 /// A spring between a point P of body A and a point Q of body B, stretched along a line.
 struct Stretched<T: Scalar> {
     /// Position of P from Ao and of Q from Bo, expressed in W.
@@ -108,6 +121,16 @@ impl<T: Scalar> ForceElementState<'_, T> {
         other.copied().unwrap_or_else(|| T::from(model))
     }
 
+    /// Returns the tension of a spring and a damper, given the element's index with the model's
+    /// stiffness and damping, and the stretch with the rate of the length.
+    fn tension(
+        &self,
+        (index, [stiffness, damping]): (usize, [f64; 2]),
+        (stretch, rate): (T, T),
+    ) -> T {
+        stretch * self.constant(index, 0, stiffness) + rate * self.constant(index, 1, damping)
+    }
+
     /// Multiplies a vector by three constants of an element, the first of which is at `index`.
     fn scaled(
         &self,
@@ -125,20 +148,28 @@ impl<T: Scalar> ForceElementState<'_, T> {
     }
 
     /// Returns how far a tendon is stretched beyond its free lengths, and the rate of its length.
-    /// Without a range of free lengths, the stretch has derivatives at rest, too.
-    fn tendon(&self, joints: &[(JointIndex, f64)], [shortest, longest]: [f64; 2]) -> (T, T) {
+    fn tendon(&self, joints: &[(JointIndex, f64)], free_lengths: [f64; 2]) -> (T, T) {
         let (mut length, mut rate) = (T::zero(), T::zero());
         for (joint, coefficient) in joints {
             let (_, q, v) = self.joint(*joint);
             length += q * *coefficient;
             rate += v * *coefficient;
         }
-        let stretch = match length.re() {
-            l if l > longest || shortest == longest => length - longest,
-            l if l < shortest => length - shortest,
-            _ => T::zero(),
-        };
-        (stretch, rate)
+        (stretch(length, free_lengths), rate)
+    }
+
+    /// Same as [`Self::tendon`] for a spatial tendon.
+    fn spatial_tendon(&self, path: &[TendonPart], free_lengths: [f64; 2]) -> (T, T) {
+        let mut rate = T::zero();
+        let length = self.walk(path, |end| {
+            let velocity = self.velocities.v_wb(end.body).velocity_at(&end.arm);
+            rate += end.gradient.dot(&velocity.translational);
+        });
+        (stretch(length, free_lengths), rate)
+    }
+
+    fn walk(&self, path: &[TendonPart], visit: impl FnMut(TendonEnd<T>)) -> T {
+        walk(path, |body| *self.positions.x_wb(body), visit)
     }
 
     /// Adds the change of the generalized forces of a spring on joints with their positions, and
@@ -288,11 +319,8 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 let Some(s) = self.stretched((*body_a, p_ap), (*body_b, p_bq)) else {
                     return; // The line between the points has no direction.
                 };
-                let (k, d) = (
-                    self.constant(index, 0, *stiffness),
-                    self.constant(index, 1, *damping),
-                );
-                let tension = (s.length - *free_length) * k + s.rate * d;
+                let state = (s.length - *free_length, s.rate);
+                let tension = self.tension((index, [*stiffness, *damping]), state);
                 let pull = SpatialVector {
                     rotational: Vector3::zeros(),
                     translational: s.direction * tension,
@@ -306,15 +334,28 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
                 damping,
             } => {
-                let (stretch, rate) = self.tendon(joints, *free_lengths);
-                let (k, d) = (
-                    self.constant(index, 0, *stiffness),
-                    self.constant(index, 1, *damping),
-                );
-                let tension = stretch * k + rate * d;
+                let state = self.tendon(joints, *free_lengths);
+                let tension = self.tension((index, [*stiffness, *damping]), state);
                 for (joint, coefficient) in joints {
                     forces.generalized[self.joint(*joint).0] -= tension * *coefficient;
                 }
+            }
+            ForceElement::SpatialTendon {
+                path,
+                free_lengths,
+                stiffness,
+                damping,
+            } => {
+                let state = self.spatial_tendon(path, *free_lengths);
+                let tension = self.tension((index, [*stiffness, *damping]), state);
+                // The path is followed again, because keeping its ends would allocate memory.
+                self.walk(path, |end| {
+                    let pull = SpatialVector {
+                        rotational: Vector3::zeros(),
+                        translational: end.gradient * -tension,
+                    };
+                    forces.add_at(end.body, &end.arm, pull);
+                });
             }
             ForceElement::LinearBushingRollPitchYaw {
                 frame_a,
@@ -353,6 +394,11 @@ impl<T: Scalar> ForceElementState<'_, T> {
             conservative: -x * rate * stiffness,
             non_conservative: T::zero(),
         };
+        let damped =
+            |(index, [stiffness, damping]): (usize, [f64; 2]), (x, rate): (T, T)| ElementPower {
+                non_conservative: -rate * rate * self.constant(index, 1, damping),
+                ..spring(self.constant(index, 0, stiffness), x, rate)
+            };
         match element {
             ForceElement::RevoluteSpring {
                 joint,
@@ -384,27 +430,30 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 stiffness,
                 damping,
             } => {
-                let k = self.constant(index, 0, *stiffness);
-                match self.stretched((*body_a, p_ap), (*body_b, p_bq)) {
-                    Some(s) => ElementPower {
-                        non_conservative: -s.rate * s.rate * self.constant(index, 1, *damping),
-                        ..spring(k, s.length - *free_length, s.rate)
-                    },
-                    None => spring(k, T::from(-*free_length), T::zero()),
-                }
+                let stretched = self.stretched((*body_a, p_ap), (*body_b, p_bq));
+                let (length, rate) =
+                    stretched.map_or((T::zero(), T::zero()), |s| (s.length, s.rate));
+                let state = (length - *free_length, rate);
+                damped((index, [*stiffness, *damping]), state)
             }
             ForceElement::TendonSpring {
                 joints,
                 free_lengths,
                 stiffness,
                 damping,
-            } => {
-                let (stretch, rate) = self.tendon(joints, *free_lengths);
-                ElementPower {
-                    non_conservative: -rate * rate * self.constant(index, 1, *damping),
-                    ..spring(self.constant(index, 0, *stiffness), stretch, rate)
-                }
-            }
+            } => damped(
+                (index, [*stiffness, *damping]),
+                self.tendon(joints, *free_lengths),
+            ),
+            ForceElement::SpatialTendon {
+                path,
+                free_lengths,
+                stiffness,
+                damping,
+            } => damped(
+                (index, [*stiffness, *damping]),
+                self.spatial_tendon(path, *free_lengths),
+            ),
             ForceElement::LinearBushingRollPitchYaw { .. } => ElementPower {
                 energy: T::zero(),
                 conservative: T::zero(),

@@ -14,6 +14,8 @@ mod inertias;
 mod inverse_dynamics;
 mod mass_matrix;
 mod momentum;
+mod tendon_path;
+mod tendon_wrap;
 mod tree_dynamics;
 
 pub(crate) use articulated_body::SingularInertia;
@@ -29,4 +31,5 @@ pub(crate) use mass_matrix::{mass_matrix, mass_matrix_diagonal};
 pub(crate) use momentum::{
     center_of_mass_jacobian, first_moment, first_moment_of, kinetic_energy, spatial_momentum,
 };
+pub(crate) use tendon_path::walk as walk_tendon;
 pub(crate) use tree_dynamics::{BodyWork, ForcedMotion};

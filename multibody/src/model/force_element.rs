@@ -1,6 +1,7 @@
 //! Springs and dampers. The plant stores them for dynamics.
 
 use super::index::{BodyIndex, FrameIndex, JointIndex};
+use super::tendon_path::TendonPart;
 use nalgebra::Vector3;
 
 /// A source of forces other than gravity (Drake's `ForceElement`).
@@ -60,6 +61,17 @@ pub enum ForceElement {
         /// Joints with one degree of freedom, and the length per position of each (m/rad, or 1 for
         /// a position in m).
         joints: Vec<(JointIndex, f64)>,
+        /// Range of lengths in which the spring force is zero (m).
+        free_lengths: [f64; 2],
+        /// Stiffness (N/m).
+        stiffness: f64,
+        /// Damping (N s/m).
+        damping: f64,
+    },
+    /// A spring and a damper along a path over sites, around geoms and by pulleys.
+    SpatialTendon {
+        /// The parts of the path.
+        path: Vec<TendonPart>,
         /// Range of lengths in which the spring force is zero (m).
         free_lengths: [f64; 2],
         /// Stiffness (N/m).
@@ -149,6 +161,7 @@ impl ForceElement {
             Self::DoorHinge { .. } => "DoorHinge",
             Self::LinearSpringDamper { .. } => "LinearSpringDamper",
             Self::TendonSpring { .. } => "TendonSpring",
+            Self::SpatialTendon { .. } => "SpatialTendon",
             Self::LinearBushingRollPitchYaw { .. } => "LinearBushingRollPitchYaw",
         }
     }
@@ -164,12 +177,16 @@ impl ForceElement {
             }
             | Self::TendonSpring {
                 stiffness, damping, ..
+            }
+            | Self::SpatialTendon {
+                stiffness, damping, ..
             } => vec![*stiffness, *damping],
             Self::DoorHinge { .. } => vec![],
             Self::LinearBushingRollPitchYaw { .. } => self.numbers().0,
         }
     }
-    /// Returns the parameters that must not be negative, then those that need only be finite.
+    /// Returns the parameters that must not be negative, then those that need only be finite, but
+    /// for those of the parts of a path.
     pub(crate) fn numbers(&self) -> (Vec<f64>, Vec<f64>) {
         match self {
             Self::RevoluteSpring {
@@ -203,6 +220,12 @@ impl ForceElement {
                 let any = free_lengths.iter().copied().chain(coefficients);
                 (vec![*stiffness, *damping], any.collect())
             }
+            Self::SpatialTendon {
+                free_lengths,
+                stiffness,
+                damping,
+                ..
+            } => (vec![*stiffness, *damping], free_lengths.to_vec()),
             Self::DoorHinge { config, .. } => (
                 vec![
                     config.spring_constant,

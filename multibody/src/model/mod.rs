@@ -20,6 +20,7 @@ mod joint_kind;
 mod joint_settings;
 mod mujoco_contact;
 mod sensor;
+mod tendon_path;
 mod visual_properties;
 
 pub(crate) use actuator::check_effort_limit;
@@ -48,4 +49,6 @@ pub(crate) use mujoco_contact::MujocoCompliance;
 pub use mujoco_contact::MujocoContact;
 pub use sensor::{ModelSensor, SensorSubject};
 pub(crate) use sensor::{SubjectKind, subject_kind};
+pub(crate) use tendon_path::wrong_part;
+pub use tendon_path::{TendonPart, TendonWrap, WrapShape};
 pub use visual_properties::VisualProperties;

@@ -1,6 +1,6 @@
 //! Words for constraints and force elements in diagnostics.
 
-use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex};
+use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex, TendonPart};
 use crate::plant::MultibodyPlant;
 
 /// Returns the words for a constraint, and the names of what it connects.
@@ -30,6 +30,16 @@ pub(super) fn of_force<'p>(plant: &'p MultibodyPlant, element: &ForceElement) ->
         ForceElement::LinearSpringDamper { body_a, body_b, .. } => {
             names_of_bodies(plant, [*body_a, *body_b])
         }
+        ForceElement::SpatialTendon { path, .. } => {
+            // In the order of the path, each once.
+            let mut bodies = vec![];
+            for body in path.iter().flat_map(TendonPart::bodies) {
+                if !bodies.contains(&body) {
+                    bodies.push(body);
+                }
+            }
+            names_of_bodies(plant, bodies)
+        }
         ForceElement::TendonSpring { joints, .. } => {
             names_of_joints(plant, joints.iter().map(|(joint, _)| *joint))
         }
@@ -39,8 +49,12 @@ pub(super) fn of_force<'p>(plant: &'p MultibodyPlant, element: &ForceElement) ->
     }
 }
 
-fn names_of_bodies(plant: &MultibodyPlant, bodies: [BodyIndex; 2]) -> Vec<&str> {
-    bodies.map(|body| plant.body_at(body).name()).into()
+fn names_of_bodies(
+    plant: &MultibodyPlant,
+    bodies: impl IntoIterator<Item = BodyIndex>,
+) -> Vec<&str> {
+    let names = bodies.into_iter().map(|body| plant.body_at(body).name());
+    names.collect()
 }
 
 fn names_of_joints(

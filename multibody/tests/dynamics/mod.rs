@@ -16,6 +16,7 @@ mod options;
 mod parameters;
 mod sleds;
 mod sleep;
+mod spatial_tendons;
 
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};
 use proptest::prelude::*;
@@ -84,6 +85,25 @@ fn sprung_mechanism() -> MultibodyPlant {
             free_length: 0.5,
             stiffness: 6.0,
             damping: 0.4,
+        },
+        ForceElement::SpatialTendon {
+            path: vec![
+                TendonPart::site(body_a, Vector3::new(1.0, 0.5, 0.3)),
+                TendonPart::Wrap(TendonWrap {
+                    body: plant.body_by_name("ball").unwrap(),
+                    pose: pose(3),
+                    shape: WrapShape::Cylinder,
+                    radius: 0.2,
+                    side: Some((BodyIndex::WORLD, Vector3::new(0.0, 0.0, 3.0))),
+                }),
+                TendonPart::site(body_b, Vector3::new(-1.0, 0.4, 0.1)),
+                TendonPart::Pulley { divisor: 2.0 },
+                TendonPart::site(BodyIndex::WORLD, Vector3::new(0.3, 0.2, -2.0)),
+                TendonPart::site(body_b, Vector3::new(0.4, 0.2, 0.1)),
+            ],
+            free_lengths: [0.5, 0.9],
+            stiffness: 5.0,
+            damping: 0.3,
         },
     ] {
         plant.add_force_element(element).unwrap();

@@ -203,7 +203,7 @@ fn a_small_force_wakes_a_ball_for_good() {
 /// Two sliders that a spring connects: the heavy one moves too little to count as awake.
 #[test]
 fn springs_keep_what_they_connect_awake() {
-    for connected in [false, true] {
+    for (connected, by_tendon) in [(false, false), (true, false), (true, true)] {
         let mut plant = MultibodyPlant::new(1e-3).unwrap();
         plant
             .set_sleep_settings(Some(SleepSettings::default()))
@@ -221,17 +221,28 @@ fn springs_keep_what_they_connect_awake() {
             slider(&mut plant, "light", 1.0),
         );
         let anchor = if connected { heavy } else { BodyIndex::WORLD };
-        plant
-            .add_force_element(ForceElement::LinearSpringDamper {
+        let (p_bq, free_length, stiffness, damping) = (Vector3::x() * 2.0, 1.0, 10.0, 0.0);
+        let spring = match by_tendon {
+            true => ForceElement::SpatialTendon {
+                path: vec![
+                    TendonPart::site(anchor, Vector3::zeros()),
+                    TendonPart::site(light, p_bq),
+                ],
+                free_lengths: [free_length; 2],
+                stiffness,
+                damping,
+            },
+            false => ForceElement::LinearSpringDamper {
                 body_a: anchor,
                 p_ap: Vector3::zeros(),
                 body_b: light,
-                p_bq: Vector3::x() * 2.0,
-                free_length: 1.0,
-                stiffness: 10.0,
-                damping: 0.0,
-            })
-            .unwrap();
+                p_bq,
+                free_length,
+                stiffness,
+                damping,
+            },
+        };
+        plant.add_force_element(spring).unwrap();
         plant.finalize().unwrap();
         let mut b = DiagramBuilder::new();
         let plant = b.add("plant", plant);

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::checks::{check_finite, check_numbers};
-use crate::model::{ForceElement, JointIndex, JointKind};
+use crate::model::{ForceElement, JointIndex, JointKind, TendonPart, wrong_part};
 use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::Vector3;
 
@@ -11,7 +11,8 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if a joint, body or frame is unknown, a joint is of the wrong kind, a
-    /// stiffness, damping or length is negative, a number is not finite, or after `finalize`.
+    /// stiffness, damping or length is negative, a number is not finite, the parts of a path are
+    /// not in the order that [`TendonPart`] describes, or after `finalize`.
     pub fn add_force_element(&mut self, element: ForceElement) -> Result<()> {
         let what = element.type_name();
         self.check_open(|| format!("a {what}"))?;
@@ -39,12 +40,15 @@ impl MultibodyPlant {
             } => {
                 let joints: Vec<JointIndex> = joints.iter().map(|(joint, _)| *joint).collect();
                 self.check_single(what, &joints)?;
-                if shortest > longest {
-                    return Err(Error::invalid(format!(
-                        "{what}: the shorter free length must not be above the longer one, got \
-                         [{shortest:?}, {longest:?}]"
-                    )));
-                }
+                check_free_lengths(what, *shortest, *longest)?;
+            }
+            ForceElement::SpatialTendon {
+                path,
+                free_lengths: [shortest, longest],
+                ..
+            } => {
+                self.check_path(what, path)?;
+                check_free_lengths(what, *shortest, *longest)?;
             }
             ForceElement::LinearBushingRollPitchYaw {
                 frame_a, frame_c, ..
@@ -54,6 +58,19 @@ impl MultibodyPlant {
             }
         }
         self.force_elements.push(element);
+        Ok(())
+    }
+
+    /// Checks the path of a spatial tendon.
+    pub(in crate::plant) fn check_path(&self, what: &str, path: &[TendonPart]) -> Result<()> {
+        if let Some((part, why)) = wrong_part(path) {
+            return Err(Error::invalid(format!(
+                "{what}, part {part} of the path: {why}"
+            )));
+        }
+        for body in path.iter().flat_map(TendonPart::bodies) {
+            self.body(body)?;
+        }
         Ok(())
     }
 
@@ -92,4 +109,14 @@ impl MultibodyPlant {
         self.gravity = gravity;
         Ok(())
     }
+}
+
+fn check_free_lengths(what: &str, shortest: f64, longest: f64) -> Result<()> {
+    if shortest > longest {
+        return Err(Error::invalid(format!(
+            "{what}: the shorter free length must not be above the longer one, got [{shortest:?}, \
+             {longest:?}]"
+        )));
+    }
+    Ok(())
 }

@@ -3,3 +3,4 @@
 pub(super) mod dynamics;
 pub(super) mod dynamics_derivatives;
 pub(super) mod kinematics;
+pub(super) mod tendons;

@@ -50,7 +50,7 @@ impl BushingConstants {
 impl MultibodyPlant {
     /// Sets the stiffness (N m/rad or N/m) of a spring in a context (Drake's
     /// `RevoluteSpring::SetStiffness` and `PrismaticSpring::SetStiffness`, and the same for a
-    /// `LinearSpringDamper` and a tendon); `element` is its index in [`Self::force_elements`].
+    /// `LinearSpringDamper` and for tendons); `element` is its index in [`Self::force_elements`].
     ///
     /// # Errors
     /// Returns an error if the element is unknown or not a spring, the stiffness is negative or not
@@ -209,7 +209,8 @@ impl MultibodyPlant {
             spring @ (ForceElement::RevoluteSpring { .. }
             | ForceElement::PrismaticSpring { .. }
             | ForceElement::LinearSpringDamper { .. }
-            | ForceElement::TendonSpring { .. }) => Ok(spring),
+            | ForceElement::TendonSpring { .. }
+            | ForceElement::SpatialTendon { .. }) => Ok(spring),
             other => Err(Error::invalid(format!(
                 "force element {element}: it must be a spring, got a {}",
                 other.type_name()

@@ -3,7 +3,7 @@
 use super::dynamics_result::DynamicsResult;
 use crate::error::Result;
 use crate::kinematics::turned;
-use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex};
+use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex, TendonPart};
 use crate::plant::contact::scene_contacts::SceneContacts;
 use crate::plant::inputs::StepInputs;
 use crate::plant::multibody_plant::MultibodyPlant;
@@ -273,6 +273,15 @@ impl MultibodyPlant {
             let bodies = match element {
                 ForceElement::TendonSpring { joints, .. } => {
                     for pair in trees(joints).windows(2) {
+                        f(pair[0], pair[1]);
+                    }
+                    continue;
+                }
+                ForceElement::SpatialTendon { path, .. } => {
+                    let bodies = path.iter().flat_map(TendonPart::bodies);
+                    let on: SmallVec<[usize; 2]> =
+                        bodies.filter_map(|body| self.trees.of_body(body)).collect();
+                    for pair in on.windows(2) {
                         f(pair[0], pair[1]);
                     }
                     continue;

@@ -161,6 +161,10 @@ impl SdfWriter<'_> {
                 let names = subjects::of_force(self.document.plant, element);
                 self.document.leave_out("tendon spring on joints", &names);
             }
+            ForceElement::SpatialTendon { .. } => {
+                let names = subjects::of_force(self.document.plant, element);
+                self.document.leave_out("spatial tendon on bodies", &names);
+            }
             ForceElement::DoorHinge { joint, .. } => {
                 let joint = self.document.plant.joint_at(*joint).name();
                 self.document.leave_out("door hinge on joint", &[joint]);

@@ -158,6 +158,10 @@ impl UrdfWriter<'_> {
                 let names = subjects::of_force(self.document.plant, element);
                 self.document.leave_out("tendon spring on joints", &names);
             }
+            ForceElement::SpatialTendon { .. } => {
+                let names = subjects::of_force(self.document.plant, element);
+                self.document.leave_out("spatial tendon on bodies", &names);
+            }
             ForceElement::RevoluteSpring { joint, .. }
             | ForceElement::PrismaticSpring { joint, .. }
             | ForceElement::DoorHinge { joint, .. } => {
