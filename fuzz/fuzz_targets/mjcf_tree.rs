@@ -87,7 +87,7 @@ const ELEMENTS: &[Element] = &[
          quat=4 fromto=6 mass=number density=number friction=3 contype=count conaffinity=count \
          condim=1|3|4|6 priority=count solmix=number solref=2 solimp=5 margin=number gap=number \
          mesh=name hfield=name material=name group=count rgba=4 fitscale=number shellinertia=flag \
-         class=name",
+         geom=name sidesite=name class=name",
         "plugin",
     ),
     Element::new(

@@ -18,6 +18,7 @@ mod mujoco;
 mod sensors;
 mod tendons;
 mod textures;
+mod wraps;
 
 use crate::support::loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};

@@ -1,5 +1,5 @@
 //! `<tendon>` as MuJoCo reads it. Springs and actuators of tendons are compared with MuJoCo in
-//! `motion`.
+//! `motion`, and spatial ones in `wraps`.
 
 use super::*;
 
@@ -7,7 +7,7 @@ const BODIES: &str = "<body name='a'><joint name='j' ref='30' range='-90 90'/><g
     <site name='s' pos='1 0 0'/></body>
   <body name='b' pos='0 0 3'><joint name='k' type='slide' springref='.5'/><geom size='.1'/>
     <site name='t'/></body>
-  <body name='c'><joint name='l' type='ball'/><geom size='.1'/></body>";
+  <body name='c'><joint name='l' type='ball'/><geom name='g' size='.1' pos='.5 0 1.5'/></body>";
 const FIXED: &str = "<joint joint='j' coef='2'/><joint joint='k' coef='-1'/>";
 
 fn read(tendons: &str, others: &str) -> Loaded {
@@ -188,14 +188,6 @@ fn what_tendons_lack_is_reported_by_name() {
             format!("<spatial name='x' range='0 1'>{string}</spatial>"),
             ["the range of the spatial tendon 'x'", "only fixed tendons"],
         ),
-        (
-            format!("<spatial name='x' damping='1'>{string}<geom geom='g'/></spatial>"),
-            ["the spring of the spatial tendon 'x'", "two sites directly"],
-        ),
-        (
-            format!("<spatial name='x' stiffness='1' springlength='0 1'>{string}</spatial>"),
-            ["the spring of the spatial tendon 'x'", "must be equal"],
-        ),
     ] {
         read(&tendon, "").warns(&words);
     }
@@ -229,13 +221,151 @@ fn what_tendons_lack_is_reported_by_name() {
     }
 }
 
+/// A body with sites, and geoms of several shapes.
+const WINCH: &str = "<site name='u' pos='0 0 2'/><site name='w' pos='0 5 0'/>
+  <geom name='drum' type='cylinder' size='.2 .1' pos='1 2 3' contype='0' conaffinity='0'/>
+  <geom name='pill' type='capsule' size='.2 .1' contype='0' conaffinity='0'/>";
+
+fn read_winch(spatial: &str) -> Loaded {
+    load_with(|p| {
+        p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        let text = format!(
+            "<mujoco model='m'><worldbody>{BODIES}{WINCH}</worldbody>\
+             <tendon>{spatial}</tendon></mujoco>"
+        );
+        p.add_models_from_string(&text, "xml")
+    })
+}
+
+#[test]
+fn spatial_tendons_have_the_parts_of_the_file() {
+    let m = read_winch(
+        "<spatial stiffness='5' damping='2' springlength='1 3'><pulley divisor='2'/>
+         <site site='s'/><geom geom='drum' sidesite='w'/><site site='t'/>
+         <pulley divisor='3'/><site site='t'/><site site='u'/></spatial>",
+    );
+    m.says_nothing();
+    let [a, b] = ["a", "b"].map(|name| m.plant.body_by_name(name).unwrap());
+    let site = |body, x, y, z| TendonPart::site(body, Vector3::new(x, y, z));
+    let path = vec![
+        TendonPart::Pulley { divisor: 2.0 },
+        site(a, 1.0, 0.0, 0.0),
+        TendonPart::Wrap(TendonWrap {
+            body: BodyIndex::WORLD,
+            pose: Isometry3::translation(1.0, 2.0, 3.0),
+            shape: WrapShape::Cylinder,
+            radius: 0.2,
+            side: Some((BodyIndex::WORLD, Vector3::new(0.0, 5.0, 0.0))),
+        }),
+        site(b, 0.0, 0.0, 0.0),
+        TendonPart::Pulley { divisor: 3.0 },
+        site(b, 0.0, 0.0, 0.0),
+        site(BodyIndex::WORLD, 0.0, 0.0, 2.0),
+    ];
+    let tendon = ForceElement::SpatialTendon {
+        path,
+        free_lengths: [1.0, 3.0],
+        stiffness: 5.0,
+        damping: 2.0,
+    };
+    assert_eq!(m.plant.force_elements(), [tendon]);
+}
+
+/// The messages of MuJoCo 3.3.7 for the same files are about the same parts.
+#[test]
+fn malformed_paths_are_refused() {
+    let (s, t) = ("<site site='s'/>", "<site site='t'/>");
+    let (pulley, drum) = ("<pulley divisor='2'/>", "<geom geom='drum'/>");
+    for (path, why) in [
+        (
+            String::new(),
+            "<spatial>: a path must have at least two sites, got none",
+        ),
+        (
+            s.into(),
+            "<site> of <spatial>: a branch of a path must have at least two",
+        ),
+        (format!("{s}{t}{pulley}{s}"), "at least two sites, got one"),
+        (format!("{s}{pulley}{s}{t}"), "at least two sites, got one"),
+        (
+            format!("{s}{t}{pulley}"),
+            "<pulley> of <spatial>: a pulley must be before a site",
+        ),
+        (
+            format!("{pulley}{pulley}{s}{t}"),
+            "a pulley must be before a site",
+        ),
+        (
+            format!("{s}{t}{pulley}{drum}{s}"),
+            "a pulley must be before a site",
+        ),
+        (
+            format!("{drum}{t}"),
+            "<geom> of <spatial>: a wrapping geom must be between two",
+        ),
+        (
+            format!("{s}{drum}"),
+            "a wrapping geom must be between two sites",
+        ),
+        (
+            format!("{s}{drum}{drum}{t}"),
+            "a wrapping geom must be between two sites",
+        ),
+        (
+            format!("{s}{s}"),
+            "neighbouring sites of <spatial> must be different, got 's'",
+        ),
+        (
+            format!("{s}<pulley/>{t}"),
+            "<pulley> of <spatial> has no attribute 'divisor'",
+        ),
+        (
+            format!("<pulley divisor='-1'/>{s}{t}"),
+            "divisor of a pulley must be positive, got -1.0",
+        ),
+        (
+            format!("<pulley divisor='0'/>{s}{t}"),
+            "divisor of a pulley must be positive, got 0.0",
+        ),
+        (
+            format!("{s}<site/>{t}"),
+            "<site> of <spatial> has no attribute 'site'",
+        ),
+        (
+            format!("{s}<geom/>{t}"),
+            "<geom> of <spatial> has no attribute 'geom'",
+        ),
+        (format!("{s}<site site='x'/>{t}"), "there is no site 'x'"),
+        (format!("{s}<geom geom='x'/>{t}"), "there is no geom 'x'"),
+        (
+            format!("{s}<geom geom='drum' sidesite='x'/>{t}"),
+            "there is no site 'x'",
+        ),
+        (
+            format!("{s}<geom geom='pill'/>{t}"),
+            "'geom' of <spatial> must be a sphere or a cylinder, got 'pill' of type Capsule",
+        ),
+    ] {
+        for attributes in ["", "stiffness='1'"] {
+            let e = read_winch(&format!("<spatial {attributes}>{path}</spatial>")).error();
+            assert!(e.contains(why), "{path}: {e}");
+        }
+    }
+    let back = format!("<spatial stiffness='1' springlength='2 1'>{s}{t}</spatial>");
+    read_winch(&back).refuses("the shorter free length must not be above the longer one");
+    // The way from a site to itself leads around a geom.
+    read_winch(&format!("<spatial damping='1'>{s}{drum}{s}</spatial>")).says_nothing();
+}
+
 #[test]
 fn power_of_springs_is_the_rate_of_their_energy() {
     let string = "<site site='s'/><site site='t'/>";
     let m = read(
         &format!(
             "<fixed stiffness='5' damping='2' springlength='.1 .2'>{FIXED}</fixed>\
-             <spatial stiffness='7' damping='3'>{string}</spatial>"
+             <spatial stiffness='7' damping='3'>{string}</spatial>\
+             <spatial stiffness='6' damping='2' springlength='.2 .4'><pulley divisor='2'/>\
+             <site site='s'/><geom geom='g'/><site site='t'/></spatial>"
         ),
         "<option gravity='0 0 0'/>",
     )

@@ -41,7 +41,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
     }
 
-    fn add_geom(&mut self, geom: &Geom<'_>, body: BodyIndex) {
+    fn add_geom(&mut self, geom: &Geom<'d>, body: BodyIndex) {
+        if let Some((name, x_bg, shape)) = geom.named_shape() {
+            self.named_geoms.insert(name, (body, x_bg, shape.clone()));
+        }
         let registered = geom.register(body, self.target);
         self.collision_masks.extend(registered);
         if let Some(name) = geom.collision_name() {

@@ -6,7 +6,7 @@ use crate::model::{BodyIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex
 use crate::parsing::target::ParseTarget;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
-use tarragon_geometry::GeometryId;
+use tarragon_geometry::{GeometryId, Shape};
 
 /// A block of coordinates of MuJoCo's `qpos`.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,8 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     /// Names of all bodies of the file.
     pub(super) names: BTreeSet<&'d str>,
     pub(super) joints: BTreeMap<&'d str, JointIndex>,
+    /// Geoms that have a name, with their bodies, poses in them and shapes.
+    pub(super) named_geoms: BTreeMap<&'d str, (BodyIndex, Isometry3<f64>, Shape)>,
     /// Geoms that have collision geometry, by name, with their bodies; without geometry if there is
     /// no scene.
     pub(super) collision_geoms: BTreeMap<String, (BodyIndex, Option<GeometryId>)>,

@@ -408,7 +408,13 @@ impl GlobalSections {
     }
 }
 
-impl Geom<'_> {
+impl<'a> Geom<'a> {
+    /// Returns name, pose in the body and shape, unless the geom has no name.
+    pub(super) fn named_shape(&self) -> Option<(&'a str, Isometry3<f64>, &Shape)> {
+        let name = self.node.name()?;
+        Some((name, self.x_bg, &self.shape))
+    }
+
     /// Returns the name of the geom if it has collision geometry.
     pub(super) fn collision_name(&self) -> Option<&str> {
         self.contact.collides.then_some(&*self.name)

@@ -14,8 +14,10 @@
 //! * `group` determines whether a geom is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
-//!   elasticity, with a warning. Sensors are left out, and so are tendons, but for fixed ones and
-//!   springs between two sites.
+//!   elasticity, with a warning. Sensors are left out, and so are limits and actuators of spatial
+//!   tendons, and the dry friction, armature and margin of all tendons.
+//! * A spatial tendon that a side site pulls inwards is as short as possible; MuJoCo's search for
+//!   the point of the geom is less exact.
 //!
 //! Files of which Drake reads all that determines bodies are read as Drake does, unless
 //! [`MjcfSemantics::MuJoCo`] is asked for. Drake departs from MuJoCo:
@@ -80,6 +82,7 @@ mod sections;
 mod semantics;
 mod sensors;
 mod shell;
+mod spatial_tendons;
 mod springs;
 mod tendons;
 mod textures;
@@ -204,6 +207,7 @@ fn add_model(
         bodies: BTreeMap::new(),
         names: body_names(root),
         joints: BTreeMap::new(),
+        named_geoms: BTreeMap::new(),
         collision_geoms: BTreeMap::new(),
         collision_masks: vec![],
         armatures: BTreeMap::new(),

@@ -1,16 +1,16 @@
-//! `<tendon>` where a file is read as by MuJoCo: sums of joint positions, and springs between two
-//! sites.
+//! `<tendon>` where a file is read as by MuJoCo: sums of joint positions; the others are in
+//! `spatial_tendons`.
 
 use super::builder::{FixedTendon, MjcfBuilder};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{BodyIndex, ForceElement, JointIndex, TendonConstraint};
-use nalgebra::{Isometry3, Point3};
+use crate::model::{ForceElement, JointIndex, TendonConstraint};
+use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 
 const OWN_LIMITS: &str = "tendon limits of the plant are as stiff as its time step allows";
 const NO_FRICTION: &str = "tendons have no dry friction";
-const IGNORED: [(&str, &str); 9] = [
+pub(super) const IGNORED: [(&str, &str); 9] = [
     ("actuatorfrclimited", "efforts are limited by actuators"),
     ("actuatorfrcrange", "efforts are limited by actuators"),
     ("armature", "tendons have no inertia"),
@@ -26,16 +26,16 @@ const IGNORED: [(&str, &str); 9] = [
 const UNKNOWN: f64 = -1.0;
 
 /// Spring and damper of a tendon.
-struct TendonForce {
-    stiffness: f64,
-    damping: f64,
+pub(super) struct TendonForce {
+    pub(super) stiffness: f64,
+    pub(super) damping: f64,
     /// Range of lengths without spring force; `None` for the length where the springs of joints are
     /// at rest.
-    free_lengths: Option<[f64; 2]>,
+    pub(super) free_lengths: Option<[f64; 2]>,
 }
 
 impl TendonForce {
-    fn read(node: ElementRef<'_>) -> Parsed<Self> {
+    pub(super) fn read(node: ElementRef<'_>) -> Parsed<Self> {
         let lengths = node.numbers("springlength")?.unwrap_or_default();
         let free_lengths = match *lengths {
             [] | [UNKNOWN] | [UNKNOWN, UNKNOWN, ..] => None,
@@ -49,7 +49,7 @@ impl TendonForce {
         })
     }
 
-    fn acts(&self) -> bool {
+    pub(super) fn acts(&self) -> bool {
         self.stiffness != 0.0 || self.damping != 0.0
     }
 }
@@ -158,7 +158,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     /// Returns the poses of the bodies of the document where the springs of joints are at rest,
     /// whether there are any or not.
-    fn spring_poses(&self) -> crate::Result<Vec<Isometry3<f64>>> {
+    pub(super) fn spring_poses(&self) -> crate::Result<Vec<Isometry3<f64>>> {
         let model = self.own_plant()?;
         let mut q = model.default_positions();
         for (joint, rest) in &self.spring_positions {
@@ -170,65 +170,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let mut poses = vec![];
         model.calc_body_poses(&q, &mut poses)?;
         Ok(poses)
-    }
-
-    /// Adds the spring of a tendon between two sites. `poses` are [`Self::spring_poses`], computed
-    /// when a tendon needs them first.
-    fn add_spatial_tendon(
-        &mut self,
-        node: ElementRef<'_>,
-        poses: &mut Option<crate::Result<Vec<Isometry3<f64>>>>,
-    ) -> Parsed<()> {
-        node.ignore_attributes(&IGNORED);
-        let force = TendonForce::read(node)?;
-        let name = node.name().unwrap_or_default();
-        let left_out = |what: &str, why: &str| {
-            node.warning(format!(
-                "{what} of the spatial tendon '{name}' is left out: {why}"
-            ));
-        };
-        if self.limits(node, "limited", "range")?.is_some() {
-            left_out("the range", "only fixed tendons have limits");
-        }
-        if !force.acts() {
-            return Ok(());
-        }
-        let parts: Vec<ElementRef<'_>> = node.children().collect();
-        let [a, b] = *parts else {
-            left_out("the spring", "it must connect two sites directly");
-            return Ok(());
-        };
-        let sites = [a, b].map(|part| part.own_text("site").filter(|_| part.tag() == "site"));
-        let [Some(site_a), Some(site_b)] = sites else {
-            left_out("the spring", "it must connect two sites directly");
-            return Ok(());
-        };
-        let ((body_a, x_ap), (body_b, x_bq)) = (
-            self.site_frame(a, "site", site_a)?,
-            self.site_frame(b, "site", site_b)?,
-        );
-        let poses = poses.get_or_insert_with(|| self.spring_poses());
-        let poses = poses.as_ref().map_err(|e| node.error(e))?;
-        let at = |body: BodyIndex, x: &Isometry3<f64>| {
-            poses[self.own_body(body).index()] * Point3::from(x.translation.vector)
-        };
-        let length = (at(body_b, &x_bq) - at(body_a, &x_ap)).norm();
-        let [shortest, longest] = force.free_lengths.unwrap_or([length; 2]);
-        if shortest != longest {
-            left_out("the spring", "two numbers of 'springlength' must be equal");
-            return Ok(());
-        }
-        let element = ForceElement::LinearSpringDamper {
-            body_a,
-            p_ap: x_ap.translation.vector,
-            body_b,
-            p_bq: x_bq.translation.vector,
-            free_length: longest,
-            stiffness: force.stiffness,
-            damping: force.damping,
-        };
-        let added = self.target.plant.add_force_element(element);
-        added.map_err(|e| node.error(e))
     }
 }
 
