@@ -7,6 +7,7 @@ mod numbers;
 mod peers;
 mod properties;
 mod random;
+mod tendons;
 mod texts;
 
 use compare::{Comparison, Model};

@@ -165,19 +165,26 @@ fn mujoco_reads_what_is_written() {
     };
     let scratch = tempfile::tempdir().unwrap();
     let mut pairs = vec![];
-    for (number, file) in mujoco_files().into_iter().enumerate() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tendons = here.join("tests/mjcf/motion/models/wrap.xml");
+    for (number, file) in mujoco_files().into_iter().chain([tendons]).enumerate() {
         let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
         let read = parser.add_models(&file);
-        let is_complete = parser.diagnostics().is_empty();
+        let remarks = parser.diagnostics().iter();
+        let is_complete = remarks
+            .into_iter()
+            .all(|d| d.message.contains("keyframes hold neither"));
         if read.is_err() {
             continue;
         }
         plant.finalize_with(&mut scene).unwrap();
         let written = scratch.path().join(format!("model{number}.xml"));
         let writer = ModelWriter::with_scene_graph(&plant, &scene);
-        if writer.save(&written).unwrap().is_empty() {
+        // Sites of constraints and tendons, and geoms that tendons wrap around, change no motion.
+        let told = writer.save(&written).unwrap();
+        if told.iter().all(|d| d.message.contains("is added to body")) {
             pairs.push((file, written, is_complete));
         }
     }

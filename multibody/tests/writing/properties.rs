@@ -100,6 +100,21 @@ fn pose(x: &Isometry3<f64>) -> String {
     format!("{:?} {:?}", x.translation.vector.as_slice(), r.as_slice())
 }
 
+/// A part of the path of a tendon.
+fn part(part: &TendonPart, name: impl Fn(BodyIndex) -> String) -> String {
+    match part {
+        TendonPart::Site { body, position } => format!("{} {position:?}", name(*body)),
+        TendonPart::Wrap(wrap) => format!(
+            "{} {} {:?} {:?}",
+            name(wrap.body),
+            pose(&wrap.pose),
+            (wrap.shape, wrap.radius),
+            wrap.side.map(|(body, position)| (name(body), position))
+        ),
+        other => format!("{other:?}"),
+    }
+}
+
 /// Constraints, force elements, equalities, sites, cameras, keyframes, sensors, deformable bodies
 /// and gravity as texts.
 ///
@@ -231,6 +246,16 @@ pub(super) fn elements(plant: &MultibodyPlant, resolved: Option<&[Isometry3<f64>
                     .iter()
                     .map(|(j, x)| (joint(*j), x))
                     .collect::<Vec<_>>(),
+                (free_lengths, stiffness, damping)
+            ),
+            ForceElement::SpatialTendon {
+                path,
+                free_lengths,
+                stiffness,
+                damping,
+            } => format!(
+                "spatial tendon {:?} {:?}",
+                path.iter().map(|p| part(p, body)).collect::<Vec<_>>(),
                 (free_lengths, stiffness, damping)
             ),
             other => format!("{other:?}"),

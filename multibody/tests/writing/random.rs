@@ -258,6 +258,9 @@ fn add_constraints(
         };
         plant.add_force_element(damper).unwrap();
     }
+    if numbers.chance(20) {
+        super::tendons::add_spatial_tendon(numbers, plant, bodies);
+    }
     if numbers.chance(30) {
         let bushing = ForceElement::LinearBushingRollPitchYaw {
             frame_a: plant.body(a).unwrap().body_frame(),

@@ -2,7 +2,7 @@
 
 use super::contact::solver_attributes;
 use super::{MjcfWriter, pose_attributes};
-use crate::model::{BodyIndex, MujocoContact};
+use crate::model::{BodyIndex, MujocoContact, WrapShape};
 use crate::writing::geometries::{BodyGeometry, CONTACT_ELEMENTS};
 use crate::writing::poses::same_pose;
 use crate::writing::xml::{XmlText, numbers};
@@ -97,6 +97,22 @@ impl<'a> MjcfWriter<'a> {
         for geom in self.geoms(body) {
             count += usize::from(self.write_geom(body, &geom, count));
         }
+        let xml = &mut self.document.xml;
+        for wrap in self.wraps.iter().filter(|wrap| wrap.geom.body == body) {
+            let radius = wrap.geom.radius;
+            xml.start("geom").attribute("name", &wrap.name);
+            match wrap.geom.shape {
+                WrapShape::Sphere => xml.attribute("type", "sphere").numbers("size", &[radius]),
+                // Tendons do not slip off its ends.
+                WrapShape::Cylinder => xml
+                    .attribute("type", "cylinder")
+                    .numbers("size", &[radius; 2]),
+            };
+            pose_attributes(xml, &wrap.geom.pose);
+            xml.attribute("group", HIDDEN);
+            without_contact(xml);
+            xml.end();
+        }
     }
 
     /// Writes a geom; returns false if it is left out.
@@ -149,9 +165,7 @@ impl<'a> MjcfWriter<'a> {
         }
         match contact {
             Some(contact) => contact.add_attributes(xml),
-            None => {
-                xml.attribute("contype", "0").attribute("conaffinity", "0");
-            }
+            None => without_contact(xml),
         }
         xml.end();
         true
@@ -289,6 +303,10 @@ impl ContactText {
         }
         solver_attributes(xml, &contact);
     }
+}
+
+fn without_contact(xml: &mut XmlText) {
+    xml.attribute("contype", "0").attribute("conaffinity", "0");
 }
 
 fn mesh_of(shape: &Shape) -> Option<(&MeshSource, Vector3<f64>)> {

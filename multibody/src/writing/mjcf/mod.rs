@@ -21,7 +21,7 @@ use crate::model::{BodyIndex, JointIndex};
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
-use tables::{DocumentSites, MjcfNames, PlantTables, PositionBlock, TendonText};
+use tables::{DocumentSites, MjcfNames, PlantTables, PositionBlock, TendonText, WrapText};
 use tarragon_geometry::GeometryId;
 
 /// Masks of a geom without attributes.
@@ -48,6 +48,7 @@ struct MjcfWriter<'a> {
     tables: PlantTables<'a>,
     sites: DocumentSites,
     tendons: Vec<TendonText>,
+    wraps: Vec<WrapText>,
     positions: Vec<PositionBlock>,
     /// Numbers of the force elements that are written with joints.
     written_elements: BTreeSet<usize>,
@@ -86,6 +87,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         tables: PlantTables::new(plant),
         sites: DocumentSites::default(),
         tendons: vec![],
+        wraps: vec![],
         positions: vec![],
         written_elements: BTreeSet::new(),
         written_actuators: vec![],

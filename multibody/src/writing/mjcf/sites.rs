@@ -1,12 +1,16 @@
 //! Sites: those of the plant, and those at the ends of constraints and springs.
 
-use super::tables::SiteText;
+use super::tables::{SiteText, SpatialPart, WrapText};
 use super::{MjcfWriter, pose_attributes};
-use crate::model::{BallConstraint, BodyIndex, Constraint, ForceElement};
+use crate::model::{BallConstraint, BodyIndex, Constraint, ForceElement, TendonPart, TendonWrap};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 /// Rounding of the poses in a file.
 const TOLERANCE: f64 = 1e-13;
+/// Names of sites that are added, and what they are.
+const BALL_END: [&str; 2] = ["ball_end", "the end of a ball"];
+const SPRING_END: [&str; 2] = ["spring_end", "the end of a spring"];
+const TENDON_SITE: [&str; 2] = ["tendon_site", "a point of a tendon"];
 
 impl MjcfWriter<'_> {
     /// Names the sites of the plant, and adds those that constraints and springs need.
@@ -43,36 +47,81 @@ impl MjcfWriter<'_> {
             let scale = 1.0 + p.coords.amax();
             if (p - q).amax() > TOLERANCE * scale {
                 let ends = [(ball.body_a, ball.p_ap), (ball.body_b, p_bq)];
-                let sites = ends.map(|(body, p)| self.site_at("ball", body, &p));
+                let sites = ends.map(|(body, p)| self.site_at(BALL_END, body, &p));
                 self.sites.of_constraints.insert(number, sites);
             }
         }
         for (number, element) in plant.force_elements().iter().enumerate() {
-            if let ForceElement::LinearSpringDamper {
-                body_a,
-                p_ap,
-                body_b,
-                p_bq,
-                ..
-            } = element
-            {
-                let ends = [(*body_a, p_ap), (*body_b, p_bq)];
-                let sites = ends.map(|(body, p)| self.site_at("spring", body, p));
-                self.sites.of_elements.insert(number, sites);
+            let parts: Vec<SpatialPart> = match element {
+                ForceElement::LinearSpringDamper {
+                    body_a,
+                    p_ap,
+                    body_b,
+                    p_bq,
+                    ..
+                } => {
+                    let ends = [(*body_a, p_ap), (*body_b, p_bq)];
+                    let sites = ends.map(|(body, p)| self.site_at(SPRING_END, body, p));
+                    sites.map(SpatialPart::Site).into()
+                }
+                ForceElement::SpatialTendon { path, .. } => {
+                    path.iter().map(|part| self.path_part(part)).collect()
+                }
+                _ => continue,
+            };
+            self.sites.of_elements.insert(number, parts);
+        }
+    }
+
+    /// Returns a part of a path by names; sites that are missing and geoms are added.
+    fn path_part(&mut self, part: &TendonPart) -> SpatialPart {
+        match part {
+            TendonPart::Site { body, position } => {
+                SpatialPart::Site(self.site_at(TENDON_SITE, *body, position))
+            }
+            TendonPart::Pulley { divisor } => SpatialPart::Pulley(*divisor),
+            TendonPart::Wrap(geom) => {
+                let side = geom.side.as_ref();
+                let side = side.map(|(body, position)| self.site_at(TENDON_SITE, *body, position));
+                let same = self.wraps.iter().find(|wrap| {
+                    let other = &wrap.geom;
+                    (other.body, other.shape, other.radius) == (geom.body, geom.shape, geom.radius)
+                        && other.pose == geom.pose
+                });
+                let name = same.map(|wrap| wrap.name.clone());
+                SpatialPart::Geom(name.unwrap_or_else(|| self.add_wrap(geom)), side)
             }
         }
     }
 
+    /// Adds a geom around which a tendon wraps, and returns its name.
+    fn add_wrap(&mut self, geom: &TendonWrap) -> String {
+        let name = self.names.geoms.take("tendon_wrap");
+        let link = &self.bodies[geom.body.index()];
+        self.document.warn(format!(
+            "geom '{name}' is added to body '{link}': a tendon wraps around it"
+        ));
+        self.wraps.push(WrapText {
+            name: name.clone(),
+            geom: geom.clone(),
+        });
+        name
+    }
+
     /// Returns the name of a site at a position, which is added if there is none.
-    fn site_at(&mut self, purpose: &str, body: BodyIndex, position: &Vector3<f64>) -> String {
+    fn site_at(
+        &mut self,
+        [stem, what]: [&str; 2],
+        body: BodyIndex,
+        position: &Vector3<f64>,
+    ) -> String {
         if let Some(site) = self.sites.at(body, position) {
             return site.name.clone();
         }
-        let name = self.names.sites.take(&format!("{purpose}_end"));
+        let name = self.names.sites.take(stem);
         let link = &self.bodies[body.index()];
-        self.document.warn(format!(
-            "site '{name}' is added to body '{link}': the end of a {purpose}"
-        ));
+        self.document
+            .warn(format!("site '{name}' is added to body '{link}': {what}"));
         self.sites.push(SiteText {
             name: name.clone(),
             body,

@@ -3,6 +3,7 @@
 
 use crate::model::{
     BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera, SensorSubject,
+    TendonPart, TendonWrap,
 };
 use crate::plant::MultibodyPlant;
 use crate::writing::document::TakenNames;
@@ -38,8 +39,24 @@ pub(super) struct TendonText {
 pub(super) enum TendonPath {
     /// Names of joints and their coefficients.
     Fixed(Vec<(String, f64)>),
-    /// Names of two sites.
-    Spatial([String; 2]),
+    Spatial(Vec<SpatialPart>),
+}
+
+/// A part of the path of a spatial tendon.
+#[derive(Clone)]
+pub(super) enum SpatialPart {
+    /// Name of a site.
+    Site(String),
+    /// Divisor of a branch.
+    Pulley(f64),
+    /// Names of a geom and of its side site.
+    Geom(String, Option<String>),
+}
+
+/// A geom around which a tendon wraps, which is not drawn and does not collide.
+pub(super) struct WrapText {
+    pub(super) name: String,
+    pub(super) geom: TendonWrap,
 }
 
 /// A site of the document.
@@ -57,7 +74,8 @@ pub(super) struct DocumentSites {
     /// First site at each position in a body.
     by_position: BTreeMap<(BodyIndex, [u64; 3]), usize>,
     pub(super) of_constraints: BTreeMap<usize, [String; 2]>,
-    pub(super) of_elements: BTreeMap<usize, [String; 2]>,
+    /// Paths of force elements.
+    pub(super) of_elements: BTreeMap<usize, Vec<SpatialPart>>,
 }
 
 impl DocumentSites {
@@ -91,8 +109,8 @@ impl DocumentSites {
         self.of_constraints.get(&number).cloned()
     }
 
-    /// Returns the sites that a force element connects.
-    pub(super) fn of_element(&self, number: usize) -> Option<[String; 2]> {
+    /// Returns the path of a force element.
+    pub(super) fn of_element(&self, number: usize) -> Option<Vec<SpatialPart>> {
         self.of_elements.get(&number).cloned()
     }
 }
@@ -110,7 +128,8 @@ pub(super) struct PlantTables<'a> {
     /// Number of the first spring on each joint, with stiffness and rest position.
     pub(super) springs: BTreeMap<JointIndex, (usize, [f64; 2])>,
     pub(super) cameras: BTreeMap<BodyIndex, Vec<&'a ModelCamera>>,
-    /// Bodies that constraints, equalities and sensors name.
+    /// Bodies that constraints, equalities and sensors name, and those with geoms around which
+    /// tendons wrap.
     pub(super) constrained: BTreeSet<BodyIndex>,
 }
 
@@ -136,6 +155,15 @@ impl<'a> PlantTables<'a> {
             {
                 let spring = (number, [stiffness, rest]);
                 tables.springs.entry(joint).or_insert(spring);
+            }
+        }
+        for element in plant.force_elements() {
+            if let ForceElement::SpatialTendon { path, .. } = element {
+                let wraps = path.iter().filter_map(|part| match part {
+                    TendonPart::Wrap(wrap) => Some(wrap.body),
+                    _ => None,
+                });
+                tables.constrained.extend(wraps);
             }
         }
         for camera in plant.model_cameras() {

@@ -1,7 +1,7 @@
-//! Fixed tendons, which are sums of joint positions, and springs between two sites.
+//! Fixed tendons, which are sums of joint positions, and spatial ones.
 
 use super::MjcfWriter;
-use super::tables::{TendonPath, TendonText};
+use super::tables::{SpatialPart, TendonPath, TendonText};
 use crate::model::{ForceElement, JointIndex, TendonConstraint};
 use crate::writing::subjects;
 use crate::writing::xml::XmlText;
@@ -114,20 +114,37 @@ impl MjcfWriter<'_> {
                 stiffness,
                 damping,
                 ..
-            } if *stiffness != 0.0 || *damping != 0.0 => {
-                let Some(sites) = self.sites.of_element(number) else {
-                    return false;
-                };
-                self.add_tendon(TendonPath::Spatial(sites));
-                self.set_numbers(vec![
-                    ("springlength", vec![*free_length]),
-                    ("stiffness", vec![*stiffness]),
-                    ("damping", vec![*damping]),
-                ]);
-                true
+            } => self.add_spatial_tendon(number, &[*free_length], [*stiffness, *damping]),
+            ForceElement::SpatialTendon {
+                free_lengths,
+                stiffness,
+                damping,
+                ..
+            } if *free_lengths != [LENGTH_AT_REST; 2] => {
+                self.add_spatial_tendon(number, free_lengths, [*stiffness, *damping])
             }
             _ => false,
         }
+    }
+
+    /// Adds the tendon of a force element with a path; returns false if it does not act.
+    fn add_spatial_tendon(
+        &mut self,
+        number: usize,
+        free_lengths: &[f64],
+        [stiffness, damping]: [f64; 2],
+    ) -> bool {
+        let acts = stiffness != 0.0 || damping != 0.0;
+        let Some(path) = self.sites.of_element(number).filter(|_| acts) else {
+            return false;
+        };
+        self.add_tendon(TendonPath::Spatial(path));
+        self.set_numbers(vec![
+            ("springlength", free_lengths.to_vec()),
+            ("stiffness", vec![stiffness]),
+            ("damping", vec![damping]),
+        ]);
+        true
     }
 
     /// Writes all tendons.
@@ -145,26 +162,37 @@ impl MjcfWriter<'_> {
 }
 
 fn write_tendon(xml: &mut XmlText, tendon: &TendonText) {
-    let (tag, parts) = match &tendon.path {
-        TendonPath::Fixed(joints) => {
-            let parts = joints.iter().map(|(name, x)| ("joint", name, Some(*x)));
-            ("fixed", parts.collect::<Vec<_>>())
-        }
-        TendonPath::Spatial(sites) => {
-            let parts = sites.iter().map(|name| ("site", name, None));
-            ("spatial", parts.collect())
-        }
-    };
-    xml.start(tag).attribute("name", &tendon.name);
+    xml.start(match &tendon.path {
+        TendonPath::Fixed(_) => "fixed",
+        TendonPath::Spatial(_) => "spatial",
+    });
+    xml.attribute("name", &tendon.name);
     for (name, values) in &tendon.numbers {
         xml.numbers(name, values);
     }
-    for (tag, name, coefficient) in parts {
-        xml.start(tag).attribute(tag, name);
-        if let Some(x) = coefficient {
-            xml.numbers("coef", &[x]);
+    match &tendon.path {
+        TendonPath::Fixed(joints) => {
+            for (name, coefficient) in joints {
+                xml.start("joint").attribute("joint", name);
+                xml.numbers("coef", &[*coefficient]).end();
+            }
         }
-        xml.end();
+        TendonPath::Spatial(parts) => parts.iter().for_each(|part| write_part(xml, part)),
     }
     xml.end();
+}
+
+fn write_part(xml: &mut XmlText, part: &SpatialPart) {
+    match part {
+        SpatialPart::Site(name) => xml.start("site").attribute("site", name),
+        SpatialPart::Pulley(divisor) => xml.start("pulley").numbers("divisor", &[*divisor]),
+        SpatialPart::Geom(name, side) => {
+            let xml = xml.start("geom").attribute("geom", name);
+            match side {
+                Some(site) => xml.attribute("sidesite", site),
+                None => xml,
+            }
+        }
+    }
+    .end();
 }
