@@ -4,13 +4,16 @@
 use crate::deformable::{DeformableBodyConfig, ForceDensityField, MaterialModel};
 use crate::discrete::DiscreteContactApproximation;
 use crate::model::{BodyIndex, DeformableBodyIndex, Joint, ModelInstanceIndex};
-use crate::plant::{MultibodyPlant, MultibodyPlantPorts, add_multibody_plant_scene_graph};
+use crate::plant::{
+    ContactMaterialOverride, MultibodyPlant, MultibodyPlantPorts, add_multibody_plant_scene_graph,
+};
 use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::prelude::{Block, Context, Diagram, DiagramBuilder, Simulator};
 use tarragon_framework::{AutoDiff, DiagramScalar, math};
 use tarragon_geometry::{
-    BoxShape, CoulombFriction, GeometryInstance, ProximityProperties, SceneGraph, Sphere,
+    BoxShape, CoulombFriction, GeometryId, GeometryInstance, ProximityProperties, SceneGraph,
+    Sphere,
 };
 
 const TIME_STEP: f64 = 0.01;
@@ -288,5 +291,68 @@ fn steps_in_contact_have_derivatives_by_the_state() {
         ] {
             check(MaterialModel::LinearCorotated, partner, approximation);
         }
+    }
+}
+
+/// Friction that a context gives a soft ball acts, with its derivatives.
+#[test]
+fn steps_in_contact_have_derivatives_by_friction() {
+    let model = MaterialModel::LinearCorotated;
+    let scene = Scene::new(model, Partner::Plate, DiscreteContactApproximation::Sap).unwrap();
+    let ports = scene.diagram.ports(&scene.plant).unwrap();
+    let rest = scene
+        .state(&ports, &scene.diagram.default_context())
+        .unwrap();
+    let mut x = rest.clone();
+    // The ball slides.
+    let num_vertices = (x.len() - 2) / 6;
+    let velocities = x.len() - 3 * num_vertices;
+    x[velocities..].iter_mut().step_by(3).for_each(|v| *v = 1.0);
+    let geometry = scene
+        .plant
+        .system()
+        .deformable_body(scene.balls[0])
+        .unwrap()
+        .geometry_id();
+    fn end<T: DiagramScalar>(
+        scene: &Scene,
+        diagram: &Diagram<T>,
+        (geometry, mu): (GeometryId, T),
+        x: &[T],
+    ) -> Vec<T> {
+        let mut context = diagram.default_context();
+        scene.set_state(diagram, &mut context, x).unwrap();
+        let ports = diagram.ports(&scene.plant).unwrap();
+        let material = ContactMaterialOverride {
+            static_friction: Some(mu),
+            dynamic_friction: Some(mu),
+            ..ContactMaterialOverride::none()
+        };
+        let plant = scene.plant.system();
+        plant
+            .set_contact_material(&ports, &mut context, geometry, material)
+            .unwrap();
+        let mut sim = Simulator::new(diagram, context).unwrap();
+        sim.advance_to(TIME_STEP).unwrap();
+        scene.state(&ports, sim.context()).unwrap()
+    }
+    let at = |mu: f64| end(&scene, &scene.diagram, (geometry, mu), &x);
+    let (low, value, high) = (at(0.2 - 1e-5), at(0.2), at(0.2 + 1e-5));
+    let dual = scene.diagram.to_scalar::<AutoDiff>().unwrap();
+    let lifted: Vec<AutoDiff> = x.iter().map(|x| AutoDiff::constant(*x)).collect();
+    let mu = AutoDiff::variable(0.2, DIRECTION);
+    let found = end(&scene, &dual, (geometry, mu), &lifted);
+    let wanted = high.iter().zip(&low).map(|(high, low)| (high - low) / 2e-5);
+    let largest = wanted.clone().fold(0.0_f64, |most, x| most.max(x.abs()));
+    assert!(largest > 1e-3, "friction does not act");
+    for ((found, wanted), value) in found.iter().zip(wanted).zip(&value) {
+        assert_eq!(found.re, *value);
+        // Rounding of the step over 2e-5.
+        let error = (found.eps[DIRECTION] - wanted).abs();
+        assert!(
+            error < 1e-7 * largest.max(1.0),
+            "{} {wanted}",
+            found.eps[DIRECTION]
+        );
     }
 }

@@ -1,17 +1,14 @@
 //! Derivatives of a step of deformable bodies by the state.
 
-use super::ports::DeformableStates;
 use super::scalar_cast::{cast, cast_all};
-use super::step::{DeformableBodyWork, DeformableWork};
+use super::step::{DeformableBodyWork, DeformableStart, DeformableWork};
 use crate::deformable::{FemDerivatives, FemStepFailure, FreeStep, FreeStepStart, parameters_of};
 use crate::discrete::{DeformableDerivatives, DerivedVertices};
 use crate::error::{Error, Result};
-use crate::kinematics::PositionKinematics;
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::contact_materials::ContactMaterials;
 use tarragon_framework::{AutoDiff, Scalar};
-use tarragon_geometry::QueryObject;
 
 impl DeformableWork {
     /// Finds what has derivatives, given the velocities of the active vertices of all bodies at the
@@ -23,9 +20,8 @@ impl DeformableWork {
     pub(in crate::plant) fn differentiate<T: Scalar>(
         &mut self,
         plant: &MultibodyPlant,
-        states: &DeformableStates<'_, T>,
-        positions: &PositionKinematics<T>,
-        query: Option<(&QueryObject<T>, &ContactMaterials)>,
+        start: &DeformableStart<'_, T>,
+        materials: &ContactMaterials,
         v: &[T],
     ) -> Result<DeformableDerivatives<T>> {
         let mut found = DeformableDerivatives::none();
@@ -33,7 +29,7 @@ impl DeformableWork {
             return Ok(found);
         }
         let mut rest = v.iter().map(|v| v.re());
-        let bodies = plant.deformables.iter().zip(&states.states);
+        let bodies = plant.deformables.iter().zip(&start.states.states);
         for ((body, state), work) in bodies.zip(&mut self.bodies) {
             let state: Option<Vec<AutoDiff>> = state.iter().map(cast).collect();
             let Some(state) = state else {
@@ -47,7 +43,7 @@ impl DeformableWork {
             work.differentiate(plant, body, state, &active)?;
             found.bodies.push(work.derived_vertices());
         }
-        found.sites = self.derived_sites(plant, states, positions, query)?;
+        found.sites = self.derived_sites(plant, start, materials)?;
         Ok(found)
     }
 }

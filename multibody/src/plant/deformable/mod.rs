@@ -27,4 +27,4 @@ pub use self::ports::DeformablePorts;
 pub(super) use self::ports::{DeformableEntries, DeformableStates};
 pub use self::results::DeformableContactInfo;
 pub(super) use self::results::EndedSites;
-pub(super) use self::step::{DeformableEnd, DeformableWork};
+pub(super) use self::step::{DeformableEnd, DeformableStart, DeformableWork};

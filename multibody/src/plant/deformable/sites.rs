@@ -7,10 +7,10 @@ use crate::model::{BodyIndex, DeformableBodyIndex};
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::combined_material::{MaterialPair, frame_along};
-use crate::plant::values::contact_materials::ContactMaterials;
+use crate::plant::values::contact_materials::ContactMaterial;
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 use tarragon_framework::Scalar;
-use tarragon_geometry::{DeformableContactSurface, SceneGraphInspector, VertexWeights};
+use tarragon_geometry::{DeformableContactSurface, GeometryId, SceneGraphInspector, VertexWeights};
 
 /// Stiffness of deformable bodies at contacts (Pa/m), as in Drake.
 const STIFFNESS_PER_AREA: f64 = 1e8;
@@ -85,14 +85,15 @@ pub(super) struct KnownSurface<'a, T: Scalar> {
 }
 
 impl SiteFrame<'_> {
-    /// Looks the bodies of a surface of contact up.
+    /// Looks the bodies of a surface of contact up, whose materials `material` returns.
     ///
     /// # Errors
     /// Returns an error if a property of the material is missing.
     pub(super) fn known<'a, T: Scalar>(
         &self,
         surface: &'a DeformableContactSurface<T>,
-        (materials, inspector): (&ContactMaterials, &SceneGraphInspector<'_>),
+        inspector: &SceneGraphInspector<'_>,
+        material: impl Fn(GeometryId) -> Result<ContactMaterial<T>>,
     ) -> Result<KnownSurface<'a, T>> {
         let ids = [surface.id_a(), surface.id_b()];
         let [id_a, id_b] = ids;
@@ -108,17 +109,13 @@ impl SiteFrame<'_> {
         };
         let a = known(id_a)?;
         let b = surface.is_b_deformable().then(|| known(id_b)).transpose()?;
-        let materials = [
-            materials.get(plant, inspector, id_a)?,
-            materials.get(plant, inspector, id_b)?,
-        ];
-        let lifted = materials.map(|material| material.lift());
+        let materials = [material(id_a)?, material(id_b)?];
         Ok(KnownSurface {
             surface,
             a,
             b,
             rigid_b: materials[1].body,
-            materials: MaterialPair::new(plant, ids, lifted),
+            materials: MaterialPair::new(plant, ids, materials),
         })
     }
 

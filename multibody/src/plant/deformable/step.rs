@@ -11,10 +11,20 @@ use crate::kinematics::PositionKinematics;
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::contact_materials::ContactMaterials;
+use crate::plant::values::model_parameters::ModelParameters;
 use crate::spatial::SpatialVector;
 use std::sync::Arc;
 use tarragon_framework::{AutoDiff, Scalar};
 use tarragon_geometry::{DeformableContact, QueryObject};
+
+/// The start of a step of deformable bodies.
+#[derive(Clone, Copy)]
+pub(in crate::plant) struct DeformableStart<'a, T: Scalar> {
+    pub(in crate::plant) states: &'a DeformableStates<'a, T>,
+    pub(in crate::plant) positions: &'a PositionKinematics<T>,
+    pub(in crate::plant) query: Option<&'a QueryObject<T>>,
+    pub(in crate::plant) parameters: &'a ModelParameters<T>,
+}
 
 /// Deformable bodies at the end of a step.
 #[derive(Clone, Debug)]
@@ -72,9 +82,7 @@ impl DeformableWork {
     pub(in crate::plant) fn begin<T: Scalar>(
         &mut self,
         plant: &MultibodyPlant,
-        states: &DeformableStates<'_, T>,
-        positions: &PositionKinematics<T>,
-        query: Option<&QueryObject<T>>,
+        start: &DeformableStart<'_, T>,
         materials: &mut ContactMaterials,
     ) -> Result<()> {
         self.problem.sites.clear();
@@ -82,12 +90,12 @@ impl DeformableWork {
         if plant.deformables.is_empty() {
             return Ok(());
         }
-        self.contact = match query {
+        self.contact = match start.query {
             Some(query) => Some(Arc::new(query.compute_deformable_contact()?)),
             None => None,
         };
-        self.move_freely(plant, states)?;
-        self.add_sites(plant, states, positions, query, materials)
+        self.move_freely(plant, start.states)?;
+        self.add_sites(plant, start, materials)
     }
 
     /// Computes the free motion of all bodies.
@@ -150,9 +158,7 @@ impl DeformableWork {
     fn add_sites<T: Scalar>(
         &mut self,
         plant: &MultibodyPlant,
-        states: &DeformableStates<'_, T>,
-        positions: &PositionKinematics<T>,
-        query: Option<&QueryObject<T>>,
+        start: &DeformableStart<'_, T>,
         materials: &mut ContactMaterials,
     ) -> Result<()> {
         let places: Vec<&ActivePlaces> = self.bodies.iter().map(|work| &work.places).collect();
@@ -162,16 +168,20 @@ impl DeformableWork {
         };
         let is_disabled = |id| {
             let body = plant.deformable_body_from_geometry_id(id);
-            body.is_some_and(|body| states.is_disabled(body))
+            body.is_some_and(|body| start.states.is_disabled(body))
         };
-        if let (Some(query), Some(contact)) = (query, &self.contact) {
+        if let (Some(query), Some(contact)) = (start.query, &self.contact) {
             let inspector = query.inspector();
             materials.update(plant, &inspector)?;
+            let material = |id| {
+                let known = materials.get(plant, &inspector, id)?;
+                Ok(known.with(start.parameters, id)?.real())
+            };
             for (s, surface) in contact.surfaces().iter().enumerate() {
                 if is_disabled(surface.id_a()) || is_disabled(surface.id_b()) {
                     continue;
                 }
-                let known = frame.known(surface, (materials, &inspector))?;
+                let known = frame.known(surface, &inspector, material)?;
                 for f in 0..surface.num_faces() {
                     if let Some(site) = frame.site(&known, f) {
                         self.problem.sites.push(site);
@@ -183,7 +193,7 @@ impl DeformableWork {
         for (body, work) in plant.deformables.iter().zip(&self.bodies) {
             if work.moves {
                 let sites = &mut self.problem.sites;
-                frame.add_fixed(body, &work.state, positions.real(), sites);
+                frame.add_fixed(body, &work.state, start.positions.real(), sites);
             }
         }
         Ok(())
@@ -196,9 +206,8 @@ impl DeformableWork {
     pub(super) fn derived_sites<T: Scalar>(
         &self,
         plant: &MultibodyPlant,
-        states: &DeformableStates<'_, T>,
-        positions: &PositionKinematics<T>,
-        query: Option<(&QueryObject<T>, &ContactMaterials)>,
+        start: &DeformableStart<'_, T>,
+        materials: &ContactMaterials,
     ) -> Result<Vec<DeformableSite<T>>> {
         let places: Vec<&ActivePlaces> = self.bodies.iter().map(|work| &work.places).collect();
         let frame = SiteFrame {
@@ -206,15 +215,19 @@ impl DeformableWork {
             places: &places,
         };
         let mut sites = vec![];
-        if let (Some((query, materials)), false) = (query, self.faces.is_empty()) {
+        if let (Some(query), false) = (start.query, self.faces.is_empty()) {
             let contact = query.compute_deformable_contact_with_derivatives()?;
             let inspector = query.inspector();
+            let material = |id| {
+                let known = materials.get(plant, &inspector, id)?;
+                known.with(start.parameters, id)
+            };
             let all = self.faces.iter().zip(&self.problem.sites);
             let mut known = None;
             for ((s, f), real) in all {
                 if known.as_ref().is_none_or(|(last, _)| last != s) {
                     let surface = &contact.surfaces()[*s as usize];
-                    known = Some((*s, frame.known(surface, (materials, &inspector))?));
+                    known = Some((*s, frame.known(surface, &inspector, material)?));
                 }
                 let site = known
                     .as_ref()
@@ -223,10 +236,10 @@ impl DeformableWork {
                 sites.push(site.unwrap_or_else(|| real.lift()));
             }
         }
-        let bodies = plant.deformables.iter().zip(&states.states);
+        let bodies = plant.deformables.iter().zip(&start.states.states);
         for ((body, state), work) in bodies.zip(&self.bodies) {
             if work.moves {
-                frame.add_fixed(body, state, positions, &mut sites);
+                frame.add_fixed(body, state, start.positions, &mut sites);
             }
         }
         Ok(sites)

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, JointIndex};
 use crate::plant::contact::scene_contacts::SceneContacts;
-use crate::plant::deformable::{DeformableWork, EndedSites};
+use crate::plant::deformable::{DeformableStart, DeformableWork, EndedSites};
 use crate::plant::inputs::{ConstraintStatus, StepInputs};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::sleep_state::Sleepers;
@@ -204,7 +204,7 @@ impl MultibodyPlant {
             inputs,
             status,
             parameters,
-            deformable: deformable_states,
+            ..
         } = *step;
         let topology = self.finalized("the discrete step")?;
         let (tree, trees) = (&topology.tree, &self.trees);
@@ -220,7 +220,13 @@ impl MultibodyPlant {
             qdot,
             ..
         } = work;
-        deformable.begin(self, deformable_states, positions, inputs.query, materials)?;
+        let soft = DeformableStart {
+            states: step.deformable,
+            positions,
+            query: inputs.query,
+            parameters,
+        };
+        deformable.begin(self, &soft, materials)?;
         self.update_locked(status, locked)?;
         let locked = &*locked;
         let mut sleepers = match last {
@@ -273,13 +279,8 @@ impl MultibodyPlant {
         solver
             .solve(&start, constraints, &deformable.problem)
             .map_err(fail)?;
-        let derived = deformable.differentiate(
-            self,
-            deformable_states,
-            positions,
-            inputs.query.map(|query| (query, &*materials)),
-            solver.deformable_velocities(&start),
-        )?;
+        let v = solver.deformable_velocities(&start);
+        let derived = deformable.differentiate(self, &soft, materials, v)?;
         let end = solver.finish(&start, constraints, &derived).map_err(fail)?;
 
         let DynamicsResult {

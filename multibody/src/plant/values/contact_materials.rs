@@ -200,6 +200,23 @@ impl ContactMaterial<f64> {
     }
 }
 
+impl<T: Scalar> ContactMaterial<T> {
+    /// Returns the same without derivatives.
+    pub(in crate::plant) fn real(&self) -> ContactMaterial<f64> {
+        ContactMaterial {
+            body: self.body,
+            stiffness: self.stiffness.re(),
+            dissipation: self.dissipation.re(),
+            relaxation_time: self.relaxation_time.re(),
+            static_friction: self.static_friction.re(),
+            dynamic_friction: self.dynamic_friction.re(),
+            modulus: self.modulus,
+            as_in_mujoco: self.as_in_mujoco,
+            is_set: self.is_set,
+        }
+    }
+}
+
 impl MultibodyPlant {
     /// Reads the properties of a geometry; the error tells why it must not touch anything.
     #[cold]
