@@ -8,10 +8,11 @@
 //! impulses (`step_end`). Large steps use several `threads`.
 //!
 //! All of that is without derivatives, which follow from the implicit function theorem
-//! (`derivatives`): `step_constraints` finds those of the constraints, `contact_motion` those of
-//! velocities and forces at contacts, and `inverse_inertia` those of the norm that regularization
-//! depends on. `kept_problem` tells whether the problem was solved before, as it is in all but the
-//! first pass of many directions.
+//! (`derivatives`): `step_constraints` finds those of the constraints (with `jacobian_product`),
+//! `contact_motion` those of velocities and forces at contacts, and `inverse_inertia` those of the
+//! norm that regularization depends on. `kept_problem` tells whether the problem was solved before,
+//! as it is in all but the first pass of many directions. Deformable bodies are trees whose
+//! velocities are those of their `vertices`.
 //!
 //! Source: A. Castro, F. Permenter, X. Han, "An Unconstrained Convex Formulation of Compliant
 //! Contact", IEEE Transactions on Robotics, 2022.
@@ -26,6 +27,7 @@ mod inverse_inertia;
 mod island_problem;
 mod islands;
 mod jacobian;
+mod jacobian_product;
 mod kept_problem;
 mod law;
 mod line_search;
