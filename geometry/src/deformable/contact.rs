@@ -2,11 +2,11 @@
 
 use super::contact_surface::{DeformableContactSurface, SampledPartner, VertexWeights};
 use super::current::CurrentShape;
-use super::lifted_corners::{gradient_of, meet, plane_along, plane_of};
+use super::lifted_corners::{meet, plane_along, plane_of};
 use crate::error::Result;
 use crate::hydro::{
     CompliantMesh, EqualFields, FieldClipper, FieldTetrahedron, PartSide, TriangleClipper,
-    TrianglePart,
+    TrianglePart, gradient_of,
 };
 use crate::ids::GeometryId;
 use crate::mesh::PolygonSurfaceMesh;

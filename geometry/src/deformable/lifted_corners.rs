@@ -36,7 +36,7 @@ pub(super) fn meet<T: Scalar>(
 ) -> Option<Vector3<T>> {
     let unit = planes.each_ref().map(|(normal, _)| normal.normalize());
     let inverse = Matrix3::from_rows(&unit.map(|n| n.transpose())).try_inverse()?;
-    if inverse.amax().is_nan() || inverse.amax() > MOST_SLANTED {
+    if !inverse.iter().all(|x| x.abs() <= MOST_SLANTED) {
         return None;
     }
     let moved = Vector3::from_fn(|i, _| {
@@ -44,15 +44,4 @@ pub(super) fn meet<T: Scalar>(
         (*height - height.re()) / T::from(normal.norm())
     });
     Some(corner.map(T::from) - inverse.map(T::from) * moved)
-}
-
-/// Returns the gradient of the linear field with some values at the corners of a tetrahedron.
-pub(super) fn gradient_of<T: Scalar>(
-    [a, b, c, d]: &[Vector3<T>; 4],
-    values: [f64; 4],
-) -> Vector3<T> {
-    let (u, v, w) = (b - a, c - a, d - a);
-    let rise = [1, 2, 3].map(|k: usize| T::from(values[k] - values[0]));
-    let sum = v.cross(&w) * rise[0] + w.cross(&u) * rise[1] + u.cross(&v) * rise[2];
-    sum / u.cross(&v).dot(&w)
 }

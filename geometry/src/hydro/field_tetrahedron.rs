@@ -5,6 +5,7 @@ use super::planes::rounding_at;
 use super::tet_tet::{PosedTetrahedron, TetrahedronPair};
 use super::tetrahedron::Tetrahedron;
 use nalgebra::Vector3;
+use tarragon_framework::Scalar;
 
 /// A tetrahedron in the world, and a field that is linear in it.
 pub(crate) struct FieldTetrahedron {
@@ -23,9 +24,7 @@ impl FieldTetrahedron {
         let [a, b, c, d] = corners;
         let (u, v, w) = (b - a, c - a, d - a);
         let volume = u.cross(&v).dot(&w);
-        let rise = [1, 2, 3].map(|k: usize| values[k] - values[0]);
-        let sum = v.cross(&w) * rise[0] + w.cross(&u) * rise[1] + u.cross(&v) * rise[2];
-        let gradient = sum / volume;
+        let gradient = gradient_of(&corners, values);
         if volume < 0.0 {
             vertices.swap(2, 3);
             corners.swap(2, 3);
@@ -38,6 +37,17 @@ impl FieldTetrahedron {
             own,
         })
     }
+}
+
+/// Returns the gradient of the linear field with some values at the corners of a tetrahedron.
+pub(crate) fn gradient_of<T: Scalar>(
+    [a, b, c, d]: &[Vector3<T>; 4],
+    values: [f64; 4],
+) -> Vector3<T> {
+    let (u, v, w) = (b - a, c - a, d - a);
+    let rise = [1, 2, 3].map(|k: usize| T::from(values[k] - values[0]));
+    let sum = v.cross(&w) * rise[0] + w.cross(&u) * rise[1] + u.cross(&v) * rise[2];
+    sum / u.cross(&v).dot(&w)
 }
 
 /// Finds where the fields of two tetrahedra are equal.

@@ -36,7 +36,9 @@ mod tri_tet;
 
 pub use self::contact_surface::{ContactSurface, HydroelasticContactRepresentation};
 pub(crate) use self::elements::CompliantMesh;
-pub(crate) use self::field_tetrahedron::{EqualFields, FieldClipper, FieldTetrahedron};
+pub(crate) use self::field_tetrahedron::{
+    EqualFields, FieldClipper, FieldTetrahedron, gradient_of,
+};
 pub(crate) use self::form::{HydroelasticForm, check_pair, contact_surface};
 pub use self::hydroelastic_mesh::{HydroelasticMesh, make_hydroelastic_mesh};
 pub(crate) use self::mesh::distances_from_boundary;
