@@ -13,6 +13,7 @@ pub mod render;
 mod rgba;
 mod scene;
 mod shape;
+mod skin;
 mod values;
 
 pub use self::deformable::{
@@ -43,3 +44,4 @@ pub use self::shape::{
     Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, MassProperties, Mesh,
     MeshcatCone, Obb, ProjectedTexture, Shape, Sphere, calc_mass_properties, calc_obb, calc_volume,
 };
+pub use self::skin::{Bone, Skin};

@@ -1,4 +1,4 @@
-//! Surfaces of deformable geometry, as both visualizers show them.
+//! Surfaces of deformable geometry and skins, as both visualizers show them.
 
 use crate::Result;
 use nalgebra::Vector3;
@@ -7,7 +7,7 @@ use tarragon_framework::Scalar;
 use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::{GeometryId, QueryObject, Role, SceneGraphInspector};
 
-/// A mesh that a deformable geometry drives in a role.
+/// A mesh that a deformable geometry or a skin drives in a role.
 #[derive(Clone, Debug)]
 pub(crate) struct DrivenMesh {
     pub(crate) geometry: GeometryId,
@@ -18,13 +18,13 @@ pub(crate) struct DrivenMesh {
     pub(crate) mesh: Arc<RenderMesh>,
 }
 
-/// Returns the meshes that the deformable geometries with a role drive, in order of registration.
+/// Returns the meshes that geometries with a role drive, in order of registration.
 pub(crate) fn driven_meshes(
     inspector: &SceneGraphInspector<'_>,
     role: Role,
 ) -> Result<Vec<DrivenMesh>> {
     let mut found = vec![];
-    for geometry in inspector.all_deformable_geometry_ids() {
+    for geometry in inspector.all_driven_geometry_ids() {
         if inspector.properties(geometry, role)?.is_none() {
             continue;
         }

@@ -69,14 +69,7 @@ impl DrivenMesh {
             return Ok(None);
         };
         let surface = mesh::read_source(&MeshSource::from(file.as_str()))?;
-        let mut surface = surface.scaled(&reference.scale3);
-        let x_wg = &reference.x_wg;
-        for p in &mut surface.positions {
-            *p = x_wg * *p;
-        }
-        for n in &mut surface.normals {
-            *n = x_wg * *n;
-        }
+        let surface = surface.scaled(&reference.scale3).posed(&reference.x_wg);
         let points: Vec<Vector3<f64>> = surface.positions.iter().map(|p| p.coords).collect();
         let tree = reference.tetrahedron_tree();
         let embedded = EmbeddedPoints::in_tree(&reference.mesh, tree, &points);
@@ -85,11 +78,6 @@ impl DrivenMesh {
             mesh: Arc::new(surface),
             drive: Drive::Points(Arc::new(embedded)),
         }))
-    }
-
-    /// Returns the number of vertices.
-    pub(crate) fn num_vertices(&self) -> usize {
-        self.mesh.positions.len()
     }
 
     /// Returns the positions of the vertices in a configuration: the coordinates of all vertices of

@@ -3,7 +3,7 @@
 use super::material::{Material, MaterialGroup};
 use super::surface::TriangleSurfaceMesh;
 use crate::error::{Error, Result};
-use nalgebra::{Matrix3, Point3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 use std::ops::Range;
 
 /// Triangle mesh with normals, texture coordinates, colours and materials.
@@ -231,6 +231,15 @@ impl RenderMesh {
             self.reverse_winding();
         }
         self
+    }
+
+    /// Returns the mesh of the frame B in the frame A.
+    pub(crate) fn posed(self, x_ab: &Isometry3<f64>) -> Self {
+        let mut posed = self.transformed(&x_ab.rotation.to_rotation_matrix().into_inner());
+        for p in &mut posed.positions {
+            p.coords += x_ab.translation.vector;
+        }
+        posed
     }
 
     /// Returns the texture coordinates of a triangle's corners in a set; (0, 0) for corners without

@@ -13,6 +13,7 @@ use crate::ids::{FrameId, GeometryId, SourceId};
 use crate::properties::{PerceptionProperties, Role, RoleAssign};
 use crate::render::RenderEngine;
 use crate::shape::Shape;
+use crate::skin::Skin;
 use nalgebra::Isometry3;
 use std::sync::{Arc, OnceLock};
 use tarragon_framework::Scalar;
@@ -161,6 +162,7 @@ impl SceneGraph {
         register_geometry(source: SourceId, frame: FrameId, instance: GeometryInstance) -> Result<GeometryId>;
         register_anchored_geometry(source: SourceId, instance: GeometryInstance) -> Result<GeometryId>;
         register_deformable_geometry(source: SourceId, frame: FrameId, instance: GeometryInstance, resolution_hint: f64) -> Result<GeometryId>;
+        register_skin(source: SourceId, instance: GeometryInstance, skin: Skin) -> Result<GeometryId>;
         rename_geometry(geometry: GeometryId, name: &str) -> Result<()>;
         change_shape(source: SourceId, geometry: GeometryId, shape: impl Into<Shape>, x_fg: Option<Isometry3<f64>>) -> Result<()>;
         remove_geometry(source: SourceId, geometry: GeometryId) -> Result<()>;

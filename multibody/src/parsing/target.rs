@@ -14,7 +14,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
-use tarragon_geometry::{GeometryId, GeometryInstance, ProximityProperties, SceneGraph, Shape};
+use tarragon_geometry::{
+    Bone, GeometryId, GeometryInstance, Mesh, ProximityProperties, SceneGraph, Shape, Skin,
+};
 
 /// Name and scope that the caller gives to a model.
 #[derive(Clone, Copy, Default)]
@@ -23,6 +25,15 @@ pub(crate) struct ModelNaming<'a> {
     pub(crate) name: Option<&'a str>,
     /// Prefix of all names of model instances, without the `::`; may be empty.
     pub(crate) scope: &'a str,
+}
+
+/// A body that vertices of a skin follow.
+pub(crate) struct BodyBone {
+    pub(crate) body: BodyIndex,
+    /// Pose in the world at which it was bound.
+    pub(crate) x_wb: Isometry3<f64>,
+    /// Vertices with their weights.
+    pub(crate) weights: Vec<(u32, f64)>,
 }
 
 /// The plant and the scene that models are added to, and the packages that hold their files.
@@ -112,6 +123,45 @@ impl ParseTarget<'_> {
             || plant.register_deformable_body_in(scene, instance, geometry, config, hint);
         let (registered, warnings) = collect(register);
         registered.map(|body| (body, warnings))
+    }
+
+    /// Adds a skin of a model instance, named `{model}::{name}`, which is moved along its normals by
+    /// `inflation` (m), if there is a scene. Returns the warnings of the registration.
+    pub(crate) fn register_skin(
+        &mut self,
+        (instance, name): (ModelInstanceIndex, &str),
+        mesh: Mesh,
+        bones: Vec<BodyBone>,
+        inflation: f64,
+        properties: VisualProperties,
+    ) -> Result<Vec<String>> {
+        let Some(scene) = self.scene_graph.as_deref_mut() else {
+            return Ok(vec![]);
+        };
+        let plant = &mut *self.plant;
+        let mut placed = vec![];
+        for bone in bones {
+            placed.push(Bone {
+                frame: plant.ensure_frame(scene, bone.body)?,
+                x_wf: bone.x_wb,
+                weights: bone.weights,
+            });
+        }
+        let skin = Skin::new(placed).with_inflation(inflation)?;
+        let name = scoped(plant.model_instance_name(instance)?, name);
+        let mut geometry = GeometryInstance::new(Isometry3::identity(), mesh, &name)?;
+        if let Some(illustration) = properties.illustration {
+            geometry = geometry.with_illustration(illustration);
+        }
+        if let Some(perception) = properties.perception {
+            geometry = geometry.with_perception(perception);
+        }
+        let Some(source) = plant.source_id() else {
+            return Err(Error::state("a skin needs a plant that is registered with its scene"));
+        };
+        let (registered, warnings) = collect(|| scene.register_skin(source, geometry, skin));
+        registered?;
+        Ok(warnings)
     }
 
     /// Adds a group of bodies for collision filtering.

@@ -16,6 +16,7 @@ mod hostile;
 mod motion;
 mod mujoco;
 mod sensors;
+mod skins;
 mod tendons;
 mod textures;
 mod wraps;

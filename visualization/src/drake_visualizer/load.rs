@@ -24,7 +24,7 @@ pub(super) fn links(
 ) -> Result<Vec<Link>> {
     let mut geometries = BTreeMap::<FrameId, Vec<LcmtViewerGeometryData>>::new();
     for id in inspector.geometry_ids_with_role(params.role) {
-        if inspector.is_deformable(id)? {
+        if inspector.is_driven(id)? {
             continue;
         }
         let of_frame = geometries.entry(inspector.frame_id(id)?).or_default();

@@ -28,11 +28,11 @@ pub(super) struct Place {
     /// Index of the nearest place above, which this place's pose is relative to.
     pub(super) above: Option<usize>,
     pub(super) geometry: Option<(GeometryId, Rgba)>,
-    /// The surface to show, if the geometry is deformable.
+    /// The surface to show, if the geometry is deformable or a skin.
     pub(super) driven: Option<DrivenMesh>,
 }
 
-/// Name of the folder of all deformable geometry.
+/// Name of the folder of all deformable geometry and skins.
 const DEFORMABLE: &str = "deformable_geometries";
 
 /// Returns all places of a scene: frames in order of registration, then geometries.
@@ -43,7 +43,7 @@ pub(super) fn places(
     let world = inspector.world_frame_id();
     let mut shown: Vec<(FrameId, GeometryId, Rgba)> = Vec::new();
     for id in inspector.geometry_ids_with_role(params.role) {
-        if inspector.is_deformable(id)? {
+        if inspector.is_driven(id)? {
             continue;
         }
         if let Some(color) = color_if_shown(inspector, id, params)? {

@@ -14,6 +14,7 @@ mod registration;
 mod render_engines;
 mod renderers;
 mod roles;
+mod skins;
 mod state;
 mod version;
 

@@ -199,6 +199,7 @@ impl GeometryState {
             illustration: instance.illustration,
             perception: instance.perception,
             deformable: None,
+            skin: None,
             bound: None,
             form: ProximityForm::default(),
             hydroelastic: HydroelasticForm::default(),
@@ -257,6 +258,13 @@ impl GeometryState {
         shape: &Shape,
         properties: &ProximityProperties,
     ) -> Result<Participation> {
+        if geometry.skin.is_some() {
+            return Err(Error::unsupported(format!(
+                "{}: a skin cannot have the proximity role; give it to the geometry of the frames \
+                 that the skin follows",
+                self.place(geometry)
+            )));
+        }
         if matches!(shape, Shape::MeshcatCone(_)) || geometry.deformable.is_some() {
             return Ok(Participation::default());
         }
@@ -288,7 +296,7 @@ impl GeometryState {
     ///
     /// # Errors
     /// Returns an error if the source or the geometry is unknown, if the geometry belongs to
-    /// another source, if it is deformable, if the pose is not finite, if the properties do not
+    /// another source, if it is deformable or a skin, if the pose is not finite, if the properties do not
     /// suit the shape, or if a mesh file cannot be used. In that case nothing is changed.
     pub fn change_shape(
         &mut self,
@@ -300,11 +308,11 @@ impl GeometryState {
         let shape = shape.into();
         let number = self.owned_geometry(source, geometry)?;
         let mut changed = self.geometries[number].clone();
-        if changed.deformable.is_some() {
+        if changed.is_driven() {
             return Err(Error::unsupported(format!(
-                "{}: the shape of deformable geometry cannot be changed; remove the geometry and \
-                 register another one",
-                self.place(&changed)
+                "{}: the shape of {} cannot be changed; remove the geometry and register another one",
+                self.place(&changed),
+                changed.driven_kind()
             )));
         }
         let was_shown = self.is_shown(&changed);

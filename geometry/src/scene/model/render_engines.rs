@@ -7,6 +7,7 @@ use crate::mesh::RenderMesh;
 use crate::properties::{PerceptionProperties, Role};
 use crate::render::{RenderEngine, accepts_renderer};
 use crate::shape::Shape;
+use crate::skin::SkinForm;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub(super) enum DrawnForm<'a> {
     Shape(&'a Shape),
     Deformable(&'a DeformableForm),
+    Skin(&'a SkinForm),
 }
 
 impl DrawnForm<'_> {
@@ -31,6 +33,9 @@ impl DrawnForm<'_> {
                 let driven = form.driven(Role::Perception).iter();
                 let meshes: Vec<&RenderMesh> = driven.map(|driven| &*driven.mesh).collect();
                 engine.register_deformable_visual(visual, &meshes, properties)
+            }
+            Self::Skin(form) => {
+                engine.register_deformable_visual(visual, &[&*form.mesh], properties)
             }
         }
     }

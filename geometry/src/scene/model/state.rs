@@ -24,6 +24,7 @@ use crate::properties::{IllustrationProperties, PerceptionProperties, ProximityP
 use crate::scene::bounds::{LocalBound, StaticTree};
 use crate::scene::config::SceneGraphConfig;
 use crate::shape::Shape;
+use crate::skin::SkinForm;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -64,6 +65,8 @@ pub(crate) struct RegisteredGeometry {
     pub(crate) perception: Option<PerceptionProperties>,
     /// Meshes of deformable geometry.
     pub(crate) deformable: Option<Arc<DeformableForm>>,
+    /// Mesh and bones of a skin.
+    pub(crate) skin: Option<Arc<SkinForm>>,
     /// Extent in the geometry's frame; known once it has the proximity role. Deformable geometry
     /// has none, so that queries of rigid geometry do not find it.
     pub(crate) bound: Option<LocalBound>,
@@ -90,7 +93,15 @@ impl RegisteredGeometry {
         self.hydroelastic = found.hydroelastic;
     }
     pub(crate) fn is_anchored(&self) -> bool {
-        self.frame == WORLD && self.deformable.is_none()
+        self.frame == WORLD && !self.is_driven()
+    }
+    /// Returns true if its vertices move on their own, so that it has no pose.
+    pub(crate) fn is_driven(&self) -> bool {
+        self.deformable.is_some() || self.skin.is_some()
+    }
+    /// Returns what moves its vertices, for messages.
+    pub(in crate::scene) fn driven_kind(&self) -> &'static str {
+        if self.skin.is_some() { "a skin" } else { "deformable geometry" }
     }
     /// Returns the key of the geometry in the render engines, while it has the perception role.
     pub(in crate::scene) fn visual(&self) -> Option<GeometryId> {

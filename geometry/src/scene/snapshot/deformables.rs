@@ -15,7 +15,8 @@ use tarragon_framework::autodiff::is_constant;
 /// The deformable geometries of a scene with their configurations.
 pub(crate) struct Deformables<T: Scalar> {
     geometries: Vec<ConfiguredGeometry<T>>,
-    /// Engines that show deformable geometry, by name, in this configuration.
+    has_skins: bool,
+    /// Engines that show deformable geometry and skins, by name, in this configuration.
     pub(super) engines: OnceLock<BTreeMap<String, Arc<dyn RenderEngine>>>,
 }
 
@@ -45,6 +46,7 @@ impl<T: Scalar> Deformables<T> {
         });
         Self {
             geometries: deformable.collect(),
+            has_skins: state.geometries.iter().any(|g| g.skin.is_some()),
             engines: OnceLock::new(),
         }
     }
@@ -60,6 +62,7 @@ impl<T: Scalar> Deformables<T> {
         });
         Self {
             geometries: same.collect(),
+            has_skins: self.has_skins,
             engines: OnceLock::new(),
         }
     }
@@ -128,6 +131,11 @@ impl<T: Scalar> Deformables<T> {
             geometry.configuration.clone_from(value);
         }
         Ok(())
+    }
+
+    /// Returns true if the scene has skins, whose vertices the poses of frames determine.
+    pub(crate) fn has_skins(&self) -> bool {
+        self.has_skins
     }
 
     /// Returns all deformable geometries, in order of registration.

@@ -96,8 +96,8 @@ impl PoseLayout {
         let (mut pose_of, mut offsets) = (vec![], vec![]);
         let identity = Isometry3::identity();
         for g in state.geometries.iter() {
-            // Vertices of deformable geometry have coordinates in the world.
-            pose_of.push(if g.x_fg == identity || g.deformable.is_some() {
+            // Vertices that are driven have coordinates in the world.
+            pose_of.push(if g.x_fg == identity || g.is_driven() {
                 g.frame as u32
             } else {
                 offsets.push((g.frame as u32, g.x_fg));

@@ -64,11 +64,12 @@ impl Assets {
         let (defaults, resolve) = (context.defaults, context.resolve);
         match node.tag() {
             "mesh" => return self.read_mesh(defaults.apply(node, None), compiler, resolve),
-            "material" if as_drake => return self.read_material(node),
-            "material" => return self.read_material(defaults.apply(node, None)),
+            "material" if as_drake => return self.read_material(node, as_drake),
+            "material" => return self.read_material(defaults.apply(node, None), as_drake),
             "hfield" if !as_drake => return self.read_height_field(node, compiler, resolve),
             "hfield" => node.ignored("height fields are not supported"),
-            "skin" => node.ignored("deformable bodies are not supported"),
+            "skin" if as_drake => node.ignored("deformable bodies are not supported"),
+            "skin" => {}
             "model" if as_drake => {
                 node.ignored("attaching models to models is not supported; use model directives");
             }
@@ -106,7 +107,7 @@ impl Assets {
     }
 
     /// Reads a material; as in Drake, classes provide no defaults for materials there.
-    fn read_material(&mut self, node: ElementRef<'_>) -> Parsed<()> {
+    fn read_material(&mut self, node: ElementRef<'_>, as_drake: bool) -> Parsed<()> {
         let Some(name) = node.name() else {
             return Err(node.error("<material> has no attribute 'name'"));
         };
@@ -116,8 +117,9 @@ impl Assets {
             node.children_named("layer").find(is_color)?.text("texture")
         };
         let texture = texture.or_else(layer);
+        let white = (!as_drake).then_some(Rgba::WHITE);
         let material = MaterialAsset {
-            rgba: read_rgba(node)?,
+            rgba: read_rgba(node)?.or(white),
             texture: texture
                 .filter(|t| self.textures.contains_key(*t))
                 .map(String::from),

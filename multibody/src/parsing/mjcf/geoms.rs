@@ -30,7 +30,7 @@ const IGNORED: [(&str, &str); 3] = [
 /// Density (kg/m^3) of a geom that gives neither mass nor density.
 const WATER: f64 = 1000.0;
 /// Highest group of geoms that is drawn.
-const LAST_VISIBLE_GROUP: f64 = 2.0;
+pub(super) const LAST_VISIBLE_GROUP: f64 = 2.0;
 
 /// A geom that was read.
 pub(super) struct Geom<'a> {
@@ -65,8 +65,8 @@ struct ReadShape<'a> {
     mesh: Option<&'a MeshAsset>,
 }
 
-/// Returns the colour of a geom that has none.
-fn grey() -> Rgba {
+/// Returns the colour of a geom or a skin that has none.
+pub(super) fn grey() -> Rgba {
     Rgba::new(0.5, 0.5, 0.5, 1.0).expect("the numbers are within [0, 1]")
 }
 

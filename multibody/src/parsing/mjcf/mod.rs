@@ -82,6 +82,8 @@ mod sections;
 mod semantics;
 mod sensors;
 mod shell;
+mod skin_data;
+mod skins;
 mod spatial_tendons;
 mod springs;
 mod tendons;
@@ -237,9 +239,15 @@ fn add_model(
     builder.add_keyframes(root);
     if semantics != MjcfSemantics::Drake {
         builder.add_sensors(root);
+        builder.add_skins(root, input.directory);
     }
     for node in root.children() {
         if matches!(node.tag(), "sensor" | "tendon") && semantics != MjcfSemantics::Drake {
+            continue;
+        }
+        if node.tag() == "deformable" && semantics != MjcfSemantics::Drake {
+            let others = node.children().filter(|child| child.tag() != "skin");
+            others.for_each(|child| child.ignored("deformable bodies are not supported"));
             continue;
         }
         if let Some((_, why)) = IGNORED.iter().find(|(tag, _)| *tag == node.tag()) {

@@ -13,11 +13,11 @@ use tarragon_framework::Scalar;
 pub(crate) struct RoleBounds(Vec<(u32, LocalBound)>);
 
 impl RoleBounds {
-    /// Computes the bounds, which reads the meshes. Cones are left out, because no query
-    /// finds them, and deformable geometry, which has no bounds of its own.
+    /// Computes the bounds, which reads the meshes. Cones and skins are left out,
+    /// because no query finds them, and deformable geometry, which has no bounds of its own.
     pub(crate) fn new(state: &GeometryState, role: Role) -> Result<Self> {
         let has_role = |(_, g): &(usize, &RegisteredGeometry)| {
-            let is_found = !matches!(g.shape, Shape::MeshcatCone(_)) && g.deformable.is_none();
+            let is_found = !matches!(g.shape, Shape::MeshcatCone(_)) && !g.is_driven();
             g.has_role(role) && is_found
         };
         let geometries = state.geometries.iter().enumerate().filter(has_role);

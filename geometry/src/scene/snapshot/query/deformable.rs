@@ -16,7 +16,7 @@ use tarragon_framework::Scalar;
 
 impl<T: Scalar> QueryObject<T> {
     /// Returns a geometry, which must be deformable.
-    fn deformable(&self, id: GeometryId) -> Result<&ConfiguredGeometry<T>> {
+    pub(super) fn deformable(&self, id: GeometryId) -> Result<&ConfiguredGeometry<T>> {
         let number = self.state.geometry_number(id)?;
         self.kinematics.deformables().get(number).ok_or_else(|| {
             Error::invalid(format!(
@@ -61,31 +61,8 @@ impl<T: Scalar> QueryObject<T> {
         Ok(&self.deformable(geometry)?.configuration)
     }
 
-    /// Returns the coordinates of the vertices of each mesh that a deformable geometry drives in a
-    /// role (m), in the world (Drake's `GetDrivenMeshConfigurationsInWorld`). The meshes are those
-    /// of `SceneGraphInspector::driven_render_meshes`: the boundary, with its vertices in the order
-    /// of the reference mesh, or, in the perception role, an embedded surface.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such geometry, if it is not deformable, or if it does not
-    /// have the role.
-    pub fn driven_mesh_configurations_in_world(
-        &self,
-        geometry: GeometryId,
-        role: Role,
-    ) -> Result<Vec<DVector<T>>> {
-        let found = self.deformable(geometry)?;
-        self.state.geometries[found.number].check_drives(role)?;
-        let driven = found.form.driven(role).iter().map(|driven| {
-            let positions = driven.positions(found.configuration.as_slice());
-            let coordinates = positions.iter().flatten().copied();
-            DVector::from_iterator(3 * driven.num_vertices(), coordinates)
-        });
-        Ok(driven.collect())
-    }
-
-    /// Returns an oriented bounding box of a geometry in the world: for deformable geometry, that
-    /// of its current vertices. Returns `None` for a half space.
+    /// Returns an oriented bounding box of a geometry in the world: for deformable geometry
+    /// and skins, that of the current vertices. Returns `None` for a half space.
     ///
     /// # Errors
     /// Returns an error if there is no such geometry, or if its mesh file cannot be read.
@@ -93,6 +70,9 @@ impl<T: Scalar> QueryObject<T> {
         let number = self.state.geometry_number(geometry)?;
         if let Some(deformable) = self.kinematics.deformables().get(number) {
             return Obb::from_points(deformable.shape().vertices()).map(Some);
+        }
+        if let Some(vertices) = self.skin_vertices(number) {
+            return Obb::from_points(&vertices).map(Some);
         }
         let x_wg = values_of_pose(self.kinematics.x_wg(number));
         let obb = calc_obb(&self.state.geometries[number].shape)?;

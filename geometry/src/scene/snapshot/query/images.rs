@@ -4,19 +4,20 @@ use super::QueryObject;
 use crate::deformable::normals;
 use crate::error::Result;
 use crate::ids::FrameId;
+use crate::mesh::RenderMesh;
 use crate::properties::Role;
 use crate::render::{
     CameraBatch, ColorRenderCamera, DeformedMesh, DepthRenderCamera, ImageBatch, ImageDepth32F,
     ImageLabel16I, ImageRgba8U, RenderCameraCore, RenderEngine, RenderView,
 };
-use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
+use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tarragon_framework::{Scalar, math};
 
 impl<T: Scalar> QueryObject<T> {
     /// Returns a render engine of the snapshot (Drake's `GetRenderEngineByName`), which shows
-    /// deformable geometry in its current configuration.
+    /// deformable geometry and skins in their current configurations.
     ///
     /// # Errors
     /// Returns an error if there is no renderer of that name, in which case the message lists the
@@ -24,7 +25,7 @@ impl<T: Scalar> QueryObject<T> {
     pub fn render_engine_by_name(&self, name: &str) -> Result<&Arc<dyn RenderEngine>> {
         let engine = self.state.render_engine_by_name(name)?;
         let deformables = self.kinematics.deformables();
-        if deformables.geometries().is_empty() {
+        if deformables.geometries().is_empty() && !deformables.has_skins() {
             return Ok(engine);
         }
         let engines = &deformables.engines;
@@ -38,22 +39,29 @@ impl<T: Scalar> QueryObject<T> {
         Ok(deformed.get(name).unwrap_or(engine))
     }
 
-    /// Returns copies of the engines that show deformable geometry, in its current configuration.
+    /// Returns copies of the engines that show deformable geometry and skins, in their current
+    /// configurations.
     fn deformed_engines(&self) -> Result<BTreeMap<String, Arc<dyn RenderEngine>>> {
         let mut engines: BTreeMap<String, Arc<dyn RenderEngine>> = BTreeMap::new();
-        for deformable in self.kinematics.deformables().geometries() {
-            let geometry = &self.state.geometries[deformable.number];
-            let Some(visual) = geometry.visual() else {
+        for (number, geometry) in self.state.geometries.iter().enumerate() {
+            let Some(visual) = geometry.visual().filter(|_| geometry.is_driven()) else {
                 continue;
             };
-            let configuration = deformable.configuration.map(|x| x.re());
-            let driven = deformable.form.driven(Role::Perception);
-            let moved = driven.iter().map(|driven| {
-                let positions = driven.positions(configuration.as_slice());
-                let normals = normals(&driven.mesh, &positions);
+            let with_normals = |mesh: &RenderMesh, positions: Vec<Vector3<f64>>| {
+                let normals = normals(mesh, &positions);
                 (positions, normals)
-            });
-            let moved: Vec<_> = moved.collect();
+            };
+            let mut moved = vec![];
+            if let Some(deformable) = self.kinematics.deformables().get(number) {
+                let configuration = deformable.configuration.map(|x| x.re());
+                for driven in deformable.form.driven(Role::Perception) {
+                    let positions = driven.positions(configuration.as_slice());
+                    moved.push(with_normals(&driven.mesh, positions));
+                }
+            }
+            if let Some(skin) = &geometry.skin {
+                moved.push(with_normals(&skin.mesh, self.vertices_of_skin(skin)));
+            }
             let meshes = moved
                 .iter()
                 .map(|(positions, normals)| DeformedMesh { positions, normals });

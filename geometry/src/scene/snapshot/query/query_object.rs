@@ -107,15 +107,20 @@ impl<T: Scalar> QueryObject<T> {
     /// Returns `X_WG` of a geometry.
     ///
     /// # Errors
-    /// Returns an error if there is no such geometry, or if it is deformable.
+    /// Returns an error if there is no such geometry, or if it is deformable or a skin.
     pub fn geometry_pose_in_world(&self, geometry: GeometryId) -> Result<&Isometry3<T>> {
         let number = self.state.geometry_number(geometry)?;
         let registered = &self.state.geometries[number];
-        if registered.deformable.is_some() {
+        if registered.is_driven() {
+            let vertices = match registered.skin {
+                Some(_) => "driven_mesh_configurations_in_world",
+                None => "configurations_in_world",
+            };
             return Err(Error::invalid(format!(
-                "geometry '{}' must be rigid to have a pose in the world, got deformable geometry; \
-                 its vertices are `configurations_in_world`",
-                registered.name
+                "geometry '{}' must be rigid to have a pose in the world, got {}; its vertices are \
+                 `{vertices}`",
+                registered.name,
+                registered.driven_kind()
             )));
         }
         Ok(self.kinematics.x_wg(number))
@@ -160,8 +165,8 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     /// Returns the world-aligned bounding box of a geometry. The box is exact for spheres and
-    /// capsules, and for the current vertices of deformable geometry; for other shapes it bounds a
-    /// box in the geometry's frame. Returns `None` for a half space.
+    /// capsules, and for the current vertices of deformable geometry and skins; for other shapes it bounds
+    /// a box in the geometry's frame. Returns `None` for a half space.
     ///
     /// # Errors
     /// Returns an error if there is no such geometry, or if its mesh file cannot be read.
@@ -169,6 +174,9 @@ impl<T: Scalar> QueryObject<T> {
         let number = self.state.geometry_number(geometry)?;
         if let Some(deformable) = self.kinematics.deformables().get(number) {
             return Ok(aabb(deformable.shape().vertices()));
+        }
+        if let Some(vertices) = self.skin_vertices(number) {
+            return Ok(aabb(&vertices));
         }
         let geometry = &self.state.geometries[number];
         let bound = match geometry.bound {
