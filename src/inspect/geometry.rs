@@ -40,6 +40,9 @@ impl Inspected {
             if inspector.is_deformable(id)? {
                 found["deformable"] = true.into();
             }
+            if let Some(skin) = inspector.skin(id)? {
+                found["num_bones"] = skin.bones().len().into();
+            }
             if let Some(pieces) = inspector.convex_pieces(id)? {
                 found["num_convex_pieces"] = pieces.len().into();
             }

@@ -51,7 +51,7 @@ impl Ground {
         let on_world = inspector.geometries_on(world, Role::Proximity)?;
         let mut is_fixed = has_attached_body(&finalized)?;
         for id in on_world {
-            is_fixed |= !inspector.is_deformable(id)?;
+            is_fixed |= !inspector.is_driven(id)?;
         }
         let mut bodies = plant.deformable_bodies().iter();
         is_fixed |= bodies.any(DeformableBody::has_fixed_vertices);

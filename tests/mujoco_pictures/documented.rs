@@ -42,8 +42,9 @@ const FAR_TILES: f64 = 0.8;
 const DEPTH: f64 = 0.998;
 
 /// Models of Python packages, with the directions in which the camera looks.
-const MODELS: [(&str, [f64; 3]); 9] = [
+const MODELS: [(&str, [f64; 3]); 10] = [
     ("dm_control/suite/cheetah.xml", [0.3, 1.0, -0.3]),
+    ("dm_control/suite/dog.xml", [1.0, 1.0, -0.4]),
     ("dm_control/suite/humanoid.xml", [-1.0, 0.6, -0.4]),
     ("dm_control/suite/quadruped.xml", [-1.0, 0.6, -0.5]),
     (

@@ -44,9 +44,10 @@ def draw(case):
     model.vis.quality.offsamples = 0
     with mujoco.Renderer(model, case["height"], case["width"]) as renderer:
         options = mujoco.MjvOption()
-        # Only geoms are compared.
+        # Only geoms and skins are compared.
         for flag in ["JOINT", "ACTUATOR", "TENDON", "RANGEFINDER", "SKIN", "STATIC"]:
-            options.flags[getattr(mujoco.mjtVisFlag, "mjVIS_" + flag)] = flag == "STATIC"
+            is_shown = flag in ["SKIN", "STATIC"]
+            options.flags[getattr(mujoco.mjtVisFlag, "mjVIS_" + flag)] = is_shown
         options.sitegroup[:] = 0
         renderer.update_scene(data, camera, options)
         for flag in ["SHADOW", "REFLECTION", "SKYBOX", "FOG", "HAZE"]:

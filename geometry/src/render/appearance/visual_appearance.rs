@@ -10,6 +10,7 @@ use crate::rgba::Rgba;
 use crate::shape::{ProjectedTexture, Shape};
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use tarragon_framework::warnings::warn;
 
 /// Number of triangles around a round shape with a projected texture.
@@ -102,10 +103,10 @@ impl Appearance {
         }))))
     }
     /// Reads the appearance of a mesh in memory from its materials and their textures, and from
-    /// `("phong", "diffuse")` for triangles without a material.
+    /// `("phong", "diffuse")` and `("phong", "diffuse_map")` for triangles without a material.
     ///
     /// # Errors
-    /// Returns an error if the lists of the mesh do not [fit together](RenderMesh::check) or the
+    /// Returns an error if the lists of the mesh do not [fit together](RenderMesh::check) or a
     /// property has the wrong type.
     pub fn of_mesh(
         mesh: &RenderMesh,
@@ -114,8 +115,10 @@ impl Appearance {
     ) -> Result<Self> {
         mesh.check()?;
         let diffuse = properties.try_get::<Rgba>("phong", "diffuse")?.copied();
-        let color = diffuse.unwrap_or(default_diffuse);
-        Ok(Self::textured(mesh.clone(), color))
+        let map = properties.try_get::<String>("phong", "diffuse_map")?;
+        let map = map.filter(|_| has_plain_faces(mesh)).map(PathBuf::from);
+        let (mesh, materials) = painted(mesh.clone(), diffuse, map, default_diffuse);
+        Ok(Self::Mesh(Box::new(MeshAppearance { mesh, materials })))
     }
     /// Returns the appearance of a mesh with the materials in it; other triangles have a colour.
     fn textured(mesh: RenderMesh, color: Rgba) -> Self {
@@ -158,14 +161,28 @@ fn read(
     let mesh = mesh::read_source(source)?.scaled(scale3);
     let beside = source.path().map(|p| p.with_extension("png"));
     // An image that no face uses is not read.
-    let wanted = mesh.groups.iter().any(|g| g.material.is_none());
     let file = match map {
-        _ if !wanted => None,
+        _ if !has_plain_faces(&mesh) => None,
         Some(map) => Some(map.into()),
         None => beside.filter(|p| p.is_file() && !mesh.triangle_uvs.is_empty()),
     };
+    Ok(painted(mesh, diffuse, file, default_diffuse))
+}
+
+/// Returns true if a mesh has faces without a material.
+fn has_plain_faces(mesh: &RenderMesh) -> bool {
+    mesh.groups.iter().any(|g| g.material.is_none())
+}
+
+/// Returns a mesh with its materials, given the colour and the image of faces without one.
+fn painted(
+    mesh: RenderMesh,
+    diffuse: Option<Rgba>,
+    map: Option<PathBuf>,
+    default_diffuse: Rgba,
+) -> (RenderMesh, Vec<SurfaceMaterial>) {
     let mut textures = TextureCache::default();
-    let texture = file.and_then(|file| textures.read("", &Texture::file(file)));
+    let texture = map.and_then(|file| textures.read("", &Texture::file(file)));
     let otherwise = if texture.is_some() {
         Rgba::WHITE
     } else {
@@ -173,7 +190,7 @@ fn read(
     };
     let mut materials = vec![SurfaceMaterial::matt(diffuse.unwrap_or(otherwise), texture)];
     let mesh = with_materials(mesh, &mut materials, &mut textures);
-    Ok((mesh, materials))
+    (mesh, materials)
 }
 
 /// Appends the materials of a mesh. Returns the mesh with the tangents that they need.
