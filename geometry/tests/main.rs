@@ -16,4 +16,5 @@ mod removal;
 mod renderers;
 mod roles;
 mod scene_graph;
+mod skins;
 mod warnings;

@@ -157,7 +157,9 @@ impl ParseTarget<'_> {
             geometry = geometry.with_perception(perception);
         }
         let Some(source) = plant.source_id() else {
-            return Err(Error::state("a skin needs a plant that is registered with its scene"));
+            return Err(Error::state(
+                "a skin needs a plant that is registered with its scene",
+            ));
         };
         let (registered, warnings) = collect(|| scene.register_skin(source, geometry, skin));
         registered?;

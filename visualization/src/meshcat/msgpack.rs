@@ -80,13 +80,14 @@ impl Writer {
         debug_assert_eq!(self.0.len(), start + 4 * n);
         self
     }
-    /// Writes `n` triples as a typed array of little-endian f32; `triples` must have `n` elements.
-    pub(crate) fn f32_triples(
+    /// Writes `n` tuples of N numbers as a typed array of little-endian f32; `tuples` must have `n`
+    /// elements.
+    pub(crate) fn f32_tuples<const N: usize>(
         &mut self,
         n: usize,
-        triples: impl Iterator<Item = [f32; 3]>,
+        tuples: impl Iterator<Item = [f32; N]>,
     ) -> &mut Self {
-        self.triples(EXT_F32, n, triples.map(|t| t.map(f32::to_le_bytes)))
+        self.tuples(EXT_F32, n, tuples.map(|t| t.map(f32::to_le_bytes)))
     }
     /// Writes `n` triples as a typed array of little-endian u32; `triples` must have `n` elements.
     pub(crate) fn u32_triples(
@@ -94,27 +95,27 @@ impl Writer {
         n: usize,
         triples: impl Iterator<Item = [u32; 3]>,
     ) -> &mut Self {
-        self.triples(EXT_U32, n, triples.map(|t| t.map(u32::to_le_bytes)))
+        self.tuples(EXT_U32, n, triples.map(|t| t.map(u32::to_le_bytes)))
     }
-    fn triples(
+    fn tuples<const N: usize>(
         &mut self,
         extension: i8,
         n: usize,
-        triples: impl Iterator<Item = [[u8; 4]; 3]>,
+        tuples: impl Iterator<Item = [[u8; 4]; N]>,
     ) -> &mut Self {
-        encode::write_ext_meta(&mut self.0, length(12 * n), extension).expect(INFALLIBLE);
+        let size = 4 * N * n;
+        encode::write_ext_meta(&mut self.0, length(size), extension).expect(INFALLIBLE);
         let start = self.0.len();
-        self.0.resize(start + 12 * n, 0);
-        let (chunks, _) = self.0[start..].as_chunks_mut::<12>();
-        let mut chunks = chunks.iter_mut();
+        self.0.resize(start + size, 0);
+        let mut chunks = self.0[start..].chunks_exact_mut(4 * N);
         // `for_each` is faster than a loop over nested iterators.
-        triples.for_each(|triple| match chunks.next() {
-            Some(chunk) => chunk.copy_from_slice(triple.as_flattened()),
-            None => debug_assert!(false, "there are more triples than the header says"),
+        tuples.for_each(|tuple| match chunks.next() {
+            Some(chunk) => chunk.copy_from_slice(tuple.as_flattened()),
+            None => debug_assert!(false, "there are more tuples than the header says"),
         });
         debug_assert!(
             chunks.next().is_none(),
-            "there are fewer triples than the header says"
+            "there are fewer tuples than the header says"
         );
         self
     }
@@ -169,7 +170,7 @@ mod tests {
     fn typed_arrays_have_the_extension_and_the_bytes_of_the_protocol() {
         let mut w = Writer::default();
         w.map(2).str("i").u32_triples(1, [[1, 258, 0]].into_iter());
-        w.str("v").f32_triples(1, [[1.0, 0.0, -2.0]].into_iter());
+        w.str("v").f32_tuples(1, [[1.0, 0.0, -2.0]].into_iter());
         assert_eq!(
             w.into_inner(),
             [

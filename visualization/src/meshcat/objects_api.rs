@@ -54,9 +54,9 @@ impl Meshcat {
         &self,
         mesh: &Arc<RenderMesh>,
         vertices: &[Vector3<f64>],
-        rgba: Rgba,
+        paint: Paint<'_>,
     ) -> Result<Object> {
-        object::driven_mesh(&self.encoder(), mesh, vertices, rgba)
+        object::driven_mesh(&self.encoder(), mesh, vertices, paint)
     }
     /// Shows a point cloud in its own colours or, if it has none, in `rgba`. `point_size` is in
     /// metres; Drake's default is 0.001. Points that are not finite are left out.

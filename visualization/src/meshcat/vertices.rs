@@ -37,7 +37,7 @@ impl Scene {
         ));
         w.map(3).key_str("type", "set_vertices");
         w.key_str("path", &node.path).str("positions");
-        w.f32_triples(positions.len(), positions.iter().copied());
+        w.f32_tuples(positions.len(), positions.iter().copied());
         let value = Framed::new(&w.into_inner());
         let bytes = value.payload();
         let new = &bytes[bytes.len() - size_of_val(positions)..];

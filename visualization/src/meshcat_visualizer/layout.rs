@@ -29,8 +29,11 @@ pub(super) struct Place {
     pub(super) above: Option<usize>,
     pub(super) geometry: Option<(GeometryId, Rgba)>,
     /// The surface to show, if the geometry is deformable or a skin.
-    pub(super) driven: Option<DrivenMesh>,
+    pub(super) driven: Option<PaintedMesh>,
 }
+
+/// A surface with its image file, if it has one, and the colour by which that is multiplied.
+pub(super) type PaintedMesh = (DrivenMesh, Option<(PathBuf, Rgba)>);
 
 /// Name of the folder of all deformable geometry and skins.
 const DEFORMABLE: &str = "deformable_geometries";
@@ -92,7 +95,7 @@ pub(super) fn places(
                 x_fn: Isometry3::identity(),
                 above: None,
                 geometry: Some((id, color)),
-                driven: Some(driven),
+                driven: Some((driven, diffuse_map(inspector, id, params)?)),
             });
         }
     }

@@ -92,11 +92,7 @@ fn encode_shape(
         return meshcat.encode_shape(&shape, color);
     }
     let map = diffuse_map(inspector, id, params)?;
-    let paint = Paint {
-        rgba: color,
-        diffuse_map: map.as_ref().map(|(file, tint)| (&**file, *tint)),
-    };
-    meshcat.encode_shape(inspector.shape(id)?, paint)
+    meshcat.encode_shape(inspector.shape(id)?, Paint::new(color, map.as_ref()))
 }
 
 impl Shown {
@@ -130,9 +126,13 @@ impl Shown {
                 continue;
             };
             let object = match &place.driven {
-                Some(driven) => {
+                Some((driven, map)) => {
                     let vertices = driven.vertices(query)?;
-                    meshcat.encode_driven_mesh(&driven.mesh, &vertices, color)
+                    meshcat.encode_driven_mesh(
+                        &driven.mesh,
+                        &vertices,
+                        Paint::new(color, map.as_ref()),
+                    )
                 }
                 None => match surface_in_place(&inspector, id, params)? {
                     Some(surface) => {
@@ -224,7 +224,7 @@ impl Shown {
         }
         if let Some((_, color)) = place.geometry {
             if let Some(driven) = &place.driven {
-                let soft = Soft::new(node.clone(), driven.clone(), color);
+                let soft = Soft::new(node.clone(), driven, color);
                 self.soft.push(soft);
             }
             self.geometries.push(node);

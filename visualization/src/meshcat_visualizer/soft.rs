@@ -1,9 +1,11 @@
 //! Deformable geometry that is shown: its vertices are sent with every publish.
 
+use super::layout::PaintedMesh;
 use crate::Result;
 use crate::driven_meshes::DrivenMesh;
-use crate::meshcat::{Meshcat, MeshcatAnimation, NodeHandle, Object, Scene};
+use crate::meshcat::{Meshcat, MeshcatAnimation, NodeHandle, Object, Paint, Scene};
 use nalgebra::Vector3;
+use std::path::PathBuf;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{QueryObject, Rgba};
 
@@ -13,16 +15,19 @@ pub(super) struct Soft {
     node: NodeHandle,
     driven: DrivenMesh,
     color: Rgba,
+    /// The image file, and the colour by which it is multiplied.
+    map: Option<(PathBuf, Rgba)>,
     /// Current vertices (m), in the world.
     vertices: Vec<Vector3<f64>>,
 }
 
 impl Soft {
-    pub(super) fn new(node: NodeHandle, driven: DrivenMesh, color: Rgba) -> Self {
+    pub(super) fn new(node: NodeHandle, (driven, map): &PaintedMesh, color: Rgba) -> Self {
         Self {
             node,
-            driven,
+            driven: driven.clone(),
             color,
+            map: map.clone(),
             vertices: vec![],
         }
     }
@@ -48,7 +53,8 @@ impl Soft {
 
     /// Returns the whole object.
     pub(super) fn object(&self, meshcat: &Meshcat) -> Result<Object> {
-        meshcat.encode_driven_mesh(&self.driven.mesh, &self.vertices, self.color)
+        let paint = Paint::new(self.color, self.map.as_ref());
+        meshcat.encode_driven_mesh(&self.driven.mesh, &self.vertices, paint)
     }
 
     pub(super) fn set_object(&mut self, scene: &mut Scene, object: Object) {

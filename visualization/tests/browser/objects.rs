@@ -6,9 +6,9 @@ use nalgebra::{DMatrix, Isometry3, Matrix4, Vector3};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::mesh::{SurfaceTriangle, TriangleSurfaceMesh};
 use tarragon_geometry::{
-    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FileSource, GeometryInstance, HalfSpace,
+    Bone, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, FileSource, GeometryInstance, HalfSpace,
     IllustrationProperties, InMemoryMesh, MemoryFile, Mesh, MeshcatCone, Rgba, SceneGraph, Shape,
-    Sphere,
+    Skin, Sphere,
 };
 use tarragon_sensors::{BaseField, ImageIo, ImageRgba8U, PointCloud};
 use tarragon_visualization::{
@@ -51,20 +51,55 @@ fn obj_with_material() -> InMemoryMesh {
     let text = format!("mtllib m.mtl\nusemtl m\n{OBJ}");
     file("box.obj", &text, &[("m.mtl", MTL.as_bytes())])
 }
-/// Shows a mesh without materials in the colours of an image file, which its properties name.
-fn painted(meshcat: &Meshcat) {
+/// Shows a mesh without materials in the colours of an image file, which its properties name. A
+/// skin follows a bone that has moved it from 5 m away.
+fn painted(meshcat: &Meshcat, is_skin: bool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("magenta.png");
     let image = ImageRgba8U::from_data(2, 2, [255, 0, 255, 255].repeat(4)).unwrap();
     ImageIo::default().save(&image, &path).unwrap();
     let text = format!("{OBJ}vt 0 0\nvt 1 0\nvt 1 1\n").replace("f 4 3 2 1", "f 4/1 3/2 2/3 1/1");
+    let everywhere = |line: &str| match line.strip_prefix("f ") {
+        Some(corners) => format!(
+            "f {}\n",
+            corners
+                .split(' ')
+                .map(|v| format!("{v}/1 "))
+                .collect::<String>()
+        ),
+        None => format!("{line}\n"),
+    };
+    let text = match is_skin {
+        true => format!(
+            "{}vt 0 0\n",
+            OBJ.lines().map(everywhere).collect::<String>()
+        ),
+        false => text,
+    };
     let mesh = Mesh::new(file("box.obj", &text, &[]));
     let looks = IllustrationProperties::new().with_diffuse_map(&path);
     let mesh = GeometryInstance::new(Isometry3::identity(), mesh, "box").unwrap();
     let mut scene = SceneGraph::new();
     let source = scene.register_source("painted").unwrap();
     let mesh = mesh.with_illustration(looks);
-    scene.register_anchored_geometry(source, mesh).unwrap();
+    if is_skin {
+        let weights = (0..8).map(|v| (v, 1.0)).collect();
+        let (frame, x_wf) = (
+            scene.world_frame_id(),
+            Isometry3::translation(5.0, 0.0, 0.0),
+        );
+        let skin = Skin::new(vec![Bone {
+            frame,
+            x_wf,
+            weights,
+        }]);
+        let far = mesh.pose().translation.vector + x_wf.translation.vector;
+        let mut mesh = mesh;
+        mesh.set_pose(Isometry3::translation(far.x, far.y, far.z));
+        scene.register_skin(source, mesh, skin).unwrap();
+    } else {
+        scene.register_anchored_geometry(source, mesh).unwrap();
+    }
     let mut b = DiagramBuilder::new();
     let scene = b.add("scene_graph", scene);
     let params = MeshcatVisualizerParams {
@@ -98,7 +133,7 @@ fn shape(meshcat: &Meshcat, shape: impl Into<Shape>) {
     meshcat.set_object("it", &shape.into(), magenta()).unwrap();
 }
 
-const CASES: [Case; 21] = [
+const CASES: [Case; 22] = [
     // Areas in the x-z plane divided by 12 m^2, with tolerance for edges and for shaded faces.
     (
         "sphere",
@@ -138,7 +173,8 @@ const CASES: [Case; 21] = [
         |m| shape(m, Mesh::new(obj_with_material())),
         0.15..0.18,
     ),
-    ("painted obj", painted, 0.15..0.18),
+    ("painted obj", |m| painted(m, false), 0.15..0.18),
+    ("painted skin", |m| painted(m, true), 0.15..0.18),
     ("gltf", |m| shape(m, Mesh::new(gltf())), 0.08..0.09),
     ("triangles", triangles, 0.08..0.09),
     ("surface mesh", surface_mesh, 0.08..0.09),

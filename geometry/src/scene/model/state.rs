@@ -101,7 +101,11 @@ impl RegisteredGeometry {
     }
     /// Returns what moves its vertices, for messages.
     pub(in crate::scene) fn driven_kind(&self) -> &'static str {
-        if self.skin.is_some() { "a skin" } else { "deformable geometry" }
+        if self.skin.is_some() {
+            "a skin"
+        } else {
+            "deformable geometry"
+        }
     }
     /// Returns the key of the geometry in the render engines, while it has the perception role.
     pub(in crate::scene) fn visual(&self) -> Option<GeometryId> {

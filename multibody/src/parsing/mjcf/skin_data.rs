@@ -77,10 +77,18 @@ impl SkinData {
     /// Reads an SKN file.
     pub(super) fn from_skn(bytes: &[u8]) -> Result<Self, String> {
         let mut words = Words { left: bytes };
-        let [vertices, texture_coordinates, faces, bones] =
-            [words.count()?, words.count()?, words.count()?, words.count()?];
+        let [vertices, texture_coordinates, faces, bones] = [
+            words.count()?,
+            words.count()?,
+            words.count()?,
+            words.count()?,
+        ];
         let mut skin = Self {
-            vertices: words.vectors(vertices)?.into_iter().map(Vector3::from).collect(),
+            vertices: words
+                .vectors(vertices)?
+                .into_iter()
+                .map(Vector3::from)
+                .collect(),
             texture_coordinates: words.vectors(texture_coordinates)?,
             ..Self::default()
         };
@@ -133,7 +141,9 @@ impl SkinData {
                 return Err(bone.error("<bone> has no attribute 'body'"));
             };
             let position = bone.vector::<3>("bindpos")?.unwrap_or_default();
-            let turn = bone.vector::<4>("bindquat")?.unwrap_or([1.0, 0.0, 0.0, 0.0]);
+            let turn = bone
+                .vector::<4>("bindquat")?
+                .unwrap_or([1.0, 0.0, 0.0, 0.0]);
             let indices = bone.numbers("vertid")?.unwrap_or_default();
             let weights = bone.numbers("vertweight")?.unwrap_or_default();
             let added = skin.add_bone(body.into(), &position, &turn, &indices, &weights);

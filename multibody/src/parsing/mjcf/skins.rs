@@ -57,9 +57,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let mesh = Mesh::new(data.to_obj(&name));
         let inflation = node.number("inflate")?.unwrap_or(0.0);
         let properties = self.appearance_of_skin(node, &data)?;
-        let added = self
-            .target
-            .register_skin((self.instance, &name), mesh, bones, inflation, properties);
+        let added =
+            self.target
+                .register_skin((self.instance, &name), mesh, bones, inflation, properties);
         let warnings = added.map_err(|e| node.error(format!("skin '{name}': {e}")))?;
         for warning in warnings {
             node.warning(format!("skin '{name}': {warning}"));

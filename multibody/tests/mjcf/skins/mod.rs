@@ -146,7 +146,10 @@ fn textures_of_skins_need_coordinates_and_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("m.xml");
     fs::write(folder.path().join("t.png"), "not read").unwrap();
-    let text = model(&format!("{TRIANGLE} texcoord='0 0 1 0 0 1' material='tex'"), BONE);
+    let text = model(
+        &format!("{TRIANGLE} texcoord='0 0 1 0 0 1' material='tex'"),
+        BONE,
+    );
     let flat = "builtin='flat' width='2' height='2'";
     fs::write(&file, text.replace(flat, "file='t.png'")).unwrap();
     let loaded = load_file_as_mujoco(&file).ok();
@@ -168,21 +171,57 @@ fn wrong_skins_are_errors_with_a_place() {
     let bone = |attributes: &str| format!("<bone {attributes}/>");
     let vertices = "vertid='0 1 2' vertweight='1 1 1'";
     for (attributes, bones, text) in [
-        (TRIANGLE, bone(&format!("body='b' {vertices}")), "the body 'b', which does not exist"),
+        (
+            TRIANGLE,
+            bone(&format!("body='b' {vertices}")),
+            "the body 'b', which does not exist",
+        ),
         (TRIANGLE, bone(vertices), "<bone> has no attribute 'body'"),
         (TRIANGLE, String::new(), "the skin has no bones"),
-        (TRIANGLE, bone("body='a' vertid='0 1' vertweight='1 1'"), "vertex 2 of the skin"),
-        (TRIANGLE, bone("body='a' vertid='0 1 2' vertweight='1 1'"), "as many weights"),
-        (TRIANGLE, bone("body='a' vertid='0 1 3' vertweight='1 1 1'"), "refers to vertex 3"),
-        (TRIANGLE, bone("body='a' vertid='0 1 2' vertweight='1 1 -1'"), "at least 0, got -1"),
-        (TRIANGLE, bone(&format!("body='a' bindpos='0 0 inf' {vertices}")), "bindpos"),
-        ("vertex='0 0 0 1 0' face='0 1 2'", BONE.into(), "3 numbers each, got 5"),
+        (
+            TRIANGLE,
+            bone("body='a' vertid='0 1' vertweight='1 1'"),
+            "vertex 2 of the skin",
+        ),
+        (
+            TRIANGLE,
+            bone("body='a' vertid='0 1 2' vertweight='1 1'"),
+            "as many weights",
+        ),
+        (
+            TRIANGLE,
+            bone("body='a' vertid='0 1 3' vertweight='1 1 1'"),
+            "refers to vertex 3",
+        ),
+        (
+            TRIANGLE,
+            bone("body='a' vertid='0 1 2' vertweight='1 1 -1'"),
+            "at least 0, got -1",
+        ),
+        (
+            TRIANGLE,
+            bone(&format!("body='a' bindpos='0 0 inf' {vertices}")),
+            "bindpos",
+        ),
+        (
+            "vertex='0 0 0 1 0' face='0 1 2'",
+            BONE.into(),
+            "3 numbers each, got 5",
+        ),
         ("vertex='0 0 0' face='0 0'", BONE.into(), "got 2 numbers"),
-        ("vertex='0 0 0' face='0 0 1'", BONE.into(), "refers to vertex 1"),
+        (
+            "vertex='0 0 0' face='0 0 1'",
+            BONE.into(),
+            "refers to vertex 1",
+        ),
         ("face='0 1 2'", BONE.into(), "refers to vertex 0"),
         ("", BONE.into(), "refers to vertex 0"),
         ("vertex='0 0 0 1 0 0 0 1 0'", BONE.into(), "no faces"),
-        ("vertex='0 0 0' face='0 0 0' texcoord='1'", BONE.into(), "2 numbers each, got 1"),
+        (
+            "vertex='0 0 0' face='0 0 0' texcoord='1'",
+            BONE.into(),
+            "2 numbers each, got 1",
+        ),
     ] {
         let loaded = load(&model(attributes, &bones));
         let said: Vec<String> = loaded.diagnostics.iter().map(|d| d.to_string()).collect();
@@ -192,7 +231,11 @@ fn wrong_skins_are_errors_with_a_place() {
     }
     let pairs = format!("{TRIANGLE} texcoord='0 0 1 1'");
     let loaded = load(&model(&pairs, BONE));
-    assert!(loaded.diagnostics[0].message.contains("all 3 vertices or for none, got 2"));
+    assert!(
+        loaded.diagnostics[0]
+            .message
+            .contains("all 3 vertices or for none, got 2")
+    );
     let missing = load(&model("file='none.skn'", ""));
     missing.says("the skin is left out");
     assert!(missing.result.is_ok() && missing.skins().is_empty());

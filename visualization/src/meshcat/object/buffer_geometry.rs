@@ -29,6 +29,7 @@ pub(super) enum Attribute {
     Color,
     Normal,
     Position,
+    TextureCoordinates,
 }
 
 /// Writes one geometry. Call [`BufferGeometry::index`] first, if there is an index, then
@@ -46,7 +47,7 @@ impl<'w> BufferGeometry<'w> {
     /// Writes the index of `n` triangles.
     pub(super) fn index(&mut self, n: usize, triangles: impl Iterator<Item = [u32; 3]>) {
         self.0.str("index").map(4);
-        self.typed("Uint32Array").u32_triples(n, triangles);
+        self.typed("Uint32Array", 3).u32_triples(n, triangles);
         self.0.key_bool("normalized", false);
     }
     /// Writes the start of `count` attributes.
@@ -54,29 +55,32 @@ impl<'w> BufferGeometry<'w> {
         self.0.str("attributes").map(count);
     }
     /// Writes one attribute of `n` vertices. Returns the range of its values in the object.
-    pub(super) fn attribute(
+    pub(super) fn attribute<const N: usize>(
         &mut self,
         attribute: Attribute,
         n: usize,
-        values: impl Iterator<Item = [f32; 3]>,
+        values: impl Iterator<Item = [f32; N]>,
     ) -> Range<usize> {
         let name = match attribute {
             Attribute::Color => "color",
             Attribute::Normal => "normal",
             Attribute::Position => "position",
+            Attribute::TextureCoordinates => "uv",
         };
         self.0.str(name).map(4);
-        let end = self.typed("Float32Array").f32_triples(n, values).len();
+        let end = self.typed("Float32Array", N).f32_tuples(n, values).len();
         self.0.key_bool("normalized", false);
-        end - n * size_of::<[f32; 3]>()..end
+        end - n * size_of::<[f32; N]>()..end
     }
     /// Writes the positions as the only attribute.
     pub(super) fn positions(&mut self, n: usize, positions: impl Iterator<Item = [f32; 3]>) {
         self.attributes(1);
         self.attribute(Attribute::Position, n, positions);
     }
-    fn typed(&mut self, kind: &str) -> &mut Writer {
-        self.0.key_uint("itemSize", 3).key_str("type", kind);
+    fn typed(&mut self, kind: &str, item_size: usize) -> &mut Writer {
+        self.0
+            .key_uint("itemSize", item_size as u64)
+            .key_str("type", kind);
         self.0.str("array")
     }
 }

@@ -103,17 +103,27 @@ impl<'a> Files<'a> {
         }
     }
     fn read_path(&mut self, path: &Path) -> Result<Bytes> {
-        check_size(path, file_size(path)?, self.left)?;
-        let io = |e| Error::io(path, e);
-        let mut content = Vec::new();
-        // The file may have grown since its size was checked.
-        let file = File::open(path).map_err(io)?.take(self.left + 1);
-        { file }.read_to_end(&mut content).map_err(io)?;
-        let size = content.len() as u64;
-        check_size(path, size, self.left)?;
-        self.left -= size;
-        Ok(content.into())
+        let content = read_within(path, self.left)?;
+        self.left -= content.len() as u64;
+        Ok(content)
     }
+}
+
+/// Returns the content of an image that belongs to no file.
+pub(super) fn read_image(path: &Path) -> Result<Bytes> {
+    read_within(path, MAX_BYTES)
+}
+
+/// Returns the content of a file of at most `left` bytes.
+fn read_within(path: &Path, left: u64) -> Result<Bytes> {
+    check_size(path, file_size(path)?, left)?;
+    let io = |e| Error::io(path, e);
+    let mut content = Vec::new();
+    // The file may have grown since its size was checked.
+    let file = File::open(path).map_err(io)?.take(left + 1);
+    { file }.read_to_end(&mut content).map_err(io)?;
+    check_size(path, content.len() as u64, left)?;
+    Ok(content.into())
 }
 
 /// Shortens a word of a file so that it fits into a message, whatever the file contains.

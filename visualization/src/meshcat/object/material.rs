@@ -39,15 +39,18 @@ pub(super) fn phong(w: &mut Writer, uuid: &str, rgba: Rgba, vertex_colors: bool)
     w.key_f64("wireframeLineWidth", 1.0);
 }
 
-/// Writes the material of surfaces: flat faces, or edges. `color` is a number made by [`hex`].
+/// Writes the material of surfaces: flat faces, or edges. `color` is a number made by [`hex`], and
+/// `map` the identifier of a texture that is multiplied by it.
 pub(super) fn flat(
     w: &mut Writer,
     uuid: &str,
     style: &SurfaceStyle,
     color: u64,
     vertex_colors: bool,
+    map: Option<&str>,
 ) {
-    start(w, 10, uuid, "MeshPhongMaterial", color, vertex_colors);
+    let fields = if map.is_some() { 11 } else { 10 };
+    start(w, fields, uuid, "MeshPhongMaterial", color, vertex_colors);
     let alpha = style.color().a();
     w.key_f64("opacity", alpha);
     w.key_uint("side", side(style.side));
@@ -55,6 +58,9 @@ pub(super) fn flat(
     w.key_bool("wireframe", style.wireframe);
     w.key_f64("wireframeLineWidth", style.wireframe_line_width);
     w.key_bool("flatShading", true);
+    if let Some(map) = map {
+        w.key_str("map", map);
+    }
 }
 
 /// Writes the material of lines. Drake's lines are always opaque; here the alpha of the colour

@@ -28,7 +28,7 @@ use super::asset::{Asset, AssetStore};
 use super::msgpack::Writer;
 use nalgebra::Matrix4;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_geometry::Rgba;
@@ -106,6 +106,16 @@ pub(crate) struct Paint<'a> {
     pub(crate) diffuse_map: Option<(&'a Path, Rgba)>,
 }
 
+impl<'a> Paint<'a> {
+    /// Returns a colour with an image file, if there is one, and the colour of the image.
+    pub(crate) fn new(rgba: Rgba, map: Option<&'a (PathBuf, Rgba)>) -> Self {
+        Self {
+            rgba,
+            diffuse_map: map.map(|(file, tint)| (&**file, *tint)),
+        }
+    }
+}
+
 impl From<Rgba> for Paint<'_> {
     fn from(rgba: Rgba) -> Self {
         Self {
@@ -171,6 +181,9 @@ pub(crate) struct ObjectEncoder<'a> {
     pub(crate) assets: &'a AssetStore,
 }
 
+/// Number of three.js for textures that repeat.
+const REPEAT_WRAPPING: u64 = 1000;
+
 /// Size in bytes of an object without its long arrays and texts.
 const SMALL: usize = 1024;
 
@@ -186,14 +199,41 @@ impl ObjectEncoder<'_> {
         material: impl FnOnce(&mut Writer, &str),
         matrix: &Matrix4<f64>,
     ) -> Object {
+        let material = |w: &mut Writer, uuid: &str, _: Option<&str>| material(w, uuid);
+        self.textured_object(size, kind, None, geometry, material, matrix)
+    }
+
+    /// Encodes the same with an image, whose texture the function of the material refers to.
+    fn textured_object(
+        &self,
+        size: usize,
+        kind: &str,
+        image: Option<&[u8]>,
+        geometry: impl FnOnce(&mut Writer, &str),
+        material: impl FnOnce(&mut Writer, &str, Option<&str>),
+        matrix: &Matrix4<f64>,
+    ) -> Object {
         let [geometry_id, material_id, id] = [(); 3].map(|()| self.uuids.next());
-        let mut w = Writer::new(Vec::with_capacity(SMALL + size));
-        w.map(4);
+        let texture_ids = image.map(|_| [(); 2].map(|()| self.uuids.next()));
+        let base64 = image.map_or(0, |image| image.len() / 3 * 4);
+        let mut w = Writer::new(Vec::with_capacity(SMALL + size + base64));
+        w.map(if image.is_some() { 6 } else { 4 });
         metadata(&mut w);
         w.str("geometries").array(1);
         geometry(&mut w, geometry_id.as_str());
+        if let (Some(image), Some([image_id, texture_id])) = (image, &texture_ids) {
+            w.str("images").array(1).map(2);
+            w.key_str("uuid", image_id.as_str()).str("url");
+            w.data_uri(files::media_type(image), image);
+            w.str("textures").array(1).map(4);
+            w.key_str("uuid", texture_id.as_str());
+            w.key_str("image", image_id.as_str());
+            w.key_str("colorSpace", "srgb").str("wrap").array(2);
+            w.uint(REPEAT_WRAPPING).uint(REPEAT_WRAPPING);
+        }
         w.str("materials").array(1);
-        material(&mut w, material_id.as_str());
+        let texture_id = texture_ids.as_ref().map(|[_, texture]| texture.as_str());
+        material(&mut w, material_id.as_str(), texture_id);
         w.str("object").map(5);
         w.key_str("uuid", id.as_str()).key_str("type", kind);
         w.key_str("geometry", geometry_id.as_str());

@@ -1,13 +1,16 @@
 //! Surfaces of triangles.
 
 use super::buffer_geometry::{Attribute, BufferGeometry, check_count, is_finite, single, size};
+use super::files::read_image;
 use super::lines::polyline;
 use super::material::{self, check_size};
-use super::{Object, ObjectEncoder, SurfaceStyle, VertexArray};
+use super::{Object, ObjectEncoder, Paint, SurfaceStyle, VertexArray};
 use crate::{Error, Result};
+use bytes::Bytes;
 use nalgebra::{DMatrix, Matrix4, Vector3};
 use std::ops::Range;
 use std::sync::Arc;
+use tarragon_framework::warnings::warn;
 use tarragon_geometry::Rgba;
 use tarragon_geometry::mesh::{RenderMesh, TriangleSurfaceMesh};
 
@@ -146,7 +149,8 @@ pub(crate) fn plot_surface(
     let faces = (0..rows - 1).flat_map(|r| (0..columns - 1).map(move |c| r + c * rows));
     let faces = faces.flat_map(|i| [[i, i + 1, i + rows], [i + 1, i + rows + 1, i + rows]]);
     let faces = faces.map(|t| t.map(|i| i as u32));
-    Ok(indexed(e, (x.len(), point), (n, faces), None, style).0)
+    let points = (x.len(), point);
+    Ok(indexed(e, points, (n, faces), OnVertices::Nothing, style).0)
 }
 
 /// Returns the rows and columns of a grid as one continuous line: row after row, in alternating
@@ -193,11 +197,14 @@ fn surface(
     check_count(function, "vertices", vertices.len())?;
     check_count(function, "faces", faces.0)?;
     let vertices = (vertices.len(), |i: usize| single(&vertices[i]));
-    Ok(indexed(e, vertices, faces, colors, style).0)
+    let on_vertices = colors.map_or(OnVertices::Nothing, OnVertices::Colors);
+    Ok(indexed(e, vertices, faces, on_vertices, style).0)
 }
 
 /// Encodes the triangles of a mesh between `vertices` (m) as flat faces, which
-/// [`Scene::set_vertices`](crate::meshcat::Scene::set_vertices) can move.
+/// [`Scene::set_vertices`](crate::meshcat::Scene::set_vertices) can move. Where every vertex has
+/// one pair of texture coordinates, they have the image of `paint`; an image that cannot be read is
+/// logged and left out.
 ///
 /// # Errors
 /// Returns an error if the object does not fit into a message.
@@ -205,20 +212,79 @@ pub(crate) fn driven_mesh(
     e: &ObjectEncoder<'_>,
     mesh: &Arc<RenderMesh>,
     vertices: &[Vector3<f64>],
-    rgba: Rgba,
+    paint: Paint<'_>,
 ) -> Result<Object> {
     check_count("deformable geometry", "vertices", vertices.len())?;
     check_count("deformable geometry", "triangles", mesh.triangles.len())?;
     let vertices = (vertices.len(), |i: usize| single(&vertices[i]));
     let faces = (mesh.triangles.len(), mesh.triangles.iter().copied());
+    let coordinates = paint.diffuse_map.and_then(|_| vertex_uvs(mesh));
+    let image = coordinates.and_then(|coordinates| {
+        let (file, tint) = paint.diffuse_map?;
+        let content = match read_image(file) {
+            Ok(content) => content,
+            Err(e) => {
+                warn(format!("Meshcat: the mesh is shown without its image: {e}"));
+                return None;
+            }
+        };
+        Some((
+            tint,
+            VertexImage {
+                coordinates,
+                content,
+            },
+        ))
+    });
     let style = SurfaceStyle {
-        rgba: Some(rgba),
+        rgba: Some(image.as_ref().map_or(paint.rgba, |(tint, _)| *tint)),
         ..SurfaceStyle::default()
     };
-    let (mut object, range) = indexed(e, vertices, faces, None, &style);
+    let on_vertices = match &image {
+        Some((_, image)) => OnVertices::Image(image),
+        None => OnVertices::Nothing,
+    };
+    let (mut object, range) = indexed(e, vertices, faces, on_vertices, &style);
     let mesh = mesh.clone();
     object.vertices = range.map(|range| VertexArray { mesh, range });
     Ok(object)
+}
+
+/// Returns the texture coordinates of the vertices; `None` if one has several pairs, or none.
+fn vertex_uvs(mesh: &RenderMesh) -> Option<Vec<[f32; 2]>> {
+    const UNKNOWN: u32 = RenderMesh::NO_UV;
+    let mut index_of = vec![UNKNOWN; mesh.positions.len()];
+    for (triangle, indices) in mesh.triangles.iter().zip(&mesh.triangle_uvs) {
+        for (v, index) in triangle.iter().zip(indices) {
+            let known = &mut index_of[*v as usize];
+            if *index == UNKNOWN || *known != UNKNOWN && known != index {
+                return None;
+            }
+            *known = *index;
+        }
+    }
+    // Without triangles, there is nothing to paint; other vertices are in none.
+    let uv = |index: u32| mesh.uvs.get(index as usize).copied().unwrap_or_default();
+    let found = !mesh.triangle_uvs.is_empty();
+    found.then(|| {
+        let uvs = index_of.into_iter().map(uv);
+        uvs.map(|uv| uv.map(|x| x as f32)).collect()
+    })
+}
+
+/// An image on a surface, with the texture coordinates of the vertices.
+struct VertexImage {
+    coordinates: Vec<[f32; 2]>,
+    content: Bytes,
+}
+
+/// Appearance that is given by the vertices.
+#[derive(Clone, Copy)]
+enum OnVertices<'a> {
+    Nothing,
+    /// Red, green and blue.
+    Colors(&'a [[f64; 3]]),
+    Image(&'a VertexImage),
 }
 
 /// Encodes flat faces in the colour of the style or of the vertices. The index is written even if
@@ -229,7 +295,7 @@ fn indexed(
     e: &ObjectEncoder<'_>,
     (n, vertex): (usize, impl Fn(usize) -> [f32; 3]),
     (mut num_faces, faces): (usize, impl Iterator<Item = [u32; 3]> + Clone),
-    colors: Option<&[[f64; 3]]>,
+    on_vertices: OnVertices<'_>,
     style: &SurfaceStyle,
 ) -> (Object, Option<Range<usize>>) {
     let is_complete = (0..n).all(|i| is_finite(&vertex(i)));
@@ -240,12 +306,24 @@ fn indexed(
         let finite = (0..n).map(&vertex).find(is_finite);
         substitute = finite.unwrap_or_default();
     }
-    let arrays = if colors.is_some() { 2 } else { 1 };
+    let colors = match on_vertices {
+        OnVertices::Colors(colors) => Some(colors),
+        OnVertices::Nothing | OnVertices::Image(_) => None,
+    };
+    let image = match on_vertices {
+        OnVertices::Image(image) => Some(image),
+        OnVertices::Nothing | OnVertices::Colors(_) => None,
+    };
+    let arrays = match on_vertices {
+        OnVertices::Nothing => 1,
+        OnVertices::Colors(_) | OnVertices::Image(_) => 2,
+    };
     let color = colors.map_or_else(|| material::hex(style.color()), |_| UNDER_VERTEX_COLORS);
     let mut range = 0..0;
-    let object = e.object(
+    let object = e.textured_object(
         arrays * size(n) + size(num_faces),
         "Mesh",
+        image.map(|image| &*image.content),
         |w, uuid| {
             let mut geometry = BufferGeometry::new(w, uuid, true);
             geometry.index(num_faces, faces.filter(drawn));
@@ -257,8 +335,12 @@ fn indexed(
             let positions = (0..n).map(&vertex);
             let positions = positions.map(|p| if is_finite(&p) { p } else { substitute });
             range = geometry.attribute(Attribute::Position, n, positions);
+            if let Some(VertexImage { coordinates, .. }) = image {
+                let coordinates = coordinates.iter().copied();
+                geometry.attribute(Attribute::TextureCoordinates, n, coordinates);
+            }
         },
-        |w, uuid| material::flat(w, uuid, style, color, colors.is_some()),
+        |w, uuid, map| material::flat(w, uuid, style, color, colors.is_some(), map),
         &Matrix4::identity(),
     );
     (object, is_complete.then_some(range))

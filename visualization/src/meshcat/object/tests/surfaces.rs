@@ -1,5 +1,6 @@
 //! Lines, surfaces and points in cases that were not recorded.
 
+use super::files::PNG;
 use super::*;
 use nalgebra::{DMatrix, Vector3};
 use proptest::prelude::*;
@@ -294,4 +295,51 @@ fn each_function_has_its_own_default_colour() {
     };
     let found = color(plot_surface(e, &x, &y, &x, &green));
     assert_eq!(found, Some(0x00_ff_00));
+}
+
+/// A skin or an embedded surface may have an image, if its vertices have coordinates in it.
+#[test]
+fn driven_meshes_are_painted_with_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("wood.png");
+    std::fs::write(&image, PNG).unwrap();
+    let corners = [Vector3::zeros(), Vector3::x(), Vector3::y()];
+    let encoded = |uv_indices: [u32; 3], file: &str| {
+        let mesh = RenderMesh {
+            positions: corners.map(Into::into).to_vec(),
+            normals: vec![Vector3::z()],
+            triangles: vec![[0, 1, 2], [0, 2, 1]],
+            triangle_normals: vec![[0; 3]; 2],
+            uvs: vec![[0.0, 0.25], [0.5, 0.75], [1.0, 0.0]],
+            triangle_uvs: vec![uv_indices, [0, 2, 1]],
+            ..RenderMesh::default()
+        };
+        let map = (folder.path().join(file), rgba(1.0, 0.5, 0.0, 0.25));
+        let paint = Paint::new(grey(), Some(&map));
+        let server = Server::default();
+        let e = &server.encoder();
+        decoded(driven_mesh(e, &Arc::new(mesh), &corners, paint).unwrap())
+    };
+    let object = encoded([0, 1, 2], "wood.png");
+    let uv = at(&object, "geometries.0.data.attributes.uv");
+    assert_eq!(at(uv, "itemSize").as_u64(), Some(2));
+    assert_eq!(floats(at(uv, "array")), [0.0, 0.25, 0.5, 0.75, 1.0, 0.0]);
+    let text = |path: &str| at(&object, path).as_str().unwrap().to_owned();
+    assert_eq!(text("images.0.url"), "data:image/png;base64,iVBORw0KGgo=");
+    assert_eq!(text("textures.0.image"), text("images.0.uuid"));
+    assert_eq!(text("materials.0.map"), text("textures.0.uuid"));
+    assert_eq!(at(&object, "materials.0.color").as_u64(), Some(0xff7f00));
+    assert_eq!(at(&object, "materials.0.opacity").as_f64(), Some(0.25));
+    // Without the image, or with two pairs of coordinates at a vertex, the mesh has its colour.
+    for object in [
+        encoded([0, 1, 2], "missing.png"),
+        encoded([1, 1, 2], "wood.png"),
+        encoded([RenderMesh::NO_UV, 1, 2], "wood.png"),
+    ] {
+        assert_eq!(at(&object, "materials.0.color").as_u64(), Some(0xe5e5e5));
+        assert_eq!(
+            keys(&object),
+            ["metadata", "geometries", "materials", "object"]
+        );
+    }
 }
