@@ -125,8 +125,8 @@ impl ParseTarget<'_> {
         registered.map(|body| (body, warnings))
     }
 
-    /// Adds a skin of a model instance, named `{model}::{name}`, which is moved along its normals by
-    /// `inflation` (m), if there is a scene. Returns the warnings of the registration.
+    /// Adds a skin of a model instance, named `{model}::{name}`, which is moved along its normals
+    /// by `inflation` (m), if there is a scene. Returns the warnings of the registration.
     pub(crate) fn register_skin(
         &mut self,
         (instance, name): (ModelInstanceIndex, &str),

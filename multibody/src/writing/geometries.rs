@@ -7,6 +7,7 @@ use nalgebra::Isometry3;
 use std::collections::BTreeSet;
 use tarragon_geometry::{
     CoulombFriction, GeometryId, GeometryProperties, HydroelasticType, RenderLabel, Rgba, Shape,
+    Skin,
 };
 
 /// A geometry of a body.
@@ -109,6 +110,22 @@ impl<'a> ModelDocument<'a> {
         };
         // Geometries that were removed from the scene have no name any more.
         ids.iter().copied().filter_map(find).collect()
+    }
+
+    /// Returns the skins of the plant, in order of registration.
+    pub(super) fn skins(&self) -> Vec<(GeometryId, &'a Skin)> {
+        let (Some(scene), Some(source)) = (self.scene, self.plant.source_id()) else {
+            return vec![];
+        };
+        let inspector = scene.model_inspector();
+        let all = inspector.all_driven_geometry_ids();
+        let own = all.filter(|id| {
+            inspector
+                .geometry_belongs_to_source(*id, source)
+                .unwrap_or(false)
+        });
+        own.filter_map(|id| Some((id, inspector.skin(id).ok()??)))
+            .collect()
     }
 
     /// Returns the name of a geometry to tell users.

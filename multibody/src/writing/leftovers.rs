@@ -42,11 +42,18 @@ impl ModelDocument<'_> {
         self.leave_out("camera", &names);
     }
 
-    /// Reports deformable bodies, sites, keyframes and equalities.
+    /// Reports deformable bodies, skins, sites, keyframes and equalities.
     pub(super) fn report_the_rest(&mut self) {
         let plant = self.plant;
         let names: Vec<&str> = plant.deformable_bodies().iter().map(|b| b.name()).collect();
         self.leave_out("deformable body", &names);
+        let names = self
+            .skins()
+            .into_iter()
+            .map(|(id, _)| self.geometry_name(id));
+        let names: Vec<String> = names.collect();
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+        self.leave_out("skin", &names);
         let names: Vec<&str> = plant.sites().iter().map(|s| s.name()).collect();
         self.leave_out("site", &names);
         let names: Vec<&str> = plant.keyframes().iter().map(|k| &*k.name).collect();

@@ -7,6 +7,7 @@ mod numbers;
 mod peers;
 mod properties;
 mod random;
+mod skins;
 mod tendons;
 mod texts;
 

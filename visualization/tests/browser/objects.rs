@@ -71,7 +71,7 @@ fn painted(meshcat: &Meshcat, is_skin: bool) {
     };
     let text = match is_skin {
         true => format!(
-            "{}vt 0 0\n",
+            "vt 0 0\n{}",
             OBJ.lines().map(everywhere).collect::<String>()
         ),
         false => text,

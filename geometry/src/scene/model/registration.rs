@@ -296,8 +296,8 @@ impl GeometryState {
     ///
     /// # Errors
     /// Returns an error if the source or the geometry is unknown, if the geometry belongs to
-    /// another source, if it is deformable or a skin, if the pose is not finite, if the properties do not
-    /// suit the shape, or if a mesh file cannot be used. In that case nothing is changed.
+    /// another source, if it is deformable or a skin, if the pose is not finite, if the properties
+    /// do not suit the shape, or if a mesh file cannot be used. In that case nothing is changed.
     pub fn change_shape(
         &mut self,
         source: SourceId,

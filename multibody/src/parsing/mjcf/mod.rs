@@ -32,9 +32,9 @@
 //! * Joints have neither springs nor dry friction.
 //! * `contype` and `conaffinity` only determine whether a geom has collision geometry, which
 //!   collides with all others; friction is the harmonic mean.
-//! * What `expand/` expands, height fields, textures, meshes from numbers, `refpos`, `refquat`, and
-//!   the attributes of `compiler` that change masses, are left out, and so are bodies inside a
-//!   `frame`. The model must have a name.
+//! * What `expand/` expands, height fields, textures, skins, meshes from numbers, `refpos`,
+//!   `refquat`, and the attributes of `compiler` that change masses, are left out, and so are
+//!   bodies inside a `frame`. The model must have a name.
 //!
 //! Everything else that a file asks for is left out with a warning, once per file and text;
 //! `docs/guide/models.md` has the list.

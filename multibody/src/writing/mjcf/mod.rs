@@ -10,6 +10,7 @@ mod geoms;
 mod keyframes;
 mod sensors;
 mod sites;
+mod skins;
 mod tables;
 mod tendons;
 
@@ -128,6 +129,7 @@ impl MjcfWriter<'_> {
         self.write_meshes();
         self.write_bodies(taken_bodies);
         self.report_contact();
+        self.write_skins();
         self.write_contact();
         self.write_equalities();
         self.write_actuators();

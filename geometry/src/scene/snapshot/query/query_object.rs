@@ -165,8 +165,8 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     /// Returns the world-aligned bounding box of a geometry. The box is exact for spheres and
-    /// capsules, and for the current vertices of deformable geometry and skins; for other shapes it bounds
-    /// a box in the geometry's frame. Returns `None` for a half space.
+    /// capsules, and for the current vertices of deformable geometry and skins; for other shapes it
+    /// bounds a box in the geometry's frame. Returns `None` for a half space.
     ///
     /// # Errors
     /// Returns an error if there is no such geometry, or if its mesh file cannot be read.
