@@ -90,6 +90,13 @@ pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
             body.config().material_model
         )?;
     }
+    let inspector = inspected.scene.model_inspector();
+    for id in inspector.all_driven_geometry_ids() {
+        if let Some(skin) = inspector.skin(id)? {
+            let (name, bones) = (inspector.name(id)?, skin.bones().len());
+            writeln!(text, "skin {name}  {bones} bones")?;
+        }
+    }
     let inactive = inspected.inactive_constraints()?.len();
     if inactive > 0 {
         let all = plant.constraints().len();
