@@ -20,6 +20,7 @@ mod joint_kind;
 mod joint_settings;
 mod mujoco_contact;
 mod sensor;
+mod tendon;
 mod tendon_path;
 mod visual_properties;
 
@@ -31,8 +32,8 @@ pub use annotations::{Keyframe, ModelCamera};
 pub use body::RigidBody;
 pub(crate) use collision_filter_group::{CollisionFilterGroup, CollisionFilterGroupSpec};
 pub use constraint::{
-    BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, TendonConstraint,
-    WeldConstraint,
+    BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, PolynomialConstraint,
+    SpatialTendonConstraint, TendonConstraint, WeldConstraint,
 };
 pub use contact_pair::ContactPairProperties;
 pub use equality::{EqualityKind, ModelEquality};
@@ -49,6 +50,7 @@ pub(crate) use mujoco_contact::MujocoCompliance;
 pub use mujoco_contact::MujocoContact;
 pub use sensor::{ModelSensor, SensorSubject};
 pub(crate) use sensor::{SubjectKind, subject_kind};
+pub use tendon::Tendon;
 pub(crate) use tendon_path::wrong_part;
 pub use tendon_path::{TendonPart, TendonWrap, WrapShape};
 pub use visual_properties::VisualProperties;

@@ -11,7 +11,8 @@ use tarragon_geometry::{BoxShape, HalfSpace, SceneGraph, Shape, Sphere};
 use tarragon_multibody::*;
 
 /// Balls in a row on the ground that touch, a box alone, an arm that leans on a ball with a joint
-/// at its limit and a motor with gains, and two bodies held together.
+/// at its limit and a motor with gains, and two bodies held together: one hangs on a tendon at its
+/// limit, and the length of a tendon to the other is a polynomial of a joint.
 fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<MultibodyPlant>) {
     let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
     plant
@@ -92,6 +93,39 @@ fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<Mu
         .unwrap();
     let gains = PdControllerGains { p: 300.0, d: 20.0 };
     plant.set_controller_gains(motor, gains).unwrap();
+    let path = |ends: [(BodyIndex, Vector3<f64>); 2]| {
+        let around = TendonPart::Wrap(TendonWrap {
+            body: links[0],
+            pose: Isometry3::translation(0.0, 0.1, -0.1),
+            shape: WrapShape::Sphere,
+            radius: 0.2,
+            side: None,
+        });
+        let [from, to] = ends.map(|(body, p)| TendonPart::site(body, p));
+        vec![from, around, to]
+    };
+    let string = SpatialTendonConstraint {
+        path: path([
+            (held[0], Vector3::x()),
+            (world, Vector3::new(0.4, -2.0, 0.5)),
+        ]),
+        lower: f64::NEG_INFINITY,
+        upper: 4.08,
+        stiffness: 50.0,
+        damping: 2.0,
+    };
+    plant.add_spatial_tendon_constraint(string).unwrap();
+    // They are 1 mm from this curve, so that the impulses change with its direction, too.
+    plant
+        .add_polynomial_constraint(PolynomialConstraint {
+            tendons: [
+                Tendon::Spatial(path([(held[1], Vector3::y()), (links[1], -Vector3::y())])),
+                Tendon::Fixed(vec![(elbow, 2.0)]),
+            ],
+            references: [4.097, 0.1],
+            coefficients: [0.01, 0.3, 0.2, -0.1, 0.4],
+        })
+        .unwrap();
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     (b.build().unwrap(), plant)

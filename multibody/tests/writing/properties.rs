@@ -180,6 +180,22 @@ pub(super) fn elements(plant: &MultibodyPlant, resolved: Option<&[Isometry3<f64>
                     c.damping * f64::from(u8::from(c.stiffness.is_finite()))
                 )
             ),
+            Constraint::SpatialTendon(c) => format!(
+                "limits of {:?} {:?}",
+                c.path.iter().map(|p| part(p, body)).collect::<Vec<_>>(),
+                (c.lower, c.upper, c.stiffness, c.damping)
+            ),
+            Constraint::Polynomial(c) => {
+                let tendons = c.tendons.each_ref().map(|tendon| match tendon {
+                    Tendon::Fixed(joints) => {
+                        let terms = joints.iter().map(|(j, x)| format!("{} {x:?}", joint(*j)));
+                        terms.collect::<Vec<_>>()
+                    }
+                    Tendon::Spatial(path) => path.iter().map(|p| part(p, body)).collect(),
+                    other => vec![format!("{other:?}")],
+                });
+                format!("polynomial {tendons:?} {:?}", super::tendons::absolute(c))
+            }
             other => format!("{other:?}"),
         };
         texts.push(text + if is_active { "" } else { " off" });

@@ -259,7 +259,7 @@ fn add_constraints(
         plant.add_force_element(damper).unwrap();
     }
     if numbers.chance(20) {
-        super::tendons::add_spatial_tendon(numbers, plant, bodies);
+        super::tendons::add_spatial_tendon(numbers, plant, bodies, single);
     }
     if numbers.chance(30) {
         let bushing = ForceElement::LinearBushingRollPitchYaw {

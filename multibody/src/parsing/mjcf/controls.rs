@@ -2,11 +2,11 @@
 
 use super::actuator_force::{ActuatorForce, num_activations};
 use super::actuators::check_other_gears;
-use super::builder::{ActuatorInput, FixedTendon, MjcfBuilder};
+use super::builder::{ActuatorInput, FileTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{AffineControl, JointActuatorIndex, JointIndex};
+use crate::model::{AffineControl, JointActuatorIndex, JointIndex, Tendon};
 use std::collections::{BTreeMap, BTreeSet};
 
 const NO_DELAY: &str = "actuators have no delay";
@@ -73,7 +73,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             Ok(force) => force,
             Err(why) => return left_out(&why),
         };
-        let Some(driven) = self.read_transmission(node)? else {
+        let driven = self.read_transmission(node)?;
+        let joints = driven.as_ref().and_then(|driven| match &driven.tendon {
+            Tendon::Fixed(joints) => Some((driven, joints)),
+            Tendon::Spatial(_) => None,
+        });
+        let Some((driven, terms)) = joints else {
             let other = TRANSMISSIONS.iter().find(|at| node.own_text(at).is_some());
             let other = other.map_or(String::new(), |at| format!(", got '{at}'"));
             return left_out(&format!(
@@ -81,13 +86,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                  joints only{other}"
             ));
         };
-        let joints: Vec<JointIndex> = driven.joints.iter().map(|(joint, _)| *joint).collect();
+        let joints: Vec<JointIndex> = terms.iter().map(|(joint, _)| *joint).collect();
         if let Err(error) = self.target.plant.check_single("transmission", &joints) {
             return left_out(&format!(
                 "actuators drive joints with one degree of freedom; {error}"
             ));
         }
-        let Some((joint, coefficient)) = driven.joints.first() else {
+        let Some((joint, coefficient)) = terms.first() else {
             return left_out("all coefficients of its tendon are 0");
         };
         let gears = node.numbers_over_defaults("gear")?;
@@ -96,7 +101,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let gear = scale * coefficient;
         let mut bias = force.bias;
         if let Some(ratio) = force.damping_ratio {
-            match self.critical_damping(inertia, &driven, scale, force.gain[0]) {
+            match self.critical_damping(inertia, terms, scale, force.gain[0]) {
                 Ok(critical) => bias[2] = -ratio * critical,
                 Err(error) => node.warning(format!(
                     "actuator '{name}': the damping ratio is ignored: {error}"
@@ -122,7 +127,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             effort_range: [f64::NEG_INFINITY, f64::INFINITY],
         };
         let control = AffineControl {
-            effort_range: self.effort_range(node, &driven, &control)?,
+            effort_range: self.effort_range(node, terms, &control)?,
             ..control
         };
         let [lower, upper] = control.effort_range;
@@ -131,7 +136,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let plant = &mut self.target.plant;
         let added = plant.add_joint_actuator(&name, *joint, limit.unwrap_or(f64::INFINITY));
         let added = added.map_err(|e| node.error(e))?;
-        let others = driven.joints[1..].iter();
+        let others = terms[1..].iter();
         let others: Vec<_> = others.map(|(joint, c)| (*joint, c / coefficient)).collect();
         let set = plant.set_default_rotor(added, 0.0, gear);
         let set = set.and_then(|()| plant.set_affine_control(added, control));
@@ -141,9 +146,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     /// Returns what an actuator drives; `None` if it is neither a joint nor a fixed tendon.
-    fn read_transmission(&self, node: ElementRef<'_>) -> Parsed<Option<FixedTendon>> {
+    fn read_transmission(&self, node: ElementRef<'_>) -> Parsed<Option<FileTendon>> {
         if let Some(name) = node.own_text("tendon") {
-            return Ok(self.fixed_tendon(node, "tendon", name)?.cloned());
+            return Ok(self.named_tendon(node, "tendon", name)?.cloned());
         }
         let names = ["joint", "jointinparent"].into_iter();
         let mut names = names.filter_map(|at| Some((at, node.own_text(at)?)));
@@ -162,8 +167,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
             _ => None,
         };
-        Ok(Some(FixedTendon {
-            joints: vec![(index, 1.0)],
+        Ok(Some(FileTendon {
+            tendon: Tendon::Fixed(vec![(index, 1.0)]),
             range,
         }))
     }
@@ -172,7 +177,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn critical_damping<'i>(
         &self,
         inertia: &'i mut Option<crate::Result<DefaultInertia>>,
-        driven: &FixedTendon,
+        driven: &[(JointIndex, f64)],
         gear: f64,
         kp: f64,
     ) -> Result<f64, &'i crate::Error> {
@@ -186,7 +191,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 false => known.along(*joint).unwrap_or(0.0) / (moment * moment),
             }
         };
-        let mass: f64 = driven.joints.iter().map(of).sum();
+        let mass: f64 = driven.iter().map(of).sum();
         Ok(2.0 * (kp * mass).max(0.0).sqrt())
     }
 
@@ -259,7 +264,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn effort_range(
         &self,
         node: ElementRef<'_>,
-        driven: &FixedTendon,
+        driven: &[(JointIndex, f64)],
         control: &AffineControl,
     ) -> Parsed<[f64; 2]> {
         let given = self.nonempty_limits(node, "forcelimited", "forcerange")?;
@@ -272,11 +277,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         {
             range = within(range, scaled(control.control_range, control.gear * gain));
         }
-        let first = driven
-            .joints
-            .first()
-            .map_or(1.0, |(_, coefficient)| *coefficient);
-        for (joint, coefficient) in &driven.joints {
+        let first = driven.first().map_or(1.0, |(_, coefficient)| *coefficient);
+        for (joint, coefficient) in driven {
             if let Some((of_joint, _)) = self.effort_ranges.get(joint) {
                 range = within(range, scaled(*of_joint, first / coefficient));
             }

@@ -96,15 +96,11 @@ fn add_sites<T: Scalar>(
         if let SiteRole::Actuator(k) = role {
             net_actuation[k] = impulse(0) / dt;
         }
-        let Some(impulse) = site.impulse(impulse) else {
-            continue;
-        };
-        let force = impulse.on_b * T::from(1.0 / dt);
-        let ends = impulse.bodies.iter().zip(&impulse.points);
-        for ((body, p), force) in ends.zip([-force, force]) {
-            let arm = p - positions.x_wb(*body).translation.vector;
+        site.for_bodies(impulse, |body, p_w, impulse| {
+            let arm = p_w - positions.x_wb(body).translation.vector;
+            let force = impulse * T::from(1.0 / dt);
             spatial[body.index()] += force.force_at(&-arm);
-        }
+        });
     }
 }
 

@@ -3,7 +3,7 @@
 use super::dynamics_result::DynamicsResult;
 use crate::error::Result;
 use crate::kinematics::turned;
-use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex, TendonPart};
+use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex, Tendon, TendonPart};
 use crate::plant::contact::scene_contacts::SceneContacts;
 use crate::plant::inputs::StepInputs;
 use crate::plant::multibody_plant::MultibodyPlant;
@@ -245,10 +245,32 @@ impl MultibodyPlant {
                 let joints = c.joints.iter();
                 joints.filter_map(|joint| self.joint_tree(*joint)).collect()
             }
+            Constraint::SpatialTendon(c) => self.path_trees(&c.path),
+            Constraint::Polynomial(c) => {
+                let tendons = c.tendons.iter();
+                tendons.flat_map(|t| self.tendon_trees(t)).collect()
+            }
             Constraint::Ball(c) => of([c.body_a, c.body_b]),
             Constraint::Weld(c) => of([c.body_a, c.body_b]),
             Constraint::Distance(c) => of([c.body_a, c.body_b]),
         }
+    }
+
+    fn tendon_trees(&self, tendon: &Tendon) -> SmallVec<[usize; 2]> {
+        match tendon {
+            Tendon::Fixed(joints) => self.trees_of_joints(joints),
+            Tendon::Spatial(path) => self.path_trees(path),
+        }
+    }
+
+    fn trees_of_joints(&self, joints: &[(JointIndex, f64)]) -> SmallVec<[usize; 2]> {
+        let joints = joints.iter();
+        joints.filter_map(|(j, _)| self.joint_tree(*j)).collect()
+    }
+
+    fn path_trees(&self, path: &[TendonPart]) -> SmallVec<[usize; 2]> {
+        let bodies = path.iter().flat_map(TendonPart::bodies);
+        bodies.filter_map(|body| self.trees.of_body(body)).collect()
     }
 
     /// Calls a function with pairs of trees that a constraint or a force element connects.
@@ -258,13 +280,9 @@ impl MultibodyPlant {
                 f(pair[0], pair[1]);
             }
         }
-        let trees = |joints: &[(JointIndex, f64)]| -> SmallVec<[usize; 2]> {
-            let joints = joints.iter();
-            joints.filter_map(|(j, _)| self.joint_tree(*j)).collect()
-        };
         for actuator in &self.actuators {
             if let Some(first) = self.joint_tree(actuator.joint) {
-                trees(&actuator.coupled)
+                self.trees_of_joints(&actuator.coupled)
                     .into_iter()
                     .for_each(|other| f(first, other));
             }
@@ -272,16 +290,13 @@ impl MultibodyPlant {
         for element in &self.force_elements {
             let bodies = match element {
                 ForceElement::TendonSpring { joints, .. } => {
-                    for pair in trees(joints).windows(2) {
+                    for pair in self.trees_of_joints(joints).windows(2) {
                         f(pair[0], pair[1]);
                     }
                     continue;
                 }
                 ForceElement::SpatialTendon { path, .. } => {
-                    let bodies = path.iter().flat_map(TendonPart::bodies);
-                    let on: SmallVec<[usize; 2]> =
-                        bodies.filter_map(|body| self.trees.of_body(body)).collect();
-                    for pair in on.windows(2) {
+                    for pair in self.path_trees(path).windows(2) {
                         f(pair[0], pair[1]);
                     }
                     continue;

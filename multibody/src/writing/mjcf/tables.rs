@@ -3,7 +3,7 @@
 
 use crate::model::{
     BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera, SensorSubject,
-    TendonPart, TendonWrap,
+    Tendon, TendonPart, TendonWrap,
 };
 use crate::plant::MultibodyPlant;
 use crate::writing::document::TakenNames;
@@ -53,6 +53,49 @@ pub(super) enum SpatialPart {
     Geom(String, Option<String>),
 }
 
+/// Element of the plant that has a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PathOwner {
+    /// Number of a force element.
+    Force(usize),
+    /// Number of a constraint, and which of its tendons has the path.
+    Constraint(usize, usize),
+}
+
+/// Returns the paths of all spatial tendons of a plant.
+pub(super) fn paths(plant: &MultibodyPlant) -> Vec<(PathOwner, &[TendonPart])> {
+    let elements = plant.force_elements().iter().enumerate();
+    let elements = elements.filter_map(|(number, element)| match element {
+        ForceElement::SpatialTendon { path, .. } => Some((PathOwner::Force(number), &**path)),
+        _ => None,
+    });
+    let mut all: Vec<_> = elements.collect();
+    for (number, constraint) in plant.constraints().iter().enumerate() {
+        match constraint {
+            Constraint::SpatialTendon(c) => {
+                all.push((PathOwner::Constraint(number, 0), &*c.path));
+            }
+            Constraint::Polynomial(c) => {
+                for (which, tendon) in c.tendons.iter().enumerate() {
+                    if let Tendon::Spatial(path) = tendon {
+                        all.push((PathOwner::Constraint(number, which), &**path));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// A path of the plant in the document.
+#[derive(Clone)]
+pub(super) struct PlannedPath {
+    pub(super) parts: Vec<SpatialPart>,
+    /// Length at the reference positions of joints (m).
+    pub(super) length: f64,
+}
+
 /// A geom around which a tendon wraps, which is not drawn and does not collide.
 pub(super) struct WrapText {
     pub(super) name: String,
@@ -74,8 +117,7 @@ pub(super) struct DocumentSites {
     /// First site at each position in a body.
     by_position: BTreeMap<(BodyIndex, [u64; 3]), usize>,
     pub(super) of_constraints: BTreeMap<usize, [String; 2]>,
-    /// Paths of force elements.
-    pub(super) of_elements: BTreeMap<usize, Vec<SpatialPart>>,
+    pub(super) paths: BTreeMap<PathOwner, PlannedPath>,
 }
 
 impl DocumentSites {
@@ -107,11 +149,6 @@ impl DocumentSites {
     /// Returns the sites that a constraint connects, if it connects sites.
     pub(super) fn of_constraint(&self, number: usize) -> Option<[String; 2]> {
         self.of_constraints.get(&number).cloned()
-    }
-
-    /// Returns the path of a force element.
-    pub(super) fn of_element(&self, number: usize) -> Option<Vec<SpatialPart>> {
-        self.of_elements.get(&number).cloned()
     }
 }
 
@@ -157,14 +194,12 @@ impl<'a> PlantTables<'a> {
                 tables.springs.entry(joint).or_insert(spring);
             }
         }
-        for element in plant.force_elements() {
-            if let ForceElement::SpatialTendon { path, .. } = element {
-                let wraps = path.iter().filter_map(|part| match part {
-                    TendonPart::Wrap(wrap) => Some(wrap.body),
-                    _ => None,
-                });
-                tables.constrained.extend(wraps);
-            }
+        for (_, path) in paths(plant) {
+            let wraps = path.iter().filter_map(|part| match part {
+                TendonPart::Wrap(wrap) => Some(wrap.body),
+                _ => None,
+            });
+            tables.constrained.extend(wraps);
         }
         for camera in plant.model_cameras() {
             let body = plant.frame_at(camera.frame).body();
@@ -175,7 +210,10 @@ impl<'a> PlantTables<'a> {
                 Constraint::Ball(ball) => vec![ball.body_a, ball.body_b],
                 Constraint::Weld(weld) => vec![weld.body_a, weld.body_b],
                 Constraint::Distance(rod) => vec![rod.body_a, rod.body_b],
-                Constraint::Coupler(_) | Constraint::Tendon(_) => vec![],
+                Constraint::Coupler(_)
+                | Constraint::Tendon(_)
+                | Constraint::SpatialTendon(_)
+                | Constraint::Polynomial(_) => vec![],
             });
         }
         for sensor in plant.model_sensors() {

@@ -227,16 +227,19 @@ fn compare(
     tolerance: f64,
     distance: impl Fn((&str, &str), &Value) -> f64,
 ) {
-    let mut far = vec![];
+    let (mut far, mut worst) = (vec![], 0.0);
     for (name, case) in record(set)
         .iter()
         .filter(|(name, _)| !but.contains(&&***name))
     {
         let found = distance((set, name), case);
+        worst = f64::max(worst, found);
         if found.is_nan() || found > tolerance {
             far.push((name.clone(), found));
         }
     }
+    let text = format!("{set} but {but:?}: worst distance {worst:e}");
+    let _ = writeln!(std::io::stderr(), "{text}");
     assert!(far.is_empty(), "{far:?}");
 }
 
