@@ -24,8 +24,8 @@ mod tendon;
 mod tendon_path;
 mod visual_properties;
 
-pub(crate) use actuator::check_effort_limit;
 pub use actuator::{JointActuator, PdControllerGains};
+pub(crate) use actuator::{Transmission, check_effort_limit};
 pub use affine_control::AffineControl;
 pub(crate) use affine_control::clamp_to;
 pub use annotations::{Keyframe, ModelCamera};

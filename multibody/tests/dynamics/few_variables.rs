@@ -12,7 +12,8 @@ use tarragon_multibody::*;
 
 /// Balls in a row on the ground that touch, a box alone, an arm that leans on a ball with a joint
 /// at its limit and a motor with gains, and two bodies held together: one hangs on a tendon at its
-/// limit, and the length of a tendon to the other is a polynomial of a joint.
+/// limit, and the length of a tendon to the other is a polynomial of a joint. Actuators pull both
+/// of them along tendons.
 fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<MultibodyPlant>) {
     let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
     plant
@@ -126,6 +127,28 @@ fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<Mu
             coefficients: [0.01, 0.3, 0.2, -0.1, 0.4],
         })
         .unwrap();
+    for (name, ends, bias) in [
+        (
+            "flexor",
+            [(held[0], -Vector3::x()), (world, Vector3::zeros())],
+            [0.1, -2.0, -0.5],
+        ),
+        // Its effort is that at the start of the step.
+        (
+            "extensor",
+            [(held[1], Vector3::z()), (links[1], Vector3::x())],
+            [0.1, 0.5, -0.5],
+        ),
+    ] {
+        let actuator = plant.add_tendon_actuator(name, model, path(ends), f64::INFINITY);
+        let control = AffineControl {
+            bias,
+            ..AffineControl::motor()
+        };
+        plant
+            .set_affine_control(actuator.unwrap(), control)
+            .unwrap();
+    }
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     (b.build().unwrap(), plant)
@@ -146,7 +169,10 @@ fn results<T: DiagramScalar>(
         .model_instance_by_name("DefaultModelInstance");
     let desired = dynamics.desired_state_in(model.unwrap()).unwrap();
     context
-        .fix(desired, vec![T::from(0.01), T::from(-0.1)])
+        .fix(
+            desired,
+            [0.01, 0.0, 0.0, -0.1, 0.0, 0.0].map(T::from).into(),
+        )
         .unwrap();
     let (q, v) = x.split_at(plant.system().num_positions());
     let shoulder = plant.system().joint_by_name("shoulder").unwrap();

@@ -16,6 +16,7 @@ mod hostile;
 mod motion;
 mod mujoco;
 mod sensors;
+mod tendon_actuators;
 mod tendons;
 mod textures;
 mod wraps;

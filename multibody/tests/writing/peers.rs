@@ -166,8 +166,9 @@ fn mujoco_reads_what_is_written() {
     let scratch = tempfile::tempdir().unwrap();
     let mut pairs = vec![];
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tendons = here.join("tests/mjcf/motion/models/wrap.xml");
-    for (number, file) in mujoco_files().into_iter().chain([tendons]).enumerate() {
+    let tendons = ["wrap", "flexor", "tendon_servo"]
+        .map(|name| here.join(format!("tests/mjcf/motion/models/{name}.xml")));
+    for (number, file) in mujoco_files().into_iter().chain(tendons).enumerate() {
         let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);

@@ -69,9 +69,13 @@ fn shown(value: &PropertyValue) -> String {
 /// An actuator. That of Drake without a controller is a motor of MuJoCo.
 pub(super) fn actuator(plant: &MultibodyPlant, a: &JointActuator) -> String {
     let name = |j: JointIndex| plant.joint(j).unwrap().name().to_string();
-    let mut text = name(a.joint());
-    for (joint, coefficient) in a.coupled_joints() {
-        text += &format!(" {} {coefficient:?}", name(*joint));
+    let joints = a
+        .joints()
+        .map(|(j, ratio)| format!(" {} {ratio:?}", name(j)));
+    let mut text: String = joints.collect();
+    let body = |b: BodyIndex| plant.body(b).unwrap().name().to_string();
+    for p in a.path().unwrap_or_default() {
+        text += &format!(" {}", part(p, body));
     }
     let limit = a.effort_limit();
     let control = a.affine_control().copied();

@@ -76,7 +76,26 @@ fn winch() -> MultibodyPlant {
         plant.add_polynomial_constraint(polynomial).unwrap();
     }
     plant.set_default_constraint_active(1, false).unwrap();
+    add_flexor(&mut plant, "flexor", model, path);
     plant
+}
+
+/// Adds a servo on a path.
+fn add_flexor(
+    plant: &mut MultibodyPlant,
+    name: &str,
+    model: ModelInstanceIndex,
+    path: Vec<TendonPart>,
+) {
+    let flexor = plant.add_tendon_actuator(name, model, path, 40.0).unwrap();
+    let servo = AffineControl {
+        gear: -2.0,
+        gain: [5.0, 0.0, 0.0],
+        bias: [0.5, -5.0, -0.25],
+        control_range: [0.0, 2.0],
+        effort_range: [-40.0, 0.0],
+    };
+    plant.set_affine_control(flexor, servo).unwrap();
 }
 
 /// The coefficients of the polynomial by which the first length follows from the second.
@@ -119,6 +138,9 @@ fn spatial_tendons_of_mjcf_are_read_back() {
         parser.diagnostics()
     );
     assert_eq!(plant.force_elements(), again.force_elements());
+    let actuator = |plant| super::properties::actuator(plant, &plant.actuators()[0]);
+    let (ours, found) = (actuator(&plant), actuator(&again));
+    assert!(same_text(&ours, &found), "{ours}\n{found}");
     let but_sites = |plant: &MultibodyPlant| -> Vec<String> {
         let all = elements(plant, None).into_iter();
         all.filter(|text| !text.starts_with("site '")).collect()
@@ -158,6 +180,7 @@ fn other_formats_leave_spatial_tendons_out() {
             "spatial tendon on bodies 'world', 'drum', 'load': left out",
             "limits of a spatial tendon on bodies 'world', 'drum', 'load': left out",
             "polynomial constraint of 'drum', 'load': left out",
+            "actuator 'flexor': left out",
             "polynomial constraint of 'load', 'drum', 'world', 'drum', 'load': left out",
         ] {
             assert!(told.iter().any(|t| t.contains(words)), "{words}: {told:?}");
@@ -216,6 +239,19 @@ pub(super) fn add_spatial_tendon(
             damping: 0.0,
         };
         plant.add_spatial_tendon_constraint(limits).unwrap();
+    }
+    if numbers.chance(50) {
+        let model = plant.body(bodies[0]).unwrap().model_instance();
+        let instance = match model {
+            ModelInstanceIndex::WORLD => ModelInstanceIndex::DEFAULT,
+            model => model,
+        };
+        add_flexor(
+            plant,
+            "flexor of a path",
+            instance,
+            vec![a.clone(), d.clone()],
+        );
     }
     if let [first, .., last] = *single {
         let mut tendon = || match numbers.below(3) {

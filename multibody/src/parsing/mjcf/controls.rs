@@ -6,12 +6,15 @@ use super::builder::{ActuatorInput, FileTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{AffineControl, JointActuatorIndex, JointIndex, Tendon};
+use crate::model::{AffineControl, BodyIndex, JointActuatorIndex, JointIndex, Tendon, TendonPart};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Least square of a moment arm that reflects inertia, as in MuJoCo (m^2).
+const LEAST_SQUARE: f64 = 1e-15;
 const NO_DELAY: &str = "actuators have no delay";
 const IGNORED: [(&str, &str); 10] = [
-    ("cranklength", "actuators drive joints only"),
+    ("cranklength", "actuators drive joints and tendons only"),
     ("actdim", "actuators have no states"),
     ("actearly", "actuators have no states"),
     ("delay", NO_DELAY),
@@ -73,18 +76,17 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             Ok(force) => force,
             Err(why) => return left_out(&why),
         };
-        let driven = self.read_transmission(node)?;
-        let joints = driven.as_ref().and_then(|driven| match &driven.tendon {
-            Tendon::Fixed(joints) => Some((driven, joints)),
-            Tendon::Spatial(_) => None,
-        });
-        let Some((driven, terms)) = joints else {
+        let Some(driven) = self.read_transmission(node)? else {
             let other = TRANSMISSIONS.iter().find(|at| node.own_text(at).is_some());
             let other = other.map_or(String::new(), |at| format!(", got '{at}'"));
             return left_out(&format!(
-                "it must have the attribute 'joint' or a fixed 'tendon', because actuators drive \
-                 joints only{other}"
+                "it must have the attribute 'joint' or 'tendon', because actuators drive joints and \
+                 tendons only{other}"
             ));
+        };
+        let (terms, path) = match &driven.tendon {
+            Tendon::Fixed(terms) => (&**terms, None),
+            Tendon::Spatial(path) => (&[][..], Some(path)),
         };
         let joints: Vec<JointIndex> = terms.iter().map(|(joint, _)| *joint).collect();
         if let Err(error) = self.target.plant.check_single("transmission", &joints) {
@@ -92,8 +94,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "actuators drive joints with one degree of freedom; {error}"
             ));
         }
-        let Some((joint, coefficient)) = terms.first() else {
-            return left_out("all coefficients of its tendon are 0");
+        let coefficient = match terms.first() {
+            Some((_, coefficient)) => *coefficient,
+            None if path.is_some() => 1.0,
+            None => return left_out("all coefficients of its tendon are 0"),
         };
         let gears = node.numbers_over_defaults("gear")?;
         check_other_gears(node, &gears);
@@ -101,7 +105,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let gear = scale * coefficient;
         let mut bias = force.bias;
         if let Some(ratio) = force.damping_ratio {
-            match self.critical_damping(inertia, terms, scale, force.gain[0]) {
+            match self.critical_damping(inertia, &driven.tendon, scale, force.gain[0]) {
                 Ok(critical) => bias[2] = -ratio * critical,
                 Err(error) => node.warning(format!(
                     "actuator '{name}': the damping ratio is ignored: {error}"
@@ -134,18 +138,30 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         // An actuator without effort has no limit.
         let limit = Some(upper.max(-lower)).filter(|limit| *limit > 0.0);
         let plant = &mut self.target.plant;
-        let added = plant.add_joint_actuator(&name, *joint, limit.unwrap_or(f64::INFINITY));
+        let limit = limit.unwrap_or(f64::INFINITY);
+        let added = match (path, terms) {
+            (None, [(joint, _), others @ ..]) => {
+                let others = others.iter();
+                let others: Vec<_> = others.map(|(j, c)| (*j, c / coefficient)).collect();
+                let added = plant.add_joint_actuator(&name, *joint, limit);
+                added.and_then(|added| {
+                    plant.couple_actuator(added, &others)?;
+                    plant.set_default_rotor(added, 0.0, gear)?;
+                    Ok(added)
+                })
+            }
+            _ => {
+                let path = path.cloned().unwrap_or_default();
+                plant.add_tendon_actuator(&name, self.instance, path, limit)
+            }
+        };
         let added = added.map_err(|e| node.error(e))?;
-        let others = terms[1..].iter();
-        let others: Vec<_> = others.map(|(joint, c)| (*joint, c / coefficient)).collect();
-        let set = plant.set_default_rotor(added, 0.0, gear);
-        let set = set.and_then(|()| plant.set_affine_control(added, control));
-        let set = set.and_then(|()| plant.couple_actuator(added, &others));
+        let set = plant.set_affine_control(added, control);
         set.map_err(|e| node.error(e))?;
         Ok(Some(added))
     }
 
-    /// Returns what an actuator drives; `None` if it is neither a joint nor a fixed tendon.
+    /// Returns what an actuator drives; `None` if it is neither a joint nor a tendon.
     fn read_transmission(&self, node: ElementRef<'_>) -> Parsed<Option<FileTendon>> {
         if let Some(name) = node.own_text("tendon") {
             return Ok(self.named_tendon(node, "tendon", name)?.cloned());
@@ -174,24 +190,31 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     /// Returns the damping of a critically damped servo with the gain `kp`.
-    fn critical_damping<'i>(
+    fn critical_damping(
         &self,
-        inertia: &'i mut Option<crate::Result<DefaultInertia>>,
-        driven: &[(JointIndex, f64)],
+        inertia: &mut Option<crate::Result<DefaultInertia>>,
+        driven: &Tendon,
         gear: f64,
         kp: f64,
-    ) -> Result<f64, &'i crate::Error> {
+    ) -> Result<f64, String> {
         let known = inertia.get_or_insert_with(|| self.default_inertia());
-        let known = known.as_ref()?;
+        let known = known.as_ref().map_err(|e| e.to_string())?;
+        let moments = match driven {
+            Tendon::Fixed(joints) => Cow::Borrowed(joints),
+            Tendon::Spatial(path) => {
+                let of_bodies = |body| self.own_body(body);
+                Cow::Owned(known.moments(path, of_bodies).map_err(|e| e.to_string())?)
+            }
+        };
         // Reflected to the actuator.
         let of = |(joint, coefficient): &(JointIndex, f64)| {
             let moment = gear * coefficient;
-            match moment == 0.0 {
-                true => 0.0,
-                false => known.along(*joint).unwrap_or(0.0) / (moment * moment),
+            match moment * moment > LEAST_SQUARE {
+                false => 0.0,
+                true => known.along(*joint).unwrap_or(0.0) / (moment * moment),
             }
         };
-        let mass: f64 = driven.iter().map(of).sum();
+        let mass: f64 = moments.iter().map(of).sum();
         Ok(2.0 * (kp * mass).max(0.0).sqrt())
     }
 
@@ -286,17 +309,37 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         Ok(range)
     }
 
+    /// Returns the joints of the document between the world and the bodies of a path.
+    fn joints_to(&self, path: &[TendonPart]) -> BTreeSet<JointIndex> {
+        let all = self.target.plant.joints().skip(self.first_joint.index());
+        let inboard: BTreeMap<BodyIndex, (JointIndex, BodyIndex)> = all
+            .map(|(index, joint)| (joint.child_body(), (index, joint.parent_body())))
+            .collect();
+        let mut found = BTreeSet::new();
+        for body in path.iter().flat_map(TendonPart::bodies) {
+            let mut next = inboard.get(&body);
+            while let Some((_, parent)) = next.filter(|(joint, _)| found.insert(*joint)) {
+                next = inboard.get(parent);
+            }
+        }
+        found
+    }
+
     /// Warns about limits of the effort at a joint that has several actuators, or whose actuator
-    /// has several joints.
+    /// has several joints or pulls a spatial tendon.
     fn check_effort_ranges(&self) {
         if self.effort_ranges.is_empty() {
             return;
         }
         let mut num_actuators: BTreeMap<JointIndex, usize> = BTreeMap::new();
-        let mut shared = BTreeSet::new();
+        let (mut shared, mut pulled) = (BTreeSet::new(), BTreeSet::new());
         for motor in self.target.plant.actuators() {
-            let others = motor.coupled_joints().iter().map(|(joint, _)| *joint);
-            let joints = [motor.joint()].into_iter().chain(others);
+            let moved = motor.path().map(|path| self.joints_to(path));
+            let moved = moved.into_iter().flatten();
+            for joint in moved.filter(|joint| self.effort_ranges.contains_key(joint)) {
+                pulled.insert(joint);
+            }
+            let joints = motor.joints().map(|(joint, _)| joint);
             for joint in joints.filter(|joint| self.effort_ranges.contains_key(joint)) {
                 *num_actuators.entry(joint).or_default() += 1;
                 if !motor.coupled_joints().is_empty() {
@@ -305,6 +348,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
         }
         for (joint, (_, node)) in &self.effort_ranges {
+            if pulled.contains(joint) {
+                node.warning_at(
+                    "actuatorfrcrange",
+                    "'actuatorfrcrange' of <joint> does not limit the actuators of spatial tendons; \
+                     give them a 'forcerange'",
+                );
+            }
             if shared.contains(joint) {
                 node.warning_at(
                     "actuatorfrcrange",

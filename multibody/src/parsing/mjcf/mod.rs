@@ -14,8 +14,8 @@
 //! * `group` determines whether a geom is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
-//!   elasticity, with a warning. Sensors are left out, and so are actuators of spatial tendons, and
-//!   the dry friction, armature and margin of all tendons.
+//!   elasticity, with a warning. Sensors are left out, and so are the dry friction, armature and
+//!   margin of all tendons.
 //! * A spatial tendon that a side site pulls inwards is as short as possible; MuJoCo's search for
 //!   the point of the geom is less exact.
 //!

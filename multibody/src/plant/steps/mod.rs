@@ -10,3 +10,4 @@ pub(super) mod forward_dynamics;
 pub(super) mod sleep;
 pub(super) mod step_sites;
 pub(super) mod tendon_rates;
+pub(super) mod transmissions;

@@ -55,15 +55,14 @@ impl<T: Scalar> StepSites<T> {
         let sites = self.list.iter().map(|(site, _)| site);
         self.roles.iter().copied().zip(sites)
     }
-    /// Adds an actuator with gains on a sum of velocities with coefficients.
+    /// Adds an actuator with gains on the velocity of a site.
     #[inline]
     pub(super) fn push_controller(
         &mut self,
         actuator: usize,
-        velocities: SmallVec<[(usize, f64); 2]>,
+        site: Site<T>,
         law: ControllerParameters<T>,
     ) {
-        let site = Site::Velocities(velocities);
         self.push(SiteRole::Actuator(actuator), site, SiteLaw::Controller(law));
     }
     /// Adds dry friction of at most `force` on a velocity.

@@ -36,6 +36,7 @@ pub(super) struct TendonText {
     pub(super) numbers: Vec<(&'static str, Vec<f64>)>,
 }
 
+#[derive(Debug)]
 pub(super) enum TendonPath {
     /// Names of joints and their coefficients.
     Fixed(Vec<(String, f64)>),
@@ -43,7 +44,7 @@ pub(super) enum TendonPath {
 }
 
 /// A part of the path of a spatial tendon.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) enum SpatialPart {
     /// Name of a site.
     Site(String),
@@ -60,6 +61,8 @@ pub(super) enum PathOwner {
     Force(usize),
     /// Number of a constraint, and which of its tendons has the path.
     Constraint(usize, usize),
+    /// Number of an actuator.
+    Actuator(usize),
 }
 
 /// Returns the paths of all spatial tendons of a plant.
@@ -85,6 +88,8 @@ pub(super) fn paths(plant: &MultibodyPlant) -> Vec<(PathOwner, &[TendonPart])> {
             _ => {}
         }
     }
+    let actuators = plant.actuators().iter().enumerate();
+    all.extend(actuators.filter_map(|(k, a)| Some((PathOwner::Actuator(k), a.path()?))));
     all
 }
 
@@ -174,8 +179,10 @@ impl<'a> PlantTables<'a> {
     pub(super) fn new(plant: &'a MultibodyPlant) -> Self {
         let mut tables = Self::default();
         for actuator in plant.actuators() {
-            let sum = tables.reflected.entry(actuator.joint()).or_default();
-            *sum += actuator.calc_reflected_inertia();
+            if let Some(joint) = actuator.joint() {
+                let sum = tables.reflected.entry(joint).or_default();
+                *sum += actuator.calc_reflected_inertia();
+            }
         }
         for (number, element) in plant.force_elements().iter().enumerate() {
             if let ForceElement::RevoluteSpring {

@@ -24,6 +24,12 @@ impl MjcfWriter<'_> {
 
     fn add_tendon(&mut self, path: TendonPath) -> String {
         let name = self.names.tendons.take("tendon");
+        if let TendonPath::Spatial(_) = &path {
+            let key = format!("{path:?}");
+            self.tendons_by_path
+                .entry(key)
+                .or_insert_with(|| name.clone());
+        }
         self.tendons.push(TendonText {
             name: name.clone(),
             path,
@@ -45,6 +51,15 @@ impl MjcfWriter<'_> {
         Some(self.add_tendon(TendonPath::Spatial(parts)))
     }
 
+    /// Returns the name of a tendon with the path of an element, which is added if there is none.
+    pub(super) fn path_tendon(&mut self, owner: PathOwner) -> Option<String> {
+        let parts = self.sites.paths.get(&owner)?.parts.clone();
+        let path = TendonPath::Spatial(parts);
+        let key = format!("{path:?}");
+        let known = self.tendons_by_path.get(&key).cloned();
+        Some(known.unwrap_or_else(|| self.add_tendon(path)))
+    }
+
     /// Adds a tendon of a constraint and returns its name with its length in the file; `None` if
     /// MJCF has none for it.
     fn add_tendon_of(&mut self, tendon: &Tendon, owner: PathOwner) -> Option<(String, f64)> {
@@ -54,7 +69,7 @@ impl MjcfWriter<'_> {
                 Some((name, self.fixed_length(joints)))
             }
             Tendon::Spatial(_) => {
-                let name = self.add_path(owner)?;
+                let name = self.path_tendon(owner)?;
                 Some((name, self.sites.paths.get(&owner)?.length))
             }
         }
@@ -155,12 +170,20 @@ impl MjcfWriter<'_> {
                 ("joint", named)
             }
             _ => {
+                let owners = [0, 1].map(|which| PathOwner::Constraint(number, which));
                 let [first, second] = &c.tendons;
-                let first = self.add_tendon_of(first, PathOwner::Constraint(number, 0));
-                let second = first
+                let first = self.add_tendon_of(first, owners[0]);
+                let mut second = first
                     .is_some()
-                    .then(|| self.add_tendon_of(second, PathOwner::Constraint(number, 1)));
-                ("tendon", [first, second.flatten()])
+                    .then(|| self.add_tendon_of(second, owners[1]))
+                    .flatten();
+                // Readers refuse the same tendon twice.
+                if let (Some((one, _)), Some((two, length))) = (&first, &second)
+                    && one == two
+                {
+                    second = self.add_path(owners[1]).zip(Some(*length));
+                }
+                ("tendon", [first, second])
             }
         };
         let [Some((first, length0)), Some((second, length1))] = named else {
