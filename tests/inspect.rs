@@ -254,10 +254,12 @@ fn tendons_armature_and_inactive_constraints_are_listed() {
     let file = folder.path().join("hand.xml");
     let text = "<mujoco model='m'><worldbody>
           <body><joint name='j' armature='0.5' frictionloss='0.25'/><geom size='.1'/></body>
-          <body pos='1 0 0'><joint name='k'/><geom size='.1'/></body></worldbody>
+          <body name='b' pos='1 0 0'><joint name='k'/><geom size='.1'/><site name='s' pos='0 1 0'/>
+          </body><site name='r'/></worldbody>
         <tendon><fixed name='t'><joint joint='j' coef='2'/><joint joint='k' coef='-4'/></fixed>
-        </tendon>
-        <actuator><motor name='pull' tendon='t' ctrlrange='-3 3'/></actuator>
+        <spatial name='u'><site site='s'/><site site='r'/></spatial></tendon>
+        <actuator><motor name='pull' tendon='t' ctrlrange='-3 3'/>
+        <motor name='flex' tendon='u'/></actuator>
         <equality><joint joint1='j' joint2='k' active='false'/><joint joint1='k'/></equality>
         </mujoco>";
     std::fs::write(&file, text).unwrap();
@@ -275,6 +277,15 @@ fn tendons_armature_and_inactive_constraints_are_listed() {
         json!([{ "joint": "k", "ratio": -2.0 }])
     );
     assert_eq!(actuator["control"]["gear"], 2.0);
+    let flexor = &found["actuators"][1];
+    assert_eq!(flexor["joint"], json!(null));
+    assert_eq!(
+        flexor["sites"],
+        json!([
+            { "body": "b", "position": [0.0, 1.0, 0.0] },
+            { "body": "world", "position": [0.0, 0.0, 0.0] },
+        ])
+    );
     assert_eq!(found["inactive_constraints"], json!([0]));
     let output = run(&[file, "--mjcf-semantics", "mujoco"]);
     let tree = String::from_utf8(output.stdout).unwrap();

@@ -51,8 +51,8 @@ pub use model::{
     DeformableBodyIndex, DistanceConstraint, DoorHingeConfig, EqualityKind, FixedOffsetFrame,
     ForceElement, FrameIndex, Joint, JointActuator, JointActuatorIndex, JointIndex, JointKind,
     Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex, ModelSensor, MujocoContact,
-    PdControllerGains, RigidBody, SensorSubject, TendonConstraint, TendonPart, TendonWrap,
-    VisualProperties, WeldConstraint, WrapShape,
+    PdControllerGains, PolynomialConstraint, RigidBody, SensorSubject, SpatialTendonConstraint,
+    Tendon, TendonConstraint, TendonPart, TendonWrap, VisualProperties, WeldConstraint, WrapShape,
 };
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::{MjcfSemantics, Parser};

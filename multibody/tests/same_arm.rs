@@ -71,7 +71,7 @@ fn joints_limits_and_motors_are_equal() {
     ];
     assert_eq!(names, joints);
     let efforts = |plant: &MultibodyPlant| -> Vec<(String, f64)> {
-        let name = |a: &JointActuator| plant.joint(a.joint()).unwrap().name().to_owned();
+        let name = |a: &JointActuator| plant.joint(a.joint().unwrap()).unwrap().name().to_owned();
         let actuators = plant.actuators().iter();
         actuators.map(|a| (name(a), a.effort_limit())).collect()
     };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use tarragon::multibody::{
     BodyIndex, Diagnostic, FrameIndex, Joint, JointKind, ModelInstanceIndex, MultibodyPlant,
+    TendonPart,
 };
 use tarragon::prelude::*;
 
@@ -226,16 +227,29 @@ impl Inspected {
     fn actuators(&self) -> Result<Vec<Value>, Box<dyn Error>> {
         let mut actuators = vec![];
         for actuator in self.plant.actuators() {
-            let joint: &Joint = self.plant.joint(actuator.joint())?;
+            let joint = actuator.joint();
+            let joint = joint.map(|joint| self.plant.joint(joint)).transpose()?;
             let mut found = json!({
                 "name": actuator.name(),
                 "model": self.model_name(actuator.model_instance()),
-                "joint": joint.name(),
+                "joint": joint.map(Joint::name),
                 "effort_limit": number(actuator.effort_limit()),
                 "default_rotor_inertia": number(actuator.default_rotor_inertia()),
                 "default_gear_ratio": number(actuator.default_gear_ratio()),
                 "has_controller": actuator.controller_gains().is_some(),
             });
+            if let Some(path) = actuator.path() {
+                let sites = path.iter().filter_map(|part| match part {
+                    TendonPart::Site { body, position } => Some((*body, position)),
+                    _ => None,
+                });
+                let sites = sites.map(|(body, position)| {
+                    let name = self.plant.body(body)?.name();
+                    let position: Vec<Value> = position.iter().copied().map(number).collect();
+                    Ok(json!({ "body": name, "position": position }))
+                });
+                found["sites"] = sites.collect::<Result<Vec<_>, Box<dyn Error>>>()?.into();
+            }
             if !actuator.coupled_joints().is_empty() {
                 let coupled = actuator.coupled_joints().iter();
                 let coupled = coupled.map(|(joint, ratio)| {

@@ -136,7 +136,7 @@ fn passive(joint: &Joint) -> String {
 fn motors(inspected: &Inspected, joint: JointIndex) -> String {
     let motors = inspected.plant.actuators().iter().filter_map(|motor| {
         let coupled = motor.coupled_joints();
-        let ratio = match motor.joint() == joint {
+        let ratio = match motor.joint() == Some(joint) {
             true => 1.0,
             false => coupled.iter().find(|(other, _)| *other == joint)?.1,
         };

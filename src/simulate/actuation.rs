@@ -88,14 +88,20 @@ impl Actuation {
         let mut has_controllers = false;
         for (k, index) in actuators.into_iter().enumerate() {
             let actuator = plant.joint_actuator(index)?;
-            let joint = plant.joint(actuator.joint())?;
-            let is_linear = matches!(
-                joint.kind(),
-                JointKind::Prismatic { .. } | JointKind::Curvilinear { .. }
-            );
+            let is_linear = match actuator.joint() {
+                // A spatial tendon.
+                None => true,
+                Some(joint) => matches!(
+                    plant.joint(joint)?.kind(),
+                    JointKind::Prismatic { .. } | JointKind::Curvilinear { .. }
+                ),
+            };
             let (range, unit, initial, target);
-            if actuator.controller_gains().is_some() {
-                let place = plant.position_start(actuator.joint())?;
+            let with_gains = actuator
+                .joint()
+                .filter(|_| actuator.controller_gains().is_some());
+            if let Some(joint) = with_gains {
+                let place = plant.position_start(joint)?;
                 initial = q0[place];
                 desired[k] = initial;
                 has_controllers = true;
@@ -109,9 +115,13 @@ impl Actuation {
                 unit = if is_linear { "m" } else { "rad" };
                 target = Target::Position(self.desired.len(), k);
             } else if let Some(control) = actuator.affine_control() {
-                let mut position = q0[plant.position_start(actuator.joint())?];
-                for (joint, ratio) in actuator.coupled_joints() {
-                    position += ratio * q0[plant.position_start(*joint)?];
+                let mut position = 0.0;
+                for (joint, ratio) in actuator.joints() {
+                    position += ratio * q0[plant.position_start(joint)?];
+                }
+                if let Some(path) = actuator.path() {
+                    let at_rest = plant.calc_position_kinematics(&q0)?;
+                    position = plant.calc_tendon_length(&at_rest, path)?;
                 }
                 let holding = control.control_at(position);
                 let half = if holding.is_some() { 1.0 } else { EFFORT };

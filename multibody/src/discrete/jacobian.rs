@@ -92,6 +92,24 @@ impl<'a, T: Scalar> JacobianFrame<'a, T> {
                     });
                 }
             }
+            Site::Length(site) => {
+                for (k, coefficient) in &site.velocities {
+                    let tree = self.trees.of_velocity(*k);
+                    let start = block(tree, values);
+                    if !self.locked[*k] {
+                        values[start + k - self.trees.range(tree).start] += *coefficient;
+                    }
+                }
+                for point in &site.points {
+                    let Some(tree) = self.trees.of_body(point.body) else {
+                        continue;
+                    };
+                    let (start, range) = (block(tree, values), self.trees.range(tree));
+                    self.for_columns(point.body, &point.p_w, |k, v| {
+                        values[start + k - range.start] += point.gradient.dot(&v.translational);
+                    });
+                }
+            }
         }
         blocks.sort_by_key(|b| b.tree);
         blocks

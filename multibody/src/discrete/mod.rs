@@ -52,7 +52,7 @@ pub use regularization::DiscreteContactApproximation;
 pub(crate) use regularization::{
     ContactParameters, ControllerParameters, SiteLaw, SpringRow, StepSettings,
 };
-pub(crate) use site::{BodiesSite, ContactSite, ContactSites, Site};
+pub(crate) use site::{BodiesSite, ContactSite, ContactSites, LengthPoint, LengthSite, Site};
 pub(crate) use step::StepStorage;
 pub(crate) use step_end::ConstraintEnds;
 pub(crate) use step_start::{StepFailure, StepFailureKind, StepStart};

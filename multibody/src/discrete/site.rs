@@ -108,6 +108,9 @@ pub(crate) enum Site<T: Scalar> {
     /// Rows of the velocity of a point of body B relative to a point of body A. In a box, because
     /// it is large and rare.
     Bodies(Box<BodiesSite<T>>),
+    /// One row: the rate of a length whose gradient depends on the positions. In a box for the same
+    /// reasons.
+    Length(Box<LengthSite<T>>),
 }
 
 /// Points of two bodies whose velocity relative to each other is measured.
@@ -121,14 +124,62 @@ pub(crate) struct BodiesSite<T: Scalar> {
     pub(crate) rows: SmallVec<[SpatialVector<T>; 3]>,
 }
 
-/// A spatial impulse between two bodies.
-pub(crate) struct SiteImpulse<T: Scalar> {
-    /// A and B.
-    pub(crate) bodies: [BodyIndex; 2],
-    /// Points in W where it acts on them.
-    pub(crate) points: [Vector3<T>; 2],
-    /// The impulse on B, expressed in W.
-    pub(crate) on_b: SpatialVector<T>,
+/// The rate of a length, a sum over velocities and over points of bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LengthSite<T: Scalar> {
+    /// Velocities with the change of the length per unit of each.
+    pub(crate) velocities: SmallVec<[(usize, T); 2]>,
+    pub(crate) points: Vec<LengthPoint<T>>,
+}
+
+/// A point P of a body that a length depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LengthPoint<T: Scalar> {
+    pub(crate) body: BodyIndex,
+    /// Position of P in W.
+    pub(crate) p_w: Vector3<T>,
+    /// Change of the length with the position of P, expressed in W.
+    pub(crate) gradient: Vector3<T>,
+}
+
+impl<T: Scalar> LengthSite<T> {
+    /// Creates the site of a length that is constant.
+    pub(crate) fn constant() -> Self {
+        Self {
+            velocities: SmallVec::new(),
+            points: vec![],
+        }
+    }
+    fn real(&self) -> LengthSite<f64> {
+        let terms = self.velocities.iter();
+        LengthSite {
+            velocities: terms
+                .map(|(k, coefficient)| (*k, coefficient.re()))
+                .collect(),
+            points: self.points.iter().map(LengthPoint::real).collect(),
+        }
+    }
+    /// Adds the rate of another length times a factor.
+    pub(crate) fn add_scaled(&mut self, other: &Self, factor: T) {
+        let terms = other.velocities.iter();
+        self.velocities
+            .extend(terms.map(|(k, coefficient)| (*k, *coefficient * factor)));
+        self.points
+            .extend(other.points.iter().map(|point| LengthPoint {
+                gradient: point.gradient * factor,
+                ..*point
+            }));
+    }
+}
+
+impl<T: Scalar> LengthPoint<T> {
+    fn real(&self) -> LengthPoint<f64> {
+        LengthPoint {
+            body: self.body,
+            p_w: self.p_w.map(|x| x.re()),
+            gradient: self.gradient.map(|x| x.re()),
+        }
+    }
 }
 
 impl<T: Scalar> Site<T> {
@@ -144,29 +195,44 @@ impl<T: Scalar> Site<T> {
                 points: site.points.map(|p| p.map(|x| x.re())),
                 rows: site.rows.iter().map(SpatialVector::real).collect(),
             })),
+            Self::Length(site) => Site::Length(Box::new(site.real())),
         })
     }
     pub(crate) fn num_rows(&self) -> usize {
         match self {
-            Self::Velocities(_) => 1,
+            Self::Velocities(_) | Self::Length(_) => 1,
             Self::Bodies(site) => site.rows.len(),
         }
     }
 
-    /// Returns what impulses of the rows do to the bodies; `None` if there are no bodies.
-    pub(crate) fn impulse(&self, row: impl Fn(usize) -> T) -> Option<SiteImpulse<T>> {
+    /// Calls a function with each body that impulses of the rows act on, the point of the body in W
+    /// where they do, and the spatial impulse there, expressed in W.
+    pub(crate) fn for_bodies(
+        &self,
+        row: impl Fn(usize) -> T,
+        mut f: impl FnMut(BodyIndex, &Vector3<T>, SpatialVector<T>),
+    ) {
         match self {
-            Self::Velocities(_) => None,
+            Self::Velocities(_) => {}
             Self::Bodies(site) => {
                 let mut impulse = SpatialVector::zero();
                 for (k, direction) in site.rows.iter().enumerate() {
                     impulse += *direction * row(k);
                 }
-                Some(SiteImpulse {
-                    bodies: site.bodies,
-                    points: site.points,
-                    on_b: impulse,
-                })
+                let ends = site.bodies.iter().zip(&site.points);
+                for ((body, p_w), impulse) in ends.zip([-impulse, impulse]) {
+                    f(*body, p_w, impulse);
+                }
+            }
+            Self::Length(site) => {
+                let tension = row(0);
+                for point in &site.points {
+                    let impulse = SpatialVector {
+                        rotational: Vector3::zeros(),
+                        translational: point.gradient * tension,
+                    };
+                    f(point.body, &point.p_w, impulse);
+                }
             }
         }
     }

@@ -319,7 +319,7 @@ impl<T: Scalar> StepConstraints<T> {
                 terms.retain(|(k, _)| !frame.start.locked[*k]);
                 DerivedRows::Velocities(terms)
             }
-            Site::Bodies(_) => {
+            Site::Bodies(_) | Site::Length(_) => {
                 DerivedRows::Derived(frame.kinematics.jacobian(site, &mut self.jacobian))
             }
         };

@@ -2,7 +2,7 @@
 //! classes of the same names, or in MuJoCo.
 
 use super::forces::MultibodyForces;
-use super::tendon_path::{TendonEnd, walk};
+use super::tendon_path::{add_effort, length_and_rate};
 use crate::kinematics::{PositionKinematics, VelocityKinematics, turned};
 use crate::model::{
     BodyIndex, DoorHingeConfig, FixedOffsetFrame, ForceElement, JointIndex, TendonPart,
@@ -160,16 +160,8 @@ impl<T: Scalar> ForceElementState<'_, T> {
 
     /// Same as [`Self::tendon`] for a spatial tendon.
     fn spatial_tendon(&self, path: &[TendonPart], free_lengths: [f64; 2]) -> (T, T) {
-        let mut rate = T::zero();
-        let length = self.walk(path, |end| {
-            let velocity = self.velocities.v_wb(end.body).velocity_at(&end.arm);
-            rate += end.gradient.dot(&velocity.translational);
-        });
+        let (length, rate) = length_and_rate(path, self.positions, self.velocities);
         (stretch(length, free_lengths), rate)
-    }
-
-    fn walk(&self, path: &[TendonPart], visit: impl FnMut(TendonEnd<T>)) -> T {
-        walk(path, |body| *self.positions.x_wb(body), visit)
     }
 
     /// Adds the change of the generalized forces of a spring on joints with their positions, and
@@ -349,13 +341,7 @@ impl<T: Scalar> ForceElementState<'_, T> {
                 let state = self.spatial_tendon(path, *free_lengths);
                 let tension = self.tension((index, [*stiffness, *damping]), state);
                 // The path is followed again, because keeping its ends would allocate memory.
-                self.walk(path, |end| {
-                    let pull = SpatialVector {
-                        rotational: Vector3::zeros(),
-                        translational: end.gradient * -tension,
-                    };
-                    forces.add_at(end.body, &end.arm, pull);
-                });
+                add_effort(path, self.positions, -tension, forces);
             }
             ForceElement::LinearBushingRollPitchYaw {
                 frame_a,

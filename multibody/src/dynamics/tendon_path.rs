@@ -1,7 +1,10 @@
-//! Length of spatial tendons, and its change with the points that they pass.
+//! Length of spatial tendons, its change with the points that they pass, and their forces.
 
+use super::forces::MultibodyForces;
 use super::tendon_wrap::wrap;
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, TendonPart, TendonWrap};
+use crate::spatial::SpatialVector;
 use nalgebra::{Isometry3, Point3, Vector3};
 use tarragon_framework::Scalar;
 
@@ -63,6 +66,45 @@ pub(crate) fn walk<T: Scalar>(
         }
     }
     length
+}
+
+/// Returns the length of a path and its time derivative.
+pub(crate) fn length_and_rate<T: Scalar>(
+    path: &[TendonPart],
+    positions: &PositionKinematics<T>,
+    velocities: &VelocityKinematics<T>,
+) -> (T, T) {
+    let mut rate = T::zero();
+    let length = walk(
+        path,
+        |body| *positions.x_wb(body),
+        |end| {
+            let velocity = velocities.v_wb(end.body).velocity_at(&end.arm);
+            rate += end.gradient.dot(&velocity.translational);
+        },
+    );
+    (length, rate)
+}
+
+/// Adds the forces on the bodies of a path that lengthen it with an effort, which is minus its
+/// tension (N).
+pub(crate) fn add_effort<T: Scalar>(
+    path: &[TendonPart],
+    positions: &PositionKinematics<T>,
+    effort: T,
+    forces: &mut MultibodyForces<T>,
+) {
+    walk(
+        path,
+        |body| *positions.x_wb(body),
+        |end| {
+            let push = SpatialVector {
+                rotational: Vector3::zeros(),
+                translational: end.gradient * effort,
+            };
+            forces.add_at(end.body, &end.arm, push);
+        },
+    );
 }
 
 impl<P, V> PathWalk<P, V> {

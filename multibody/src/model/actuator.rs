@@ -1,11 +1,12 @@
-//! Actuators on joints.
+//! Actuators on joints and tendons.
 
 use super::affine_control::AffineControl;
 use super::index::{JointIndex, ModelInstanceIndex};
-use tarragon_framework::Scalar;
+use super::tendon_path::TendonPart;
 
-/// A motor on a joint (Drake's `JointActuator`). The plant stores it; it is data for dynamics and
-/// for callers.
+/// A motor on a joint (Drake's `JointActuator`), on several joints, or on a spatial tendon, whose
+/// length takes the place of a position and whose tension that of an effort. The plant stores it;
+/// it is data for dynamics and for callers.
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -15,21 +16,28 @@ use tarragon_framework::Scalar;
 /// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
 /// plant.add_joint_actuator("motor", hinge, 50.0)?;
 /// let motor: &JointActuator = &plant.actuators()[0];
-/// assert_eq!((motor.joint(), motor.effort_limit()), (hinge, 50.0));
+/// assert_eq!((motor.joint(), motor.effort_limit()), (Some(hinge), 50.0));
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointActuator {
     pub(crate) name: String,
-    pub(crate) joint: JointIndex,
-    /// Further joints, with their effort per effort at the first joint.
-    pub(crate) coupled: Vec<(JointIndex, f64)>,
+    pub(crate) transmission: Transmission,
     pub(crate) model_instance: ModelInstanceIndex,
     pub(crate) effort_limit: f64,
     pub(crate) rotor_inertia: f64,
     pub(crate) gear_ratio: f64,
     pub(crate) controller_gains: Option<PdControllerGains>,
     pub(crate) affine_control: Option<AffineControl>,
+}
+
+/// Parts of a plant that an actuator drives.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Transmission {
+    /// A joint, and further joints with their effort per effort at it.
+    Joints(JointIndex, Vec<(JointIndex, f64)>),
+    /// The path of a spatial tendon.
+    Path(Vec<TendonPart>),
 }
 
 /// Gains of an actuator's built-in controller: effort = `p (q_d - q) + d (v_d - v)` (Drake's
@@ -48,25 +56,40 @@ pub struct PdControllerGains {
 }
 
 impl JointActuator {
-    /// Returns the name, unique within the model instance of the joint.
+    /// Returns the name, unique within the model instance.
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Returns the driven joint, or the first one if there are several.
-    pub fn joint(&self) -> JointIndex {
-        self.joint
+    /// Returns the driven joint, or the first one if there are several; `None` for a spatial
+    /// tendon.
+    pub fn joint(&self) -> Option<JointIndex> {
+        match &self.transmission {
+            Transmission::Joints(joint, _) => Some(*joint),
+            Transmission::Path(_) => None,
+        }
     }
     /// Returns the other driven joints, with their effort per effort at the first joint.
     pub fn coupled_joints(&self) -> &[(JointIndex, f64)] {
-        &self.coupled
+        match &self.transmission {
+            Transmission::Joints(_, others) => others,
+            Transmission::Path(_) => &[],
+        }
     }
-    /// Returns the sum of a value of each driven joint, weighted by its effort.
-    pub(crate) fn weighted<T: Scalar>(&self, of: impl Fn(JointIndex) -> T) -> T {
-        let first = of(self.joint);
-        let others = self.coupled.iter();
-        others.fold(first, |sum, (joint, ratio)| sum + of(*joint) * *ratio)
+    /// Returns all driven joints, with their effort per effort at the first joint.
+    pub fn joints(&self) -> impl Iterator<Item = (JointIndex, f64)> {
+        let first = self.joint().map(|joint| (joint, 1.0));
+        first
+            .into_iter()
+            .chain(self.coupled_joints().iter().copied())
     }
-    /// Returns the model instance, which is that of the joint.
+    /// Returns the path of the spatial tendon that the actuator pulls; `None` if it drives joints.
+    pub fn path(&self) -> Option<&[TendonPart]> {
+        match &self.transmission {
+            Transmission::Joints(..) => None,
+            Transmission::Path(path) => Some(path),
+        }
+    }
+    /// Returns the model instance, which is that of the joint if there is one.
     pub fn model_instance(&self) -> ModelInstanceIndex {
         self.model_instance
     }

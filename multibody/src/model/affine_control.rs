@@ -3,14 +3,16 @@
 use tarragon_framework::Scalar;
 
 /// Control of an actuator as in MuJoCo: its input is a control `u`, and its force is affine in its
-/// length `l = gear q` and rate `gear v`, for the position q and the velocity v of the joint:
+/// length `l = gear q` and rate `gear v`, for the position q and the velocity v of the joint, or
+/// the length and the rate of the spatial tendon:
 ///
 /// `force = (gain[0] + gain[1] l + gain[2] gear v) u + bias[0] + bias[1] l + bias[2] gear v`.
 ///
-/// The effort at the joint is `gear` times the force. A motor has the gain `[1, 0, 0]` and no bias;
-/// a position servo with the gains kp and kv has the gain `[kp, 0, 0]` and the bias
-/// `[0, -kp, -kv]`, so that its control is a length. In discrete time, the effort is that at the
-/// end of the step; with a negative stiffness or damping, or gains below 1e-100, that at its start.
+/// The effort at the joint or along the tendon is `gear` times the force. A motor has the gain
+/// `[1, 0, 0]` and no bias; a position servo with the gains kp and kv has the gain `[kp, 0, 0]` and
+/// the bias `[0, -kp, -kv]`, so that its control is a length. In discrete time, the effort is that
+/// at the end of the step; with a negative stiffness or damping, or gains below 1e-100, that at its
+/// start.
 ///
 /// ```
 /// use nalgebra::Vector3;

@@ -2,6 +2,8 @@
 //! them and takes all positions from q.
 
 use super::index::{BodyIndex, JointIndex};
+use super::tendon::Tendon;
+use super::tendon_path::TendonPart;
 use nalgebra::{Isometry3, Vector3};
 
 /// `q0 = gear_ratio * q1 + offset` between two joints (Drake's coupler constraint, URDF's `mimic`).
@@ -160,6 +162,74 @@ pub struct TendonConstraint {
     pub damping: f64,
 }
 
+/// The length of a path over sites, around geoms and by pulleys stays within limits.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let bob = plant.add_rigid_body("bob", ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+/// let string = SpatialTendonConstraint {
+///     path: vec![
+///         TendonPart::site(BodyIndex::WORLD, Vector3::zeros()),
+///         TendonPart::site(bob, Vector3::zeros()),
+///     ],
+///     lower: f64::NEG_INFINITY,
+///     upper: 1.0,
+///     stiffness: f64::INFINITY,
+///     damping: 0.0,
+/// };
+/// plant.add_spatial_tendon_constraint(string.clone())?;
+/// let bent = SpatialTendonConstraint { lower: 2.0, ..string };
+/// assert!(plant.add_spatial_tendon_constraint(bent).is_err());
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpatialTendonConstraint {
+    /// The parts of the path.
+    pub path: Vec<TendonPart>,
+    /// Lower limit (m).
+    pub lower: f64,
+    /// Upper limit (m).
+    pub upper: f64,
+    /// Stiffness (N/m), infinite for a hard limit.
+    pub stiffness: f64,
+    /// Damping (N s/m).
+    pub damping: f64,
+}
+
+/// The length of one tendon is a polynomial of the length of another, as in MuJoCo:
+/// `l0 - r0 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4` with `x = l1 - r1`. A tendon over one joint
+/// with the coefficient 1 stands for the position of the joint.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use tarragon_multibody::*;
+/// let mut plant = MultibodyPlant::new(0.001)?;
+/// let mut slide = |name: &str| -> Result<JointIndex> {
+///     let body = plant.add_rigid_body(name, ModelInstanceIndex::DEFAULT, SpatialInertia::zero())?;
+///     plant.add_joint(Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::y())?)
+/// };
+/// let joints = [slide("follower")?, slide("leader")?];
+/// let parabola = PolynomialConstraint {
+///     tendons: joints.map(|joint| Tendon::Fixed(vec![(joint, 1.0)])),
+///     references: [0.0, 0.0],
+///     coefficients: [0.0, 0.0, 2.0, 0.0, 0.0],
+/// };
+/// plant.add_polynomial_constraint(parabola)?;
+/// assert_eq!(plant.constraints().len(), 1);
+/// # Ok::<(), tarragon_multibody::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolynomialConstraint {
+    /// The tendons of the lengths l0, which follows, and l1, which leads.
+    pub tendons: [Tendon; 2],
+    /// The lengths r0 and r1 from which the polynomial counts, in the units of l0 and l1.
+    pub references: [f64; 2],
+    /// The coefficients c0 to c4; ck has the unit of l0 over that of l1 to the power k.
+    pub coefficients: [f64; 5],
+}
+
 /// A constraint of any kind.
 ///
 /// ```
@@ -181,4 +251,8 @@ pub enum Constraint {
     Distance(DistanceConstraint),
     /// A tendon's length stays within limits.
     Tendon(TendonConstraint),
+    /// The length of a path stays within limits.
+    SpatialTendon(SpatialTendonConstraint),
+    /// The length of a tendon is a polynomial of that of another.
+    Polynomial(PolynomialConstraint),
 }

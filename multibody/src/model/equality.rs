@@ -4,7 +4,7 @@ use super::constraint::WeldConstraint;
 use super::index::{JointIndex, ModelInstanceIndex};
 
 /// An equality constraint of a model file (MJCF's `weld` and `joint`) that is not a constraint of
-/// the plant: of a file that is read as by Drake, which adds none for it, or a nonlinear one.
+/// the plant, because the file is read as by Drake, which adds none for it.
 ///
 /// ```
 /// use tarragon_multibody::*;

@@ -20,19 +20,20 @@ mod joint_kind;
 mod joint_settings;
 mod mujoco_contact;
 mod sensor;
+mod tendon;
 mod tendon_path;
 mod visual_properties;
 
-pub(crate) use actuator::check_effort_limit;
 pub use actuator::{JointActuator, PdControllerGains};
+pub(crate) use actuator::{Transmission, check_effort_limit};
 pub use affine_control::AffineControl;
 pub(crate) use affine_control::clamp_to;
 pub use annotations::{Keyframe, ModelCamera};
 pub use body::RigidBody;
 pub(crate) use collision_filter_group::{CollisionFilterGroup, CollisionFilterGroupSpec};
 pub use constraint::{
-    BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, TendonConstraint,
-    WeldConstraint,
+    BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, PolynomialConstraint,
+    SpatialTendonConstraint, TendonConstraint, WeldConstraint,
 };
 pub use contact_pair::ContactPairProperties;
 pub use equality::{EqualityKind, ModelEquality};
@@ -49,6 +50,7 @@ pub(crate) use mujoco_contact::MujocoCompliance;
 pub use mujoco_contact::MujocoContact;
 pub use sensor::{ModelSensor, SensorSubject};
 pub(crate) use sensor::{SubjectKind, subject_kind};
+pub use tendon::Tendon;
 pub(crate) use tendon_path::wrong_part;
 pub use tendon_path::{TendonPart, TendonWrap, WrapShape};
 pub use visual_properties::VisualProperties;

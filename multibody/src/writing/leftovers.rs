@@ -71,7 +71,8 @@ impl ModelDocument<'_> {
         let own_inertia = joints().filter(|j| j.armature() != 0.0).map(|j| j.name());
         let dry = joints().filter(|j| j.dry_friction() != 0.0);
         let dry = dry.map(|j| j.name());
-        let controlled = actuators().filter(|a| has_own_control(a));
+        // Those of spatial tendons are left out as a whole.
+        let controlled = actuators().filter(|a| a.joint().is_some() && has_own_control(a));
         let controlled = controlled.map(|a| a.name());
         let coupled = actuators().filter(|a| !a.coupled_joints().is_empty());
         let coupled = coupled.map(|a| a.name());

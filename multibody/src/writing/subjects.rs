@@ -1,6 +1,6 @@
 //! Words for constraints and force elements in diagnostics.
 
-use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex, TendonPart};
+use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex, Tendon, TendonPart};
 use crate::plant::MultibodyPlant;
 
 /// Returns the words for a constraint, and the names of what it connects.
@@ -18,6 +18,19 @@ pub(super) fn of_constraint<'p>(
             let joints = c.joints.iter().copied();
             ("tendon over joint", names_of_joints(plant, joints))
         }
+        Constraint::SpatialTendon(c) => (
+            "limits of a spatial tendon on bodies",
+            names_on_path(plant, &c.path),
+        ),
+        Constraint::Polynomial(c) => {
+            let names = c.tendons.iter().flat_map(|tendon| match tendon {
+                Tendon::Fixed(joints) => {
+                    names_of_joints(plant, joints.iter().map(|(joint, _)| *joint))
+                }
+                Tendon::Spatial(path) => names_on_path(plant, path),
+            });
+            ("polynomial constraint of", names.collect())
+        }
     }
 }
 
@@ -30,16 +43,7 @@ pub(super) fn of_force<'p>(plant: &'p MultibodyPlant, element: &ForceElement) ->
         ForceElement::LinearSpringDamper { body_a, body_b, .. } => {
             names_of_bodies(plant, [*body_a, *body_b])
         }
-        ForceElement::SpatialTendon { path, .. } => {
-            // In the order of the path, each once.
-            let mut bodies = vec![];
-            for body in path.iter().flat_map(TendonPart::bodies) {
-                if !bodies.contains(&body) {
-                    bodies.push(body);
-                }
-            }
-            names_of_bodies(plant, bodies)
-        }
+        ForceElement::SpatialTendon { path, .. } => names_on_path(plant, path),
         ForceElement::TendonSpring { joints, .. } => {
             names_of_joints(plant, joints.iter().map(|(joint, _)| *joint))
         }
@@ -47,6 +51,17 @@ pub(super) fn of_force<'p>(plant: &'p MultibodyPlant, element: &ForceElement) ->
             frame_a, frame_c, ..
         } => names_of_bodies(plant, [frame_a, frame_c].map(|f| plant.frame_at(*f).body())),
     }
+}
+
+/// Returns the names of the bodies on a path, in its order and each once.
+fn names_on_path<'p>(plant: &'p MultibodyPlant, path: &[TendonPart]) -> Vec<&'p str> {
+    let mut bodies = vec![];
+    for body in path.iter().flat_map(TendonPart::bodies) {
+        if !bodies.contains(&body) {
+            bodies.push(body);
+        }
+    }
+    names_of_bodies(plant, bodies)
 }
 
 fn names_of_bodies(

@@ -1,4 +1,5 @@
-//! Actuators that drive several joints: closed forms with locks, derivatives and sleep.
+//! Actuators that drive several joints or pull a tendon: closed forms with locks, derivatives and
+//! sleep.
 
 use super::sleds::{DT, MASS, add_actuator, sleds};
 use tarragon_framework::AutoDiff;
@@ -125,6 +126,139 @@ fn controls_wake_all_joints_of_an_actuator() {
         let error = expected[k] - drift[k] - found[k];
         assert!(error.abs() < 1e-12, "{expected:?}, {found:?}");
     }
+}
+
+/// Sleds that an actuator pulls towards each other along a tendon: the same as the difference of
+/// their positions.
+#[test]
+fn paths_between_sleds_are_differences_of_their_positions() {
+    let settings = SleepSettings {
+        time: 0.01,
+        ..SleepSettings::default()
+    };
+    let model = |by_path: bool, sleep: Option<SleepSettings>| {
+        sleds(
+            |rail| rail,
+            |plant, [first, second]| {
+                let ends = [first, second].map(|rail| {
+                    let body = plant.joint(rail).unwrap().child_body();
+                    TendonPart::site(body, nalgebra::Vector3::zeros())
+                });
+                let instance = ModelInstanceIndex::DEFAULT;
+                let actuator = match by_path {
+                    true => plant.add_tendon_actuator("puller", instance, ends.into(), 100.0),
+                    false => plant.add_joint_actuator("puller", second, 100.0),
+                };
+                let actuator = actuator.unwrap();
+                plant.set_affine_control(actuator, servo()).unwrap();
+                if !by_path {
+                    plant.couple_actuator(actuator, &[(first, -1.0)]).unwrap();
+                }
+                plant.set_sleep_settings(sleep).unwrap();
+            },
+        )
+    };
+    let run = |(diagram, plant): &(Diagram<f64>, Block<MultibodyPlant>), locked: [bool; 2]| {
+        let system = plant.system();
+        let mut context = diagram.default_context();
+        system
+            .set_positions(plant, &mut context, &[0.1, 0.6])
+            .unwrap();
+        for ((joint, _), locked) in system.joints().zip(locked) {
+            system
+                .set_joint_locked(plant, &mut context, joint, locked)
+                .unwrap();
+        }
+        let dynamics = plant.dynamics().unwrap();
+        context.fix(dynamics.actuation(), vec![0.48]).unwrap();
+        let mut sim = Simulator::new(diagram, context).unwrap();
+        let mut found = vec![];
+        for k in 1..20 {
+            sim.advance_to(f64::from(k) * 3.0 * DT).unwrap();
+            found.extend(system.positions(plant, sim.context()).unwrap());
+            found.extend(sim.context().eval(dynamics.net_actuation).unwrap());
+        }
+        found
+    };
+    for locked in [[false, false], [true, false], [true, true]] {
+        let (found, expected) = (
+            run(&model(true, None), locked),
+            run(&model(false, None), locked),
+        );
+        for (found, expected) in found.iter().zip(&expected) {
+            // Roundings of the lengths, times the gain.
+            assert!(
+                (found - expected).abs() < 1e-9,
+                "{locked:?}: {found} {expected}"
+            );
+        }
+    }
+    // Both fall asleep, and another control wakes both.
+    let (diagram, plant) = model(true, Some(settings));
+    let system = plant.system();
+    let mut context = diagram.default_context();
+    system
+        .set_positions(&plant, &mut context, &[0.1, 0.6])
+        .unwrap();
+    let port = plant.dynamics().unwrap().actuation();
+    context.fix(port, vec![0.5]).unwrap();
+    system
+        .set_velocities(&plant, &mut context, &[1e-4; 2])
+        .unwrap();
+    let mut sim = Simulator::new(&diagram, context).unwrap();
+    sim.advance_to(0.1).unwrap();
+    assert_eq!(system.velocities(&plant, sim.context()).unwrap(), [0.0; 2]);
+    sim.context_mut().fix(port, vec![0.4]).unwrap();
+    sim.advance_to(0.1 + 3.0 * DT).unwrap();
+    let v = system.velocities(&plant, sim.context()).unwrap();
+    assert!(v[0] > 0.05 && (v[0] + v[1]).abs() < 1e-12, "{v:?}");
+}
+
+#[test]
+fn actuators_of_paths_have_neither_rotors_nor_gains() {
+    let mut plant = MultibodyPlant::new(DT).unwrap();
+    let instance = ModelInstanceIndex::DEFAULT;
+    let body = plant
+        .add_rigid_body("a", instance, SpatialInertia::zero())
+        .unwrap();
+    let site = |x: f64| TendonPart::site(body, nalgebra::Vector3::x() * x);
+    let mut add = |name: &str, path: Vec<TendonPart>, limit: f64| {
+        plant.add_tendon_actuator(name, instance, path, limit)
+    };
+    let path = || vec![site(0.0), site(1.0)];
+    for (wrong, why) in [
+        (
+            add("p", vec![site(0.0)], 1.0),
+            "actuator 'p', part 0 of the path: a branch",
+        ),
+        (
+            add("p", path(), 0.0),
+            "actuator 'p': the effort limit must be positive",
+        ),
+        (add("", path(), 1.0), "name"),
+    ] {
+        let e = wrong.unwrap_err().to_string();
+        assert!(e.contains(why), "{e}");
+    }
+    let puller = add("puller", path(), 1.0).unwrap();
+    let twice = add("puller", path(), 1.0).unwrap_err().to_string();
+    assert!(twice.contains("puller' exists already"), "{twice}");
+    let gains = PdControllerGains { p: 1.0, d: 1.0 };
+    for (wrong, why) in [
+        (
+            plant.set_controller_gains(puller, gains),
+            "got those of a spatial tendon",
+        ),
+        (plant.couple_actuator(puller, &[]), "drives no joints"),
+        (
+            plant.set_default_rotor(puller, 0.5, 1.0),
+            "the rotor inertia must be 0 on a spatial tendon, got 0.5",
+        ),
+    ] {
+        let e = wrong.unwrap_err().to_string();
+        assert!(e.contains("actuator 'puller'") && e.contains(why), "{e}");
+    }
+    assert_eq!(plant.actuators().len(), 1);
 }
 
 #[test]

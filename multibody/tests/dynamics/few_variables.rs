@@ -11,7 +11,9 @@ use tarragon_geometry::{BoxShape, HalfSpace, SceneGraph, Shape, Sphere};
 use tarragon_multibody::*;
 
 /// Balls in a row on the ground that touch, a box alone, an arm that leans on a ball with a joint
-/// at its limit and a motor with gains, and two bodies held together.
+/// at its limit and a motor with gains, and two bodies held together: one hangs on a tendon at its
+/// limit, and the length of a tendon to the other is a polynomial of a joint. Actuators pull both
+/// of them along tendons.
 fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<MultibodyPlant>) {
     let (mut plant, mut scene) = (MultibodyPlant::new(1e-3).unwrap(), SceneGraph::new());
     plant
@@ -92,6 +94,61 @@ fn scene(approximation: DiscreteContactApproximation) -> (Diagram<f64>, Block<Mu
         .unwrap();
     let gains = PdControllerGains { p: 300.0, d: 20.0 };
     plant.set_controller_gains(motor, gains).unwrap();
+    let path = |ends: [(BodyIndex, Vector3<f64>); 2]| {
+        let around = TendonPart::Wrap(TendonWrap {
+            body: links[0],
+            pose: Isometry3::translation(0.0, 0.1, -0.1),
+            shape: WrapShape::Sphere,
+            radius: 0.2,
+            side: None,
+        });
+        let [from, to] = ends.map(|(body, p)| TendonPart::site(body, p));
+        vec![from, around, to]
+    };
+    let string = SpatialTendonConstraint {
+        path: path([
+            (held[0], Vector3::x()),
+            (world, Vector3::new(0.4, -2.0, 0.5)),
+        ]),
+        lower: f64::NEG_INFINITY,
+        upper: 4.08,
+        stiffness: 50.0,
+        damping: 2.0,
+    };
+    plant.add_spatial_tendon_constraint(string).unwrap();
+    // They are 1 mm from this curve, so that the impulses change with its direction, too.
+    plant
+        .add_polynomial_constraint(PolynomialConstraint {
+            tendons: [
+                Tendon::Spatial(path([(held[1], Vector3::y()), (links[1], -Vector3::y())])),
+                Tendon::Fixed(vec![(elbow, 2.0)]),
+            ],
+            references: [4.097, 0.1],
+            coefficients: [0.01, 0.3, 0.2, -0.1, 0.4],
+        })
+        .unwrap();
+    for (name, ends, bias) in [
+        (
+            "flexor",
+            [(held[0], -Vector3::x()), (world, Vector3::zeros())],
+            [0.1, -2.0, -0.5],
+        ),
+        // Its effort is that at the start of the step.
+        (
+            "extensor",
+            [(held[1], Vector3::z()), (links[1], Vector3::x())],
+            [0.1, 0.5, -0.5],
+        ),
+    ] {
+        let actuator = plant.add_tendon_actuator(name, model, path(ends), f64::INFINITY);
+        let control = AffineControl {
+            bias,
+            ..AffineControl::motor()
+        };
+        plant
+            .set_affine_control(actuator.unwrap(), control)
+            .unwrap();
+    }
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     (b.build().unwrap(), plant)
@@ -112,7 +169,10 @@ fn results<T: DiagramScalar>(
         .model_instance_by_name("DefaultModelInstance");
     let desired = dynamics.desired_state_in(model.unwrap()).unwrap();
     context
-        .fix(desired, vec![T::from(0.01), T::from(-0.1)])
+        .fix(
+            desired,
+            [0.01, 0.0, 0.0, -0.1, 0.0, 0.0].map(T::from).into(),
+        )
         .unwrap();
     let (q, v) = x.split_at(plant.system().num_positions());
     let shoulder = plant.system().joint_by_name("shoulder").unwrap();

@@ -14,6 +14,7 @@ mod hostile_deformable;
 mod hydroelastic;
 mod options;
 mod parameters;
+mod polynomials;
 mod sleds;
 mod sleep;
 mod spatial_tendons;

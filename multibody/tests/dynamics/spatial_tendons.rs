@@ -1,8 +1,9 @@
-//! Spatial tendons that are added in code. Their geometry is compared with MuJoCo in
-//! `mjcf::wraps`, and their derivatives in `forward`.
+//! Spatial tendons that are added in code, as springs and as limits. Their geometry is compared
+//! with MuJoCo in `mjcf::wraps`, and their derivatives in `forward` and `few_variables`.
 
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::AutoDiff;
+use tarragon_framework::prelude::*;
 use tarragon_multibody::*;
 
 fn site(x: f64, y: f64) -> TendonPart {
@@ -93,6 +94,123 @@ fn wrong_paths_are_refused_with_their_part() {
     let positions = plant.calc_position_kinematics::<f64>(&[]).unwrap();
     let e = plant.calc_tendon_length(&positions, &[a]).unwrap_err();
     assert!(e.to_string().contains("calc_tendon_length, part 0"), "{e}");
+}
+
+#[test]
+fn wrong_limits_of_paths_are_refused() {
+    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    let good = SpatialTendonConstraint {
+        path: vec![site(-1.0, 0.0), site(1.0, 0.0)],
+        lower: 0.5,
+        upper: 1.0,
+        stiffness: f64::INFINITY,
+        damping: 0.0,
+    };
+    for (path, limits, [stiffness, damping], why) in [
+        (
+            vec![site(0.0, 0.0)],
+            [0.0, 1.0],
+            [1.0, 0.0],
+            "part 0 of the path: a branch",
+        ),
+        (
+            good.path.clone(),
+            [2.0, 1.0],
+            [1.0, 0.0],
+            "must not be above the upper one, got [2.0, 1.0]",
+        ),
+        (
+            good.path.clone(),
+            [0.0, f64::NAN],
+            [1.0, 0.0],
+            "got [0.0, NaN]",
+        ),
+        (
+            good.path.clone(),
+            [0.0, 1.0],
+            [0.0, 0.0],
+            "the stiffness must be positive",
+        ),
+        (
+            good.path.clone(),
+            [0.0, 1.0],
+            [1.0, -1.0],
+            "the damping finite and at least 0",
+        ),
+    ] {
+        let wrong = SpatialTendonConstraint {
+            path,
+            lower: limits[0],
+            upper: limits[1],
+            stiffness,
+            damping,
+        };
+        let e = plant.add_spatial_tendon_constraint(wrong).unwrap_err();
+        let e = e.to_string();
+        assert!(
+            e.contains("spatial tendon constraint") && e.contains(why),
+            "{e}"
+        );
+    }
+    plant.add_spatial_tendon_constraint(good.clone()).unwrap();
+    assert_eq!(plant.constraints(), [Constraint::SpatialTendon(good)]);
+}
+
+/// Atwood's machine: a rope over two pulleys in the world, at the ends of which two masses hang.
+/// The joints bear the tension of the rope at the pulleys of each mass.
+#[test]
+fn ropes_at_their_limit_pull_two_masses_alike() {
+    let mut plant = MultibodyPlant::new(1e-3).unwrap();
+    plant.set_use_sampled_output_ports(false).unwrap();
+    let masses = [1.0, 2.0];
+    let [left, right] = masses.map(|mass| {
+        let unit = SpatialInertia::plausible(mass, Vector3::zeros()).unwrap();
+        let name = format!("mass{mass}");
+        let body = plant.add_rigid_body(&name, ModelInstanceIndex::DEFAULT, unit);
+        let body = body.unwrap();
+        let joint = Joint::prismatic(name, BodyIndex::WORLD, body, Vector3::z()).unwrap();
+        plant.add_joint(joint).unwrap();
+        body
+    });
+    // The right part of the rope is oblique at 3:4 while the masses are at height 0.
+    let top = |x: f64| TendonPart::site(BodyIndex::WORLD, Vector3::new(x, 0.0, 0.8));
+    let end = |body: BodyIndex| TendonPart::site(body, Vector3::zeros());
+    let stiffness = 1e5;
+    let rope = SpatialTendonConstraint {
+        path: vec![end(left), top(0.0), top(0.6), end(right)],
+        lower: 0.0,
+        upper: 0.8 + 0.6 + 1.0 - 1e-4,
+        stiffness,
+        damping: 0.0,
+    };
+    plant.add_spatial_tendon_constraint(rope).unwrap();
+    plant.finalize().unwrap();
+    let mut b = DiagramBuilder::new();
+    let plant = b.add("plant", plant);
+    let diagram = b.build().unwrap();
+    let context = diagram.default_context();
+    let dynamics = plant.dynamics().unwrap();
+    let vdot = context.eval(dynamics.generalized_acceleration).unwrap();
+    // Tension at the end of the step, whose stretch grows with the rates of both parts.
+    let (dt, g, cosine) = (1e-3, 9.81, 0.8);
+    let free_rate = -dt * g * (1.0 + cosine);
+    let mobility = 1.0 / masses[0] + cosine * cosine / masses[1];
+    let stretch = (1e-4 - dt * free_rate) / (1.0 + dt * dt * stiffness * mobility);
+    let tension = stiffness * stretch;
+    for (vdot, expected) in vdot
+        .iter()
+        .zip([tension / masses[0] - g, tension * cosine / masses[1] - g])
+    {
+        assert!((vdot - expected).abs() < 1e-7 * g, "{vdot} {expected}");
+    }
+    let reactions = context.eval(dynamics.reaction_forces).unwrap();
+    let across = [0, 1].map(|joint: usize| reactions[joint].translational.x);
+    // The joint of the right mass resists the horizontal pull.
+    assert!(across[0].abs() < 1e-9, "{across:?}");
+    assert!(
+        (across[1] + 0.6 * tension).abs() < 1e-7 * tension,
+        "{across:?}, {tension}"
+    );
 }
 
 #[test]

@@ -329,7 +329,7 @@ fn what_the_plant_lacks_is_reported_by_name() {
         ),
         (
             "<motor name='x' joint='j' cranklength='1'/>",
-            ["'cranklength' of <motor>", "joints only"],
+            ["'cranklength' of <motor>", "joints and tendons only"],
         ),
     ] {
         read(BODIES, actuator).warns(&words);

@@ -78,6 +78,22 @@ fn joints_are_coupled_from_their_references() {
 }
 
 #[test]
+fn joints_follow_polynomials_from_their_references() {
+    let found = constraint("<joint joint1='j' joint2='k' polycoef='.5 3 1 -2 4'/>");
+    let Constraint::Polynomial(c) = &found else {
+        panic!("{found:?}")
+    };
+    let m = read("");
+    let joints = ["j", "k"].map(|name| m.plant.joint_by_name(name).unwrap());
+    assert_eq!(
+        c.tendons,
+        joints.map(|joint| Tendon::Fixed(vec![(joint, 1.0)]))
+    );
+    near(c.references, [30_f64.to_radians(), 0.0]);
+    assert_eq!(c.coefficients, [0.5, 3.0, 1.0, -2.0, 4.0]);
+}
+
+#[test]
 fn inactive_equalities_are_off_until_a_context_switches_them_on() {
     let m = read(
         "<weld body1='c' active='false'/><joint joint1='k' polycoef='0'/>
@@ -115,12 +131,6 @@ fn inactive_equalities_are_off_until_a_context_switches_them_on() {
 
 #[test]
 fn other_equalities_are_reported() {
-    let m = read("<joint joint1='j' joint2='k' polycoef='0 1 2'/>");
-    m.warns(&[
-        "<joint> is not a constraint of the plant",
-        "its polynomial is not linear",
-    ]);
-    assert_eq!(m.plant.model_equalities().len(), 1);
     read("<weld body1='a' solref='.1 1'/>").warns(&["'solref' of <weld>", "time step allows"]);
     read("<weld body1='a' torquescale='2'/>").warns(&["'torquescale' of <weld>"]);
     read("<flex flex='f'/>").warns(&["<flex> is ignored"]);
@@ -133,6 +143,14 @@ fn other_equalities_are_reported() {
         ("<connect body1='a'/>", "no attribute 'anchor'"),
         ("<weld body1='a' body2='a'/>", "must be different"),
         ("<joint joint1='x'/>", "'x'"),
+        (
+            "<joint joint1='j' joint2='j' polycoef='0 1 2'/>",
+            "'joint1' and 'joint2' of <joint> must be different, got 'j' twice",
+        ),
+        (
+            "<joint joint1='j' joint2='k' polycoef='0 1 nan'/>",
+            "attribute 'polycoef' must hold numbers, got 'nan'",
+        ),
         (
             "<tendon tendon2='t'/>",
             "<tendon> of <equality> has no attribute 'tendon1'",

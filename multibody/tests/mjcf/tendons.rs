@@ -1,5 +1,5 @@
-//! `<tendon>` as MuJoCo reads it. Springs and actuators of tendons are compared with MuJoCo in
-//! `motion`, and spatial ones in `wraps`.
+//! `<tendon>` as MuJoCo reads it. Springs, limits, equalities and actuators of tendons are compared
+//! with MuJoCo in `motion`, and lengths and forces of spatial ones in `wraps`.
 
 use super::*;
 
@@ -10,7 +10,7 @@ const BODIES: &str = "<body name='a'><joint name='j' ref='30' range='-90 90'/><g
   <body name='c'><joint name='l' type='ball'/><geom name='g' size='.1' pos='.5 0 1.5'/></body>";
 const FIXED: &str = "<joint joint='j' coef='2'/><joint joint='k' coef='-1'/>";
 
-fn read(tendons: &str, others: &str) -> Loaded {
+pub(super) fn read(tendons: &str, others: &str) -> Loaded {
     load_with(|p| {
         p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
         let text = format!(
@@ -62,8 +62,7 @@ fn springs_rest_where_the_springs_of_joints_do() {
     assert_eq!(spring(""), [-0.5; 2]);
     assert_eq!(spring("springlength='.3'"), [0.3; 2]);
     assert_eq!(spring("springlength='-2 4'"), [-2.0, 4.0]);
-    let string = "<site site='s'/><site site='t'/>";
-    let m = read(&format!("<spatial stiffness='5'>{string}</spatial>"), "");
+    let m = read(&format!("<spatial stiffness='5'>{STRING}</spatial>"), "");
     m.says_nothing();
     let [ForceElement::LinearSpringDamper { free_length, .. }] = m.plant.force_elements() else {
         panic!("{:?}", m.plant.force_elements());
@@ -96,7 +95,7 @@ fn actuators_of_tendons_drive_all_joints() {
     let [j, k] = joints(&m);
     assert_eq!(
         (actuator.joint(), actuator.coupled_joints()),
-        (j, &[(k, -0.5)][..])
+        (Some(j), &[(k, -0.5)][..])
     );
     let control = actuator.affine_control().unwrap();
     assert_eq!((control.gear, control.control_range), (6.0, [-1.0, 3.0]));
@@ -146,6 +145,105 @@ fn equalities_of_tendons_subtract_the_second() {
     near([tendon.lower, tendon.upper], [length; 2]);
 }
 
+pub(super) const STRING: &str = "<site site='s'/><site site='t'/>";
+
+/// The path of [`STRING`].
+pub(super) fn string(m: &Loaded) -> Vec<TendonPart> {
+    let [a, b] = ["a", "b"].map(|name| m.plant.body_by_name(name).unwrap());
+    let ends = [(a, Vector3::x()), (b, Vector3::zeros())];
+    ends.map(|(body, p)| TendonPart::site(body, p)).into()
+}
+
+/// Length of [`STRING`] in the file.
+pub(super) const STRING_LENGTH: f64 = 3.1622776601683795; // sqrt(1^2 + 3^2)
+
+fn limited(path: Vec<TendonPart>, lower: f64, upper: f64) -> Constraint {
+    Constraint::SpatialTendon(SpatialTendonConstraint {
+        path,
+        lower,
+        upper,
+        stiffness: f64::INFINITY,
+        damping: 0.0,
+    })
+}
+
+#[test]
+fn ranges_are_limits_of_a_path() {
+    let m = read(&format!("<spatial range='.1 3'>{STRING}</spatial>"), "");
+    m.says_nothing();
+    assert_eq!(m.plant.constraints(), [limited(string(&m), 0.1, 3.0)]);
+    assert!(m.plant.force_elements().is_empty());
+    for range in [
+        "range='.1 3' limited='false'",
+        "range='1 1'",
+        "limited='auto'",
+    ] {
+        let m = read(&format!("<spatial {range}>{STRING}</spatial>"), "");
+        m.says_nothing();
+        assert!(m.plant.constraints().is_empty());
+    }
+    read(
+        &format!("<spatial limited='true' range='2 1'>{STRING}</spatial>"),
+        "",
+    )
+    .refuses("'range' of <spatial> must not be empty if 'limited' is true, got [2.0, 1.0]");
+}
+
+#[test]
+fn equalities_of_a_path_keep_its_length() {
+    let m = read(
+        &format!("<spatial name='x'>{STRING}</spatial>"),
+        "<equality><tendon tendon1='x' polycoef='.25 7' active='false'/></equality>",
+    );
+    m.says_nothing();
+    let [Constraint::SpatialTendon(c)] = m.plant.constraints() else {
+        panic!("{:?}", m.plant.constraints());
+    };
+    assert_eq!(c.path, string(&m));
+    near([c.lower, c.upper], [STRING_LENGTH + 0.25; 2]);
+    assert!(!m.plant.is_default_constraint_active(0).unwrap());
+}
+
+#[test]
+fn equalities_between_other_tendons_are_polynomials_of_the_file() {
+    let tendons = format!(
+        "<spatial name='x'>{STRING}</spatial><fixed name='f'>{FIXED}</fixed>
+         <fixed name='slack'><joint joint='j' coef='0'/></fixed>"
+    );
+    let angle = std::f64::consts::FRAC_PI_6;
+    for (pair, is_spatial, polycoef) in [
+        ("tendon1='x' tendon2='f'", [true, false], "1 2"),
+        ("tendon1='f' tendon2='x'", [false, true], "1 2"),
+    ] {
+        let equality = format!("<equality><tendon {pair} polycoef='{polycoef}'/></equality>");
+        let m = read(&tendons, &equality);
+        m.says_nothing();
+        let [Constraint::Polynomial(c)] = m.plant.constraints() else {
+            panic!("{:?}", m.plant.constraints());
+        };
+        let [j, k] = joints(&m);
+        let expected = is_spatial.map(|is_spatial| match is_spatial {
+            true => (Tendon::Spatial(string(&m)), STRING_LENGTH),
+            false => (Tendon::Fixed(vec![(j, 2.0), (k, -1.0)]), 2.0 * angle),
+        });
+        assert_eq!(c.tendons, expected.clone().map(|(tendon, _)| tendon));
+        near(c.references, expected.map(|(_, length)| length));
+        assert_eq!(c.coefficients, [1.0, 2.0, 0.0, 0.0, 0.0]);
+    }
+    // A tendon whose length does not change is at its reference.
+    let m = read(
+        &tendons,
+        "<equality><tendon tendon1='x' tendon2='slack' polycoef='.5 2 3'/></equality>",
+    );
+    m.says_nothing();
+    let fixed = STRING_LENGTH + 0.5;
+    assert_eq!(m.plant.constraints(), [limited(string(&m), fixed, fixed)]);
+    let polynomial = "<equality><tendon tendon1='slack' tendon2='x'/></equality>";
+    read(&tendons, polynomial).warns(&["<tendon> is ignored", "all coefficients of its first"]);
+    let twice = "<equality><tendon tendon1='x' tendon2='x'/></equality>";
+    read(&tendons, twice).refuses("'tendon1' and 'tendon2' of <tendon> must be different, got 'x'");
+}
+
 #[test]
 fn products_of_coefficients_must_be_finite() {
     let huge = "<fixed name='f'><joint joint='j' coef='1e308'/></fixed>";
@@ -178,24 +276,9 @@ fn joints_of_an_actuator_must_be_different() {
 
 #[test]
 fn what_tendons_lack_is_reported_by_name() {
-    let string = "<site site='s'/><site site='t'/>";
-    for (tendon, words) in [
-        (
-            format!("<fixed frictionloss='1'>{FIXED}</fixed>"),
-            ["'frictionloss' of <fixed>", "dry"],
-        ),
-        (
-            format!("<spatial name='x' range='0 1'>{string}</spatial>"),
-            ["the range of the spatial tendon 'x'", "only fixed tendons"],
-        ),
-    ] {
-        read(&tendon, "").warns(&words);
-    }
-    read(&format!("<spatial>{string}</spatial>"), "").says_nothing();
-    let driven = format!("<spatial name='x'>{string}</spatial>");
-    read(&driven, "<actuator><motor name='m' tendon='x'/></actuator>")
-        .warns(&["'m' is left out", "fixed 'tendon'"]);
-    read(&driven, "<equality><tendon tendon1='x'/></equality>").warns(&["<tendon> is ignored"]);
+    read(&format!("<fixed frictionloss='1'>{FIXED}</fixed>"), "")
+        .warns(&["'frictionloss' of <fixed>", "dry"]);
+    read(&format!("<spatial>{STRING}</spatial>"), "").says_nothing();
     let slack = "<fixed name='x'><joint joint='j' coef='0'/></fixed>";
     read(slack, "<actuator><motor name='m' tendon='x'/></actuator>")
         .warns(&["'m' is left out", "all coefficients of its tendon are 0"]);
@@ -359,11 +442,10 @@ fn malformed_paths_are_refused() {
 
 #[test]
 fn power_of_springs_is_the_rate_of_their_energy() {
-    let string = "<site site='s'/><site site='t'/>";
     let m = read(
         &format!(
             "<fixed stiffness='5' damping='2' springlength='.1 .2'>{FIXED}</fixed>\
-             <spatial stiffness='7' damping='3'>{string}</spatial>\
+             <spatial stiffness='7' damping='3'>{STRING}</spatial>\
              <spatial stiffness='6' damping='2' springlength='.2 .4'><pulley divisor='2'/>\
              <site site='s'/><geom geom='g'/><site site='t'/></spatial>"
         ),

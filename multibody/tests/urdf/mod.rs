@@ -96,7 +96,7 @@ fn all_elements_of_a_robot_are_loaded() {
     assert_eq!(joint.acceleration_upper_limits(), [5.0]);
     assert_eq!(joint.damping(), [0.5]);
     let motor = &p.actuators()[0];
-    assert_eq!((motor.name(), motor.joint()), ("motor", slide));
+    assert_eq!((motor.name(), motor.joint()), ("motor", Some(slide)));
     assert_eq!(
         (motor.effort_limit(), motor.default_gear_ratio()),
         (4.0, 7.0)

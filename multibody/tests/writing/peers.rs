@@ -166,8 +166,9 @@ fn mujoco_reads_what_is_written() {
     let scratch = tempfile::tempdir().unwrap();
     let mut pairs = vec![];
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tendons = here.join("tests/mjcf/motion/models/wrap.xml");
-    for (number, file) in mujoco_files().into_iter().chain([tendons]).enumerate() {
+    let tendons = ["wrap", "flexor", "tendon_servo"]
+        .map(|name| here.join(format!("tests/mjcf/motion/models/{name}.xml")));
+    for (number, file) in mujoco_files().into_iter().chain(tendons).enumerate() {
         let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
@@ -244,4 +245,73 @@ fn mujoco_reads_what_is_written() {
         count >= 2 && accelerations > 0,
         "{count} files, {accelerations} numbers"
     );
+}
+
+/// Prints the largest difference of the rows of constraints of pairs of models in random states,
+/// by positions and by elements of the Jacobian, and the number of rows.
+const ROW_SCRIPT: &str = "
+import sys
+import mujoco
+import numpy as np
+def rows(model, positions):
+    data = mujoco.MjData(model)
+    names = [model.joint(joint).name for joint in range(model.njnt)]
+    assert model.nv == len(names)
+    data.qpos[:] = [positions[name] for name in names]
+    mujoco.mj_forward(model, data)
+    dense = np.zeros((data.nefc, model.nv))
+    if mujoco.mj_isSparse(model):
+        mujoco.mju_sparse2dense(dense, data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr,
+                                data.efc_J_colind)
+    else:
+        dense[:] = data.efc_J.reshape(data.nefc, model.nv)
+    order = sorted(range(model.nv), key=lambda k: names[k])
+    return sorted([float(p), *row[order].tolist()] for p, row in zip(data.efc_pos, dense))
+rng = np.random.default_rng(3)
+far, count = 0.0, 0
+for ours, written in zip(sys.argv[1::2], sys.argv[2::2]):
+    a, b = [mujoco.MjModel.from_xml_path(file) for file in (ours, written)]
+    for _ in range(20):
+        at = {a.joint(k).name: a.qpos0[k] + rng.uniform(-0.3, 0.3) for k in range(a.njnt)}
+        one, two = rows(a, at), rows(b, at)
+        assert len(one) == len(two), (ours, len(one), len(two))
+        far = max([far, *(abs(x - y) for p, q in zip(one, two) for x, y in zip(p, q))])
+        count += len(one)
+print(repr(far), count)
+";
+
+/// Tendons with limits, lengths and polynomials, and joints on polynomials, have the same rows in
+/// MuJoCo after they were written.
+#[test]
+fn constraints_of_written_tendons_are_those_of_the_file() {
+    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
+        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+        return;
+    };
+    let scratch = tempfile::tempdir().unwrap();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mjcf/motion/constrained");
+    let mut files = vec![];
+    for name in ["couple", "parabola", "string", "tie", "winch"] {
+        let mut plant = MultibodyPlant::new(0.001).unwrap();
+        let mut parser = Parser::new(&mut plant);
+        parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+        let file = here.join(format!("{name}.xml"));
+        parser.add_models(&file).unwrap();
+        plant.finalize().unwrap();
+        let written = scratch.path().join(format!("{name}.xml"));
+        ModelWriter::new(&plant).save(&written).unwrap();
+        files.extend([file, written]);
+    }
+    let mut command = Command::new(&python);
+    let output = command.args(["-c", ROW_SCRIPT]).args(files).output();
+    let output = output.unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (far, count) = text.trim().split_once(' ').unwrap();
+    println!("rows of written tendons: worst difference {far}, {count} rows");
+    // Poses and reference lengths are moved to other frames and back.
+    assert!(far.parse::<f64>().unwrap() < 1e-12, "{text}");
+    assert!(count.parse::<usize>().unwrap() > 150, "{text}");
 }

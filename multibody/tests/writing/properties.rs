@@ -69,9 +69,13 @@ fn shown(value: &PropertyValue) -> String {
 /// An actuator. That of Drake without a controller is a motor of MuJoCo.
 pub(super) fn actuator(plant: &MultibodyPlant, a: &JointActuator) -> String {
     let name = |j: JointIndex| plant.joint(j).unwrap().name().to_string();
-    let mut text = name(a.joint());
-    for (joint, coefficient) in a.coupled_joints() {
-        text += &format!(" {} {coefficient:?}", name(*joint));
+    let joints = a
+        .joints()
+        .map(|(j, ratio)| format!(" {} {ratio:?}", name(j)));
+    let mut text: String = joints.collect();
+    let body = |b: BodyIndex| plant.body(b).unwrap().name().to_string();
+    for p in a.path().unwrap_or_default() {
+        text += &format!(" {}", part(p, body));
     }
     let limit = a.effort_limit();
     let control = a.affine_control().copied();
@@ -180,6 +184,22 @@ pub(super) fn elements(plant: &MultibodyPlant, resolved: Option<&[Isometry3<f64>
                     c.damping * f64::from(u8::from(c.stiffness.is_finite()))
                 )
             ),
+            Constraint::SpatialTendon(c) => format!(
+                "limits of {:?} {:?}",
+                c.path.iter().map(|p| part(p, body)).collect::<Vec<_>>(),
+                (c.lower, c.upper, c.stiffness, c.damping)
+            ),
+            Constraint::Polynomial(c) => {
+                let tendons = c.tendons.each_ref().map(|tendon| match tendon {
+                    Tendon::Fixed(joints) => {
+                        let terms = joints.iter().map(|(j, x)| format!("{} {x:?}", joint(*j)));
+                        terms.collect::<Vec<_>>()
+                    }
+                    Tendon::Spatial(path) => path.iter().map(|p| part(p, body)).collect(),
+                    other => vec![format!("{other:?}")],
+                });
+                format!("polynomial {tendons:?} {:?}", super::tendons::absolute(c))
+            }
             other => format!("{other:?}"),
         };
         texts.push(text + if is_active { "" } else { " off" });

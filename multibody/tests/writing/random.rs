@@ -192,7 +192,7 @@ fn set_control(
     let joint = plant.actuators()[motor.index()].joint();
     plant.set_default_rotor(motor, 0.0, gear).unwrap();
     plant.set_affine_control(motor, control).unwrap();
-    if let Some(other) = joints.iter().find(|j| **j != joint)
+    if let Some(other) = joints.iter().find(|j| Some(**j) != joint)
         && numbers.chance(30)
     {
         plant
@@ -259,7 +259,7 @@ fn add_constraints(
         plant.add_force_element(damper).unwrap();
     }
     if numbers.chance(20) {
-        super::tendons::add_spatial_tendon(numbers, plant, bodies);
+        super::tendons::add_spatial_tendon(numbers, plant, bodies, single);
     }
     if numbers.chance(30) {
         let bushing = ForceElement::LinearBushingRollPitchYaw {

@@ -219,9 +219,14 @@ fn of_actuator(plant: &MultibodyPlant, sensor: &ModelSensor, of: Coordinates) ->
     let gear = actuator
         .affine_control()
         .map_or(1.0, |control| control.gear);
-    let mut joints = vec![(actuator.joint(), gear)];
-    let others = actuator.coupled_joints().iter();
-    joints.extend(others.map(|(joint, ratio)| (*joint, gear * ratio)));
+    if actuator.path().is_some() {
+        return Err(format!(
+            "actuator '{}' must drive joints, got a spatial tendon",
+            actuator.name()
+        ));
+    }
+    let joints = actuator.joints();
+    let joints: Vec<_> = joints.map(|(joint, ratio)| (joint, gear * ratio)).collect();
     sum(plant, &joints, of)
 }
 

@@ -65,7 +65,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn check_armatures(&self) {
         let mut num_motors: BTreeMap<JointIndex, usize> = BTreeMap::new();
         for motor in self.target.plant.actuators() {
-            *num_motors.entry(motor.joint()).or_default() += 1;
+            if let Some(joint) = motor.joint() {
+                *num_motors.entry(joint).or_default() += 1;
+            }
         }
         for (joint, (armature, node)) in &self.armatures {
             if *armature == 0.0 {

@@ -2,7 +2,7 @@
 
 use super::sections::GlobalSections;
 use super::tree::ElementRef;
-use crate::model::{BodyIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+use crate::model::{BodyIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex, Tendon};
 use crate::parsing::target::ParseTarget;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,11 +30,11 @@ pub(super) struct SpringDamper<'d> {
     pub(super) wanted: [f64; 2],
 }
 
-/// A sum of positions of joints with coefficients.
+/// A tendon of the file, or a joint in its place.
 #[derive(Clone, Debug)]
-pub(super) struct FixedTendon {
-    /// Joints and coefficients, none of which is 0.
-    pub(super) joints: Vec<(JointIndex, f64)>,
+pub(super) struct FileTendon {
+    /// The length; no coefficient of a joint is 0.
+    pub(super) tendon: Tendon,
     /// Limits of the length.
     pub(super) range: Option<[f64; 2]>,
 }
@@ -78,8 +78,8 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) effort_ranges: BTreeMap<JointIndex, ([f64; 2], ElementRef<'d>)>,
     /// Actuators in the order of the file.
     pub(super) actuators: Vec<ActuatorInput>,
-    pub(super) tendons: BTreeMap<&'d str, FixedTendon>,
-    /// Names of all tendons.
+    pub(super) tendons: BTreeMap<&'d str, FileTendon>,
+    /// Names of all tendons, whether they could be read or not.
     pub(super) tendon_names: BTreeSet<&'d str>,
     /// Body of each site, and the pose of the site in it.
     pub(super) sites: BTreeMap<&'d str, (BodyIndex, Isometry3<f64>)>,

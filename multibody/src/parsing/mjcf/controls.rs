@@ -2,16 +2,19 @@
 
 use super::actuator_force::{ActuatorForce, num_activations};
 use super::actuators::check_other_gears;
-use super::builder::{ActuatorInput, FixedTendon, MjcfBuilder};
+use super::builder::{ActuatorInput, FileTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{AffineControl, JointActuatorIndex, JointIndex};
+use crate::model::{AffineControl, BodyIndex, JointActuatorIndex, JointIndex, Tendon, TendonPart};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Least square of a moment arm that reflects inertia, as in MuJoCo (m^2).
+const LEAST_SQUARE: f64 = 1e-15;
 const NO_DELAY: &str = "actuators have no delay";
 const IGNORED: [(&str, &str); 10] = [
-    ("cranklength", "actuators drive joints only"),
+    ("cranklength", "actuators drive joints and tendons only"),
     ("actdim", "actuators have no states"),
     ("actearly", "actuators have no states"),
     ("delay", NO_DELAY),
@@ -77,18 +80,24 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             let other = TRANSMISSIONS.iter().find(|at| node.own_text(at).is_some());
             let other = other.map_or(String::new(), |at| format!(", got '{at}'"));
             return left_out(&format!(
-                "it must have the attribute 'joint' or a fixed 'tendon', because actuators drive \
-                 joints only{other}"
+                "it must have the attribute 'joint' or 'tendon', because actuators drive joints and \
+                 tendons only{other}"
             ));
         };
-        let joints: Vec<JointIndex> = driven.joints.iter().map(|(joint, _)| *joint).collect();
+        let (terms, path) = match &driven.tendon {
+            Tendon::Fixed(terms) => (&**terms, None),
+            Tendon::Spatial(path) => (&[][..], Some(path)),
+        };
+        let joints: Vec<JointIndex> = terms.iter().map(|(joint, _)| *joint).collect();
         if let Err(error) = self.target.plant.check_single("transmission", &joints) {
             return left_out(&format!(
                 "actuators drive joints with one degree of freedom; {error}"
             ));
         }
-        let Some((joint, coefficient)) = driven.joints.first() else {
-            return left_out("all coefficients of its tendon are 0");
+        let coefficient = match terms.first() {
+            Some((_, coefficient)) => *coefficient,
+            None if path.is_some() => 1.0,
+            None => return left_out("all coefficients of its tendon are 0"),
         };
         let gears = node.numbers_over_defaults("gear")?;
         check_other_gears(node, &gears);
@@ -96,7 +105,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let gear = scale * coefficient;
         let mut bias = force.bias;
         if let Some(ratio) = force.damping_ratio {
-            match self.critical_damping(inertia, &driven, scale, force.gain[0]) {
+            match self.critical_damping(inertia, &driven.tendon, scale, force.gain[0]) {
                 Ok(critical) => bias[2] = -ratio * critical,
                 Err(error) => node.warning(format!(
                     "actuator '{name}': the damping ratio is ignored: {error}"
@@ -122,28 +131,40 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             effort_range: [f64::NEG_INFINITY, f64::INFINITY],
         };
         let control = AffineControl {
-            effort_range: self.effort_range(node, &driven, &control)?,
+            effort_range: self.effort_range(node, terms, &control)?,
             ..control
         };
         let [lower, upper] = control.effort_range;
         // An actuator without effort has no limit.
         let limit = Some(upper.max(-lower)).filter(|limit| *limit > 0.0);
         let plant = &mut self.target.plant;
-        let added = plant.add_joint_actuator(&name, *joint, limit.unwrap_or(f64::INFINITY));
+        let limit = limit.unwrap_or(f64::INFINITY);
+        let added = match (path, terms) {
+            (None, [(joint, _), others @ ..]) => {
+                let others = others.iter();
+                let others: Vec<_> = others.map(|(j, c)| (*j, c / coefficient)).collect();
+                let added = plant.add_joint_actuator(&name, *joint, limit);
+                added.and_then(|added| {
+                    plant.couple_actuator(added, &others)?;
+                    plant.set_default_rotor(added, 0.0, gear)?;
+                    Ok(added)
+                })
+            }
+            _ => {
+                let path = path.cloned().unwrap_or_default();
+                plant.add_tendon_actuator(&name, self.instance, path, limit)
+            }
+        };
         let added = added.map_err(|e| node.error(e))?;
-        let others = driven.joints[1..].iter();
-        let others: Vec<_> = others.map(|(joint, c)| (*joint, c / coefficient)).collect();
-        let set = plant.set_default_rotor(added, 0.0, gear);
-        let set = set.and_then(|()| plant.set_affine_control(added, control));
-        let set = set.and_then(|()| plant.couple_actuator(added, &others));
+        let set = plant.set_affine_control(added, control);
         set.map_err(|e| node.error(e))?;
         Ok(Some(added))
     }
 
-    /// Returns what an actuator drives; `None` if it is neither a joint nor a fixed tendon.
-    fn read_transmission(&self, node: ElementRef<'_>) -> Parsed<Option<FixedTendon>> {
+    /// Returns what an actuator drives; `None` if it is neither a joint nor a tendon.
+    fn read_transmission(&self, node: ElementRef<'_>) -> Parsed<Option<FileTendon>> {
         if let Some(name) = node.own_text("tendon") {
-            return Ok(self.fixed_tendon(node, "tendon", name)?.cloned());
+            return Ok(self.named_tendon(node, "tendon", name)?.cloned());
         }
         let names = ["joint", "jointinparent"].into_iter();
         let mut names = names.filter_map(|at| Some((at, node.own_text(at)?)));
@@ -162,31 +183,38 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
             _ => None,
         };
-        Ok(Some(FixedTendon {
-            joints: vec![(index, 1.0)],
+        Ok(Some(FileTendon {
+            tendon: Tendon::Fixed(vec![(index, 1.0)]),
             range,
         }))
     }
 
     /// Returns the damping of a critically damped servo with the gain `kp`.
-    fn critical_damping<'i>(
+    fn critical_damping(
         &self,
-        inertia: &'i mut Option<crate::Result<DefaultInertia>>,
-        driven: &FixedTendon,
+        inertia: &mut Option<crate::Result<DefaultInertia>>,
+        driven: &Tendon,
         gear: f64,
         kp: f64,
-    ) -> Result<f64, &'i crate::Error> {
+    ) -> Result<f64, String> {
         let known = inertia.get_or_insert_with(|| self.default_inertia());
-        let known = known.as_ref()?;
+        let known = known.as_ref().map_err(|e| e.to_string())?;
+        let moments = match driven {
+            Tendon::Fixed(joints) => Cow::Borrowed(joints),
+            Tendon::Spatial(path) => {
+                let of_bodies = |body| self.own_body(body);
+                Cow::Owned(known.moments(path, of_bodies).map_err(|e| e.to_string())?)
+            }
+        };
         // Reflected to the actuator.
         let of = |(joint, coefficient): &(JointIndex, f64)| {
             let moment = gear * coefficient;
-            match moment == 0.0 {
-                true => 0.0,
-                false => known.along(*joint).unwrap_or(0.0) / (moment * moment),
+            match moment * moment > LEAST_SQUARE {
+                false => 0.0,
+                true => known.along(*joint).unwrap_or(0.0) / (moment * moment),
             }
         };
-        let mass: f64 = driven.joints.iter().map(of).sum();
+        let mass: f64 = moments.iter().map(of).sum();
         Ok(2.0 * (kp * mass).max(0.0).sqrt())
     }
 
@@ -259,7 +287,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn effort_range(
         &self,
         node: ElementRef<'_>,
-        driven: &FixedTendon,
+        driven: &[(JointIndex, f64)],
         control: &AffineControl,
     ) -> Parsed<[f64; 2]> {
         let given = self.nonempty_limits(node, "forcelimited", "forcerange")?;
@@ -272,11 +300,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         {
             range = within(range, scaled(control.control_range, control.gear * gain));
         }
-        let first = driven
-            .joints
-            .first()
-            .map_or(1.0, |(_, coefficient)| *coefficient);
-        for (joint, coefficient) in &driven.joints {
+        let first = driven.first().map_or(1.0, |(_, coefficient)| *coefficient);
+        for (joint, coefficient) in driven {
             if let Some((of_joint, _)) = self.effort_ranges.get(joint) {
                 range = within(range, scaled(*of_joint, first / coefficient));
             }
@@ -284,17 +309,37 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         Ok(range)
     }
 
+    /// Returns the joints of the document between the world and the bodies of a path.
+    fn joints_to(&self, path: &[TendonPart]) -> BTreeSet<JointIndex> {
+        let all = self.target.plant.joints().skip(self.first_joint.index());
+        let inboard: BTreeMap<BodyIndex, (JointIndex, BodyIndex)> = all
+            .map(|(index, joint)| (joint.child_body(), (index, joint.parent_body())))
+            .collect();
+        let mut found = BTreeSet::new();
+        for body in path.iter().flat_map(TendonPart::bodies) {
+            let mut next = inboard.get(&body);
+            while let Some((_, parent)) = next.filter(|(joint, _)| found.insert(*joint)) {
+                next = inboard.get(parent);
+            }
+        }
+        found
+    }
+
     /// Warns about limits of the effort at a joint that has several actuators, or whose actuator
-    /// has several joints.
+    /// has several joints or pulls a spatial tendon.
     fn check_effort_ranges(&self) {
         if self.effort_ranges.is_empty() {
             return;
         }
         let mut num_actuators: BTreeMap<JointIndex, usize> = BTreeMap::new();
-        let mut shared = BTreeSet::new();
+        let (mut shared, mut pulled) = (BTreeSet::new(), BTreeSet::new());
         for motor in self.target.plant.actuators() {
-            let others = motor.coupled_joints().iter().map(|(joint, _)| *joint);
-            let joints = [motor.joint()].into_iter().chain(others);
+            let moved = motor.path().map(|path| self.joints_to(path));
+            let moved = moved.into_iter().flatten();
+            for joint in moved.filter(|joint| self.effort_ranges.contains_key(joint)) {
+                pulled.insert(joint);
+            }
+            let joints = motor.joints().map(|(joint, _)| joint);
             for joint in joints.filter(|joint| self.effort_ranges.contains_key(joint)) {
                 *num_actuators.entry(joint).or_default() += 1;
                 if !motor.coupled_joints().is_empty() {
@@ -303,6 +348,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
         }
         for (joint, (_, node)) in &self.effort_ranges {
+            if pulled.contains(joint) {
+                node.warning_at(
+                    "actuatorfrcrange",
+                    "'actuatorfrcrange' of <joint> does not limit the actuators of spatial tendons; \
+                     give them a 'forcerange'",
+                );
+            }
             if shared.contains(joint) {
                 node.warning_at(
                     "actuatorfrcrange",

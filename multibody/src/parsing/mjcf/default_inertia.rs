@@ -2,11 +2,12 @@
 
 use super::builder::MjcfBuilder;
 use super::own_plant::joint_after;
-use crate::dynamics::{Inertias, mass_matrix_diagonal};
+use crate::dynamics::{Inertias, mass_matrix_diagonal, walk_tendon};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
-use crate::model::JointIndex;
+use crate::model::{BodyIndex, JointIndex, TendonPart};
 use crate::plant::MultibodyPlant;
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use crate::spatial::SpatialVector;
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn, Vector3};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +41,50 @@ impl DefaultInertia {
     /// (kg m^2 or kg).
     pub(super) fn along(&self, joint: JointIndex) -> Option<f64> {
         self.diagonal.get(self.velocity(joint)?).copied()
+    }
+
+    /// Returns the joints of the document that change the length of a path, with their moment arms
+    /// (m/rad, or 1 for a position in m). `own` returns the index of a body in this plant.
+    ///
+    /// # Errors
+    /// Returns an error if a joint with several degrees of freedom moves a body of the path: MuJoCo
+    /// has other velocities for it, on which the damping depends.
+    pub(super) fn moments(
+        &self,
+        path: &[TendonPart],
+        own: impl Fn(BodyIndex) -> BodyIndex,
+    ) -> crate::Result<Vec<(JointIndex, f64)>> {
+        let mut forces = self.plant.zero_forces();
+        let pose = |body| *self.positions.x_wb(own(body));
+        walk_tendon(path, pose, |end| {
+            let pull = SpatialVector {
+                rotational: Vector3::zeros(),
+                translational: end.gradient,
+            };
+            forces.add_at(own(end.body), &end.arm, pull);
+        });
+        let all = self
+            .plant
+            .calc_generalized_forces(&self.positions, &forces)?;
+        let mut moments = vec![];
+        for (index, joint) in self.plant.joints() {
+            let start = self.plant.velocity_start(index)?;
+            match all[start..start + joint.num_velocities()] {
+                [] => {}
+                [moment] => {
+                    let number = index.index() + self.first_joint.index();
+                    moments.push((JointIndex::new(number), moment));
+                }
+                ref several if several.iter().all(|x| *x == 0.0) => {}
+                _ => {
+                    return Err(crate::Error::unsupported(
+                        "it is relative to the inertia of the joints that move the tendon, which \
+                         must have one degree of freedom; give the damping as 'kv'",
+                    ));
+                }
+            }
+        }
+        Ok(moments)
     }
 
     /// Returns the inertia along a joint with one degree of freedom while all others are free to

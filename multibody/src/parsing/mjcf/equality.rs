@@ -8,11 +8,10 @@ use super::tendons::tendon_constraint;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{
-    BallConstraint, BodyIndex, Constraint, EqualityKind, JointIndex, ModelEquality,
-    TendonConstraint, WeldConstraint,
+    BallConstraint, BodyIndex, Constraint, EqualityKind, ModelEquality, TendonConstraint,
+    WeldConstraint,
 };
 use nalgebra::{Isometry3, Vector3};
-use std::collections::BTreeMap;
 use tarragon_framework::math;
 
 /// The body of a site, and the pose of the site in it.
@@ -24,7 +23,6 @@ const RIGID: &str = "constraints of the plant are as stiff as its time step allo
 const IGNORED_IN_CONNECT: [(&str, &str); 2] = [("solimp", RIGID), ("solref", RIGID)];
 const IGNORED_IN_WELD: [(&str, &str); 3] =
     [("solimp", RIGID), ("solref", RIGID), ("torquescale", RIGID)];
-const AS_IN_DRAKE: &str = "";
 const ALWAYS_ON: [(&str, &str); 1] =
     [("active", "constraints are on until a context disables them")];
 
@@ -86,10 +84,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         added.map_err(|e| node.error(e))
     }
 
-    /// Keeps an equality that does not act; `why` is the reason.
-    fn keep(&mut self, node: ElementRef<'_>, kind: EqualityKind, why: &str) -> Parsed<()> {
+    /// Keeps an equality that does not act.
+    fn keep(&mut self, node: ElementRef<'_>, kind: EqualityKind) -> Parsed<()> {
         node.warning(format!(
-            "<{}> is not a constraint of the plant{why}; it is kept in \
+            "<{}> is not a constraint of the plant; it is kept in \
              `MultibodyPlant::model_equalities`",
             node.tag()
         ));
@@ -126,12 +124,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             body_b,
             x_bq: Default::default(),
         };
-        self.keep(node, EqualityKind::Weld(weld), AS_IN_DRAKE)
+        self.keep(node, EqualityKind::Weld(weld))
     }
 
     fn keep_joint(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let kind = self.read_joint_equality(node)?;
-        self.keep(node, kind, AS_IN_DRAKE)
+        self.keep(node, kind)
     }
 
     /// Reads an equality of one joint or two.
@@ -161,17 +159,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 Some(constraint) => constraint,
                 None => return Ok(()),
             },
-            _ => match self.read_joint_equality(node)? {
-                kind @ EqualityKind::Joint {
-                    joint1: Some(_),
-                    coefficients: [.., c2, c3, c4],
-                    ..
-                } if [c2, c3, c4] != [0.0; 3] => {
-                    let why = ", because its polynomial is not linear";
-                    return self.keep(node, kind, why);
-                }
-                kind => self.joint_constraint(node, kind)?,
-            },
+            _ => {
+                let kind = self.read_joint_equality(node)?;
+                check_different(node, ["joint1", "joint2"])?;
+                self.joint_constraint(node, kind)?
+            }
         };
         let plant = &mut self.target.plant;
         let index = plant.constraints().len();
@@ -202,46 +194,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     ) -> Parsed<PlacedSite> {
         let site = self.sites.get(name).copied();
         site.ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))
-    }
-
-    /// Reads an equality of one fixed tendon or two; `None` unless it is linear.
-    fn read_tendon_equality(&self, node: ElementRef<'_>) -> Parsed<Option<Constraint>> {
-        let Some(name1) = node.own_text("tendon1") else {
-            return Err(node.error("<tendon> of <equality> has no attribute 'tendon1'"));
-        };
-        let first = self.fixed_tendon(node, "tendon1", name1)?;
-        let second = node.own_text("tendon2");
-        let second = second.map(|name| self.fixed_tendon(node, "tendon2", name));
-        let second = second.transpose()?;
-        let (Some(first), None | Some(Some(_))) = (first, second) else {
-            node.ignored("it must be between fixed tendons");
-            return Ok(None);
-        };
-        let second = second.flatten();
-        let [constant, ratio, curved @ ..] = read_polycoef(node)?;
-        if second.is_some() && curved != [0.0; 3] {
-            node.ignored("the polynomial must be linear");
-            return Ok(None);
-        }
-        let mut joints = first.joints.clone();
-        let mut length = self.default_length(first) + constant;
-        if let Some(second) = second {
-            let places = joints.iter().enumerate().map(|(k, (joint, _))| (*joint, k));
-            let places: BTreeMap<JointIndex, usize> = places.collect();
-            for (joint, coefficient) in &second.joints {
-                let term = -ratio * coefficient;
-                match places.get(joint).and_then(|k| joints.get_mut(*k)) {
-                    Some((_, sum)) => *sum += term,
-                    None => joints.push((*joint, term)),
-                }
-            }
-            length -= ratio * self.default_length(second);
-        }
-        Ok(Some(Constraint::Tendon(TendonConstraint {
-            lower: length,
-            upper: length,
-            ..tendon_constraint(&joints)
-        })))
     }
 
     /// Returns the two bodies of an equality, and the pose of the second in the first.
@@ -306,7 +258,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }))
     }
 
-    /// Returns the constraint of an equality that is linear.
+    /// Returns the constraint of an equality of joints.
     fn joint_constraint(&self, node: ElementRef<'_>, kind: EqualityKind) -> Parsed<Constraint> {
         let equality = ModelEquality {
             name: String::new(),
@@ -324,7 +276,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             ..
         } = equality.kind
         else {
-            return Err(node.error("the equality must be linear"));
+            return Err(node.error("the equality must be one of joints"));
         };
         let joint = plant.check_single("equality", &[joint0]);
         let joint = joint.and_then(|()| plant.joint(joint0));
@@ -338,8 +290,23 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 }
 
+/// Checks that two attributes of an equality name different elements, if both are there.
+pub(super) fn check_different(node: ElementRef<'_>, attributes: [&str; 2]) -> Parsed<()> {
+    let [first, second] = attributes.map(|at| node.own_text(at));
+    match second.filter(|_| first == second) {
+        None => Ok(()),
+        Some(name) => {
+            let ([first, second], tag) = (attributes, node.tag());
+            let message = format!(
+                "'{first}' and '{second}' of <{tag}> must be different, got '{name}' twice"
+            );
+            Err(node.error_at(second, message))
+        }
+    }
+}
+
 /// Reads the coefficients of the polynomial of an equality.
-fn read_polycoef(node: ElementRef<'_>) -> Parsed<[f64; 5]> {
+pub(super) fn read_polycoef(node: ElementRef<'_>) -> Parsed<[f64; 5]> {
     let numbers = node.numbers("polycoef")?.unwrap_or_default();
     if numbers.len() > 5 {
         let message = format!(

@@ -14,8 +14,8 @@
 //! * `group` determines whether a geom is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
-//!   elasticity, with a warning. Sensors are left out, and so are limits and actuators of spatial
-//!   tendons, and the dry friction, armature and margin of all tendons.
+//!   elasticity, with a warning. Sensors are left out, and so are the dry friction, armature and
+//!   margin of all tendons.
 //! * A spatial tendon that a side site pulls inwards is as short as possible; MuJoCo's search for
 //!   the point of the geom is less exact.
 //!
@@ -50,7 +50,7 @@
 //! Both keep the following, which Drake ignores, without making it part of the plant: sites
 //! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`). `weld`
 //! and `joint` equalities act where a file is read as by MuJoCo, and are kept otherwise
-//! (`model_equalities`); so are joints that follow a polynomial of degree above one.
+//! (`model_equalities`).
 
 mod actuator_force;
 mod actuators;
@@ -86,6 +86,7 @@ mod skin_data;
 mod skins;
 mod spatial_tendons;
 mod springs;
+mod tendon_equality;
 mod tendons;
 mod textures;
 mod tree;

@@ -6,7 +6,9 @@ use super::tendons::{IGNORED, TendonForce};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::dynamics::walk_tendon;
-use crate::model::{ForceElement, TendonPart, TendonWrap, WrapShape, wrong_part};
+use crate::model::{
+    ForceElement, SpatialTendonConstraint, Tendon, TendonPart, TendonWrap, WrapShape, wrong_part,
+};
 use nalgebra::Isometry3;
 use tarragon_geometry::Shape;
 
@@ -15,7 +17,8 @@ use tarragon_geometry::Shape;
 pub(super) type SpringPoses = Option<crate::Result<Vec<Isometry3<f64>>>>;
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
-    /// Adds the spring and the damper of a tendon.
+    /// Adds the limits, the spring and the damper of a tendon, and keeps it for actuators and
+    /// equalities.
     pub(super) fn add_spatial_tendon(
         &mut self,
         node: ElementRef<'d>,
@@ -23,14 +26,20 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     ) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
         let force = TendonForce::read(node)?;
-        if self.limits(node, "limited", "range")?.is_some() {
-            let name = node.name().unwrap_or_default();
-            node.warning(format!(
-                "the range of the spatial tendon '{name}' is left out: only fixed tendons have \
-                 limits"
-            ));
-        }
         let path = self.read_path(node)?;
+        let range = self.nonempty_limits(node, "limited", "range")?;
+        self.keep_tendon(node, Tendon::Spatial(path.clone()), range);
+        if let Some([lower, upper]) = range {
+            let plant = &mut self.target.plant;
+            let added = plant.add_spatial_tendon_constraint(SpatialTendonConstraint {
+                path: path.clone(),
+                lower,
+                upper,
+                stiffness: f64::INFINITY,
+                damping: 0.0,
+            });
+            added.map_err(|e| node.error_at("range", e))?;
+        }
         if !force.acts() {
             return Ok(());
         }

@@ -1,10 +1,11 @@
 //! `<tendon>` where a file is read as by MuJoCo: sums of joint positions; the others are in
 //! `spatial_tendons`.
 
-use super::builder::{FixedTendon, MjcfBuilder};
+use super::builder::{FileTendon, MjcfBuilder};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{ForceElement, JointIndex, TendonConstraint};
+use crate::dynamics::walk_tendon;
+use crate::model::{ForceElement, JointIndex, Tendon, TendonConstraint};
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 
@@ -95,39 +96,54 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let single = self.target.plant.check_single("fixed tendon", &all);
         single.map_err(|e| node.error(e))?;
         let range = self.nonempty_limits(node, "limited", "range")?;
-        let tendon = FixedTendon { joints, range };
-        self.act_on_fixed_tendon(node, &tendon)?;
-        if let Some(name) = node.name() {
-            self.tendons.insert(name, tendon);
-        }
+        self.act_on_fixed_tendon(node, &joints, range)?;
+        self.keep_tendon(node, Tendon::Fixed(joints), range);
         Ok(())
     }
 
-    /// Returns the fixed tendon that an attribute names; `None` if it is a spatial one.
-    pub(super) fn fixed_tendon(
+    /// Keeps a tendon for actuators and equalities, if it has a name.
+    pub(super) fn keep_tendon(
+        &mut self,
+        node: ElementRef<'d>,
+        tendon: Tendon,
+        range: Option<[f64; 2]>,
+    ) {
+        if let Some(name) = node.name() {
+            self.tendons.insert(name, FileTendon { tendon, range });
+        }
+    }
+
+    /// Returns the tendon that an attribute names; `None` if it could not be read, which was
+    /// reported.
+    pub(super) fn named_tendon(
         &self,
         node: ElementRef<'_>,
         at: &str,
         name: &str,
-    ) -> Parsed<Option<&FixedTendon>> {
+    ) -> Parsed<Option<&FileTendon>> {
         if !self.tendon_names.contains(name) {
             return Err(node.error_at(at, format!("there is no tendon '{name}'")));
         }
         Ok(self.tendons.get(name))
     }
 
-    fn act_on_fixed_tendon(&mut self, node: ElementRef<'_>, tendon: &FixedTendon) -> Parsed<()> {
+    fn act_on_fixed_tendon(
+        &mut self,
+        node: ElementRef<'_>,
+        joints: &[(JointIndex, f64)],
+        range: Option<[f64; 2]>,
+    ) -> Parsed<()> {
         let force = TendonForce::read(node)?;
-        if tendon.joints.is_empty() {
+        if joints.is_empty() {
             return Ok(());
         }
         if force.acts() {
             let rest = |(joint, coefficient): &(JointIndex, f64)| {
                 coefficient * self.spring_positions.get(joint).unwrap_or(&0.0)
             };
-            let free = [tendon.joints.iter().map(rest).sum(); 2];
+            let free = [joints.iter().map(rest).sum(); 2];
             let element = ForceElement::TendonSpring {
-                joints: tendon.joints.clone(),
+                joints: joints.to_vec(),
                 free_lengths: force.free_lengths.unwrap_or(free),
                 stiffness: force.stiffness,
                 damping: force.damping,
@@ -135,25 +151,32 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             let added = self.target.plant.add_force_element(element);
             added.map_err(|e| node.error(e))?;
         }
-        let Some([lower, upper]) = tendon.range else {
+        let Some([lower, upper]) = range else {
             return Ok(());
         };
         let added = self.target.plant.add_tendon_constraint(TendonConstraint {
             lower,
             upper,
-            ..tendon_constraint(&tendon.joints)
+            ..tendon_constraint(joints)
         });
         added.map_err(|e| node.error_at("range", e))
     }
 
     /// Returns the length of a tendon in the configuration of the file.
-    pub(super) fn default_length(&self, tendon: &FixedTendon) -> f64 {
+    pub(super) fn default_length(&self, tendon: &Tendon) -> f64 {
+        let joints = match tendon {
+            Tendon::Fixed(joints) => joints,
+            Tendon::Spatial(path) => {
+                let pose = |body| self.poses.get(&body).copied().unwrap_or_default();
+                return walk_tendon(path, pose, |_| {});
+            }
+        };
         let plant = &self.target.plant;
         let of = |(joint, coefficient): &(JointIndex, f64)| {
             let joint = plant.joint(*joint).ok()?;
             Some(coefficient * joint.default_positions().first()?)
         };
-        tendon.joints.iter().filter_map(of).sum()
+        joints.iter().filter_map(of).sum()
     }
 
     /// Returns the poses of the bodies of the document where the springs of joints are at rest,

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::model::{
-    AffineControl, JointActuator, JointActuatorIndex, JointIndex, PdControllerGains,
-    check_effort_limit,
+    AffineControl, JointActuator, JointActuatorIndex, JointIndex, ModelInstanceIndex,
+    PdControllerGains, TendonPart, Transmission, check_effort_limit,
 };
 use crate::plant::multibody_plant::MultibodyPlant;
 use std::collections::BTreeSet;
@@ -21,7 +21,6 @@ impl MultibodyPlant {
         joint: JointIndex,
         effort_limit: f64,
     ) -> Result<JointActuatorIndex> {
-        self.check_open(|| format!("actuator '{name}'"))?;
         let driven = self.joint(joint)?;
         let instance = driven.model_instance();
         if driven.num_velocities() != 1 {
@@ -31,16 +30,62 @@ impl MultibodyPlant {
                 driven.num_velocities()
             )));
         }
+        let transmission = Transmission::Joints(joint, vec![]);
+        let index = self.push_actuator((name, instance), transmission, effort_limit)?;
+        self.taken.driven.insert((joint, index));
+        Ok(index)
+    }
+
+    /// Adds a motor on a spatial tendon: its position and its velocity are the length of the path
+    /// (m) and its rate, and its effort (N) lengthens the path. A pull is a negative effort.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use tarragon_multibody::*;
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let finger = plant.add_model_instance("finger")?;
+    /// let tip = plant.add_rigid_body("tip", finger, SpatialInertia::zero())?;
+    /// let path = vec![
+    ///     TendonPart::site(BodyIndex::WORLD, Vector3::z()),
+    ///     TendonPart::site(tip, Vector3::x()),
+    /// ];
+    /// let flexor = plant.add_tendon_actuator("flexor", finger, path.clone(), 50.0)?;
+    /// assert_eq!(plant.joint_actuator(flexor)?.path(), Some(&*path));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error if the instance or a body is unknown, the parts of the path are not in the
+    /// order that [`TendonPart`] describes, the effort limit is not positive, the name is empty or
+    /// taken within the instance, or after `finalize`.
+    pub fn add_tendon_actuator(
+        &mut self,
+        name: &str,
+        instance: ModelInstanceIndex,
+        path: Vec<TendonPart>,
+        effort_limit: f64,
+    ) -> Result<JointActuatorIndex> {
+        self.check_instance(instance)?;
+        self.check_path(&format!("actuator '{name}'"), &path)?;
+        let transmission = Transmission::Path(path);
+        self.push_actuator((name, instance), transmission, effort_limit)
+    }
+
+    fn push_actuator(
+        &mut self,
+        (name, instance): (&str, ModelInstanceIndex),
+        transmission: Transmission,
+        effort_limit: f64,
+    ) -> Result<JointActuatorIndex> {
+        self.check_open(|| format!("actuator '{name}'"))?;
         check_effort_limit(effort_limit)
             .map_err(|why| Error::invalid(format!("actuator '{name}': {why}")))?;
         self.check_new("actuator", instance, name, &self.taken.actuators)?;
         let index = JointActuatorIndex::new(self.actuators.len());
         self.taken.actuators.insert(instance, name, index);
-        self.taken.driven.insert((joint, index));
         self.actuators.push(JointActuator {
             name: name.into(),
-            joint,
-            coupled: vec![],
+            transmission,
             model_instance: instance,
             effort_limit,
             rotor_inertia: 0.0,
@@ -54,15 +99,19 @@ impl MultibodyPlant {
     /// Sets the gains of an actuator's built-in controller, in place of any affine control.
     ///
     /// # Errors
-    /// Returns an error if the actuator is unknown, a gain is negative or not finite, or after
-    /// `finalize`.
+    /// Returns an error if the actuator is unknown or pulls a spatial tendon, which has no desired
+    /// state, a gain is negative or not finite, or after `finalize`.
     pub fn set_controller_gains(
         &mut self,
         actuator: JointActuatorIndex,
         gains: PdControllerGains,
     ) -> Result<()> {
         self.check_open(|| "controller gains".into())?;
-        self.joint_actuator(actuator)?;
+        if self.joint_actuator(actuator)?.joint().is_none() {
+            let why = "controller gains must be those of a joint, got those of a spatial tendon; \
+                       set an affine control";
+            return Err(self.actuator_error(actuator, why));
+        }
         if [gains.p, gains.d]
             .iter()
             .any(|x| !(*x >= 0.0 && x.is_finite()))
@@ -107,15 +156,19 @@ impl MultibodyPlant {
     /// accelerations, which the mass matrix cannot express.
     ///
     /// # Errors
-    /// Returns an error if the actuator or a joint is unknown, a joint does not have exactly one
-    /// degree of freedom or is driven twice, a ratio is not finite, or after `finalize`.
+    /// Returns an error if the actuator or a joint is unknown, the actuator pulls a tendon, a joint
+    /// does not have exactly one degree of freedom or is driven twice, a ratio is not finite, or
+    /// after `finalize`.
     pub fn couple_actuator(
         &mut self,
         actuator: JointActuatorIndex,
         others: &[(JointIndex, f64)],
     ) -> Result<()> {
         self.check_open(|| "an actuator's joint".into())?;
-        let mut driven = BTreeSet::from([self.joint_actuator(actuator)?.joint]);
+        let Some(first) = self.joint_actuator(actuator)?.joint() else {
+            return Err(self.actuator_error(actuator, "a tendon's actuator drives no joints"));
+        };
+        let mut driven = BTreeSet::from([first]);
         for (joint, ratio) in others {
             self.joint(*joint)?;
             let single = self.check_single("driven", &[*joint]);
@@ -132,7 +185,8 @@ impl MultibodyPlant {
                 return Err(self.actuator_error(actuator, &why));
             }
         }
-        self.actuators[actuator.index()].coupled = others.to_vec();
+        let transmission = Transmission::Joints(first, others.to_vec());
+        self.actuators[actuator.index()].transmission = transmission;
         Ok(())
     }
 
@@ -140,7 +194,8 @@ impl MultibodyPlant {
     /// `finalize`.
     ///
     /// # Errors
-    /// Returns an error if the actuator is unknown or a value is not finite.
+    /// Returns an error if the actuator is unknown, a value is not finite, or the rotor of an
+    /// actuator on a spatial tendon has an inertia, which no joint has.
     pub fn set_default_rotor(
         &mut self,
         actuator: JointActuatorIndex,
@@ -155,9 +210,12 @@ impl MultibodyPlant {
             );
             return Err(self.actuator_error(actuator, &why));
         }
+        self.check_rotor(actuator, rotor_inertia)?;
         let found = &mut self.actuators[actuator.index()];
         (found.rotor_inertia, found.gear_ratio) = (rotor_inertia, gear_ratio);
-        let joint = found.joint;
+        let Some(joint) = found.joint() else {
+            return Ok(());
+        };
         // Before `finalize` there is no tree to update.
         if self.is_finalized() {
             let all = JointActuatorIndex::new(0)..JointActuatorIndex::new(self.actuators.len());
@@ -175,11 +233,30 @@ impl MultibodyPlant {
         Ok(())
     }
 
+    /// Checks that an actuator may have a rotor with an inertia.
+    pub(in crate::plant) fn check_rotor(
+        &self,
+        actuator: JointActuatorIndex,
+        rotor_inertia: f64,
+    ) -> Result<()> {
+        match self.joint_actuator(actuator)?.joint() {
+            None if rotor_inertia != 0.0 => {
+                let why = format!(
+                    "the rotor inertia must be 0 on a spatial tendon, got {rotor_inertia:?}"
+                );
+                Err(self.actuator_error(actuator, &why))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the reflected inertia of the motors of each joint, with its armature.
     pub(super) fn reflected_inertias(&self) -> Vec<f64> {
         let mut reflected: Vec<f64> = self.joints.iter().map(|joint| joint.armature).collect();
         for motor in &self.actuators {
-            reflected[motor.joint.index()] += motor.calc_reflected_inertia();
+            if let Some(joint) = motor.joint() {
+                reflected[joint.index()] += motor.calc_reflected_inertia();
+            }
         }
         reflected
     }

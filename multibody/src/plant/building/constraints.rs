@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::model::checks::{check_finite, check_numbers, check_spring};
 use crate::model::{
     BallConstraint, BodyIndex, Constraint, CouplerConstraint, DistanceConstraint, EqualityKind,
-    JointIndex, ModelEquality, TendonConstraint, WeldConstraint,
+    JointIndex, ModelEquality, PolynomialConstraint, SpatialTendonConstraint, Tendon,
+    TendonConstraint, WeldConstraint,
 };
 use crate::plant::multibody_plant::MultibodyPlant;
 
@@ -113,15 +114,58 @@ impl MultibodyPlant {
         }
         check_finite(what, tendon.coefficients.iter().chain([&tendon.offset]))?;
         check_spring(what, tendon.stiffness, tendon.damping)?;
-        let (lower, upper) = (tendon.lower, tendon.upper);
-        if lower.is_nan() || upper.is_nan() || lower > upper {
-            return Err(Error::invalid(format!(
-                "{what}: the lower limit must not be above the upper one, got [{lower:?}, \
-                 {upper:?}]"
-            )));
-        }
+        check_limits(what, tendon.lower, tendon.upper)?;
         self.constraints.push(Constraint::Tendon(tendon));
         Ok(())
+    }
+
+    /// Keeps the length of a path within limits.
+    ///
+    /// # Errors
+    /// Returns an error if a body is unknown, the parts of the path are not in the order that
+    /// [`TendonPart`](crate::TendonPart) describes, numbers are NaN, the lower limit is above the
+    /// upper one, the stiffness is not positive, the damping is negative, or after `finalize`.
+    pub fn add_spatial_tendon_constraint(&mut self, tendon: SpatialTendonConstraint) -> Result<()> {
+        let what = "spatial tendon constraint";
+        self.check_open(|| format!("a {what}"))?;
+        self.check_path(what, &tendon.path)?;
+        check_spring(what, tendon.stiffness, tendon.damping)?;
+        check_limits(what, tendon.lower, tendon.upper)?;
+        self.constraints.push(Constraint::SpatialTendon(tendon));
+        Ok(())
+    }
+
+    /// Makes the length of a tendon a polynomial of the length of another.
+    ///
+    /// # Errors
+    /// Returns an error if a tendon has no joint, a joint is unknown or does not have exactly one
+    /// degree of freedom, a body is unknown, the parts of a path are not in the order that
+    /// [`TendonPart`](crate::TendonPart) describes, a number is not finite, or after `finalize`.
+    pub fn add_polynomial_constraint(&mut self, polynomial: PolynomialConstraint) -> Result<()> {
+        let what = "polynomial constraint";
+        self.check_open(|| format!("a {what}"))?;
+        for tendon in &polynomial.tendons {
+            self.check_tendon(what, tendon)?;
+        }
+        let numbers = polynomial.references.iter();
+        check_finite(what, numbers.chain(&polynomial.coefficients))?;
+        self.constraints.push(Constraint::Polynomial(polynomial));
+        Ok(())
+    }
+
+    /// Checks a tendon of an element.
+    fn check_tendon(&self, what: &str, tendon: &Tendon) -> Result<()> {
+        match tendon {
+            Tendon::Fixed(joints) if joints.is_empty() => Err(Error::invalid(format!(
+                "{what}: a fixed tendon must have at least one joint, got none"
+            ))),
+            Tendon::Fixed(terms) => {
+                let joints: Vec<JointIndex> = terms.iter().map(|(joint, _)| *joint).collect();
+                self.check_single(what, &joints)?;
+                check_finite(what, terms.iter().map(|(_, coefficient)| coefficient))
+            }
+            Tendon::Spatial(path) => self.check_path(what, path),
+        }
     }
 
     /// Adds a constraint.
@@ -135,6 +179,8 @@ impl MultibodyPlant {
             Constraint::Weld(weld) => self.add_weld_constraint(weld),
             Constraint::Distance(rod) => self.add_distance_constraint(rod),
             Constraint::Tendon(tendon) => self.add_tendon_constraint(tendon),
+            Constraint::SpatialTendon(tendon) => self.add_spatial_tendon_constraint(tendon),
+            Constraint::Polynomial(polynomial) => self.add_polynomial_constraint(polynomial),
         }
     }
 
@@ -198,24 +244,39 @@ impl MultibodyPlant {
     }
 
     /// Returns the constraint equivalent to an equality of this plant; `None` for an equality on
-    /// one joint alone and for a polynomial of degree above one.
+    /// one joint alone.
     pub fn equality_as_constraint(&self, equality: &ModelEquality) -> Option<Constraint> {
-        match &equality.kind {
-            EqualityKind::Weld(weld) => Some(Constraint::Weld(*weld)),
+        let (joint0, joint1, coefficients) = match &equality.kind {
+            EqualityKind::Weld(weld) => return Some(Constraint::Weld(*weld)),
             EqualityKind::Joint {
                 joint0,
-                joint1: Some(joint1),
-                coefficients: [offset, gear_ratio, 0.0, 0.0, 0.0],
-            } => {
-                let default = |joint| Some(*self.joint(joint).ok()?.default_positions().first()?);
-                Some(Constraint::Coupler(CouplerConstraint {
-                    joint0: *joint0,
-                    joint1: *joint1,
-                    gear_ratio: *gear_ratio,
-                    offset: default(*joint0)? + offset - gear_ratio * default(*joint1)?,
-                }))
-            }
-            EqualityKind::Joint { .. } => None,
+                joint1,
+                coefficients,
+            } => (*joint0, (*joint1)?, *coefficients),
+        };
+        let default = |joint| Some(*self.joint(joint).ok()?.default_positions().first()?);
+        let references = [default(joint0)?, default(joint1)?];
+        if let [offset, gear_ratio, 0.0, 0.0, 0.0] = coefficients {
+            return Some(Constraint::Coupler(CouplerConstraint {
+                joint0,
+                joint1,
+                gear_ratio,
+                offset: references[0] + offset - gear_ratio * references[1],
+            }));
         }
+        Some(Constraint::Polynomial(PolynomialConstraint {
+            tendons: [joint0, joint1].map(|joint| Tendon::Fixed(vec![(joint, 1.0)])),
+            references,
+            coefficients,
+        }))
     }
+}
+
+fn check_limits(what: &str, lower: f64, upper: f64) -> Result<()> {
+    if lower.is_nan() || upper.is_nan() || lower > upper {
+        return Err(Error::invalid(format!(
+            "{what}: the lower limit must not be above the upper one, got [{lower:?}, {upper:?}]"
+        )));
+    }
+    Ok(())
 }

@@ -83,7 +83,9 @@ impl PlantMark {
         plant.islands.truncate(self.bodies, self.num_joined);
         for (i, actuator) in plant.actuators.drain(self.actuators..).enumerate() {
             let index = JointActuatorIndex::new(self.actuators + i);
-            taken.driven.remove(&(actuator.joint, index));
+            if let Some(joint) = actuator.joint() {
+                taken.driven.remove(&(joint, index));
+            }
             taken
                 .actuators
                 .remove(actuator.model_instance, &actuator.name);

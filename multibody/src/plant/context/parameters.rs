@@ -206,9 +206,10 @@ impl MultibodyPlant {
     /// (Drake's `JointActuator::SetRotorInertia`).
     ///
     /// # Errors
-    /// Returns an error if the actuator is unknown, the inertia is negative or not finite, unless
-    /// the plant has [`PositionSource::State`](crate::PositionSource::State), or if ports or
-    /// context belong to another plant or diagram. Nothing changes in that case.
+    /// Returns an error if the actuator is unknown, the inertia is negative or not finite, or not 0
+    /// on a spatial tendon, unless the plant has
+    /// [`PositionSource::State`](crate::PositionSource::State), or if ports or context belong to
+    /// another plant or diagram. Nothing changes in that case.
     pub fn set_rotor_inertia<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -219,6 +220,7 @@ impl MultibodyPlant {
         self.joint_actuator(actuator)?;
         let label = || self.actuator_label(actuator);
         check_amount(label, "rotor inertia (kg m^2 or kg)", rotor_inertia)?;
+        self.check_rotor(actuator, rotor_inertia.re())?;
         let [_, gear] = self.reader(ports, context)?.rotor(actuator.index());
         let owner = ParameterOwner::Actuator(actuator.index());
         self.store(ports, context, owner, &[rotor_inertia, gear])

@@ -3,6 +3,7 @@
 use super::controllers::{controller, explicit_effort};
 use super::dynamics_result::DynamicsResult;
 use super::step_sites::{SiteRole, StepSites};
+use super::transmissions;
 use crate::discrete::{
     AwakeThreads, ConstraintEnds, ControllerParameters, MANY_CONTACTS, StepFailure,
     StepFailureKind, StepSettings, StepStart, StepStorage, Trees, are_many, join_if,
@@ -96,15 +97,11 @@ fn add_sites<T: Scalar>(
         if let SiteRole::Actuator(k) = role {
             net_actuation[k] = impulse(0) / dt;
         }
-        let Some(impulse) = site.impulse(impulse) else {
-            continue;
-        };
-        let force = impulse.on_b * T::from(1.0 / dt);
-        let ends = impulse.bodies.iter().zip(&impulse.points);
-        for ((body, p), force) in ends.zip([-force, force]) {
-            let arm = p - positions.x_wb(*body).translation.vector;
+        site.for_bodies(impulse, |body, p_w, impulse| {
+            let arm = p_w - positions.x_wb(body).translation.vector;
+            let force = impulse * T::from(1.0 / dt);
             spatial[body.index()] += force.force_at(&-arm);
-        }
+        });
     }
 }
 
@@ -146,19 +143,10 @@ impl MultibodyPlant {
             if implicit(k) {
                 continue;
             }
-            let start = |joint: JointIndex| topology.starts[joint.index()];
-            let motion = || {
-                (
-                    actuator.weighted(|joint| positions.q[start(joint).0]),
-                    actuator.weighted(|joint| velocities.v[start(joint).1]),
-                )
-            };
+            let motion = || transmissions::motion(topology, actuator, positions, velocities);
             let u = explicit_effort(actuator, inputs.actuation[k], motion);
             net_actuation[k] = u;
-            forces.generalized[start(actuator.joint).1] += u;
-            for (joint, ratio) in &actuator.coupled {
-                forces.generalized[start(*joint).1] += u * *ratio;
-            }
+            transmissions::add_effort(topology, actuator, positions, u, forces);
         }
         for (sum, f) in forces.generalized.iter_mut().zip(inputs.generalized_force) {
             *sum += *f;
@@ -348,12 +336,13 @@ impl MultibodyPlant {
             |joint: JointIndex| status.locked.get(joint.index()).copied().unwrap_or(false);
         laws.clear();
         laws.extend(self.actuators.iter().enumerate().map(|(k, actuator)| {
-            let position = |joint: JointIndex| step.positions.q[topology.starts[joint.index()].0];
-            let position = || actuator.weighted(position);
+            let position = || transmissions::position(topology, actuator, step.positions);
             let law = controller(actuator, inputs.actuation[k], inputs.desired[k], position)?;
             // The step solves for the motion of those that are not locked.
-            let mut others = actuator.coupled.iter().map(|(joint, _)| *joint);
-            let moves = !is_locked(actuator.joint) || others.any(|joint| !is_locked(joint));
+            let moves = match actuator.path() {
+                None => actuator.joints().any(|(joint, _)| !is_locked(joint)),
+                Some(path) => self.any_joint_moves(path, is_locked),
+            };
             moves.then_some(law)
         }));
         Ok(())
@@ -377,15 +366,11 @@ impl MultibodyPlant {
             let Some(law) = law else {
                 continue;
             };
-            let velocity = |joint: JointIndex| topology.starts[joint.index()].1;
-            let asleep = |joint| sleepers.is_asleep(self.trees.of_velocity(velocity(joint)));
-            if asleep(actuator.joint) || actuator.coupled.iter().any(|(joint, _)| asleep(*joint)) {
+            let mut trees = self.actuator_trees(actuator).into_iter();
+            if trees.any(|tree| sleepers.is_asleep(tree)) {
                 continue;
             }
-            let others = actuator.coupled.iter();
-            let others = others.map(|(joint, ratio)| (velocity(*joint), *ratio));
-            let first = std::iter::once((velocity(actuator.joint), 1.0));
-            sites.push_controller(k, first.chain(others).collect(), *law);
+            sites.push_controller(k, transmissions::site(topology, actuator, positions), *law);
         }
         self.add_dry_friction(sites, start);
         for (i, constraint) in self.constraints.iter().enumerate() {

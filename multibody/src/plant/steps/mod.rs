@@ -9,3 +9,5 @@ pub(super) mod force_ports;
 pub(super) mod forward_dynamics;
 pub(super) mod sleep;
 pub(super) mod step_sites;
+pub(super) mod tendon_rates;
+pub(super) mod transmissions;

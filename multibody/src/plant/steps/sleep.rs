@@ -3,7 +3,9 @@
 use super::dynamics_result::DynamicsResult;
 use crate::error::Result;
 use crate::kinematics::turned;
-use crate::model::{BodyIndex, Constraint, ForceElement, JointIndex, TendonPart};
+use crate::model::{
+    BodyIndex, Constraint, ForceElement, JointActuator, JointIndex, Tendon, TendonPart,
+};
 use crate::plant::contact::scene_contacts::SceneContacts;
 use crate::plant::inputs::StepInputs;
 use crate::plant::multibody_plant::MultibodyPlant;
@@ -87,8 +89,9 @@ impl MultibodyPlant {
         }
         for (k, actuator) in self.actuators.iter().enumerate() {
             if old.actuation[k] != new.actuation[k] || old.desired[k] != new.desired[k] {
-                let velocity = topology.starts[actuator.joint.index()].1;
-                sleepers.wake(trees.of_velocity(velocity));
+                for tree in self.actuator_trees(actuator) {
+                    sleepers.wake(tree);
+                }
             }
         }
         Ok(sleepers)
@@ -215,8 +218,8 @@ impl MultibodyPlant {
             out.contact_forces[body] = last.contact_forces[body];
         }
         for (k, actuator) in self.actuators.iter().enumerate() {
-            let tree = self.joint_tree(actuator.joint);
-            if tree.is_some_and(|tree| sleepers.is_asleep(tree)) {
+            let trees = self.actuator_trees(actuator);
+            if trees.first().is_some_and(|tree| sleepers.is_asleep(*tree)) {
                 out.net_actuation[k] = last.net_actuation[k];
             }
         }
@@ -245,10 +248,70 @@ impl MultibodyPlant {
                 let joints = c.joints.iter();
                 joints.filter_map(|joint| self.joint_tree(*joint)).collect()
             }
+            Constraint::SpatialTendon(c) => self.path_trees(&c.path),
+            Constraint::Polynomial(c) => {
+                let tendons = c.tendons.iter();
+                tendons.flat_map(|t| self.tendon_trees(t)).collect()
+            }
             Constraint::Ball(c) => of([c.body_a, c.body_b]),
             Constraint::Weld(c) => of([c.body_a, c.body_b]),
             Constraint::Distance(c) => of([c.body_a, c.body_b]),
         }
+    }
+
+    fn tendon_trees(&self, tendon: &Tendon) -> SmallVec<[usize; 2]> {
+        match tendon {
+            Tendon::Fixed(joints) => self.trees_of_joints(joints),
+            Tendon::Spatial(path) => self.path_trees(path),
+        }
+    }
+
+    /// Returns the trees that an actuator acts on.
+    pub(super) fn actuator_trees(&self, actuator: &JointActuator) -> SmallVec<[usize; 2]> {
+        match actuator.path() {
+            None => {
+                let joints = actuator.joints();
+                joints.filter_map(|(j, _)| self.joint_tree(j)).collect()
+            }
+            Some(path) => self.path_trees(path),
+        }
+    }
+
+    /// Returns true if a joint between the world and a body of a path is not locked.
+    pub(super) fn any_joint_moves(
+        &self,
+        path: &[TendonPart],
+        is_locked: impl Fn(JointIndex) -> bool,
+    ) -> bool {
+        let Some(topology) = &self.topology else {
+            return false;
+        };
+        let inboard = |body: BodyIndex| topology.inboard[body.index()];
+        path.iter().flat_map(TendonPart::bodies).any(|body| {
+            let mut next = inboard(body).map(|joint| (body, joint));
+            while let Some((body, joint)) = next {
+                let found = &self.joints[joint.index()];
+                if found.num_velocities() > 0 && !is_locked(joint) {
+                    return true;
+                }
+                let base = match found.child == body {
+                    true => found.parent,
+                    false => found.child,
+                };
+                next = inboard(base).map(|joint| (base, joint));
+            }
+            false
+        })
+    }
+
+    fn trees_of_joints(&self, joints: &[(JointIndex, f64)]) -> SmallVec<[usize; 2]> {
+        let joints = joints.iter();
+        joints.filter_map(|(j, _)| self.joint_tree(*j)).collect()
+    }
+
+    fn path_trees(&self, path: &[TendonPart]) -> SmallVec<[usize; 2]> {
+        let bodies = path.iter().flat_map(TendonPart::bodies);
+        bodies.filter_map(|body| self.trees.of_body(body)).collect()
     }
 
     /// Calls a function with pairs of trees that a constraint or a force element connects.
@@ -258,30 +321,21 @@ impl MultibodyPlant {
                 f(pair[0], pair[1]);
             }
         }
-        let trees = |joints: &[(JointIndex, f64)]| -> SmallVec<[usize; 2]> {
-            let joints = joints.iter();
-            joints.filter_map(|(j, _)| self.joint_tree(*j)).collect()
-        };
         for actuator in &self.actuators {
-            if let Some(first) = self.joint_tree(actuator.joint) {
-                trees(&actuator.coupled)
-                    .into_iter()
-                    .for_each(|other| f(first, other));
+            for pair in self.actuator_trees(actuator).windows(2) {
+                f(pair[0], pair[1]);
             }
         }
         for element in &self.force_elements {
             let bodies = match element {
                 ForceElement::TendonSpring { joints, .. } => {
-                    for pair in trees(joints).windows(2) {
+                    for pair in self.trees_of_joints(joints).windows(2) {
                         f(pair[0], pair[1]);
                     }
                     continue;
                 }
                 ForceElement::SpatialTendon { path, .. } => {
-                    let bodies = path.iter().flat_map(TendonPart::bodies);
-                    let on: SmallVec<[usize; 2]> =
-                        bodies.filter_map(|body| self.trees.of_body(body)).collect();
-                    for pair in on.windows(2) {
+                    for pair in self.path_trees(path).windows(2) {
                         f(pair[0], pair[1]);
                     }
                     continue;

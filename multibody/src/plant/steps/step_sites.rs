@@ -1,14 +1,19 @@
 //! The constraints of a discrete step but contacts: joint limits, actuators with gains, and the
 //! constraints of the model.
 
-use crate::discrete::{BodiesSite, ControllerParameters, Site, SiteLaw, SpringRow, StepStart};
+use super::tendon_rates::{path_rate, tendon_rate};
+use crate::discrete::{
+    BodiesSite, ControllerParameters, LengthSite, Site, SiteLaw, SpringRow, StepStart,
+};
 use crate::error::Result;
 use crate::kinematics::PositionKinematics;
 use crate::model::{
-    BallConstraint, BodyIndex, Constraint, DistanceConstraint, JointIndex, WeldConstraint,
+    BallConstraint, BodyIndex, Constraint, DistanceConstraint, JointIndex, PolynomialConstraint,
+    WeldConstraint,
 };
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::spatial::SpatialVector;
+use crate::tree::Topology;
 use crate::tree::mobilizer::lift;
 use nalgebra::{Isometry3, Vector3};
 use smallvec::{SmallVec, smallvec};
@@ -50,15 +55,14 @@ impl<T: Scalar> StepSites<T> {
         let sites = self.list.iter().map(|(site, _)| site);
         self.roles.iter().copied().zip(sites)
     }
-    /// Adds an actuator with gains on a sum of velocities with coefficients.
+    /// Adds an actuator with gains on the velocity of a site.
     #[inline]
     pub(super) fn push_controller(
         &mut self,
         actuator: usize,
-        velocities: SmallVec<[(usize, f64); 2]>,
+        site: Site<T>,
         law: ControllerParameters<T>,
     ) {
-        let site = Site::Velocities(velocities);
         self.push(SiteRole::Actuator(actuator), site, SiteLaw::Controller(law));
     }
     /// Adds dry friction of at most `force` on a velocity.
@@ -75,9 +79,29 @@ impl<T: Scalar> StepSites<T> {
     fn push_springs(&mut self, site: Site<T>, rows: Springs<T>) {
         let role = match &site {
             Site::Velocities(_) => SiteRole::Joint,
-            Site::Bodies(_) => SiteRole::Bodies,
+            Site::Bodies(_) | Site::Length(_) => SiteRole::Bodies,
         };
         self.push(role, site, SiteLaw::Springs(rows));
+    }
+    /// Adds the limits of a length. `site` returns the site of its rate times a sign.
+    fn push_stops(
+        &mut self,
+        (role, length): (SiteRole, T),
+        limits: [f64; 2],
+        [stiffness, damping]: [f64; 2],
+        site: impl Fn(f64) -> Site<T>,
+    ) {
+        for (limit, sign) in limits.into_iter().zip([1.0, -1.0]) {
+            if !limit.is_finite() {
+                continue;
+            }
+            let row = SpringRow {
+                g: (length - limit) * sign,
+                k: stiffness,
+                tau: damping / stiffness,
+            };
+            self.push(role, site(sign), SiteLaw::Stop(row));
+        }
     }
 }
 
@@ -162,19 +186,22 @@ impl MultibodyPlant {
                     length += positions.q[q] * *coefficient;
                     rates.push((v, *coefficient));
                 }
-                for (limit, sign) in [(c.lower, 1.0), (c.upper, -1.0)] {
-                    if !limit.is_finite() {
-                        continue;
-                    }
-                    let row = SpringRow {
-                        g: (length - limit) * sign,
-                        k: c.stiffness,
-                        tau: c.damping / c.stiffness,
-                    };
-                    let rates = rates.iter().map(|(v, x)| (*v, sign * x)).collect();
-                    let site = Site::Velocities(rates);
-                    sites.push(SiteRole::Joint, site, SiteLaw::Stop(row));
-                }
+                let site = |sign: f64| {
+                    let rates = rates.iter().map(|(v, x)| (*v, sign * x));
+                    Site::Velocities(rates.collect())
+                };
+                let (limits, spring) = ([c.lower, c.upper], [c.stiffness, c.damping]);
+                sites.push_stops((SiteRole::Joint, length), limits, spring, site);
+            }
+            Constraint::SpatialTendon(c) => {
+                let (length, rate) = path_rate(positions, &c.path);
+                let site = |sign: f64| length_site(&[(&rate, T::from(sign))]);
+                let (limits, spring) = ([c.lower, c.upper], [c.stiffness, c.damping]);
+                sites.push_stops((SiteRole::Bodies, length), limits, spring, site);
+            }
+            Constraint::Polynomial(c) => {
+                let (site, g) = polynomial_site(topology, positions, c);
+                sites.push_springs(site, rigid(&[Vector3::new(g, g, g)])[..1].into());
             }
             Constraint::Ball(c) => {
                 let (site, p_pq) = self.ball_site(positions, c)?;
@@ -247,6 +274,40 @@ fn weld_site<T: Scalar>(
         rows: rotations.chain(translations()).collect(),
     }));
     (site, [x_wp.rotation * turn, q - p])
+}
+
+/// Returns a site of the sum of rates, each times a factor.
+fn length_site<T: Scalar>(rates: &[(&LengthSite<T>, T)]) -> Site<T> {
+    let mut site = LengthSite::constant();
+    for (rate, factor) in rates {
+        site.add_scaled(rate, *factor);
+    }
+    Site::Length(Box::new(site))
+}
+
+/// Returns the site of a polynomial, linear in the lengths at the start of the step, and how much
+/// longer than the polynomial the first tendon is.
+fn polynomial_site<T: Scalar>(
+    topology: &Topology,
+    positions: &PositionKinematics<T>,
+    c: &PolynomialConstraint,
+) -> (Site<T>, T) {
+    let tendons = c.tendons.each_ref();
+    let [(l0, rate0), (l1, rate1)] = tendons.map(|tendon| tendon_rate(topology, positions, tendon));
+    let x = l1 - c.references[1];
+    let (value, slope) = polynomial(&c.coefficients, x);
+    let site = length_site(&[(&rate0, T::one()), (&rate1, -slope)]);
+    (site, l0 - c.references[0] - value)
+}
+
+/// Returns a polynomial and its derivative, by coefficients from the constant one on.
+fn polynomial<T: Scalar>(coefficients: &[f64; 5], x: T) -> (T, T) {
+    let (mut value, mut slope) = (T::zero(), T::zero());
+    for coefficient in coefficients.iter().rev() {
+        slope = slope * x + value;
+        value = value * x + *coefficient;
+    }
+    (value, slope)
 }
 
 /// Returns `None` where the points coincide and their line has no direction.

@@ -365,8 +365,10 @@ impl<T: Scalar> ParameterReader<'_, T> {
                 ParameterOwner::Joint(_) => {}
                 ParameterOwner::Actuator(k) => {
                     all.inertias.reflected.resize(plant.bodies.len(), None);
-                    let joint = plant.actuators[k].joint;
-                    if let Some(body) = plant.outboard_body(joint) {
+                    // Those of spatial tendons have no inertia.
+                    let joint = plant.actuators[k].joint();
+                    let outboard = joint.and_then(|joint| plant.outboard_body(joint));
+                    if let (Some(joint), Some(body)) = (joint, outboard) {
                         all.inertias.reflected[body.index()] = Some(self.reflected(joint));
                     }
                 }
@@ -385,7 +387,7 @@ impl<T: Scalar> ParameterReader<'_, T> {
     /// Returns the reflected inertia of all motors of a joint, with its armature.
     fn reflected(&self, joint: JointIndex) -> T {
         let motors = self.plant.actuators.iter().enumerate();
-        let motors = motors.filter(|(_, motor)| motor.joint == joint);
+        let motors = motors.filter(|(_, motor)| motor.joint() == Some(joint));
         let armature = self.plant.joints[joint.index()].armature;
         motors.fold(T::from(armature), |sum, (k, _)| {
             let [rotor, gear] = self.rotor(k);

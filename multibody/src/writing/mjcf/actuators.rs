@@ -1,6 +1,7 @@
 //! Actuators.
 
 use super::MjcfWriter;
+use super::tables::PathOwner;
 use crate::model::{AffineControl, JointActuator, JointIndex};
 use crate::writing::document::TakenNames;
 
@@ -45,7 +46,7 @@ impl MjcfWriter<'_> {
         let mut taken = TakenNames::default();
         self.document.xml.start("actuator");
         for (index, actuator) in plant.actuators().iter().enumerate() {
-            if let Some(name) = self.write_actuator(actuator, &mut taken) {
+            if let Some(name) = self.write_actuator(index, actuator, &mut taken) {
                 self.written_actuators.push(index);
                 self.actuators.insert(index, name);
             }
@@ -56,20 +57,20 @@ impl MjcfWriter<'_> {
     /// Writes an actuator and returns its name; returns `None` if it is left out.
     fn write_actuator(
         &mut self,
+        index: usize,
         actuator: &JointActuator,
         taken: &mut TakenNames,
     ) -> Option<String> {
         let name = actuator.name();
-        let Some(joint) = self.joints[actuator.joint().index()].clone() else {
-            self.document.leave_out("actuator", &[name]);
-            return None;
-        };
-        let control = self.control_of(actuator, &joint);
-        let driven = match actuator.coupled_joints() {
-            [] => Some(("joint", joint)),
-            others => {
-                let mut driven = vec![(actuator.joint(), 1.0)];
-                driven.extend(others);
+        let joint = actuator.joint();
+        let joint = joint.and_then(|joint| self.joints[joint.index()].clone());
+        let driven = match (joint.clone(), actuator.coupled_joints()) {
+            (None, _) => self
+                .path_tendon(PathOwner::Actuator(index))
+                .map(|name| ("tendon", name)),
+            (Some(joint), []) => Some(("joint", joint)),
+            (Some(_), _) => {
+                let driven: Vec<_> = actuator.joints().collect();
                 self.add_fixed_tendon(&driven).map(|name| ("tendon", name))
             }
         };
@@ -77,6 +78,7 @@ impl MjcfWriter<'_> {
             self.document.leave_out("actuator", &[name]);
             return None;
         };
+        let control = self.control_of(actuator, joint.as_deref());
         let name = self
             .document
             .name(taken, "actuator", actuator.model_instance(), name);
@@ -117,14 +119,16 @@ impl MjcfWriter<'_> {
 
     /// Returns the control of an actuator. The input of an actuator without one is its effort, or
     /// the desired state of its servo.
-    fn control_of(&mut self, actuator: &JointActuator, joint: &str) -> AffineControl {
+    fn control_of(&mut self, actuator: &JointActuator, joint: Option<&str>) -> AffineControl {
         let name = actuator.name();
         let own = actuator.affine_control();
         let (rotor, gear) = (
             actuator.default_rotor_inertia(),
             actuator.default_gear_ratio(),
         );
-        if rotor != 0.0 || gear != own.map_or(1.0, |own| own.gear) {
+        if let Some(joint) = joint
+            && (rotor != 0.0 || gear != own.map_or(1.0, |own| own.gear))
+        {
             self.document.warn(format!(
                 "actuator '{name}': rotor inertia and gear ratio become the armature of joint \
                  '{joint}'"

@@ -67,6 +67,10 @@ impl MjcfWriter<'_> {
             }
             Constraint::Coupler(coupler) => self.write_coupler(coupler, is_active),
             Constraint::Tendon(tendon) => self.add_tendon_constraint(tendon, is_active),
+            Constraint::SpatialTendon(tendon) => {
+                self.add_spatial_constraint(number, tendon, is_active)
+            }
+            Constraint::Polynomial(c) => self.write_polynomial(number, c, is_active),
             Constraint::Distance(_) => false,
         }
     }
@@ -148,18 +152,12 @@ impl MjcfWriter<'_> {
             xml.attribute("name", name);
         }
         xml.attribute("joint1", &first);
-        let is_kept = match second.flatten() {
-            Some(second) => {
-                xml.attribute("joint2", &second);
-                coefficients[2..] != [0.0; 3]
-            }
-            None => false,
-        };
+        if let Some(second) = second.flatten() {
+            xml.attribute("joint2", &second);
+        }
         xml.numbers("polycoef", coefficients);
         end_equality(xml, equality.active);
-        if !is_kept {
-            self.report_acting(name);
-        }
+        self.report_acting(name);
         true
     }
 

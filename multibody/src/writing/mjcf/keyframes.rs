@@ -66,9 +66,8 @@ impl MjcfWriter<'_> {
             controls.push(match is_servo {
                 true => {
                     servos.push(actuator.name());
-                    let others = actuator.coupled_joints().iter();
-                    let others = others.map(|(joint, ratio)| ratio * position(*joint));
-                    position(actuator.joint()) + others.sum::<f64>()
+                    let joints = actuator.joints();
+                    joints.map(|(joint, ratio)| ratio * position(joint)).sum()
                 }
                 false => {
                     let input = given.get(&JointActuatorIndex::new(*index)).copied();

@@ -49,6 +49,8 @@ struct MjcfWriter<'a> {
     tables: PlantTables<'a>,
     sites: DocumentSites,
     tendons: Vec<TendonText>,
+    /// Name of the first tendon of each path.
+    tendons_by_path: BTreeMap<String, String>,
     wraps: Vec<WrapText>,
     positions: Vec<PositionBlock>,
     /// Numbers of the force elements that are written with joints.
@@ -88,6 +90,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         tables: PlantTables::new(plant),
         sites: DocumentSites::default(),
         tendons: vec![],
+        tendons_by_path: BTreeMap::new(),
         wraps: vec![],
         positions: vec![],
         written_elements: BTreeSet::new(),

@@ -1,7 +1,8 @@
 //! Sites: those of the plant, and those at the ends of constraints and springs.
 
-use super::tables::{SiteText, SpatialPart, WrapText};
+use super::tables::{self, PathOwner, PlannedPath, SiteText, SpatialPart, WrapText};
 use super::{MjcfWriter, pose_attributes};
+use crate::dynamics::walk_tendon;
 use crate::model::{BallConstraint, BodyIndex, Constraint, ForceElement, TendonPart, TendonWrap};
 use nalgebra::{Isometry3, Point3, Vector3};
 
@@ -52,32 +53,43 @@ impl MjcfWriter<'_> {
             }
         }
         for (number, element) in plant.force_elements().iter().enumerate() {
-            let parts: Vec<SpatialPart> = match element {
-                ForceElement::LinearSpringDamper {
-                    body_a,
-                    p_ap,
-                    body_b,
-                    p_bq,
-                    ..
-                } => {
-                    let ends = [(*body_a, p_ap), (*body_b, p_bq)];
-                    let sites = ends.map(|(body, p)| self.site_at(SPRING_END, body, p));
-                    sites.map(SpatialPart::Site).into()
-                }
-                ForceElement::SpatialTendon { path, .. } => {
-                    path.iter().map(|part| self.path_part(part)).collect()
-                }
-                _ => continue,
+            let ForceElement::LinearSpringDamper {
+                body_a,
+                p_ap,
+                body_b,
+                p_bq,
+                ..
+            } = element
+            else {
+                continue;
             };
-            self.sites.of_elements.insert(number, parts);
+            let ends = [(*body_a, *p_ap), (*body_b, *p_bq)];
+            let path = ends.map(|(body, p)| TendonPart::site(body, p));
+            self.plan_path(PathOwner::Force(number), (&path, SPRING_END), &poses);
+        }
+        for (owner, path) in tables::paths(plant) {
+            self.plan_path(owner, (path, TENDON_SITE), &poses);
         }
     }
 
+    /// Keeps a path by names. `poses` are those of all bodies as the file states them.
+    fn plan_path(
+        &mut self,
+        owner: PathOwner,
+        (path, site): (&[TendonPart], [&str; 2]),
+        poses: &[Isometry3<f64>],
+    ) {
+        let parts = path.iter().map(|part| self.path_part(part, site)).collect();
+        let length = walk_tendon(path, |body| poses[body.index()], |_| {});
+        let planned = PlannedPath { parts, length };
+        self.sites.paths.insert(owner, planned);
+    }
+
     /// Returns a part of a path by names; sites that are missing and geoms are added.
-    fn path_part(&mut self, part: &TendonPart) -> SpatialPart {
+    fn path_part(&mut self, part: &TendonPart, site: [&str; 2]) -> SpatialPart {
         match part {
             TendonPart::Site { body, position } => {
-                SpatialPart::Site(self.site_at(TENDON_SITE, *body, position))
+                SpatialPart::Site(self.site_at(site, *body, position))
             }
             TendonPart::Pulley { divisor } => SpatialPart::Pulley(*divisor),
             TendonPart::Wrap(geom) => {

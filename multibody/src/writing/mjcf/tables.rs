@@ -3,7 +3,7 @@
 
 use crate::model::{
     BodyIndex, Constraint, EqualityKind, ForceElement, JointIndex, ModelCamera, SensorSubject,
-    TendonPart, TendonWrap,
+    Tendon, TendonPart, TendonWrap,
 };
 use crate::plant::MultibodyPlant;
 use crate::writing::document::TakenNames;
@@ -36,6 +36,7 @@ pub(super) struct TendonText {
     pub(super) numbers: Vec<(&'static str, Vec<f64>)>,
 }
 
+#[derive(Debug)]
 pub(super) enum TendonPath {
     /// Names of joints and their coefficients.
     Fixed(Vec<(String, f64)>),
@@ -43,7 +44,7 @@ pub(super) enum TendonPath {
 }
 
 /// A part of the path of a spatial tendon.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) enum SpatialPart {
     /// Name of a site.
     Site(String),
@@ -51,6 +52,53 @@ pub(super) enum SpatialPart {
     Pulley(f64),
     /// Names of a geom and of its side site.
     Geom(String, Option<String>),
+}
+
+/// Element of the plant that has a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum PathOwner {
+    /// Number of a force element.
+    Force(usize),
+    /// Number of a constraint, and which of its tendons has the path.
+    Constraint(usize, usize),
+    /// Number of an actuator.
+    Actuator(usize),
+}
+
+/// Returns the paths of all spatial tendons of a plant.
+pub(super) fn paths(plant: &MultibodyPlant) -> Vec<(PathOwner, &[TendonPart])> {
+    let elements = plant.force_elements().iter().enumerate();
+    let elements = elements.filter_map(|(number, element)| match element {
+        ForceElement::SpatialTendon { path, .. } => Some((PathOwner::Force(number), &**path)),
+        _ => None,
+    });
+    let mut all: Vec<_> = elements.collect();
+    for (number, constraint) in plant.constraints().iter().enumerate() {
+        match constraint {
+            Constraint::SpatialTendon(c) => {
+                all.push((PathOwner::Constraint(number, 0), &*c.path));
+            }
+            Constraint::Polynomial(c) => {
+                for (which, tendon) in c.tendons.iter().enumerate() {
+                    if let Tendon::Spatial(path) = tendon {
+                        all.push((PathOwner::Constraint(number, which), &**path));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let actuators = plant.actuators().iter().enumerate();
+    all.extend(actuators.filter_map(|(k, a)| Some((PathOwner::Actuator(k), a.path()?))));
+    all
+}
+
+/// A path of the plant in the document.
+#[derive(Clone)]
+pub(super) struct PlannedPath {
+    pub(super) parts: Vec<SpatialPart>,
+    /// Length at the reference positions of joints (m).
+    pub(super) length: f64,
 }
 
 /// A geom around which a tendon wraps, which is not drawn and does not collide.
@@ -74,8 +122,7 @@ pub(super) struct DocumentSites {
     /// First site at each position in a body.
     by_position: BTreeMap<(BodyIndex, [u64; 3]), usize>,
     pub(super) of_constraints: BTreeMap<usize, [String; 2]>,
-    /// Paths of force elements.
-    pub(super) of_elements: BTreeMap<usize, Vec<SpatialPart>>,
+    pub(super) paths: BTreeMap<PathOwner, PlannedPath>,
 }
 
 impl DocumentSites {
@@ -108,11 +155,6 @@ impl DocumentSites {
     pub(super) fn of_constraint(&self, number: usize) -> Option<[String; 2]> {
         self.of_constraints.get(&number).cloned()
     }
-
-    /// Returns the path of a force element.
-    pub(super) fn of_element(&self, number: usize) -> Option<Vec<SpatialPart>> {
-        self.of_elements.get(&number).cloned()
-    }
 }
 
 /// Returns the bits of coordinates; those of -0 are those of 0.
@@ -137,8 +179,10 @@ impl<'a> PlantTables<'a> {
     pub(super) fn new(plant: &'a MultibodyPlant) -> Self {
         let mut tables = Self::default();
         for actuator in plant.actuators() {
-            let sum = tables.reflected.entry(actuator.joint()).or_default();
-            *sum += actuator.calc_reflected_inertia();
+            if let Some(joint) = actuator.joint() {
+                let sum = tables.reflected.entry(joint).or_default();
+                *sum += actuator.calc_reflected_inertia();
+            }
         }
         for (number, element) in plant.force_elements().iter().enumerate() {
             if let ForceElement::RevoluteSpring {
@@ -157,14 +201,12 @@ impl<'a> PlantTables<'a> {
                 tables.springs.entry(joint).or_insert(spring);
             }
         }
-        for element in plant.force_elements() {
-            if let ForceElement::SpatialTendon { path, .. } = element {
-                let wraps = path.iter().filter_map(|part| match part {
-                    TendonPart::Wrap(wrap) => Some(wrap.body),
-                    _ => None,
-                });
-                tables.constrained.extend(wraps);
-            }
+        for (_, path) in paths(plant) {
+            let wraps = path.iter().filter_map(|part| match part {
+                TendonPart::Wrap(wrap) => Some(wrap.body),
+                _ => None,
+            });
+            tables.constrained.extend(wraps);
         }
         for camera in plant.model_cameras() {
             let body = plant.frame_at(camera.frame).body();
@@ -175,7 +217,10 @@ impl<'a> PlantTables<'a> {
                 Constraint::Ball(ball) => vec![ball.body_a, ball.body_b],
                 Constraint::Weld(weld) => vec![weld.body_a, weld.body_b],
                 Constraint::Distance(rod) => vec![rod.body_a, rod.body_b],
-                Constraint::Coupler(_) | Constraint::Tendon(_) => vec![],
+                Constraint::Coupler(_)
+                | Constraint::Tendon(_)
+                | Constraint::SpatialTendon(_)
+                | Constraint::Polynomial(_) => vec![],
             });
         }
         for sensor in plant.model_sensors() {

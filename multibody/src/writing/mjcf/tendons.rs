@@ -1,8 +1,11 @@
 //! Fixed tendons, which are sums of joint positions, and spatial ones.
 
 use super::MjcfWriter;
-use super::tables::{SpatialPart, TendonPath, TendonText};
-use crate::model::{ForceElement, JointIndex, TendonConstraint};
+use super::tables::{PathOwner, SpatialPart, TendonPath, TendonText};
+use crate::model::{
+    ForceElement, JointIndex, PolynomialConstraint, SpatialTendonConstraint, Tendon,
+    TendonConstraint,
+};
 use crate::writing::subjects;
 use crate::writing::xml::XmlText;
 
@@ -21,6 +24,12 @@ impl MjcfWriter<'_> {
 
     fn add_tendon(&mut self, path: TendonPath) -> String {
         let name = self.names.tendons.take("tendon");
+        if let TendonPath::Spatial(_) = &path {
+            let key = format!("{path:?}");
+            self.tendons_by_path
+                .entry(key)
+                .or_insert_with(|| name.clone());
+        }
         self.tendons.push(TendonText {
             name: name.clone(),
             path,
@@ -36,6 +45,43 @@ impl MjcfWriter<'_> {
         }
     }
 
+    /// Adds the tendon of a path and returns its name.
+    fn add_path(&mut self, owner: PathOwner) -> Option<String> {
+        let parts = self.sites.paths.get(&owner)?.parts.clone();
+        Some(self.add_tendon(TendonPath::Spatial(parts)))
+    }
+
+    /// Returns the name of a tendon with the path of an element, which is added if there is none.
+    pub(super) fn path_tendon(&mut self, owner: PathOwner) -> Option<String> {
+        let parts = self.sites.paths.get(&owner)?.parts.clone();
+        let path = TendonPath::Spatial(parts);
+        let key = format!("{path:?}");
+        let known = self.tendons_by_path.get(&key).cloned();
+        Some(known.unwrap_or_else(|| self.add_tendon(path)))
+    }
+
+    /// Adds a tendon of a constraint and returns its name with its length in the file; `None` if
+    /// MJCF has none for it.
+    fn add_tendon_of(&mut self, tendon: &Tendon, owner: PathOwner) -> Option<(String, f64)> {
+        match tendon {
+            Tendon::Fixed(joints) => {
+                let name = self.add_fixed_tendon(joints)?;
+                Some((name, self.fixed_length(joints)))
+            }
+            Tendon::Spatial(_) => {
+                let name = self.path_tendon(owner)?;
+                Some((name, self.sites.paths.get(&owner)?.length))
+            }
+        }
+    }
+
+    /// Returns the length of a fixed tendon at the reference positions.
+    fn fixed_length(&self, joints: &[(JointIndex, f64)]) -> f64 {
+        let at_reference =
+            |(joint, coefficient): &(JointIndex, f64)| coefficient * self.reference_of(*joint);
+        joints.iter().map(at_reference).sum()
+    }
+
     /// Adds a limited tendon, or an equality that keeps its length; returns false if MJCF has
     /// neither.
     pub(super) fn add_tendon_constraint(
@@ -43,34 +89,117 @@ impl MjcfWriter<'_> {
         tendon: &TendonConstraint,
         is_active: bool,
     ) -> bool {
-        let TendonConstraint {
-            lower,
-            upper,
-            offset,
-            ..
-        } = *tendon;
-        let is_fixed = lower == upper;
-        if tendon.stiffness.is_finite() || !(is_fixed || (lower < upper && is_active)) {
-            return false;
-        }
         let coefficients = tendon.coefficients.iter().copied();
         let joints: Vec<_> = tendon.joints.iter().copied().zip(coefficients).collect();
-        let Some(name) = self.add_fixed_tendon(&joints) else {
+        let offset = tendon.offset;
+        let limits = [tendon.lower - offset, tendon.upper - offset];
+        let is_rigid = tendon.stiffness.is_infinite();
+        self.add_limits((is_rigid, is_active), limits, |writer| {
+            Some((
+                writer.add_fixed_tendon(&joints)?,
+                writer.fixed_length(&joints),
+            ))
+        })
+    }
+
+    /// Same as [`Self::add_tendon_constraint`] for the constraint of a path.
+    pub(super) fn add_spatial_constraint(
+        &mut self,
+        number: usize,
+        tendon: &SpatialTendonConstraint,
+        is_active: bool,
+    ) -> bool {
+        let is_rigid = tendon.stiffness.is_infinite();
+        let owner = PathOwner::Constraint(number, 0);
+        self.add_limits(
+            (is_rigid, is_active),
+            [tendon.lower, tendon.upper],
+            |writer| {
+                let length = writer.sites.paths.get(&owner)?.length;
+                Some((writer.add_path(owner)?, length))
+            },
+        )
+    }
+
+    /// Adds limits of a length, which `add` adds the tendon of; it returns the tendon's name and
+    /// its length in the file.
+    fn add_limits(
+        &mut self,
+        (is_rigid, is_active): (bool, bool),
+        [lower, upper]: [f64; 2],
+        add: impl FnOnce(&mut Self) -> Option<(String, f64)>,
+    ) -> bool {
+        let is_fixed = lower == upper;
+        if !is_rigid || !(is_fixed || (lower < upper && is_active)) {
+            return false;
+        }
+        let Some((name, length)) = add(self) else {
             return false;
         };
         if !is_fixed {
-            self.set_numbers(vec![("range", vec![lower - offset, upper - offset])]);
+            self.set_numbers(vec![("range", vec![lower, upper])]);
             return true;
         }
-        let at_reference =
-            |(joint, coefficient): &(JointIndex, f64)| coefficient * self.reference_of(*joint);
-        let reference: f64 = joints.iter().map(at_reference).sum();
         let xml = &mut self.document.xml;
         xml.start("tendon").attribute("tendon1", &name);
-        xml.numbers(
-            "polycoef",
-            &[lower - offset - reference, 0.0, 0.0, 0.0, 0.0],
-        );
+        xml.numbers("polycoef", &[lower - length, 0.0, 0.0, 0.0, 0.0]);
+        super::constraints::end_equality(xml, is_active);
+        true
+    }
+
+    /// Writes a polynomial between tendons, or joints; returns false if MJCF has none for it.
+    pub(super) fn write_polynomial(
+        &mut self,
+        number: usize,
+        c: &PolynomialConstraint,
+        is_active: bool,
+    ) -> bool {
+        let single = |tendon: &Tendon| match tendon {
+            Tendon::Fixed(joints) => match &**joints {
+                [(joint, 1.0)] => Some(*joint),
+                _ => None,
+            },
+            Tendon::Spatial(_) => None,
+        };
+        let (tag, named) = match c.tendons.each_ref().map(single) {
+            [Some(first), Some(second)] if first != second => {
+                let named = [first, second].map(|joint| {
+                    let name = self.joints[joint.index()].clone()?;
+                    Some((name, self.reference_of(joint)))
+                });
+                ("joint", named)
+            }
+            _ => {
+                let owners = [0, 1].map(|which| PathOwner::Constraint(number, which));
+                let [first, second] = &c.tendons;
+                let first = self.add_tendon_of(first, owners[0]);
+                let mut second = first
+                    .is_some()
+                    .then(|| self.add_tendon_of(second, owners[1]))
+                    .flatten();
+                // Readers refuse the same tendon twice.
+                if let (Some((one, _)), Some((two, length))) = (&first, &second)
+                    && one == two
+                {
+                    second = self.add_path(owners[1]).zip(Some(*length));
+                }
+                ("tendon", [first, second])
+            }
+        };
+        let [Some((first, length0)), Some((second, length1))] = named else {
+            return false;
+        };
+        // MJCF counts from the lengths in the file.
+        let mut coefficients = shifted(c.coefficients, length1 - c.references[1]);
+        coefficients[0] += c.references[0] - length0;
+        let names = match tag {
+            "joint" => ["joint1", "joint2"],
+            _ => ["tendon1", "tendon2"],
+        };
+        let xml = &mut self.document.xml;
+        xml.start(tag).attribute(names[0], &first);
+        xml.attribute(names[1], &second);
+        xml.numbers("polycoef", &coefficients);
         super::constraints::end_equality(xml, is_active);
         true
     }
@@ -135,10 +264,9 @@ impl MjcfWriter<'_> {
         [stiffness, damping]: [f64; 2],
     ) -> bool {
         let acts = stiffness != 0.0 || damping != 0.0;
-        let Some(path) = self.sites.of_element(number).filter(|_| acts) else {
+        if !acts || self.add_path(PathOwner::Force(number)).is_none() {
             return false;
-        };
-        self.add_tendon(TendonPath::Spatial(path));
+        }
         self.set_numbers(vec![
             ("springlength", free_lengths.to_vec()),
             ("stiffness", vec![stiffness]),
@@ -159,6 +287,17 @@ impl MjcfWriter<'_> {
         }
         xml.end();
     }
+}
+
+/// Returns the coefficients of the polynomial p(x + shift) for those of p(x).
+fn shifted(mut coefficients: [f64; 5], shift: f64) -> [f64; 5] {
+    // Horner's scheme, again for each derivative.
+    for first in 0..4 {
+        for k in (first..4).rev() {
+            coefficients[k] += shift * coefficients[k + 1];
+        }
+    }
+    coefficients
 }
 
 fn write_tendon(xml: &mut XmlText, tendon: &TendonText) {

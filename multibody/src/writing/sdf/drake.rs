@@ -17,6 +17,11 @@ impl SdfWriter<'_> {
                 // Written with the joint.
                 Constraint::Coupler(_) => true,
                 Constraint::Tendon(tendon) => self.write_tendon(tendon),
+                Constraint::SpatialTendon(_) | Constraint::Polynomial(_) => {
+                    let (what, names) = subjects::of_constraint(plant, constraint);
+                    self.document.leave_out(what, &names);
+                    false
+                }
                 Constraint::Ball(ball) => match ball.p_bq {
                     Some(p_bq) => self.write_ball(ball, &p_bq),
                     None => self.leave_pair("ball constraint", ball.body_a, ball.body_b),

@@ -62,7 +62,11 @@ impl<'a> SdfWriter<'a> {
             joints[joint.index()].is_some() && !is_of_drake(plant.joint_at(joint).kind())
         };
         for actuator in plant.actuators() {
-            let (joint, name) = (actuator.joint(), actuator.name());
+            let name = actuator.name();
+            let Some(joint) = actuator.joint() else {
+                left.push(("actuator", name.into()));
+                continue;
+            };
             let on = all.entry(joint).or_default();
             if on.actuator.is_some() || !can_act(joint) {
                 left.push(("actuator", name.into()));

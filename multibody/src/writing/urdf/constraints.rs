@@ -22,6 +22,12 @@ impl UrdfWriter<'_> {
                     self.write_tendon(tendon);
                     continue;
                 }
+                Constraint::SpatialTendon(_) | Constraint::Polynomial(_) => {
+                    let (what, names) = subjects::of_constraint(plant, constraint);
+                    self.document.leave_out(what, &names);
+                    self.document.lost_constraints.insert(number);
+                    continue;
+                }
                 Constraint::Ball(ball) => match ball.p_bq {
                     Some(p_bq) => {
                         self.write_ball(ball, &p_bq);

@@ -41,7 +41,10 @@ impl UrdfWriter<'_> {
         }
         let mut drives: BTreeMap<JointIndex, Vec<&JointActuator>> = BTreeMap::new();
         for actuator in plant.actuators() {
-            drives.entry(actuator.joint()).or_default().push(actuator);
+            match actuator.joint() {
+                Some(joint) => drives.entry(joint).or_default().push(actuator),
+                None => self.document.leave_out("actuator", &[actuator.name()]),
+            }
         }
         for (index, joint) in plant.joints() {
             if joint.is_ephemeral() {
@@ -268,7 +271,8 @@ impl UrdfWriter<'_> {
         let mut taken = TakenNames::default();
         for actuator in self.document.plant.actuators() {
             let (instance, name) = (actuator.model_instance(), actuator.name());
-            let Some(joint) = &self.joints[actuator.joint().index()] else {
+            let joint = actuator.joint();
+            let Some(joint) = joint.and_then(|joint| self.joints[joint.index()].as_ref()) else {
                 continue;
             };
             let document = &mut self.document;
