@@ -31,7 +31,7 @@ use tarragon_multibody::{MultibodyPlant, SpatialVector};
 /// | `clock` | time of the context | s |
 /// | `jointpos` | position q of a joint with one degree of freedom | rad or m |
 /// | `jointvel` | velocity v of such a joint | rad/s or m/s |
-/// | `actuatorpos` | length of an actuator: its gear times q, summed over coupled joints | |
+/// | `actuatorpos` | length of an actuator on joints: its gear times q, of all joints | |
 /// | `actuatorvel` | rate of this length | |
 /// | `ballquat` | `R_FM` of a ball joint as a quaternion w, x, y, z | |
 /// | `ballangvel` | `w_FM_M` of a ball joint, expressed in the child's joint frame M | rad/s |

@@ -268,9 +268,14 @@ fn other_sensors_are_listed_with_reasons() {
       <jointlimitpos joint='h' name='stop'/><clock name='time'/>
       <framequat name='axes' objtype='body' objname='b'/>
       <framepos name='far' objtype='site' objname='t' reftype='body' refname='b'/>
-      <jointpos joint='w' name='angle'/><ballquat joint='h' name='turn'/>";
+      <jointpos joint='w' name='angle'/><ballquat joint='h' name='turn'/>
+      <actuatorpos actuator='flexor' name='reach'/>";
     let text = ARMS.split("<sensor>").next().unwrap();
-    let mut plant = read(&[&format!("{text}<sensor>{sensors}</sensor></mujoco>")]);
+    let pulled = "<tendon><spatial name='u'><site site='s'/><site site='t'/></spatial></tendon>
+      <actuator><motor name='flexor' tendon='u'/></actuator>";
+    let mut plant = read(&[&format!(
+        "{text}{pulled}<sensor>{sensors}</sensor></mujoco>"
+    )]);
     let subject = SensorSubject::Plant;
     let odometer = ModelSensor::new("odometer", "odometer", subject);
     plant.add_model_sensor(odometer).unwrap();
@@ -296,14 +301,18 @@ fn other_sensors_are_listed_with_reasons() {
             "joint 'w' must have one degree of freedom, got 'ball_rpy'",
         ),
         ("turn", "joint 'h' must be a ball joint, got 'revolute'"),
+        (
+            "reach",
+            "actuator 'flexor' must drive joints, got a spatial tendon",
+        ),
         ("odometer", "the kind 'odometer' is unknown"),
     ]) {
         assert_eq!(found.name, name);
         assert!(found.why.starts_with(why), "{found}");
     }
-    assert_eq!(model.unmeasured.len(), 10);
+    assert_eq!(model.unmeasured.len(), 11);
     assert_eq!(model.sensors.system().unmeasured(), model.unmeasured);
-    let text = model.unmeasured[9].to_string();
+    let text = model.unmeasured[10].to_string();
     assert!(
         text.starts_with("sensor 'odometer' (odometer) is not measured: "),
         "{text}"
