@@ -24,7 +24,7 @@ impl GeometryState {
     /// let source = scene.register_source("toys")?;
     /// let hand = scene.register_frame(source, GeometryFrame::new("hand"))?;
     /// let triangle = MemoryFile::new("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", ".obj", "flag");
-    /// let flag = Mesh::new(InMemoryMesh::new(triangle))?;
+    /// let flag = Mesh::new(InMemoryMesh::new(triangle));
     /// let flag = GeometryInstance::new(Isometry3::identity(), flag, "flag")?
     ///     .with_illustration(IllustrationProperties::new());
     /// let bone = |frame, weights| Bone { frame, x_wf: Isometry3::identity(), weights };
