@@ -1,6 +1,7 @@
 //! Vocabulary of a format: the attributes and children of its elements, so that everything else can
 //! be reported.
 
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
 /// Elements that are described, by the names of their parents and their own names.
@@ -8,7 +9,7 @@ use std::collections::HashMap;
 /// The notation has one line per element: `parent|parent/name|name @attribute ... >child ...`.
 /// `...` stands for any children. Lines that start with `#` are comments.
 pub(crate) struct FormatVocabulary {
-    rules: HashMap<(&'static str, &'static str), ElementVocabulary>,
+    rules: HashMap<(&'static str, &'static str), ElementVocabulary, FixedState>,
 }
 
 /// Attributes and children of an element.
@@ -22,7 +23,7 @@ pub(crate) struct ElementVocabulary {
 impl FormatVocabulary {
     /// Reads a table.
     pub(crate) fn read(table: &'static str) -> Self {
-        let mut rules = HashMap::new();
+        let mut rules = HashMap::default();
         for line in table.lines().filter(|l| !l.starts_with('#')) {
             let mut words = line.split_whitespace();
             let Some((parents, names)) = words.next().and_then(|head| head.split_once('/')) else {

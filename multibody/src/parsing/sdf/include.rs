@@ -133,7 +133,7 @@ impl<'a, 't> IncludeExpander<'a, 't> {
             Ok(path) => return Ok(path),
             Err(why) => {
                 let folder = match (uri.contains("://"), directory) {
-                    (true, _) => self.target.packages.resolve_url(uri).ok(),
+                    (true, _) => self.target.packages.map().resolve_url(uri).ok(),
                     (false, Some(directory)) => Some(directory.join(uri)),
                     (false, None) => Some(PathBuf::from(uri)).filter(|p| p.is_absolute()),
                 };
