@@ -165,12 +165,14 @@ impl<'a> XmlReader<'a> {
     pub(crate) fn was_inserted(&self, offset: usize) -> bool {
         self.prepared.inserted.contains(&offset)
     }
+    /// Returns the file, the line and the column from which an offset was generated, if it was.
+    fn generated_from(&self, offset: usize) -> Option<(&str, u32, u32)> {
+        self.origins?.at(self.original_offset(offset))
+    }
     /// Returns the file, the line and the column from which an offset was generated, or that it
     /// has.
     fn origin(&self, offset: usize) -> (&str, u32, u32) {
-        let origins = self.origins;
-        let found = origins.and_then(|origins| origins.at(self.original_offset(offset)));
-        found.unwrap_or_else(|| {
+        self.generated_from(offset).unwrap_or_else(|| {
             let (line, column) = self.position(offset);
             (self.file, line, column)
         })
@@ -203,7 +205,8 @@ impl<'a> XmlReader<'a> {
     }
     /// Returns the file of an element.
     pub(crate) fn file_of(&self, node: XmlNode<'_>) -> &str {
-        self.origin(node.start()).0
+        let origin = self.generated_from(node.start());
+        origin.map_or(self.file, |(file, ..)| file)
     }
 
     /// Returns the names, values and places of the attributes of an element.

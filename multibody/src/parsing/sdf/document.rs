@@ -96,8 +96,11 @@ impl ElementBuilder<'_, '_> {
         element.attributes = attributes
             .map(|a| {
                 // The attribute is foreign to SDFormat; its actual prefix does not matter.
-                let prefix = if a.has_prefix() { ":" } else { "" };
-                (format!("{prefix}{}", a.name()), a.value().to_string())
+                let name = match a.has_prefix() {
+                    true => format!(":{}", a.name()),
+                    false => a.name().into(),
+                };
+                (name, a.value().to_string())
             })
             .collect();
         element.text = node.first_text().unwrap_or("").trim().into();

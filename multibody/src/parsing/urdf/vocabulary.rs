@@ -54,12 +54,10 @@ impl UrdfBuilder<'_, '_> {
         let table = include_str!("vocabulary.txt");
         let vocabulary = VOCABULARY.get_or_init(|| FormatVocabulary::read(table));
         let reader = self.reader;
-        let mut waiting = vec![("", root)];
-        while let Some((around, node)) = waiting.pop() {
+        let known = vocabulary.element("", reader.tag(root));
+        let mut waiting: Vec<_> = known.into_iter().map(|known| (known, root)).collect();
+        while let Some((known, node)) = waiting.pop() {
             let tag = reader.tag(node);
-            let Some(known) = vocabulary.element(around, tag) else {
-                continue;
-            };
             // Prefixed attributes are foreign to URDF.
             let own = node.attributes().filter(|a| !a.has_prefix());
             for name in own
@@ -78,8 +76,11 @@ impl UrdfBuilder<'_, '_> {
             let first = waiting.len();
             for child in reader.elements(node) {
                 let name = reader.tag(child);
+                if let Some(described) = vocabulary.child(known, name) {
+                    waiting.push((described, child));
+                    continue;
+                }
                 if known.has_child(name) {
-                    waiting.push((tag, child));
                     continue;
                 }
                 let found = FOREIGN_ELEMENTS
