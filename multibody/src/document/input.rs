@@ -1,6 +1,8 @@
 //! Input of the parsers: the bytes of a model file, read within limits.
 
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::origins::TextOrigins;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -39,6 +41,24 @@ fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Decodes the bytes of a text file, without a byte order mark. Bytes that are not UTF-8 are
+/// replaced, with a warning.
+pub(crate) fn decode<'b>(file: &str, bytes: &'b [u8]) -> (Cow<'b, str>, Option<Diagnostic>) {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    match std::str::from_utf8(text) {
+        Ok(text) => (Cow::Borrowed(text), None),
+        Err(error) => {
+            let at = bytes.len() - text.len() + error.valid_up_to();
+            let message = format!("byte {at} is not UTF-8; it is replaced");
+            let warning = Diagnostic {
+                severity: Severity::Warning,
+                ..Diagnostic::of_file(file, message)
+            };
+            (String::from_utf8_lossy(text), Some(warning))
+        }
+    }
+}
+
 /// Content of a model file.
 pub(crate) struct ModelInput<'a> {
     /// Name of the file, for messages.
@@ -65,6 +85,22 @@ mod tests {
         let e = read_file(folder.path()).unwrap_err().to_string();
         assert_eq!(e, "it must be a regular file, got a folder");
         assert!(read_file(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_replaced() {
+        for (bytes, text, at) in [
+            (&b"<a>"[..], "<a>", None),
+            (b"\xef\xbb\xbf<a>", "<a>", None),
+            (b"<\xff>", "<\u{fffd}>", Some(1)),
+            (b"\xef\xbb\xbf<\xff>", "<\u{fffd}>", Some(4)),
+        ] {
+            let (decoded, warning) = decode("f", bytes);
+            assert_eq!(decoded, text);
+            let expected =
+                at.map(|at| format!("f: warning: byte {at} is not UTF-8; it is replaced"));
+            assert_eq!(warning.map(|w| w.to_string()), expected);
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -6,6 +6,8 @@ pub(crate) mod numbers;
 pub(crate) mod origins;
 pub(crate) mod prepared_xml;
 pub(crate) mod xml;
+mod xml_scan;
+pub(crate) mod xml_tree;
 mod yaml;
 
 pub(crate) use yaml::{YamlError, read_yaml};

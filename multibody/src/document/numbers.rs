@@ -5,6 +5,9 @@
 //! follows it. Published files rely on that: `0.5,`, `1u`. A word that is a number as a whole is
 //! always accepted here, including infinity and huge numbers.
 
+use smallvec::SmallVec;
+use std::fmt::Display;
+
 /// Number of significant hexadecimal digits that are kept in 64 bits; the lowest bit also records
 /// whether a later digit is nonzero.
 const MAX_HEX_DIGITS: u32 = 15;
@@ -13,7 +16,7 @@ const MAX_HEX_DIGITS: u32 = 15;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ParsedNumbers<'t> {
     text: &'t str,
-    pub(crate) numbers: Vec<f64>,
+    pub(crate) numbers: SmallVec<[f64; 6]>,
     /// Pieces of the text that are not numbers.
     pub(crate) ignored: Vec<&'t str>,
 }
@@ -77,7 +80,10 @@ impl<'t> ParsedNumbers<'t> {
 
     /// Returns a warning about the ignored pieces, or `None` if there are none; `what` names the
     /// text.
-    pub(crate) fn warning(&self, what: &str) -> Option<String> {
+    pub(crate) fn warning(&self, what: impl Display) -> Option<String> {
+        if self.ignored.is_empty() {
+            return None;
+        }
         let mut pieces: Vec<String> = vec![];
         for piece in &self.ignored {
             let quoted = format!("'{piece}'");
@@ -90,19 +96,22 @@ impl<'t> ParsedNumbers<'t> {
             n => format!("{n} numbers"),
         };
         let is = if pieces.len() == 1 { "is" } else { "are" };
-        (!pieces.is_empty()).then(|| {
-            format!(
-                "{what} must be {expected}, got '{}'; {} {is} ignored, as in Drake",
-                self.text,
-                pieces.join(" and ")
-            )
-        })
+        Some(format!(
+            "{what} must be {expected}, got '{}'; {} {is} ignored, as in Drake",
+            self.text,
+            pieces.join(" and ")
+        ))
     }
 }
 
 /// Parses the word at the start if it is a number; returns it with the remaining text.
 fn word(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    let plain = text.bytes().position(|byte| !byte.is_ascii_graphic());
+    let end = match plain.map(|end| text.as_bytes()[end]) {
+        None | Some(b' ' | b'\n') => plain,
+        Some(_) => text.find(char::is_whitespace),
+    };
+    let end = end.unwrap_or(text.len());
     let x = text[..end].parse().ok()?;
     Some((x, &text[end..]))
 }

@@ -1,6 +1,9 @@
 //! Text of model files made acceptable to a strict XML parser.
 
+use super::xml_scan::{USUAL_DECLARATIONS, find_pair, scan};
+use super::xml_tree::{XmlTree, name_length};
 use crate::diagnostic::{Diagnostic, Severity};
+use memchr::memchr_iter;
 use roxmltree::Document;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -40,6 +43,9 @@ impl<'a> PreparedXml<'a> {
             return;
         }
         for _ in 0..MAX_PREFIXES {
+            if scan(&self.text).is_some() {
+                return;
+            }
             let prefix = match Document::parse(&self.text) {
                 Err(roxmltree::Error::UnknownNamespace(prefix, _)) => prefix,
                 _ => return,
@@ -54,8 +60,23 @@ impl<'a> PreparedXml<'a> {
         }
     }
 
-    /// Parses the text; the error has its place in the file.
-    pub(crate) fn parse(&self, file: &str) -> Result<Document<'_>, Diagnostic> {
+    /// Returns the name, in the spelling of the file, of the element that starts at an offset.
+    pub(crate) fn tag_at(&self, offset: usize) -> &str {
+        let rest = self.text.get(offset + 1..).unwrap_or_default();
+        &rest[..name_length(rest)]
+    }
+
+    /// Parses the elements of the text; the error has its place in the file.
+    pub(crate) fn parse(&self, file: &str) -> Result<XmlTree<'_>, Diagnostic> {
+        match scan(&self.text) {
+            Some(tree) => Ok(tree),
+            None => self.parse_all(file).map(|d| XmlTree::of_document(&d)),
+        }
+    }
+
+    /// Parses the text including comments and processing instructions; the error has its place in
+    /// the file.
+    pub(crate) fn parse_all(&self, file: &str) -> Result<Document<'_>, Diagnostic> {
         Document::parse(&self.text).map_err(|error| {
             let pos = error.pos();
             let message = error.to_string();
@@ -82,7 +103,7 @@ fn may_have_prefixes(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_in_name =
         |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte) || *byte > 127;
-    text.match_indices(':').any(|(colon, _)| {
+    memchr_iter(b':', bytes).any(|colon| {
         let (before, after) = (&bytes[..colon], &bytes[colon + 1..]);
         before.last().is_some_and(is_in_name) && after.first().is_some_and(is_in_name)
     })
@@ -100,13 +121,15 @@ fn blank_declarations<'a>(text: &mut Cow<'a, str>, original: &'a str) -> Vec<(us
         let is_declaration = rest
             .strip_prefix("<?xml")
             .is_some_and(|r| r.starts_with('?') || r.starts_with(char::is_whitespace));
-        let Some(length) = rest.find("?>").filter(|_| is_declaration) else {
+        if !is_declaration {
+            break;
+        }
+        let Some(length) = rest.find("?>") else {
             break;
         };
         end = start + length + 2;
         let declaration = &original[start..end];
-        let single = format!("{declaration}<a/>");
-        let good = declaration.contains("version") && Document::parse(&single).is_ok();
+        let good = USUAL_DECLARATIONS.contains(&declaration) || is_well_formed(declaration);
         if !good || turn > 0 {
             bad.push((start, declaration));
         }
@@ -121,20 +144,27 @@ fn blank_declarations<'a>(text: &mut Cow<'a, str>, original: &'a str) -> Vec<(us
     bad
 }
 
+fn is_well_formed(declaration: &str) -> bool {
+    let single = format!("{declaration}<a/>");
+    declaration.contains("version") && Document::parse(&single).is_ok()
+}
+
 /// Replaces hyphens in comments with spaces: XML forbids two in a row, but published files have
 /// them.
 fn blank_hyphens_in_comments(text: &mut Cow<'_, str>) {
     let mut at = 0;
-    while let Some(start) = text[at..].find("<!").map(|i| at + i) {
+    while let Some(start) = find_pair(text.as_bytes(), at, *b"<!") {
         let rest = &text[start..];
         if rest.starts_with("<![CDATA[") {
             at = start + rest.find("]]>").unwrap_or(rest.len());
         } else if let Some(body) = rest.strip_prefix("<!--") {
-            let Some(length) = body.find("-->") else {
+            let first = find_pair(body.as_bytes(), 0, *b"--");
+            let end = first.and_then(|first| Some(first + body[first..].find("-->")?));
+            let (Some(first), Some(length)) = (first, end) else {
                 return;
             };
             let range = start + 4..start + 4 + length;
-            if body[..length].contains("--") || body[..length].ends_with('-') {
+            if first < length {
                 let blank = text[range.clone()].replace('-', " ");
                 text.to_mut().replace_range(range.clone(), &blank);
             }
@@ -164,13 +194,6 @@ fn end_of_root_name(text: &str) -> Option<usize> {
     }
 }
 
-pub(super) fn name_length(text: &str) -> usize {
-    // Names have no other white space.
-    let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>');
-    let end = text.as_bytes().iter().position(is_end);
-    end.unwrap_or(text.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +211,7 @@ mod tests {
     fn comments_may_have_hyphens() {
         let text = "<a><!-- x -- y ---><![CDATA[<!-- -- -->]]></a>";
         let prepared = PreparedXml::new(text);
-        let document = prepared.parse("f").unwrap();
+        let document = prepared.parse_all("f").unwrap();
         let texts = document.root_element().children();
         let texts: String = texts
             .filter_map(|n| n.is_text().then(|| n.text())?)

@@ -4,9 +4,9 @@ use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
 use crate::document::numbers::ParsedNumbers;
 use crate::document::origins::TextOrigins;
 pub(crate) use crate::document::prepared_xml::PreparedXml;
-use crate::document::prepared_xml::name_length;
-use roxmltree::{Attribute, Node};
-use std::cell::{Cell, RefCell};
+use crate::document::xml_tree::{XmlAttribute, XmlNode};
+use memchr::memchr_iter;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
@@ -25,10 +25,9 @@ pub(crate) fn parse_numbers<'t>(
     text: &'t str,
 ) -> Result<ParsedNumbers<'t>, String> {
     let reading = ParsedNumbers::of_stream(text, usize::MAX);
-    let none = reading.numbers.is_empty();
-    let bad = match reading.numbers.iter().any(|x| x.is_nan()) {
-        true => Some("nan"),
-        false => reading.stray().filter(|_| none),
+    let bad = match &*reading.numbers {
+        [] => reading.stray(),
+        numbers => numbers.iter().any(|x| x.is_nan()).then_some("nan"),
     };
     match bad {
         Some(word) => Err(no_number(attribute, word)),
@@ -76,7 +75,7 @@ pub(crate) struct XmlReader<'a> {
     prepared: &'a PreparedXml<'a>,
     origins: Option<&'a TextOrigins>,
     /// Offsets of line starts in the original text.
-    lines: Vec<usize>,
+    lines: OnceCell<Vec<usize>>,
     /// Line start, offset and column of the last lookup.
     last: Cell<(usize, usize, usize)>,
     diagnostics: RefCell<Vec<Diagnostic>>,
@@ -87,13 +86,11 @@ pub(crate) struct XmlReader<'a> {
 
 impl<'a> XmlReader<'a> {
     pub(crate) fn new(file: &'a str, prepared: &'a PreparedXml<'a>) -> Self {
-        let text = prepared.original;
-        let after_breaks = text.match_indices('\n').map(|(i, _)| i + 1);
         let reader = Self {
             file,
             prepared,
             origins: None,
-            lines: std::iter::once(0).chain(after_breaks).collect(),
+            lines: OnceCell::new(),
             last: Cell::default(),
             diagnostics: RefCell::default(),
             grouped: RefCell::default(),
@@ -122,32 +119,38 @@ impl<'a> XmlReader<'a> {
     }
 
     /// Returns the name of an element as the file spells it, with its prefix.
-    pub(crate) fn tag<'n>(&'n self, node: Node<'n, '_>) -> &'n str {
-        let rest = self.prepared.text.get(node.range().start + 1..);
-        rest.map_or("", |rest| &rest[..name_length(rest)])
+    pub(crate) fn tag<'n>(&self, node: XmlNode<'n>) -> &'n str {
+        node.tag()
     }
     /// Returns the children that are elements.
-    pub(crate) fn elements<'n, 'i>(
+    pub(crate) fn elements<'n>(
         &self,
-        node: Node<'n, 'i>,
-    ) -> impl Iterator<Item = Node<'n, 'i>> + use<'n, 'i> {
-        node.children().filter(Node::is_element)
+        node: XmlNode<'n>,
+    ) -> impl Iterator<Item = XmlNode<'n>> + use<'n> {
+        node.elements()
     }
     /// Returns the first child with a given name.
-    pub(crate) fn child<'n, 'i>(&self, node: Node<'n, 'i>, tag: &str) -> Option<Node<'n, 'i>> {
-        self.elements(node).find(|c| self.tag(*c) == tag)
+    pub(crate) fn child<'n>(&self, node: XmlNode<'n>, tag: &str) -> Option<XmlNode<'n>> {
+        node.elements().find(|c| c.tag() == tag)
     }
     /// Returns all children with a given name.
-    pub(crate) fn children<'n, 'i>(&self, node: Node<'n, 'i>, tag: &str) -> Vec<Node<'n, 'i>> {
-        let named = |c: &Node<'n, 'i>| self.tag(*c) == tag;
-        self.elements(node).filter(named).collect()
+    pub(crate) fn children<'n, 's>(
+        &self,
+        node: XmlNode<'n>,
+        tag: &'s str,
+    ) -> impl Iterator<Item = XmlNode<'n>> + use<'n, 's> {
+        node.elements().filter(move |c| c.tag() == tag)
     }
 
     /// Returns the line and column, from 1, of an offset into the parsed text.
     pub(crate) fn position(&self, offset: usize) -> (u32, u32) {
         let offset = self.original_offset(offset);
-        let line = self.lines.partition_point(|start| *start <= offset) - 1;
-        let column = self.column(self.lines[line], offset);
+        let lines = self.lines.get_or_init(|| {
+            let after_breaks = memchr_iter(b'\n', self.prepared.original.as_bytes()).map(|i| i + 1);
+            std::iter::once(0).chain(after_breaks).collect()
+        });
+        let line = lines.partition_point(|start| *start <= offset) - 1;
+        let column = self.column(lines[line], offset);
         (line as u32 + 1, column as u32 + 1)
     }
 
@@ -162,12 +165,14 @@ impl<'a> XmlReader<'a> {
     pub(crate) fn was_inserted(&self, offset: usize) -> bool {
         self.prepared.inserted.contains(&offset)
     }
+    /// Returns the file, the line and the column from which an offset was generated, if it was.
+    fn generated_from(&self, offset: usize) -> Option<(&str, u32, u32)> {
+        self.origins?.at(self.original_offset(offset))
+    }
     /// Returns the file, the line and the column from which an offset was generated, or that it
     /// has.
     fn origin(&self, offset: usize) -> (&str, u32, u32) {
-        let origins = self.origins;
-        let found = origins.and_then(|origins| origins.at(self.original_offset(offset)));
-        found.unwrap_or_else(|| {
+        self.generated_from(offset).unwrap_or_else(|| {
             let (line, column) = self.position(offset);
             (self.file, line, column)
         })
@@ -194,22 +199,23 @@ impl<'a> XmlReader<'a> {
     }
 
     /// Returns the line and column of an element, from 1.
-    pub(crate) fn place(&self, node: Node<'_, '_>) -> (u32, u32) {
-        let (_, line, column) = self.origin(node.range().start);
+    pub(crate) fn place(&self, node: XmlNode<'_>) -> (u32, u32) {
+        let (_, line, column) = self.origin(node.start());
         (line, column)
     }
     /// Returns the file of an element.
-    pub(crate) fn file_of(&self, node: Node<'_, '_>) -> &str {
-        self.origin(node.range().start).0
+    pub(crate) fn file_of(&self, node: XmlNode<'_>) -> &str {
+        let origin = self.generated_from(node.start());
+        origin.map_or(self.file, |(file, ..)| file)
     }
 
     /// Returns the names, values and places of the attributes of an element.
     pub(crate) fn attributes<'n>(
         &'n self,
-        node: Node<'n, '_>,
+        node: XmlNode<'n>,
     ) -> impl Iterator<Item = (&'n str, &'n str, (u32, u32))> {
         node.attributes().map(|a| {
-            let (_, line, column) = self.origin(a.range().start);
+            let (_, line, column) = self.origin(a.start());
             (a.name(), a.value(), (line, column))
         })
     }
@@ -229,18 +235,18 @@ impl<'a> XmlReader<'a> {
         }
     }
     /// Reports an error at an element.
-    pub(crate) fn error(&self, node: Node<'_, '_>, message: impl Display) -> Reported {
-        self.report(Severity::Error, node.range().start, message);
+    pub(crate) fn error(&self, node: XmlNode<'_>, message: impl Display) -> Reported {
+        self.report(Severity::Error, node.start(), message);
         Reported
     }
     /// Reports a warning at an element.
-    pub(crate) fn warning(&self, node: Node<'_, '_>, message: impl Display) {
-        self.report(Severity::Warning, node.range().start, message);
+    pub(crate) fn warning(&self, node: XmlNode<'_>, message: impl Display) {
+        self.report(Severity::Warning, node.start(), message);
     }
     /// Reports an error at an attribute.
     pub(crate) fn error_at(
         &self,
-        node: Node<'_, '_>,
+        node: XmlNode<'_>,
         attribute: &str,
         message: impl Display,
     ) -> Reported {
@@ -248,7 +254,7 @@ impl<'a> XmlReader<'a> {
         Reported
     }
     /// Reports a warning at an attribute.
-    pub(crate) fn warning_at(&self, node: Node<'_, '_>, attribute: &str, message: impl Display) {
+    pub(crate) fn warning_at(&self, node: XmlNode<'_>, attribute: &str, message: impl Display) {
         self.report(Severity::Warning, offset_of(node, attribute), message);
     }
     /// Returns true if an error was reported.
@@ -258,14 +264,14 @@ impl<'a> XmlReader<'a> {
         diagnostics.iter().any(|d| d.severity == Severity::Error)
     }
     /// Reports a warning at an element, once for all places of the file with the same warning.
-    pub(crate) fn warning_grouped(&self, node: Node<'_, '_>, message: impl Display) {
-        let warning = self.diagnostic(Severity::Warning, node.range().start, message);
+    pub(crate) fn warning_grouped(&self, node: XmlNode<'_>, message: impl Display) {
+        let warning = self.diagnostic(Severity::Warning, node.start(), message);
         let mut grouped = self.grouped.borrow_mut();
         grouped.add(warning, &mut self.diagnostics.borrow_mut());
     }
 
     /// Returns the value of a required attribute, which must not be blank.
-    pub(crate) fn required<'n>(&self, node: Node<'n, '_>, attribute: &str) -> Parsed<&'n str> {
+    pub(crate) fn required<'n>(&self, node: XmlNode<'n>, attribute: &str) -> Parsed<&'n str> {
         match node.attribute(attribute).map(str::trim) {
             Some(value) if !value.is_empty() => Ok(value),
             Some(_) => Err(self.error_at(
@@ -287,7 +293,7 @@ impl<'a> XmlReader<'a> {
     /// about text after the numbers.
     fn numbers<V>(
         &self,
-        node: Node<'_, '_>,
+        node: XmlNode<'_>,
         attribute: &str,
         check: impl FnOnce(&ParsedNumbers<'_>) -> Result<V, String>,
     ) -> Parsed<Option<V>> {
@@ -296,19 +302,20 @@ impl<'a> XmlReader<'a> {
     }
     fn numbers_in<V>(
         &self,
-        attribute: Attribute<'_, '_>,
+        attribute: &XmlAttribute<'_>,
         check: impl FnOnce(&ParsedNumbers<'_>) -> Result<V, String>,
     ) -> Parsed<V> {
-        let (name, text, at) = (attribute.name(), attribute.value(), attribute.range().start);
+        let (name, text, at) = (attribute.name(), attribute.value(), attribute.start());
         let reading = parse_numbers(name, text);
         let found = reading.and_then(|reading| Ok((check(&reading)?, reading)));
         let (value, reading) = found.map_err(|why| {
             self.report(Severity::Error, at, why);
             Reported
         })?;
-        let warning = reading.warning(&format!("attribute '{name}'"));
-        // An attribute may be read twice, but must be warned about once.
-        if let Some(warning) = warning.filter(|_| self.told.borrow_mut().insert(at)) {
+        if let Some(warning) = reading.warning(format_args!("attribute '{name}'"))
+            // An attribute may be read twice, but must be warned about once.
+            && self.told.borrow_mut().insert(at)
+        {
             self.report(Severity::Warning, at, warning);
         }
         Ok(value)
@@ -317,7 +324,7 @@ impl<'a> XmlReader<'a> {
     /// Reads N finite numbers; `None` if the attribute is absent.
     pub(crate) fn vector<const N: usize>(
         &self,
-        node: Node<'_, '_>,
+        node: XmlNode<'_>,
         attribute: &str,
     ) -> Parsed<Option<[f64; N]>> {
         self.numbers(node, attribute, |reading| exactly(attribute, reading))
@@ -325,7 +332,7 @@ impl<'a> XmlReader<'a> {
     /// Reads three finite numbers, or one that is used for all three.
     pub(crate) fn vector3_or_uniform(
         &self,
-        node: Node<'_, '_>,
+        node: XmlNode<'_>,
         attribute: &str,
     ) -> Parsed<Option<[f64; 3]>> {
         let one = |t: &str| t.split_whitespace().count() == 1;
@@ -335,24 +342,24 @@ impl<'a> XmlReader<'a> {
         self.vector::<3>(node, attribute)
     }
     /// Reads a finite number; `None` if the attribute is absent.
-    pub(crate) fn number(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<Option<f64>> {
+    pub(crate) fn number(&self, node: XmlNode<'_>, attribute: &str) -> Parsed<Option<f64>> {
         Ok(self.vector::<1>(node, attribute)?.map(|[x]| x))
     }
     /// Reads a finite number from a required attribute.
-    pub(crate) fn required_number(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<f64> {
+    pub(crate) fn required_number(&self, node: XmlNode<'_>, attribute: &str) -> Parsed<f64> {
         self.required(node, attribute)?;
         self.number(node, attribute)?.ok_or(Reported)
     }
     /// Reads a number that may be infinite; `None` if the attribute is absent.
-    pub(crate) fn limit(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<Option<f64>> {
+    pub(crate) fn limit(&self, node: XmlNode<'_>, attribute: &str) -> Parsed<Option<f64>> {
         self.numbers(node, attribute, |reading| limit_of(attribute, reading))
     }
     /// Reads a number that may be infinite from an attribute.
-    pub(crate) fn limit_in(&self, attribute: Attribute<'_, '_>) -> Parsed<f64> {
+    pub(crate) fn limit_in(&self, attribute: &XmlAttribute<'_>) -> Parsed<f64> {
         self.numbers_in(attribute, |reading| limit_of(attribute.name(), reading))
     }
     /// Reads the finite number in attribute `value` of the first child with a given name.
-    pub(crate) fn child_value(&self, node: Node<'_, '_>, tag: &str) -> Parsed<Option<f64>> {
+    pub(crate) fn child_value(&self, node: XmlNode<'_>, tag: &str) -> Parsed<Option<f64>> {
         let child = self.child(node, tag);
         child.map(|c| self.required_number(c, "value")).transpose()
     }
@@ -363,9 +370,9 @@ fn limit_of(attribute: &str, reading: &ParsedNumbers<'_>) -> Result<f64, String>
 }
 
 /// Returns the offset of an attribute, or of its element if the attribute is absent.
-fn offset_of(node: Node<'_, '_>, attribute: &str) -> usize {
+fn offset_of(node: XmlNode<'_>, attribute: &str) -> usize {
     let found = node.attributes().find(|a| a.name() == attribute);
-    found.map_or(node.range().start, |a| a.range().start)
+    found.map_or(node.start(), |a| a.start())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::location::PackageLocation;
 use super::package_map::{DRAKE_ROOT, PackageMap};
 use super::remote::{RemotePackage, RemoteParams};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The commit of Drake's models that Drake 1.51.1 refers to, and the checksum of its archive.
 const MODELS: (&str, &str) = (
@@ -18,6 +18,17 @@ const MIRRORS: [&str; 3] = [
     "https://drake-mirror.csail.mit.edu/github/RobotLocomotion/models",
     "https://s3.amazonaws.com/drake-mirror/github/RobotLocomotion/models",
 ];
+
+/// Returns the package of Drake's models, whose parameters are checked once.
+fn models_package() -> Option<Arc<RemotePackage>> {
+    static PACKAGE: OnceLock<Option<Arc<RemotePackage>>> = OnceLock::new();
+    let package = || {
+        RemotePackage::new("drake_models", models())
+            .ok()
+            .map(Arc::new)
+    };
+    PACKAGE.get_or_init(package).clone()
+}
 
 /// Returns the parameters of Drake's models, an archive of a few hundred megabytes.
 fn models() -> RemoteParams {
@@ -41,8 +52,8 @@ impl PackageMap {
     /// Creates a map of the default packages, including `drake` if `root` has it.
     pub(super) fn with_defaults(root: Option<&Path>) -> Self {
         let mut map = Self::make_empty();
-        if let Ok(models) = RemotePackage::new("drake_models", models()) {
-            map.add_default("drake_models", PackageLocation::Remote(Arc::new(models)));
+        if let Some(models) = models_package() {
+            map.add_default("drake_models", PackageLocation::Remote(models));
         }
         let drake = root.map(|root| root.join("drake"));
         if let Some(folder) = drake.filter(|folder| folder.join("package.xml").is_file()) {

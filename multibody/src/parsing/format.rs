@@ -1,6 +1,7 @@
 //! Formats of model files.
 
 use crate::error::{Error, Result};
+use std::fmt::Display;
 use std::path::Path;
 
 /// Format of a model file.
@@ -15,6 +16,16 @@ pub(crate) enum ModelFormat {
     Xacro,
 }
 
+/// The formats by their names.
+const FORMATS: [(&str, ModelFormat); 6] = [
+    ("urdf", ModelFormat::Urdf),
+    ("sdf", ModelFormat::Sdf),
+    ("xml", ModelFormat::Mjcf),
+    ("dmd.yaml", ModelFormat::ModelDirectives),
+    ("obj", ModelFormat::Obj),
+    ("xacro", ModelFormat::Xacro),
+];
+
 /// All suffixes, for messages.
 const SUFFIXES: &str = ".urdf, .sdf, .xml, .xacro, .dmd.yaml or .obj";
 
@@ -24,25 +35,23 @@ impl ModelFormat {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let suffix = name.split_once('.').map_or("", |(_, s)| s);
         let last = suffix.rsplit_once('.').map_or(suffix, |(_, s)| s);
-        let format = match suffix.to_lowercase().ends_with("dmd.yaml") {
-            true => "dmd.yaml",
-            false => last,
+        let directives = suffix.len().checked_sub("dmd.yaml".len());
+        let directives = directives.and_then(|start| suffix.get(start..));
+        let format = match directives.filter(|end| end.eq_ignore_ascii_case("dmd.yaml")) {
+            Some(_) => "dmd.yaml",
+            None => last,
         };
-        Self::of_name(&path.display().to_string(), format)
+        Self::of_name(path.display(), format)
     }
     /// Determines the format from its name; `what` names the text or file in the error message.
-    pub(crate) fn of_name(what: &str, name: &str) -> Result<Self> {
-        match &*name.to_lowercase() {
-            "urdf" => Ok(Self::Urdf),
-            "sdf" => Ok(Self::Sdf),
-            "xml" => Ok(Self::Mjcf),
-            "dmd.yaml" => Ok(Self::ModelDirectives),
-            "obj" => Ok(Self::Obj),
-            "xacro" => Ok(Self::Xacro),
-            other => Err(Error::invalid(format!(
-                "{what}: the suffix must be {SUFFIXES}, got '.{other}'"
-            ))),
-        }
+    pub(crate) fn of_name(what: impl Display, name: &str) -> Result<Self> {
+        let known = FORMATS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
+        known.map(|(_, format)| *format).ok_or_else(|| {
+            let name = name.to_lowercase();
+            Error::invalid(format!(
+                "{what}: the suffix must be {SUFFIXES}, got '.{name}'"
+            ))
+        })
     }
     /// Determines the format from the name of the root element.
     pub(crate) fn of_root(tag: &str) -> Option<Self> {

@@ -14,6 +14,7 @@ mod model_file;
 mod model_source;
 mod obj;
 mod parser;
+mod parser_packages;
 mod sdf;
 mod target;
 mod urdf;

@@ -27,7 +27,7 @@ impl ModelSource {
         let bytes = read_file(path);
         let bytes = bytes.map_err(|e| format!("'{}' cannot be read: {e}", path.display()))?;
         if format == ModelFormat::Xacro {
-            let mut packages = target.packages.clone();
+            let mut packages = target.packages.map().clone();
             packages.populate_upstream(path);
             let expanded = Self::expand_with(path, &bytes, &packages, target, diagnostics);
             return Ok(expanded);
@@ -51,7 +51,13 @@ impl ModelSource {
             (Some(directory), Some(name)) => &directory.join(name),
             _ => file,
         };
-        Self::expand_with(path, input.bytes, target.packages, target, diagnostics)
+        Self::expand_with(
+            path,
+            input.bytes,
+            target.packages.map(),
+            target,
+            diagnostics,
+        )
     }
 
     fn expand_with(

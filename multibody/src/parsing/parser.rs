@@ -4,6 +4,7 @@ use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::format::ModelFormat;
 use super::mjcf_semantics::MjcfSemantics;
 use super::model_file;
+use super::parser_packages::ParserPackages;
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::input::{ModelInput, read_file};
@@ -41,7 +42,7 @@ use tarragon_geometry::SceneGraph;
 pub struct Parser<'p> {
     plant: &'p mut MultibodyPlant,
     scene_graph: Option<&'p mut SceneGraph>,
-    package_map: PackageMap,
+    packages: ParserPackages,
     diagnostics: Vec<Diagnostic>,
     prefix: String,
     auto_renaming: bool,
@@ -58,7 +59,7 @@ impl<'p> Parser<'p> {
         Self {
             plant,
             scene_graph: None,
-            package_map: PackageMap::new(),
+            packages: ParserPackages::default(),
             diagnostics: vec![],
             prefix: String::new(),
             auto_renaming: false,
@@ -119,13 +120,13 @@ impl<'p> Parser<'p> {
     }
     /// Returns the packages that `package://` URLs refer to, initially [the default
     /// ones](PackageMap). A model file's own package (a `package.xml` in its directory or above) is
-    /// added automatically.
+    /// added automatically. It is looked for when this map is first needed, here or for a URL.
     pub fn package_map(&self) -> &PackageMap {
-        &self.package_map
+        self.packages.map()
     }
     /// Returns the packages for modification, see [`Self::package_map`].
     pub fn package_map_mut(&mut self) -> &mut PackageMap {
-        &mut self.package_map
+        self.packages.map_mut()
     }
     /// Returns the plant.
     pub fn plant(&mut self) -> &mut MultibodyPlant {
@@ -146,9 +147,9 @@ impl<'p> Parser<'p> {
         let path = path.as_ref();
         let format = ModelFormat::of_file(path)?;
         let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
-        self.package_map.populate_upstream(path);
+        self.packages.include_upstream(path);
         let input = ModelInput {
-            file: &path.display().to_string(),
+            file: &path.to_string_lossy(),
             bytes: &bytes,
             directory: Some(path.parent().unwrap_or(Path::new(""))),
             origins: None,
@@ -162,7 +163,7 @@ impl<'p> Parser<'p> {
     /// # Errors
     /// Returns an error if the URL cannot be resolved, or in the cases of [`Self::add_models`].
     pub fn add_models_from_url(&mut self, url: &str) -> Result<Vec<ModelInstanceIndex>> {
-        let path = self.package_map.resolve_url(url)?;
+        let path = self.packages.map().resolve_url(url)?;
         self.add_models(path)
     }
 
@@ -266,7 +267,7 @@ impl<'p> Parser<'p> {
         let mut target = ParseTarget {
             plant: self.plant,
             scene_graph: self.scene_graph.as_deref_mut(),
-            packages: &mut self.package_map,
+            packages: &mut self.packages,
             auto_renaming: self.auto_renaming,
             mjcf_semantics: self.mjcf_semantics,
             xacro_arguments: &self.xacro_arguments,

@@ -1,13 +1,13 @@
 //! The plant and the scene that parsers add models to.
 
 use super::mjcf_semantics::MjcfSemantics;
+use super::parser_packages::ParserPackages;
 use crate::deformable::DeformableBodyConfig;
 use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, ModelInstanceIndex, VisualProperties,
 };
 use crate::names::scoped;
-use crate::packages::PackageMap;
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use std::cell::RefCell;
@@ -40,7 +40,7 @@ pub(crate) struct BodyBone {
 pub(crate) struct ParseTarget<'a> {
     pub(crate) plant: &'a mut MultibodyPlant,
     pub(super) scene_graph: Option<&'a mut SceneGraph>,
-    pub(crate) packages: &'a mut PackageMap,
+    pub(crate) packages: &'a mut ParserPackages,
     pub(super) auto_renaming: bool,
     pub(super) mjcf_semantics: MjcfSemantics,
     /// Values of the arguments of xacro files.

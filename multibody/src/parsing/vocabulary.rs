@@ -1,6 +1,7 @@
 //! Vocabulary of a format: the attributes and children of its elements, so that everything else can
 //! be reported.
 
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
 /// Elements that are described, by the names of their parents and their own names.
@@ -8,21 +9,26 @@ use std::collections::HashMap;
 /// The notation has one line per element: `parent|parent/name|name @attribute ... >child ...`.
 /// `...` stands for any children. Lines that start with `#` are comments.
 pub(crate) struct FormatVocabulary {
-    rules: HashMap<(&'static str, &'static str), ElementVocabulary>,
+    rules: Vec<ElementVocabulary>,
+    /// Indices of rules by the names of parents and elements.
+    of_element: HashMap<(&'static str, &'static str), usize, FixedState>,
 }
 
 /// Attributes and children of an element.
 #[derive(Clone, Default)]
 pub(crate) struct ElementVocabulary {
+    name: &'static str,
     attributes: Vec<&'static str>,
-    children: Vec<&'static str>,
+    /// Names, each with the index of its rule if it is described.
+    children: Vec<(&'static str, Option<usize>)>,
     open: bool,
 }
 
 impl FormatVocabulary {
     /// Reads a table.
     pub(crate) fn read(table: &'static str) -> Self {
-        let mut rules = HashMap::new();
+        let mut rules: Vec<ElementVocabulary> = vec![];
+        let mut of_element = HashMap::<_, _, FixedState>::default();
         for line in table.lines().filter(|l| !l.starts_with('#')) {
             let mut words = line.split_whitespace();
             let Some((parents, names)) = words.next().and_then(|head| head.split_once('/')) else {
@@ -33,18 +39,27 @@ impl FormatVocabulary {
                 if let Some(attribute) = word.strip_prefix('@') {
                     rule.attributes.push(attribute);
                 } else if let Some(child) = word.strip_prefix('>') {
-                    rule.children.push(child);
+                    rule.children.push((child, None));
                 } else {
                     rule.open = true;
                 }
             }
             for parent in parents.split('|') {
                 for name in names.split('|') {
-                    rules.insert((parent, name), rule.clone());
+                    of_element.insert((parent, name), rules.len());
+                    rules.push(ElementVocabulary {
+                        name,
+                        ..rule.clone()
+                    });
                 }
             }
         }
-        Self { rules }
+        for rule in &mut rules {
+            for (child, described) in &mut rule.children {
+                *described = of_element.get(&(rule.name, *child)).copied();
+            }
+        }
+        Self { rules, of_element }
     }
 
     /// Returns the description of an element below a parent; `None` if it is not described.
@@ -53,7 +68,19 @@ impl FormatVocabulary {
         parent: &'a str,
         name: &'a str,
     ) -> Option<&'a ElementVocabulary> {
-        self.rules.get(&(parent, name))
+        let index = self.of_element.get(&(parent, name))?;
+        self.rules.get(*index)
+    }
+
+    /// Returns the description of a child of an element; `None` if it is not described, or if the
+    /// element does not list it.
+    pub(crate) fn child(
+        &self,
+        element: &ElementVocabulary,
+        name: &str,
+    ) -> Option<&ElementVocabulary> {
+        let (_, index) = element.children.iter().find(|(child, _)| *child == name)?;
+        self.rules.get((*index)?)
     }
 }
 
@@ -62,7 +89,7 @@ impl ElementVocabulary {
         self.attributes.contains(&name)
     }
     pub(crate) fn has_child(&self, name: &str) -> bool {
-        self.open || self.children.contains(&name)
+        self.open || self.children.iter().any(|(child, _)| *child == name)
     }
 }
 
@@ -72,13 +99,17 @@ mod tests {
 
     #[test]
     fn names_before_and_after_the_slash_multiply() {
-        let table = "# comment\n\na|b/c|d @x >e\na/f ...";
+        let table = "# comment\n\na|b/c|d @x >e >g\na/f ...\nc|d/g @y";
         let vocabulary = FormatVocabulary::read(table);
         for (parent, name) in [("a", "c"), ("a", "d"), ("b", "c"), ("b", "d")] {
             let rule = vocabulary.element(parent, name).unwrap();
             assert!(rule.has_attribute("x") && !rule.has_attribute("e"));
             assert!(rule.has_child("e") && !rule.has_child("x"));
+            assert!(vocabulary.child(rule, "e").is_none());
         }
+        let child = vocabulary.element("b", "c").unwrap();
+        let child = vocabulary.child(child, "g").unwrap();
+        assert!(child.has_attribute("y"));
         assert!(vocabulary.element("a", "f").unwrap().has_child("anything"));
         assert!(vocabulary.element("b", "f").is_none());
     }

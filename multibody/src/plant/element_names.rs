@@ -1,6 +1,7 @@
 //! Elements of a plant by name, so that finding one does not grow with their number.
 
 use crate::model::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -21,7 +22,8 @@ pub(super) struct ElementNames {
 /// Elements of one kind, whose names are unique within a model instance.
 #[derive(Clone, Debug)]
 pub(super) struct NameIndex<I> {
-    elements: BTreeMap<String, BTreeMap<ModelInstanceIndex, I>>,
+    /// The elements of a name by their model instances, in ascending order.
+    elements: BTreeMap<String, SmallVec<[(ModelInstanceIndex, I); 1]>>,
 }
 
 impl<I> Default for NameIndex<I> {
@@ -34,25 +36,24 @@ impl<I> Default for NameIndex<I> {
 
 impl<I: Copy> NameIndex<I> {
     pub(super) fn insert(&mut self, instance: ModelInstanceIndex, name: &str, index: I) {
-        match self.elements.get_mut(name) {
-            Some(of_name) => of_name.insert(instance, index),
-            None => {
-                let of_name = BTreeMap::from([(instance, index)]);
-                self.elements.insert(name.into(), of_name);
-                None
-            }
-        };
+        let of_name = self.elements.entry(name.into()).or_default();
+        match of_name.binary_search_by_key(&instance, |(i, _)| *i) {
+            Ok(at) => of_name[at].1 = index,
+            Err(at) => of_name.insert(at, (instance, index)),
+        }
     }
     pub(super) fn remove(&mut self, instance: ModelInstanceIndex, name: &str) {
         if let Some(of_name) = self.elements.get_mut(name) {
-            of_name.remove(&instance);
+            of_name.retain(|(i, _)| *i != instance);
             if of_name.is_empty() {
                 self.elements.remove(name);
             }
         }
     }
     pub(super) fn get(&self, instance: ModelInstanceIndex, name: &str) -> Option<I> {
-        self.elements.get(name)?.get(&instance).copied()
+        let of_name = self.elements.get(name)?;
+        let at = of_name.binary_search_by_key(&instance, |(i, _)| *i);
+        at.ok().map(|at| of_name[at].1)
     }
     pub(super) fn contains(&self, instance: ModelInstanceIndex, name: &str) -> bool {
         self.get(instance, name).is_some()
@@ -60,7 +61,7 @@ impl<I: Copy> NameIndex<I> {
     /// The elements of a name in all model instances.
     pub(super) fn of_name(&self, name: &str) -> impl Iterator<Item = (ModelInstanceIndex, I)> {
         let found = self.elements.get(name).into_iter().flatten();
-        found.map(|(instance, index)| (*instance, *index))
+        found.copied()
     }
 }
 

@@ -74,7 +74,7 @@ impl Topology {
         let named = |suffixes: &[&str]| -> Vec<String> {
             let name = |suffix: &&str| match suffixes.len() {
                 1 => joint.name.clone(),
-                _ => format!("{}_{suffix}", joint.name),
+                _ => [&*joint.name, "_", suffix].concat(),
             };
             suffixes.iter().map(name).collect()
         };

@@ -32,10 +32,11 @@ pub(super) fn read(
 ) -> Result<(TreeIndex, Vec<String>), Diagnostic> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let prepared = PreparedXml::new(text);
-    let document = prepared.parse(name)?;
+    let document = prepared.parse_all(name)?;
     let reader = XmlReader::new(name, &prepared);
     let mut builder = TreeBuilder {
         reader: &reader,
+        prepared: &prepared,
         text: &prepared.text,
         file,
         most: tree.len() + room,
@@ -66,7 +67,7 @@ pub(super) fn read(
     let prefix = root.namespaces().find(|n| n.name() == Some("xacro"));
     let address = prefix.map_or("", |n| n.uri());
     if address == "undeclared:xacro" {
-        let (line, column) = reader.place(root);
+        let (line, column) = reader.position(root.range().start);
         return Err(Diagnostic {
             line,
             column,
@@ -75,7 +76,7 @@ pub(super) fn read(
                 format!(
                     "the prefix 'xacro' must be declared, got none; add xmlns:xacro=\"{}\" to <{}>",
                     ADDRESSES[0],
-                    reader.tag(root)
+                    prepared.tag_at(root.range().start)
                 ),
             )
         });
@@ -102,6 +103,7 @@ pub(super) fn read(
 
 struct TreeBuilder<'a> {
     reader: &'a XmlReader<'a>,
+    prepared: &'a PreparedXml<'a>,
     /// The text that the nodes refer to.
     text: &'a str,
     file: u32,
@@ -136,7 +138,7 @@ impl TreeBuilder<'_> {
         let range = node.range();
         let content = if node.is_element() {
             NodeContent::Element {
-                tag: self.reader.tag(node).into(),
+                tag: self.prepared.tag_at(range.start).into(),
                 attributes: self.attributes(node),
             }
         } else if node.is_comment() {
@@ -206,7 +208,7 @@ impl TreeBuilder<'_> {
     fn attributes(&self, node: Node<'_, '_>) -> Vec<PlacedAttribute> {
         let mut plain = node.attributes();
         let mut attributes = vec![];
-        let mut at = node.range().start + 1 + self.reader.tag(node).len();
+        let mut at = node.range().start + 1 + self.prepared.tag_at(node.range().start).len();
         loop {
             let rest = self.text.get(at..).unwrap_or("");
             at += rest.len() - rest.trim_start().len();

@@ -197,7 +197,7 @@ impl DirectiveLoader<'_, '_> {
         let path = self.target.resolve(uri, place.directory);
         let path = path.map_err(Error::invalid)?;
         let bytes = read_file(&path).map_err(|e| Error::io(&path, e))?;
-        self.target.packages.populate_upstream(&path);
+        self.target.packages.include_upstream(&path);
         Ok((path, bytes))
     }
 

@@ -2,8 +2,8 @@
 //! names.
 
 use super::tree::{Attribute, DiagnosticLog, ElementTree, FilePosition, MjcfElement};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::document::input::{ModelInput, read_file};
+use crate::diagnostic::Severity;
+use crate::document::input::{ModelInput, decode, read_file};
 use crate::document::origins::TextOrigins;
 use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use std::path::{Path, PathBuf};
@@ -69,18 +69,9 @@ impl IncludeLoader<'_> {
         parent: Option<usize>,
     ) -> Parsed<()> {
         let name = self.log.files[file].clone();
-        let text = String::from_utf8_lossy(bytes);
-        if let Err(error) = std::str::from_utf8(bytes) {
-            self.log.push(Diagnostic {
-                severity: Severity::Warning,
-                ..Diagnostic::of_file(
-                    &name,
-                    format!("byte {} is not UTF-8; it is replaced", error.valid_up_to()),
-                )
-            });
-        }
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let prepared = PreparedXml::new(text);
+        let (text, warning) = decode(&name, bytes);
+        warning.into_iter().for_each(|w| self.log.push(w));
+        let prepared = PreparedXml::new(&text);
         let document = prepared.parse(&name).map_err(|error| {
             self.log.push(error);
             Reported

@@ -290,7 +290,7 @@ impl<'a> ElementRef<'a> {
 
     /// Reads the numbers of an attribute, none of them NaN; `None` if the attribute is absent.
     pub(super) fn numbers(&self, name: &str) -> Parsed<Option<Vec<f64>>> {
-        self.checked(name, |reading| Ok(reading.numbers.clone()))
+        self.checked(name, |reading| Ok(reading.numbers.to_vec()))
     }
     /// Reads the numbers of an attribute; if the element gives fewer of them than its class, the
     /// remaining ones of the class follow.
@@ -319,7 +319,7 @@ impl<'a> ElementRef<'a> {
         let reading = parse_numbers(name, &attribute.value);
         let found = reading.and_then(|reading| Ok((check(&reading)?, reading)));
         let (value, reading) = found.map_err(|why| self.error_at(name, why))?;
-        if let Some(warning) = reading.warning(&format!("attribute '{name}'")) {
+        if let Some(warning) = reading.warning(format_args!("attribute '{name}'")) {
             self.log.warn_once(attribute.place, warning);
         }
         Ok(Some(value))

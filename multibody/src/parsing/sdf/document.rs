@@ -3,10 +3,10 @@
 use super::element::{Element, MAX_DEPTH, Report, SourceFile, SourceLocation, truth};
 use super::schema;
 use super::unflatten::unflatten;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::input::decode;
 use crate::document::origins::TextOrigins;
 use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
-use roxmltree::Node;
+use crate::document::xml_tree::XmlNode;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -26,18 +26,9 @@ pub(super) fn read(
     origins: Option<&TextOrigins>,
     report: &Report,
 ) -> Parsed<Element> {
-    let text = String::from_utf8_lossy(bytes);
-    if let Err(error) = std::str::from_utf8(bytes) {
-        report.push(Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::of_file(
-                &source.name,
-                format!("byte {} is not UTF-8; it is replaced", error.valid_up_to()),
-            )
-        });
-    }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let prepared = PreparedXml::new(text);
+    let (text, warning) = decode(&source.name, bytes);
+    warning.into_iter().for_each(|w| report.push(w));
+    let prepared = PreparedXml::new(&text);
     let document = prepared.parse(&source.name).map_err(|error| {
         report.push(error);
         Reported
@@ -76,7 +67,7 @@ struct ElementBuilder<'a, 'r> {
 
 impl ElementBuilder<'_, '_> {
     /// Returns the file of an element. Relative paths in it are relative to the main file.
-    fn source_of(&self, node: Node<'_, '_>) -> Rc<SourceFile> {
+    fn source_of(&self, node: XmlNode<'_>) -> Rc<SourceFile> {
         let name = self.reader.file_of(node);
         if name == self.source.name {
             return self.source.clone();
@@ -91,7 +82,7 @@ impl ElementBuilder<'_, '_> {
         other.clone()
     }
 
-    fn element(&self, node: Node<'_, '_>, depth: usize) -> Parsed<Element> {
+    fn element(&self, node: XmlNode<'_>, depth: usize) -> Parsed<Element> {
         let place = SourceLocation {
             source: self.source_of(node),
             at: self.reader.place(node),
@@ -105,12 +96,14 @@ impl ElementBuilder<'_, '_> {
         element.attributes = attributes
             .map(|a| {
                 // The attribute is foreign to SDFormat; its actual prefix does not matter.
-                let prefix = if a.namespace().is_some() { ":" } else { "" };
-                (format!("{prefix}{}", a.name()), a.value().to_string())
+                let name = match a.has_prefix() {
+                    true => format!(":{}", a.name()),
+                    false => a.name().into(),
+                };
+                (name, a.value().to_string())
             })
             .collect();
-        let text = node.children().find(Node::is_text);
-        element.text = text.and_then(|t| t.text()).unwrap_or("").trim().into();
+        element.text = node.first_text().unwrap_or("").trim().into();
         let children = self.reader.elements(node);
         element.children = children
             .map(|child| self.element(child, depth + 1))

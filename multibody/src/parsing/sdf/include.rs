@@ -4,7 +4,7 @@ use super::document;
 use super::element::{Element, Report, SourceFile, truth};
 use super::graph_builder::InterfaceFile;
 use super::merge;
-use crate::document::input::read_file;
+use crate::document::input::{decode, read_file};
 use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use crate::parsing::format::ModelFormat;
 use crate::parsing::model_source::ModelSource;
@@ -133,7 +133,7 @@ impl<'a, 't> IncludeExpander<'a, 't> {
             Ok(path) => return Ok(path),
             Err(why) => {
                 let folder = match (uri.contains("://"), directory) {
-                    (true, _) => self.target.packages.resolve_url(uri).ok(),
+                    (true, _) => self.target.packages.map().resolve_url(uri).ok(),
                     (false, Some(directory)) => Some(directory.join(uri)),
                     (false, None) => Some(PathBuf::from(uri)).filter(|p| p.is_absolute()),
                 };
@@ -225,8 +225,8 @@ fn canonical(path: &Path) -> PathBuf {
 fn model_of_manifest(path: &Path) -> Result<String, String> {
     let file = path.display().to_string();
     let bytes = read_file(path).map_err(|e| format!("{file} cannot be read: {e}"))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let prepared = PreparedXml::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
+    let (text, _) = decode(&file, &bytes);
+    let prepared = PreparedXml::new(&text);
     let document = prepared.parse(&file).map_err(|e| e.to_string())?;
     let reader = XmlReader::new(&file, &prepared);
     let minor = |version: &str| {
@@ -234,7 +234,7 @@ fn model_of_manifest(path: &Path) -> Result<String, String> {
             .strip_prefix("1.")
             .and_then(|m| m.parse::<u32>().ok())
     };
-    let files = reader.children(document.root_element(), "sdf").into_iter();
+    let files = reader.children(document.root_element(), "sdf");
     let newest = files
         .filter_map(|n| Some((n.attribute("version").and_then(minor), n.text()?.trim())))
         .max_by_key(|(version, _)| *version);

@@ -6,6 +6,7 @@ use super::graph_builder::FrameGraphBuilder;
 use super::placement::place;
 use super::pose::Pose;
 use crate::diagnostic::Severity;
+use crate::document::input::decode;
 use crate::document::xml::{Parsed, PreparedXml, Reported};
 use crate::error::Result;
 use crate::model::{BodyIndex, FixedOffsetFrame, FrameIndex, JointIndex, ModelInstanceIndex};
@@ -118,8 +119,8 @@ pub(super) fn load<'e>(
 
 /// Returns the name that a URDF or MJCF file gives its model.
 fn name_in_file(path: &str, bytes: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let prepared = PreparedXml::new(text.strip_prefix('\u{feff}').unwrap_or(&text));
+    let (text, _) = decode(path, bytes);
+    let prepared = PreparedXml::new(&text);
     let document = prepared.parse(path).ok()?;
     let root = document.root_element();
     let name = root.attribute("name").or_else(|| root.attribute("model"));

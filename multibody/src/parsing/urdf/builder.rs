@@ -1,12 +1,12 @@
 //! State of reading one robot, and helpers for all of its elements.
 
 use crate::document::xml::{Parsed, XmlReader};
+use crate::document::xml_tree::XmlNode;
 use crate::error::Result;
 use crate::model::{BodyIndex, FixedOffsetFrame, JointIndex, ModelInstanceIndex};
 use crate::names;
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Vector3};
-use roxmltree::Node;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use tarragon_framework::math;
@@ -33,7 +33,7 @@ pub(super) struct UrdfBuilder<'a, 't> {
 }
 
 impl UrdfBuilder<'_, '_> {
-    pub(super) fn read(&mut self, root: Node<'_, '_>) {
+    pub(super) fn read(&mut self, root: XmlNode<'_>) {
         self.check_vocabulary(root);
         // An error leaves out its element only; the other elements are still read, so that one run
         // reports all errors.
@@ -47,7 +47,7 @@ impl UrdfBuilder<'_, '_> {
         }
         let elements = self.reader.elements(root);
         let is_joint =
-            |node: &Node<'_, '_>| matches!(self.reader.tag(*node), "joint" | "drake:joint");
+            |node: &XmlNode<'_>| matches!(self.reader.tag(*node), "joint" | "drake:joint");
         let joints: Vec<_> = elements.filter(is_joint).collect();
         for node in &joints {
             let _ = self.read_joint(*node);
@@ -74,7 +74,7 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Reports an error of the plant at an element.
-    pub(super) fn check<V>(&self, node: Node<'_, '_>, result: Result<V>) -> Parsed<V> {
+    pub(super) fn check<V>(&self, node: XmlNode<'_>, result: Result<V>) -> Parsed<V> {
         result.map_err(|e| self.reader.error(node, e))
     }
 
@@ -84,7 +84,7 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Returns the link that an attribute names.
-    pub(super) fn link_named(&self, node: Node<'_, '_>, attribute: &str) -> Parsed<BodyIndex> {
+    pub(super) fn link_named(&self, node: XmlNode<'_>, attribute: &str) -> Parsed<BodyIndex> {
         let name = self.reader.required(node, attribute)?;
         self.links.get(name).copied().ok_or_else(|| {
             let known = self.links.keys().map(String::as_str);
@@ -94,20 +94,20 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Reads a pose from the attributes `xyz` and `rpy` of an element.
-    pub(super) fn pose(&self, node: Node<'_, '_>) -> Parsed<Isometry3<f64>> {
+    pub(super) fn pose(&self, node: XmlNode<'_>) -> Parsed<Isometry3<f64>> {
         let xyz = self.reader.vector::<3>(node, "xyz")?.unwrap_or_default();
         let rpy = self.reader.vector::<3>(node, "rpy")?.unwrap_or_default();
         Ok(math::pose_xyz_rpy(Vector3::from(xyz), Vector3::from(rpy)))
     }
     /// Reads the pose of an `<origin>` child; the identity if there is none.
-    pub(super) fn origin(&self, node: Node<'_, '_>) -> Parsed<Isometry3<f64>> {
+    pub(super) fn origin(&self, node: XmlNode<'_>) -> Parsed<Isometry3<f64>> {
         match self.reader.child(node, "origin") {
             Some(origin) => self.pose(origin),
             None => Ok(Isometry3::identity()),
         }
     }
 
-    pub(super) fn read_frame(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+    pub(super) fn read_frame(&mut self, node: XmlNode<'_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?;
         let body = self.link_named(node, "link")?;
         let frame =

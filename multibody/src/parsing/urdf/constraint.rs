@@ -2,13 +2,13 @@
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
+use crate::document::xml_tree::XmlNode;
 use crate::model::{BallConstraint, BodyIndex, ForceElement, FrameIndex, TendonConstraint};
 use nalgebra::Vector3;
-use roxmltree::Node;
 
 impl UrdfBuilder<'_, '_> {
     /// Reads a constraint, spring or bushing; other elements are skipped.
-    pub(super) fn read_constraint(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+    pub(super) fn read_constraint(&mut self, node: XmlNode<'_>) -> Parsed<()> {
         let added = match self.reader.tag(node) {
             "drake:linear_bushing_rpy" => {
                 let bushing = self.read_bushing(node)?;
@@ -41,40 +41,40 @@ impl UrdfBuilder<'_, '_> {
         self.check(node, added)
     }
 
-    fn part<'n, 'i>(&self, node: Node<'n, 'i>, tag: &str) -> Parsed<Node<'n, 'i>> {
+    fn part<'n>(&self, node: XmlNode<'n>, tag: &str) -> Parsed<XmlNode<'n>> {
         self.reader.child(node, tag).ok_or_else(|| {
             let message = format!("<{}> has no <{tag}>", self.reader.tag(node));
             self.reader.error(node, message)
         })
     }
-    fn body_of(&self, node: Node<'_, '_>, tag: &str) -> Parsed<BodyIndex> {
+    fn body_of(&self, node: XmlNode<'_>, tag: &str) -> Parsed<BodyIndex> {
         self.link_named(self.part(node, tag)?, "name")
     }
-    fn frame_of(&self, node: Node<'_, '_>, tag: &str) -> Parsed<FrameIndex> {
+    fn frame_of(&self, node: XmlNode<'_>, tag: &str) -> Parsed<FrameIndex> {
         let part = self.part(node, tag)?;
         let name = self.reader.required(part, "name")?;
         let found = self.target.plant.frame_by_name_in(name, self.instance);
         found.map_err(|e| self.reader.error_at(part, "name", e))
     }
-    fn vector_of(&self, node: Node<'_, '_>, tag: &str) -> Parsed<Vector3<f64>> {
+    fn vector_of(&self, node: XmlNode<'_>, tag: &str) -> Parsed<Vector3<f64>> {
         let part = self.part(node, tag)?;
         self.reader.required(part, "value")?;
         let value = self.reader.vector::<3>(part, "value")?;
         Ok(value.unwrap_or_default().into())
     }
-    fn number_of(&self, node: Node<'_, '_>, tag: &str) -> Parsed<f64> {
+    fn number_of(&self, node: XmlNode<'_>, tag: &str) -> Parsed<f64> {
         let part = self.part(node, tag)?;
         self.reader.required(part, "value")?;
         Ok(self.reader.limit(part, "value")?.unwrap_or(0.0))
     }
-    fn number_or(&self, node: Node<'_, '_>, tag: &str, default: f64) -> Parsed<f64> {
+    fn number_or(&self, node: XmlNode<'_>, tag: &str, default: f64) -> Parsed<f64> {
         match self.reader.child(node, tag) {
             Some(_) => self.number_of(node, tag),
             None => Ok(default),
         }
     }
 
-    fn read_bushing(&self, node: Node<'_, '_>) -> Parsed<ForceElement> {
+    fn read_bushing(&self, node: XmlNode<'_>) -> Parsed<ForceElement> {
         Ok(ForceElement::LinearBushingRollPitchYaw {
             frame_a: self.frame_of(node, "drake:bushing_frameA")?,
             frame_c: self.frame_of(node, "drake:bushing_frameC")?,
@@ -85,7 +85,7 @@ impl UrdfBuilder<'_, '_> {
         })
     }
 
-    fn read_spring(&self, node: Node<'_, '_>) -> Parsed<ForceElement> {
+    fn read_spring(&self, node: XmlNode<'_>) -> Parsed<ForceElement> {
         Ok(ForceElement::LinearSpringDamper {
             body_a: self.body_of(node, "drake:linear_spring_damper_body_A")?,
             p_ap: self.vector_of(node, "drake:linear_spring_damper_p_AP")?,
@@ -97,7 +97,7 @@ impl UrdfBuilder<'_, '_> {
         })
     }
 
-    fn read_tendon(&self, node: Node<'_, '_>) -> Parsed<TendonConstraint> {
+    fn read_tendon(&self, node: XmlNode<'_>) -> Parsed<TendonConstraint> {
         let (mut joints, mut coefficients) = (vec![], vec![]);
         for part in self.reader.children(node, "drake:tendon_constraint_joint") {
             let name = self.reader.required(part, "name")?;

@@ -2,8 +2,8 @@
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
+use crate::document::xml_tree::XmlNode;
 use crate::parsing::convex_pieces::{CONVEX_PIECES, set_convex_pieces};
-use roxmltree::Node;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
 /// Element, group and name of each property that is a single number.
@@ -37,7 +37,7 @@ impl UrdfBuilder<'_, '_> {
     /// Reads the properties of a `<collision>`; friction coefficients have defaults, as in Drake.
     pub(super) fn read_proximity_properties(
         &self,
-        collision: Node<'_, '_>,
+        collision: XmlNode<'_>,
     ) -> Parsed<ProximityProperties> {
         let mut properties = ProximityProperties::new();
         let mut friction = CoulombFriction::DEFAULT;

@@ -2,16 +2,19 @@
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
+use crate::document::xml_tree::XmlNode;
 use crate::model::CollisionFilterGroupSpec;
 use crate::names::scoped;
-use roxmltree::Node;
 use std::collections::BTreeMap;
 
 impl UrdfBuilder<'_, '_> {
-    pub(super) fn read_filter_groups(&mut self, root: Node<'_, '_>) -> Parsed<()> {
+    pub(super) fn read_filter_groups(&mut self, root: XmlNode<'_>) -> Parsed<()> {
         const GROUP: &str = "drake:collision_filter_group";
-        let mut nodes = self.reader.children(root, GROUP);
-        nodes.retain(|node| !self.is_ignored(*node));
+        let nodes = self.reader.children(root, GROUP);
+        let nodes: Vec<_> = nodes.filter(|node| !self.is_ignored(*node)).collect();
+        if nodes.is_empty() {
+            return Ok(());
+        }
         let mut names = BTreeMap::new();
         for node in &nodes {
             let name = self.reader.required(*node, "name")?;
@@ -32,7 +35,7 @@ impl UrdfBuilder<'_, '_> {
         }
         let model = self.target.plant.model_instance_name(self.instance);
         let model = self.check(root, model)?.to_string();
-        let group_named = |node: Node<'_, '_>| -> Parsed<String> {
+        let group_named = |node: XmlNode<'_>| -> Parsed<String> {
             let name = self.reader.required(node, "name")?;
             if names.contains_key(name) {
                 return Ok(scoped(&model, name));
@@ -74,7 +77,7 @@ impl UrdfBuilder<'_, '_> {
 
     /// Returns true if attribute `ignore` is `true`, the only value that removes a group, as in
     /// Drake.
-    fn is_ignored(&self, group: Node<'_, '_>) -> bool {
+    fn is_ignored(&self, group: XmlNode<'_>) -> bool {
         let ignore = group.attribute("ignore");
         if let Some(text) = ignore.filter(|text| !matches!(*text, "true" | "false")) {
             let message = format!(

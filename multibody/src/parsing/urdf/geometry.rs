@@ -2,10 +2,10 @@
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
+use crate::document::xml_tree::XmlNode;
 use crate::model::{BodyIndex, VisualProperties};
 use crate::parsing::mesh_files;
 use nalgebra::{Isometry3, Vector3};
-use roxmltree::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::{
     BoxShape, Capsule, Convex, Cylinder, Ellipsoid, IllustrationProperties, Mesh,
@@ -47,7 +47,7 @@ impl GeometryNames {
 impl UrdfBuilder<'_, '_> {
     pub(super) fn read_visual(
         &mut self,
-        node: Node<'_, '_>,
+        node: XmlNode<'_>,
         body: BodyIndex,
         names: &mut GeometryNames,
     ) -> Parsed<()> {
@@ -66,12 +66,10 @@ impl UrdfBuilder<'_, '_> {
             perception = perception.with_diffuse_map(map);
         }
         let renderers = self.reader.children(node, "drake:accepting_renderer");
-        if !renderers.is_empty() {
-            let names = renderers
-                .into_iter()
-                .map(|r| self.reader.required(r, "name").map(String::from));
-            let names: BTreeSet<String> = names.collect::<Parsed<_>>()?;
-            perception = perception.with_accepting_renderers(names);
+        let accepting = renderers.map(|r| self.reader.required(r, "name").map(String::from));
+        let accepting: BTreeSet<String> = accepting.collect::<Parsed<_>>()?;
+        if !accepting.is_empty() {
+            perception = perception.with_accepting_renderers(accepting);
         }
         let enabled = |tag: &str| -> Parsed<bool> {
             let Some(child) = self.reader.child(node, tag) else {
@@ -105,7 +103,7 @@ impl UrdfBuilder<'_, '_> {
 
     pub(super) fn read_collision(
         &mut self,
-        node: Node<'_, '_>,
+        node: XmlNode<'_>,
         body: BodyIndex,
         names: &mut GeometryNames,
     ) -> Parsed<()> {
@@ -122,7 +120,7 @@ impl UrdfBuilder<'_, '_> {
     /// Reads the name, pose and shape of a visual or collision; `None` if the geometry is left out.
     fn read_geometry(
         &self,
-        node: Node<'_, '_>,
+        node: XmlNode<'_>,
         names: &mut GeometryNames,
     ) -> Parsed<Option<(String, Isometry3<f64>, Shape)>> {
         let x_bg = self.origin(node)?;
@@ -151,7 +149,7 @@ impl UrdfBuilder<'_, '_> {
         Ok(Some((name, x_bg, shape)))
     }
 
-    fn read_shape(&self, geometry: Node<'_, '_>) -> Parsed<Option<Shape>> {
+    fn read_shape(&self, geometry: XmlNode<'_>) -> Parsed<Option<Shape>> {
         let number = |node, attribute| self.reader.required_number(node, attribute);
         let shapes = self.reader.elements(geometry);
         let mut shapes = shapes.filter(|node| SHAPES.contains(&self.reader.tag(*node)));
@@ -192,7 +190,7 @@ impl UrdfBuilder<'_, '_> {
         ))
     }
 
-    fn read_mesh(&self, node: Node<'_, '_>) -> Parsed<Option<Shape>> {
+    fn read_mesh(&self, node: XmlNode<'_>) -> Parsed<Option<Shape>> {
         let uri = self.reader.required(node, "filename")?;
         let scale = self.reader.vector3_or_uniform(node, "scale")?;
         let scale = Vector3::from(scale.unwrap_or([1.0; 3]));

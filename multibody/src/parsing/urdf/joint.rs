@@ -2,12 +2,12 @@
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
+use crate::document::xml_tree::XmlNode;
 use crate::error::Result;
 use crate::model::checks::direction;
 use crate::model::{BodyIndex, CouplerConstraint, Joint, JointKind};
 use crate::parsing::curve_builder::CurveBuilder;
 use nalgebra::{Isometry3, Vector3};
-use roxmltree::Node;
 use tarragon_framework::math;
 
 /// Minimum length of an axis that has a direction.
@@ -34,7 +34,7 @@ struct JointLimits {
 }
 
 impl UrdfBuilder<'_, '_> {
-    pub(super) fn read_joint(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+    pub(super) fn read_joint(&mut self, node: XmlNode<'_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         if self.joints.contains_key(&name) {
             let message = format!("names of joints must be unique, got '{name}' twice");
@@ -106,7 +106,7 @@ impl UrdfBuilder<'_, '_> {
 
     fn make_joint(
         &self,
-        node: Node<'_, '_>,
+        node: XmlNode<'_>,
         kind: &str,
         name: &str,
         parent: BodyIndex,
@@ -180,7 +180,7 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Warns about the limits of a joint type that has none in Drake.
-    fn ignore_limits(&self, node: Node<'_, '_>, kind: &str) {
+    fn ignore_limits(&self, node: XmlNode<'_>, kind: &str) {
         if let Some(limit) = self.reader.child(node, "limit") {
             let message =
                 format!("<limit> is ignored: joints of type {kind} have no limits, as in Drake");
@@ -189,7 +189,7 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Reads the path of a curvilinear joint.
-    fn read_curves(&self, node: Node<'_, '_>) -> Parsed<CurveBuilder> {
+    fn read_curves(&self, node: XmlNode<'_>) -> Parsed<CurveBuilder> {
         let reader = self.reader;
         let mut curves = CurveBuilder::new();
         for (tag, vector) in [
@@ -231,7 +231,7 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Applies `<dynamics>` to a joint: one damping, or one per velocity of a planar joint.
-    fn with_damping(&self, node: Node<'_, '_>, joint: Joint) -> Parsed<Joint> {
+    fn with_damping(&self, node: XmlNode<'_>, joint: Joint) -> Parsed<Joint> {
         let Some(dynamics) = self.reader.child(node, "dynamics") else {
             return Ok(joint);
         };
@@ -255,7 +255,7 @@ impl UrdfBuilder<'_, '_> {
         self.check(dynamics, joint.with_damping(damping))
     }
 
-    fn read_limits(&self, node: Node<'_, '_>) -> Parsed<JointLimits> {
+    fn read_limits(&self, node: XmlNode<'_>) -> Parsed<JointLimits> {
         let limit = self.reader.child(node, "limit");
         let value = |attribute: &str, default: f64| -> Parsed<f64> {
             let found = limit.map(|l| self.reader.limit(l, attribute)).transpose()?;
@@ -270,11 +270,11 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Reads the attribute `drake:acceleration`, whatever namespace the prefix is bound to.
-    fn drake_acceleration(&self, limit: Option<Node<'_, '_>>) -> Parsed<f64> {
+    fn drake_acceleration(&self, limit: Option<XmlNode<'_>>) -> Parsed<f64> {
         let attributes = limit.into_iter().flat_map(|l| l.attributes());
         let found = attributes
             .into_iter()
-            .find(|a| a.name() == "acceleration" && a.namespace().is_some());
+            .find(|a| a.name() == "acceleration" && a.has_prefix());
         let (Some(limit), Some(attribute)) = (limit, found) else {
             return Ok(f64::INFINITY);
         };
@@ -291,13 +291,13 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Reads `effort` of a joint's `<limit>`; infinite if absent.
-    pub(super) fn effort_limit(&self, joint: Node<'_, '_>) -> Parsed<f64> {
+    pub(super) fn effort_limit(&self, joint: XmlNode<'_>) -> Parsed<f64> {
         let limit = self.reader.child(joint, "limit");
         let effort = limit.map(|l| self.reader.limit(l, "effort")).transpose()?;
         Ok(effort.flatten().unwrap_or(f64::INFINITY))
     }
 
-    pub(super) fn read_mimic(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+    pub(super) fn read_mimic(&mut self, node: XmlNode<'_>) -> Parsed<()> {
         let Some(mimic) = self.reader.child(node, "mimic") else {
             return Ok(());
         };

@@ -3,13 +3,13 @@
 use super::builder::UrdfBuilder;
 use super::geometry::GeometryNames;
 use crate::document::xml::{Parsed, Reported};
+use crate::document::xml_tree::XmlNode;
 use crate::error::Error;
 use crate::model::BodyIndex;
 use crate::spatial::{SpatialInertia, check_rotational, rotational_inertia};
-use roxmltree::Node;
 
 impl UrdfBuilder<'_, '_> {
-    pub(super) fn read_link(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+    pub(super) fn read_link(&mut self, node: XmlNode<'_>) -> Parsed<()> {
         let name = self.reader.required(node, "name")?.to_string();
         let world = name == "world";
         if !world && self.links.contains_key(&name) {
@@ -58,7 +58,7 @@ impl UrdfBuilder<'_, '_> {
 
     /// Reads the mass properties. An inertia that is physically impossible is replaced with a
     /// warning, as in Drake.
-    fn read_inertial(&self, node: Node<'_, '_>, link: &str) -> Parsed<SpatialInertia> {
+    fn read_inertial(&self, node: XmlNode<'_>, link: &str) -> Parsed<SpatialInertia> {
         let x_bbi = self.origin(node)?;
         let mass = match self.reader.child(node, "mass") {
             Some(mass) => self.reader.required_number(mass, "value")?,

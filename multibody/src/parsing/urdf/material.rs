@@ -2,17 +2,17 @@
 
 use super::builder::{Material, UrdfBuilder};
 use crate::document::xml::Parsed;
-use roxmltree::Node;
+use crate::document::xml_tree::XmlNode;
 use tarragon_geometry::Rgba;
 
 impl UrdfBuilder<'_, '_> {
-    pub(super) fn read_global_material(&mut self, node: Node<'_, '_>) -> Parsed<()> {
+    pub(super) fn read_global_material(&mut self, node: XmlNode<'_>) -> Parsed<()> {
         self.reader.required(node, "name")?;
         self.read_material(node).map(|_| ())
     }
 
     /// Reads a material. A name defines a new material or refers to a known one.
-    pub(super) fn read_material(&mut self, node: Node<'_, '_>) -> Parsed<Material> {
+    pub(super) fn read_material(&mut self, node: XmlNode<'_>) -> Parsed<Material> {
         let mut material = Material::default();
         if let Some(color) = self.reader.child(node, "color") {
             self.reader.required(color, "rgba")?;
@@ -44,7 +44,7 @@ impl UrdfBuilder<'_, '_> {
                     describe(&material),
                     describe(known)
                 );
-                let global = node.parent().is_some_and(|p| p.has_tag_name("robot"));
+                let global = node.parent().is_some_and(|p| p.parent().is_none());
                 if global {
                     return Err(self.reader.error(node, message));
                 }

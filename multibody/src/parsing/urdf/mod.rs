@@ -15,13 +15,13 @@ mod transmission;
 mod vocabulary;
 
 use super::target::{ModelNaming, ParseTarget};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::document::input::ModelInput;
+use crate::diagnostic::Diagnostic;
+use crate::document::input::{ModelInput, decode};
 use crate::document::prepared_xml::PreparedXml;
 use crate::document::xml::{Parsed, XmlReader};
+use crate::document::xml_tree::XmlNode;
 use crate::model::{BodyIndex, ModelInstanceIndex};
 use builder::UrdfBuilder;
-use roxmltree::Node;
 use std::collections::BTreeMap;
 
 /// Adds the robot of a URDF file.
@@ -32,18 +32,9 @@ pub(crate) fn parse(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<ModelInstanceIndex> {
     let file = input.file;
-    let text = String::from_utf8_lossy(input.bytes);
-    if let Err(error) = std::str::from_utf8(input.bytes) {
-        diagnostics.push(Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::of_file(
-                file,
-                format!("byte {} is not UTF-8; it is replaced", error.valid_up_to()),
-            )
-        });
-    }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let prepared = PreparedXml::new(text);
+    let (text, warning) = decode(file, input.bytes);
+    diagnostics.extend(warning);
+    let prepared = PreparedXml::new(&text);
     let document = match prepared.parse(file) {
         Ok(document) => document,
         Err(error) => {
@@ -74,7 +65,7 @@ pub(crate) fn parse(
 /// Checks the root element and adds the model instance.
 fn start(
     reader: &XmlReader<'_>,
-    root: Node<'_, '_>,
+    root: XmlNode<'_>,
     naming: &ModelNaming<'_>,
     target: &mut ParseTarget<'_>,
 ) -> Parsed<ModelInstanceIndex> {

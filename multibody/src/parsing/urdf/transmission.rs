@@ -2,8 +2,8 @@
 
 use super::builder::UrdfBuilder;
 use crate::document::xml::Parsed;
+use crate::document::xml_tree::XmlNode;
 use crate::model::PdControllerGains;
-use roxmltree::Node;
 use std::collections::HashMap;
 
 impl UrdfBuilder<'_, '_> {
@@ -12,8 +12,8 @@ impl UrdfBuilder<'_, '_> {
     /// elements by name.
     pub(super) fn read_transmission(
         &mut self,
-        node: Node<'_, '_>,
-        joint_nodes: &HashMap<&str, Node<'_, '_>>,
+        node: XmlNode<'_>,
+        joint_nodes: &HashMap<&str, XmlNode<'_>>,
     ) -> Parsed<()> {
         let by_child = self.reader.child(node, "type").and_then(|t| t.text());
         let kind = by_child.or_else(|| node.attribute("type"));

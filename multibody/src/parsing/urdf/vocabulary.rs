@@ -2,8 +2,8 @@
 //! dynamics that the plant does not have.
 
 use super::builder::UrdfBuilder;
+use crate::document::xml_tree::XmlNode;
 use crate::parsing::vocabulary::FormatVocabulary;
-use roxmltree::Node;
 use std::sync::OnceLock;
 
 /// Elements of other programs with a meaning for dynamics: parents, names, and what the plant does
@@ -49,19 +49,17 @@ const APPEARANCE: [&str; 7] = [
 
 impl UrdfBuilder<'_, '_> {
     /// Warns about everything in a robot that is not URDF, once per name.
-    pub(super) fn check_vocabulary(&self, root: Node<'_, '_>) {
+    pub(super) fn check_vocabulary(&self, root: XmlNode<'_>) {
         static VOCABULARY: OnceLock<FormatVocabulary> = OnceLock::new();
         let table = include_str!("vocabulary.txt");
         let vocabulary = VOCABULARY.get_or_init(|| FormatVocabulary::read(table));
         let reader = self.reader;
-        let mut waiting = vec![("", root)];
-        while let Some((around, node)) = waiting.pop() {
+        let known = vocabulary.element("", reader.tag(root));
+        let mut waiting: Vec<_> = known.into_iter().map(|known| (known, root)).collect();
+        while let Some((known, node)) = waiting.pop() {
             let tag = reader.tag(node);
-            let Some(known) = vocabulary.element(around, tag) else {
-                continue;
-            };
             // Prefixed attributes are foreign to URDF.
-            let own = node.attributes().filter(|a| a.namespace().is_none());
+            let own = node.attributes().filter(|a| !a.has_prefix());
             for name in own
                 .map(|a| a.name())
                 .filter(|name| !known.has_attribute(name))
@@ -78,8 +76,11 @@ impl UrdfBuilder<'_, '_> {
             let first = waiting.len();
             for child in reader.elements(node) {
                 let name = reader.tag(child);
+                if let Some(described) = vocabulary.child(known, name) {
+                    waiting.push((described, child));
+                    continue;
+                }
                 if known.has_child(name) {
-                    waiting.push((tag, child));
                     continue;
                 }
                 let found = FOREIGN_ELEMENTS
@@ -102,10 +103,10 @@ impl UrdfBuilder<'_, '_> {
     }
 
     /// Warns about parts of a transmission that do not act.
-    pub(super) fn check_transmission(&self, transmission: Node<'_, '_>) {
+    pub(super) fn check_transmission(&self, transmission: XmlNode<'_>) {
         let reader = self.reader;
         for tag in ["joint", "actuator"] {
-            if let [_, second, ..] = *reader.children(transmission, tag) {
+            if let Some(second) = reader.children(transmission, tag).nth(1) {
                 let message = format!(
                     "<{tag}> in <transmission> is ignored: only the first one becomes an actuator"
                 );

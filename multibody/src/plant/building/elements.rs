@@ -145,15 +145,17 @@ impl MultibodyPlant {
                 self.scoped_body_name(joint.child)
             )));
         }
-        for (at, body, suffix) in [
+        let mut new_frames = [String::new(), String::new()];
+        let sides = [
             (joint.on_parent, joint.parent, "parent"),
             (joint.on_child, joint.child, "child"),
-        ] {
+        ];
+        for ((at, body, suffix), new_frame) in sides.into_iter().zip(&mut new_frames) {
             match at {
                 JointAttachment::Body => {}
                 JointAttachment::Offset(_) => {
-                    let name = format!("{}_{suffix}", joint.name);
-                    self.check_new("frame", instance, &name, &self.taken.frames)?;
+                    *new_frame = format!("{}_{suffix}", joint.name);
+                    self.check_new("frame", instance, new_frame, &self.taken.frames)?;
                 }
                 JointAttachment::Frame(frame) => {
                     let on = self.frame(frame)?.body;
@@ -172,29 +174,26 @@ impl MultibodyPlant {
         if !self.islands.join(joint.parent, joint.child) {
             return Err(self.loop_error(&joint));
         }
+        let [on_parent, on_child] = new_frames;
         (joint.on_parent, joint.x_pf) =
-            self.attach(joint.on_parent, joint.parent, instance, || {
-                format!("{}_parent", joint.name)
-            });
-        (joint.on_child, joint.x_bm) = self.attach(joint.on_child, joint.child, instance, || {
-            format!("{}_child", joint.name)
-        });
+            self.attach(joint.on_parent, joint.parent, instance, on_parent);
+        (joint.on_child, joint.x_bm) = self.attach(joint.on_child, joint.child, instance, on_child);
         Ok(self.push_joint(joint))
     }
 
-    /// Returns the plant's frame for one side of a joint, added if need be, and its pose in the
-    /// body.
+    /// Returns the plant's frame for one side of a joint, added with the given name if need be, and
+    /// its pose in the body.
     fn attach(
         &mut self,
         at: JointAttachment,
         body: BodyIndex,
         instance: ModelInstanceIndex,
-        name: impl Fn() -> String,
+        name: String,
     ) -> (JointAttachment, Isometry3<f64>) {
         let (frame, x) = match at {
             JointAttachment::Body => (self.bodies[body.index()].frame, Isometry3::identity()),
             JointAttachment::Frame(frame) => (frame, self.frames[frame.index()].x_bf),
-            JointAttachment::Offset(x) => (self.push_frame(name(), body, x, instance), x),
+            JointAttachment::Offset(x) => (self.push_frame(name, body, x, instance), x),
         };
         (JointAttachment::Frame(frame), x)
     }

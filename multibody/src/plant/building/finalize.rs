@@ -113,22 +113,19 @@ impl MultibodyPlant {
                 }
                 name
             };
-            let (on_f, on_m) = (
-                (frame_name(f, "F"), inboard.parent),
-                (frame_name(m, "M"), inboard.child),
-            );
             match &inboard.kind {
                 JointKind::Weld { x_fm } if *x_fm != Isometry3::identity() => {
                     let x = inboard.x_pf * x_fm;
-                    self.push_frame(on_f.0, on_f.1, x, instance);
+                    self.push_frame(frame_name(f, "F"), inboard.parent, x, instance);
                 }
                 JointKind::Revolute { axis } | JointKind::Prismatic { axis }
                     if ![Vector3::x(), Vector3::y(), Vector3::z()].contains(axis) =>
                 {
                     let r = math::pose(with_z_along(axis), Vector3::zeros());
                     let (x_pf, x_bm) = (inboard.x_pf * r, inboard.x_bm * r);
-                    self.push_frame(on_f.0, on_f.1, x_pf, instance);
-                    self.push_frame(on_m.0, on_m.1, x_bm, instance);
+                    let (on_f, on_m) = (frame_name(f, "F"), frame_name(m, "M"));
+                    self.push_frame(on_f, inboard.parent, x_pf, instance);
+                    self.push_frame(on_m, inboard.child, x_bm, instance);
                 }
                 _ => {}
             }
