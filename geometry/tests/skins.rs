@@ -1,9 +1,10 @@
 //! Skins: where their vertices are, who sees them, and what is wrong with them.
 
+use crate::deformable::Plain;
 use nalgebra::{DVector, Isometry3, Vector3};
 use proptest::prelude::*;
 use tarragon_framework::prelude::*;
-use tarragon_framework::{AutoDiff, DiagramScalar, math};
+use tarragon_framework::{AutoDiff, DiagramScalar, math, warnings};
 use tarragon_geometry::render::{
     CameraInfo, DepthRenderCamera, ImageDepth32F, RenderEngineCpu, RenderEngineCpuParams,
 };
@@ -85,6 +86,9 @@ fn poses() -> impl Strategy<Value = [Isometry3<f64>; 2]> {
     [numbers.clone(), numbers].prop_map(|x| x.map(pose_of))
 }
 
+/// Rounding of a few products of coordinates of at most 10 m.
+const ROUNDING: f64 = 1e-13;
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -103,13 +107,13 @@ proptest! {
             let taken = |k: usize| now[k] * bound[k].inverse() * nalgebra::Point3::new(x, y, 0.0);
             let [a, b] = [weights[0][v], weights[1][v]];
             let mean = (taken(0).coords * a + taken(1).coords * b) / (a + b);
-            prop_assert!((mean - found.fixed_rows::<3>(3 * v)).norm() < 1e-13);
+            prop_assert!((mean - found.fixed_rows::<3>(3 * v)).norm() < ROUNDING);
         }
         // Where all frames are as they were bound, the surface is that of the file.
         let rest = scene.vertices(skin, bound);
         for (v, [x, y]) in corners.into_iter().enumerate() {
             let p = Vector3::new(x, y, 0.0);
-            prop_assert!((p - rest.fixed_rows::<3>(3 * v)).norm() < 1e-13);
+            prop_assert!((p - rest.fixed_rows::<3>(3 * v)).norm() < ROUNDING);
         }
     }
 
@@ -222,6 +226,34 @@ fn images_and_bounds_show_the_current_skin() {
     );
     assert_eq!(inspector.skin(skin).unwrap().unwrap().bones().len(), 2);
     assert_eq!(inspector.num_dynamic_geometries(), 1);
+}
+
+#[test]
+fn engines_without_moving_vertices_leave_skins_out_with_a_warning() {
+    let mut scene = Scene::new();
+    scene.graph.add_renderer("before", Plain).unwrap();
+    let bones = scene.bones([Isometry3::identity(); 2], [[1.0; 4]; 2]);
+    let (added, warnings) = warnings::collect(|| scene.add(Skin::new(bones)));
+    let skin = added.unwrap();
+    let (added, more) = warnings::collect(|| scene.graph.add_renderer("after", Plain));
+    added.unwrap();
+    for said in [warnings, more] {
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("a skin is left out of images"), "{said:?}");
+    }
+    scene.vertices(skin, [Isometry3::<f64>::identity(); 2]);
+    let mut b = DiagramBuilder::new();
+    let block = b.add("scene_graph", scene.graph.clone());
+    let mut ctx = b.build().unwrap().default_context();
+    let poses = scene.frames.map(|frame| (frame, Isometry3::identity()));
+    let port = block.source_pose_port(scene.source).unwrap();
+    ctx.fix(port, FramePoseVector::from_iter(poses)).unwrap();
+    assert!(
+        ctx.eval(block.query)
+            .unwrap()
+            .render_engine_by_name("before")
+            .is_ok()
+    );
 }
 
 #[test]

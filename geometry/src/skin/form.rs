@@ -15,17 +15,10 @@ pub(crate) struct SkinForm {
     /// With the vertices at their reference positions, in the world, not inflated.
     pub(crate) mesh: Arc<RenderMesh>,
     pub(crate) skin: Skin,
-    bones: Vec<PlacedBone>,
-}
-
-/// A bone whose frame is known by its number.
-#[derive(Clone, Debug)]
-struct PlacedBone {
-    frame: usize,
-    /// Inverse of the pose at which it was bound.
-    x_fw: Isometry3<f64>,
-    /// Vertices with their part in the mean.
-    weights: Vec<(u32, f64)>,
+    /// Numbers of the frames of the bones.
+    frames: Vec<usize>,
+    /// Sums of the weights of each vertex.
+    sums: Vec<f64>,
 }
 
 impl SkinForm {
@@ -80,18 +73,11 @@ impl SkinForm {
                 sums[v]
             )));
         }
-        let placed = skin.bones.iter().zip(frames).map(|(bone, frame)| {
-            let weights = bone.weights.iter();
-            PlacedBone {
-                frame,
-                x_fw: bone.x_wf.inverse(),
-                weights: weights.map(|(v, w)| (*v, w / sums[*v as usize])).collect(),
-            }
-        });
         Ok(Self {
-            bones: placed.collect(),
             mesh: Arc::new(mesh),
             skin,
+            frames,
+            sums,
         })
     }
 
@@ -102,13 +88,14 @@ impl SkinForm {
     ) -> Vec<Vector3<T>> {
         let zero = Vector3::from_element(T::zero());
         let mut positions = vec![zero; self.mesh.positions.len()];
-        for bone in &self.bones {
-            let moved = x_wf(bone.frame) * lift_pose::<T>(&bone.x_fw);
+        for (bone, frame) in self.skin.bones.iter().zip(&self.frames) {
+            let moved = x_wf(*frame) * lift_pose::<T>(&bone.x_wf.inverse());
             let turn = moved.rotation.to_rotation_matrix().into_inner();
             for (v, weight) in &bone.weights {
                 let v = *v as usize;
                 let p = self.mesh.positions[v].coords.map(T::from);
-                positions[v] += (turn * p + moved.translation.vector) * T::from(*weight);
+                let part = T::from(weight / self.sums[v]);
+                positions[v] += (turn * p + moved.translation.vector) * part;
             }
         }
         if self.skin.inflation != 0.0 {

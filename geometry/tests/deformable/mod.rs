@@ -4,6 +4,8 @@ mod contact;
 mod registration;
 mod snapshots;
 
+pub(crate) use self::snapshots::Plain;
+
 use nalgebra::{DVector, Isometry3, Matrix3, Vector3};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::mesh::VolumeMesh;

@@ -246,7 +246,7 @@ fn images_show_the_current_configuration_of_each_context() {
 
 /// An engine that draws nothing, and no deformable geometry.
 #[derive(Clone)]
-struct Plain;
+pub(crate) struct Plain;
 
 impl RenderEngine for Plain {
     fn register_visual(

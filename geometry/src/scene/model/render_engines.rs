@@ -1,7 +1,7 @@
 //! Render engines by name, and the visuals registered with them.
 
 use crate::deformable::DeformableForm;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::ids::GeometryId;
 use crate::mesh::RenderMesh;
 use crate::properties::{PerceptionProperties, Role};
@@ -10,6 +10,7 @@ use crate::shape::Shape;
 use crate::skin::SkinForm;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tarragon_framework::warnings::warn;
 
 /// Shape or meshes of a geometry, for engines.
 #[derive(Clone, Copy)]
@@ -35,7 +36,15 @@ impl DrawnForm<'_> {
                 engine.register_deformable_visual(visual, &meshes, properties)
             }
             Self::Skin(form) => {
-                engine.register_deformable_visual(visual, &[&*form.mesh], properties)
+                let meshes = [&*form.mesh];
+                match engine.register_deformable_visual(visual, &meshes, properties) {
+                    // The geometry below a skin is drawn without it.
+                    Err(e) if e.kind() == ErrorKind::Unsupported => {
+                        warn(format!("a skin is left out of images: {e}"));
+                        Ok(false)
+                    }
+                    result => result,
+                }
             }
         }
     }

@@ -14,7 +14,8 @@ impl GeometryState {
     /// the instance places it in the world as it is when all frames are where they were bound.
     ///
     /// A skin takes no part in proximity queries and rays. Its vertices are
-    /// `QueryObject::driven_mesh_configurations_in_world`.
+    /// `QueryObject::driven_mesh_configurations_in_world`. Engines that do not draw deformable
+    /// geometry leave it out, with a warning.
     ///
     /// ```
     /// use nalgebra::{Isometry3, Vector3};

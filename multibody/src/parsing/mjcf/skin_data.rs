@@ -114,10 +114,13 @@ impl SkinData {
     /// Reads the attributes of a `<skin>`.
     pub(super) fn from_node(node: ElementRef<'_>) -> Parsed<Self> {
         let numbers = |name: &str| Ok(node.numbers(name)?.unwrap_or_default());
-        let (vertices, vertices_left) = (numbers("vertex")?, "'vertex' must have 3 numbers each");
+        let vertices = numbers("vertex")?;
         let (points, rest) = vertices.as_chunks::<3>();
         if !rest.is_empty() {
-            let message = format!("{vertices_left}, got {} numbers", vertices.len());
+            let message = format!(
+                "'vertex' must have 3 numbers each, got {} numbers",
+                vertices.len()
+            );
             return Err(node.error_at("vertex", message));
         }
         let coordinates = numbers("texcoord")?;

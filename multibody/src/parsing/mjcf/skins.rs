@@ -39,7 +39,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         if node.number("group")?.unwrap_or(0.0) > LAST_VISIBLE_GROUP {
             return Ok(());
         }
-        let Some(data) = self.read_skin(node, directory)? else {
+        let Some(mut data) = self.read_skin(node, directory)? else {
             return Ok(());
         };
         let stem = node.own_text("file").and_then(|f| Path::new(f).file_stem());
@@ -47,11 +47,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let name = node.name().map(String::from).or(stem);
         let name = name.unwrap_or_else(|| format!("skin{index}"));
         let mut bones = vec![];
-        for bone in &data.bones {
+        for bone in std::mem::take(&mut data.bones) {
             bones.push(BodyBone {
                 body: self.body_of_bone(node, &bone.body)?,
                 x_wb: bone.x_wb,
-                weights: bone.weights.clone(),
+                weights: bone.weights,
             });
         }
         let mesh = Mesh::new(data.to_obj(&name));
