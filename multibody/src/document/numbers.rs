@@ -104,6 +104,18 @@ impl<'t> ParsedNumbers<'t> {
     }
 }
 
+/// Parses N finite numbers with white space between them. `None` for every other text, which may be
+/// a mistake or not.
+pub(crate) fn plain_numbers<const N: usize>(text: &str) -> Option<[f64; N]> {
+    let mut words = text.split_ascii_whitespace();
+    let mut numbers = [0.0; N];
+    for number in &mut numbers {
+        let parsed = words.next()?.parse().ok();
+        *number = parsed.filter(|x: &f64| x.is_finite())?;
+    }
+    words.next().is_none().then_some(numbers)
+}
+
 /// Parses the word at the start if it is a number; returns it with the remaining text.
 fn word(text: &str) -> Option<(f64, &str)> {
     let plain = text.bytes().position(|byte| !byte.is_ascii_graphic());
@@ -293,6 +305,21 @@ mod tests {
                 prefix(text).map(|(x, _)| x),
                 text.starts_with('0').then_some(0.0)
             );
+        }
+    }
+
+    #[test]
+    fn plain_numbers_are_those_of_a_stream() {
+        for text in [" 1 -2.5\n3e1 ", "1\t2 3"] {
+            let numbers = plain_numbers::<3>(text).unwrap();
+            let reading = ParsedNumbers::of_stream(text, usize::MAX);
+            assert_eq!(*reading.numbers, numbers, "{text}");
+            assert!(reading.ignored.is_empty(), "{text}");
+        }
+        for other in [
+            "", "1 2", "1 2 3 4", "1 2 x", "1 2 nan", "1 2 inf", "1,2,3", "1 2 3,",
+        ] {
+            assert_eq!(plain_numbers::<3>(other), None, "{other}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! XML with positions: elements as the file spells them, numbers, and diagnostics about both.
 
 use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
-use crate::document::numbers::ParsedNumbers;
+use crate::document::numbers::{ParsedNumbers, plain_numbers};
 use crate::document::origins::TextOrigins;
 pub(crate) use crate::document::prepared_xml::PreparedXml;
 use crate::document::xml_tree::{XmlAttribute, XmlNode};
@@ -327,7 +327,15 @@ impl<'a> XmlReader<'a> {
         node: XmlNode<'_>,
         attribute: &str,
     ) -> Parsed<Option<[f64; N]>> {
-        self.numbers(node, attribute, |reading| exactly(attribute, reading))
+        let found = node.attributes().find(|a| a.name() == attribute);
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        let numbers = match plain_numbers(found.value()) {
+            Some(numbers) => numbers,
+            None => self.numbers_in(found, |reading| exactly(attribute, reading))?,
+        };
+        Ok(Some(numbers))
     }
     /// Reads three finite numbers, or one that is used for all three.
     pub(crate) fn vector3_or_uniform(

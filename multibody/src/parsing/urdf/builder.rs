@@ -42,6 +42,9 @@ impl UrdfBuilder<'_, '_> {
                 let _ = self.read_global_material(node);
             }
         }
+        let count = |tag| self.reader.children(root, tag).count();
+        let (links, joints) = (count("link"), count("joint"));
+        self.target.plant.reserve(links, joints);
         for node in self.reader.children(root, "link") {
             let _ = self.read_link(node);
         }

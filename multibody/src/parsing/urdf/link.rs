@@ -7,6 +7,7 @@ use crate::document::xml_tree::XmlNode;
 use crate::error::Error;
 use crate::model::BodyIndex;
 use crate::spatial::{SpatialInertia, check_rotational, rotational_inertia};
+use nalgebra::{Isometry3, UnitQuaternion};
 
 impl UrdfBuilder<'_, '_> {
     pub(super) fn read_link(&mut self, node: XmlNode<'_>) -> Parsed<()> {
@@ -82,7 +83,14 @@ impl UrdfBuilder<'_, '_> {
         let p_bobcm_b = x_bbi.translation.vector;
         let i_bbcm_b = rotational_inertia(moments, products, &x_bbi);
         // Checked in the frame of the file, so that the message shows the numbers of the file.
-        let unturned = rotational_inertia(moments, products, &nalgebra::Isometry3::identity());
+        let check_unturned = || match x_bbi.rotation == UnitQuaternion::identity() {
+            // It is checked with the mass.
+            true => Ok(()),
+            false => {
+                let unturned = rotational_inertia(moments, products, &Isometry3::identity());
+                check_rotational(&unturned)
+            }
+        };
         let turns = match mass > 0.0 {
             true => Ok(()),
             false => Err(Error::invalid(format!(
@@ -90,7 +98,7 @@ impl UrdfBuilder<'_, '_> {
             ))),
         };
         let inertia = turns
-            .and_then(|()| check_rotational(&unturned))
+            .and_then(|()| check_unturned())
             .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b));
         inertia.or_else(|why| {
             let message = format!(

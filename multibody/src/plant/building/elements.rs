@@ -60,6 +60,15 @@ impl MultibodyPlant {
         Ok(self.push_body(name, instance, inertia))
     }
 
+    /// Makes room for bodies and joints that are about to be added.
+    pub(crate) fn reserve(&mut self, bodies: usize, joints: usize) {
+        self.bodies.reserve(bodies);
+        self.default_free_poses.reserve(bodies);
+        self.num_joints_as_child.reserve(bodies);
+        self.frames.reserve(bodies + joints);
+        self.joints.reserve(joints);
+    }
+
     /// Multiplies the masses and inertias of bodies by a positive factor.
     pub(crate) fn scale_masses(&mut self, bodies: std::ops::Range<usize>, factor: f64) {
         for body in &mut self.bodies[bodies] {
