@@ -306,18 +306,13 @@ fn indexed(
         let finite = (0..n).map(&vertex).find(is_finite);
         substitute = finite.unwrap_or_default();
     }
-    let colors = match on_vertices {
-        OnVertices::Colors(colors) => Some(colors),
-        OnVertices::Nothing | OnVertices::Image(_) => None,
+    let (colors, image) = match on_vertices {
+        OnVertices::Nothing => (None, None),
+        OnVertices::Colors(colors) => (Some(colors), None),
+        OnVertices::Image(image) => (None, Some(image)),
     };
-    let image = match on_vertices {
-        OnVertices::Image(image) => Some(image),
-        OnVertices::Nothing | OnVertices::Colors(_) => None,
-    };
-    let arrays = match on_vertices {
-        OnVertices::Nothing => 1,
-        OnVertices::Colors(_) | OnVertices::Image(_) => 2,
-    };
+    let has_two = colors.is_some() || image.is_some();
+    let arrays = if has_two { 2 } else { 1 };
     let color = colors.map_or_else(|| material::hex(style.color()), |_| UNDER_VERTEX_COLORS);
     let mut range = 0..0;
     let object = e.textured_object(
