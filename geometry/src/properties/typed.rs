@@ -259,7 +259,7 @@ macro_rules! phong_properties {
                 self.set_untyped(PHONG, "diffuse_map", path);
                 self
             }
-            /// Sets the images on a primitive shape, `("phong", "projected_texture")`.
+            /// Sets the images on a shape, `("phong", "projected_texture")`.
             #[must_use]
             pub fn with_projected_texture(mut self, texture: ProjectedTexture) -> Self {
                 self.set_untyped(PHONG, "projected_texture", texture);

@@ -42,7 +42,10 @@ impl Visual {
         let map = properties.try_get::<String>("phong", "diffuse_map")?;
         let map = map.map(Path::new);
         let projected = properties.try_get::<ProjectedTexture>("phong", "projected_texture")?;
-        let projected = projected.and_then(|p| p.render_mesh(shape, SEGMENTS));
+        let projected = match projected {
+            Some(projected) => projected.render_mesh(shape, SEGMENTS)?,
+            None => None,
+        };
         let parts = match primitive(shape) {
             _ if let Some(mesh) = &projected => parts(mesh, &materials(mesh, None, None, None)?)?,
             Some(made) => {

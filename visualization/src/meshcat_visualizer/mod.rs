@@ -36,8 +36,8 @@ use tarragon_geometry::{GeometryId, QueryObject, SceneGraphInspector};
 /// ends in ` (2)`. A mesh that cannot be shown is left out, with a warning in the log. An OBJ file
 /// with texture coordinates and without materials has the image of `("phong", "diffuse_map")`,
 /// which Drake leaves out; the image is multiplied by `("phong", "diffuse")` if that is given. A
-/// primitive with a [`ProjectedTexture`](tarragon_geometry::ProjectedTexture) is sent as triangles
-/// with its images.
+/// shape with a [`ProjectedTexture`](tarragon_geometry::ProjectedTexture) is sent as triangles with
+/// its images.
 /// Deformable geometry is at `{prefix}/deformable_geometries/{geometry}`: the surface that it
 /// drives in the role, in one colour, whose vertices are sent again when they have changed.
 /// With the proximity role, a mesh with [convex

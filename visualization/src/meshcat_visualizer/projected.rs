@@ -24,7 +24,10 @@ pub(super) fn projected_shape(
     };
     let projected = properties.try_get::<ProjectedTexture>("phong", "projected_texture")?;
     let shape = inspector.shape(id)?;
-    let mesh = projected.and_then(|projected| projected.render_mesh(shape, SEGMENTS));
+    let Some(projected) = projected else {
+        return Ok(None);
+    };
+    let mesh = projected.render_mesh(shape, SEGMENTS)?;
     let to_shape = |mesh| Mesh::new(obj_of(&mesh, inspector.name(id).unwrap_or_default()));
     Ok(mesh.map(to_shape).map(Shape::from))
 }

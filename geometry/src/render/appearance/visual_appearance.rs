@@ -69,7 +69,9 @@ impl Appearance {
         let map = properties.try_get::<String>("phong", "diffuse_map")?;
         let color = diffuse.unwrap_or(default_diffuse);
         let projected = properties.try_get::<ProjectedTexture>("phong", "projected_texture")?;
-        if let Some(mesh) = projected.and_then(|p| p.render_mesh(shape, SEGMENTS)) {
+        if let Some(projected) = projected
+            && let Some(mesh) = projected.render_mesh(shape, SEGMENTS)?
+        {
             return Ok(Some(Self::textured(mesh, color)));
         }
         let (mesh, materials) = match shape {

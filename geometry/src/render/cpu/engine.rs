@@ -46,7 +46,7 @@ use tarragon_framework::warnings::warn;
 ///
 /// Properties: `("phong", "diffuse")` [`Rgba`](crate::Rgba), `("phong", "diffuse_map")` `String`
 /// (PNG or JPEG file, for meshes with texture coordinates), `("phong", "projected_texture")`
-/// [`ProjectedTexture`](crate::ProjectedTexture) (for primitives, in place of their colour),
+/// [`ProjectedTexture`](crate::ProjectedTexture) (in place of a colour and a mesh's materials),
 /// `("label", "id")` [`RenderLabel`], `("renderer", "accepting")` `BTreeSet<String>`. Materials of
 /// a mesh file take precedence over `phong` properties.
 ///

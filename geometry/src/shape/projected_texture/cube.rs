@@ -5,7 +5,7 @@
 
 use super::outline::{Outline, Vertex};
 use crate::mesh::{MaterialGroup, RenderMesh};
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Point3, Vector3};
 use std::collections::HashMap;
 
 /// Normals of the planes between the faces of a cube map.
@@ -25,6 +25,8 @@ const ROUNDING: f64 = 1e-12;
 pub(super) struct CubeFaces {
     outline: Outline,
     scale: Vector3<f64>,
+    /// Pose of the shape in the frame of the cube.
+    x_cs: Isometry3<f64>,
     /// New vertices by the two that they are between.
     between: HashMap<[u32; 2], u32>,
     /// Triangles of each face.
@@ -32,13 +34,14 @@ pub(super) struct CubeFaces {
 }
 
 impl CubeFaces {
-    /// Divides a surface by the directions of its points, which are their coordinates times
-    /// `scale`.
-    pub(super) fn new(mut outline: Outline, scale: Vector3<f64>) -> Self {
+    /// Divides a surface by the directions of its points, which are their coordinates in the frame
+    /// of the cube times `scale`.
+    pub(super) fn new(mut outline: Outline, scale: Vector3<f64>, x_cs: Isometry3<f64>) -> Self {
         let triangles = std::mem::take(&mut outline.triangles);
         let mut divided = Self {
             outline,
             scale,
+            x_cs,
             between: HashMap::new(),
             faces: Default::default(),
         };
@@ -50,7 +53,8 @@ impl CubeFaces {
 
     fn direction(&self, vertex: u32) -> Vector3<f64> {
         let position = &self.outline.vertices[vertex as usize].position;
-        position.component_mul(&self.scale)
+        let in_cube = self.x_cs * Point3::from(*position);
+        in_cube.coords.component_mul(&self.scale)
     }
 
     fn divide(&mut self, triangle: [u32; 3]) {

@@ -1,4 +1,4 @@
-//! Images projected onto shapes that have no texture coordinates of their own.
+//! Images projected onto shapes, or placed at the texture coordinates of meshes.
 
 mod cube;
 mod outline;
@@ -9,17 +9,17 @@ use self::cube::CubeFaces;
 use self::outline::Outline;
 use super::any_shape::Shape;
 use crate::error::{Error, Result};
-use crate::mesh::{Material, MaterialGroup, RenderMesh, Texture, TextureImage, Wrap};
+use crate::mesh::{Material, MaterialGroup, RenderMesh, Texture, TextureImage, Wrap, read_source};
 use crate::rgba::Rgba;
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Point3, Vector3};
 
-/// Images on a primitive shape, as MuJoCo projects them: one image along the z axis of the shape,
-/// six from its centre, or none. It is the property `("phong", "projected_texture")` of perception
-/// and illustration; Drake has none like it.
+/// Images on a shape, as MuJoCo projects them: one image along the z axis of the shape, six from
+/// its centre, or none. It is the property `("phong", "projected_texture")` of perception and
+/// illustration; Drake has none like it.
 ///
-/// Render engines and Meshcat draw a shape with such a property as triangles, so its silhouette
-/// and its depth are off by 0.12 % of its radius in images and by 0.5 % in a browser. Meshes have
-/// texture coordinates of their own, and the property has no effect on them.
+/// Render engines and Meshcat draw a shape with such a property as triangles, so the silhouette
+/// and the depth of a round primitive are off by 0.12 % of its radius in images and by 0.5 % in a
+/// browser. On a mesh, the images take the place of its own materials.
 ///
 /// ```
 /// use tarragon_geometry::{HalfSpace, PerceptionProperties, ProjectedTexture, Rgba, Shape};
@@ -27,7 +27,7 @@ use nalgebra::Vector3;
 /// // Tiles of half a metre on a floor of 4 m x 6 m.
 /// let tiles = TextureImage::File("tiles.png".into());
 /// let floor = ProjectedTexture::along_z(tiles, [2.0, 2.0])?.with_half_extents([2.0, 3.0])?;
-/// let mesh = floor.render_mesh(&Shape::from(HalfSpace), 32).ok_or("no primitive")?;
+/// let mesh = floor.render_mesh(&Shape::from(HalfSpace), 32)?.ok_or("no surface")?;
 /// assert_eq!((mesh.triangles.len(), mesh.uvs[0]), (2, [-3.5, -5.5]));
 /// let properties = PerceptionProperties::phong(Rgba::WHITE).with_projected_texture(floor);
 /// assert!(properties.has("phong", "projected_texture"));
@@ -38,6 +38,8 @@ pub struct ProjectedTexture {
     projection: Projection,
     color: Rgba,
     half_extents: [f64; 2],
+    /// Pose of the shape in the frame of the projection.
+    x_ps: Isometry3<f64>,
 }
 
 /// Images and the way in which they lie on a shape.
@@ -52,6 +54,9 @@ enum Projection {
         images: Box<[TextureImage; 6]>,
         /// Factors of the coordinates of a point, which give its direction.
         scale: Vector3<f64>,
+    },
+    AtCoordinates {
+        image: TextureImage,
     },
 }
 
@@ -98,12 +103,25 @@ impl ProjectedTexture {
         let images = Box::new(images);
         Ok(Self::new(Projection::FromCenter { images, scale }))
     }
+    /// Places an image at the texture coordinates of a mesh, and repeats it beyond them. Shapes
+    /// without such coordinates are drawn as if they had no image.
+    pub fn at_coordinates(image: TextureImage) -> Self {
+        Self::new(Projection::AtCoordinates { image })
+    }
     fn new(projection: Projection) -> Self {
         Self {
             projection,
             color: Rgba::WHITE,
             half_extents: [Self::HALF_SPACE_EXTENT; 2],
+            x_ps: Isometry3::identity(),
         }
+    }
+    /// Sets the pose `X_SP` of the frame P of the projection in the frame S of the shape, the
+    /// identity otherwise: the z axis and the centre are those of P.
+    #[must_use]
+    pub fn with_pose(mut self, x_sp: &Isometry3<f64>) -> Self {
+        self.x_ps = x_sp.inverse();
+        self
     }
     /// Sets the colour by which the images are multiplied, white otherwise. It takes the place of
     /// `("phong", "diffuse")`.
@@ -132,34 +150,68 @@ impl ProjectedTexture {
         match &self.projection {
             Projection::AlongZ { image, .. } => image.as_slice(),
             Projection::FromCenter { images, .. } => &**images,
+            Projection::AtCoordinates { image } => std::slice::from_ref(image),
         }
     }
 
     /// Returns the triangles of a shape with its images as materials, in the frame of the shape
-    /// (m), with `segments` around a round shape; `None` for meshes and cones.
-    pub fn render_mesh(&self, shape: &Shape, segments: u32) -> Option<RenderMesh> {
-        let rows = match self.projection {
-            Projection::AlongZ { .. } => 1,
-            Projection::FromCenter { .. } => segments / 4,
+    /// (m), with `segments` around a round shape; `None` for convex hulls and cones, and for shapes
+    /// without the texture coordinates that the image has its place at.
+    ///
+    /// # Errors
+    /// Returns an error if the file of a mesh cannot be read or is invalid.
+    pub fn render_mesh(&self, shape: &Shape, segments: u32) -> Result<Option<RenderMesh>> {
+        let surface = match shape {
+            Shape::Mesh(m) => Some(read_source(m.source())?.scaled(&m.scale3())),
+            _ => None,
         };
-        let outline = Outline::of(shape, segments.max(3), rows.max(1), self.half_extents)?;
+        let rows = match self.projection {
+            Projection::FromCenter { .. } => segments / 4,
+            _ => 1,
+        };
+        let outline = || match &surface {
+            Some(mesh) => Some(Outline::of_mesh(mesh)),
+            None => Outline::of(shape, segments.max(3), rows.max(1), self.half_extents),
+        };
         let mut mesh = RenderMesh::default();
         let wrap = match &self.projection {
             Projection::AlongZ { repeats, .. } => {
-                let uv = |p: &Vector3<f64>| [0, 1].map(|k| 0.5 + p[k] * repeats[k]);
+                let Some(outline) = outline() else {
+                    return Ok(None);
+                };
+                let uv = |p: &Vector3<f64>| {
+                    let p = self.x_ps * Point3::from(*p);
+                    [0, 1].map(|k| 0.5 + p[k] * repeats[k])
+                };
                 mesh.uvs = outline.vertices.iter().map(|v| uv(&v.position)).collect();
                 mesh.triangles.clone_from(&outline.triangles);
                 mesh.triangle_uvs.clone_from(&outline.triangles);
-                mesh.groups.push(MaterialGroup {
-                    material: Some(0),
-                    triangles: 0..outline.triangles.len(),
-                });
+                mesh.groups.push(whole(outline.triangles.len()));
                 set_vertices(&mut mesh, &outline);
                 Wrap::Repeat
             }
             Projection::FromCenter { scale, .. } => {
-                CubeFaces::new(outline, *scale).add_to(&mut mesh);
+                let Some(outline) = outline() else {
+                    return Ok(None);
+                };
+                CubeFaces::new(outline, *scale, self.x_ps).add_to(&mut mesh);
                 Wrap::ClampToEdge
+            }
+            Projection::AtCoordinates { .. } => {
+                let Some(own) = surface.filter(|mesh| !mesh.triangle_uvs.is_empty()) else {
+                    return Ok(None);
+                };
+                mesh = RenderMesh {
+                    groups: vec![whole(own.triangles.len())],
+                    positions: own.positions,
+                    normals: own.normals,
+                    uvs: own.uvs,
+                    triangles: own.triangles,
+                    triangle_normals: own.triangle_normals,
+                    triangle_uvs: own.triangle_uvs,
+                    ..RenderMesh::default()
+                };
+                Wrap::Repeat
             }
         };
         let material = |i: usize| Material {
@@ -172,7 +224,15 @@ impl ProjectedTexture {
             ..Material::default()
         };
         mesh.materials = (0..self.images().len().max(1)).map(material).collect();
-        Some(mesh)
+        Ok(Some(mesh))
+    }
+}
+
+/// Returns the group of all triangles of a surface with one image.
+fn whole(num_triangles: usize) -> MaterialGroup {
+    MaterialGroup {
+        material: Some(0),
+        triangles: 0..num_triangles,
     }
 }
 

@@ -1,7 +1,9 @@
-//! Triangles of primitive shapes with exact normals.
+//! Triangles of shapes, those of primitives with exact normals.
 
+use crate::mesh::RenderMesh;
 use crate::shape::Shape;
 use nalgebra::Vector3;
+use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// A point of a surface.
@@ -57,6 +59,22 @@ impl Outline {
             Shape::Mesh(_) | Shape::Convex(_) | Shape::MeshcatCone(_) => return None,
         }
         Some(made)
+    }
+
+    /// Takes the triangles of a mesh, with its normals.
+    pub(super) fn of_mesh(mesh: &RenderMesh) -> Self {
+        let mut made = Self::default();
+        let mut known = HashMap::new();
+        for (positions, normals) in mesh.triangles.iter().zip(&mesh.triangle_normals) {
+            let corner = [0, 1, 2].map(|k| {
+                let (p, n) = (positions[k], normals[k]);
+                *known.entry((p, n)).or_insert_with(|| {
+                    made.vertex(mesh.positions[p as usize].coords, mesh.normals[n as usize])
+                })
+            });
+            made.triangles.push(corner);
+        }
+        made
     }
 
     fn vertex(&mut self, position: Vector3<f64>, normal: Vector3<f64>) -> u32 {

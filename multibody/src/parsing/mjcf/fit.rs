@@ -5,9 +5,10 @@
 //! of the box around the mesh.
 
 use super::mesh_asset::MeshAsset;
+use super::principal_axes::principal_axes;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use nalgebra::{Isometry3, Matrix3, Point3, SymmetricEigen, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 use tarragon_framework::math;
 
 /// Fits a shape to a mesh; returns the numbers of attribute `size` and the pose of the shape in the
@@ -19,17 +20,8 @@ pub(super) fn fit(
     to_box: bool,
 ) -> Parsed<(Vec<f64>, Isometry3<f64>)> {
     let solid = mesh.solid(node)?;
-    let eigen = SymmetricEigen::new(solid.inertia);
-    // The largest moment first, so that the box is longest along z.
-    let mut order = [0, 1, 2];
-    order.sort_by(|a, b| eigen.eigenvalues[*b].total_cmp(&eigen.eigenvalues[*a]));
-    let moments = order.map(|i| eigen.eigenvalues[i]);
-    let (x, y) = (
-        eigen.eigenvectors.column(order[0]).into_owned(),
-        eigen.eigenvectors.column(order[1]).into_owned(),
-    );
-    let axes = Matrix3::from_columns(&[x, y, x.cross(&y)]);
-    let x_mp = math::pose(math::rotation_from_matrix(&axes), solid.center);
+    let (moments, turn) = principal_axes(&solid.inertia);
+    let x_mp = math::pose(turn, solid.center);
     let (mut size, center) = if to_box {
         let surface = mesh.mesh.surface().map_err(|e| node.error(e))?;
         let points = surface.vertices().iter();

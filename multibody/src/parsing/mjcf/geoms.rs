@@ -1,24 +1,23 @@
 //! `<geom>`: shapes, appearance, friction and mass.
 
-use super::assets::{MaterialAsset, read_rgba};
+use super::assets::read_rgba;
 use super::compiler::{boolean, z_to};
 use super::contact_properties::{GeomContact, check_contact};
 use super::fit::fit;
+use super::geom_texture::GeomTexture;
 use super::mesh_asset::MeshAsset;
 use super::mesh_inertia::{self, RigidInertia, UnitSolid};
 use super::sections::GlobalSections;
 use super::shell;
-use super::textures::PlacedTexture;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, VisualProperties};
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Unit, Vector3};
-use std::path::Path;
 use tarragon_framework::math;
 use tarragon_geometry::{
     BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, HalfSpace, IllustrationProperties,
-    PerceptionProperties, ProjectedTexture, Rgba, Shape, Sphere, calc_mass_properties,
+    PerceptionProperties, Rgba, Shape, Sphere, calc_mass_properties,
 };
 
 const IGNORED: [(&str, &str); 3] = [
@@ -44,16 +43,6 @@ pub(super) struct Geom<'a> {
     texture: Option<GeomTexture<'a>>,
     /// Mass properties, if requested; planes have none.
     pub(super) solid: Option<RigidInertia>,
-}
-
-/// Texture of a geom.
-enum GeomTexture<'a> {
-    /// An image file for the texture coordinates of a mesh.
-    OnMesh(&'a Path),
-    /// The colour alone, with half of the edges of a plane (m).
-    LimitedPlane([f64; 2]),
-    /// A projected texture, with half of the edges of a plane (m), 0 if it has no end.
-    Projected(PlacedTexture<'a>, [f64; 2]),
 }
 
 /// Shape of a geom.
@@ -86,43 +75,6 @@ impl GlobalSections {
             }
         }
         geoms
-    }
-
-    /// Returns the texture of a geom, which planes have at least for their size.
-    fn texture<'a>(
-        &'a self,
-        node: ElementRef<'_>,
-        material: Option<&MaterialAsset>,
-        shape: &Shape,
-    ) -> Parsed<Option<GeomTexture<'a>>> {
-        let placed = material.and_then(|m| self.assets.placed_texture(m));
-        let half_plane = match shape {
-            Shape::HalfSpace(_) if !self.compiler(node).as_drake() => {
-                match node.numbers_over_defaults("size")?.as_slice() {
-                    [x, y, ..] => [*x, *y],
-                    _ => [0.0; 2],
-                }
-            }
-            _ => [0.0; 2],
-        };
-        let Some(placed) = placed else {
-            let is_limited = half_plane.iter().all(|x| *x > 0.0);
-            return Ok(is_limited.then_some(GeomTexture::LimitedPlane(half_plane)));
-        };
-        if !matches!(shape, Shape::Mesh(_)) {
-            return Ok(Some(GeomTexture::Projected(placed, half_plane)));
-        }
-        let file = placed.texture.flat_file();
-        if file.is_none() {
-            let message = "the texture of the material is ignored: meshes have textures of type \
-                           '2d' from files";
-            node.warning_grouped("material", message);
-        } else if placed.repeat != [1.0; 2] {
-            let message = "attribute 'texrepeat' of the material is ignored: a texture covers a \
-                           mesh once";
-            node.warning_grouped("material", message);
-        }
-        Ok(file.map(GeomTexture::OnMesh))
     }
 
     fn read_geom<'a>(
@@ -160,7 +112,7 @@ impl GlobalSections {
             false => None,
         };
         let visible = group <= LAST_VISIBLE_GROUP;
-        let texture = self.texture(node, material, &shape)?;
+        let texture = self.geom_texture(node, material, (&shape, read.mesh))?;
         Ok(Some(Geom {
             node,
             name,
@@ -454,40 +406,20 @@ impl<'a> Geom<'a> {
         let rgba = self.rgba.unwrap_or_else(grey);
         let mut illustration = IllustrationProperties::phong(rgba);
         let mut perception = PerceptionProperties::phong(rgba);
-        if let Some(GeomTexture::OnMesh(file)) = &self.texture {
-            illustration = illustration.with_diffuse_map(file);
-            perception = perception.with_diffuse_map(file);
-        }
         if target.has_scene()
-            && let Some(texture) = self.projected_texture()
+            && let Some(texture) = &self.texture
         {
-            illustration = illustration.with_projected_texture(texture.clone());
-            perception = perception.with_projected_texture(texture);
+            (illustration, perception) = texture.add_to(
+                (illustration, perception),
+                (self.node, &self.name),
+                &self.shape,
+                self.rgba,
+            );
         }
         let properties = VisualProperties {
             illustration: Some(illustration),
             perception: Some(perception),
         };
         target.register_visual(body, self.x_bg, self.shape.clone(), &self.name, properties)
-    }
-
-    fn projected_texture(&self) -> Option<ProjectedTexture> {
-        let made = match self.texture.as_ref()? {
-            GeomTexture::OnMesh(_) => return None,
-            GeomTexture::LimitedPlane(half_plane) => {
-                let plain = ProjectedTexture::plain().with_half_extents(*half_plane);
-                let plain = plain.map(|p| Some(p.with_color(self.rgba.unwrap_or_else(grey))));
-                plain.map_err(|e| e.to_string())
-            }
-            GeomTexture::Projected(texture, half_plane) => {
-                let color = self.rgba.unwrap_or(Rgba::WHITE);
-                texture.on(&self.shape, *half_plane, color)
-            }
-        };
-        made.unwrap_or_else(|why| {
-            let message = format!("geom '{}': the texture is left out: {why}", self.name);
-            self.node.warning_at("material", message);
-            None
-        })
     }
 }

@@ -210,5 +210,5 @@ fn mesh(heights: Heights, size: [f64; 4], name: &str) -> tarragon_geometry::Mesh
             [base + count, base + next, base + i],
         ]);
     }
-    to_obj(&vertices, &faces, name)
+    to_obj(&vertices, &faces, &[], name)
 }

@@ -1,10 +1,15 @@
 //! A mesh of `<asset>` as geoms use it.
 
 use super::mesh_inertia::{self, MeshInertia, UnitSolid};
+use super::principal_axes::principal_axes;
 use super::tree::ElementRef;
+use crate::document::input::read_file;
 use crate::document::xml::Parsed;
 use nalgebra::Isometry3;
+use std::cell::OnceCell;
+use tarragon_framework::math;
 use tarragon_geometry::Mesh;
+use tarragon_geometry::mesh::read_source;
 
 /// A mesh as geoms use it.
 #[derive(Clone, Debug)]
@@ -13,12 +18,53 @@ pub(super) struct MeshAsset {
     /// Pose of the mesh in the frame of a geom: the inverse of `refpos` and `refquat`.
     pub(super) x_gm: Isometry3<f64>,
     pub(super) inertia: MeshInertia,
+    /// Whether the file has texture coordinates, once a texture asks.
+    has_coordinates: OnceCell<bool>,
 }
 
 impl MeshAsset {
+    pub(super) fn new(mesh: Mesh, x_gm: Isometry3<f64>, inertia: MeshInertia) -> Self {
+        Self {
+            mesh,
+            x_gm,
+            inertia,
+            has_coordinates: OnceCell::new(),
+        }
+    }
     /// Computes the mass properties at density 1 in the frame of a geom.
     pub(super) fn solid(&self, node: ElementRef<'_>) -> Parsed<UnitSolid> {
         let solid = mesh_inertia::of_mesh(node, &self.mesh, self.inertia)?;
         Ok(solid.moved(&self.x_gm))
     }
+
+    /// Returns the pose in the frame of a geom of the centre of mass and the principal axes, which
+    /// are the frame of the mesh in MuJoCo.
+    pub(super) fn principal_pose(&self, node: ElementRef<'_>) -> Parsed<Isometry3<f64>> {
+        let solid = self.solid(node)?;
+        let (_, turn) = principal_axes(&solid.inertia);
+        Ok(math::pose(turn, solid.center))
+    }
+
+    /// Returns true if the mesh has texture coordinates.
+    pub(super) fn has_coordinates(&self) -> bool {
+        *self.has_coordinates.get_or_init(|| {
+            let source = self.mesh.source();
+            if source.extension() != ".obj" {
+                return read_source(source).is_ok_and(|mesh| !mesh.triangle_uvs.is_empty());
+            }
+            // A search is faster than a parser, and the file may be large.
+            match (source.path(), source.in_memory()) {
+                (Some(path), _) => read_file(path).is_ok_and(|bytes| has_vt(&bytes)),
+                (None, Some(mesh)) => has_vt(mesh.mesh_file.contents()),
+                (None, None) => false,
+            }
+        })
+    }
+}
+
+/// Returns true if a line of an OBJ file has texture coordinates.
+fn has_vt(obj: &[u8]) -> bool {
+    obj.split(|byte| *byte == b'\n').any(
+        |line| matches!(line.trim_ascii_start(), [b'v', b't', c, ..] if c.is_ascii_whitespace()),
+    )
 }

@@ -150,32 +150,39 @@ fn place(
             .collect();
         let faces: Vec<[u32; 3]> = surface.triangles().iter().map(|t| t.vertices()).collect();
         let name = mesh.source().description();
-        return Ok(MeshAsset {
-            mesh: scaled(to_obj(&vertices, &faces, &name), Vector3::repeat(1.0))?,
-            x_gm: Isometry3::identity(),
-            inertia,
-        });
+        let mesh = scaled(to_obj(&vertices, &faces, &[], &name), Vector3::repeat(1.0))?;
+        return Ok(MeshAsset::new(mesh, Isometry3::identity(), inertia));
     }
     let shift = match is_turned {
         true => turn * position * scale.x,
         false => position.component_mul(&scale),
     };
-    Ok(MeshAsset {
-        mesh: scaled(source, scale)?,
-        x_gm: math::pose(turn, -shift),
-        inertia,
-    })
+    let mesh = scaled(source, scale)?;
+    Ok(MeshAsset::new(mesh, math::pose(turn, -shift), inertia))
 }
 
-/// Returns a mesh of given vertices and faces as an OBJ file in memory.
-pub(super) fn to_obj(vertices: &[Vector3<f64>], faces: &[[u32; 3]], name: &str) -> MeshSource {
+/// Returns a mesh of given vertices and faces as an OBJ file in memory. `coordinates` are those of
+/// the vertices in MuJoCo's textures, whose v grows downwards, or there are none.
+pub(super) fn to_obj(
+    vertices: &[Vector3<f64>],
+    faces: &[[u32; 3]],
+    coordinates: &[[f64; 2]],
+    name: &str,
+) -> MeshSource {
     let mut obj = String::new();
     for v in vertices {
         // Writing to a string does not fail.
         let _ = writeln!(obj, "v {:?} {:?} {:?}", v.x, v.y, v.z);
     }
-    for [a, b, c] in faces {
-        let _ = writeln!(obj, "f {} {} {}", a + 1, b + 1, c + 1);
+    for [u, v] in coordinates {
+        let _ = writeln!(obj, "vt {u:?} {:?}", 1.0 - v);
+    }
+    for face in faces {
+        let [a, b, c] = face.map(|v| v + 1);
+        let _ = match coordinates.is_empty() {
+            true => writeln!(obj, "f {a} {b} {c}"),
+            false => writeln!(obj, "f {a}/{a} {b}/{b} {c}/{c}"),
+        };
     }
     InMemoryMesh::new(MemoryFile::new(obj, ".obj", name.to_owned())).into()
 }
@@ -218,7 +225,7 @@ fn builtin_sphere(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
     }
     let hull = hull_of(node, &vertices)?;
     let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
-    Ok(to_obj(hull.vertices(), &faces, name))
+    Ok(to_obj(hull.vertices(), &faces, &[], name))
 }
 
 fn hull_of(node: ElementRef<'_>, vertices: &[Vector3<f64>]) -> Parsed<TriangleSurfaceMesh> {
@@ -247,7 +254,7 @@ fn inline_mesh(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
     let Some(indices) = node.numbers("face")? else {
         let hull = hull_of(node, &vertices)?;
         let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
-        return Ok(to_obj(hull.vertices(), &faces, name));
+        return Ok(to_obj(hull.vertices(), &faces, &[], name));
     };
     let (triples, rest) = indices.as_chunks::<3>();
     let is_index = |x: &f64| *x >= 0.0 && *x < vertices.len() as f64 && x.fract() == 0.0;
@@ -259,5 +266,17 @@ fn inline_mesh(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
         return Err(node.error_at("face", message));
     }
     let faces: Vec<[u32; 3]> = triples.iter().map(|t| t.map(|i| i as u32)).collect();
-    Ok(to_obj(&vertices, &faces, name))
+    let numbers = node.numbers("texcoord")?.unwrap_or_default();
+    let (coordinates, rest) = numbers.as_chunks::<2>();
+    let fits = coordinates.len() == vertices.len() && rest.is_empty();
+    if !(numbers.is_empty() || fits) || numbers.iter().any(|x| !x.is_finite()) {
+        let message = format!(
+            "mesh '{name}': 'texcoord' must have two finite numbers for each of {} vertices, got \
+             {} numbers",
+            vertices.len(),
+            numbers.len()
+        );
+        return Err(node.error_at("texcoord", message));
+    }
+    Ok(to_obj(&vertices, &faces, coordinates, name))
 }

@@ -13,7 +13,7 @@ use super::pixels::{MAX_PIXELS, Pixels};
 use super::tree::ElementRef;
 use crate::document::input::read_file;
 use crate::document::xml::Parsed;
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use tarragon_geometry::mesh::TextureImage;
@@ -255,15 +255,21 @@ impl TextureSource {
     }
 }
 
-impl PlacedTexture<'_> {
-    /// Places the texture on a shape; `None` for shapes that it is not drawn on. `half_plane` are
-    /// half of the edges of a plane (m), 0 if it has no end.
-    pub(super) fn on(
-        &self,
-        shape: &Shape,
-        half_plane: [f64; 2],
-        color: Rgba,
-    ) -> Result<Option<ProjectedTexture>, String> {
+/// Extent of a shape under a projected texture.
+pub(super) struct Span {
+    /// Half lengths (m).
+    half: Vector3<f64>,
+    /// Half of the edges of a plane (m), 0 if it has no end.
+    half_plane: [f64; 2],
+    /// Pose of the frame P of the projection in that of the shape, and true if the images have
+    /// their size per metre, as on meshes.
+    x_sp: Isometry3<f64>,
+    is_mesh: bool,
+}
+
+impl Span {
+    /// Returns the extent of a primitive; `None` for shapes that no texture is drawn on.
+    pub(super) fn of(shape: &Shape, half_plane: [f64; 2]) -> Option<Self> {
         let half = match shape {
             Shape::Box(b) => b.half_size(),
             Shape::Sphere(s) => Vector3::repeat(s.radius()),
@@ -272,17 +278,37 @@ impl PlacedTexture<'_> {
             // MuJoCo places the two ends by their radius instead.
             Shape::Capsule(c) => Vector3::new(c.radius(), c.radius(), c.length() / 2.0),
             Shape::HalfSpace(_) => Vector3::new(half_plane[0], half_plane[1], 1.0),
-            _ => return Ok(None),
+            _ => return None,
         };
-        // Lengths of 0, as those of a plane without an end, count as 1 m.
-        let per_metre = half.map(|x| {
-            if self.is_uniform || x <= 0.0 {
-                1.0
-            } else {
-                1.0 / x
-            }
-        });
+        Some(Self {
+            half,
+            half_plane,
+            x_sp: Isometry3::identity(),
+            is_mesh: false,
+        })
+    }
+    /// Takes the half lengths of a mesh (m) in P, whose pose in the frame of the mesh is `X_SP`.
+    pub(super) fn of_mesh(half: Vector3<f64>, x_sp: &Isometry3<f64>) -> Self {
+        Self {
+            half,
+            half_plane: [0.0; 2],
+            x_sp: *x_sp,
+            is_mesh: true,
+        }
+    }
+}
+
+impl PlacedTexture<'_> {
+    /// Projects the texture.
+    pub(super) fn on(&self, span: &Span, color: Rgba) -> Result<ProjectedTexture, String> {
         let images = self.texture.images()?;
+        // Lengths of 0, as those of a plane without an end, count as 1 m.
+        let counted = |x: f64| if x <= 0.0 { 1.0 } else { x };
+        let half = span.half.map(counted);
+        let per_metre = match self.is_uniform {
+            true => Vector3::repeat(1.0),
+            false => half.map(|x| 1.0 / x),
+        };
         let placed = match images {
             [image] => {
                 let repeats = [0, 1].map(|k| 0.5 * self.repeat[k] * per_metre[k]);
@@ -290,15 +316,32 @@ impl PlacedTexture<'_> {
             }
             images => {
                 let six = [0, 1, 2, 3, 4, 5].map(|i| images[i].clone());
-                ProjectedTexture::from_center(six, per_metre)
+                // The coordinates of a mesh are not relative to its size.
+                let scale = match span.is_mesh {
+                    true => half.component_mul(&per_metre),
+                    false => per_metre,
+                };
+                ProjectedTexture::from_center(six, scale)
             }
         };
         let extent = |x: f64| match x > 0.0 {
             true => x,
             false => ProjectedTexture::HALF_SPACE_EXTENT,
         };
-        let placed = placed.and_then(|p| p.with_half_extents(half_plane.map(extent)));
+        let placed = placed.and_then(|p| p.with_half_extents(span.half_plane.map(extent)));
         let placed = placed.map_err(|e| e.to_string())?;
-        Ok(Some(placed.with_color(color)))
+        Ok(placed.with_color(color).with_pose(&span.x_sp))
+    }
+
+    /// Places the texture at the coordinates of a mesh.
+    pub(super) fn at_coordinates(&self, color: Rgba) -> Result<ProjectedTexture, String> {
+        match self.texture.images()? {
+            [image] => Ok(ProjectedTexture::at_coordinates(image.clone()).with_color(color)),
+            _ => Err(
+                "as in MuJoCo, a mesh with texture coordinates shows no cube; give the \
+                      texture the type '2d'"
+                    .into(),
+            ),
+        }
     }
 }
