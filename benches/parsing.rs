@@ -1,7 +1,8 @@
-//! Benches of reading model files, the counterpart of `f_parsing.py`.
+//! Benches of reading model files, the counterpart of `f_parsing.py`, and of `mujoco/f_mjcf.py` for
+//! MJCF files.
 //!
-//! The files are Drake's own, below `TARRAGON_BENCH_MODELS` (the folder `share/drake` of Drake's
-//! Python package), or those of the reference set.
+//! The URDF and SDFormat files are Drake's own, below `TARRAGON_BENCH_MODELS` (the folder
+//! `share/drake` of Drake's Python package), or those of the reference set.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(clippy::print_stdout, reason = "skipped parts are printed")]
@@ -9,7 +10,7 @@
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use std::path::{Path, PathBuf};
-use tarragon::multibody::{MultibodyPlant, Parser};
+use tarragon::multibody::{MjcfSemantics, MultibodyPlant, Parser};
 use tarragon::prelude::*;
 
 /// The script's files that can be read without other packages.
@@ -84,5 +85,44 @@ fn parse(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, parse);
+/// Reading of an MJCF file into a plant with a scene, ready for a diagram, as MuJoCo makes a model.
+fn parse_mjcf(c: &mut Criterion) {
+    let here = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let reference = match std::env::var_os("TARRAGON_REFERENCE") {
+        Some(folder) => here.join(folder),
+        None => here.join("../shared/reference"),
+    };
+    let mujoco = "models/mujoco/test/engine/testdata/collision_driver/humanoid.xml";
+    let files = [
+        (
+            "humanoid",
+            here.join("examples/models/humanoid/humanoid.xml"),
+        ),
+        (
+            "100_humanoids",
+            here.join("benches/models/100_humanoids.xml"),
+        ),
+        ("mujoco_humanoid", reference.join(mujoco)),
+    ];
+    for (name, path) in files {
+        if !path.is_file() {
+            println!("SKIPPED {name}: {} does not exist", path.display());
+            continue;
+        }
+        let new = || (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+        let read = |(mut plant, mut scene): (MultibodyPlant, SceneGraph)| {
+            let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+            parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+            parser.add_models(&path).unwrap();
+            plant.finalize_with(&mut scene).unwrap();
+            (plant, scene)
+        };
+        let velocities = read(new()).0.num_velocities();
+        c.bench_function(&format!("F.mjcf.{name}/{velocities}"), |bencher| {
+            bencher.iter_batched(new, read, BatchSize::SmallInput);
+        });
+    }
+}
+
+criterion_group!(benches, parse, parse_mjcf);
 criterion_main!(benches);

@@ -18,12 +18,11 @@ pub(super) struct Pixels {
 impl Pixels {
     /// Creates an image from a function of row and column.
     pub(super) fn of(width: usize, height: usize, at: impl Fn(usize, usize) -> [u8; 3]) -> Self {
-        let row = |r: usize| (0..width).map(move |c| (r, c));
-        Self {
-            width,
-            height,
-            rgb: (0..height).flat_map(row).map(|(r, c)| at(r, c)).collect(),
+        let mut rgb = Vec::with_capacity(width * height);
+        for r in 0..height {
+            rgb.extend((0..width).map(|c| at(r, c)));
         }
+        Self { width, height, rgb }
     }
 
     pub(super) fn at(&self, row: usize, column: usize) -> [u8; 3] {

@@ -170,16 +170,24 @@ impl GeneratedTexture {
     fn mark(&self, image: &mut Pixels, random: &mut RandomGenerator) {
         let (width, height) = (image.width, image.height);
         let color = bytes(self.mark_color);
-        for (i, pixel) in image.rgb.iter_mut().enumerate() {
-            let (r, c) = (i / width, i % width);
-            let is_marked = match self.mark {
-                Mark::None => false,
-                Mark::Edge => r == 0 || r + 1 == height || c == 0 || c + 1 == width,
-                Mark::Cross => r == height / 2 || c == width / 2,
-                Mark::Random => random.uniform(0.0, 1.0) < self.random,
-            };
-            if is_marked {
-                *pixel = color;
+        let mut fill_lines = |rows: &[usize], columns: &[usize]| {
+            for r in rows {
+                image.rgb[r * width..(r + 1) * width].fill(color);
+            }
+            for row in image.rgb.chunks_exact_mut(width) {
+                columns.iter().for_each(|c| row[*c] = color);
+            }
+        };
+        match self.mark {
+            Mark::None => {}
+            Mark::Edge => fill_lines(&[0, height - 1], &[0, width - 1]),
+            Mark::Cross => fill_lines(&[height / 2], &[width / 2]),
+            Mark::Random => {
+                for pixel in &mut image.rgb {
+                    if random.uniform(0.0, 1.0) < self.random {
+                        *pixel = color;
+                    }
+                }
             }
         }
     }
