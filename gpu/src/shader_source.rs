@@ -1,5 +1,6 @@
 //! The shaders as one WGSL module, with the constants that they share with the CPU engine.
 
+use crate::sky_data::Background;
 use tarragon_geometry::render::appearance::{GAMMA, ReflectionModel, SplitSum, ToneCurve};
 
 /// Kinds of shapes.
@@ -51,6 +52,8 @@ pub fn shader_source() -> String {
         ("MIRROR", MIRROR),
         ("TRIANGLE", TRIANGLE as u32),
         ("SPLIT_SIDE", SplitSum::SIDE as u32),
+        ("BACKGROUND_PICTURE", Background::Picture as u32),
+        ("BACKGROUND_CUBE", Background::Cube as u32),
     ];
     for (name, value) in words {
         source += &format!("const {name}: u32 = {value}u;\n");

@@ -1,13 +1,17 @@
 //! The scene and the camera.
 
 use super::{Engine, RenderArgs};
+use crate::{model, sky};
 use nalgebra::{Isometry3, Point3};
 use std::error::Error;
 use std::path::Path;
 use tarragon::framework::math;
 use tarragon::geometry::Aabb;
 use tarragon::prelude::*;
-use tarragon::sensors::{ColorRenderCamera, DepthRenderCamera, add_camera_renderers};
+use tarragon::sensors::{
+    ColorRenderCamera, DepthRenderCamera, EnvironmentMap, add_camera_renderers,
+    add_camera_renderers_with_environment,
+};
 
 /// A scene at one time, with a camera.
 pub(super) struct View {
@@ -26,16 +30,22 @@ impl View {
         let config = config.transpose()?;
         let mut plant = MultibodyPlant::new(0.001)?;
         let mut scene_graph = SceneGraph::new();
-        match &config {
-            Some(config) => add_camera_renderers([config], &mut scene_graph)?,
-            None => match args.engine {
+        let mut skybox = None;
+        let extras = model::Extras::skybox(&mut skybox);
+        args.model.load_with(&mut plant, &mut scene_graph, extras)?;
+        let sky = skybox.filter(|_| !args.no_skybox).map(sky::behind);
+        match (&config, sky) {
+            (Some(config), None) => add_camera_renderers([config], &mut scene_graph)?,
+            (Some(config), Some(sky)) => {
+                add_camera_renderers_with_environment([config], &mut scene_graph, &sky)?;
+            }
+            (None, sky) => match args.engine {
                 Engine::Cpu => {
-                    scene_graph.add_renderer("studio", RenderEngineCpu::new(studio())?)?;
+                    scene_graph.add_renderer("studio", RenderEngineCpu::new(studio(sky))?)?;
                 }
-                Engine::Gpu => add_gpu(&mut scene_graph)?,
+                Engine::Gpu => add_gpu(&mut scene_graph, sky)?,
             },
         }
-        args.model.load(&mut plant, &mut scene_graph)?;
         if let Some(source) = plant.source_id() {
             scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
         }
@@ -118,24 +128,28 @@ fn read_camera(file: &Path, args: &RenderArgs) -> Result<CameraConfig, Box<dyn E
 }
 
 /// The renderer of fitted cameras.
-fn studio() -> RenderEngineCpuParams {
+fn studio(environment_map: Option<EnvironmentMap>) -> RenderEngineCpuParams {
     RenderEngineCpuParams {
         samples_per_side: 3,
+        environment_map,
         ..RenderEngineCpuParams::studio()
     }
 }
 
 #[cfg(feature = "gpu")]
-fn add_gpu(scene_graph: &mut SceneGraph) -> Result<(), Box<dyn Error>> {
+fn add_gpu(
+    scene_graph: &mut SceneGraph,
+    sky: Option<EnvironmentMap>,
+) -> Result<(), Box<dyn Error>> {
     use tarragon::geometry::render::RenderEngineGpuParams;
     use tarragon::gpu::RenderEngineGpu;
-    let engine = RenderEngineGpu::new(RenderEngineGpuParams::from(&studio()))?;
+    let engine = RenderEngineGpu::new(RenderEngineGpuParams::from(&studio(sky)))?;
     scene_graph.add_renderer("studio", engine)?;
     Ok(())
 }
 
 #[cfg(not(feature = "gpu"))]
-fn add_gpu(_: &mut SceneGraph) -> Result<(), Box<dyn Error>> {
+fn add_gpu(_: &mut SceneGraph, _: Option<EnvironmentMap>) -> Result<(), Box<dyn Error>> {
     Err(super::NO_GPU.into())
 }
 

@@ -1,5 +1,6 @@
 //! The plant and the scene that parsers add models to.
 
+use super::mjcf::Skybox;
 use super::mjcf_semantics::MjcfSemantics;
 use super::parser_packages::ParserPackages;
 use crate::deformable::DeformableBodyConfig;
@@ -48,6 +49,8 @@ pub(crate) struct ParseTarget<'a> {
     /// Files that xacro files were made from.
     pub(super) xacro_files: &'a RefCell<BTreeSet<PathBuf>>,
     pub(super) filter_groups: Vec<CollisionFilterGroupSpec>,
+    /// The first skybox.
+    pub(super) skybox: Option<Skybox>,
 }
 
 impl ParseTarget<'_> {

@@ -47,6 +47,8 @@
 //! * `exclude` and `connect` of the world body,
 //! * included files in the directory of the file that includes them.
 //!
+//! Both keep the first skybox ([`crate::Parser::skybox`]), which changes nothing by itself.
+//!
 //! Both keep the following, which Drake ignores, without making it part of the plant: sites
 //! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`). `weld`
 //! and `joint` equalities act where a file is read as by MuJoCo, and are kept otherwise
@@ -107,6 +109,7 @@ use expand::Expanded;
 use sections::GlobalSections;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+pub(crate) use textures::Skybox;
 use tree::{DiagnosticLog, ElementRef, ElementTree};
 
 /// Elements under the root that are left out, with the reasons.
@@ -190,7 +193,8 @@ fn add_model(
         defaults: &defaults,
         resolve: &resolve,
     };
-    let assets = Assets::read(root, &context);
+    let mut assets = Assets::read(root, &context);
+    target.skybox = target.skybox.take().or(assets.skybox.take());
     let document = GlobalSections {
         compilers,
         defaults,
