@@ -1,6 +1,5 @@
 //! The shaders as one WGSL module, with the constants that they share with the CPU engine.
 
-use crate::sky_data::Background;
 use tarragon_geometry::render::appearance::{GAMMA, ReflectionModel, SplitSum, ToneCurve};
 
 /// Kinds of shapes.
@@ -19,6 +18,18 @@ pub(crate) const MIRROR: u32 = 1;
 pub(crate) const CLAMP: u32 = 2;
 /// Number of words of a triangle.
 pub(crate) const TRIANGLE: usize = 28;
+
+/// Background of colour images, with its number in the shaders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Background {
+    /// The clear colour.
+    #[default]
+    Clear = 0,
+    /// The first level of the picture of longitudes and latitudes.
+    Picture = 1,
+    /// The six images of a cube.
+    Cube = 2,
+}
 
 /// Returns the WGSL source of all shaders: what the engine compiles, and what tools can validate
 /// without an adapter.

@@ -1,5 +1,6 @@
 //! The environment as one buffer; see `shaders/environment.wgsl`.
 
+use crate::shader_source::Background;
 use tarragon_geometry::render::EnvironmentMap;
 use tarragon_geometry::render::appearance::{
     CubeSky, Environment, EnvironmentLight, Sky, SplitSum,
@@ -16,18 +17,6 @@ pub(crate) struct SkyData {
     /// True if it lights surfaces.
     pub(crate) lights: bool,
     pub(crate) background: Background,
-}
-
-/// Background of colour images, with its number in the shaders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Background {
-    /// The clear colour.
-    #[default]
-    Clear = 0,
-    /// The first level of the picture of longitudes and latitudes.
-    Picture = 1,
-    /// The six images of a cube.
-    Cube = 2,
 }
 
 /// Reads an environment map; `None` without one.

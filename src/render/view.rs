@@ -6,6 +6,7 @@ use nalgebra::{Isometry3, Point3};
 use std::error::Error;
 use std::path::Path;
 use tarragon::framework::math;
+use tarragon::framework::warnings::collect;
 use tarragon::geometry::Aabb;
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -30,21 +31,20 @@ impl View {
         let config = config.transpose()?;
         let mut plant = MultibodyPlant::new(0.001)?;
         let mut scene_graph = SceneGraph::new();
+        // Before the model, so that what its geometry lacks is reported at its place.
+        add_renderers(args, config.as_ref(), &mut scene_graph, None)?;
         let mut skybox = None;
         let extras = model::Extras::skybox(&mut skybox);
         args.model.load_with(&mut plant, &mut scene_graph, extras)?;
-        let sky = skybox.filter(|_| !args.no_skybox).map(sky::behind);
-        match (&config, sky) {
-            (Some(config), None) => add_camera_renderers([config], &mut scene_graph)?,
-            (Some(config), Some(sky)) => {
-                add_camera_renderers_with_environment([config], &mut scene_graph, &sky)?;
-            }
-            (None, sky) => match args.engine {
-                Engine::Cpu => {
-                    scene_graph.add_renderer("studio", RenderEngineCpu::new(studio(sky))?)?;
-                }
-                Engine::Gpu => add_gpu(&mut scene_graph, sky)?,
-            },
+        if let Some(skybox) = skybox.filter(|_| !args.no_skybox) {
+            let name = config.as_ref().map_or(STUDIO, |c| &*c.renderer_name);
+            scene_graph.remove_renderer(name)?;
+            // The warnings of the first engine, again.
+            let (added, _) = collect(|| {
+                let sky = Some(sky::behind(skybox));
+                add_renderers(args, config.as_ref(), &mut scene_graph, sky)
+            });
+            added?;
         }
         if let Some(source) = plant.source_id() {
             scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
@@ -109,6 +109,29 @@ impl View {
     }
 }
 
+/// Name of the render engine of fitted cameras.
+const STUDIO: &str = "studio";
+
+/// Adds the render engine of the camera.
+fn add_renderers(
+    args: &RenderArgs,
+    config: Option<&CameraConfig>,
+    scene_graph: &mut SceneGraph,
+    sky: Option<EnvironmentMap>,
+) -> Result<(), Box<dyn Error>> {
+    match (config, sky, args.engine) {
+        (Some(config), None, _) => add_camera_renderers([config], scene_graph)?,
+        (Some(config), Some(sky), _) => {
+            add_camera_renderers_with_environment([config], scene_graph, &sky)?;
+        }
+        (None, sky, Engine::Cpu) => {
+            scene_graph.add_renderer(STUDIO, RenderEngineCpu::new(studio(sky))?)?;
+        }
+        (None, sky, Engine::Gpu) => add_gpu(scene_graph, sky)?,
+    }
+    Ok(())
+}
+
 /// Reads a camera file, and applies the requested image size.
 fn read_camera(file: &Path, args: &RenderArgs) -> Result<CameraConfig, Box<dyn Error>> {
     let mut config = CameraConfig::from_yaml_file(file)?;
@@ -144,7 +167,7 @@ fn add_gpu(
     use tarragon::geometry::render::RenderEngineGpuParams;
     use tarragon::gpu::RenderEngineGpu;
     let engine = RenderEngineGpu::new(RenderEngineGpuParams::from(&studio(sky)))?;
-    scene_graph.add_renderer("studio", engine)?;
+    scene_graph.add_renderer(STUDIO, engine)?;
     Ok(())
 }
 
@@ -160,7 +183,7 @@ fn fitted(
 ) -> Result<(ColorRenderCamera, DepthRenderCamera, Isometry3<f64>), Box<dyn Error>> {
     let (width, height) = (args.width.unwrap_or(1280), args.height.unwrap_or(720));
     let info = CameraInfo::from_fov_y(width, height, 0.6)?;
-    let (depth, x_wc) = DepthRenderCamera::fitted("studio", info, bounds, &args.direction)
+    let (depth, x_wc) = DepthRenderCamera::fitted(STUDIO, info, bounds, &args.direction)
         .map_err(|e| format!("{}: {e}, with --camera", args.model.model.display()))?;
     Ok((depth.to_color(), depth, x_wc))
 }

@@ -1,9 +1,6 @@
 //! Environment maps: light from all directions.
 
-use super::appearance::CubeSky;
-use crate::error::Result;
 use crate::mesh::TextureImage;
-use crate::rgba::Rgba;
 use std::path::PathBuf;
 
 /// Light from all directions of the world (Drake's `EnvironmentMap`, which has no `lights`).
@@ -148,12 +145,5 @@ impl CubeMap {
     /// Returns the images.
     pub fn images(&self) -> &[TextureImage; 6] {
         &self.images
-    }
-    /// Reads the images and returns the mean colour of each.
-    ///
-    /// # Errors
-    /// Returns an error if an image cannot be read or is neither PNG nor JPEG.
-    pub fn mean_colors(&self) -> Result<[Rgba; 6]> {
-        Ok(CubeSky::read(self)?.mean_colors())
     }
 }

@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::device::mesh_data::MeshBuffers;
 use crate::device::read_back::{Layout, ReadBack, Target};
 use crate::pipelines::{Kind, Outputs};
-use crate::sky_data::Background;
+use crate::shader_source::Background;
 use frame_data::AtlasData;
 use std::sync::Arc;
 use tarragon_geometry::render::appearance::ToneCurve;

@@ -2,11 +2,10 @@
 
 use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::format::ModelFormat;
-use super::mjcf::Skybox;
 use super::mjcf_semantics::MjcfSemantics;
 use super::model_file;
 use super::parser_packages::ParserPackages;
-use super::target::{ModelNaming, ParseTarget};
+use super::target::{ModelNaming, ParseTarget, SkyboxImages};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::input::{ModelInput, read_file};
 use crate::error::{Error, Result, parse_error};
@@ -52,7 +51,7 @@ pub struct Parser<'p> {
     mjcf_semantics: MjcfSemantics,
     xacro_arguments: BTreeMap<String, String>,
     xacro_files: BTreeSet<PathBuf>,
-    skybox: Option<Skybox>,
+    skybox: Option<SkyboxImages>,
 }
 
 impl<'p> Parser<'p> {
@@ -150,7 +149,7 @@ impl<'p> Parser<'p> {
     /// This call makes the images, or cuts them from their files. Returns an error if a file cannot
     /// be read or is no PNG image. A file that is all six images is not read before they are drawn.
     pub fn skybox(&self) -> Result<Option<CubeMap>> {
-        let made = self.skybox.as_ref().map(Skybox::cube_map).transpose();
+        let made = self.skybox.as_ref().map(|make| make()).transpose();
         made.map_err(Error::invalid)
     }
     /// Returns the packages that `package://` URLs refer to, initially [the default

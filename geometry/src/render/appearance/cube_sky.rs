@@ -35,6 +35,16 @@ pub struct CubePicture {
     pub pixels: Vec<[u8; 3]>,
 }
 
+impl CubeMap {
+    /// Reads the images and returns the mean colour of each.
+    ///
+    /// # Errors
+    /// Returns an error if an image cannot be read or is neither PNG nor JPEG.
+    pub fn mean_colors(&self) -> Result<[Rgba; 6]> {
+        Ok(CubeSky::read(self)?.mean_colors())
+    }
+}
+
 impl CubeSky {
     /// Reads the images of a cube map.
     ///

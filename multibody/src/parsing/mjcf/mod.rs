@@ -109,7 +109,6 @@ use expand::Expanded;
 use sections::GlobalSections;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-pub(crate) use textures::Skybox;
 use tree::{DiagnosticLog, ElementRef, ElementTree};
 
 /// Elements under the root that are left out, with the reasons.
@@ -194,7 +193,9 @@ fn add_model(
         resolve: &resolve,
     };
     let mut assets = Assets::read(root, &context);
-    target.skybox = target.skybox.take().or(assets.skybox.take());
+    if let (Some(skybox), None) = (assets.skybox.take(), &target.skybox) {
+        target.skybox = Some(Box::new(move || skybox.cube_map()));
+    }
     let document = GlobalSections {
         compilers,
         defaults,

@@ -8,7 +8,7 @@ mod generated;
 mod skybox;
 
 use self::generated::GeneratedTexture;
-pub(crate) use self::skybox::Skybox;
+pub(super) use self::skybox::Skybox;
 use super::asset_context::AssetContext;
 use super::compiler::boolean;
 use super::pixels::{MAX_PIXELS, Pixels};

@@ -5,7 +5,7 @@ use tarragon_geometry::render::CubeMap;
 
 /// Texture of type `skybox`.
 #[derive(Debug)]
-pub(crate) struct Skybox {
+pub(in crate::parsing::mjcf) struct Skybox {
     name: String,
     source: TextureSource,
 }
@@ -19,7 +19,7 @@ impl Skybox {
         })
     }
     /// Makes or reads the images. The error is a message.
-    pub(crate) fn cube_map(&self) -> Result<CubeMap, String> {
+    pub(in crate::parsing::mjcf) fn cube_map(&self) -> Result<CubeMap, String> {
         let name = |why: String| format!("skybox '{}': {why}", self.name);
         let images = self.source.images(true).map_err(name)?;
         let found = images.len();
