@@ -12,6 +12,7 @@ mod query;
 mod render;
 mod render_server;
 mod simulate;
+mod sky;
 mod stop;
 mod sweep;
 mod view;

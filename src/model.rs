@@ -8,6 +8,7 @@ use tarragon::multibody::{
     Diagnostic, MjcfSemantics, MultibodyPlant, PackageMap, Parser, Severity,
 };
 use tarragon::prelude::*;
+use tarragon::sensors::CubeMap;
 
 /// A model file and the options for reading it.
 #[derive(clap::Args)]
@@ -59,6 +60,25 @@ enum MjcfReading {
     Mujoco,
 }
 
+/// Results of reading models besides plant and scene.
+#[derive(Default)]
+pub(crate) struct Extras<'a> {
+    /// Receives the files that xacro files were made from, also after an error.
+    pub(crate) files: Option<&'a mut BTreeSet<PathBuf>>,
+    /// Receives the skybox, which takes time to make.
+    pub(crate) skybox: Option<&'a mut Option<CubeMap>>,
+}
+
+impl<'a> Extras<'a> {
+    /// Asks for the skybox.
+    pub(crate) fn skybox(skybox: &'a mut Option<CubeMap>) -> Self {
+        Self {
+            skybox: Some(skybox),
+            ..Self::default()
+        }
+    }
+}
+
 impl ModelArgs {
     /// Same as [`Options::configure`].
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
@@ -70,9 +90,17 @@ impl ModelArgs {
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
     ) -> Result<(), Box<dyn Error>> {
+        self.load_with(plant, scene_graph, Extras::default())
+    }
+    /// Same as [`Options::load`].
+    pub(crate) fn load_with(
+        &self,
+        plant: &mut MultibodyPlant,
+        scene_graph: &mut SceneGraph,
+        extras: Extras<'_>,
+    ) -> Result<(), Box<dyn Error>> {
         let models = std::slice::from_ref(&self.model);
-        let mut files = BTreeSet::new();
-        self.options.load(models, plant, scene_graph, &mut files)
+        self.options.load(models, plant, scene_graph, extras)
     }
 }
 
@@ -97,16 +125,15 @@ impl Options {
         self.source.report(warnings)
     }
 
-    /// Adds the models and finalizes the plant. The files that xacro files were made from are added
-    /// to `files`, also after an error. All warnings and errors go to standard error.
+    /// Adds the models and finalizes the plant. All warnings and errors go to standard error.
     pub(crate) fn load(
         &self,
         models: &[PathBuf],
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
-        files: &mut BTreeSet<PathBuf>,
+        extras: Extras<'_>,
     ) -> Result<(), Box<dyn Error>> {
-        self.add_reading(models, plant, scene_graph, files)?;
+        self.add(models, plant, scene_graph, extras)?;
         let shown: Vec<String> = models.iter().map(|m| m.display().to_string()).collect();
         let shown = shown.join(", ");
         plant
@@ -122,16 +149,7 @@ impl Options {
         models: &[PathBuf],
         plant: &mut MultibodyPlant,
         scene_graph: &mut SceneGraph,
-    ) -> Result<(), Box<dyn Error>> {
-        self.add_reading(models, plant, scene_graph, &mut BTreeSet::new())
-    }
-
-    fn add_reading(
-        &self,
-        models: &[PathBuf],
-        plant: &mut MultibodyPlant,
-        scene_graph: &mut SceneGraph,
-        files: &mut BTreeSet<PathBuf>,
+        extras: Extras<'_>,
     ) -> Result<(), Box<dyn Error>> {
         let mut parser = Parser::with_scene_graph(plant, scene_graph);
         self.configure(&mut parser)?;
@@ -139,7 +157,9 @@ impl Options {
             let added = parser.add_models(model).map(|_| ());
             added.map_err(|error| (model.display().to_string(), error))
         });
-        files.extend(parser.xacro_files().iter().cloned());
+        if let Some(files) = extras.files {
+            files.extend(parser.xacro_files().iter().cloned());
+        }
         for diagnostic in parser.diagnostics() {
             eprintln!("{diagnostic}");
         }
@@ -151,7 +171,27 @@ impl Options {
                 n => format!("{model}: {}, nothing was loaded", count(n, "error")).into(),
             });
         }
+        if let Some(skybox) = extras.skybox {
+            *skybox = self.skybox(&parser)?;
+        }
         Ok(())
+    }
+
+    /// Returns the skybox of the models. One that cannot be read is left out with a warning.
+    pub(crate) fn skybox(&self, parser: &Parser<'_>) -> Result<Option<CubeMap>, Box<dyn Error>> {
+        let made = parser.skybox().and_then(|sky| {
+            // Files that are drawn as they are have not been read yet.
+            sky.as_ref()
+                .map_or(Ok(()), |sky| sky.mean_colors().map(drop))?;
+            Ok(sky)
+        });
+        match made {
+            Ok(sky) => Ok(sky),
+            Err(error) => {
+                self.report(&[format!("the skybox is left out: {error}")])?;
+                Ok(None)
+            }
+        }
     }
 }
 

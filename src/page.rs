@@ -6,6 +6,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 use tarragon::prelude::*;
+use tarragon::sensors::CubeMap;
 
 /// Direction from the models to the camera, as in `tarragon render`.
 const DIRECTION: [f64; 3] = [1.0, -0.8, 0.5];
@@ -28,6 +29,20 @@ pub(crate) fn fit_camera(
         let target = bounds.center();
         let direction = Vector3::from(DIRECTION).normalize();
         meshcat.set_camera_pose(&(target + direction * (distance * size)), target)?;
+    }
+    Ok(())
+}
+
+/// Shows the mean colours of the upper and the lower face of a skybox as the background, which has
+/// only two colours. Without a skybox, the page keeps its own.
+pub(crate) fn show_sky(meshcat: &Meshcat, skybox: Option<&CubeMap>) -> Result<()> {
+    let Some(skybox) = skybox else {
+        return Ok(());
+    };
+    let [_, _, up, down, ..] = skybox.mean_colors()?;
+    for (property, color) in [("top_color", up), ("bottom_color", down)] {
+        let [r, g, b, _] = color.rgba();
+        meshcat.set_property("/Background", property, [r, g, b]);
     }
     Ok(())
 }

@@ -285,3 +285,80 @@ fn a_build_without_the_gpu_engine_tells_how_to_build_it() {
     let said = render(folder.path(), &["--engine", "gpu"]);
     fails(&said, &["--engine gpu", "--features gpu"]);
 }
+
+/// An MJCF file with a ball below a green sky, which turns to red at the ground.
+fn dusk(folder: &Path, sky: &str) -> PathBuf {
+    let model = folder.join("dusk.xml");
+    let text = format!(
+        "<mujoco model='dusk'><asset><texture name='sky' type='skybox' {sky}/></asset>
+           <worldbody><geom size='.1' rgba='0 0 1 1'/></worldbody></mujoco>"
+    );
+    std::fs::write(&model, text).unwrap();
+    model
+}
+
+#[test]
+fn skyboxes_are_behind_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let corner = |output: Output| {
+        succeeds(&output);
+        let io = ImageIo::new();
+        let image = io.load_as::<Rgba8U>(out.join("color.png")).unwrap();
+        let center = image.at(32, 24).to_vec();
+        // The ball is lit as always.
+        assert!(
+            center[2] > 40 && center[0] == 0 && center[1] == 0,
+            "{center:?}"
+        );
+        image.at(0, 0).to_vec()
+    };
+    let flat = "builtin='flat' width='4' rgb1='0 .2 0' rgb2='1 0 0'";
+    let model = dusk(folder.path(), flat);
+    let draw = |more: &[&str]| {
+        let more = [&["--images", "color"], more].concat();
+        render_model(&model, &out, &more)
+    };
+    assert_eq!(corner(draw(&["--direction=-1,0,0.3"])), [0, 51, 0, 255]);
+    assert_eq!(corner(draw(&["--direction=0,0.1,-1"])), [255, 0, 0, 255]);
+    let plain = corner(draw(&["--no-skybox"]));
+    assert!(
+        plain != [0, 51, 0, 255] && plain != [255, 0, 0, 255],
+        "{plain:?}"
+    );
+
+    // A camera file has the sky, too, unless it has a background.
+    let camera = folder.path().join("camera.yaml");
+    let at = "X_PB: {translation: [1, 0, 0], rotation: !Rpy {deg: [-90, 0, 90]}}";
+    let with_camera = |yaml: &str| {
+        std::fs::write(&camera, format!("{{name: front, {yaml}{at}}}")).unwrap();
+        corner(draw(&["--camera", camera.to_str().unwrap()]))
+    };
+    assert_eq!(with_camera(""), [0, 51, 0, 255]);
+    assert_eq!(
+        with_camera("background: {rgba: [1, 1, 0, 1]}, "),
+        [255, 255, 0, 255]
+    );
+    assert_eq!(
+        with_camera("renderer_class: !RenderEngineGlParams {}, "),
+        [0, 51, 0, 255]
+    );
+
+    // A sky that cannot be drawn is left out.
+    std::fs::write(folder.path().join("bad.png"), "no image").unwrap();
+    for attributes in ["file='bad.png'", "file='bad.png' hflip='true'"] {
+        let model = dusk(folder.path(), attributes);
+        let draw = |more: &[&str]| {
+            let more = [&["--images", "color"], more].concat();
+            render_model(&model, &out, &more)
+        };
+        let output = draw(&[]);
+        let said = text(&output.stderr);
+        assert!(
+            said.contains("warning: the skybox is left out: ") && said.contains("bad.png"),
+            "{said}"
+        );
+        assert_eq!(corner(output), plain);
+        fails(&draw(&["--strict"]), &["error: the skybox is left out: "]);
+    }
+}

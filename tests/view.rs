@@ -182,6 +182,18 @@ fn a_recording_of_a_sweep_is_written() {
 }
 
 #[test]
+fn skyboxes_color_the_background() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sky.xml");
+    let text = "<mujoco model='sky'><asset>
+        <texture type='skybox' builtin='gradient' rgb1='1 0 0' rgb2='0 0 1' width='16'/>
+      </asset><worldbody><geom size='.1'/></worldbody></mujoco>";
+    std::fs::write(&file, text).unwrap();
+    let view = View::start(view().arg(&file));
+    view.messages_until(&["/Background/<object>", "top_color", "bottom_color"]);
+}
+
+#[test]
 fn joints_have_sliders_and_parts_distances() {
     let mut command = view();
     command

@@ -6,7 +6,8 @@ use crate::frame::Globals;
 use crate::frame::frame_data::PassScene;
 use crate::frame::visuals::{MeshCache, Visual, VisualForm, Visuals};
 use crate::pipelines::Outputs;
-use crate::sky_data;
+use crate::shader_source::Background;
+use crate::sky_data::{self, SkyData};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,8 +64,8 @@ pub struct RenderEngineGpu {
 struct Shared {
     device: CurrentDevice,
     meshes: MeshCache,
-    /// Words of the environment; `None` without one.
-    sky: Option<Vec<u32>>,
+    /// The environment; `None` without one.
+    sky: Option<SkyData>,
     /// The environment on the present device.
     sky_on_device: Mutex<Option<(u64, wgpu::Buffer)>>,
     warned_of_window: AtomicBool,
@@ -81,7 +82,7 @@ impl Shared {
         {
             return buffer.clone();
         }
-        let words = self.sky.as_deref().unwrap_or(&[]);
+        let words = self.sky.as_ref().map_or(&[][..], |sky| &sky.words);
         let buffer = device.buffer(words, wgpu::BufferUsages::STORAGE);
         *now = Some((device.generation, buffer.clone()));
         buffer
@@ -99,7 +100,7 @@ impl RenderEngineGpu {
         params.check()?;
         let sky = sky_data::read(params.environment_map.as_ref())?;
         let device = CurrentDevice::new(params.adapter.as_deref())?;
-        let bytes = sky.as_ref().map_or(0, |words| 4 * words.len());
+        let bytes = sky.as_ref().map_or(0, |sky| 4 * sky.words.len());
         device.get()?.check_storage("environment_map", bytes)?;
         Ok(Self {
             params: Arc::new(params),
@@ -207,7 +208,7 @@ impl RenderEngineGpu {
                 pixels: Pixels::new(core.intrinsics(), samples),
                 clipping: *core.clipping(),
                 lights: &self.params.lights,
-                environment: self.shared.sky.is_some(),
+                environment: self.is_lit_by_sky(),
                 skip_unlabelled: outputs.label,
             };
             let options = PassOptions {
@@ -221,14 +222,17 @@ impl RenderEngineGpu {
         Ok(run)
     }
 
+    fn is_lit_by_sky(&self) -> bool {
+        self.shared.sky.as_ref().is_some_and(|sky| sky.lights)
+    }
+
     fn globals(&self, outputs: Outputs) -> Globals {
         let params = &*self.params;
-        let environment = self.shared.sky.is_some();
-        let visible = params.environment_map.as_ref().is_some_and(|m| m.skybox);
+        let sky = self.shared.sky.as_ref();
         Globals {
             shade: outputs.color,
-            environment,
-            sky: environment && visible,
+            environment: self.is_lit_by_sky(),
+            background: sky.map_or(Background::Clear, |sky| sky.background),
             cut_masks: outputs.color,
             tone: params.exposure.map(ToneCurve::new),
             clear: params.default_clear_color,

@@ -19,6 +19,18 @@ pub(crate) const CLAMP: u32 = 2;
 /// Number of words of a triangle.
 pub(crate) const TRIANGLE: usize = 28;
 
+/// Background of colour images, with its number in the shaders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Background {
+    /// The clear colour.
+    #[default]
+    Clear = 0,
+    /// The first level of the picture of longitudes and latitudes.
+    Picture = 1,
+    /// The six images of a cube.
+    Cube = 2,
+}
+
 /// Returns the WGSL source of all shaders: what the engine compiles, and what tools can validate
 /// without an adapter.
 ///
@@ -51,6 +63,8 @@ pub fn shader_source() -> String {
         ("MIRROR", MIRROR),
         ("TRIANGLE", TRIANGLE as u32),
         ("SPLIT_SIDE", SplitSum::SIDE as u32),
+        ("BACKGROUND_PICTURE", Background::Picture as u32),
+        ("BACKGROUND_CUBE", Background::Cube as u32),
     ];
     for (name, value) in words {
         source += &format!("const {name}: u32 = {value}u;\n");

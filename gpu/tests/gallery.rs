@@ -182,6 +182,7 @@ fn gallery_of_lights_and_environments() {
     let environment_map = Some(EnvironmentMap {
         skybox: true,
         texture: EquirectangularMap { path: files.sky() }.into(),
+        ..EnvironmentMap::default()
     });
     let mut s = scene(RenderEngineCpuParams {
         environment_map: environment_map.clone(),

@@ -7,12 +7,13 @@ use std::f64::consts::{PI, TAU};
 use std::path::Path;
 use tarragon_framework::math;
 use tarragon_geometry::mesh::{
-    Material, MaterialGroup, MetallicRoughness, NormalMap, OcclusionMap, RenderMesh, Texture, Wrap,
+    Material, MaterialGroup, MetallicRoughness, NormalMap, OcclusionMap, RenderMesh, Texture,
+    TextureImage, Wrap,
 };
 use tarragon_geometry::render::{
-    EnvironmentMap, EquirectangularMap, RenderEngine, RenderEngineCpuParams,
+    CubeMap, EnvironmentMap, EquirectangularMap, RenderEngine, RenderEngineCpuParams,
 };
-use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Rgba};
+use tarragon_geometry::{GeometryId, PerceptionProperties, RenderLabel, Rgba, Sphere};
 
 use crate::models::Folder;
 
@@ -135,6 +136,7 @@ fn maps_and_unlit_materials_are_equal() {
     let environment = EnvironmentMap {
         skybox: true,
         texture: EquirectangularMap { path: sky }.into(),
+        ..EnvironmentMap::default()
     };
     for (name, environment_map) in [("lights", None), ("environment", Some(environment))] {
         let params = RenderEngineCpuParams {
@@ -162,6 +164,65 @@ fn maps_and_unlit_materials_are_equal() {
         };
         add(&mut pair, &ball(unlit), Vector3::new(0.5, 0.5, 2.2));
         pair.compare(&format!("maps, {name}"), &DECLARED);
+    }
+}
+
+#[test]
+fn skies_are_equal_whether_they_light_or_not() {
+    let files = Folder::new();
+    let face = |k: u32| {
+        // Faces of several sizes, in which all directions differ.
+        let path = files.picture(&format!("{k}.png"), 9 + 5 * k, |x, y| {
+            [(8 * x) as u8, (7 * y) as u8, (50 * k) as u8, 255]
+        });
+        TextureImage::File(path)
+    };
+    let mut images = [0, 1, 2, 3, 4, 5].map(face);
+    images[1] = images[4].clone();
+    let picture = files.picture("sky.png", 64, |x, y| {
+        [(4 * x) as u8, (3 * y) as u8, 120, 255]
+    });
+    let cube = || CubeMap::new(images.clone()).into();
+    let picture = || {
+        EquirectangularMap {
+            path: picture.clone(),
+        }
+        .into()
+    };
+    for (name, texture, skybox, lights, exposure) in [
+        ("cube", cube(), true, false, None),
+        ("cube, exposure", cube(), true, false, Some(0.8)),
+        ("cube that lights", cube(), true, true, None),
+        ("cube that only lights", cube(), false, true, None),
+        ("cube without effect", cube(), false, false, None),
+        ("picture that does not light", picture(), true, false, None),
+    ] {
+        let params = RenderEngineCpuParams {
+            environment_map: Some(EnvironmentMap {
+                skybox,
+                lights,
+                texture,
+            }),
+            exposure,
+            ..RenderEngineCpuParams::default()
+        };
+        let Some(mut pair) = Pair::new(params, (320, 240)) else {
+            return;
+        };
+        for (k, turn) in [
+            [0.1, 0.2, 0.3],
+            [1.5, 0.2, -0.4],
+            [-1.6, 1.0, 2.0],
+            [0.5, 3.0, 0.0],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            pair.x_wc = math::pose(math::rotation_exp(&Vector3::from(turn)), Vector3::zeros());
+            let ahead = pair.x_wc * math::pose(math::rotation_z(0.0), Vector3::z() * 3.0);
+            pair.add(Sphere::new(0.5).unwrap(), ahead, Rgba::WHITE);
+            pair.compare(&format!("{name}, view {k}"), &DECLARED);
+        }
     }
 }
 

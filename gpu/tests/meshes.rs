@@ -131,6 +131,7 @@ fn environments_are_equal() {
             environment_map: Some(EnvironmentMap {
                 skybox,
                 texture: EquirectangularMap { path: sky.clone() }.into(),
+                ..EnvironmentMap::default()
             }),
             exposure,
             lights: if skybox { Vec::new() } else { lights() },

@@ -49,6 +49,7 @@ pub(crate) fn looks(assets: &Path) -> [RenderEngineCpuParams; 2] {
             path: assets.join("sky.png"),
         }
         .into(),
+        ..EnvironmentMap::default()
     };
     let lit = RenderEngineCpuParams {
         environment_map: Some(environment),

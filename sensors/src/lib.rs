@@ -14,8 +14,8 @@ mod rotary_encoders;
 pub use cameras::config::{
     AppliedCamera, CameraConfig, CameraConnections, CameraSensor, Focal, GltfExtension,
     RenderEngineGlParams, RenderEngineVtkParams, RendererClass, Rotation, SsaoParameter, Transform,
-    add_camera_renderers, apply_camera_config, apply_camera_config_with, make_render_engine_gl,
-    make_render_engine_vtk,
+    add_camera_renderers, add_camera_renderers_with_environment, apply_camera_config,
+    apply_camera_config_with, make_render_engine_gl, make_render_engine_vtk,
 };
 pub use cameras::rgbd_sensor::{RgbdSensor, RgbdSensorPorts};
 pub use cameras::rgbd_sensor_async::{
@@ -52,9 +52,10 @@ pub use point_cloud::{
 pub use rotary_encoders::{RotaryEncoders, RotaryEncodersPorts};
 pub use tarragon_framework::{Error, ErrorKind, Result};
 pub use tarragon_geometry::render::{
-    Bgr8U, Bgra8U, CameraInfo, ClippingRange, ColorRenderCamera, Depth16U, Depth32F, DepthRange,
-    DepthRenderCamera, EnvironmentMap, EnvironmentTexture, EquirectangularMap, Grey8U, Image,
-    ImageAny, ImageBgr8U, ImageBgra8U, ImageDepth16U, ImageDepth32F, ImageGrey8U, ImageLabel16I,
-    ImageRef, ImageRgb8U, ImageRgba8U, Label16I, NullTexture, PixelFormat, PixelScalar, PixelType,
-    RenderCameraCore, Rgb8U, Rgba8U, convert_depth_16u_to_32f, convert_depth_32f_to_16u,
+    Bgr8U, Bgra8U, CameraInfo, ClippingRange, ColorRenderCamera, CubeMap, Depth16U, Depth32F,
+    DepthRange, DepthRenderCamera, EnvironmentMap, EnvironmentTexture, EquirectangularMap, Grey8U,
+    Image, ImageAny, ImageBgr8U, ImageBgra8U, ImageDepth16U, ImageDepth32F, ImageGrey8U,
+    ImageLabel16I, ImageRef, ImageRgb8U, ImageRgba8U, Label16I, NullTexture, PixelFormat,
+    PixelScalar, PixelType, RenderCameraCore, Rgb8U, Rgba8U, convert_depth_16u_to_32f,
+    convert_depth_32f_to_16u,
 };

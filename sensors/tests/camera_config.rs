@@ -129,6 +129,7 @@ fn every_field_that_drake_writes_is_read() {
         environment_map: Some(EnvironmentMap {
             skybox: false,
             texture: EquirectangularMap { path }.into(),
+            ..EnvironmentMap::default()
         }),
         exposure: Some(0.5),
         ssao: Some(SsaoParameter::default()),

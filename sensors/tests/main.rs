@@ -11,6 +11,7 @@ mod camera_timing;
 mod cameras_and_files;
 #[path = "../../framework/tests/counting_allocator/mod.rs"]
 mod counting_allocator;
+mod environments;
 mod full_disk;
 mod gltf_client;
 mod gpu_cameras;

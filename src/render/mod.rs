@@ -55,6 +55,9 @@ pub(crate) struct RenderArgs {
     /// Frames per second of the video.
     #[arg(long, default_value_t = 30.0, value_parser = rate, allow_negative_numbers = true)]
     fps: f64,
+    /// Draws the background of the camera instead of the skybox of an MJCF model.
+    #[arg(long)]
+    no_skybox: bool,
     /// Hides the progress bar.
     #[arg(long)]
     quiet: bool,

@@ -1,13 +1,18 @@
 //! The scene and the camera.
 
 use super::{Engine, RenderArgs};
+use crate::{model, sky};
 use nalgebra::{Isometry3, Point3};
 use std::error::Error;
 use std::path::Path;
 use tarragon::framework::math;
+use tarragon::framework::warnings::collect;
 use tarragon::geometry::Aabb;
 use tarragon::prelude::*;
-use tarragon::sensors::{ColorRenderCamera, DepthRenderCamera, add_camera_renderers};
+use tarragon::sensors::{
+    ColorRenderCamera, DepthRenderCamera, EnvironmentMap, add_camera_renderers,
+    add_camera_renderers_with_environment,
+};
 
 /// A scene at one time, with a camera.
 pub(super) struct View {
@@ -26,16 +31,21 @@ impl View {
         let config = config.transpose()?;
         let mut plant = MultibodyPlant::new(0.001)?;
         let mut scene_graph = SceneGraph::new();
-        match &config {
-            Some(config) => add_camera_renderers([config], &mut scene_graph)?,
-            None => match args.engine {
-                Engine::Cpu => {
-                    scene_graph.add_renderer("studio", RenderEngineCpu::new(studio())?)?;
-                }
-                Engine::Gpu => add_gpu(&mut scene_graph)?,
-            },
+        // Before the model, so that what its geometry lacks is reported at its place.
+        add_renderers(args, config.as_ref(), &mut scene_graph, None)?;
+        let mut skybox = None;
+        let extras = model::Extras::skybox(&mut skybox);
+        args.model.load_with(&mut plant, &mut scene_graph, extras)?;
+        if let Some(skybox) = skybox.filter(|_| !args.no_skybox) {
+            let name = config.as_ref().map_or(STUDIO, |c| &*c.renderer_name);
+            scene_graph.remove_renderer(name)?;
+            // The warnings of the first engine, again.
+            let (added, _) = collect(|| {
+                let sky = Some(sky::behind(skybox));
+                add_renderers(args, config.as_ref(), &mut scene_graph, sky)
+            });
+            added?;
         }
-        args.model.load(&mut plant, &mut scene_graph)?;
         if let Some(source) = plant.source_id() {
             scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
         }
@@ -99,6 +109,29 @@ impl View {
     }
 }
 
+/// Name of the render engine of fitted cameras.
+const STUDIO: &str = "studio";
+
+/// Adds the render engine of the camera.
+fn add_renderers(
+    args: &RenderArgs,
+    config: Option<&CameraConfig>,
+    scene_graph: &mut SceneGraph,
+    sky: Option<EnvironmentMap>,
+) -> Result<(), Box<dyn Error>> {
+    match (config, sky, args.engine) {
+        (Some(config), None, _) => add_camera_renderers([config], scene_graph)?,
+        (Some(config), Some(sky), _) => {
+            add_camera_renderers_with_environment([config], scene_graph, &sky)?;
+        }
+        (None, sky, Engine::Cpu) => {
+            scene_graph.add_renderer(STUDIO, RenderEngineCpu::new(studio(sky))?)?;
+        }
+        (None, sky, Engine::Gpu) => add_gpu(scene_graph, sky)?,
+    }
+    Ok(())
+}
+
 /// Reads a camera file, and applies the requested image size.
 fn read_camera(file: &Path, args: &RenderArgs) -> Result<CameraConfig, Box<dyn Error>> {
     let mut config = CameraConfig::from_yaml_file(file)?;
@@ -118,24 +151,28 @@ fn read_camera(file: &Path, args: &RenderArgs) -> Result<CameraConfig, Box<dyn E
 }
 
 /// The renderer of fitted cameras.
-fn studio() -> RenderEngineCpuParams {
+fn studio(environment_map: Option<EnvironmentMap>) -> RenderEngineCpuParams {
     RenderEngineCpuParams {
         samples_per_side: 3,
+        environment_map,
         ..RenderEngineCpuParams::studio()
     }
 }
 
 #[cfg(feature = "gpu")]
-fn add_gpu(scene_graph: &mut SceneGraph) -> Result<(), Box<dyn Error>> {
+fn add_gpu(
+    scene_graph: &mut SceneGraph,
+    sky: Option<EnvironmentMap>,
+) -> Result<(), Box<dyn Error>> {
     use tarragon::geometry::render::RenderEngineGpuParams;
     use tarragon::gpu::RenderEngineGpu;
-    let engine = RenderEngineGpu::new(RenderEngineGpuParams::from(&studio()))?;
-    scene_graph.add_renderer("studio", engine)?;
+    let engine = RenderEngineGpu::new(RenderEngineGpuParams::from(&studio(sky)))?;
+    scene_graph.add_renderer(STUDIO, engine)?;
     Ok(())
 }
 
 #[cfg(not(feature = "gpu"))]
-fn add_gpu(_: &mut SceneGraph) -> Result<(), Box<dyn Error>> {
+fn add_gpu(_: &mut SceneGraph, _: Option<EnvironmentMap>) -> Result<(), Box<dyn Error>> {
     Err(super::NO_GPU.into())
 }
 
@@ -146,7 +183,7 @@ fn fitted(
 ) -> Result<(ColorRenderCamera, DepthRenderCamera, Isometry3<f64>), Box<dyn Error>> {
     let (width, height) = (args.width.unwrap_or(1280), args.height.unwrap_or(720));
     let info = CameraInfo::from_fov_y(width, height, 0.6)?;
-    let (depth, x_wc) = DepthRenderCamera::fitted("studio", info, bounds, &args.direction)
+    let (depth, x_wc) = DepthRenderCamera::fitted(STUDIO, info, bounds, &args.direction)
         .map_err(|e| format!("{}: {e}, with --camera", args.model.model.display()))?;
     Ok((depth.to_color(), depth, x_wc))
 }

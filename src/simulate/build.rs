@@ -7,6 +7,8 @@ use super::drag::{DragSpring, Dragged, Pull};
 use super::driver::Driver;
 use super::ground::Ground;
 use super::scenario::Scenario;
+use crate::model::Extras;
+use crate::sky;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use tarragon::framework::Diagram;
@@ -18,7 +20,8 @@ use tarragon::multibody::{
 };
 use tarragon::prelude::*;
 use tarragon::sensors::{
-    AppliedCamera, CameraConnections, Depth32F, Label16I, Rgba8U, apply_camera_config_with,
+    AppliedCamera, CameraConnections, CubeMap, Depth32F, Label16I, Rgba8U,
+    add_camera_renderers_with_environment, apply_camera_config_with,
 };
 use tarragon::visualization::{
     ContactVisualizer, ContactVisualizerParams, Meshcat, VisualizationConfig,
@@ -29,6 +32,7 @@ use tarragon::visualization::{
 pub(super) struct World {
     pub(super) plant: MultibodyPlant,
     scene: SceneGraph,
+    pub(super) skybox: Option<CubeMap>,
     /// Height of an added ground (m).
     pub(super) ground: Option<f64>,
 }
@@ -40,7 +44,11 @@ pub(super) fn load_model(
 ) -> Result<World, Box<dyn Error>> {
     let (mut plant, mut scene) = empty(scenario)?;
     let models = std::slice::from_ref(&args.model.model);
-    args.model.options.add(models, &mut plant, &mut scene)?;
+    let mut skybox = None;
+    let extras = Extras::skybox(&mut skybox);
+    args.model
+        .options
+        .add(models, &mut plant, &mut scene, extras)?;
     if args.weld {
         plant.weld_unattached_bodies(Isometry3::identity())?;
     }
@@ -66,6 +74,7 @@ pub(super) fn load_model(
     Ok(World {
         plant,
         scene,
+        skybox,
         ground,
     })
 }
@@ -109,7 +118,7 @@ pub(super) fn load_scenario(
 ) -> Result<World, Box<dyn Error>> {
     let in_file = |e: Box<dyn Error>| format!("{}: {e}", scenario.file.display());
     let (mut plant, mut scene) = empty(scenario).map_err(in_file)?;
-    add_directives(args, scenario, &mut plant, &mut scene)?;
+    let skybox = add_directives(args, scenario, &mut plant, &mut scene)?;
     for (model, driver) in &scenario.model_drivers {
         let place = || format!("{}: model_drivers: {model}", scenario.at(driver));
         set_driver(&mut plant, model, &driver.value).map_err(|e| format!("{}: {e}", place()))?;
@@ -123,11 +132,19 @@ pub(super) fn load_scenario(
         }
     }
     let cameras = scenario.cameras.values().map(|camera| &camera.value);
-    add_camera_renderers(cameras, &mut scene).map_err(|e| in_file(e.into()))?;
+    let added = match &skybox {
+        Some(skybox) => {
+            let sky = sky::behind(skybox.clone());
+            add_camera_renderers_with_environment(cameras, &mut scene, &sky)
+        }
+        None => add_camera_renderers(cameras, &mut scene),
+    };
+    added.map_err(|e| in_file(e.into()))?;
     let ground = None;
     Ok(World {
         plant,
         scene,
+        skybox,
         ground,
     })
 }
@@ -166,13 +183,14 @@ fn set_position(plant: &mut MultibodyPlant, model: &str, joint: &str, q: &[f64])
     plant.set_default_joint_positions(joint, q)
 }
 
-/// Executes the directives; files are relative to the file of the scenario.
+/// Executes the directives; files are relative to the file of the scenario. Returns the skybox of
+/// the models.
 fn add_directives(
     args: &SimulateArgs,
     scenario: &Scenario,
     plant: &mut MultibodyPlant,
     scene: &mut SceneGraph,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<Option<CubeMap>, Box<dyn Error>> {
     let directory = std::path::absolute(scenario.directory())?;
     let directives = scenario.directives.iter().map(|directive| {
         let mut directive = directive.value.clone();
@@ -198,7 +216,7 @@ fn add_directives(
         }
     }
     let Err(error) = added else {
-        return Ok(());
+        return args.model.options.skybox(&parser);
     };
     // Diagnostics of directives given as data have no place: the first prefix of the list that
     // fails ends with the culprit.

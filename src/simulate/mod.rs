@@ -111,6 +111,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     let page = meshcat.as_ref().filter(|_| !args.no_browser);
     // Above the sliders, of which there may be many.
     page.map_or(Ok(()), session::add_buttons)?;
+    if let Some(meshcat) = &meshcat {
+        page::show_sky(meshcat, world.skybox.as_ref())?;
+    }
     let ground = world.ground;
     let rows = csv.clone().map(|csv| (csv, 1.0 / args.rate));
     let images = args.images.as_deref();

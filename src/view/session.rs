@@ -2,7 +2,7 @@
 
 use super::ViewArgs;
 use super::distance::Distance;
-use crate::{page, sweep};
+use crate::{model, page, sweep};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ use tarragon::framework::Diagram;
 use tarragon::framework::warnings::collect;
 use tarragon::multibody::{MultibodyPlant, PositionSource, add_multibody_plant_scene_graph};
 use tarragon::prelude::*;
+use tarragon::sensors::CubeMap;
 use tarragon::visualization::{
     JointSliders, JointSlidersParams, JointSlidersPorts, Meshcat, VisualizationConfig,
     VisualizationConnections, apply_visualization_config,
@@ -19,6 +20,7 @@ use tarragon::visualization::{
 pub(super) struct Loaded {
     plant: MultibodyPlant,
     scene_graph: SceneGraph,
+    skybox: Option<CubeMap>,
 }
 
 /// Loads the models. The files that xacro files were made from are added to `files`, also after an
@@ -30,10 +32,19 @@ pub(super) fn load(
     // Nothing moves by itself, but deformable bodies need a time step.
     let mut plant = MultibodyPlant::new(0.001)?;
     let mut scene_graph = SceneGraph::new();
+    let mut skybox = None;
+    let extras = model::Extras {
+        files: Some(files),
+        skybox: Some(&mut skybox),
+    };
     args.options
-        .load(&args.models, &mut plant, &mut scene_graph, files)?;
+        .load(&args.models, &mut plant, &mut scene_graph, extras)?;
     plant.set_position_source(PositionSource::InputPort);
-    Ok(Loaded { plant, scene_graph })
+    Ok(Loaded {
+        plant,
+        scene_graph,
+        skybox,
+    })
 }
 
 /// Sets the positions for a time (s).
@@ -64,7 +75,12 @@ impl Session {
         args: &ViewArgs,
         positions: &BTreeMap<String, f64>,
     ) -> Result<Self, Box<dyn Error>> {
-        let Loaded { plant, scene_graph } = loaded;
+        let Loaded {
+            plant,
+            scene_graph,
+            skybox,
+        } = loaded;
+        page::show_sky(meshcat, skybox.as_ref())?;
         let swing = args.sweep.map(|period| sweep::swing(&plant, period));
         let swing = swing.transpose()?;
         let swing = swing.map(|s| Box::new(s) as Swing);

@@ -249,6 +249,7 @@ fn environment(sky: PathBuf) -> Option<EnvironmentMap> {
     Some(EnvironmentMap {
         skybox: true,
         texture: EquirectangularMap { path: sky }.into(),
+        ..EnvironmentMap::default()
     })
 }
 

@@ -5,6 +5,7 @@
 //! mujoco_pictures` writes the pictures of docs/models.md.
 
 mod documented;
+mod skies;
 
 use nalgebra::{Isometry3, Vector3};
 use serde_json::json;
@@ -18,7 +19,7 @@ use tarragon::geometry::render::{
 };
 use tarragon::multibody::{MjcfSemantics, compute_default_scene_aabb};
 use tarragon::prelude::*;
-use tarragon::sensors::{ImageDepth32F, ImageRgba8U};
+use tarragon::sensors::{EnvironmentMap, ImageDepth32F, ImageRgba8U};
 
 const WIDTH: usize = 320;
 const HEIGHT: usize = 240;
@@ -91,12 +92,15 @@ impl Peer {
         })
     }
 
-    /// Draws a file.
+    /// Draws a file without its skybox.
     fn draw(&mut self, file: &Path, view: View) -> std::result::Result<Picture, String> {
+        self.ask(file, view, false)
+    }
+    fn ask(&mut self, file: &Path, view: View, sky: bool) -> std::result::Result<Picture, String> {
         let out = self.folder.path().join("picture");
         let question = json!({
             "file": file, "width": WIDTH, "height": HEIGHT, "fov_y": FOV_Y,
-            "eye": view.eye.as_slice(), "target": view.target.as_slice(), "out": out,
+            "eye": view.eye.as_slice(), "target": view.target.as_slice(), "sky": sky, "out": out,
         });
         let mut answer = String::new();
         let asked = writeln!(self.questions, "{question}").and_then(|()| self.questions.flush());
@@ -135,16 +139,26 @@ struct Model {
 }
 
 impl Model {
+    /// Reads a file without its skybox.
     fn read(file: &Path) -> Result<Self> {
+        Self::read_with(file, false)
+    }
+    fn read_with(file: &Path, sky: bool) -> Result<Self> {
         let mut b = DiagramBuilder::new();
         let (mut plant, mut scene) = (MultibodyPlant::new(0.0)?, SceneGraph::new());
         plant.register_as_source_for_scene_graph(&mut scene)?;
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
         parser.add_models(file)?;
+        let skybox = parser.skybox()?.filter(|_| sky);
         plant.finalize_with(&mut scene)?;
         let params = RenderEngineCpuParams {
             default_clear_color: Rgba::opaque(0.0, 0.0, 0.0)?,
+            environment_map: skybox.map(|skybox| EnvironmentMap {
+                lights: false,
+                texture: skybox.into(),
+                ..EnvironmentMap::default()
+            }),
             ..RenderEngineCpuParams::default()
         };
         scene.add_renderer("cpu", RenderEngineCpu::new(params)?)?;

@@ -1,9 +1,9 @@
 """Draws MJCF files with MuJoCo's renderer, lit by a light that is fixed to the camera.
 
 Every line of standard input is a JSON object: the `file`, `width` and `height` (pixels), `fov_y`
-(rad), the `eye` and the `target` of the camera (m), and `out`, the file that receives red, green
-and blue of all pixels and then their depths (m, float). A line of standard output says that it is
-done, or what is wrong; the first line is the folder of the Python packages.
+(rad), the `eye` and the `target` of the camera (m), whether the `sky` is drawn, and `out`, the file
+that receives red, green and blue of all pixels and then their depths (m, float). A line of standard
+output says that it is done, or what is wrong; the first line is the folder of the Python packages.
 """
 
 import json
@@ -51,7 +51,8 @@ def draw(case):
         options.sitegroup[:] = 0
         renderer.update_scene(data, camera, options)
         for flag in ["SHADOW", "REFLECTION", "SKYBOX", "FOG", "HAZE"]:
-            renderer.scene.flags[getattr(mujoco.mjtRndFlag, "mjRND_" + flag)] = 0
+            is_drawn = flag == "SKYBOX" and case["sky"]
+            renderer.scene.flags[getattr(mujoco.mjtRndFlag, "mjRND_" + flag)] = is_drawn
         color = renderer.render()
         renderer.enable_depth_rendering()
         depth = renderer.render()

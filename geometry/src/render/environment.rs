@@ -1,8 +1,9 @@
 //! Environment maps: light from all directions.
 
+use crate::mesh::TextureImage;
 use std::path::PathBuf;
 
-/// Light from all directions of the world (Drake's `EnvironmentMap`).
+/// Light from all directions of the world (Drake's `EnvironmentMap`, which has no `lights`).
 ///
 /// ```
 /// use tarragon_geometry::render::*;
@@ -17,6 +18,9 @@ use std::path::PathBuf;
 pub struct EnvironmentMap {
     /// True if the map is visible behind everything. Otherwise the background has the clear colour.
     pub skybox: bool,
+    /// True if the map lights surfaces. Otherwise it is only seen, and lights act as if there were
+    /// no map. Drake's maps always light.
+    pub lights: bool,
     /// Texture that holds the environment's light.
     pub texture: EnvironmentTexture,
 }
@@ -25,6 +29,7 @@ impl Default for EnvironmentMap {
     fn default() -> Self {
         Self {
             skybox: true,
+            lights: true,
             texture: EnvironmentTexture::default(),
         }
     }
@@ -42,6 +47,8 @@ pub enum EnvironmentTexture {
     Null(NullTexture),
     /// A map of longitudes and latitudes.
     Equirectangular(EquirectangularMap),
+    /// Six images; Drake has none like it.
+    Cube(CubeMap),
 }
 
 impl Default for EnvironmentTexture {
@@ -59,6 +66,12 @@ impl From<NullTexture> for EnvironmentTexture {
 impl From<EquirectangularMap> for EnvironmentTexture {
     fn from(map: EquirectangularMap) -> Self {
         Self::Equirectangular(map)
+    }
+}
+
+impl From<CubeMap> for EnvironmentTexture {
+    fn from(map: CubeMap) -> Self {
+        Self::Cube(map)
     }
 }
 
@@ -88,4 +101,49 @@ pub struct EquirectangularMap {
     /// PNG or JPEG file, which holds screen colours, or Radiance HDR file, which holds linear
     /// light.
     pub path: PathBuf,
+}
+
+/// A texture of all directions on the six faces of a cube, as MuJoCo's skybox.
+///
+/// The images are those in the directions x, -x, y, -y, z and -z of the cube's frame C, each placed
+/// as the cube map of OpenGL ("OpenGL Specification", version 4.6, table 8.19), as in
+/// [`ProjectedTexture::from_center`](crate::ProjectedTexture::from_center). The axes x, y, z of C
+/// are the axes x, z, -y of the world W. Cameras are inside of the cube, and see the images
+/// mirrored.
+///
+/// | index | MuJoCo's name | direction in W | to the right in the image | down in the image |
+/// |---|---|---|---|---|
+/// | 0 | right | x | y | -z |
+/// | 1 | left | -x | -y | -z |
+/// | 2 | up | z | x | -y |
+/// | 3 | down | -z | x | y |
+/// | 4 | front | -y | x | -z |
+/// | 5 | back | y | -x | -z |
+///
+/// ```
+/// use tarragon_geometry::mesh::TextureImage;
+/// use tarragon_geometry::render::{CubeMap, EnvironmentMap};
+/// let names = ["right", "left", "up", "down", "front", "back"];
+/// let sky = CubeMap::new(names.map(|name| TextureImage::File(format!("{name}.png").into())));
+/// // The background of an image, which lights nothing.
+/// let map = EnvironmentMap { lights: false, texture: sky.into(), ..EnvironmentMap::default() };
+/// assert!(map.skybox);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct CubeMap {
+    images: Box<[TextureImage; 6]>,
+}
+
+impl CubeMap {
+    /// Creates a map from its images: PNG or JPEG, which hold screen colours. Their opacity is
+    /// ignored.
+    pub fn new(images: [TextureImage; 6]) -> Self {
+        Self {
+            images: Box::new(images),
+        }
+    }
+    /// Returns the images.
+    pub fn images(&self) -> &[TextureImage; 6] {
+        &self.images
+    }
 }

@@ -22,7 +22,9 @@ pub use self::cpu::{RenderEngineCpu, RenderEngineCpuParams};
 pub use self::engine::{
     DeformedMesh, RenderEngine, RenderView, accepts_renderer, check_image_size, label_to_register,
 };
-pub use self::environment::{EnvironmentMap, EnvironmentTexture, EquirectangularMap, NullTexture};
+pub use self::environment::{
+    CubeMap, EnvironmentMap, EnvironmentTexture, EquirectangularMap, NullTexture,
+};
 pub use self::gpu_params::RenderEngineGpuParams;
 pub use self::image::{
     Bgr8U, Bgra8U, Depth16U, Depth32F, Grey8U, Image, ImageAny, ImageBgr8U, ImageBgra8U,

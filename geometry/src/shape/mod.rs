@@ -21,3 +21,4 @@ pub use self::primitives::{
     BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshcatCone, Sphere,
 };
 pub use self::projected_texture::ProjectedTexture;
+pub(crate) use self::projected_texture::{face_of, place_in};

@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::device::mesh_data::MeshBuffers;
 use crate::device::read_back::{Layout, ReadBack, Target};
 use crate::pipelines::{Kind, Outputs};
+use crate::shader_source::Background;
 use frame_data::AtlasData;
 use std::sync::Arc;
 use tarragon_geometry::render::appearance::ToneCurve;
@@ -21,7 +22,7 @@ pub(crate) const ATLAS: usize = 2048;
 pub(crate) struct Globals {
     pub(crate) shade: bool,
     pub(crate) environment: bool,
-    pub(crate) sky: bool,
+    pub(crate) background: Background,
     pub(crate) cut_masks: bool,
     pub(crate) tone: Option<ToneCurve>,
     pub(crate) clear: Rgba,
@@ -31,8 +32,8 @@ impl Globals {
     fn words(&self, lights: u32, guard: [f32; 2], side: u32) -> Vec<u32> {
         let mut words = guard.map(f32::to_bits).to_vec();
         words.extend([(1.0 / side as f32).to_bits(), lights]);
-        let flags = [self.shade, self.environment, self.sky, self.cut_masks];
-        words.extend(flags.map(u32::from));
+        words.extend([self.shade, self.environment].map(u32::from));
+        words.extend([self.background as u32, u32::from(self.cut_masks)]);
         let curve = self.tone.map_or([0.0; 4], |t| [t.exposure, t.b, t.c, 1.0]);
         let clear = self.clear.rgba().map(|c| c as f32);
         words.extend(curve.iter().chain(&clear).map(|x| x.to_bits()));
@@ -40,7 +41,7 @@ impl Globals {
     }
     /// Returns true if the background is more than the clear colour.
     fn has_background(&self) -> bool {
-        self.shade && (self.sky || self.tone.is_some())
+        self.shade && (self.background != Background::Clear || self.tone.is_some())
     }
 }
 

@@ -24,10 +24,11 @@ fn background_vertex(
 fn background_fragment(in: BackgroundVertex) -> @location(0) vec4<f32> {
     let tile = tiles[in.tile];
     var color = globals.clear;
-    if (globals.environment == 1u && globals.sky == 1u) {
-        let ray = pixel_ray(tile, floor(in.position.xy) - tile.origin);
-        let light = sky_bilinear(0u, sky_place(to_world(tile, ray)));
-        color = vec4<f32>(to_screen(light), 1.0);
+    let ray = to_world(tile, pixel_ray(tile, floor(in.position.xy) - tile.origin));
+    if (globals.background == BACKGROUND_PICTURE) {
+        color = vec4<f32>(to_screen(sky_bilinear(0u, sky_place(ray))), 1.0);
+    } else if (globals.background == BACKGROUND_CUBE) {
+        color = vec4<f32>(cube_color(ray), 1.0);
     }
     if (globals.curve.w == 1.0) {
         color = vec4<f32>(tone_mapped(color.xyz), color.w);

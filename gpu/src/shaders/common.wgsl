@@ -8,10 +8,10 @@ struct Globals {
     lights: u32,
     // 1 if colours are wanted.
     shade: u32,
-    // 1 if there is an environment.
+    // 1 if there is an environment that lights surfaces.
     environment: u32,
-    // 1 if the environment is visible as the background.
-    sky: u32,
+    // Background: the clear colour, or one of `BACKGROUND_PICTURE` and `BACKGROUND_CUBE`.
+    background: u32,
     // 1 if fragments that an alpha mask cuts out are skipped.
     cut_masks: u32,
     // Exposure, the coefficients b and c of the tone curve, and 1 if colours are tone mapped.
@@ -69,8 +69,8 @@ struct Light {
 @group(0) @binding(1) var<storage, read> tiles: array<Tile>;
 @group(0) @binding(2) var<storage, read> instances: array<Instance>;
 @group(0) @binding(3) var<storage, read> lights: array<Light>;
-// Environment: 27 floats of spherical harmonics, the split-sum table, levels and their pixels.
-@group(0) @binding(4) var<storage, read> sky: array<f32>;
+// Environment: spherical harmonics, the split-sum table, faces of a cube, levels, and pixels.
+@group(0) @binding(4) var<storage, read> sky: array<u32>;
 
 // Mesh. Textures are given by their index plus 1, 0 for none.
 struct Material {

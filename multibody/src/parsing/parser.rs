@@ -5,7 +5,7 @@ use super::format::ModelFormat;
 use super::mjcf_semantics::MjcfSemantics;
 use super::model_file;
 use super::parser_packages::ParserPackages;
-use super::target::{ModelNaming, ParseTarget};
+use super::target::{ModelNaming, ParseTarget, SkyboxImages};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::input::{ModelInput, read_file};
 use crate::error::{Error, Result, parse_error};
@@ -16,6 +16,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tarragon_geometry::SceneGraph;
+use tarragon_geometry::render::CubeMap;
 
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
@@ -50,6 +51,7 @@ pub struct Parser<'p> {
     mjcf_semantics: MjcfSemantics,
     xacro_arguments: BTreeMap<String, String>,
     xacro_files: BTreeSet<PathBuf>,
+    skybox: Option<SkyboxImages>,
 }
 
 impl<'p> Parser<'p> {
@@ -67,6 +69,7 @@ impl<'p> Parser<'p> {
             mjcf_semantics: MjcfSemantics::default(),
             xacro_arguments: BTreeMap::new(),
             xacro_files: BTreeSet::new(),
+            skybox: None,
         }
     }
 
@@ -117,6 +120,37 @@ impl<'p> Parser<'p> {
     /// include, and YAML files. A change of any of them can change the models.
     pub fn xacro_files(&self) -> &BTreeSet<PathBuf> {
         &self.xacro_files
+    }
+    /// Returns the skybox of the models: the first `<texture type="skybox">` of the first MJCF file
+    /// that has one, in either [reading](MjcfSemantics), and `None` without one. Attached models
+    /// come after the models that attach them. The skybox changes nothing by itself; an
+    /// [`EnvironmentMap`](tarragon_geometry::render::EnvironmentMap) that does not light shows it
+    /// behind everything, as MuJoCo does.
+    ///
+    /// ```
+    /// use tarragon_geometry::render::*;
+    /// use tarragon_multibody::{MultibodyPlant, Parser};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut parser = Parser::new(&mut plant);
+    /// parser.add_models_from_string(
+    ///     "<mujoco model='dusk'><asset>
+    ///        <texture type='skybox' builtin='gradient' rgb1='.9 .5 .3' rgb2='0 0 .2' width='64'/>
+    ///      </asset></mujoco>",
+    ///     "xml",
+    /// )?;
+    /// let sky = parser.skybox()?.ok_or("no skybox")?;
+    /// let sky = EnvironmentMap { lights: false, texture: sky.into(), ..Default::default() };
+    /// let params = RenderEngineCpuParams { environment_map: Some(sky), ..Default::default() };
+    /// RenderEngineCpu::new(params)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// This call makes the images, or cuts them from their files. Returns an error if a file cannot
+    /// be read or is no PNG image. A file that is all six images is not read before they are drawn.
+    pub fn skybox(&self) -> Result<Option<CubeMap>> {
+        let made = self.skybox.as_ref().map(|make| make()).transpose();
+        made.map_err(Error::invalid)
     }
     /// Returns the packages that `package://` URLs refer to, initially [the default
     /// ones](PackageMap). A model file's own package (a `package.xml` in its directory or above) is
@@ -228,6 +262,7 @@ impl<'p> Parser<'p> {
     ) -> Result<V> {
         // A rollback costs as much as was added, so loading many models takes linear time.
         let plant_before = PlantMark::new(self.plant);
+        let had_skybox = self.skybox.is_some();
         let scene_before = self.scene_graph.as_ref().map(|s| s.registration_mark());
         let mut found = vec![];
         let result = self.add_marked(file, add, &mut found);
@@ -241,6 +276,7 @@ impl<'p> Parser<'p> {
         self.diagnostics.extend(found);
         let result = failure.map_or(result, Err);
         if result.is_err() {
+            self.skybox = self.skybox.take().filter(|_| had_skybox);
             if let (Some(scene_graph), Some(mark)) = (&mut self.scene_graph, scene_before) {
                 let taken = scene_graph.take_back(mark);
                 taken.expect("the mark was made by this scene");
@@ -273,9 +309,11 @@ impl<'p> Parser<'p> {
             xacro_arguments: &self.xacro_arguments,
             xacro_files: &xacro_files,
             filter_groups: vec![],
+            skybox: self.skybox.take(),
         };
         let value = add(&mut target, diagnostics);
         let groups = target.filter_groups;
+        self.skybox = target.skybox;
         self.xacro_files.append(&mut xacro_files.into_inner());
         if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
             self.plant.ensure_frames(scene_graph)?;

@@ -14,6 +14,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
+use tarragon_geometry::render::CubeMap;
 use tarragon_geometry::{
     Bone, GeometryId, GeometryInstance, Mesh, ProximityProperties, SceneGraph, Shape, Skin,
 };
@@ -26,6 +27,9 @@ pub(crate) struct ModelNaming<'a> {
     /// Prefix of all names of model instances, without the `::`; may be empty.
     pub(crate) scope: &'a str,
 }
+
+/// Makes or reads the images of a skybox. The error is a message.
+pub(crate) type SkyboxImages = Box<dyn Fn() -> Result<CubeMap, String> + Send + Sync>;
 
 /// A body that vertices of a skin follow.
 pub(crate) struct BodyBone {
@@ -48,6 +52,8 @@ pub(crate) struct ParseTarget<'a> {
     /// Files that xacro files were made from.
     pub(super) xacro_files: &'a RefCell<BTreeSet<PathBuf>>,
     pub(super) filter_groups: Vec<CollisionFilterGroupSpec>,
+    /// The first skybox.
+    pub(super) skybox: Option<SkyboxImages>,
 }
 
 impl ParseTarget<'_> {

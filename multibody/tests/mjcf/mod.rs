@@ -18,6 +18,7 @@ mod motion;
 mod mujoco;
 mod sensors;
 mod skins;
+mod skybox;
 mod tendon_actuators;
 mod tendons;
 mod textures;

@@ -73,7 +73,7 @@ fn write_png(path: &Path, width: u32, rgb: &[u8]) {
 /// Attributes of generated textures: all patterns and marks, with even and odd sizes.
 fn generated() -> Vec<String> {
     let mut all = vec![];
-    for kind in ["2d", "cube"] {
+    for kind in ["2d", "cube", "skybox"] {
         for pattern in ["gradient", "checker", "flat"] {
             for mark in ["none", "edge", "cross"] {
                 for (width, height) in [(8, 5), (7, 9)] {
@@ -286,10 +286,6 @@ fn textures_that_are_left_out_are_named() {
         assert_eq!(model.textures(), [None]);
     };
     check("<texture name='t'/>", "neither 'builtin' nor 'file'");
-    check(
-        "<texture name='t' type='skybox' builtin='flat' width='4'/>",
-        "a skybox is not drawn",
-    );
     check(
         "<texture name='t' file='nothing.png'/>",
         "the texture is left out",

@@ -3,8 +3,6 @@
 use super::gamma::GAMMA;
 use super::split_sum::SplitSum;
 use super::texture::DecodedImage;
-use crate::error::Result;
-use crate::render::{EnvironmentMap, EnvironmentTexture};
 use nalgebra::Vector3;
 use std::f32::consts::{PI, TAU};
 
@@ -33,20 +31,6 @@ pub struct EnvironmentLevel {
 }
 
 impl EnvironmentLight {
-    /// Reads an environment map; `None` if it has no picture.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read or is invalid.
-    pub fn read(map: Option<&EnvironmentMap>) -> Result<Option<Self>> {
-        match map.map(|map| &map.texture) {
-            Some(EnvironmentTexture::Equirectangular(map)) => {
-                let picture = DecodedImage::read(&map.path);
-                let picture = picture.map_err(|e| e.at("environment_map"))?;
-                Ok(Some(Self::new(&picture)))
-            }
-            Some(EnvironmentTexture::Null(_)) | None => Ok(None),
-        }
-    }
     pub(crate) fn new(picture: &DecodedImage) -> Self {
         let linear = |c: f32| if picture.linear { c } else { c.powf(GAMMA) };
         let pixels = picture

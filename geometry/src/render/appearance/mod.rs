@@ -2,6 +2,8 @@
 //!
 //! Render engines share these, so that the pictures of one equal those of another.
 
+mod cube_sky;
+mod environment;
 mod environment_light;
 mod gamma;
 mod placed_lights;
@@ -12,6 +14,8 @@ mod texture;
 mod tone_curve;
 mod visual_appearance;
 
+pub use cube_sky::{CubePicture, CubeSky};
+pub use environment::{Environment, Sky};
 pub use environment_light::{EnvironmentLevel, EnvironmentLight};
 pub(crate) use environment_light::{basis, place};
 pub use gamma::GAMMA;

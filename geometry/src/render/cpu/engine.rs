@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ids::GeometryId;
 use crate::mesh::RenderMesh;
 use crate::properties::{PerceptionProperties, RenderLabel};
-use crate::render::appearance::{EnvironmentLight, Lights, ToneCurve};
+use crate::render::appearance::{Environment, Lights, ToneCurve};
 use crate::render::batch::{CameraBatch, ImageBatch};
 use crate::render::camera::{ColorRenderCamera, DepthRenderCamera, RenderCameraCore};
 use crate::render::engine::{
@@ -71,7 +71,7 @@ use tarragon_framework::warnings::warn;
 pub struct RenderEngineCpu {
     pub(super) params: RenderEngineCpuParams,
     visuals: Visuals,
-    environment: Option<Arc<EnvironmentLight>>,
+    environment: Option<Arc<Environment>>,
     /// Thread pool that this engine shares with its copies; `None` uses rayon's current pool.
     pub(super) pool: Option<Arc<rayon::ThreadPool>>,
     storage: Arc<Scratch<FrameStorage>>,
@@ -101,7 +101,7 @@ impl RenderEngineCpu {
         };
         Ok(Self {
             pool: params.threads.map(pool).transpose()?.map(Arc::new),
-            environment: EnvironmentLight::read(params.environment_map.as_ref())?.map(Arc::new),
+            environment: Environment::read(params.environment_map.as_ref())?.map(Arc::new),
             params,
             visuals: Visuals::default(),
             storage: Arc::default(),
@@ -175,16 +175,18 @@ impl RenderEngineCpu {
         };
         let scene = self.scene(storage, view, core, samples, kind);
         let r_wc = view.x_wc.rotation.to_rotation_matrix().into_inner();
-        let environment = self.environment.as_deref().map(|e| (e, r_wc));
-        let lights = Lights::new(&params.lights, &view.x_wc, environment.is_some());
-        let show_sky = params.environment_map.as_ref().is_some_and(|m| m.skybox);
+        let environment = self.environment.as_deref();
+        let light = environment.and_then(Environment::light).map(|e| (e, r_wc));
+        let lights = Lights::new(&params.lights, &view.x_wc, light.is_some());
         let tone = params.exposure.map(ToneCurve::new);
         let most = if tone.is_some() { f32::INFINITY } else { 1.0 };
         let clear = params.default_clear_color;
         let pass = ColorPass {
-            plain: OpaqueColors::new(storage, &scene, &lights, environment, clear, most),
+            plain: OpaqueColors::new(storage, &scene, &lights, light, clear, most),
             scene: &scene,
-            sky: environment.filter(|_| show_sky),
+            sky: environment
+                .and_then(Environment::sky)
+                .map(|sky| (sky, r_wc)),
             tone,
             clear,
         };

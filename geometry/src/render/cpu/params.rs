@@ -46,8 +46,9 @@ pub struct RenderEngineCpuParams {
     /// Factor of the light before filmic tone mapping; `None` disables tone mapping and clamps at
     /// white.
     pub exposure: Option<f64>,
-    /// Light from all directions, and the sky. It replaces the light fixed to the camera, and all
-    /// materials become physically based: matt surfaces reflect the environment like plastics.
+    /// Light from all directions, and the sky. A map that lights replaces the light fixed to the
+    /// camera, and all materials become physically based: matt surfaces reflect the environment
+    /// like plastics.
     pub environment_map: Option<EnvironmentMap>,
     /// Extensions of glTF files, such as `KHR_materials_sheen`, that are ignored without a warning.
     pub quiet_gltf_extensions: BTreeSet<String>,

@@ -168,13 +168,13 @@ impl CubeFaces {
 }
 
 /// Returns the face in a direction: x, -x, y, -y, z, -z.
-fn face_of(direction: &Vector3<f64>) -> usize {
+pub(crate) fn face_of(direction: &Vector3<f64>) -> usize {
     let axis = direction.iamax();
     2 * axis + usize::from(direction[axis] < 0.0)
 }
 
 /// Returns the place of a direction in the image of a face: u to the right, v up.
-fn place_in(face: usize, d: &Vector3<f64>) -> [f64; 2] {
+pub(crate) fn place_in(face: usize, d: &Vector3<f64>) -> [f64; 2] {
     let (right, down) = match face {
         0 => (-d.z, -d.y),
         1 => (d.z, -d.y),

@@ -6,6 +6,7 @@ mod outline;
 mod tests;
 
 use self::cube::CubeFaces;
+pub(crate) use self::cube::{face_of, place_in};
 use self::outline::Outline;
 use super::any_shape::Shape;
 use crate::error::{Error, Result};

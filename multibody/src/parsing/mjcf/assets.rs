@@ -3,7 +3,7 @@
 use super::asset_context::AssetContext;
 use super::compiler::boolean;
 use super::mesh_asset::MeshAsset;
-use super::textures::{MAX_BUILTIN_PIXELS, PlacedTexture, TextureAsset};
+use super::textures::{MAX_BUILTIN_PIXELS, PlacedTexture, Skybox, TextureAsset};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use std::collections::BTreeMap;
@@ -37,6 +37,8 @@ pub(super) struct Assets {
     pub(super) meshes: BTreeMap<String, MeshAsset>,
     pub(super) materials: BTreeMap<String, MaterialAsset>,
     textures: BTreeMap<String, TextureAsset>,
+    /// The first one.
+    pub(super) skybox: Option<Skybox>,
     /// Height fields as meshes in their frame.
     pub(super) height_fields: BTreeMap<String, Mesh>,
 }
@@ -85,13 +87,17 @@ impl Assets {
         context: &AssetContext<'_>,
         budget: &mut usize,
     ) -> Parsed<()> {
-        if context.compiler(node).as_drake() {
+        let as_drake = context.compiler(node).as_drake();
+        if as_drake && node.text("type") != Some("skybox") {
             node.ignored("textures are not read");
             return Ok(());
         }
         let node = context.defaults.apply(node, None);
         if let Some((name, texture)) = TextureAsset::read(node, context, budget)? {
-            self.textures.insert(name, texture);
+            self.skybox = self.skybox.take().or_else(|| Skybox::of(&name, &texture));
+            if !as_drake {
+                self.textures.insert(name, texture);
+            }
         }
         Ok(())
     }

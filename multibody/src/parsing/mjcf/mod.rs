@@ -47,6 +47,8 @@
 //! * `exclude` and `connect` of the world body,
 //! * included files in the directory of the file that includes them.
 //!
+//! Both keep the first skybox ([`crate::Parser::skybox`]), which changes nothing by itself.
+//!
 //! Both keep the following, which Drake ignores, without making it part of the plant: sites
 //! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`). `weld`
 //! and `joint` equalities act where a file is read as by MuJoCo, and are kept otherwise
@@ -192,7 +194,10 @@ fn add_model(
         defaults: &defaults,
         resolve: &resolve,
     };
-    let assets = Assets::read(root, &context);
+    let mut assets = Assets::read(root, &context);
+    if let (Some(skybox), None) = (assets.skybox.take(), &target.skybox) {
+        target.skybox = Some(Box::new(move || skybox.cube_map()));
+    }
     let document = GlobalSections {
         compilers,
         defaults,

@@ -1,7 +1,6 @@
-//! Creation of render engines and systems from camera configurations.
+//! Creation of systems from camera configurations.
 
 use super::CameraConfig;
-use super::renderer::{CreatedEngine, EngineParams};
 use crate::cameras::rgbd_sensor::RgbdSensor;
 use crate::cameras::rgbd_sensor_async::{RgbdSensorAsync, RgbdSensorAsyncConfig};
 use crate::images::io::ImageFilePixel;
@@ -9,111 +8,12 @@ use crate::images::writer::ImagePortIndex;
 use crate::lcm::image::ImageToLcmImageArrayT;
 use crate::{Error, Result};
 use nalgebra::Isometry3;
-use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{Image, ImageDepth16U, ImageDepth32F, ImageLabel16I, ImageRgba8U};
 use tarragon_geometry::{FrameId, SceneGraph};
 use tarragon_lcm::types::LcmtImageArray;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
 use tarragon_multibody::MultibodyPlant;
-
-/// Adds the render engines of cameras to a scene, one per `renderer_name`. Call it before the scene
-/// is added to a diagram builder, because a scene that is a system takes no more engines.
-///
-/// As in Drake, if the engine exists already, from an earlier camera or in the scene, the camera
-/// may leave `renderer_class` empty or name the same class. Parameters must equal those of the
-/// earlier camera. Drake's `RenderEngineVtk` and `RenderEngineGl` are different classes, although
-/// [`RenderEngineCpu`](tarragon_geometry::render::RenderEngineCpu) renders in place of both.
-/// `RenderEngineGltfClient` is [`RenderEngineGltfClient`](crate::RenderEngineGltfClient), whose
-/// images a server draws; the background is then the server's.
-///
-/// # Errors
-/// Returns an error, and leaves the scene unchanged, if a configuration is invalid, two cameras
-/// require different engines with the same name, a camera has parameters for an engine that the
-/// scene had before, or an engine cannot be created.
-pub fn add_camera_renderers<'a>(
-    configs: impl IntoIterator<Item = &'a CameraConfig>,
-    scene_graph: &mut SceneGraph,
-) -> Result<()> {
-    let mut new: BTreeMap<&str, (&CameraConfig, EngineParams)> = BTreeMap::new();
-    for config in configs {
-        config.validate()?;
-        if !config.is_enabled() {
-            continue;
-        }
-        let (name, class) = (&*config.renderer_name, &config.renderer_class);
-        let fail = |why: String| {
-            let camera = &config.name;
-            Err(Error::invalid(format!(
-                "camera '{camera}': renderer '{name}' {why}"
-            )))
-        };
-        if scene_graph.has_renderer(name) {
-            if class.has_params() {
-                return fail(
-                    "exists in the scene already, so renderer_class must have no parameters; give \
-                     its class name, an empty renderer_class or another renderer_name"
-                        .into(),
-                );
-            }
-            let engine = scene_graph.render_engine_by_name(name)?;
-            if let Some(class) = class
-                .class_name()
-                .filter(|class| !engine.renders_for(class))
-            {
-                let found = scene_graph.renderer_type_name(name).unwrap_or_default();
-                return fail(format!(
-                    "is a {found}, which cannot replace {class}; use another renderer_name"
-                ));
-            }
-            continue;
-        }
-        let params = EngineParams::new(class, config.background);
-        let params = params.map_err(|e| e.at(format!("camera '{}'", config.name)))?;
-        let Some((first, known)) = new.get(name) else {
-            new.insert(name, (config, params));
-            continue;
-        };
-        let first_class = first.renderer_class.class_name();
-        let same = |a: &str, b: &str| a == b;
-        let agrees = match (class.class_name(), first_class) {
-            (None, _) => true,
-            // The default class is Drake's portable engine.
-            (Some(class), None) => same(class, "RenderEngineVtk") || same(class, "RenderEngineCpu"),
-            (Some(class), Some(first)) => same(class, first),
-        };
-        if !agrees {
-            return fail(format!(
-                "must be a {} as for camera '{}', got renderer_class {}; use another renderer_name",
-                first_class.unwrap_or("RenderEngineVtk"),
-                first.name,
-                class.class_name().unwrap_or_default()
-            ));
-        }
-        if class.has_params() && params != *known {
-            return fail(format!(
-                "must have the same parameters as for camera '{}'; give the same ones, only the \
-                 class name, or another renderer_name",
-                first.name
-            ));
-        }
-    }
-    let engines = new.into_iter().map(|(name, (config, params))| {
-        let engine = params.make(name);
-        let engine = engine.map_err(|e| e.at(format!("camera '{}'", config.name)))?;
-        Ok((name, engine))
-    });
-    let engines: Vec<(&str, CreatedEngine)> = engines.collect::<Result<_>>()?;
-    // Engines are added to a copy, so that a failure leaves the scene unchanged.
-    let mut changed = scene_graph.clone();
-    for (name, engine) in engines {
-        engine
-            .add_to(&mut changed, name)
-            .map_err(|e| e.at(format!("renderer '{name}'")))?;
-    }
-    *scene_graph = changed;
-    Ok(())
-}
 
 /// Returns the time (s) that a publish must wait after a delayed update in order to see it: a
 /// thousandth of the delay as in Drake, but at least a microsecond, which is far above the rounding

@@ -2,6 +2,7 @@
 
 mod apply;
 mod engine_params;
+mod engines;
 mod environment;
 mod focal;
 mod model_camera;
@@ -9,12 +10,12 @@ mod renderer;
 mod yaml;
 
 pub use apply::{
-    AppliedCamera, CameraConnections, CameraSensor, add_camera_renderers, apply_camera_config,
-    apply_camera_config_with,
+    AppliedCamera, CameraConnections, CameraSensor, apply_camera_config, apply_camera_config_with,
 };
 pub use engine_params::{
     GltfExtension, RenderEngineGlParams, RenderEngineVtkParams, SsaoParameter,
 };
+pub use engines::{add_camera_renderers, add_camera_renderers_with_environment};
 pub use focal::Focal;
 pub use renderer::{RendererClass, make_render_engine_gl, make_render_engine_vtk};
 pub use tarragon_multibody::schema::{Rotation, Transform};

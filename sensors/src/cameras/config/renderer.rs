@@ -9,7 +9,9 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_saphyr::Tagged;
 use tarragon_framework::warnings::warn;
-use tarragon_geometry::render::{RenderEngineCpu, RenderEngineCpuParams, RenderEngineGpuParams};
+use tarragon_geometry::render::{
+    EnvironmentMap, RenderEngineCpu, RenderEngineCpuParams, RenderEngineGpuParams,
+};
 use tarragon_geometry::{Rgba, SceneGraph};
 
 /// Choice of a render engine (Drake's `CameraConfig.renderer_class`): its class name, or its
@@ -187,6 +189,23 @@ impl EngineParams {
             RendererClass::RenderEngineGpuParams(p) => Self::Gpu(p.clone()),
             _ => Self::Cpu(class.to_cpu_params(background)?),
         })
+    }
+    /// Sets the environment map of an engine that has neither one nor a background of its own.
+    pub(super) fn surround_with(&mut self, environment: &EnvironmentMap, name: &str) {
+        let (clear, map) = match self {
+            Self::Cpu(p) => (p.default_clear_color, &mut p.environment_map),
+            Self::Gpu(p) => (p.default_clear_color, &mut p.environment_map),
+            Self::GltfClient(_) => {
+                warn(format!(
+                    "renderer '{name}': RenderEngineGltfClient sends no environment map, because \
+                     its protocol has none; give the map to the server"
+                ));
+                return;
+            }
+        };
+        if clear == default_background() {
+            map.get_or_insert_with(|| environment.clone());
+        }
     }
     /// Creates the engine with the name under which it is added to a scene.
     pub(super) fn make(self, name: &str) -> Result<CreatedEngine> {

@@ -2,7 +2,7 @@
 
 use super::opaque_colors::{OpaqueColors, pack};
 use super::pass::{Pass, put};
-use crate::render::appearance::{EnvironmentLight, ToneCurve};
+use crate::render::appearance::{Sky, ToneCurve};
 use crate::render::cpu::gamma::to_screen;
 use crate::render::cpu::raster::{ClusterVertices, Fragment, Tile, TransparencyLayers};
 use crate::render::cpu::setup::Scene;
@@ -18,7 +18,7 @@ pub(crate) struct ColorPass<'a> {
     pub(crate) plain: OpaqueColors<'a>,
     pub(crate) scene: &'a Scene<'a>,
     /// The sky and `R_WC`; `None` if the sky is not visible.
-    pub(crate) sky: Option<(&'a EnvironmentLight, Matrix3<f64>)>,
+    pub(crate) sky: Option<(Sky<'a>, Matrix3<f64>)>,
     pub(crate) tone: Option<ToneCurve>,
     pub(crate) clear: Rgba,
 }
@@ -50,9 +50,16 @@ impl ColorPass<'_> {
                 .scene
                 .pixels()
                 .ray(f64::from(px) + k as f64, f64::from(py));
-            sky.radiance(&(r_wc * ray).cast())
+            match sky {
+                Sky::Equirectangular(picture) => picture.radiance(&(r_wc * ray).cast()),
+                Sky::Cube(cube) => cube.color(&(r_wc * ray)),
+            }
         });
-        to_screen([0, 1, 2].map(|c| f32x8::new(lanes.map(|lane| lane[c]))))
+        let color = [0, 1, 2].map(|c| f32x8::new(lanes.map(|lane| lane[c])));
+        match sky {
+            Sky::Equirectangular(_) => to_screen(color),
+            Sky::Cube(_) => color,
+        }
     }
     /// Blends the translucent layers of eight pixels over their colours, from back to front.
     fn blend(

@@ -1,6 +1,7 @@
 //! Fixtures shared by the tests of the CPU engine.
 
 mod batch;
+mod cube_sky;
 mod exact;
 mod maps;
 mod options;

@@ -111,6 +111,7 @@ fn images_with_all_options_are_identical_for_any_number_of_threads() {
         environment_map: Some(EnvironmentMap {
             skybox: true,
             texture,
+            ..EnvironmentMap::default()
         }),
         samples_per_side: 2,
         ..RenderEngineCpuParams::default()
@@ -314,6 +315,7 @@ fn uniform_environments_match_drake() {
         environment_map: Some(EnvironmentMap {
             skybox,
             texture: EquirectangularMap { path: sky.clone() }.into(),
+            ..EnvironmentMap::default()
         }),
         ..RenderEngineCpuParams::default()
     };
@@ -361,6 +363,7 @@ fn parameters_outside_their_domain_are_errors() {
                         path: "/no/such.hdr".into(),
                     }
                     .into(),
+                    ..EnvironmentMap::default()
                 }),
                 ..Default::default()
             },

@@ -68,8 +68,9 @@ fn checker([a, b]: [[u8; 3]; 2], [width, height]: [usize; 2]) -> Pixels {
 }
 
 impl GeneratedTexture {
-    /// Reads the attributes; `None` if the texture is not generated.
-    pub(super) fn read(node: ElementRef<'_>, is_cube: bool) -> Parsed<Option<Self>> {
+    /// Reads the attributes; `None` if the texture is not generated. `limit` is the maximum number
+    /// of pixels.
+    pub(super) fn read(node: ElementRef<'_>, is_cube: bool, limit: f64) -> Parsed<Option<Self>> {
         let patterns = ["none", "gradient", "checker", "flat"];
         let pattern = match node.choice("builtin", &patterns)? {
             None | Some("none") => return Ok(None),
@@ -91,7 +92,7 @@ impl GeneratedTexture {
         };
         let faces = if is_cube { 6.0 } else { 1.0 };
         let is_count = |n: f64| n >= 1.0 && n.fract() == 0.0;
-        let fits = faces * width * height <= MAX_PIXELS as f64;
+        let fits = faces * width * height <= limit;
         if !(is_count(width) && is_count(height) && fits) {
             let message = format!(
                 "a builtin texture must have a width and a height of at least 1 and at most \
@@ -116,7 +117,8 @@ impl GeneratedTexture {
     /// Returns the number of pixels.
     pub(super) fn num_pixels(&self, is_cube: bool) -> usize {
         let [width, height] = self.size;
-        width * height * if is_cube { 6 } else { 1 }
+        let faces = if is_cube { 6 } else { 1 };
+        width.saturating_mul(height).saturating_mul(faces)
     }
 
     /// Returns the flat image.

@@ -5,8 +5,10 @@
 //! the coordinates are those of a shape whose half lengths are 1, or with `texuniform` metres.
 
 mod generated;
+mod skybox;
 
 use self::generated::GeneratedTexture;
+pub(super) use self::skybox::Skybox;
 use super::asset_context::AssetContext;
 use super::compiler::boolean;
 use super::pixels::{MAX_PIXELS, Pixels};
@@ -38,11 +40,12 @@ const FACES: [(char, &str); 6] = [
 pub(super) struct TextureAsset {
     source: TextureSource,
     is_cube: bool,
+    pub(super) is_skybox: bool,
     images: OnceCell<Result<Vec<TextureImage>, String>>,
 }
 
 /// Origin of the images of a texture.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum TextureSource {
     Generated(GeneratedTexture),
     /// One file, which all faces of a cube have, and whether it is mirrored across and down.
@@ -54,7 +57,7 @@ enum TextureSource {
 }
 
 /// Faces of a cube in one image.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct FaceGrid {
     /// Numbers of rows and columns.
     size: [usize; 2],
@@ -79,14 +82,8 @@ impl TextureAsset {
         budget: &mut usize,
     ) -> Parsed<Option<(String, Self)>> {
         let compiler = context.compiler(node);
-        let is_cube = match node.choice("type", &["2d", "cube", "skybox"])? {
-            Some("skybox") => {
-                node.ignored("a skybox is not drawn; give the camera an environment map");
-                return Ok(None);
-            }
-            Some("2d") => false,
-            _ => true,
-        };
+        let kind = node.choice("type", &["2d", "cube", "skybox"])?;
+        let (is_cube, is_skybox) = (kind != Some("2d"), kind == Some("skybox"));
         let path = |attribute: &str| {
             let Some(file) = node.own_text(attribute) else {
                 return Ok(None);
@@ -106,8 +103,21 @@ impl TextureAsset {
         let stem = file.as_deref().and_then(Path::file_stem);
         let stem = stem.map(|s| s.to_string_lossy().into_owned());
         let name = node.name().map(String::from).or(stem).unwrap_or_default();
-        let source = if let Some(generated) = GeneratedTexture::read(node, is_cube)? {
+        // A sky of any size must not keep a file from being read.
+        let limit = if is_skybox {
+            f64::INFINITY
+        } else {
+            MAX_PIXELS as f64
+        };
+        let source = if let Some(generated) = GeneratedTexture::read(node, is_cube, limit)? {
             let pixels = generated.num_pixels(is_cube);
+            if pixels > MAX_PIXELS {
+                node.warning(format!(
+                    "skybox '{name}' is left out: a builtin texture may have {MAX_PIXELS} pixels, \
+                     got {pixels}"
+                ));
+                return Ok(None);
+            }
             if pixels > *budget {
                 node.warning(format!(
                     "texture '{name}' is left out: builtin textures may have {MAX_BUILTIN_PIXELS} \
@@ -139,6 +149,7 @@ impl TextureAsset {
         let asset = Self {
             source,
             is_cube,
+            is_skybox,
             images: OnceCell::new(),
         };
         Ok(Some((name, asset)))
