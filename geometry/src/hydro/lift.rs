@@ -1,5 +1,6 @@
 //! Contact surfaces in the world, with their derivatives.
 
+use super::clip::{ValuedPoint, position};
 use super::contact_surface::{ContactSurface, HydroelasticContactRepresentation, SurfaceField};
 use super::raw_surface::{RawFace, RawSurface};
 use crate::ids::GeometryId;
@@ -69,7 +70,7 @@ impl<T: Scalar> Lift<T> {
     }
 
     fn vertex(&self, raw: &RawSurface, v: usize) -> Vector3<T> {
-        let p = &raw.vertices[v];
+        let p = &position(&raw.vertices[v]);
         if T::NDERIV == 0 {
             let (r, at) = (&self.s.real_r_w, &self.s.real_p_w);
             return Vector3::from_fn(|i, _| {
@@ -90,9 +91,10 @@ impl<T: Scalar> Lift<T> {
     /// Returns the pressure at a vertex of a face: its derivatives are those of the field of S,
     /// which moves along.
     fn pressure(&self, raw: &RawSurface, face: &RawFace, v: usize, p_w: &Vector3<T>) -> T {
-        let pressure = T::from(raw.pressures[v]);
+        let [x, y, z, pressure] = raw.vertices[v].to_array();
         let g = self.s.real_r_w * face.gradient_s;
-        let moved = p_w - self.s.point(&raw.vertices[v]);
+        let pressure = T::from(pressure);
+        let moved = p_w - self.s.point(&Vector3::new(x, y, z));
         pressure + moved.x * g.x + moved.y * g.y + moved.z * g.z
     }
 
@@ -128,17 +130,26 @@ impl<T: Scalar> Lift<T> {
             .map(|v| self.vertex(raw, v))
             .collect();
         // Derivatives depend on the face.
-        let mut pressures: Vec<T> = raw.pressures.iter().map(|p| T::from(*p)).collect();
-        let mut face_data = raw.face_data.clone();
+        let pressure = |p: &ValuedPoint| T::from(p.as_array()[3]);
+        let mut pressures: Vec<T> = raw.vertices.iter().map(pressure).collect();
         let num_faces = raw.faces.len();
+        let num_corners = raw.indices.len().max(vertices.len());
+        let mut face_data: Vec<u32> = Vec::with_capacity(num_faces + num_corners);
         let mut normals = Vec::with_capacity(num_faces);
         let count_of_r = if self.is_r_rigid { 0 } else { num_faces };
         let mut gradients = [num_faces, count_of_r].map(Vec::with_capacity);
         let mut at = 0;
         for face in &raw.faces {
-            let count = face_data[at] as usize;
-            let corners = &mut face_data[at + 1..][..count];
-            at += 1 + count;
+            let count = face.num_vertices;
+            face_data.push(count);
+            let begin = face_data.len();
+            if raw.indices.is_empty() {
+                face_data.extend(at..at + count);
+            } else {
+                face_data.extend(&raw.indices[at as usize..][..count as usize]);
+            }
+            at += count;
+            let corners = &mut face_data[begin..];
             if T::NDERIV > 0 {
                 for v in corners.iter() {
                     let v = *v as usize;

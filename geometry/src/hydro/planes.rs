@@ -71,8 +71,13 @@ impl FourPlanes {
     /// Returns the signed distances of a point (m).
     #[inline(always)]
     pub(super) fn heights(&self, p: &Vector3<f64>) -> f64x4 {
+        self.heights_at(p.x, p.y, p.z)
+    }
+    /// Returns the signed distances of the point with some coordinates (m).
+    #[inline(always)]
+    pub(super) fn heights_at(&self, px: f64, py: f64, pz: f64) -> f64x4 {
         let [x, y, z] = self.lanes();
-        x * p.x + y * p.y + z * p.z - f64x4::new(self.offsets)
+        x * px + y * py + z * pz - f64x4::new(self.offsets)
     }
     /// Returns the planes in another frame, in which theirs has a rotation and a position.
     #[inline(always)]
