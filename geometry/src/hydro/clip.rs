@@ -84,11 +84,12 @@ fn low_bytes(bytes: u64, count: usize) -> u64 {
     bytes & !u64::MAX.unbounded_shl(8 * count as u32)
 }
 
-/// Returns the lowest bytes of a number, turned such that byte `first` comes first.
+/// Returns the lowest bytes of a number, turned such that byte `first` comes first; those above are
+/// any.
 #[inline(always)]
 fn turned(bytes: u64, first: usize, count: usize) -> u64 {
-    let turned = bytes >> (8 * first) | bytes.unbounded_shl(8 * (count - first) as u32);
-    low_bytes(turned, count)
+    // All eight bytes that do not turn are shifted by 0.
+    bytes >> (8 * first) | bytes.wrapping_shl(8 * (count - first) as u32)
 }
 
 #[inline(always)]
@@ -240,23 +241,19 @@ impl Clipped {
             return is_below != 0;
         }
         let n = self.len;
-        let kept = !is_above & ((1 << n) - 1);
-        let before_kept = (is_above >> (n - 1) | is_above << 1) & kept;
-        let first = before_kept.trailing_zeros() as usize;
-        let count = kept.count_ones() as usize;
-        let order = turned(self.order, first, n);
-        let flags = turned(self.flags, first, n);
-        let height = |i: usize| self.heights[i].as_array()[k];
-        let (a, b) = (byte(order, n - 1), byte(order, 0));
-        let (c, d) = (byte(order, count - 1), byte(order, count));
-        let is_plain = before_kept & (before_kept - 1) == 0
-            && height(b) < 0.0
-            && height(c) < 0.0
-            && count + 2 <= MOST_CORNERS
-            && self.num_points + 2 <= MOST_POINTS;
+        let all = (1 << n) - 1;
+        let kept = &KEPT[(is_above | 1 << n) as usize & (KEPT.len() - 1)];
+        let is_plain =
+            kept.count > 0 && is_above | is_below == all && self.num_points + 2 <= MOST_POINTS;
         if !is_plain {
             return self.cut_near(k, rounding);
         }
+        let (first, count) = (usize::from(kept.first & 7), usize::from(kept.count & 7));
+        let order = turned(self.order, first, n);
+        let flags = turned(self.flags, first, n);
+        let height = |i: usize| self.heights[i].as_array()[k & 3];
+        let (a, b) = (byte(order, n - 1), byte(order, 0));
+        let (c, d) = (byte(order, count - 1), byte(order, count));
         let new = self.num_points;
         let [at_a, at_b, at_c, at_d] = [a, b, c, d].map(height);
         self.points[new] = cut(self.points[a], at_a, self.points[b], at_b);
@@ -368,6 +365,38 @@ impl Clipped {
         self.shortest = squares.fold(f64::MAX, f64::min);
     }
 }
+
+/// The corners that a plane keeps, if they are in a row and leave room for the two new ones.
+#[derive(Clone, Copy)]
+struct Kept {
+    first: u8,
+    /// 0 if they do not.
+    count: u8,
+}
+
+/// What planes keep, by the corners above them (bit `i` for corner `i`) with a highest bit for the
+/// number of corners.
+static KEPT: [Kept; 1 << (MOST_CORNERS + 1)] = {
+    let mut all = [Kept { first: 0, count: 0 }; 1 << (MOST_CORNERS + 1)];
+    let mut n = 3;
+    while n <= MOST_CORNERS {
+        let mut above = 1;
+        while above + 1 < 1_u32 << n {
+            let kept = !above & ((1 << n) - 1);
+            let begins = kept & (above << 1 | above >> (n - 1));
+            let count = kept.count_ones();
+            if begins.count_ones() == 1 && count as usize + 2 <= MOST_CORNERS {
+                all[above as usize | 1 << n] = Kept {
+                    first: begins.trailing_zeros() as u8,
+                    count: count as u8,
+                };
+            }
+            above += 1;
+        }
+        n += 1;
+    }
+    all
+};
 
 /// Section of a tetrahedron by a plane.
 struct Section {
