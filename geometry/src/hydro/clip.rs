@@ -63,7 +63,8 @@ pub(super) struct Clipped {
     /// below, not counting rounding.
     flags: u64,
     len: usize,
-    /// Square of the length of the shortest side (m^2), once finished.
+    /// Once finished, the corners in order, and the square of the length of the shortest side (m^2).
+    corners: [ValuedPoint; MOST_CORNERS],
     shortest: f64,
 }
 
@@ -107,6 +108,7 @@ impl Clipped {
             order: 0,
             flags: 0,
             len: 0,
+            corners: [zero; MOST_CORNERS],
             shortest: 0.0,
         }
     }
@@ -114,15 +116,15 @@ impl Clipped {
     pub(super) fn num_corners(&self) -> usize {
         self.len
     }
-    /// Returns a corner.
-    #[inline(always)]
+    /// Returns a corner of the finished polygon.
+    #[inline]
     pub(super) fn corner(&self, i: usize) -> ValuedPoint {
-        self.points[byte(self.order, i)]
+        self.corners[i]
     }
-    /// Returns the corners.
+    /// Returns the places of corners, of which the finished polygon uses the first.
     #[inline(always)]
-    pub(super) fn corners(&self) -> impl ExactSizeIterator<Item = ValuedPoint> {
-        (0..self.len).map(|i| self.corner(i))
+    pub(super) fn places(&self) -> &[ValuedPoint; MOST_CORNERS] {
+        &self.corners
     }
     /// Returns the side that begins at a corner.
     #[inline(always)]
@@ -326,13 +328,13 @@ impl Clipped {
     /// Joins corners that are the same but for rounding; false if nothing with an area is left.
     #[inline(always)]
     pub(super) fn finish(&mut self) -> bool {
-        let first = self.corner(0);
-        let mut p = self.corner(self.len - 1);
-        let mut shortest = square_between(p, first);
-        p = first;
-        for i in 1..self.len {
-            let next = self.corner(i);
+        let point = |i: usize| self.points[byte(self.order, i)];
+        let mut p = point(self.len - 1);
+        let mut shortest = f64::MAX;
+        for (i, corner) in self.corners.iter_mut().enumerate().take(self.len) {
+            let next = point(i);
             shortest = shortest.min(square_between(p, next));
+            *corner = next;
             p = next;
         }
         self.shortest = shortest;
@@ -349,15 +351,15 @@ impl Clipped {
         (self.order, self.flags, self.len) = (0, 0, 0);
         for i in 0..n {
             let [point, side] = [order, order >> 4].map(|bytes| byte(bytes, i));
-            let is_same = |polygon: &Self, other: usize| {
-                let square = square_between(polygon.points[point], polygon.corner(other));
-                square < SAME_CORNER * SAME_CORNER
-            };
-            if self.len > 0 && is_same(self, self.len - 1) {
+            let own = self.points[point];
+            let is_same =
+                |other: ValuedPoint| square_between(own, other) < SAME_CORNER * SAME_CORNER;
+            if self.len > 0 && is_same(self.corners[self.len - 1]) {
                 let last = 8 * (self.len - 1);
                 self.order = self.order & !(0xf0 << last) | (side as u64) << (last + 4);
-            } else if i + 1 < n || self.len == 0 || !is_same(self, 0) {
+            } else if i + 1 < n || self.len == 0 || !is_same(self.corners[0]) {
                 // Otherwise the side that ended at this corner now ends at the first.
+                self.corners[self.len] = own;
                 self.push(point, side, 0);
             }
         }

@@ -41,6 +41,25 @@ impl RawSurface {
         self.faces.clear();
     }
 
+    /// Returns the vertex at a place in the sequence of all faces.
+    #[inline(always)]
+    pub(super) fn vertex_at(&self, i: usize) -> u32 {
+        match self.indices.is_empty() {
+            true => i as u32,
+            false => self.indices[i],
+        }
+    }
+
+    /// Returns the vertices of a face that begins at a place in the sequence of all faces.
+    #[inline(always)]
+    pub(super) fn vertices_of(
+        &self,
+        begin: usize,
+        face: &RawFace,
+    ) -> impl ExactSizeIterator<Item = usize> + Clone {
+        (0..face.num_vertices as usize).map(move |i| self.vertex_at(begin + i) as usize)
+    }
+
     /// Adds a vertex with its pressure (Pa); `motion` returns its matrix P.
     #[inline]
     pub(super) fn add_vertex(
@@ -66,7 +85,10 @@ impl RawSurface {
         motion: impl Fn(usize) -> Matrix3<f64>,
     ) {
         self.faces.push(face);
-        self.vertices.extend(polygon.corners());
+        // All places are copied, which takes one step, and those without a corner are dropped.
+        let end = self.vertices.len() + polygon.num_corners();
+        self.vertices.extend_from_slice(polygon.places());
+        self.vertices.truncate(end);
         if self.moves {
             let motions = (0..polygon.num_corners()).map(motion);
             self.motions.extend(motions);
