@@ -63,7 +63,7 @@ pub(super) struct Clipped {
     /// below, not counting rounding.
     flags: u64,
     len: usize,
-    /// Once finished, the corners in order, and the square of the length of the shortest side (m^2).
+    /// Corners of the finished polygon in order, and the square of its shortest side (m^2).
     corners: [ValuedPoint; MOST_CORNERS],
     shortest: f64,
 }
@@ -85,11 +85,11 @@ fn low_bytes(bytes: u64, count: usize) -> u64 {
     bytes & !u64::MAX.unbounded_shl(8 * count as u32)
 }
 
-/// Returns the lowest bytes of a number, turned such that byte `first` comes first; those above are
-/// any.
+/// Returns the lowest bytes of a number, turned such that byte `first` comes first. Bytes above
+/// them are arbitrary.
 #[inline(always)]
 fn turned(bytes: u64, first: usize, count: usize) -> u64 {
-    // All eight bytes that do not turn are shifted by 0.
+    // Eight bytes that begin with the first stay: a shift by 64 is one by 0.
     bytes >> (8 * first) | bytes.wrapping_shl(8 * (count - first) as u32)
 }
 
@@ -252,7 +252,6 @@ impl Clipped {
         }
         let (first, count) = (usize::from(kept.first & 7), usize::from(kept.count & 7));
         let order = turned(self.order, first, n);
-        let flags = turned(self.flags, first, n);
         let height = |i: usize| self.heights[i].as_array()[k & 3];
         let (a, b) = (byte(order, n - 1), byte(order, 0));
         let (c, d) = (byte(order, count - 1), byte(order, count));
@@ -260,21 +259,21 @@ impl Clipped {
         let [at_a, at_b, at_c, at_d] = [a, b, c, d].map(height);
         self.points[new] = cut(self.points[a], at_a, self.points[b], at_b);
         self.points[new + 1] = cut(self.points[c], at_c, self.points[d], at_d);
-        let (mut of_first, mut of_last) = (0, 0);
-        if !is_last {
-            let first = cut(self.heights[a], at_a, self.heights[b], at_b);
-            let last = cut(self.heights[c], at_c, self.heights[d], at_d);
-            of_first = self.set_heights(new, first, rounding);
-            of_last = self.set_heights(new + 1, last, rounding);
-        }
-        self.num_points += 2;
+        let rest = !(u64::MAX << (8 * count));
         let joined = |kept: u64, first: u64, last: u64| {
-            low_bytes(kept, count) << 8 | first | last << (8 * (count + 1))
+            (kept & rest) << 8 | first | last << (8 * (count + 1))
         };
         let side_before = order >> (8 * (n - 1)) & 0xf0;
         let clipping = (u64::from(CLIPPING) + k as u64) << 4;
         self.order = joined(order, new as u64 | side_before, (new as u64 + 1) | clipping);
-        self.flags = joined(flags, of_first, of_last);
+        if !is_last {
+            let of_first = cut(self.heights[a], at_a, self.heights[b], at_b);
+            let of_last = cut(self.heights[c], at_c, self.heights[d], at_d);
+            let of_first = self.set_heights(new, of_first, rounding);
+            let of_last = self.set_heights(new + 1, of_last, rounding);
+            self.flags = joined(turned(self.flags, first, n), of_first, of_last);
+        }
+        self.num_points += 2;
         self.len = count + 2;
         true
     }
@@ -376,8 +375,8 @@ struct Kept {
     count: u8,
 }
 
-/// What planes keep, by the corners above them (bit `i` for corner `i`) with a highest bit for the
-/// number of corners.
+/// Corners that planes keep, by those above them (bit `i` for corner `i`), with a highest bit for
+/// the number of corners.
 static KEPT: [Kept; 1 << (MOST_CORNERS + 1)] = {
     let mut all = [Kept { first: 0, count: 0 }; 1 << (MOST_CORNERS + 1)];
     let mut n = 3;
@@ -482,11 +481,11 @@ pub(super) fn section_edges(heights: &[f64; 4]) -> &'static [[usize; 2]] {
     SECTION_EDGES[above_bits(heights)]
 }
 
-/// Returns the weights of the ends of an edge where a plane cuts it, given their heights, which have
-/// different signs. Those of the edge's other direction are the same in reverse.
+/// Returns the weights of the ends of an edge where a plane cuts it, given their heights of
+/// different sign. Those of the edge's other direction are the same in reverse.
 #[inline(always)]
 fn weights(a: f64, b: f64) -> [f64; 2] {
-    // Divisions take longest.
+    // One division, because divisions take longest.
     let inverse = 1.0 / (b - a);
     [b * inverse, -a * inverse]
 }

@@ -271,8 +271,13 @@ fn polygons<T: Scalar>(
     let mut at = 0;
     let faces = raw.faces.iter().zip(normals).zip(gradients);
     let faces = faces.map(|((face, normal), gradient)| {
-        let corners = raw.vertices_of(at, face).map(|v| vertices[v]);
-        let (area, centroid) = area_and_centroid(corners, normal);
+        let own = at..at + face.num_vertices as usize;
+        let (area, centroid) = match raw.indices.get(own.clone()) {
+            Some(indices) => {
+                area_and_centroid(indices.iter().map(|v| vertices[*v as usize]), normal)
+            }
+            None => area_and_centroid(vertices[own].iter().copied(), normal),
+        };
         let first = raw.vertex_at(at) as usize;
         at_centroid.push(pressures[first] + gradient.dot(&(centroid - vertices[first])));
         at += face.num_vertices as usize;

@@ -235,8 +235,8 @@ impl<'a> TetrahedronPair<'a> {
         };
         let base = MovingPlane::between(&self.gradient, &self.r.gradient);
         surface.add_polygon(polygon, face, |i| {
-            let [before, after] = polygon.sides_at(i).map(plane);
-            motion_at(&[base, before, after])
+            let [before, after] = polygon.sides_at(i);
+            motion_at(&[base, plane(before), plane(after)])
         });
     }
 }
