@@ -109,10 +109,10 @@ pub(crate) fn contact_with_rigid<T: Scalar>(
         let lift = CutTriangle::new(&posed.corners(triangle), outward, &lifted_x_bw);
         clipper.clip(corners.map(|p| in_b(&p)), x_bw * outward, |part| {
             // Reversed, but for the first corner, whose pressure is known.
-            let n = part.corners().len();
+            let n = part.num_corners();
             let reversed = (0..n).map(|i| lift.corner(part, &x_wb, (n - i) % n));
             polygons.push(reversed, -lift.normal);
-            known.push((triangle, part.pressure(), part.corners()[0]));
+            known.push((triangle, part.pressure(), part.corner(0)));
             gradients.push(part.gradient());
         });
     }
@@ -161,7 +161,7 @@ impl<'a, T: Scalar> CutTriangle<'a, T> {
 
     /// Returns a corner of a part in the world, whose partner is at a pose.
     fn corner(&self, part: &TrianglePart<'_>, x_wb: &Isometry3<f64>, i: usize) -> Vector3<T> {
-        let corner = (x_wb * Point3::from(part.corners()[i])).coords;
+        let corner = (x_wb * Point3::from(part.corner(i))).coords;
         if T::NDERIV == 0 {
             return corner.map(T::from);
         }
@@ -234,7 +234,7 @@ pub(crate) fn contact_of_two<T: Scalar>(
                 let elements = [posed[0].element(*s), posed[1].element(*r)];
                 let values = [values(0, elements[0]), values(1, elements[1])];
                 let lift = CutFields::new(&posed, elements, values, face.normal);
-                let corners = (0..face.corners().len()).map(|i| lift.corner(&face, i));
+                let corners = (0..face.num_corners()).map(|i| lift.corner(&face, i));
                 polygons.push(corners, lift.normal);
                 known.push(elements);
             }
@@ -303,7 +303,7 @@ impl<'a, T: Scalar> CutFields<'a, T> {
 
     /// Returns a corner of the face.
     fn corner(&self, face: &EqualFields<'_>, i: usize) -> Vector3<T> {
-        let corner = face.corners()[i];
+        let corner = face.corner(i);
         let lifted = corner.map(T::from);
         if T::NDERIV == 0 {
             return lifted;

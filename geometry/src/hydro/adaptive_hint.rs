@@ -118,7 +118,7 @@ fn force_on_plane(mesh: &Tessellation, n: &Vector3<f64>, offset: f64) -> f64 {
             let (i, j) = (corners[*a], corners[*b]);
             let (h, k) = (heights[*a], heights[*b]);
             let pressure = (mesh.pressures[i] * k - mesh.pressures[j] * h) / (k - h);
-            (cut(&vertices[i], h, &vertices[j], k), pressure)
+            (cut(vertices[i], h, vertices[j], k), pressure)
         });
         let mut section = section;
         let (Some((a, p)), Some(mut previous)) = (section.next(), section.next()) else {

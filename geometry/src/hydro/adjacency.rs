@@ -163,7 +163,7 @@ fn skin_part(corners: &[Vector3<f64>; 4], pressures: &[f64; 4]) -> Option<[Vecto
     let low = (0..4).filter(is_low).map(|k| corners[k]);
     let edges = (0..4).flat_map(|i| (0..4).map(move |j| (i, j)));
     let cuts = edges.filter(|(i, j)| is_low(i) && !is_low(j));
-    let cuts = cuts.map(|(i, j)| cut(&corners[i], above[i], &corners[j], above[j]));
+    let cuts = cuts.map(|(i, j)| cut(corners[i], above[i], corners[j], above[j]));
     let mut points = low.chain(cuts);
     let first = points.next()?;
     let mut part = [first; 6];

@@ -1,6 +1,7 @@
 //! Meshes prepared for intersection: tetrahedra, triangles and trees over them.
 
 use super::adjacency::Adjacency;
+use super::clip::{ValuedPoint, valued};
 use super::obb_tree::ObbTree;
 use super::planes::rounding_at;
 use super::tetrahedron::Tetrahedron;
@@ -13,6 +14,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct CompliantMesh {
     pub(super) field: Arc<VolumeMeshFieldLinear>,
     pub(super) tetrahedra: Vec<Tetrahedron>,
+    /// Vertices with their pressures per modulus.
+    vertices: Vec<ValuedPoint>,
     /// Tree over the tetrahedra.
     pub(super) tree: ObbTree,
     /// Largest absolute coordinate (m), the scale of rounding.
@@ -32,6 +35,12 @@ impl CompliantMesh {
         let reach = mesh.vertices().iter().fold(0.0_f64, |m, p| m.max(p.amax()));
         Self {
             tree: ObbTree::new(&corners, reach),
+            vertices: mesh
+                .vertices()
+                .iter()
+                .zip(field.values())
+                .map(|(p, value)| valued(p, *value))
+                .collect(),
             tetrahedra,
             reach,
             field,
@@ -64,14 +73,12 @@ impl CompliantMesh {
             .outside
             .get_or_init(|| greatest(vertices, of, self.reach))
     }
-    #[inline]
-    pub(super) fn corners(&self, tetrahedron: &Tetrahedron) -> [Vector3<f64>; 4] {
-        tetrahedron.corners(&self.field)
-    }
-    /// Returns the pressures at the corners of a tetrahedron, per modulus.
-    #[inline]
-    pub(super) fn pressures(&self, tetrahedron: &Tetrahedron) -> [f64; 4] {
-        tetrahedron.pressures(&self.field)
+    /// Returns the corners of a tetrahedron with their pressures per modulus.
+    #[inline(always)]
+    pub(super) fn corners(&self, tetrahedron: &Tetrahedron) -> [ValuedPoint; 4] {
+        let [a, b, c, d] = tetrahedron.vertices;
+        let at = |v: u32| self.vertices[v as usize];
+        [at(a), at(b), at(c), at(d)]
     }
 }
 

@@ -1,6 +1,6 @@
 //! Single tetrahedra with linear fields, of meshes that change their shape.
 
-use super::clip::{CLIPPING, Clipped, Cut};
+use super::clip::{CLIPPING, Clipped, Cut, position, valued};
 use super::planes::rounding_at;
 use super::tet_tet::{PosedTetrahedron, TetrahedronPair};
 use super::tetrahedron::Tetrahedron;
@@ -33,7 +33,10 @@ impl FieldTetrahedron {
         let at = |v: u32| corners[vertices.iter().position(|w| *w == v).unwrap_or(0)];
         let own = Tetrahedron::of_vertices(vertices, at, gradient, values[0])?;
         Some(Self {
-            as_partner: PosedTetrahedron::new(&own, corners, values),
+            as_partner: PosedTetrahedron::new(
+                [0, 1, 2, 3].map(|k| valued(&corners[k], values[k])),
+                own.gradient,
+            ),
             own,
         })
     }
@@ -93,9 +96,12 @@ pub(crate) struct EqualFields<'a> {
 }
 
 impl EqualFields<'_> {
-    /// Returns the corners, counter-clockwise around the normal.
-    pub(crate) fn corners(&self) -> &[Vector3<f64>] {
-        self.polygon.corners()
+    pub(crate) fn num_corners(&self) -> usize {
+        self.polygon.num_corners()
+    }
+    /// Returns a corner; they are counter-clockwise around the normal.
+    pub(crate) fn corner(&self, i: usize) -> Vector3<f64> {
+        position(&self.polygon.corner(i))
     }
     /// Returns the sides that meet at a corner, each as a face of S (0) or R (1) by its vertices.
     pub(crate) fn sides_at(&self, corner: usize) -> [(usize, [u32; 3]); 2] {

@@ -225,13 +225,15 @@ impl Follower<'_> {
             return cut;
         }
         if pair.is_along() {
-            pair.add_to(surface, &self.polygon);
+            pair.add_to(surface, &self.polygon, || self.meshes.faces_of_r(r));
         }
         let (beyond_s, beyond_r) = (
             &self.near_s.neighbors[s as usize],
             &self.near_r.neighbors[r as usize],
         );
-        for (side, length) in self.polygon.sides() {
+        let has_short_sides = self.polygon.shortest() < self.least_side;
+        for i in 0..self.polygon.num_corners() {
+            let side = self.polygon.side(i);
             let (other_s, other_r) = match side.checked_sub(CLIPPING) {
                 Some(f) => (beyond_s[f as usize], r),
                 None => (s, beyond_r[side as usize]),
@@ -239,7 +241,7 @@ impl Follower<'_> {
             if other_s == OUTSIDE || other_r == OUTSIDE || [other_s, other_r] == from {
                 continue;
             }
-            if length < self.least_side {
+            if has_short_sides && self.polygon.square(i) < self.least_side {
                 self.is_cut_short = true;
                 continue;
             }
@@ -263,6 +265,7 @@ impl Follower<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hydro::clip::position;
     use crate::hydro::tests::{compliant, shapes};
     use crate::shape::Shape;
     use proptest::prelude::*;
@@ -273,11 +276,9 @@ mod tests {
     fn faces(surface: &RawSurface) -> Vec<(Vec<u64>, f64)> {
         let (mut faces, mut at) = (Vec::<(Vec<u64>, f64)>::new(), 0);
         for face in &surface.faces {
-            let count = surface.face_data[at] as usize;
-            let corners = surface.face_data[at + 1..][..count].iter();
-            let corners: Vec<Vector3<f64>> =
-                corners.map(|v| surface.vertices[*v as usize]).collect();
-            at += 1 + count;
+            let corners = surface.vertices[at..][..face.num_vertices as usize].iter();
+            let corners: Vec<Vector3<f64>> = corners.map(position).collect();
+            at += corners.len();
             let sides = corners.windows(2).map(|ends| {
                 let (p, q) = (ends[0] - corners[0], ends[1] - corners[0]);
                 p.cross(&q).dot(&face.normal) / 2.0

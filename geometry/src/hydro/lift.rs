@@ -1,10 +1,12 @@
 //! Contact surfaces in the world, with their derivatives.
 
+use super::clip::{ValuedPoint, position};
 use super::contact_surface::{ContactSurface, HydroelasticContactRepresentation, SurfaceField};
-use super::raw_surface::{RawFace, RawSurface};
+use super::raw_surface::RawSurface;
 use crate::ids::GeometryId;
 use crate::mesh::{
-    MeshFieldLinear, PolygonSurfaceMesh, SurfaceTriangle, TriangleSurfaceMesh, area_and_centroid,
+    FaceData, MeshFieldLinear, PolygonSurfaceMesh, SurfaceTriangle, TriangleSurfaceMesh,
+    area_and_centroid,
 };
 use crate::values::values_of_pose;
 use nalgebra::{Isometry3, Matrix3, Vector3};
@@ -68,18 +70,21 @@ impl<T: Scalar> Lift<T> {
         }
     }
 
-    fn vertex(&self, raw: &RawSurface, v: usize) -> Vector3<T> {
-        let p = &raw.vertices[v];
-        if T::NDERIV == 0 {
-            let (r, at) = (&self.s.real_r_w, &self.s.real_p_w);
-            return Vector3::from_fn(|i, _| {
-                T::from(r[(i, 0)] * p.x + r[(i, 1)] * p.y + r[(i, 2)] * p.z + at[i])
-            });
-        }
+    /// Returns the position in the world of a point that moves with S, without derivatives.
+    #[inline]
+    fn real_point(&self, p: &Vector3<f64>) -> Vector3<T> {
+        let (r, at) = (&self.s.real_r_w, &self.s.real_p_w);
+        Vector3::from_fn(|i, _| {
+            T::from(r[(i, 0)] * p.x + r[(i, 1)] * p.y + r[(i, 2)] * p.z + at[i])
+        })
+    }
+
+    /// Returns the position in the world of a point with some matrix P.
+    fn moving_point(&self, p: &Vector3<f64>, motion: &Matrix3<f64>) -> Vector3<T> {
         let with_s = self.s.point(p);
         let with_r = self.r.point(&(self.r_rs * p + self.p_rs));
         let r = &self.s.real_r_w;
-        let motion = r * raw.motions[v] * r.transpose();
+        let motion = r * motion * r.transpose();
         let apart = with_r - with_s;
         with_s
             + Vector3::from_fn(|i, _| {
@@ -87,29 +92,66 @@ impl<T: Scalar> Lift<T> {
             })
     }
 
-    /// Returns the pressure at a vertex of a face: its derivatives are those of the field of S,
-    /// which moves along.
-    fn pressure(&self, raw: &RawSurface, face: &RawFace, v: usize, p_w: &Vector3<T>) -> T {
-        let pressure = T::from(raw.pressures[v]);
-        let g = self.s.real_r_w * face.gradient_s;
-        let moved = p_w - self.s.point(&raw.vertices[v]);
-        pressure + moved.x * g.x + moved.y * g.y + moved.z * g.z
+    fn vertices(&self, raw: &RawSurface) -> Vec<Vector3<T>> {
+        let points = raw.vertices.iter().map(position);
+        if T::NDERIV == 0 {
+            return points.map(|p| self.real_point(&p)).collect();
+        }
+        let points = points.zip(&raw.motions);
+        points
+            .map(|(p, motion)| self.moving_point(&p, motion))
+            .collect()
     }
 
-    /// Returns the normal of a face, and the gradients of S and R there.
-    fn face(&self, face: &RawFace) -> (Vector3<T>, [Vector3<T>; 2]) {
-        let gradient_s = self.s.vector(&face.gradient_s);
+    /// Returns the pressures at the vertices. Their derivatives are those of the field of S, which
+    /// moves along.
+    fn pressures(&self, raw: &RawSurface, vertices: &[Vector3<T>]) -> Vec<T> {
+        let pressure = |p: &ValuedPoint| T::from(p.as_array()[3]);
+        let mut pressures: Vec<T> = raw.vertices.iter().map(pressure).collect();
+        if T::NDERIV > 0 {
+            let mut at = 0;
+            for face in &raw.faces {
+                let g = self.s.real_r_w * face.gradient_s;
+                for v in raw.vertices_of(at, face) {
+                    let moved = vertices[v] - self.s.point(&position(&raw.vertices[v]));
+                    let rise = moved.x * g.x + moved.y * g.y + moved.z * g.z;
+                    // Faces may share the vertex, so that the sum would count several of them.
+                    pressures[v] = pressure(&raw.vertices[v]) + rise;
+                }
+                at += face.num_vertices as usize;
+            }
+        }
+        pressures
+    }
+
+    fn gradients(&self, raw: &RawSurface) -> [Vec<Vector3<T>>; 2] {
+        let faces = || raw.faces.iter();
+        let of_s = faces().map(|face| self.s.vector(&face.gradient_s));
+        let of_r = match (self.is_r_rigid, T::NDERIV) {
+            (true, _) => vec![],
+            (_, 0) => faces()
+                .map(|face| self.s.vector(&face.gradient_r))
+                .collect(),
+            _ => faces()
+                .map(|face| self.r.vector(&(self.r_rs * face.gradient_r)))
+                .collect(),
+        };
+        [of_s.collect(), of_r]
+    }
+
+    /// Returns the normals of the faces, out of R into S, given the gradients of S and R.
+    fn normals(&self, raw: &RawSurface, gradients: &[Vec<Vector3<T>>; 2]) -> Vec<Vector3<T>> {
+        let faces = raw.faces.iter();
         if self.is_r_rigid {
-            let normal = self.r.vector(&(self.r_rs * face.normal));
-            return (normal, [gradient_s, Vector3::zeros()]);
+            return faces
+                .map(|face| self.r.vector(&(self.r_rs * face.normal)))
+                .collect();
         }
         if T::NDERIV == 0 {
-            let gradient_r = self.s.vector(&face.gradient_r);
-            return (self.s.vector(&face.normal), [gradient_s, gradient_r]);
+            return faces.map(|face| self.s.vector(&face.normal)).collect();
         }
-        let gradient_r = self.r.vector(&(self.r_rs * face.gradient_r));
-        let normal = (gradient_s - gradient_r).normalize();
-        (normal, [gradient_s, gradient_r])
+        let both = gradients[0].iter().zip(&gradients[1]);
+        both.map(|(s, r)| (s - r).normalize()).collect()
     }
 
     /// Returns the surface of a pair (S, R); `is_s_first` tells whether M is S. `None` if it has no
@@ -124,38 +166,11 @@ impl<T: Scalar> Lift<T> {
         if raw.faces.is_empty() {
             return None;
         }
-        let mut vertices: Vec<Vector3<T>> = (0..raw.vertices.len())
-            .map(|v| self.vertex(raw, v))
-            .collect();
-        // Derivatives depend on the face.
-        let mut pressures: Vec<T> = raw.pressures.iter().map(|p| T::from(*p)).collect();
-        let mut face_data = raw.face_data.clone();
-        let num_faces = raw.faces.len();
-        let mut normals = Vec::with_capacity(num_faces);
-        let count_of_r = if self.is_r_rigid { 0 } else { num_faces };
-        let mut gradients = [num_faces, count_of_r].map(Vec::with_capacity);
-        let mut at = 0;
-        for face in &raw.faces {
-            let count = face_data[at] as usize;
-            let corners = &mut face_data[at + 1..][..count];
-            at += 1 + count;
-            if T::NDERIV > 0 {
-                for v in corners.iter() {
-                    let v = *v as usize;
-                    pressures[v] = self.pressure(raw, face, v, &vertices[v]);
-                }
-            }
-            let (mut normal, [gradient_s, gradient_r]) = self.face(face);
-            if !is_s_first {
-                corners[1..].reverse();
-                normal = -normal;
-            }
-            normals.push(normal);
-            gradients[0].push(gradient_s);
-            if !self.is_r_rigid {
-                gradients[1].push(gradient_r);
-            }
-        }
+        let mut vertices = self.vertices(raw);
+        let mut pressures = self.pressures(raw, &vertices);
+        let [face_data, starts] = face_data(raw, is_s_first);
+        let mut gradients = self.gradients(raw);
+        let mut normals = self.normals(raw, &gradients);
         // Along the faces.
         let tangential = |(gradient, normal): (&Vector3<T>, &Vector3<T>)| {
             Some(gradient - normal * gradient.dot(normal))
@@ -163,20 +178,16 @@ impl<T: Scalar> Lift<T> {
         let (field, face_pressures) = match representation {
             HydroelasticContactRepresentation::Polygon => {
                 let along = gradients[0].iter().zip(&normals).map(tangential).collect();
-                let mut at_centroid = Vec::with_capacity(num_faces);
-                let mesh = PolygonSurfaceMesh::with_normals_and(
-                    face_data,
-                    vertices,
-                    normals,
-                    |f, first, at, centroid| {
-                        let rise = gradients[0][f].dot(&(centroid - at));
-                        at_centroid.push(pressures[first] + rise);
-                    },
-                );
+                let (faces, at_centroid) =
+                    polygons(raw, &vertices, &pressures, &normals, &gradients[0]);
+                turn_over(&mut normals, is_s_first);
+                let parts = [face_data, starts];
+                let mesh = PolygonSurfaceMesh::of_parts(parts, vertices, normals, faces);
                 let field = MeshFieldLinear::of_parts(pressures, along, Arc::new(mesh));
                 (SurfaceField::Polygon(field), at_centroid)
             }
             HydroelasticContactRepresentation::Triangle => {
+                turn_over(&mut normals, is_s_first);
                 let fans = Fans::new(
                     &face_data,
                     &mut vertices,
@@ -217,6 +228,63 @@ impl<T: Scalar> Lift<T> {
             gradients,
         })
     }
+}
+
+/// Turns normals out of R into S into those out of N into M.
+fn turn_over<T: Scalar>(normals: &mut [Vector3<T>], is_s_first: bool) {
+    if !is_s_first {
+        normals.iter_mut().for_each(|normal| *normal = -*normal);
+    }
+}
+
+/// Returns the faces in the format of [`PolygonSurfaceMesh::new`], counter-clockwise around normals
+/// out of N into M, and the start of each.
+fn face_data(raw: &RawSurface, is_s_first: bool) -> [Vec<u32>; 2] {
+    let num_corners = raw.vertices.len().max(raw.indices.len());
+    let mut data = Vec::with_capacity(raw.faces.len() + num_corners);
+    let mut starts = Vec::with_capacity(raw.faces.len());
+    let mut at = 0;
+    for face in &raw.faces {
+        let n = face.num_vertices as usize;
+        starts.push(data.len() as u32);
+        data.push(face.num_vertices);
+        for i in 0..n {
+            let i = if is_s_first || i == 0 { i } else { n - i };
+            data.push(raw.vertex_at(at + i));
+        }
+        at += n;
+    }
+    [data, starts]
+}
+
+/// Returns the areas and centroids of faces with some normals and gradients of pressure, and the
+/// pressures at the centroids.
+fn polygons<T: Scalar>(
+    raw: &RawSurface,
+    vertices: &[Vector3<T>],
+    pressures: &[T],
+    normals: &[Vector3<T>],
+    gradients: &[Vector3<T>],
+) -> (FaceData<T>, Vec<T>) {
+    let num_faces = raw.faces.len();
+    let mut at_centroid = Vec::with_capacity(num_faces);
+    let mut at = 0;
+    let faces = raw.faces.iter().zip(normals).zip(gradients);
+    let faces = faces.map(|((face, normal), gradient)| {
+        let own = at..at + face.num_vertices as usize;
+        let (area, centroid) = match raw.indices.get(own.clone()) {
+            Some(indices) => {
+                area_and_centroid(indices.iter().map(|v| vertices[*v as usize]), normal)
+            }
+            None => area_and_centroid(vertices[own].iter().copied(), normal),
+        };
+        let first = raw.vertex_at(at) as usize;
+        at_centroid.push(pressures[first] + gradient.dot(&(centroid - vertices[first])));
+        at += face.num_vertices as usize;
+        (area, centroid)
+    });
+    let faces = FaceData::of_areas_and_centroids(faces, num_faces);
+    (faces, at_centroid)
 }
 
 /// Polygons divided into triangles around their centroids.

@@ -1,7 +1,7 @@
 //! Half spaces, whose boundary is a plane: rigid ones with compliant volumes, compliant ones with
 //! rigid surfaces.
 
-use super::clip::{cut, section_edges};
+use super::clip::{cut, position, section_edges, valued, with_modulus};
 use super::elements::{CompliantMesh, RigidMesh};
 use super::obb_tree::Region;
 use super::planes::{Plane, is_along};
@@ -46,25 +46,25 @@ pub(super) fn intersect_rigid_plane(
     s.tree.for_each_in(&region, |e| {
         let tetrahedron = &s.tetrahedra[e as usize];
         let corners = s.corners(tetrahedron);
-        let heights = corners.map(|p| plane.height(&p));
+        let heights = corners.map(|p| plane.height(&position(&p)));
         let edges = section_edges(&heights);
         if edges.is_empty() {
             return;
         }
-        let pressures = s.pressures(tetrahedron);
         let vertices = edges.iter().map(|[a, b]| {
             let (a, b) = (*a, *b);
             let ends = [tetrahedron.vertices[a], tetrahedron.vertices[b]];
             shared.get(ends, || {
-                let t = heights[a] / (heights[a] - heights[b]);
-                let pressure = pressures[a] + t * (pressures[b] - pressures[a]);
-                let p = cut(&corners[a], heights[a], &corners[b], heights[b]);
-                let motion = || motion_along_edge(&(corners[b] - corners[a]), &normal);
-                surface.add_vertex(p, pressure * modulus, motion)
+                let p = cut(corners[a], heights[a], corners[b], heights[b]);
+                let along = position(&(corners[b] - corners[a]));
+                surface.add_vertex(with_modulus(p, modulus), || {
+                    motion_along_edge(&along, &normal)
+                })
             })
         });
         let vertices: SmallVec<[u32; 4]> = vertices.collect();
         let face = RawFace {
+            num_vertices: vertices.len() as u32,
             normal,
             gradient_s: tetrahedron.gradient * modulus,
             gradient_r: Vector3::zeros(),
@@ -111,20 +111,21 @@ pub(super) fn intersect_compliant_plane(
             let (p, q) = (corners[a], corners[b]);
             if heights[a] <= 0.0 {
                 let motion = Matrix3::identity;
-                let add = || surface.add_vertex(p, pressure(&p), motion);
+                let add = || surface.add_vertex(valued(&p, pressure(&p)), motion);
                 vertices.push(shared.get([indices[a]; 2], add));
             }
             if (heights[a] <= 0.0) != (heights[b] <= 0.0) {
                 vertices.push(shared.get([indices[a], indices[b]], || {
-                    let p = cut(&p, heights[a], &q, heights[b]);
+                    let p = cut(p, heights[a], q, heights[b]);
                     let motion =
                         || Matrix3::identity() - motion_along_edge(&(corners[b] - corners[a]), &up);
-                    surface.add_vertex(p, pressure(&p), motion)
+                    surface.add_vertex(valued(&p, pressure(&p)), motion)
                 }));
             }
         }
         if vertices.len() >= 3 {
             let face = RawFace {
+                num_vertices: vertices.len() as u32,
                 normal,
                 gradient_s: gradient,
                 gradient_r: Vector3::zeros(),

@@ -29,15 +29,15 @@ impl Plane {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FourPlanes {
     /// Normals by coordinate.
-    normals: [[f64; 4]; 3],
-    offsets: [f64; 4],
+    normals: [f64x4; 3],
+    offsets: f64x4,
 }
 
 impl FourPlanes {
     pub(super) fn new(planes: &[Plane; 4]) -> Self {
         Self {
-            normals: [0, 1, 2].map(|i| planes.each_ref().map(|plane| plane.normal[i])),
-            offsets: planes.each_ref().map(|plane| plane.offset),
+            normals: [0, 1, 2].map(|i| f64x4::new(planes.each_ref().map(|plane| plane.normal[i]))),
+            offsets: f64x4::new(planes.each_ref().map(|plane| plane.offset)),
         }
     }
     /// Creates three planes; all is below the fourth.
@@ -48,21 +48,16 @@ impl FourPlanes {
         };
         Self::new(&[a, b, c, above_all])
     }
-    #[inline(always)]
-    fn lanes(&self) -> [f64x4; 3] {
-        let [x, y, z] = self.normals;
-        [f64x4::new(x), f64x4::new(y), f64x4::new(z)]
-    }
     #[inline]
     pub(super) fn normal(&self, k: usize) -> Vector3<f64> {
         let [x, y, z] = &self.normals;
-        Vector3::new(x[k], y[k], z[k])
+        Vector3::new(x.as_array()[k], y.as_array()[k], z.as_array()[k])
     }
     #[inline]
     pub(super) fn plane(&self, k: usize) -> Plane {
         Plane {
             normal: self.normal(k),
-            offset: self.offsets[k],
+            offset: self.offsets.as_array()[k],
         }
     }
     pub(super) fn planes(&self) -> [Plane; 4] {
@@ -71,19 +66,24 @@ impl FourPlanes {
     /// Returns the signed distances of a point (m).
     #[inline(always)]
     pub(super) fn heights(&self, p: &Vector3<f64>) -> f64x4 {
-        let [x, y, z] = self.lanes();
-        x * p.x + y * p.y + z * p.z - f64x4::new(self.offsets)
+        self.heights_at(p.x, p.y, p.z)
+    }
+    /// Returns the signed distances of the point with some coordinates (m).
+    #[inline(always)]
+    pub(super) fn heights_at(&self, px: f64, py: f64, pz: f64) -> f64x4 {
+        let [x, y, z] = self.normals;
+        x * px + y * py + z * pz - self.offsets
     }
     /// Returns the planes in another frame, in which theirs has a rotation and a position.
     #[inline(always)]
     pub(super) fn posed(&self, r: &Matrix3<f64>, p: &Vector3<f64>) -> Self {
-        let [x, y, z] = self.lanes();
+        let [x, y, z] = self.normals;
         let turned = |i: usize| x * r[(i, 0)] + y * r[(i, 1)] + z * r[(i, 2)];
         let [x, y, z] = [turned(0), turned(1), turned(2)];
-        let offsets = f64x4::new(self.offsets) + (x * p.x + y * p.y + z * p.z);
+        let offsets = self.offsets + (x * p.x + y * p.y + z * p.z);
         Self {
-            normals: [x.to_array(), y.to_array(), z.to_array()],
-            offsets: offsets.to_array(),
+            normals: [x, y, z],
+            offsets,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Contact surfaces in plain numbers, as the intersection of two meshes finds them.
 
+use super::clip::{Clipped, ValuedPoint};
 use nalgebra::{Matrix3, Vector3};
 
 /// A contact surface in the frame of S, a compliant geometry, with what derivatives need to know.
@@ -12,20 +13,19 @@ use nalgebra::{Matrix3, Vector3};
 pub(super) struct RawSurface {
     /// Whether the motions are to be found.
     pub(super) moves: bool,
-    /// Positions (m).
-    pub(super) vertices: Vec<Vector3<f64>>,
-    /// Pressures (Pa), by vertex.
-    pub(super) pressures: Vec<f64>,
+    /// Positions (m), with the pressures (Pa) there.
+    pub(super) vertices: Vec<ValuedPoint>,
     /// The matrices P, by vertex; empty if they are not to be found.
     pub(super) motions: Vec<Matrix3<f64>>,
-    /// Per face, the number of its vertices, then their indices.
-    pub(super) face_data: Vec<u32>,
+    /// The vertices of one face after the other; empty if they are all vertices in turn.
+    pub(super) indices: Vec<u32>,
     pub(super) faces: Vec<RawFace>,
 }
 
 /// A face of a contact surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawFace {
+    pub(super) num_vertices: u32,
     /// Unit normal, out of R into S. If R is rigid, it moves with R.
     pub(super) normal: Vector3<f64>,
     /// Gradients of pressure (Pa/m) in S and R; that of a rigid R is zero.
@@ -36,55 +36,69 @@ pub(super) struct RawFace {
 impl RawSurface {
     pub(super) fn clear(&mut self) {
         self.vertices.clear();
-        self.pressures.clear();
         self.motions.clear();
-        self.face_data.clear();
+        self.indices.clear();
         self.faces.clear();
     }
 
-    /// Adds a vertex; `motion` returns its matrix P.
+    /// Returns the vertex at a place in the sequence of all faces.
+    #[inline(always)]
+    pub(super) fn vertex_at(&self, i: usize) -> u32 {
+        match self.indices.is_empty() {
+            true => i as u32,
+            false => self.indices[i],
+        }
+    }
+
+    /// Returns the vertices of a face that begins at a place in the sequence of all faces.
+    #[inline(always)]
+    pub(super) fn vertices_of(
+        &self,
+        begin: usize,
+        face: &RawFace,
+    ) -> impl ExactSizeIterator<Item = usize> + Clone {
+        (0..face.num_vertices as usize).map(move |i| self.vertex_at(begin + i) as usize)
+    }
+
+    /// Adds a vertex with its pressure (Pa); `motion` returns its matrix P.
     #[inline]
     pub(super) fn add_vertex(
         &mut self,
-        p: Vector3<f64>,
-        pressure: f64,
+        vertex: ValuedPoint,
         motion: impl FnOnce() -> Matrix3<f64>,
     ) -> u32 {
         let index = self.vertices.len() as u32;
-        self.vertices.push(p);
-        self.pressures.push(pressure);
+        self.vertices.push(vertex);
         if self.moves {
             self.motions.push(motion());
         }
         index
     }
 
-    /// Adds vertices without motions, given their pressures (Pa).
-    #[inline]
-    pub(super) fn add_vertices(
+    /// Adds a face with its own vertices, the corners of a polygon; `motion` returns the matrix P
+    /// of a corner.
+    #[inline(always)]
+    pub(super) fn add_polygon(
         &mut self,
-        vertices: &[Vector3<f64>],
-        pressure: impl Fn(&Vector3<f64>) -> f64,
+        polygon: &Clipped,
+        face: RawFace,
+        motion: impl Fn(usize) -> Matrix3<f64>,
     ) {
-        self.pressures.extend(vertices.iter().map(pressure));
-        self.vertices.extend_from_slice(vertices);
-    }
-
-    /// Adds a face whose vertices follow the present ones, counter-clockwise around its normal.
-    #[inline]
-    pub(super) fn add_face(&mut self, num_vertices: usize, face: RawFace) {
-        let first = self.vertices.len() as u32;
-        let vertices = first..first + num_vertices as u32;
-        self.face_data.push(num_vertices as u32);
-        self.face_data.extend(vertices);
         self.faces.push(face);
+        // All places are copied, which takes one step, and those without a corner are dropped.
+        let end = self.vertices.len() + polygon.num_corners();
+        self.vertices.extend_from_slice(polygon.places());
+        self.vertices.truncate(end);
+        if self.moves {
+            let motions = (0..polygon.num_corners()).map(motion);
+            self.motions.extend(motions);
+        }
     }
 
     /// Adds a face with the given vertices, counter-clockwise around its normal.
     #[inline]
     pub(super) fn add_face_of(&mut self, vertices: &[u32], face: RawFace) {
-        self.face_data.push(vertices.len() as u32);
-        self.face_data.extend(vertices);
+        self.indices.extend(vertices);
         self.faces.push(face);
     }
 }

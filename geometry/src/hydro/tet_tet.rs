@@ -1,6 +1,6 @@
 //! Two compliant volumes: tetrahedra with tetrahedra, where their pressures are equal.
 
-use super::clip::{CLIPPING, Clipped, Cut};
+use super::clip::{CLIPPING, Clipped, Cut, ValuedPoint, position, valued};
 use super::elements::CompliantMesh;
 use super::obb_tree::Region;
 use super::planes::{FourPlanes, is_along, rounding_at};
@@ -14,55 +14,30 @@ const CLOSE: f64 = 1e4;
 
 /// A tetrahedron of R, expressed in S.
 pub(super) struct PosedTetrahedron {
-    corners: [Vector3<f64>; 4],
+    /// With the pressures there (Pa).
+    corners: [ValuedPoint; 4],
     /// The same by coordinate.
     lanes: [f64x4; 3],
-    faces: FourPlanes,
-    /// Pressures at the corners (Pa), their rounding, and their gradient (Pa/m).
+    /// Pressures at the corners (Pa), and their rounding.
     pressures: f64x4,
     rounding: f64x4,
+    /// Gradient of the pressure (Pa/m).
     gradient: Vector3<f64>,
 }
 
 impl PosedTetrahedron {
-    /// Creates a tetrahedron that is in S already, given its corners and the pressures there.
-    pub(super) fn new(
-        tetrahedron: &Tetrahedron,
-        corners: [Vector3<f64>; 4],
-        pressures: [f64; 4],
-    ) -> Self {
-        Self::of_parts(
-            corners,
-            tetrahedron.faces,
-            f64x4::new(pressures),
-            tetrahedron.gradient,
-        )
-    }
-
+    /// Creates a tetrahedron from its corners in S with the pressures there (Pa), and the gradient
+    /// of the pressure (Pa/m).
     #[inline(always)]
-    fn of_parts(
-        corners: [Vector3<f64>; 4],
-        faces: FourPlanes,
-        pressures: f64x4,
-        gradient: Vector3<f64>,
-    ) -> Self {
-        let [a, b, c, d] = &corners;
+    pub(super) fn new(corners: [ValuedPoint; 4], gradient: Vector3<f64>) -> Self {
+        let [x, y, z, pressures] = f64x4::transpose(corners);
         Self {
-            lanes: [0, 1, 2].map(|i| f64x4::new([a[i], b[i], c[i], d[i]])),
-            rounding: pressures.abs() * (4.0 * f64::EPSILON),
             corners,
-            faces,
+            lanes: [x, y, z],
+            rounding: pressures.abs() * (4.0 * f64::EPSILON),
             pressures,
             gradient,
         }
-    }
-
-    fn motion(&self, other: &Tetrahedron, base: &MovingPlane, sides: [u8; 2]) -> Matrix3<f64> {
-        let plane = |side: u8| match side.checked_sub(CLIPPING) {
-            Some(face) => MovingPlane::of_s(other.faces.normal(face as usize)),
-            None => MovingPlane::of_r(self.faces.normal(side as usize)),
-        };
-        motion_at(&[*base, plane(sides[0]), plane(sides[1])])
     }
 }
 
@@ -102,15 +77,24 @@ impl<'a> PosedMeshes<'a> {
     #[inline(always)]
     pub(super) fn posed(&self, e: u32) -> PosedTetrahedron {
         let tetrahedron = &self.r.tetrahedra[e as usize];
+        let r = &self.r_sr;
+        let column = |k: usize| f64x4::new([r[(0, k)], r[(1, k)], r[(2, k)], 0.0]);
+        let columns = [column(0), column(1), column(2)];
+        let origin = &self.p_sr;
+        let in_s = |p: ValuedPoint| {
+            let [x, y, z, pressure] = p.to_array();
+            let turned = columns[0] * x + columns[1] * y + columns[2] * z;
+            turned + valued(origin, pressure * self.modulus_r)
+        };
+        let gradient = self.r_sr * tetrahedron.gradient * self.modulus_r;
         let [a, b, c, d] = self.r.corners(tetrahedron);
-        let at = |p: &Vector3<f64>| self.r_sr * p + self.p_sr;
-        let factor = self.modulus_r;
-        PosedTetrahedron::of_parts(
-            [at(&a), at(&b), at(&c), at(&d)],
-            tetrahedron.faces.posed(&self.r_sr, &self.p_sr),
-            f64x4::new(self.r.pressures(tetrahedron)) * factor,
-            self.r_sr * tetrahedron.gradient * factor,
-        )
+        PosedTetrahedron::new([in_s(a), in_s(b), in_s(c), in_s(d)], gradient)
+    }
+
+    /// Returns the planes of the faces of a tetrahedron of R, in S.
+    pub(super) fn faces_of_r(&self, e: u32) -> FourPlanes {
+        let tetrahedron = &self.r.tetrahedra[e as usize];
+        tetrahedron.faces.posed(&self.r_sr, &self.p_sr)
     }
 
     /// Adds all faces: every tetrahedron of R is compared with those of S near it.
@@ -124,13 +108,15 @@ impl<'a> PosedMeshes<'a> {
             return;
         };
         let mut polygon = Clipped::new();
-        self.r.tree.for_each_in(&near, |e| {
-            let own = self.posed(e);
-            let region = Region::new(&own.faces.planes(), &own.corners, self.reach);
-            self.s.tree.for_each_in(&region, |e| {
-                let pair = TetrahedronPair::new(self, e, &own);
+        self.r.tree.for_each_in(&near, |r| {
+            let own = self.posed(r);
+            let planes = self.faces_of_r(r).planes();
+            let corners = own.corners.each_ref().map(position);
+            let region = Region::new(&planes, &corners, self.reach);
+            self.s.tree.for_each_in(&region, |s| {
+                let pair = TetrahedronPair::new(self, s, &own);
                 if pair.is_along() && pair.cut(&mut polygon) == Cut::Left {
-                    pair.add_to(surface, &polygon);
+                    pair.add_to(surface, &polygon, || self.faces_of_r(r));
                 }
             });
         });
@@ -222,26 +208,35 @@ impl<'a> TetrahedronPair<'a> {
         }
     }
 
-    /// Adds the face whose polygon was made.
+    /// Adds the face whose polygon was made. Only derivatives need the planes of R's faces.
     #[inline(always)]
-    pub(super) fn add_to(&self, surface: &mut RawSurface, polygon: &Clipped) {
+    pub(super) fn add_to(
+        &self,
+        surface: &mut RawSurface,
+        polygon: &Clipped,
+        faces_of_r: impl FnOnce() -> FourPlanes,
+    ) {
         let Some(normal) = self.normal() else {
             return;
         };
         let face = RawFace {
+            num_vertices: polygon.num_corners() as u32,
             normal,
             gradient_s: self.gradient,
             gradient_r: self.r.gradient,
         };
-        surface.add_face(polygon.corners().len(), face);
         if !surface.moves {
-            let pressure = |p: &Vector3<f64>| self.s.pressure(p) * self.modulus_s;
-            return surface.add_vertices(polygon.corners(), pressure);
+            return surface.add_polygon(polygon, face, |_| Matrix3::zeros());
         }
-        let base = || MovingPlane::between(&self.gradient, &self.r.gradient);
-        for (i, p) in polygon.corners().iter().enumerate() {
-            let motion = || self.r.motion(self.s, &base(), polygon.sides_at(i));
-            surface.add_vertex(*p, self.s.pressure(p) * self.modulus_s, motion);
-        }
+        let faces_of_r = faces_of_r();
+        let plane = |side: u8| match side.checked_sub(CLIPPING) {
+            Some(face) => MovingPlane::of_s(self.s.faces.normal(face as usize)),
+            None => MovingPlane::of_r(faces_of_r.normal(side as usize)),
+        };
+        let base = MovingPlane::between(&self.gradient, &self.r.gradient);
+        surface.add_polygon(polygon, face, |i| {
+            let [before, after] = polygon.sides_at(i);
+            motion_at(&[base, plane(before), plane(after)])
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! Rigid surfaces with compliant volumes: triangles with tetrahedra.
 
-use super::clip::{CLIPPING, Clipped, Cut};
+use super::clip::{CLIPPING, Clipped, Cut, ValuedPoint, position, with_modulus};
 use super::elements::{CompliantMesh, RigidMesh};
 use super::obb_tree::Region;
 use super::planes::{FourPlanes, Plane, is_along, rounding_at};
@@ -46,10 +46,10 @@ impl PosedTriangle {
     }
 
     /// Calls `f` with the tetrahedra of S that have a part of the triangle, and with that part, for
-    /// coordinates up to `reach` with some rounding (m).
+    /// coordinates up to `reach` with some rounding (m). The modulus of S is in Pa.
     fn cut(
         &self,
-        s: &CompliantMesh,
+        (s, modulus): (&CompliantMesh, f64),
         [reach, rounding]: [f64; 2],
         polygon: &mut Clipped,
         mut f: impl FnMut(&Tetrahedron, &Clipped),
@@ -57,8 +57,11 @@ impl PosedTriangle {
         let edges = FourPlanes::of_three(self.edges);
         s.tree.for_each_in(&self.region(reach), |e| {
             let tetrahedron = &s.tetrahedra[e as usize];
-            let corners = s.corners(tetrahedron);
-            let heights = corners.map(|p| self.plane.height(&p));
+            let [a, b, c, d] = s.corners(tetrahedron);
+            let height = |p: ValuedPoint| self.plane.height(&position(&p));
+            let heights = [height(a), height(b), height(c), height(d)];
+            let corner = |p: ValuedPoint| with_modulus(p, modulus);
+            let corners = [corner(a), corner(b), corner(c), corner(d)];
             if is_along(&self.plane.normal, &tetrahedron.gradient)
                 && polygon.begin(&corners, &heights)
                 && polygon.clip(&edges, |_| false, rounding, None) == Cut::Left
@@ -106,24 +109,18 @@ pub(super) fn intersect(
         let corners = r.corners(t as usize).map(|p| r_sr * p + p_sr);
         let triangle = PosedTriangle::new(corners, r_sr * normal);
         triangle.cut(
-            s,
+            (s, modulus),
             [reach, rounding],
             &mut polygon,
             |tetrahedron, polygon| {
                 let face = RawFace {
+                    num_vertices: polygon.num_corners() as u32,
                     normal: triangle.plane.normal,
                     gradient_s: tetrahedron.gradient * modulus,
                     gradient_r: Vector3::zeros(),
                 };
-                surface.add_face(polygon.corners().len(), face);
-                if !surface.moves {
-                    let pressure = |p: &Vector3<f64>| tetrahedron.pressure(p) * modulus;
-                    return surface.add_vertices(polygon.corners(), pressure);
-                }
-                for (i, p) in polygon.corners().iter().enumerate() {
-                    let motion = || triangle.motion(tetrahedron, polygon.sides_at(i));
-                    surface.add_vertex(*p, tetrahedron.pressure(p) * modulus, motion);
-                }
+                let motion = |i| triangle.motion(tetrahedron, polygon.sides_at(i));
+                surface.add_polygon(polygon, face, motion);
             },
         );
     });
@@ -164,7 +161,7 @@ impl<'a> TriangleClipper<'a> {
         let scale = [self.reach, self.rounding];
         let triangle = PosedTriangle::new(corners, normal);
         triangle.cut(
-            self.mesh,
+            (self.mesh, modulus),
             scale,
             &mut self.polygon,
             |tetrahedron, polygon| {
@@ -194,9 +191,12 @@ pub(crate) enum PartSide {
 }
 
 impl TrianglePart<'_> {
-    /// Returns the corners, counter-clockwise around the normal of the triangle.
-    pub(crate) fn corners(&self) -> &[Vector3<f64>] {
-        self.polygon.corners()
+    pub(crate) fn num_corners(&self) -> usize {
+        self.polygon.num_corners()
+    }
+    /// Returns a corner; they are counter-clockwise around the normal of the triangle.
+    pub(crate) fn corner(&self, i: usize) -> Vector3<f64> {
+        position(&self.polygon.corner(i))
     }
     /// Returns the sides that meet at a corner.
     pub(crate) fn sides_at(&self, corner: usize) -> [PartSide; 2] {
@@ -211,7 +211,7 @@ impl TrianglePart<'_> {
     }
     /// Returns the pressure (Pa) at the first corner.
     pub(crate) fn pressure(&self) -> f64 {
-        self.tetrahedron.pressure(&self.corners()[0]) * self.modulus
+        self.polygon.corner(0).as_array()[3]
     }
     /// Returns the gradient of pressure (Pa/m).
     pub(crate) fn gradient(&self) -> Vector3<f64> {

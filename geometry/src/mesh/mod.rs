@@ -36,7 +36,7 @@ pub use self::material::{
 pub use self::render_mesh::RenderMesh;
 pub(crate) use self::render_mesh::surface_of;
 pub(crate) use self::source::{FileSource, MeshSource};
-pub(crate) use self::surface::area_and_centroid;
+pub(crate) use self::surface::{FaceData, area_and_centroid};
 pub use self::surface::{PolygonSurfaceMesh, TriangleSurfaceMesh};
 pub use self::volume::{VolumeMesh, convert_volume_to_surface_mesh};
 

@@ -5,7 +5,7 @@ use tarragon_framework::{Scalar, math};
 
 /// Precomputed areas, normals and centroids of faces.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FaceData<T: Scalar> {
+pub(crate) struct FaceData<T: Scalar> {
     pub(super) areas: Vec<T>,
     pub(super) normals: Vec<Vector3<T>>,
     pub(super) centroids: Vec<Vector3<T>>,
@@ -55,31 +55,39 @@ impl<T: Scalar> FaceData<T> {
     }
 
     /// Computes the data from the corners of the faces and their unit normals. Faces whose area is
-    /// mere rounding thus keep a normal. `each` gets the index of every face, its corners and its
-    /// centroid.
+    /// mere rounding thus keep a normal.
     pub(super) fn with_normals<'a>(
         faces: impl Iterator<Item = &'a [u32]>,
         vertices: &[Vector3<T>],
         normals: Vec<Vector3<T>>,
-        mut each: impl FnMut(usize, &[u32], &Vector3<T>),
+    ) -> Self {
+        let own = faces.zip(&normals).map(|(face, normal)| {
+            area_and_centroid(face.iter().map(|v| vertices[*v as usize]), normal)
+        });
+        let data = Self::of_areas_and_centroids(own, normals.len());
+        Self { normals, ..data }
+    }
+
+    /// Creates the data of faces, of which the normals are still missing.
+    pub(crate) fn of_areas_and_centroids(
+        faces: impl Iterator<Item = (T, Vector3<T>)>,
+        num_faces: usize,
     ) -> Self {
         let mut data = Self {
-            areas: Vec::with_capacity(normals.len()),
-            centroids: Vec::with_capacity(normals.len()),
+            areas: Vec::with_capacity(num_faces),
+            centroids: Vec::with_capacity(num_faces),
             normals: vec![],
             total_area: T::from(0.0),
             centroid: Vector3::from_element(T::from(0.0)),
         };
-        for (f, (face, normal)) in faces.zip(&normals).enumerate() {
-            let corners = face.iter().map(|v| vertices[*v as usize]);
-            let (area, centroid) = area_and_centroid(corners, normal);
-            data.total_area += area;
-            data.centroid += centroid * area;
+        let (mut total, mut moment) = (data.total_area, data.centroid);
+        for (area, centroid) in faces {
+            total += area;
+            moment += centroid * area;
             data.areas.push(area);
             data.centroids.push(centroid);
-            each(f, face, &centroid);
         }
-        data.normals = normals;
+        (data.total_area, data.centroid) = (total, moment);
         data.finish();
         data
     }
@@ -108,6 +116,7 @@ impl<T: Scalar> FaceData<T> {
 
 /// Returns area and centroid of a convex polygon with a unit normal; without area, the mean of its
 /// corners.
+#[inline]
 pub(crate) fn area_and_centroid<T: Scalar>(
     corners: impl ExactSizeIterator<Item = Vector3<T>> + Clone,
     normal: &Vector3<T>,
@@ -116,22 +125,20 @@ pub(crate) fn area_and_centroid<T: Scalar>(
     // Area vectors are along the normal, so its derivatives do not change their lengths.
     let normal = normal.map(|x| x.re());
     let mut rest = corners.clone();
-    let Some(first) = rest.next() else {
-        return (T::from(0.0), zero);
+    let (Some(first), Some(second)) = (rest.next(), rest.next()) else {
+        return (T::from(0.0), corners.fold(zero, |_, corner| corner));
     };
     let (mut doubled, mut moment) = (T::from(0.0), zero);
-    let mut last = zero;
-    for (i, corner) in rest.enumerate() {
+    let mut last = second - first;
+    for corner in rest {
         let next = corner - first;
-        if i > 0 {
-            let turned = cross_constant(&next, &normal);
-            let area = last.x * turned.x + last.y * turned.y + last.z * turned.z;
-            // Rounding alone turns a triangle of a convex polygon over. Its area would cancel that
-            // of others, and the centroid of a sliver would be outside.
-            if area.re() > 0.0 {
-                doubled += area;
-                moment += (last + next) * area;
-            }
+        let turned = cross_constant(&next, &normal);
+        let area = last.x * turned.x + last.y * turned.y + last.z * turned.z;
+        // Rounding alone turns a triangle of a convex polygon over. Its area would cancel that
+        // of others, and the centroid of a sliver would be outside.
+        if area.re() > 0.0 {
+            doubled += area;
+            moment += (last + next) * area;
         }
         last = next;
     }

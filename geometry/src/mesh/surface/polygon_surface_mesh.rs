@@ -73,17 +73,6 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
         vertices: Vec<Vector3<T>>,
         normals: Vec<Vector3<T>>,
     ) -> Self {
-        Self::with_normals_and(face_data, vertices, normals, |_, _, _, _| {})
-    }
-
-    /// Does the same, and calls `each` with the index of every face, the index and position of its
-    /// first vertex, and its centroid.
-    pub(crate) fn with_normals_and(
-        face_data: Vec<u32>,
-        vertices: Vec<Vector3<T>>,
-        normals: Vec<Vector3<T>>,
-        mut each: impl FnMut(usize, usize, &Vector3<T>, &Vector3<T>),
-    ) -> Self {
         let mut starts = Vec::with_capacity(normals.len());
         let mut at = 0;
         while let Some(n) = face_data.get(at) {
@@ -91,15 +80,28 @@ impl<T: Scalar> PolygonSurfaceMesh<T> {
             at += 1 + *n as usize;
         }
         let indices = starts.iter().map(|s| polygon(&face_data, *s));
-        let each = |f: usize, face: &[u32], centroid: &Vector3<T>| {
-            let first = face[0] as usize;
-            each(f, first, &vertices[first], centroid);
-        };
+        let faces = FaceData::with_normals(indices, &vertices, normals);
         Self {
-            faces: FaceData::with_normals(indices, &vertices, normals, each),
+            faces,
             vertices,
             face_data,
             starts,
+        }
+    }
+
+    /// Creates a mesh from faces, with the start of each in their data, their normals and the rest
+    /// of what belongs to them.
+    pub(crate) fn of_parts(
+        [face_data, starts]: [Vec<u32>; 2],
+        vertices: Vec<Vector3<T>>,
+        normals: Vec<Vector3<T>>,
+        faces: FaceData<T>,
+    ) -> Self {
+        Self {
+            vertices,
+            face_data,
+            starts,
+            faces: FaceData { normals, ..faces },
         }
     }
 

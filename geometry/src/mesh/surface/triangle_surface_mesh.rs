@@ -59,7 +59,7 @@ impl<T: Scalar> TriangleSurfaceMesh<T> {
     ) -> Self {
         let indices = triangles.iter().map(SurfaceTriangle::as_slice);
         Self {
-            faces: FaceData::with_normals(indices, &vertices, normals, |_, _, _| {}),
+            faces: FaceData::with_normals(indices, &vertices, normals),
             triangles,
             vertices,
         }
