@@ -485,9 +485,8 @@ pub(super) fn section_edges(heights: &[f64; 4]) -> &'static [[usize; 2]] {
 /// different sign. Those of the edge's other direction are the same in reverse.
 #[inline(always)]
 fn weights(a: f64, b: f64) -> [f64; 2] {
-    // One division, because divisions take longest.
-    let inverse = 1.0 / (b - a);
-    [b * inverse, -a * inverse]
+    // One division of two lanes; the inverse of a difference could overflow.
+    (f64x2::new([b, -a]) / f64x2::splat(b - a)).to_array()
 }
 
 /// Returns where a plane cuts an edge, whose ends are at heights of different sign.

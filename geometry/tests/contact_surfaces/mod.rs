@@ -3,6 +3,7 @@
 
 mod checks;
 mod closed_forms;
+mod derivatives;
 mod invariance;
 mod pairs;
 mod paths;
@@ -16,7 +17,7 @@ use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 use tarragon_geometry::{
     BoxShape, ContactSurface, FrameId, FramePoseVector, GeometryFrame, GeometryId,
     GeometryInstance, HydroelasticContactRepresentation, HydroelasticMesh, ProximityProperties,
-    QueryObject, Result, SceneGraph, Shape,
+    QueryObject, Result, SceneGraph, Shape, SourceId,
 };
 
 const POLYGON: HydroelasticContactRepresentation = HydroelasticContactRepresentation::Polygon;
@@ -86,6 +87,8 @@ impl Solid {
 
 /// Two geometries that move.
 struct PairScene {
+    graph: SceneGraph,
+    source: SourceId,
     context: Context<f64>,
     poses: InputPort<FramePoseVector<f64>>,
     query: OutputPort<QueryObject<f64>>,
@@ -113,8 +116,11 @@ impl PairScene {
             [add(0)?, add(1)?]
         };
         let mut builder = DiagramBuilder::new();
+        let model = graph.clone();
         let graph = builder.add("scene_graph", graph);
         Ok(Self {
+            graph: model,
+            source,
             context: builder.build()?.default_context(),
             poses: graph.source_pose_port(source)?,
             query: graph.query,
