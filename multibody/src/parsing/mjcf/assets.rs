@@ -140,6 +140,11 @@ impl Assets {
     }
 }
 
+/// Returns the colour of a geom or a skin that has none.
+pub(super) fn grey() -> Rgba {
+    Rgba::new(0.5, 0.5, 0.5, 1.0).expect("the numbers are within [0, 1]")
+}
+
 /// Reads the colour of an element.
 pub(super) fn read_rgba(node: ElementRef<'_>) -> Parsed<Option<Rgba>> {
     let Some([r, g, b, a]) = node.vector::<4>("rgba")? else {

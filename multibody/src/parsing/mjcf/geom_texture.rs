@@ -5,7 +5,7 @@
 //! and `texuniform` are, and no cubes. On another mesh, images are projected in the frame of its
 //! principal axes of inertia, in metres.
 
-use super::assets::MaterialAsset;
+use super::assets::{MaterialAsset, grey};
 use super::mesh_asset::MeshAsset;
 use super::sections::GlobalSections;
 use super::textures::{PlacedTexture, Span};
@@ -101,7 +101,7 @@ impl GeomTexture<'_> {
             Self::LimitedPlane(half_plane) => {
                 let plain = ProjectedTexture::plain().with_half_extents(*half_plane);
                 let plain = plain.map_err(|e| e.to_string())?;
-                Some(plain.with_color(rgba.unwrap_or_else(super::geoms::grey)))
+                Some(plain.with_color(rgba.unwrap_or_else(grey)))
             }
             Self::OnPrimitive(placed, half_plane) => match Span::of(shape, *half_plane) {
                 Some(span) => Some(placed.on(&span, color)?),

@@ -1,6 +1,6 @@
 //! `<geom>`: shapes, appearance, friction and mass.
 
-use super::assets::read_rgba;
+use super::assets::{grey, read_rgba};
 use super::compiler::{boolean, z_to};
 use super::contact_properties::{GeomContact, check_contact};
 use super::fit::fit;
@@ -52,11 +52,6 @@ struct ReadShape<'a> {
     pose: Isometry3<f64>,
     /// The asset, if the shape is a mesh.
     mesh: Option<&'a MeshAsset>,
-}
-
-/// Returns the colour of a geom or a skin that has none.
-pub(super) fn grey() -> Rgba {
-    Rgba::new(0.5, 0.5, 0.5, 1.0).expect("the numbers are within [0, 1]")
 }
 
 impl GlobalSections {

@@ -1,8 +1,8 @@
 //! `<skin>`: surfaces whose vertices follow bodies, where a file is read as by MuJoCo.
 
-use super::assets::read_rgba;
+use super::assets::{grey, read_rgba};
 use super::builder::MjcfBuilder;
-use super::geoms::{LAST_VISIBLE_GROUP, grey};
+use super::geoms::LAST_VISIBLE_GROUP;
 use super::skin_data::SkinData;
 use super::tree::ElementRef;
 use crate::document::input::read_file;
