@@ -205,8 +205,8 @@ impl<'a> CameraConnections<'a> {
 /// With an `output_delay` the sensor is an [`RgbdSensorAsync`], otherwise an [`RgbdSensor`], as in
 /// Drake. `X_PB.base_frame` is looked up in the plant by its plain or scoped name (`model::frame`);
 /// if it is missing or `world`, the camera is fixed in the world. Add the engine with
-/// [`add_camera_renderers`] first. If the configuration requests no image, nothing is added, and
-/// the camera is [`CameraSensor::SwitchedOff`].
+/// [`add_camera_renderers`](crate::add_camera_renderers) first. If the configuration requests no
+/// image, nothing is added, and the camera is [`CameraSensor::SwitchedOff`].
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
