@@ -199,9 +199,14 @@ impl ProjectedTexture {
                 Wrap::ClampToEdge
             }
             Projection::AtCoordinates { .. } => {
-                let Some(own) = surface.filter(|mesh| !mesh.triangle_uvs.is_empty()) else {
+                let Some(mut own) = surface.filter(|mesh| !mesh.triangle_uvs.is_empty()) else {
                     return Ok(None);
                 };
+                // Corners without coordinates have those that engines give them.
+                let origin = own.uvs.len() as u32;
+                own.uvs.push([0.0; 2]);
+                let corners = own.triangle_uvs.iter_mut().flatten();
+                corners.for_each(|uv| *uv = (*uv).min(origin));
                 mesh = RenderMesh {
                     groups: vec![whole(own.triangles.len())],
                     positions: own.positions,

@@ -207,6 +207,22 @@ fn tetrahedron(has_uvs: bool, scale3: [f64; 3]) -> Shape {
         .into()
 }
 
+/// Some corners of a mesh may have no coordinates, which the readers mark.
+#[test]
+fn corners_without_coordinates_are_at_the_origin_of_the_image() {
+    let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt .5 .5\nvt 1 0\nvt 0 1\n\
+               f 1/1 2/2 3/3\nf 1 2 4\n";
+    let file = InMemoryMesh::new(MemoryFile::new(obj, ".obj", "partial.obj"));
+    let texture = ProjectedTexture::at_coordinates(image("a.png"));
+    let drawn = texture.render_mesh(&Mesh::new(file).into(), 8).unwrap();
+    let drawn = drawn.unwrap();
+    drawn.check().unwrap();
+    assert_eq!(drawn.uvs_of(0, 0), [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]);
+    assert_eq!(drawn.uvs_of(1, 0), [[0.0; 2]; 3]);
+    let indices = drawn.triangle_uvs.iter().flatten();
+    assert!(indices.clone().all(|uv| (*uv as usize) < drawn.uvs.len()));
+}
+
 /// On a mesh, the projection is that on a primitive, in a frame of its own.
 #[test]
 fn meshes_are_projected_onto_in_a_frame() {
