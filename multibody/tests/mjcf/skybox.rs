@@ -138,7 +138,7 @@ fn images_are_read_when_they_are_asked_for() {
     assert_eq!(said, [""; 0]);
     let error = sky.unwrap_err().to_string();
     assert!(
-        error.contains("skybox '': '") && error.contains("up.png"),
+        error.contains("the skybox: '") && error.contains("up.png"),
         "{error}"
     );
 }
@@ -172,6 +172,34 @@ fn missing_files_and_huge_sizes_are_warnings() {
             said.iter().any(|s| s.contains("33554432 pixels together")),
             "{said:?}"
         );
+    }
+}
+
+/// Drake reads files with skyboxes that MuJoCo refuses.
+#[test]
+fn wrong_skyboxes_are_left_out_where_drake_reads_the_file() {
+    for (attributes, words) in [
+        ("builtin='gradient'", "a width and a height of at least 1"),
+        (
+            "builtin='stripes' width='4'",
+            "must be one of 'none', 'gradient'",
+        ),
+        ("builtin='flat' width='4' rgb1='red'", "rgb1"),
+        ("file='x.png' gridsize='5 5'", "the texture is left out"),
+    ] {
+        let text = model("a", &format!("<texture type='skybox' {attributes}/>"));
+        let load = |semantics| {
+            load_with(|p| {
+                p.set_mjcf_semantics(semantics);
+                p.add_models_from_string(&text, "xml")
+            })
+        };
+        let loaded = load(MjcfSemantics::Drake).ok();
+        let warnings = loaded.warnings();
+        assert!(warnings.iter().any(|w| w.contains(words)), "{warnings:?}");
+        if !attributes.contains("file") {
+            load(MjcfSemantics::MuJoCo).refuses(words);
+        }
     }
 }
 

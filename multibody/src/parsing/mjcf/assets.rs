@@ -93,7 +93,13 @@ impl Assets {
             return Ok(());
         }
         let node = context.defaults.apply(node, None);
-        if let Some((name, texture)) = TextureAsset::read(node, context, budget)? {
+        let mut read = || TextureAsset::read(node, context, budget);
+        let made = match as_drake {
+            // Drake, which has no skybox, reads the file.
+            true => node.with_warnings(read).ok().flatten(),
+            false => read()?,
+        };
+        if let Some((name, texture)) = made {
             self.skybox = self.skybox.take().or_else(|| Skybox::of(&name, &texture));
             if !as_drake {
                 self.textures.insert(name, texture);

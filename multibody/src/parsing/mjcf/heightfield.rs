@@ -6,7 +6,7 @@
 
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
-use super::meshes::to_obj;
+use super::obj_text::to_obj;
 use super::pixels::Pixels;
 use super::tree::ElementRef;
 use crate::document::input::read_file;

@@ -20,6 +20,8 @@ pub(super) struct MeshAsset {
     pub(super) inertia: MeshInertia,
     /// Whether the file has texture coordinates, once a texture asks.
     has_coordinates: OnceCell<bool>,
+    /// Pose of the principal axes in the frame of a geom, once a texture asks.
+    principal_pose: OnceCell<Isometry3<f64>>,
 }
 
 impl MeshAsset {
@@ -29,6 +31,7 @@ impl MeshAsset {
             x_gm,
             inertia,
             has_coordinates: OnceCell::new(),
+            principal_pose: OnceCell::new(),
         }
     }
     /// Computes the mass properties at density 1 in the frame of a geom.
@@ -40,9 +43,14 @@ impl MeshAsset {
     /// Returns the pose in the frame of a geom of the centre of mass and the principal axes, which
     /// are the frame of the mesh in MuJoCo.
     pub(super) fn principal_pose(&self, node: ElementRef<'_>) -> Parsed<Isometry3<f64>> {
+        if let Some(known) = self.principal_pose.get() {
+            return Ok(*known);
+        }
         let solid = self.solid(node)?;
         let (_, turn) = principal_axes(&solid.inertia);
-        Ok(math::pose(turn, solid.center))
+        Ok(*self
+            .principal_pose
+            .get_or_init(|| math::pose(turn, solid.center)))
     }
 
     /// Returns true if the mesh has texture coordinates.

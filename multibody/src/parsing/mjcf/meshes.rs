@@ -5,15 +5,15 @@ use super::compiler::CompilerOptions;
 use super::mesh_asset::MeshAsset;
 use super::mesh_inertia::MeshInertia;
 use super::msh;
+use super::obj_text::to_obj;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use tarragon_framework::math;
 use tarragon_geometry::mesh::{PolygonSurfaceMesh, TriangleSurfaceMesh, convex_hull};
-use tarragon_geometry::{InMemoryMesh, MemoryFile, Mesh, MeshSource};
+use tarragon_geometry::{Mesh, MeshSource};
 
 /// Attributes of `<mesh>` without a meaning for the plant, with the reasons.
 const IGNORED: [(&str, &str); 2] = [
@@ -81,9 +81,7 @@ impl Assets {
                     .extension()
                     .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
                 match binary {
-                    true => msh::read(&path)
-                        .map_err(|why| node.error_at("file", why))?
-                        .into(),
+                    true => msh::read(&path).map_err(|why| node.error_at("file", why))?,
                     false => path.into(),
                 }
             }
@@ -159,32 +157,6 @@ fn place(
     };
     let mesh = scaled(source, scale)?;
     Ok(MeshAsset::new(mesh, math::pose(turn, -shift), inertia))
-}
-
-/// Returns a mesh of given vertices and faces as an OBJ file in memory. `coordinates` are those of
-/// the vertices in MuJoCo's textures, whose v grows downwards, or there are none.
-pub(super) fn to_obj(
-    vertices: &[Vector3<f64>],
-    faces: &[[u32; 3]],
-    coordinates: &[[f64; 2]],
-    name: &str,
-) -> MeshSource {
-    let mut obj = String::new();
-    for v in vertices {
-        // Writing to a string does not fail.
-        let _ = writeln!(obj, "v {:?} {:?} {:?}", v.x, v.y, v.z);
-    }
-    for [u, v] in coordinates {
-        let _ = writeln!(obj, "vt {u:?} {:?}", 1.0 - v);
-    }
-    for face in faces {
-        let [a, b, c] = face.map(|v| v + 1);
-        let _ = match coordinates.is_empty() {
-            true => writeln!(obj, "f {a} {b} {c}"),
-            false => writeln!(obj, "f {a}/{a} {b}/{b} {c}/{c}"),
-        };
-    }
-    InMemoryMesh::new(MemoryFile::new(obj, ".obj", name.to_owned())).into()
 }
 
 /// Returns the unit sphere of MuJoCo: an icosahedron that is refined `params` times.

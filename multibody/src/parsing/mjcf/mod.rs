@@ -79,6 +79,7 @@ mod mesh_asset;
 mod mesh_inertia;
 mod meshes;
 mod msh;
+mod obj_text;
 mod own_plant;
 mod pixels;
 mod principal_axes;

@@ -4,20 +4,35 @@
 //! texture coordinates and faces (little-endian 32-bit integers), then 3, 3 and 2 floats and 3
 //! indices for each.
 
+use super::obj_text::to_obj;
 use crate::document::input::read_file;
-use std::fmt::Write;
+use nalgebra::Vector3;
 use std::path::Path;
-use tarragon_geometry::{InMemoryMesh, MemoryFile};
+use tarragon_geometry::MeshSource;
 
-/// Reads the vertices and faces of an MSH file as an OBJ file in memory; the error is a message.
-pub(super) fn read(path: &Path) -> Result<InMemoryMesh, String> {
-    let bytes = read_file(path).map_err(|e| format!("'{}': {e}", path.display()))?;
-    let obj = to_obj(&bytes).map_err(|why| format!("'{}': {why}", path.display()))?;
-    let name = path.display().to_string();
-    Ok(InMemoryMesh::new(MemoryFile::new(obj, ".obj", name)))
+/// Part of a file that meshes use.
+#[derive(Debug, PartialEq)]
+struct Content {
+    vertices: Vec<Vector3<f64>>,
+    faces: Vec<[u32; 3]>,
+    /// Texture coordinates of the vertices, if each has some.
+    coordinates: Vec<[f64; 2]>,
 }
 
-fn to_obj(bytes: &[u8]) -> Result<String, String> {
+/// Reads an MSH file, without its normals, as an OBJ file in memory; the error is a message.
+pub(super) fn read(path: &Path) -> Result<MeshSource, String> {
+    let name = path.display().to_string();
+    let bytes = read_file(path).map_err(|e| format!("'{name}': {e}"))?;
+    let content = parse(&bytes).map_err(|why| format!("'{name}': {why}"))?;
+    let Content {
+        vertices,
+        faces,
+        coordinates,
+    } = content;
+    Ok(to_obj(&vertices, &faces, &coordinates, &name))
+}
+
+fn parse(bytes: &[u8]) -> Result<Content, String> {
     let (words, rest) = bytes.as_chunks::<4>();
     let [nvert, nnormal, ntexcoord, nface, data @ ..] = words else {
         return Err("the header of 16 bytes is incomplete".into());
@@ -31,8 +46,9 @@ fn to_obj(bytes: &[u8]) -> Result<String, String> {
             )
         })
     });
-    let (nvert, nface) = (nvert?, nface?);
-    let floats = 3 * (nvert + nnormal?) + 2 * ntexcoord?;
+    let (nvert, nface, ntexcoord) = (nvert?, nface?, ntexcoord?);
+    let first_coordinate = 3 * (nvert + nnormal?);
+    let floats = first_coordinate + 2 * ntexcoord;
     if data.len() as u64 != floats + 3 * nface || !rest.is_empty() {
         return Err(format!(
             "there must be {1} bytes after the header for {nvert} vertices and {nface} faces, got \
@@ -44,27 +60,34 @@ fn to_obj(bytes: &[u8]) -> Result<String, String> {
     if nface == 0 {
         return Err("there are no faces".into());
     }
-    let mut obj = String::new();
-    let (vertices, faces) = (&data[..3 * nvert as usize], &data[floats as usize..]);
-    for vertex in vertices.as_chunks::<3>().0 {
-        let [x, y, z] = vertex.map(|word| f64::from(f32::from_le_bytes(word)));
-        // Writing to a string does not fail.
-        let _ = writeln!(obj, "v {x} {y} {z}");
-    }
-    for face in faces.as_chunks::<3>().0 {
-        let [a, b, c] = face.map(|word| i64::from(i32::from_le_bytes(word)) + 1);
-        if [a, b, c].iter().any(|i| !(1..=nvert as i64).contains(i)) {
+    let float = |word: [u8; 4]| f64::from(f32::from_le_bytes(word));
+    let (numbers, indices) = data.split_at(floats as usize);
+    let vertices = numbers[..3 * nvert as usize].as_chunks::<3>().0.iter();
+    let coordinates = numbers[first_coordinate as usize..].as_chunks::<2>().0;
+    let has_all = ntexcoord == nvert;
+    let mut faces = Vec::with_capacity(nface as usize);
+    for face in indices.as_chunks::<3>().0 {
+        let [a, b, c] = face.map(i32::from_le_bytes);
+        if [a, b, c]
+            .iter()
+            .any(|i| !(0..nvert as i64).contains(&i64::from(*i)))
+        {
             return Err(format!(
-                "a face refers to the vertices {}, {} and {}, but there are {nvert} vertices, \
-                 counted from 0",
-                a - 1,
-                b - 1,
-                c - 1
+                "a face refers to the vertices {a}, {b} and {c}, but there are {nvert} vertices, \
+                 counted from 0"
             ));
         }
-        let _ = writeln!(obj, "f {a} {b} {c}");
+        faces.push([a, b, c].map(|i| i as u32));
     }
-    Ok(obj)
+    Ok(Content {
+        vertices: vertices.map(|v| v.map(float).into()).collect(),
+        faces,
+        coordinates: coordinates
+            .iter()
+            .filter(|_| has_all)
+            .map(|uv| uv.map(float))
+            .collect(),
+    })
 }
 
 #[cfg(test)]
@@ -79,10 +102,20 @@ mod tests {
     }
 
     #[test]
-    fn vertices_and_faces_are_read_and_the_rest_is_skipped() {
-        let floats = [0.0, 0.5, 1.0, 2.0, -3.0, 4.0, 9.0, 9.0, 9.0, 8.0, 8.0];
-        let obj = to_obj(&file([2, 1, 1, 1], &floats, &[0, 1, 0])).unwrap();
-        assert_eq!(obj, "v 0 0.5 1\nv 2 -3 4\nf 1 2 1\n");
+    fn vertices_faces_and_coordinates_are_read() {
+        let floats = [
+            0.0, 0.5, 1.0, 2.0, -3.0, 4.0, 9.0, 9.0, 9.0, 0.25, 0.5, 0.75, 1.0,
+        ];
+        let content = parse(&file([2, 1, 2, 1], &floats, &[0, 1, 0])).unwrap();
+        let expected = Content {
+            vertices: vec![Vector3::new(0.0, 0.5, 1.0), Vector3::new(2.0, -3.0, 4.0)],
+            faces: vec![[0, 1, 0]],
+            coordinates: vec![[0.25, 0.5], [0.75, 1.0]],
+        };
+        assert_eq!(content, expected);
+        // Coordinates that are not those of all vertices are left out.
+        let one = parse(&file([2, 1, 1, 1], &floats[..11], &[0, 1, 0])).unwrap();
+        assert_eq!((one.vertices, one.coordinates), (expected.vertices, vec![]));
     }
 
     #[test]
@@ -110,7 +143,7 @@ mod tests {
                 "bytes after the header",
             ),
         ] {
-            let error = to_obj(&bytes).unwrap_err();
+            let error = parse(&bytes).unwrap_err();
             assert!(error.contains(word), "{error}");
         }
     }

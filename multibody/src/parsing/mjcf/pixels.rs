@@ -40,6 +40,11 @@ impl Pixels {
                 "the image must have at most {MAX_PIXELS} pixels, got {width} x {height}"
             ));
         }
+        // The decoder does not validate the palette and panics if it is invalid.
+        let palette = reader.info().palette.as_deref().map(<[u8]>::len);
+        if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
+            return Err("the palette must have 1 to 256 colours of three bytes".into());
+        }
         let size = reader
             .output_buffer_size()
             .ok_or("the image is too large")?;

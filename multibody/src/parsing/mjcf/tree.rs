@@ -106,6 +106,15 @@ impl DiagnosticLog {
         let mut grouped = self.grouped.borrow_mut();
         grouped.add(warning, &mut self.diagnostics.borrow_mut());
     }
+    /// Calls `read`, whose errors become warnings.
+    fn with_warnings<V>(&self, read: impl FnOnce() -> V) -> V {
+        let first = self.diagnostics.borrow().len();
+        let result = read();
+        for diagnostic in &mut self.diagnostics.borrow_mut()[first..] {
+            diagnostic.severity = Severity::Warning;
+        }
+        result
+    }
     pub(super) fn into_diagnostics(self) -> Vec<Diagnostic> {
         let mut diagnostics = self.diagnostics.into_inner();
         self.grouped.into_inner().finish(&mut diagnostics);
@@ -263,6 +272,11 @@ impl<'a> ElementRef<'a> {
     pub(super) fn warning_at(&self, name: &str, message: impl Display) {
         let place = self.find(name).map_or(self.element().place, |a| a.place);
         self.log.report(Severity::Warning, place, message);
+    }
+
+    /// Calls `read`, whose errors become warnings: what it reads is left out instead.
+    pub(super) fn with_warnings<V>(&self, read: impl FnOnce() -> V) -> V {
+        self.log.with_warnings(read)
     }
 
     /// Warns about attributes without a meaning for the plant; the list holds their names and the

@@ -20,7 +20,10 @@ impl Skybox {
     }
     /// Makes or reads the images. The error is a message.
     pub(in crate::parsing::mjcf) fn cube_map(&self) -> Result<CubeMap, String> {
-        let name = |why: String| format!("skybox '{}': {why}", self.name);
+        let name = |why: String| match self.name.as_str() {
+            "" => format!("the skybox: {why}"),
+            name => format!("skybox '{name}': {why}"),
+        };
         let images = self.source.images(true).map_err(name)?;
         let found = images.len();
         let images = images.try_into();
