@@ -1,6 +1,7 @@
 //! Experiments in YAML.
 
 use super::{Log, log_of, model, said, simulate};
+use tarragon::sensors::{ImageIo, Rgba8U};
 
 #[test]
 fn a_scenario_is_a_whole_experiment() {
@@ -32,6 +33,35 @@ fn a_scenario_is_a_whole_experiment() {
             "depth_0001.tiff"
         ]
     );
+}
+
+/// Cameras see the skybox of a model behind it.
+#[test]
+fn skyboxes_are_behind_what_cameras_see() {
+    let folder = tempfile::tempdir().unwrap();
+    let sky = "<mujoco model='dusk'><asset><texture name='sky' type='skybox' builtin='flat'
+                 width='4' rgb1='0 .2 0' rgb2='1 0 0'/></asset>
+               <worldbody><geom size='.1' rgba='0 0 1 1'/></worldbody></mujoco>";
+    std::fs::write(folder.path().join("dusk.xml"), sky).unwrap();
+    let scenario = "directives:
+- add_model: {name: dusk, file: dusk.xml}
+cameras:
+  front:
+    name: front
+    fps: 1
+    X_PB: {translation: [1, 0, 0], rotation: !Rpy {deg: [-90, 0, 90]}}
+";
+    let file = folder.path().join("scenario.yaml");
+    std::fs::write(&file, scenario).unwrap();
+    let mut command = simulate(&file, &["--until", "0.1"]);
+    let images = folder.path().join("images");
+    let output = command.arg("--images").arg(&images).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let image = ImageIo::new().load_as::<Rgba8U>(images.join("front/color_0000.png"));
+    let image = image.unwrap();
+    assert_eq!(image.at(0, 0), [0, 51, 0, 255]);
+    let middle = image.at(image.width() / 2, image.height() / 2);
+    assert!(middle[2] > 40 && middle[..2] == [0, 0], "{middle:?}");
 }
 
 /// Two balls of different materials, which are deformable links, fall on the ground.

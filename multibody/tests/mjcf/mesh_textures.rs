@@ -2,9 +2,10 @@
 //! principal axes.
 
 use crate::support::loaded::{Loaded, load_with};
+use crate::support::mujoco;
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion, Vector3};
-use std::io::Write;
 use std::process::Command;
+use tarragon_framework::random::RandomGenerator;
 use tarragon_geometry::mesh::RenderMesh;
 use tarragon_geometry::*;
 use tarragon_multibody::*;
@@ -27,21 +28,10 @@ for g in range(m.ngeom):
     print(*[repr(float(x)) for x in row])
 ";
 
-/// Numbers between 0 and 1 (W. H. Press and others, \"Numerical Recipes\", section 7.1).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
-        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
 /// Returns the vertices of a tetrahedron of about a size (m), which faces outwards.
-fn tetrahedron(numbers: &mut Numbers, size: f64) -> String {
+fn tetrahedron(random: &mut RandomGenerator, size: f64) -> String {
     let corner = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 0.7, 0.0], [0.0, 0.0, 0.4]];
-    let moved = corner.map(|p| p.map(|x| size * (x + 0.25 * numbers.next())));
+    let moved = corner.map(|p| p.map(|x| size * (x + 0.25 * random.uniform(0.0, 1.0))));
     moved
         .as_flattened()
         .iter()
@@ -87,21 +77,19 @@ fn drawn(texture: &ProjectedTexture, shape: &Shape) -> RenderMesh {
 
 #[test]
 fn projections_lie_as_those_of_mujoco() {
-    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
-        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let Some(python) = mujoco::python() else {
         return;
     };
-    let numbers = &mut Numbers(1);
+    let random = &mut RandomGenerator::new(1);
     let (mut assets, mut geoms, mut names) = (String::new(), String::new(), vec![]);
     for i in 0..60 {
         // With products of inertia far above MuJoCo's absolute tolerance, and around it.
         let size = [3.0, 0.3, 0.02][i % 3];
-        let vertices = tetrahedron(numbers, size);
+        let vertices = tetrahedron(random, size);
         let (place, kinds) = match i % 2 {
             0 => (String::new(), &MATERIALS[..]),
             _ => {
-                let turn = [(); 4].map(|()| numbers.next() - 0.5);
+                let turn = [(); 4].map(|()| random.uniform(-0.5, 0.5));
                 let [w, x, y, z] = turn;
                 (
                     format!("refpos='.1 .2 .3' refquat='{w} {x} {y} {z}'"),

@@ -1,7 +1,8 @@
 //! Textures as MuJoCo reads them: generated images byte for byte, and their place on shapes.
 
 use crate::support::loaded::{Loaded, load_with};
-use std::io::{Cursor, Write};
+use crate::support::mujoco;
+use std::io::Cursor;
 use std::path::Path;
 use std::process::Command;
 use tarragon_geometry::mesh::TextureImage;
@@ -100,9 +101,7 @@ for i in range(m.ntex):
 
 #[test]
 fn generated_images_are_those_of_mujoco() {
-    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
-        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let Some(python) = mujoco::python() else {
         return;
     };
     let (mut assets, mut geoms) = (String::new(), vec![]);
@@ -266,6 +265,31 @@ fn images_come_from_files() {
     let faces = [1, 5].map(|i| of(4)[i].clone());
     assert_eq!(faces, [whole.clone(), whole]);
     assert_eq!(of(4)[0], black);
+}
+
+/// The decoder of PNG files panics at a palette that is not of three bytes per colour.
+#[test]
+fn files_with_a_wrong_palette_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("palette.png");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut encoder = png::Encoder::new(file, 1, 1);
+    encoder.set_color(png::ColorType::Indexed);
+    encoder.set_palette(vec![1, 2, 3, 4]);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&[0]).unwrap();
+    writer.finish().unwrap();
+    let texture = format!("<texture name='t' file='{}' hflip='true'/>", path.display());
+    let model = load(
+        &format!("{texture}<material name='m' texture='t'/>"),
+        &["<geom size='1' material='m'/>"],
+    );
+    let [warning] = model.warnings().try_into().unwrap();
+    assert!(
+        warning.contains("the palette must have 1 to 256 colours"),
+        "{warning}"
+    );
+    assert_eq!(model.textures(), [None]);
 }
 
 /// Textures that cannot be drawn are reported with the reason.

@@ -2,3 +2,4 @@
 
 pub(crate) mod edits;
 pub(crate) mod loaded;
+pub(crate) mod mujoco;

@@ -5,6 +5,7 @@
 
 use super::FORMATS;
 use super::models::{load, model_files};
+use crate::support::mujoco;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -158,9 +159,7 @@ fn mujoco_files() -> Vec<PathBuf> {
 
 #[test]
 fn mujoco_reads_what_is_written() {
-    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
-        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let Some(python) = mujoco::python() else {
         return;
     };
     let scratch = tempfile::tempdir().unwrap();
@@ -284,9 +283,7 @@ print(repr(far), count)
 /// MuJoCo after they were written.
 #[test]
 fn constraints_of_written_tendons_are_those_of_the_file() {
-    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
-        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let Some(python) = mujoco::python() else {
         return;
     };
     let scratch = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@
 mod constrained;
 
 use super::{Loaded, load_with};
+use crate::support::mujoco;
 use nalgebra::{Isometry3, Matrix3x4, Quaternion, UnitQuaternion, Vector3};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -311,9 +312,7 @@ fn steps_of_velocity_servos_are_those_of_implicit_integration() {
 
 #[test]
 fn record_is_the_motion_in_mujoco() {
-    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
-        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let Some(python) = mujoco::python() else {
         return;
     };
     for set in ["models", "constrained"] {

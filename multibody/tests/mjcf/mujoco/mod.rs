@@ -8,10 +8,11 @@
 mod compare;
 
 use super::load_file_as_mujoco;
+use crate::support::mujoco;
 use compare::Comparison;
 use rayon::prelude::*;
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -42,9 +43,7 @@ fn differences(truth: &Value) -> Vec<String> {
 
 #[test]
 fn files_are_read_as_by_mujoco() {
-    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
-        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let Some(python) = mujoco::python() else {
         return;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mjcf/mujoco/peer.py");

@@ -1,10 +1,10 @@
 //! Skins: side by side with MuJoCo, and what is wrong with them.
 
 use super::{Loaded, load_file_as_mujoco, load_with};
+use crate::support::mujoco;
 use nalgebra::Vector3;
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use tarragon_framework::math::{pose, quaternion_wxyz};
@@ -63,9 +63,7 @@ impl Loaded {
 
 #[test]
 fn skins_are_where_mujoco_draws_them() {
-    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
-        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let Some(python) = mujoco::python() else {
         return;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mjcf/skins/peer.py");

@@ -1,8 +1,8 @@
 //! Random spatial tendons side by side with MuJoCo: lengths, and forces of springs and dampers.
 
 use super::{Loaded, load_with};
+use crate::support::mujoco;
 use serde_json::Value;
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use tarragon_multibody::*;
@@ -77,9 +77,7 @@ fn errors(plant: &MultibodyPlant, joints: &[&str], sample: &Value) -> [f64; 2] {
 
 #[test]
 fn random_tendons_are_those_of_mujoco() {
-    let Some(python) = std::env::var_os("TARRAGON_MUJOCO") else {
-        let why = "no mujoco (TARRAGON_MUJOCO names a Python that has it)";
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let Some(python) = mujoco::python() else {
         return;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mjcf/wraps/peer.py");
