@@ -1,4 +1,4 @@
-//! Several points for a pair of overlapping shapes that touch along a line or a face.
+//! Several points for a pair of shapes that touch, or are near each other, along a line or a face.
 //!
 //! Two boxes that touch face to face have the corners of the region where one face lies over the
 //! other (clipping after I. Sutherland, G. Hodgman, "Reentrant Polygon Clipping", 1974). Which
@@ -27,33 +27,36 @@ pub(crate) struct ManifoldPoint<T: Scalar> {
 
 pub(crate) type Manifold<T> = SmallVec<[ManifoldPoint<T>; 8]>;
 
-/// Returns the points of a pair whose deepest overlap was found, at most eight; none if the deepest
-/// point stands for the pair.
+/// Returns the points of a pair whose deepest overlap or least distance was found, at most eight:
+/// those less than a reach (m) apart, which is 0 for overlaps. Returns none if the deepest point
+/// stands for the pair.
 pub(crate) fn contact_manifold<T: Scalar>(
     (a, x_wa): (&Shape, &Isometry3<T>),
     (b, x_wb): (&Shape, &Isometry3<T>),
     found: &PairDistance<T>,
+    reach: f64,
 ) -> Manifold<T> {
     match (a, b) {
         (Shape::HalfSpace(_), solid) => {
-            let mut points = on_half_space(solid, x_wb, x_wa, &found.p_wcb);
+            let mut points = on_half_space(solid, x_wb, x_wa, &found.p_wcb, reach);
             for point in &mut points {
                 (point.p_wca, point.p_wcb) = (point.p_wcb, point.p_wca);
             }
             points
         }
-        (solid, Shape::HalfSpace(_)) => on_half_space(solid, x_wa, x_wb, &found.p_wca),
-        (Shape::Box(a), Shape::Box(b)) => box_box(a, x_wa, b, x_wb, found),
+        (solid, Shape::HalfSpace(_)) => on_half_space(solid, x_wa, x_wb, &found.p_wca, reach),
+        (Shape::Box(a), Shape::Box(b)) => box_box(a, x_wa, b, x_wb, found, reach),
         _ => Manifold::new(),
     }
 }
 
-/// Returns the points of a shape A in a half space B; `deepest` is the deepest one.
+/// Returns the points of a shape A in or above a half space B; `deepest` is the deepest one.
 fn on_half_space<T: Scalar>(
     a: &Shape,
     x_wa: &Isometry3<T>,
     x_wb: &Isometry3<T>,
     deepest: &Vector3<T>,
+    reach: f64,
 ) -> Manifold<T> {
     let lift = |p: Vector3<f64>| p.map(T::from);
     let normal = x_wb.rotation * Vector3::ith(2, T::one());
@@ -61,7 +64,7 @@ fn on_half_space<T: Scalar>(
     let mut points = Manifold::new();
     let mut push = |p_w: Vector3<T>, id: u32| {
         let height = normal.dot(&(p_w - origin));
-        if height.re() < 0.0 {
+        if height.re() < reach {
             points.push(ManifoldPoint {
                 depth: -height,
                 p_wca: p_w,
@@ -155,6 +158,7 @@ fn box_box<T: Scalar>(
     b: &BoxShape,
     x_wb: &Isometry3<T>,
     found: &PairDistance<T>,
+    reach: f64,
 ) -> Manifold<T> {
     let (a, b) = (PlacedBox::new(a, x_wa), PlacedBox::new(b, x_wb));
     let (on_a, on_b) = (
@@ -214,7 +218,7 @@ fn box_box<T: Scalar>(
     for (i, (p, line)) in polygon.iter().enumerate() {
         let before = polygon[(i + polygon.len() - 1) % polygon.len()].1;
         let depth = -(p[axis] * sign) + face.half[axis];
-        if depth.re() > 0.0 {
+        if depth.re() > -reach {
             let mut on_face = *p;
             on_face[axis] = T::from(sign * face.half[axis]);
             let (p_face, p_other) = (in_world(&on_face), in_world(p));
@@ -250,7 +254,7 @@ mod tests {
         x_wb: &Isometry3<T>,
     ) -> (PairDistance<T>, Manifold<T>) {
         let found = signed_distance(a, x_wa, b, x_wb).unwrap();
-        let points = contact_manifold((a, x_wa), (b, x_wb), &found);
+        let points = contact_manifold((a, x_wa), (b, x_wb), &found, 0.0);
         (found, points)
     }
     fn cube(size: f64) -> Shape {

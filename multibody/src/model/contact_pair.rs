@@ -13,7 +13,7 @@ use tarragon_geometry::CoulombFriction;
 ///     friction: Some(CoulombFriction::new(0.1, 0.1)?),
 ///     ..ContactPairProperties::default()
 /// };
-/// assert_eq!(slippery.solver_parameters, None);
+/// assert_eq!((slippery.solver_parameters, slippery.margin), (None, None));
 /// # Ok::<(), tarragon_geometry::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,4 +22,23 @@ pub struct ContactPairProperties {
     pub friction: Option<CoulombFriction>,
     /// Properties of which `solref` and `solimp` act, on geometry that follows MuJoCo.
     pub solver_parameters: Option<MujocoContact>,
+    /// Distance (m) below which there may be a force at a point, as [`MujocoContact::margin`].
+    pub margin: Option<f64>,
+    /// Part of the margin (m) without a force, as [`MujocoContact::gap`].
+    pub gap: Option<f64>,
+}
+
+impl ContactPairProperties {
+    /// Returns why the properties are invalid, if they are.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for (name, length) in [("margin", self.margin), ("gap", self.gap)] {
+            if let Some(bad) = length.filter(|x| !x.is_finite()) {
+                return Err(format!(
+                    "ContactPairProperties: {name} must be finite, got {bad:?} m"
+                ));
+            }
+        }
+        self.solver_parameters
+            .map_or(Ok(()), |contact| contact.check())
+    }
 }

@@ -10,6 +10,7 @@ mod body;
 pub(crate) mod checks;
 mod collision_filter_group;
 mod constraint;
+mod contact_margin;
 mod contact_pair;
 mod equality;
 mod force_element;
@@ -35,6 +36,7 @@ pub use constraint::{
     BallConstraint, Constraint, CouplerConstraint, DistanceConstraint, PolynomialConstraint,
     SpatialTendonConstraint, TendonConstraint, WeldConstraint,
 };
+pub(crate) use contact_margin::ContactMargin;
 pub use contact_pair::ContactPairProperties;
 pub use equality::{EqualityKind, ModelEquality};
 pub use force_element::{DoorHingeConfig, ForceElement};

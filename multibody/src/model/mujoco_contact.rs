@@ -10,6 +10,13 @@
 /// compliance in other properties of the geometry. Next to other geometry, that of both acts in
 /// series, as usual.
 ///
+/// With a [`margin`](Self::margin), contact at a point acts before surfaces meet: its force is that
+/// of a depth of `margin - gap` less the signed distance. Bodies come to rest `margin - gap` apart,
+/// less what the stiffness gives. The contact point is then midway between the nearest points of
+/// both surfaces. [Contact results](crate::PointPairContactInfo::point_pair) keep the distance of
+/// the surfaces, as a negative depth. Contact on hydroelastic surfaces and that of deformable bodies
+/// has no margin.
+///
 /// ```
 /// use tarragon_geometry::ProximityProperties;
 /// use tarragon_multibody::MujocoContact;
@@ -31,6 +38,13 @@ pub struct MujocoContact {
     pub solref: [f64; 2],
     /// Impedance at the surface and below it: the first two numbers of `solimp`.
     pub solimp: [f64; 2],
+    /// Distance (m) below which there may be a force. Between two geometries, the larger margin
+    /// acts, whatever their priorities; that of geometry without these properties is 0.
+    pub margin: f64,
+    /// Part of the margin (m) without a force, which begins at a distance of `margin - gap`.
+    /// Between two geometries, the larger gap acts. If it is larger than the margin, surfaces
+    /// overlap without a force by the difference.
+    pub gap: f64,
 }
 
 /// Compliance of contact per mass.
@@ -64,6 +78,8 @@ impl MujocoContact {
             solmix: 1.0,
             solref,
             solimp,
+            margin: 0.0,
+            gap: 0.0,
         }
     }
 
@@ -146,6 +162,13 @@ impl MujocoContact {
             return Err(format!(
                 "MujocoContact: solref and solimp must be finite, got {bad:?}"
             ));
+        }
+        for (name, length) in [("margin", self.margin), ("gap", self.gap)] {
+            if !length.is_finite() {
+                return Err(format!(
+                    "MujocoContact: {name} must be finite, got {length:?} m"
+                ));
+            }
         }
         match self.solmix >= 0.0 && self.solmix.is_finite() {
             true => Ok(()),

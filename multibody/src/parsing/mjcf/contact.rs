@@ -1,7 +1,7 @@
 //! `<contact>`: pairs that are excluded from or added to the collision tests.
 
 use super::builder::MjcfBuilder;
-use super::contact_properties::{IGNORED_AS_IN_MUJOCO, read_condim, read_solver_parameters};
+use super::contact_properties::{read_condim, read_length, read_solver_parameters};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, ContactPairProperties};
@@ -120,9 +120,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     /// Adds a `<pair>` where the file is read as by MuJoCo: it collides whatever the filters are,
-    /// and nothing but its own attributes determines friction and compliance.
+    /// and nothing but its own attributes determines friction, compliance and margin.
     fn add_pair(&mut self, node: ElementRef<'_>) -> Parsed<()> {
-        node.ignore_attributes(&IGNORED_AS_IN_MUJOCO);
         node.ignore_attributes(&[("solreffriction", "friction is as stiff as the step allows")]);
         let mut ids = [None; 2];
         for (at, id) in ["geom1", "geom2"].into_iter().zip(&mut ids) {
@@ -153,6 +152,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let properties = ContactPairProperties {
             friction: Some(friction.map_err(|e| node.error_at("friction", e))?),
             solver_parameters: Some(read_solver_parameters(node)?),
+            margin: Some(read_length(node, "margin")?),
+            gap: Some(read_length(node, "gap")?),
         };
         let [Some(a), Some(b)] = ids else {
             return Ok(());

@@ -16,17 +16,11 @@ const IGNORED: [(&str, &str); 6] = [
     ("solmix", BOTH_GEOMS),
     ("solref", OWN_CONTACT),
 ];
-/// Attributes that are ignored where a file is read as by MuJoCo.
-pub(super) const IGNORED_AS_IN_MUJOCO: [(&str, &str); 2] = [
-    ("gap", "forces act wherever geoms overlap"),
-    ("margin", "forces act only where geoms overlap"),
-];
 
-/// Warns about contact properties of a geom that have no meaning for the plant.
+/// Warns about contact properties of a geom that a reading as by Drake ignores.
 pub(super) fn check_contact(node: ElementRef<'_>, as_drake: bool) {
-    match as_drake {
-        true => node.ignore_attributes(&IGNORED),
-        false => node.ignore_attributes(&IGNORED_AS_IN_MUJOCO),
+    if as_drake {
+        node.ignore_attributes(&IGNORED);
     }
 }
 
@@ -94,11 +88,25 @@ fn read_mujoco_contact(node: ElementRef<'_>) -> Parsed<MujocoContact> {
         priority: node.number("priority")?.unwrap_or(0.0) as i32,
         is_frictionless: condim == Some(1.0),
         solmix: node.number("solmix")?.unwrap_or(1.0),
+        margin: read_length(node, "margin")?,
+        gap: read_length(node, "gap")?,
         ..read_solver_parameters(node)?
     };
     let checked = contact.check();
     checked.map_err(|why| node.error_at("solmix", why))?;
     Ok(contact)
+}
+
+/// Reads `margin` or `gap` (m), which may be negative.
+pub(super) fn read_length(node: ElementRef<'_>, name: &str) -> Parsed<f64> {
+    let length = node.number(name)?.unwrap_or(0.0);
+    match length.is_finite() {
+        true => Ok(length),
+        false => {
+            let message = format!("attribute '{name}' must be finite, got {length:?} m");
+            Err(node.error_at(name, message))
+        }
+    }
 }
 
 /// Reads `solref` and the first two numbers of `solimp`.

@@ -35,7 +35,8 @@ impl MultibodyPlant {
     /// collide.
     ///
     /// # Errors
-    /// Returns an error if a solver parameter is not finite, or after `finalize`.
+    /// Returns an error if a solver parameter, the margin or the gap is not finite, or after
+    /// `finalize`.
     pub fn add_contact_pair(
         &mut self,
         a: GeometryId,
@@ -43,9 +44,7 @@ impl MultibodyPlant {
         properties: ContactPairProperties,
     ) -> Result<()> {
         self.check_open(|| "a contact pair".into())?;
-        let contact = properties.solver_parameters;
-        let checked = contact.map_or(Ok(()), |contact| contact.check());
-        checked.map_err(|why| {
+        properties.check().map_err(|why| {
             Error::invalid(format!("contact pair of geometries {a} and {b}: {why}"))
         })?;
         self.contact_pairs.push(([a.min(b), a.max(b)], properties));
@@ -141,6 +140,13 @@ impl MultibodyPlant {
         self.pair_properties = self.contact_pairs.iter().copied().collect();
         self.pair_properties
             .retain(|_, properties| *properties != none);
+    }
+
+    /// Returns all pairs that have their own properties.
+    pub(in crate::plant) fn pair_properties(
+        &self,
+    ) -> impl Iterator<Item = ([GeometryId; 2], &ContactPairProperties)> {
+        self.pair_properties.iter().map(|(ids, own)| (*ids, own))
     }
 
     /// Returns the properties of a pair that has its own.

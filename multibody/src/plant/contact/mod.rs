@@ -4,4 +4,5 @@ pub(super) mod ended_contacts;
 pub(super) mod hydroelastic;
 pub(super) mod results;
 pub(super) mod scene_contacts;
+mod search;
 pub(super) mod surfaces;

@@ -22,7 +22,9 @@ pub struct PointPairContactInfo<T: Scalar> {
     pub separation_speed: T,
     /// Speed at which the bodies slip on each other (m/s).
     pub slip_speed: T,
-    /// The penetration that gives rise to the contact.
+    /// The surfaces in contact. Where these have a [margin](crate::MujocoContact::margin), forces
+    /// act before they overlap: then the depth is minus their distance, and the points are the
+    /// nearest ones. The force is that of a depth larger by `margin - gap`.
     pub point_pair: PenetrationAsPointPair<T>,
     /// Number of the point in its pair of geometries, the same as long as the same features meet; 0
     /// if a pair has one point ([`ContactModel::Point`](crate::ContactModel::Point)).

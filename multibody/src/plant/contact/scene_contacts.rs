@@ -1,12 +1,12 @@
 //! Contact between the collision geometries of a plant.
 
 use super::results::PointPairContactInfo;
+use super::search::FoundContacts;
 use super::surfaces::{BodySurface, SurfaceFace, face_site};
 use crate::discrete::{CONTACTS_PER_TASK, ContactSite, ContactSites, are_many};
 use crate::error::{Error, Result};
 use crate::kinematics::VelocityKinematics;
-use crate::model::BodyIndex;
-use crate::plant::contact_model::ContactModel;
+use crate::model::{BodyIndex, ContactMargin};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::sleep_state::Sleepers;
 use crate::plant::values::combined_material::CombinedMaterial;
@@ -16,8 +16,7 @@ use nalgebra::Vector3;
 use rayon::prelude::*;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{
-    GeometryId, HydroelasticContactRepresentation, PenetrationAsPointPair, QueryObject,
-    SceneGraphInspector, SparsePenetration,
+    GeometryId, PenetrationAsPointPair, QueryObject, SceneGraphInspector, SparsePenetration,
 };
 
 /// Contacts at points and on surfaces, before their forces are known.
@@ -30,7 +29,7 @@ pub(in crate::plant) struct SceneContacts<T: Scalar> {
     pub(in crate::plant) surfaces: Vec<BodySurface<T>>,
     /// Coefficients of static and dynamic friction, by contact; only for continuous time.
     friction: Vec<(T, T)>,
-    /// All pairs of geometries that overlap.
+    /// All pairs of geometries that overlap, or are nearer than their margin.
     pub(in crate::plant) pairs: Vec<SparsePenetration<T>>,
     /// Combined properties of these pairs, unless a context has its own: mostly the same in the
     /// next step.
@@ -100,38 +99,20 @@ impl MultibodyPlant {
         let wanted = |a, b| !any_sleep || may_move(a) || may_move(b);
         // The number of contacts changes little from one step to the next.
         let query = query.with_parallel(are_many(contacts.pairs.len()));
-        let mut point_ids = vec![];
-        let representation = match self.time_step > 0.0 {
-            true => HydroelasticContactRepresentation::Polygon,
-            false => HydroelasticContactRepresentation::Triangle,
+        let search = self.contact_search(materials);
+        let FoundContacts {
+            surfaces,
+            point_ids,
+        } = match materials.max_reach() {
+            None => {
+                let reach = |a, b| wanted(a, b).then_some(0.0);
+                search.find(&query, 0.0, reach, &mut contacts.pairs)?
+            }
+            Some(max_reach) => {
+                let reach = |a, b| wanted(a, b).then(|| materials.margin_of(self, [a, b]).reach());
+                search.find(&query, max_reach, reach, &mut contacts.pairs)?
+            }
         };
-        let model = match self.contact.model {
-            // The same, but faster.
-            ContactModel::HydroelasticWithFallback if !materials.any_hydroelastic() => {
-                ContactModel::Point
-            }
-            model => model,
-        };
-        let mut surfaces = vec![];
-        match model {
-            ContactModel::PointManifold => {
-                let manifolds = query.compute_penetration_manifolds_where(wanted)?;
-                let points = manifolds.into_iter().flat_map(|pair| pair.points);
-                let points = points.map(|(point, id)| {
-                    point_ids.push(id);
-                    point.into()
-                });
-                contacts.pairs = points.collect();
-            }
-            ContactModel::Point => {
-                query.update_point_pair_penetration_where(wanted, &mut contacts.pairs)?;
-            }
-            ContactModel::Hydroelastic | ContactModel::HydroelasticWithFallback => {
-                let fallback = model == ContactModel::HydroelasticWithFallback;
-                let found = query.compute_contacts_where(representation, fallback, wanted)?;
-                (surfaces, contacts.pairs) = found;
-            }
-        }
         contacts.faces.clear();
         contacts.surfaces.clear();
         for surface in surfaces {
@@ -245,7 +226,11 @@ impl MultibodyPlant {
                 inspector.name(id_b)?
             )));
         }
-        Ok(CombinedMaterial::new(self, [id_a, id_b], [a, b], None))
+        let ids = [id_a, id_b];
+        let own = [&a, &b].map(|of| of.as_in_mujoco.as_ref());
+        let margin = ContactMargin::new(self.properties_of_pair(ids), own);
+        let combined = CombinedMaterial::new(self, ids, [a, b], None);
+        Ok(combined.with_offset(margin.offset()))
     }
 }
 

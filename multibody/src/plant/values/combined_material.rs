@@ -16,7 +16,7 @@ use tarragon_geometry::{GeometryId, PenetrationAsPointPair};
 pub(in crate::plant) struct CombinedMaterial<T> {
     /// Stiffness (N/m) or modulus (Pa).
     k: T,
-    /// Fraction of the deformation that is that of B.
+    /// Fraction of the deformation that is that of B, which places the contact point.
     share_b: T,
     /// Hunt and Crossley's dissipation (s/m).
     pub(in crate::plant) d: T,
@@ -25,6 +25,8 @@ pub(in crate::plant) struct CombinedMaterial<T> {
     /// Coefficients of dynamic and of static friction.
     pub(in crate::plant) mu: T,
     pub(in crate::plant) stiction: T,
+    /// Distance (m) at which the force is 0. Depths count from there.
+    offset: f64,
 }
 
 impl<T: Scalar> CombinedMaterial<T> {
@@ -38,6 +40,22 @@ impl<T: Scalar> CombinedMaterial<T> {
         stiffness: Option<[T; 2]>,
     ) -> Self {
         MaterialPair::new(plant, ids, materials).combined(stiffness)
+    }
+
+    /// Returns the same for contact whose force is 0 at a distance (m) of the surfaces.
+    #[inline]
+    pub(in crate::plant) fn with_offset(self, offset: f64) -> Self {
+        Self {
+            // The layer between surfaces that are apart belongs to neither: MuJoCo's contact point
+            // is midway.
+            share_b: if offset > 0.0 {
+                T::from(0.5)
+            } else {
+                self.share_b
+            },
+            offset,
+            ..self
+        }
     }
 }
 
@@ -91,6 +109,7 @@ impl<T: Scalar> MaterialPair<T> {
             tau: a.relaxation_time + b.relaxation_time,
             mu,
             stiction,
+            offset: 0.0,
         }
     }
 }
@@ -130,6 +149,7 @@ impl<T: Scalar> CombinedMaterial<T> {
             tau,
             mu,
             stiction,
+            offset: self.offset,
         }
     }
 }
@@ -156,7 +176,7 @@ impl<T: Scalar> CombinedMaterial<T> {
                 d: S::from(self.d),
                 tau: S::from(self.tau),
                 mu: S::from(self.mu),
-                depth: pair.depth,
+                depth: pair.depth + self.offset,
             },
         }
     }

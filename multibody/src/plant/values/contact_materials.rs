@@ -2,7 +2,7 @@
 
 use super::model_parameters::{ContactMaterialOverride, ModelParameters, check_friction};
 use crate::error::{Error, Result};
-use crate::model::{BodyIndex, MujocoCompliance, MujocoContact};
+use crate::model::{BodyIndex, ContactMargin, MujocoCompliance, MujocoContact};
 use crate::plant::multibody_plant::MultibodyPlant;
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, HashMap};
@@ -31,7 +31,7 @@ pub(in crate::plant) struct ContactMaterial<T> {
     /// Hydroelastic modulus (Pa), infinite if rigid.
     pub(in crate::plant) modulus: f64,
     /// Properties that MuJoCo combines with those of another geometry, if it follows MuJoCo.
-    pub(super) as_in_mujoco: Option<MujocoContact>,
+    pub(in crate::plant) as_in_mujoco: Option<MujocoContact>,
     /// Whether stiffness, dissipation and relaxation time are those of a context.
     is_set: [bool; 3],
 }
@@ -46,6 +46,9 @@ pub(in crate::plant) struct ContactMaterials {
     known: HashMap<GeometryId, ContactMaterial<f64>, FixedState>,
     /// Whether any geometry takes part in contact surfaces.
     any_hydroelastic: bool,
+    /// The largest distance (m) at which there may be a force; `None` if no geometry has a margin
+    /// or a gap.
+    max_reach: Option<f64>,
 }
 
 impl ContactMaterials {
@@ -73,6 +76,7 @@ impl ContactMaterials {
             self.known.extend(ids.filter_map(material));
             let mut ids = inspector.geometry_ids_with_role(Role::Proximity);
             self.any_hydroelastic = ids.any(|id| is_hydroelastic(inspector, id));
+            self.max_reach = self.largest_reach(plant);
             self.version = Some(version.clone());
             self.generation += 1;
         }
@@ -87,6 +91,34 @@ impl ContactMaterials {
     /// Returns true if any geometry takes part in contact surfaces.
     pub(in crate::plant) fn any_hydroelastic(&self) -> bool {
         self.any_hydroelastic
+    }
+
+    /// Returns the largest distance (m) at which there may be a force between points, at least 0;
+    /// `None` if all forces begin where surfaces meet.
+    pub(in crate::plant) fn max_reach(&self) -> Option<f64> {
+        self.max_reach
+    }
+
+    fn largest_reach(&self, plant: &MultibodyPlant) -> Option<f64> {
+        let none = ContactMargin::new(None, [None; 2]);
+        let geometries = self.known.values();
+        let alone = geometries.map(|of| ContactMargin::new(None, [of.as_in_mujoco.as_ref(); 2]));
+        let pairs = plant.pair_properties();
+        let pairs = pairs.map(|(ids, _)| self.margin_of(plant, ids));
+        // Two geometries reach as far as the one with the larger margin does at most.
+        let mut other = alone.chain(pairs).filter(|margin| *margin != none);
+        let first = other.next()?.reach();
+        Some(other.fold(first.max(0.0), |most, margin| most.max(margin.reach())))
+    }
+
+    /// Returns margin and gap of two geometries.
+    pub(in crate::plant) fn margin_of(
+        &self,
+        plant: &MultibodyPlant,
+        ids: [GeometryId; 2],
+    ) -> ContactMargin {
+        let own = ids.map(|id| self.known.get(&id).and_then(|of| of.as_in_mujoco.as_ref()));
+        ContactMargin::new(plant.properties_of_pair(ids), own)
     }
 
     /// Returns the body of a geometry that may touch others.

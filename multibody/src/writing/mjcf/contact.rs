@@ -1,7 +1,7 @@
 //! Pairs that are excluded from or added to the collision tests.
 
 use super::MjcfWriter;
-use crate::model::{BodyIndex, MujocoContact};
+use crate::model::{BodyIndex, ContactMargin, MujocoContact};
 use crate::plant::MultibodyPlant;
 use crate::writing::xml::XmlText;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +15,15 @@ pub(super) fn solver_attributes(xml: &mut XmlText, contact: &MujocoContact) {
     }
     if contact.solimp != usual.solimp {
         xml.numbers("solimp", &contact.solimp);
+    }
+}
+
+/// Adds margin and gap (m) unless they are 0.
+pub(super) fn margin_attributes(xml: &mut XmlText, [margin, gap]: [f64; 2]) {
+    for (name, length) in [("margin", margin), ("gap", gap)] {
+        if length != 0.0 {
+            xml.numbers(name, &[length]);
+        }
     }
 }
 
@@ -60,8 +69,8 @@ impl MjcfWriter<'_> {
         let plant = self.document.plant;
         let pairs: BTreeMap<_, _> = plant.contact_pairs().iter().copied().collect();
         for ([a, b], properties) in pairs {
-            let names = [a, b].map(|id| self.names_of_geoms.get(&id).cloned());
-            let [Some(a), Some(b)] = names else {
+            let geoms = [a, b].map(|id| self.paired_geoms.get(&id).cloned());
+            let [Some((a, of_a)), Some((b, of_b))] = geoms else {
                 let [a, b] = [a, b].map(|id| self.document.geometry_name(id));
                 self.document.warn(format!(
                     "pair of geometry '{a}' and '{b}': left out, because one of them is"
@@ -78,6 +87,10 @@ impl MjcfWriter<'_> {
             if let Some(contact) = &properties.solver_parameters {
                 solver_attributes(xml, contact);
             }
+            // In MuJoCo, a pair has none of those of its geoms.
+            let own = [of_a.as_ref(), of_b.as_ref()];
+            let margin = ContactMargin::new(Some(&properties), own);
+            margin_attributes(xml, [margin.margin, margin.gap]);
             xml.end();
             if let Some(mu) = &properties.friction {
                 let what = format!("pair of geometry '{a}' and '{b}'");

@@ -1,6 +1,6 @@
 //! Geoms and the meshes that they use.
 
-use super::contact::solver_attributes;
+use super::contact::{margin_attributes, solver_attributes};
 use super::{MjcfWriter, pose_attributes};
 use crate::model::{BodyIndex, MujocoContact, WrapShape};
 use crate::writing::geometries::{BodyGeometry, CONTACT_ELEMENTS};
@@ -139,7 +139,8 @@ impl<'a> MjcfWriter<'a> {
             self.document.name(taken, "geometry", instance, first.name)
         });
         if let (Some(collision), Some(name)) = (paired, &name) {
-            self.names_of_geoms.insert(collision.id, name.clone());
+            let own = contact.as_ref().and_then(|contact| contact.solver);
+            self.paired_geoms.insert(collision.id, (name.clone(), own));
         }
         if let Some(collision) = &geom.collision
             && contact
@@ -302,6 +303,7 @@ impl ContactText {
             xml.numbers("solmix", &[contact.solmix]);
         }
         solver_attributes(xml, &contact);
+        margin_attributes(xml, [contact.margin, contact.gap]);
     }
 }
 

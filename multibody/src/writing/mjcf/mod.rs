@@ -18,7 +18,7 @@ use super::document::{ModelDocument, TakenNames};
 use super::layout::Layout;
 use super::written_model::WrittenModel;
 use super::xml::XmlText;
-use crate::model::{BodyIndex, JointIndex};
+use crate::model::{BodyIndex, JointIndex, MujocoContact};
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
@@ -63,8 +63,8 @@ struct MjcfWriter<'a> {
     other_masks: [u32; 2],
     /// Geometries in pairs.
     paired: BTreeSet<GeometryId>,
-    /// Names of the geoms in pairs.
-    names_of_geoms: BTreeMap<GeometryId, String>,
+    /// Names of the geoms in pairs, with their contact.
+    paired_geoms: BTreeMap<GeometryId, (String, Option<MujocoContact>)>,
     /// Geometries whose contact is not MuJoCo's.
     other_contact: Vec<String>,
 }
@@ -102,7 +102,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         },
         masks,
         paired: pairs.flat_map(|(ids, _)| *ids).collect(),
-        names_of_geoms: BTreeMap::new(),
+        paired_geoms: BTreeMap::new(),
         other_contact: vec![],
     };
     writer.connect();

@@ -1,5 +1,6 @@
 //! Contact surfaces of pairs.
 
+use super::pairs::check_max_distance;
 use super::{PenetrationAsPointPair, QueryObject, SparsePenetration};
 use crate::error::{Error, Result};
 use crate::hydro::{self, ContactSurface, HydroelasticContactRepresentation};
@@ -32,8 +33,8 @@ impl<T: Scalar> QueryObject<T> {
         &self,
         representation: HydroelasticContactRepresentation,
     ) -> Result<Vec<ContactSurface<T>>> {
-        let wanted = |_, _| true;
-        let found = self.contacts(representation, &wanted, false, |_| None::<()>, |_| None)?;
+        let reach = |_, _| Some(0.0);
+        let found = self.contacts(representation, 0.0, &reach, false, |_| None::<()>, |_| None)?;
         Ok(found.0)
     }
 
@@ -49,7 +50,7 @@ impl<T: Scalar> QueryObject<T> {
         representation: HydroelasticContactRepresentation,
     ) -> Result<SurfacesAndPoints<T, PenetrationAsPointPair<T>>> {
         let lift = |pair: PenetrationAsPointPair<f64>| Some(pair.map(T::from));
-        self.contacts(representation, &|_, _| true, true, lift, Some)
+        self.contacts(representation, 0.0, &|_, _| Some(0.0), true, lift, Some)
     }
 
     /// Does the same as [`Self::compute_contact_surfaces`] or, with `fallback`, as
@@ -65,9 +66,28 @@ impl<T: Scalar> QueryObject<T> {
         fallback: bool,
         wanted: impl Fn(GeometryId, GeometryId) -> bool + Sync,
     ) -> Result<SurfacesAndPoints<T, SparsePenetration<T>>> {
+        let reach = |a, b| wanted(a, b).then_some(0.0);
+        self.compute_contacts_within(representation, fallback, 0.0, reach)
+    }
+
+    /// Does the same as [`Self::compute_contacts_where`] with the pairs of
+    /// [`Self::update_point_pairs_within`] in place of penetrations. Contact surfaces are those of
+    /// all pairs with a `reach` (m), whatever it is.
+    ///
+    /// # Errors
+    /// Returns an error in the cases of both methods.
+    pub fn compute_contacts_within(
+        &self,
+        representation: HydroelasticContactRepresentation,
+        fallback: bool,
+        max_reach: f64,
+        reach: impl Fn(GeometryId, GeometryId) -> Option<f64> + Sync,
+    ) -> Result<SurfacesAndPoints<T, SparsePenetration<T>>> {
+        check_max_distance("compute_contacts_within", "max_reach", max_reach)?;
         self.contacts(
             representation,
-            &wanted,
+            max_reach,
+            &reach,
             fallback,
             |pair| Some(SparsePenetration::constant(pair)),
             |pair| Some(SparsePenetration::from(pair)),
@@ -77,15 +97,16 @@ impl<T: Scalar> QueryObject<T> {
     fn contacts<P: Send>(
         &self,
         representation: HydroelasticContactRepresentation,
-        wanted: &(impl Fn(GeometryId, GeometryId) -> bool + Sync),
+        max_reach: f64,
+        reach: &(impl Fn(GeometryId, GeometryId) -> Option<f64> + Sync),
         fallback: bool,
         constant: impl Fn(PenetrationAsPointPair<f64>) -> Option<P> + Sync + Send,
         answer: impl Fn(PenetrationAsPointPair<T>) -> Option<P> + Sync + Send,
     ) -> Result<SurfacesAndPoints<T, P>> {
         let contact = |pair: (usize, usize)| {
-            if !self.is_wanted(pair, wanted) {
+            let Some(reach) = self.reach_of(pair, reach) else {
                 return Ok(None);
-            }
+            };
             let [a, b] = [pair.0, pair.1].map(|i| &self.state.geometries[i]);
             let forms = [&a.hydroelastic, &b.hydroelastic];
             match hydro::check_pair(forms[0], forms[1]) {
@@ -96,7 +117,7 @@ impl<T: Scalar> QueryObject<T> {
                     Ok(found.map(|surface| PairContact::Surface(Box::new(surface))))
                 }
                 Err(_) if fallback => {
-                    let found = self.overlap_as(pair, &constant, &answer)?;
+                    let found = self.near_as(pair, reach, &constant, &answer)?;
                     Ok(found.flatten().map(PairContact::Point))
                 }
                 Err(_) if !self.boxes_meet(pair) => Ok(None),
@@ -107,7 +128,7 @@ impl<T: Scalar> QueryObject<T> {
                 }
             }
         };
-        let margin = self.kinematics.contact_margin();
+        let margin = self.kinematics.contact_margin().max(max_reach);
         // A surface takes many microseconds.
         let found = self.with_candidates(margin, |candidates| {
             self.collect_pairs(candidates, 1, contact)

@@ -139,7 +139,7 @@ impl<T: Scalar> QueryObject<T> {
     pub fn compute_point_pair_penetration(&self) -> Result<Vec<PenetrationAsPointPair<T>>> {
         let lift = |pair: PenetrationAsPointPair<f64>| pair.map(T::from);
         let mut found = vec![];
-        self.add_penetrations(&|_, _| true, &mut found, lift, |pair| pair)?;
+        self.add_penetrations(0.0, &|_, _| Some(0.0), &mut found, lift, |pair| pair)?;
         Ok(found)
     }
 
@@ -168,49 +168,96 @@ impl<T: Scalar> QueryObject<T> {
         wanted: impl Fn(GeometryId, GeometryId) -> bool + Sync,
         found: &mut Vec<SparsePenetration<T>>,
     ) -> Result<()> {
+        let reach = |a, b| wanted(a, b).then_some(0.0);
+        self.update_point_pairs_within(0.0, reach, found)
+    }
+
+    /// Replaces what `found` holds by the pairs (A, B) whose signed distance is less than their
+    /// `reach` (m), such as those that interact before they overlap. The depth of a pair that is
+    /// apart is negative, and its points are the nearest ones. A negative reach selects overlaps of
+    /// more than that depth; a pair without a reach costs no more than the test of its bounding
+    /// boxes. With a reach of 0, this is [`Self::update_point_pair_penetration_where`].
+    ///
+    /// No reach may exceed `max_reach` (m): pairs farther apart may be missing.
+    ///
+    /// # Errors
+    /// Returns an error if `max_reach` is NaN, or if a pair with a reach whose bounding boxes are
+    /// within `max_reach` of each other has unsupported shapes; `found` is then incomplete.
+    ///
+    /// ```
+    /// use nalgebra::Isometry3;
+    /// use tarragon_framework::prelude::*;
+    /// use tarragon_geometry::*;
+    /// let mut scene = SceneGraph::new();
+    /// let source = scene.register_source("toys")?;
+    /// let frame = scene.register_frame(source, GeometryFrame::new("ball"))?;
+    /// let ball = GeometryInstance::new(Isometry3::identity(), Sphere::new(0.5)?, "ball")?;
+    /// scene.register_geometry(source, frame, ball.with_proximity(ProximityProperties::new()))?;
+    /// let floor = GeometryInstance::new(Isometry3::identity(), HalfSpace, "floor")?;
+    /// scene.register_anchored_geometry(source, floor.with_proximity(ProximityProperties::new()))?;
+    /// let mut b = DiagramBuilder::new();
+    /// let scene = b.add("scene_graph", scene);
+    /// let mut ctx = b.build()?.default_context();
+    /// let poses = FramePoseVector::from_iter([(frame, Isometry3::translation(0.0, 0.0, 0.75))]);
+    /// ctx.fix(scene.source_pose_port(source)?, poses)?;
+    /// let query = ctx.eval(scene.query)?; // the ball is 0.25 m above the floor
+    /// let mut pairs = vec![];
+    /// query.update_point_pairs_within(0.5, |_, _| Some(0.5), &mut pairs)?;
+    /// assert_eq!(pairs[0].real.depth, -0.25);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update_point_pairs_within(
+        &self,
+        max_reach: f64,
+        reach: impl Fn(GeometryId, GeometryId) -> Option<f64> + Sync,
+        found: &mut Vec<SparsePenetration<T>>,
+    ) -> Result<()> {
+        check_max_distance("update_point_pairs_within", "max_reach", max_reach)?;
         found.clear();
         self.add_penetrations(
-            &wanted,
+            max_reach,
+            &reach,
             found,
             SparsePenetration::constant,
             SparsePenetration::from,
         )
     }
 
-    /// Adds the wanted candidate pairs that overlap, each turned into an answer; `constant` takes
-    /// those that certainly have no derivatives.
+    /// Adds the candidate pairs within their reach, none above `max_reach`, each turned into an
+    /// answer; `constant` takes those that certainly have no derivatives.
     fn add_penetrations<R: Send>(
         &self,
-        wanted: &(impl Fn(GeometryId, GeometryId) -> bool + Sync),
+        max_reach: f64,
+        reach: &(impl Fn(GeometryId, GeometryId) -> Option<f64> + Sync),
         found: &mut Vec<R>,
         constant: impl Fn(PenetrationAsPointPair<f64>) -> R + Sync + Send,
         answer: impl Fn(PenetrationAsPointPair<T>) -> R + Sync + Send,
     ) -> Result<()> {
-        let overlap = |pair| {
-            if !self.is_wanted(pair, wanted) {
-                return Ok(None);
-            }
-            self.overlap_as(pair, &constant, &answer)
+        let near = |pair| match self.reach_of(pair, reach) {
+            Some(reach) => self.near_as(pair, reach, &constant, &answer),
+            None => Ok(None),
         };
-        self.with_candidates(0.0, |candidates| {
-            self.add_pairs(candidates, LEAST_PART, found, overlap)
+        self.with_candidates(max_reach, |candidates| {
+            self.add_pairs(candidates, LEAST_PART, found, near)
         })
     }
 
-    /// Returns the overlap of a pair, turned into an answer as in [`Self::add_penetrations`].
+    /// Returns a pair that is within a reach (m), turned into an answer as in
+    /// [`Self::add_penetrations`].
     #[inline(always)]
-    pub(super) fn overlap_as<R>(
+    pub(super) fn near_as<R>(
         &self,
         pair: (usize, usize),
+        reach: f64,
         constant: impl Fn(PenetrationAsPointPair<f64>) -> R,
         answer: impl Fn(PenetrationAsPointPair<T>) -> R,
     ) -> Result<Option<R>> {
         if self.lacks_derivatives(pair) {
-            let found: Option<PairDistance<f64>> = self.real_pair(pair, 0.0)?;
-            let found = found.filter(|f| f.distance < 0.0);
+            let found: Option<PairDistance<f64>> = self.real_pair(pair, reach)?;
+            let found = found.filter(|f| f.distance < reach);
             return Ok(found.map(|found| constant(self.penetration(pair, &found))));
         }
-        let found = self.overlap(pair)?;
+        let found = self.near(pair, reach)?;
         Ok(found.map(|found| answer(self.penetration(pair, &found))))
     }
 
@@ -234,15 +281,30 @@ impl<T: Scalar> QueryObject<T> {
         &self,
         wanted: impl Fn(GeometryId, GeometryId) -> bool + Sync,
     ) -> Result<Vec<PenetrationManifold<T>>> {
-        let overlap = |pair: (usize, usize)| {
-            if !self.is_wanted(pair, &wanted) {
+        self.compute_manifolds_within(0.0, |a, b| wanted(a, b).then_some(0.0))
+    }
+
+    /// Returns the pairs (A, B) that [`Self::update_point_pairs_within`] finds, with several points
+    /// as in [`Self::compute_penetration_manifolds`]: all that are within the `reach` (m) of their
+    /// pair. The depth of a point that is apart is negative.
+    ///
+    /// # Errors
+    /// Returns an error in the cases of [`Self::update_point_pairs_within`].
+    pub fn compute_manifolds_within(
+        &self,
+        max_reach: f64,
+        reach: impl Fn(GeometryId, GeometryId) -> Option<f64> + Sync,
+    ) -> Result<Vec<PenetrationManifold<T>>> {
+        check_max_distance("compute_manifolds_within", "max_reach", max_reach)?;
+        let near = |pair: (usize, usize)| {
+            let Some(reach) = self.reach_of(pair, &reach) else {
                 return Ok(None);
-            }
-            let Some(found) = self.overlap(pair)? else {
+            };
+            let Some(found) = self.near(pair, reach)? else {
                 return Ok(None);
             };
             let deepest = self.penetration(pair, &found);
-            let points = self.manifold(pair, &found).into_iter().map(|point| {
+            let points = self.manifold(pair, &found, reach).into_iter().map(|point| {
                 let pair = PenetrationAsPointPair {
                     depth: point.depth,
                     p_wca: point.p_wca,
@@ -257,25 +319,25 @@ impl<T: Scalar> QueryObject<T> {
             }
             Ok(Some(PenetrationManifold { points }))
         };
-        self.with_candidates(0.0, |candidates| {
-            self.collect_pairs(candidates, LEAST_PART, overlap)
+        self.with_candidates(max_reach, |candidates| {
+            self.collect_pairs(candidates, LEAST_PART, near)
         })
     }
 
     #[inline]
-    pub(super) fn is_wanted(
+    pub(super) fn reach_of(
         &self,
         (a, b): (usize, usize),
-        wanted: &impl Fn(GeometryId, GeometryId) -> bool,
-    ) -> bool {
+        reach: &impl Fn(GeometryId, GeometryId) -> Option<f64>,
+    ) -> Option<f64> {
         let id = |i: usize| self.state.geometries[i].id;
-        wanted(id(a), id(b))
+        reach(id(a), id(b))
     }
 
     #[inline]
-    pub(super) fn overlap(&self, pair: (usize, usize)) -> Result<Option<PairDistance<T>>> {
-        let found: Option<PairDistance<T>> = self.pair(pair, 0.0)?;
-        Ok(found.filter(|f| f.distance.re() < 0.0))
+    fn near(&self, pair: (usize, usize), reach: f64) -> Result<Option<PairDistance<T>>> {
+        let found: Option<PairDistance<T>> = self.pair(pair, reach)?;
+        Ok(found.filter(|f| f.distance.re() < reach))
     }
 
     #[inline]
@@ -294,9 +356,9 @@ impl<T: Scalar> QueryObject<T> {
         }
     }
 
-    fn manifold(&self, (a, b): (usize, usize), found: &PairDistance<T>) -> Manifold<T> {
+    fn manifold(&self, (a, b): (usize, usize), found: &PairDistance<T>, reach: f64) -> Manifold<T> {
         let of = |i: usize| (&self.state.geometries[i].shape, self.kinematics.x_wg(i));
-        proximity::contact_manifold(of(a), of(b), found)
+        proximity::contact_manifold(of(a), of(b), found, reach)
     }
 
     /// Returns true if any two candidates overlap. Stops at the first pair that does.
@@ -337,6 +399,7 @@ impl<T: Scalar> QueryObject<T> {
     ) -> Result<Vec<SignedDistancePair<T>>> {
         check_max_distance(
             "compute_signed_distance_pairwise_closest_points",
+            "max_distance",
             max_distance,
         )?;
         self.with_candidates(max_distance, |candidates| {
@@ -360,6 +423,7 @@ impl<T: Scalar> QueryObject<T> {
     ) -> Result<Vec<SignedDistancePair<T>>> {
         check_max_distance(
             "compute_signed_distance_geometry_closest_points",
+            "max_distance",
             max_distance,
         )?;
         let number = self.proximity_number(geometry)?;
@@ -398,10 +462,10 @@ impl<T: Scalar> QueryObject<T> {
 }
 
 /// Checks the maximum distance of a query of pairs (m), which is negative for minimum depths.
-fn check_max_distance(query: &str, max_distance: f64) -> Result<()> {
+pub(super) fn check_max_distance(query: &str, argument: &str, max_distance: f64) -> Result<()> {
     if max_distance.is_nan() {
         return Err(Error::invalid(format!(
-            "{query}: max_distance must be a number of metres or infinity, got NaN"
+            "{query}: {argument} must be a number of metres or infinity, got NaN"
         )));
     }
     Ok(())

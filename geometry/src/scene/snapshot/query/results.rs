@@ -34,13 +34,14 @@ pub struct PenetrationAsPointPair<T: Scalar> {
     pub id_a: GeometryId,
     /// Geometry B.
     pub id_b: GeometryId,
-    /// Penetration depth (m), positive.
+    /// Penetration depth (m), positive; minus the distance of a pair that is apart, which only
+    /// queries with a reach find.
     pub depth: T,
     /// Unit normal in the world, out of B into A.
     pub nhat_ba_w: Vector3<T>,
-    /// The point of A deepest inside B, in the world (m).
+    /// The point of A deepest inside B, or nearest to it, in the world (m).
     pub p_wca: Vector3<T>,
-    /// The point of B deepest inside A, in the world (m).
+    /// The point of B deepest inside A, or nearest to it, in the world (m).
     pub p_wcb: Vector3<T>,
 }
 

@@ -1,0 +1,38 @@
+//! Distance from which on two geometries press on each other.
+
+use super::contact_pair::ContactPairProperties;
+use super::mujoco_contact::MujocoContact;
+
+/// MuJoCo's `margin` and `gap` of two geometries (m).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ContactMargin {
+    pub(crate) margin: f64,
+    pub(crate) gap: f64,
+}
+
+impl ContactMargin {
+    /// Combines those of two geometries, as the pair does not say otherwise: the larger ones, as in
+    /// MuJoCo 3.3, whatever the priorities. Geometry that does not follow MuJoCo has none.
+    pub(crate) fn new(
+        pair: Option<&ContactPairProperties>,
+        geometries: [Option<&MujocoContact>; 2],
+    ) -> Self {
+        let [a, b] = geometries.map(|of| of.map_or([0.0; 2], |of| [of.margin, of.gap]));
+        Self {
+            margin: pair.and_then(|pair| pair.margin).unwrap_or(a[0].max(b[0])),
+            gap: pair.and_then(|pair| pair.gap).unwrap_or(a[1].max(b[1])),
+        }
+    }
+
+    /// Returns the distance (m) at which the force is 0, MuJoCo's `includemargin`. It is negative
+    /// where the gap is larger than the margin: then surfaces overlap without a force.
+    pub(crate) fn offset(&self) -> f64 {
+        self.margin - self.gap
+    }
+
+    /// Returns the distance (m) below which there may be a force. A negative gap does not extend
+    /// the margin.
+    pub(crate) fn reach(&self) -> f64 {
+        self.offset().min(self.margin)
+    }
+}

@@ -1,0 +1,78 @@
+//! The search for pairs of geometries in contact.
+
+use crate::error::Result;
+use crate::plant::contact_model::ContactModel;
+use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::values::contact_materials::ContactMaterials;
+use tarragon_framework::Scalar;
+use tarragon_geometry::{
+    ContactSurface, GeometryId, HydroelasticContactRepresentation, QueryObject, SparsePenetration,
+};
+
+/// How contact is searched for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContactSearch {
+    model: ContactModel,
+    representation: HydroelasticContactRepresentation,
+}
+
+/// Results of a search in addition to pairs of points.
+pub(super) struct FoundContacts<T: Scalar> {
+    pub(super) surfaces: Vec<ContactSurface<T>>,
+    /// Numbers of the points in their pairs of geometries; empty if a pair has one point.
+    pub(super) point_ids: Vec<u32>,
+}
+
+impl MultibodyPlant {
+    pub(super) fn contact_search(&self, materials: &ContactMaterials) -> ContactSearch {
+        ContactSearch {
+            model: match self.contact.model {
+                // The same, but faster.
+                ContactModel::HydroelasticWithFallback if !materials.any_hydroelastic() => {
+                    ContactModel::Point
+                }
+                model => model,
+            },
+            representation: match self.time_step > 0.0 {
+                true => HydroelasticContactRepresentation::Polygon,
+                false => HydroelasticContactRepresentation::Triangle,
+            },
+        }
+    }
+}
+
+impl ContactSearch {
+    /// Replaces `pairs` by the points of all pairs within their `reach` (m), none above
+    /// `max_reach`.
+    pub(super) fn find<T: Scalar>(
+        self,
+        query: &QueryObject<T>,
+        max_reach: f64,
+        reach: impl Fn(GeometryId, GeometryId) -> Option<f64> + Sync,
+        pairs: &mut Vec<SparsePenetration<T>>,
+    ) -> Result<FoundContacts<T>> {
+        let (mut surfaces, mut point_ids) = (vec![], vec![]);
+        match self.model {
+            ContactModel::PointManifold => {
+                let manifolds = query.compute_manifolds_within(max_reach, reach)?;
+                let points = manifolds.into_iter().flat_map(|pair| pair.points);
+                let points = points.map(|(point, id)| {
+                    point_ids.push(id);
+                    point.into()
+                });
+                *pairs = points.collect();
+            }
+            ContactModel::Point => query.update_point_pairs_within(max_reach, reach, pairs)?,
+            ContactModel::Hydroelastic | ContactModel::HydroelasticWithFallback => {
+                let fallback = self.model == ContactModel::HydroelasticWithFallback;
+                let all = self.representation;
+                let found = query.compute_contacts_within(all, fallback, max_reach, reach)?;
+                (surfaces, *pairs) = found;
+            }
+        }
+        Ok(FoundContacts {
+            surfaces,
+            point_ids,
+        })
+    }
+}
