@@ -7,8 +7,8 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::{
     BoxShape, Capsule, CollisionFilterDeclaration, Cylinder, Ellipsoid, FrameId, FramePoseVector,
     GeometryFrame, GeometryId, GeometryInstance, GeometryState, HalfSpace, IllustrationProperties,
-    ProximityProperties, QueryObject, Ray, RayOptions, Role, SceneGraph, SceneGraphPorts, Shape,
-    SourceId, Sphere, cast_ray, proximity,
+    PenetrationAsPointPair, ProximityProperties, QueryObject, Ray, RayOptions, Role, SceneGraph,
+    SceneGraphPorts, Shape, SourceId, Sphere, cast_ray, proximity,
 };
 
 struct Scene {
@@ -150,6 +150,52 @@ fn answers(query: &QueryObject<f64>, rays: &[Ray]) -> Vec<String> {
     all
 }
 
+/// Checks pairs within a reach of their own against the distances of all pairs.
+fn check_reaches(query: &QueryObject<f64>, all: &[(GeometryId, GeometryId, f64)]) {
+    let reach = |a: GeometryId, b: GeometryId| {
+        let reaches = [None, Some(-0.1), Some(0.0), Some(0.2), Some(0.5)];
+        reaches[(a.value() + b.value()) as usize % 5]
+    };
+    let near = all
+        .iter()
+        .filter(|(a, b, d)| reach(*a, *b).is_some_and(|r| *d < r));
+    let near: Vec<_> = near.copied().collect();
+    let mut found = vec![];
+    query
+        .update_point_pairs_within(0.5, reach, &mut found)
+        .unwrap();
+    let points = found.iter().map(|pair| &pair.real);
+    let numbers: Vec<_> = points.clone().map(|p| (p.id_a, p.id_b, -p.depth)).collect();
+    assert_eq!(numbers, near);
+    for p in points {
+        let along = p.p_wca - p.p_wcb + p.nhat_ba_w * p.depth;
+        assert!(along.norm() < 1e-7, "{p:?}");
+    }
+    let manifolds = query.compute_manifolds_within(0.5, reach).unwrap();
+    let pair = |p: &PenetrationAsPointPair<f64>| (p.id_a, p.id_b);
+    let ids: Vec<_> = manifolds.iter().map(|m| pair(&m.points[0].0)).collect();
+    assert_eq!(
+        ids,
+        near.iter().map(|(a, b, _)| (*a, *b)).collect::<Vec<_>>()
+    );
+    for (point, _) in manifolds.iter().flat_map(|m| &m.points) {
+        let (a, b) = pair(point);
+        assert!(reach(a, b).is_some_and(|r| -point.depth < r), "{point:?}");
+    }
+}
+
+#[test]
+fn a_reach_must_be_a_number() {
+    let scene = scene(2);
+    let mut ctx = scene.diagram.default_context();
+    let at = |i: usize| place([0.0; 3], [0.3 * i as f64, 0.0, 0.0]);
+    scene.pose(&mut ctx, &[at(0), at(1), at(2)]);
+    let query = ctx.eval(scene.ports.query).unwrap();
+    let error = query.compute_manifolds_within(f64::NAN, |_, _| None);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("max_reach must be a number"), "{error}");
+}
+
 /// Checks the answers against the narrow phase of all pairs, points and rays.
 fn check_against_all(scene: &Scene, query: &QueryObject<f64>, rays: &[Ray]) {
     let inspector = query.inspector();
@@ -180,6 +226,7 @@ fn check_against_all(scene: &Scene, query: &QueryObject<f64>, rays: &[Ray]) {
         let near = pairs.iter().filter(|p| p.2 <= limit).copied();
         assert_eq!(found, near.collect::<Vec<_>>());
     }
+    check_reaches(query, &pairs);
     let candidates = query.find_collision_candidates();
     assert!(
         penetrations

@@ -295,6 +295,33 @@ mod tests {
         }
     }
 
+    /// The points of faces that are apart are those of faces that overlap, without a jump.
+    #[test]
+    fn points_within_a_reach_continue_those_of_an_overlap() {
+        let (below, x) = (cube(1.0), Isometry3::identity());
+        let ground: Shape = HalfSpace.into();
+        let x_ground = above(0.5, 0.0);
+        for (base, x_base) in [(&below, &x), (&ground, &x_ground)] {
+            let points = |distance: f64| {
+                let x_w = above(0.75 + distance, 0.3);
+                let found = signed_distance(&cube(0.5), &x_w, base, x_base).unwrap();
+                contact_manifold((&cube(0.5), &x_w), (base, x_base), &found, 0.02)
+            };
+            let touching = points(-1e-9);
+            assert_eq!(touching.len(), 4, "{base:?}");
+            for distance in [1e-9, 0.01] {
+                let apart = points(distance);
+                assert_eq!(apart.len(), 4, "{base:?}");
+                for (p, q) in apart.iter().zip(&touching) {
+                    assert_eq!(p.id, q.id);
+                    assert!((p.depth + distance).abs() < 1e-15, "{p:?}");
+                    assert!((p.p_wca - q.p_wca).norm() < distance + 2e-9, "{p:?}");
+                }
+            }
+            assert!(points(0.021).is_empty());
+        }
+    }
+
     #[test]
     fn ids_stay_while_a_box_slides() {
         let (below, x) = (cube(1.0), Isometry3::identity());

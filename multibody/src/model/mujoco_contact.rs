@@ -12,10 +12,10 @@
 ///
 /// With a [`margin`](Self::margin), contact at a point acts before surfaces meet: its force is that
 /// of a depth of `margin - gap` less the signed distance. Bodies come to rest `margin - gap` apart,
-/// less what the stiffness gives. The contact point is then midway between the nearest points of
-/// both surfaces. [Contact results](crate::PointPairContactInfo::point_pair) keep the distance of
-/// the surfaces, as a negative depth. Contact on hydroelastic surfaces and that of deformable bodies
-/// has no margin.
+/// less what the stiffness gives. If that is positive, the contact point is midway between the
+/// nearest points of both surfaces. [Contact results](crate::PointPairContactInfo::point_pair) keep
+/// the distance of the surfaces, as a negative depth. Contact on hydroelastic surfaces and that of
+/// deformable bodies has no margin.
 ///
 /// ```
 /// use tarragon_geometry::ProximityProperties;

@@ -446,8 +446,7 @@ fn geoms_that_collide_in_pairs_alone_touch_no_other_model() {
 #[test]
 fn what_contact_lacks_is_reported() {
     let geom = |attributes: &str| read(&ball("a", attributes), "");
-    geom("margin='.1'").warns(&["'margin' of <geom>"]);
-    geom("gap='.1'").warns(&["'gap' of <geom>"]);
+    geom("margin='.1' gap='.1'").says_nothing();
     geom("condim='6'").warns(&["condim=6.0 acts as condim=3"]);
     geom("friction='1 .1 .1' priority='3' solmix='2' solref='.01 1' solimp='.8 .9 .1'")
         .says_nothing();
@@ -459,7 +458,7 @@ fn what_contact_lacks_is_reported() {
     };
     pair("geom1='ga' geom2='gb' solref='.1 1' solimp='.8 .9' condim='3'").says_nothing();
     pair("geom1='ga' geom2='gb' solreffriction='.1 1'").warns(&["'solreffriction' of <pair>"]);
-    pair("geom1='ga' geom2='gb' margin='.1'").warns(&["'margin' of <pair>"]);
+    pair("geom1='ga' geom2='gb' margin='.1' gap='.1'").says_nothing();
     pair("geom1='ga' geom2='gb' friction='.3'").warns(&["acts as 0.3 in all directions"]);
     pair("geom1='ga' geom2='gb' friction='-1'").refuses("friction");
     pair("geom1='ga'").warns(&["<pair> without 'geom1' and 'geom2'"]);

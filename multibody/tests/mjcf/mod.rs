@@ -13,6 +13,7 @@ mod equalities;
 mod files;
 mod geoms;
 mod hostile;
+mod margins;
 mod mesh_textures;
 mod motion;
 mod mujoco;

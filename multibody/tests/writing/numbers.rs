@@ -160,6 +160,8 @@ pub(super) fn proximity(numbers: &mut Numbers) -> ProximityProperties {
             solmix: numbers.positive(),
             solref: [[0.01, 0.7], [-500.0, -3.0]][numbers.below(2)],
             solimp: [0.9, 0.95 + 0.04 * numbers.signed()],
+            margin: [0.0, 0.1 * numbers.signed()][numbers.below(2)],
+            gap: [0.0, 0.1 * numbers.signed()][numbers.below(2)],
         };
         p.add("material", "mujoco_contact", contact).unwrap();
     }

@@ -398,6 +398,8 @@ fn add_masks(numbers: &mut Numbers, plant: &mut MultibodyPlant, ids: &[GeometryI
         let properties = ContactPairProperties {
             friction: CoulombFriction::new(mu, mu).ok(),
             solver_parameters: numbers.chance(70).then(MujocoContact::default),
+            margin: numbers.chance(50).then(|| 0.1 * numbers.signed()),
+            gap: numbers.chance(50).then(|| 0.1 * numbers.signed()),
         };
         plant.add_contact_pair(a, b, properties).unwrap();
     }

@@ -1,7 +1,8 @@
 //! Text and diagnostics of written models in single cases.
 
+use crate::support::loaded::load_with;
 use tarragon_geometry::{
-    CoulombFriction, GeometryId, ProximityProperties, SceneGraph, SourceId, Sphere,
+    CoulombFriction, GeometryId, ProximityProperties, Role, SceneGraph, SourceId, Sphere,
 };
 use tarragon_multibody::*;
 
@@ -128,6 +129,54 @@ fn pairs_that_lose_something_are_named() {
     let told = writer.write(OutputFormat::Mjcf).unwrap().diagnostics;
     let words = format!("pair of geometry 'ball_a' and '{b}': left out");
     assert!(told.iter().any(|d| d.message.contains(&words)), "{told:?}");
+}
+
+/// In MuJoCo, a pair does not take margin and gap from its geoms, as it does in the plant.
+#[test]
+fn pairs_are_written_with_the_margins_of_their_geoms() {
+    let world = ["a", "b"].map(|name| {
+        format!(
+            "<body name='{name}'><freejoint/><geom name='{name}' size='.1' margin='.25' gap='.125'/>
+             </body>"
+        )
+    });
+    let text = format!(
+        "<mujoco model='m'><worldbody>{}</worldbody></mujoco>",
+        world.concat()
+    );
+    for (margin, gap, expected) in [
+        (None, None, "margin=\"0.25\" gap=\"0.125\"/>"),
+        (Some(0.5), None, "margin=\"0.5\" gap=\"0.125\"/>"),
+        (Some(0.0), Some(-0.5), "gap=\"-0.5\"/>"),
+    ] {
+        let mut loaded = load_with(|p| {
+            p.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+            p.add_models_from_string(&text, "xml")
+        });
+        let inspector = loaded.scene.model_inspector();
+        let ids = inspector.geometry_ids_with_role(Role::Proximity);
+        let [a, b] = *ids.collect::<Vec<_>>() else {
+            panic!("there must be two geoms");
+        };
+        let own = ContactPairProperties {
+            friction: CoulombFriction::new(1.0, 1.0).ok(),
+            solver_parameters: Some(MujocoContact::default()),
+            margin,
+            gap,
+        };
+        loaded.plant.add_contact_pair(a, b, own).unwrap();
+        loaded.plant.finalize_with(&mut loaded.scene).unwrap();
+        let writer = ModelWriter::with_scene_graph(&loaded.plant, &loaded.scene);
+        let written = writer.write(OutputFormat::Mjcf).unwrap();
+        let pair = format!("geom2=\"b\" friction=\"1 1\" {expected}");
+        assert!(written.text.contains(&pair), "{}", written.text);
+        let geoms = written
+            .text
+            .matches("margin=\"0.25\" gap=\"0.125\"/>")
+            .count();
+        assert_eq!(geoms, 2 + usize::from(margin.is_none()), "{}", written.text);
+        assert!(written.diagnostics.is_empty(), "{:?}", written.diagnostics);
+    }
 }
 
 /// A feed-forward effort is no set point.

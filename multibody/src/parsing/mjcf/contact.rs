@@ -1,7 +1,7 @@
 //! `<contact>`: pairs that are excluded from or added to the collision tests.
 
 use super::builder::MjcfBuilder;
-use super::contact_properties::{read_condim, read_length, read_solver_parameters};
+use super::contact_properties::{read_condim, read_solver_parameters};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, ContactPairProperties};
@@ -152,8 +152,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let properties = ContactPairProperties {
             friction: Some(friction.map_err(|e| node.error_at("friction", e))?),
             solver_parameters: Some(read_solver_parameters(node)?),
-            margin: Some(read_length(node, "margin")?),
-            gap: Some(read_length(node, "gap")?),
+            margin: Some(node.number("margin")?.unwrap_or(0.0)),
+            gap: Some(node.number("gap")?.unwrap_or(0.0)),
         };
         let [Some(a), Some(b)] = ids else {
             return Ok(());

@@ -88,25 +88,13 @@ fn read_mujoco_contact(node: ElementRef<'_>) -> Parsed<MujocoContact> {
         priority: node.number("priority")?.unwrap_or(0.0) as i32,
         is_frictionless: condim == Some(1.0),
         solmix: node.number("solmix")?.unwrap_or(1.0),
-        margin: read_length(node, "margin")?,
-        gap: read_length(node, "gap")?,
+        margin: node.number("margin")?.unwrap_or(0.0),
+        gap: node.number("gap")?.unwrap_or(0.0),
         ..read_solver_parameters(node)?
     };
     let checked = contact.check();
     checked.map_err(|why| node.error_at("solmix", why))?;
     Ok(contact)
-}
-
-/// Reads `margin` or `gap` (m), which may be negative.
-pub(super) fn read_length(node: ElementRef<'_>, name: &str) -> Parsed<f64> {
-    let length = node.number(name)?.unwrap_or(0.0);
-    match length.is_finite() {
-        true => Ok(length),
-        false => {
-            let message = format!("attribute '{name}' must be finite, got {length:?} m");
-            Err(node.error_at(name, message))
-        }
-    }
 }
 
 /// Reads `solref` and the first two numbers of `solimp`.
