@@ -246,6 +246,14 @@ impl<'a> Comparison<'a> {
 
     fn geometry(&mut self, what: &str, ours: GeometryId, theirs: &Value) {
         let inspector = self.model.scene.model_inspector();
+        if let Some(p) = inspector.proximity_properties(ours).unwrap() {
+            let contact: Option<&MujocoContact> = p.try_get("material", "mujoco_contact").unwrap();
+            let own = contact.map(|contact| [contact.margin, contact.gap]);
+            let known = ["margin", "gap"].map(|name| theirs[name].as_f64().unwrap());
+            if own != Some(known) {
+                self.differ(format!("{what}: margin and gap {own:?}, not {known:?}"));
+            }
+        }
         let shape = inspector.shape(ours).unwrap();
         let x = inspector.pose_in_frame(ours).unwrap();
         let (kind, half) = match shape {

@@ -65,6 +65,7 @@ def bodies(m):
             spread = r @ np.diag(size**2) @ r.T
             geom = {"pos": p.tolist(), "spread": spread.ravel().tolist(), "z": r[:, 2].tolist()}
         geom["type"] = SHAPES[kind]
+        geom["margin"], geom["gap"] = float(m.geom_margin[g]), float(m.geom_gap[g])
         body = out[m.geom_bodyid[g]]
         if m.geom_contype[g] or m.geom_conaffinity[g] or g in [*m.pair_geom1, *m.pair_geom2]:
             body["collision"].append(geom)
