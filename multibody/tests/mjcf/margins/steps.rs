@@ -117,6 +117,48 @@ fn derivatives_of_a_step_before_overlap_match_differences() {
     }
 }
 
+/// A ball that rests in the air falls asleep with its force, and another that comes within the
+/// margin wakes it.
+#[test]
+fn bodies_sleep_within_margins_until_others_come_near() {
+    let text = "<mujoco model='m'><worldbody><geom type='plane' size='5 5 1'/>
+      <body pos='0 0 .12'><joint type='slide'/><geom size='.1' mass='2' margin='.02'/></body>
+      <body pos='0 0 2'><joint type='slide'/><geom size='.1' mass='2'/></body>
+      </worldbody></mujoco>";
+    let mut loaded = read(text, 1e-3);
+    let settings = Some(SleepSettings::default());
+    loaded.plant.set_contact_model(ContactModel::Point).unwrap();
+    loaded.plant.set_sleep_settings(settings).unwrap();
+    let mut b = DiagramBuilder::new();
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, loaded.plant, loaded.scene).unwrap();
+    let diagram = b.build().unwrap();
+    let mut context = diagram.default_context();
+    let system = plant.system();
+    // It reaches the margin of the one below, 1.66 m away, after 1.01 s.
+    let rise = [0.0, 3.3];
+    system.set_velocities(&plant, &mut context, &rise).unwrap();
+    let mut sim = Simulator::new(&diagram, context).unwrap();
+    sim.advance_to(0.9).unwrap();
+    assert_eq!(system.velocities(&plant, sim.context()).unwrap()[0], 0.0);
+    let port = plant.dynamics().unwrap().contact_results;
+    let contacts = sim.context().eval(port).unwrap();
+    let [contact] = contacts.point_pairs() else {
+        panic!("{contacts:?}");
+    };
+    assert!(contact.point_pair.depth < -0.019, "{contact:?}");
+    let weight = contact.contact_force.norm();
+    assert!((weight - 2.0 * G).abs() < 1e-3, "{weight}");
+    let mut step = 900;
+    while system.velocities(&plant, sim.context()).unwrap()[0] == 0.0 {
+        step += 1;
+        assert!(step < 2000);
+        sim.advance_to(1e-3 * f64::from(step)).unwrap();
+    }
+    let q = system.positions(&plant, sim.context()).unwrap();
+    let distance = 1.88 + q[1] - q[0] - 0.2;
+    assert!(distance > 0.0 && distance < 0.02, "{distance}");
+}
+
 /// A margin elsewhere changes no bit of a motion.
 #[test]
 fn margins_of_other_geometry_change_nothing() {
