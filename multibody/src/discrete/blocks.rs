@@ -5,13 +5,19 @@ use super::law::Stiffness;
 use super::vertices::VertexColumns;
 
 /// A factor of a product of two blocks of a Jacobian.
-pub(super) struct Factor<'a> {
-    pub(super) values: &'a [f64],
-    pub(super) num_columns: usize,
-    /// Number of columns of the tree.
-    pub(super) size: usize,
-    /// The columns of the tree, if the block does not have all.
-    pub(super) vertices: Option<&'a VertexColumns>,
+pub(super) enum Factor<'a> {
+    /// One that has all columns of its tree.
+    All {
+        values: &'a [f64],
+        num_columns: usize,
+    },
+    /// One that has the columns of some vertices: for each of them three rows, times its weight.
+    Vertices {
+        vertices: &'a VertexColumns,
+        rows: [[f64; 3]; 3],
+        /// Number of columns of the tree.
+        size: usize,
+    },
 }
 
 /// Returns the scalar product of vectors of the same size, in sums that do not wait for each other.
@@ -119,26 +125,70 @@ pub(super) fn stiff_rows(
     }
 }
 
+/// Returns the product of a stiffness and three rows.
+#[inline]
+pub(super) fn stiff_three(stiffness: &Stiffness, rows: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    let mut product = [[0.0; 3]; 3];
+    match stiffness {
+        Stiffness::Diagonal(g) => {
+            for (product, (row, g)) in product.iter_mut().zip(rows.iter().zip(g)) {
+                for (product, x) in product.iter_mut().zip(row) {
+                    *product = g * x;
+                }
+            }
+        }
+        Stiffness::Full(g) => {
+            for (i, product) in product.iter_mut().enumerate() {
+                *product = combination([g[(i, 0)], g[(i, 1)], g[(i, 2)]], rows);
+            }
+        }
+    }
+    product
+}
+
+/// Returns a combination of three rows.
+#[inline(always)]
+fn combination(factors: [f64; 3], rows: &[[f64; 3]; 3]) -> [f64; 3] {
+    let mut sum = [0.0; 3];
+    for k in 0..3 {
+        sum[k] = factors[0] * rows[0][k] + factors[1] * rows[1][k] + factors[2] * rows[2][k];
+    }
+    sum
+}
+
 /// Adds `X^T Y` to a block that has as many rows and columns as the trees of both.
 #[inline]
 pub(super) fn add_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
-    match (x.vertices, y.vertices) {
-        (None, None) => add_product(x.num_columns, x.values, y.values, out),
-        _ => add_product_of_some(x, y, out),
+    match (x, y) {
+        (
+            Factor::All {
+                values,
+                num_columns,
+            },
+            Factor::All { values: y, .. },
+        ) => add_product(*num_columns, values, y, out),
+        _ => add_product_of_vertices(x, y, |_, _| true, out),
     }
 }
 
 /// Does the same for a symmetric product, of which only the lower triangle must be complete.
 #[inline]
 pub(super) fn add_symmetric_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
-    let n = x.num_columns;
-    if let (Some(of_x), Some(of_y)) = (x.vertices, y.vertices) {
-        return add_product_of_vertices(x, y, [of_x, of_y], |row, column| row >= column, out);
+    match (x, y) {
+        (
+            Factor::All {
+                values,
+                num_columns,
+            },
+            Factor::All { values: y, .. },
+        ) if *num_columns != 6 && values.len() == 3 * num_columns => {
+            add_triangle(*num_columns, values, y, out);
+        }
+        (Factor::Vertices { .. }, Factor::Vertices { .. }) => {
+            add_product_of_vertices(x, y, |row, column| row >= column, out);
+        }
+        _ => add_product_of(x, y, out),
     }
-    if n == 6 || x.values.len() != 3 * n {
-        return add_product_of(x, y, out);
-    }
-    add_triangle(n, x.values, y.values, out);
 }
 
 /// Adds the lower triangle of `X^T Y` for blocks with three rows and n columns.
@@ -158,71 +208,85 @@ fn add_combination(sum: &mut [f64], [y0, y1, y2]: [&[f64]; 3], [x0, x1, x2]: [f6
     }
 }
 
-/// Does the same where not all columns are present.
-fn add_product_of_some(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
-    fn columns<'a>(of: &'a Factor<'_>) -> impl Iterator<Item = (usize, usize)> + 'a {
-        let all = (0..of.num_columns).filter(|_| of.vertices.is_none());
-        let some = of.vertices.iter().flat_map(|vertices| vertices.iter());
-        all.chain(some).enumerate()
-    }
-    if let (Some(of_x), Some(of_y)) = (x.vertices, y.vertices) {
-        return add_product_of_vertices(x, y, [of_x, of_y], |_, _| true, out);
-    }
-    let rows = || {
-        let x = x.values.chunks_exact(x.num_columns);
-        x.zip(y.values.chunks_exact(y.num_columns))
-    };
-    for (i, row) in columns(x) {
-        let out = &mut out[row * y.size..(row + 1) * y.size];
-        for (x, y_row) in rows() {
-            let x = x[i];
-            match y.vertices {
-                None => {
-                    for (out, y) in out.iter_mut().zip(y_row) {
-                        *out += x * y;
-                    }
-                }
-                Some(vertices) => {
-                    for (column, y) in vertices.iter().zip(y_row) {
-                        out[column] += x * y;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Does the same for two blocks of some vertices, where a function of the first row and column of
-/// two vertices returns true.
+/// Adds `X^T Y` where one block or both have the columns of vertices; between vertices only where a
+/// function of the first row and column of both returns true.
 fn add_product_of_vertices(
     x: &Factor<'_>,
     y: &Factor<'_>,
-    [of_x, of_y]: [&VertexColumns; 2],
     is_wanted: impl Fn(usize, usize) -> bool,
     out: &mut [f64],
 ) {
-    for (a, row) in of_x.first_columns().enumerate() {
-        for (b, column) in of_y.first_columns().enumerate() {
-            if !is_wanted(row, column) {
-                continue;
-            }
-            let mut sum = [[0.0; 3]; 3];
-            let x_rows = x.values.chunks_exact(x.num_columns);
-            for (x, y) in x_rows.zip(y.values.chunks_exact(y.num_columns)) {
-                let (x, y) = (&x[3 * a..3 * a + 3], &y[3 * b..3 * b + 3]);
-                for (sum, x) in sum.iter_mut().zip(x) {
-                    for (sum, y) in sum.iter_mut().zip(y) {
-                        *sum += x * y;
+    let column = |rows: &[[f64; 3]; 3], k: usize| [rows[0][k], rows[1][k], rows[2][k]];
+    match (x, y) {
+        (
+            Factor::Vertices {
+                vertices: of_x,
+                rows,
+                ..
+            },
+            Factor::Vertices {
+                vertices: of_y,
+                rows: y,
+                size,
+            },
+        ) => {
+            let of_column = |k| combination(column(rows, k), y);
+            let product = [of_column(0), of_column(1), of_column(2)];
+            for (first_row, of_row) in of_x.first_columns() {
+                for (k, [x0, x1, x2]) in product.iter().enumerate() {
+                    let scaled = [of_row * x0, of_row * x1, of_row * x2];
+                    let out = &mut out[(first_row + k) * size..][..*size];
+                    for (first, weight) in of_y.first_columns() {
+                        if is_wanted(first_row, first)
+                            && let Some(out) = out[first..].first_chunk_mut::<3>()
+                        {
+                            for (out, x) in out.iter_mut().zip(scaled) {
+                                *out += weight * x;
+                            }
+                        }
                     }
                 }
             }
-            let out = out[row * y.size + column..].chunks_mut(y.size);
-            for (sum, out) in sum.iter().zip(out) {
-                for (out, sum) in out.iter_mut().zip(sum) {
-                    *out += sum;
+        }
+        (
+            Factor::All {
+                values,
+                num_columns,
+            },
+            Factor::Vertices {
+                vertices,
+                rows,
+                size,
+            },
+        ) => {
+            for (i, out) in out.chunks_exact_mut(*size).enumerate() {
+                let [x0, x1, x2] = three_rows(values, *num_columns);
+                let product = combination([x0[i], x1[i], x2[i]], rows);
+                for (first, weight) in vertices.first_columns() {
+                    for (out, x) in out[first..first + 3].iter_mut().zip(&product) {
+                        *out += weight * x;
+                    }
                 }
             }
         }
+        (
+            Factor::Vertices { vertices, rows, .. },
+            Factor::All {
+                values,
+                num_columns,
+            },
+        ) => {
+            let y = three_rows(values, *num_columns);
+            for (first, weight) in vertices.first_columns() {
+                let out = out[first * num_columns..].chunks_exact_mut(*num_columns);
+                for (k, out) in out.take(3).enumerate() {
+                    let [x0, x1, x2] = column(rows, k);
+                    add_combination(out, y, [weight * x0, weight * x1, weight * x2]);
+                }
+            }
+        }
+        // Neither has vertices.
+        (Factor::All { .. }, Factor::All { .. }) => add_product_of(x, y, out),
     }
 }
 

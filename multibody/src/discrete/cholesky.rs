@@ -108,9 +108,16 @@ impl BlockCholesky {
         self.targets = targets;
     }
 
-    /// Sets all elements to zero.
+    /// Sets all elements to zero but those of blocks on the diagonal, which must be replaced.
     pub(crate) fn clear(&mut self) {
-        self.values.fill(0.0);
+        for column in &self.columns {
+            let stored = &self.blocks[column.first as usize..column.end as usize];
+            if let ([(_, first), .., (last, end)], true) = (stored, stored.len() > 1) {
+                let n = column.size as usize;
+                let end = *end as usize + n * self.columns[*last as usize].size as usize;
+                self.values[*first as usize + n * n..end].fill(0.0);
+            }
+        }
     }
 
     /// Returns the values of a block on the diagonal, row by row.

@@ -4,6 +4,8 @@ use tarragon_framework::Scalar;
 
 /// Number of columns that are eliminated together in large blocks.
 const PANEL: usize = 4;
+/// Elements of rows that are changed together.
+const LANES: usize = 4;
 /// Size from which a block is factored panel by panel, with the longest vectors.
 pub(super) const LARGE: usize = 16;
 
@@ -114,12 +116,10 @@ fn factor_panels(n: usize, a: &mut [f64]) -> bool {
     for first in (0..n).step_by(PANEL) {
         let end = n.min(first + PANEL);
         for j in first..end {
-            for i in j..n {
-                let mut x = a[i * n + j];
-                for k in first..j {
-                    x -= a[i * n + k] * a[j * n + k];
+            for k in first..j {
+                for i in j..end {
+                    a[i * n + j] -= a[i * n + k] * a[j * n + k];
                 }
-                a[i * n + j] = x;
             }
             let pivot = a[j * n + j];
             if pivot.is_nan() || pivot <= 0.0 {
@@ -127,25 +127,103 @@ fn factor_panels(n: usize, a: &mut [f64]) -> bool {
             }
             let inverse = 1.0 / pivot.sqrt();
             a[j * n + j] = inverse;
-            for i in j + 1..n {
+            for i in j + 1..end {
                 a[i * n + j] *= inverse;
-                a[j * n + i] = a[i * n + j];
             }
         }
-        let (panel, rest) = a.split_at_mut(end * n);
-        let mut rows = panel[first * n..].chunks_exact(n);
-        let rows: [&[f64]; PANEL] = std::array::from_fn(|_| rows.next().unwrap_or_default());
         // The last panel may be narrower, and nothing is below it.
-        for (i, row) in (end..).zip(rest.chunks_exact_mut(n)) {
-            let factors: [f64; PANEL] = std::array::from_fn(|k| row[first + k]);
-            let known = rows.map(|row| &row[end..=i]);
-            let known = known[0].iter().zip(known[1]).zip(known[2]).zip(known[3]);
-            for (x, (((k0, k1), k2), k3)) in row[end..=i].iter_mut().zip(known) {
-                *x -= (factors[0] * k0 + factors[1] * k1) + (factors[2] * k2 + factors[3] * k3);
-            }
+        if end < n {
+            let (panel, below) = a.split_at_mut(end * n);
+            eliminate_panel((first, end), n, &mut panel[first * n..], below);
         }
     }
     true
+}
+
+/// Completes the columns of a panel whose block on the diagonal is factored, copies them into its
+/// rows, and subtracts their products from the rows below it. What this leaves to the right of the
+/// diagonal is replaced when these rows are factored.
+#[inline(always)]
+fn eliminate_panel((first, end): (usize, usize), n: usize, panel: &mut [f64], below: &mut [f64]) {
+    let l = |k: usize, m: usize| panel[k * n + first + m];
+    let [l10, l20, l21] = [l(1, 0), l(2, 0), l(2, 1)];
+    let [l30, l31, l32] = [l(3, 0), l(3, 1), l(3, 2)];
+    let inverses = [l(0, 0), l(1, 1), l(2, 2), l(3, 3)];
+    for (i, row) in (end..).zip(below.chunks_exact_mut(n)) {
+        let Some(own) = row[first..].first_chunk_mut::<PANEL>() else {
+            return;
+        };
+        let x0 = own[0] * inverses[0];
+        let x1 = (own[1] - x0 * l10) * inverses[1];
+        let x2 = (own[2] - x0 * l20 - x1 * l21) * inverses[2];
+        let x3 = (own[3] - x0 * l30 - x1 * l31 - x2 * l32) * inverses[3];
+        *own = [x0, x1, x2, x3];
+        panel[i] = x0;
+        panel[n + i] = x1;
+        panel[2 * n + i] = x2;
+        panel[3 * n + i] = x3;
+    }
+    let (row0, rest) = panel.split_at(n);
+    let (row1, rest) = rest.split_at(n);
+    let (row2, row3) = rest.split_at(n);
+    let known = [&row0[end..], &row1[end..], &row2[end..], &row3[end..]];
+    let mut pairs = below.chunks_exact_mut(2 * n);
+    for (k, pair) in pairs.by_ref().enumerate() {
+        let (x, y) = pair.split_at_mut(n);
+        let width = (2 * k + 2).next_multiple_of(LANES).min(n - end);
+        subtract_pair(known, [x, y], (first, end), width);
+    }
+    let last = pairs.into_remainder();
+    if let Some(f) = last
+        .get(first..)
+        .and_then(|f| f.first_chunk::<PANEL>())
+        .copied()
+    {
+        let known = known[0].iter().zip(known[1]).zip(known[2]).zip(known[3]);
+        for (x, (((k0, k1), k2), k3)) in last[end..].iter_mut().zip(known) {
+            *x -= (f[0] * k0 + f[1] * k1) + (f[2] * k2 + f[3] * k3);
+        }
+    }
+}
+
+/// Subtracts the products of a panel from the first elements of two rows to the right of it.
+#[inline(always)]
+fn subtract_pair(
+    [k0, k1, k2, k3]: [&[f64]; PANEL],
+    [x, y]: [&mut [f64]; 2],
+    (first, end): (usize, usize),
+    width: usize,
+) {
+    let (f, x) = x.split_at_mut(end);
+    let (g, y) = y.split_at_mut(end);
+    let (Some([f0, f1, f2, f3]), Some([g0, g1, g2, g3])) = (
+        f[first..].first_chunk::<PANEL>().copied(),
+        g[first..].first_chunk::<PANEL>().copied(),
+    ) else {
+        return;
+    };
+    let known = k0[..width].as_chunks::<LANES>().0.iter();
+    let known = known
+        .zip(k1.as_chunks::<LANES>().0)
+        .zip(k2.as_chunks::<LANES>().0)
+        .zip(k3.as_chunks::<LANES>().0);
+    let rows = x
+        .as_chunks_mut::<LANES>()
+        .0
+        .iter_mut()
+        .zip(y.as_chunks_mut::<LANES>().0);
+    for ((x, y), (((k0, k1), k2), k3)) in rows.zip(known) {
+        let (mut a, mut b) = (*x, *y);
+        for l in 0..LANES {
+            a[l] -= (f0 * k0[l] + f1 * k1[l]) + (f2 * k2[l] + f3 * k3[l]);
+            b[l] -= (g0 * k0[l] + g1 * k1[l]) + (g2 * k2[l] + g3 * k3[l]);
+        }
+        (*x, *y) = (a, b);
+    }
+    for l in width - width % LANES..width {
+        x[l] -= (f0 * k0[l] + f1 * k1[l]) + (f2 * k2[l] + f3 * k3[l]);
+        y[l] -= (g0 * k0[l] + g1 * k1[l]) + (g2 * k2[l] + g3 * k3[l]);
+    }
 }
 
 /// Solves `X L^T = B` in place, where B is stored column by column.

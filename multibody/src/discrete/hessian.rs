@@ -51,7 +51,7 @@ impl Hessian {
         in_use!(self, analyze(sizes, edges))
     }
 
-    /// Sets all elements to zero.
+    /// Sets all elements to zero but those of blocks on the diagonal, which must be replaced.
     pub(crate) fn clear(&mut self) {
         in_use!(self, clear())
     }

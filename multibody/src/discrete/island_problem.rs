@@ -3,10 +3,11 @@
 use super::blocks::{self, Factor};
 use super::islands::ProblemIsland;
 use super::jacobian::{BlockColumns, JacobianBlock};
+use super::law::Stiffness;
 use super::momentum::Momentum;
 use super::problem::{ConvexConstraint, ConvexConstraints};
 use super::trees::Trees;
-use super::vertices::{MOST_COLUMNS, VertexColumns};
+use super::vertices::VertexColumns;
 use std::ops::Range;
 
 /// A constraint problem restricted to an island.
@@ -115,28 +116,59 @@ impl<'a> IslandProblem<'a> {
         match block.columns {
             LocalColumns::All => blocks::add_times(values, own, out),
             LocalColumns::One(column) => out[0] += values[0] * own[column],
-            LocalColumns::Vertices(place) => {
-                let mut gathered = [0.0; MOST_COLUMNS];
-                let gathered = self.vertices(place).gather(own, &mut gathered);
-                blocks::add_times(values, gathered, out);
-            }
+            LocalColumns::Vertices(place) => self.vertices(place).add_times(own, out),
         }
     }
-    /// Returns some values with the columns of a block, which has more than one column, as a factor
-    /// of a product.
+    /// Returns a block, which has more than one column, as a factor of a product.
     #[inline]
-    pub(super) fn factor<'v>(&self, block: &LocalBlock, values: &'v [f64]) -> Factor<'v>
+    pub(super) fn factor(&self, block: &LocalBlock, rows: usize) -> Factor<'a> {
+        match block.columns {
+            LocalColumns::Vertices(place) => {
+                let vertices = self.vertices(place);
+                Factor::Vertices {
+                    vertices,
+                    rows: vertices.rows,
+                    size: block.size,
+                }
+            }
+            LocalColumns::All | LocalColumns::One(_) => Factor::All {
+                values: self.values(block, rows),
+                num_columns: block.num_columns,
+            },
+        }
+    }
+    /// Returns the product of a stiffness and such a block.
+    #[inline]
+    pub(super) fn stiff_factor<'v>(
+        &self,
+        block: &LocalBlock,
+        stiffness: &Stiffness,
+        rows: usize,
+        product: &'v mut Vec<f64>,
+    ) -> Factor<'v>
     where
         'a: 'v,
     {
-        Factor {
-            values,
-            num_columns: block.num_columns,
-            size: block.size,
-            vertices: match block.columns {
-                LocalColumns::Vertices(place) => Some(self.vertices(place)),
-                LocalColumns::All | LocalColumns::One(_) => None,
+        match self.factor(block, rows) {
+            Factor::Vertices {
+                vertices,
+                rows,
+                size,
+            } => Factor::Vertices {
+                vertices,
+                rows: blocks::stiff_three(stiffness, &rows),
+                size,
             },
+            Factor::All {
+                values,
+                num_columns,
+            } => {
+                blocks::stiff_rows(stiffness, rows, num_columns, values, product);
+                Factor::All {
+                    values: product,
+                    num_columns,
+                }
+            }
         }
     }
     /// Subtracts the generalized impulses that an impulse of a constraint has by one of its blocks.
@@ -146,13 +178,7 @@ impl<'a> IslandProblem<'a> {
         match block.columns {
             LocalColumns::All => blocks::subtract_transposed_times(values, impulse, own),
             LocalColumns::One(column) => own[column] -= values[0] * impulse[0],
-            LocalColumns::Vertices(place) => {
-                let vertices = self.vertices(place);
-                let mut changed = [0.0; MOST_COLUMNS];
-                let changed = vertices.gather(own, &mut changed);
-                blocks::subtract_transposed_times(values, impulse, changed);
-                vertices.scatter(changed, own);
-            }
+            LocalColumns::Vertices(place) => self.vertices(place).subtract_impulse(impulse, own),
         }
     }
 }

@@ -253,30 +253,33 @@ fn sap(
     v_hat: f64,
     v: &Vector3<f64>,
 ) -> (f64, Vector3<f64>, Matrix3<f64>) {
-    let y = Vector3::new(-v.x / rt, -v.y / rt, (v_hat - v.z) / rn);
+    // Divisions would take most of the time.
+    let (of_t, of_n) = (1.0 / rt, 1.0 / rn);
+    let y = Vector3::new(-v.x * of_t, -v.y * of_t, (v_hat - v.z) * of_n);
     let yr = (y.x * y.x + y.y * y.y + SOFT_IMPULSE * SOFT_IMPULSE).sqrt();
-    let (mu_hat, mu_tilde) = (mu * rt / rn, mu * mu * rt / rn);
+    let mu_hat = mu * rt * of_n;
     let cost = |g: &Vector3<f64>| 0.5 * (rt * (g.x * g.x + g.y * g.y) + rn * g.z * g.z);
     if yr <= mu * y.z {
-        let g = Matrix3::from_diagonal(&Vector3::new(1.0 / rt, 1.0 / rt, 1.0 / rn));
+        let g = Matrix3::from_diagonal(&Vector3::new(of_t, of_t, of_n));
         return (cost(&y), y, g);
     }
     if -mu_hat * yr >= y.z {
         return (0.0, Vector3::zeros(), Matrix3::zeros());
     }
-    let f = 1.0 / (1.0 + mu_tilde);
-    let t = [y.x / yr, y.y / yr];
+    let (f, of_yr) = (1.0 / (1.0 + mu * mu_hat), 1.0 / yr);
+    let t = [y.x * of_yr, y.y * of_yr];
     let n = (y.z + mu_hat * yr) * f;
     let gamma = Vector3::new(mu * n * t[0], mu * n * t[1], n);
-    let mut g = across(mu * n / yr, t);
+    let mut g = across(mu * n * of_yr * of_t, t);
+    let along = mu * f * of_n;
     for i in 0..2 {
         for j in 0..2 {
-            g[(i, j)] = (g[(i, j)] + mu * mu_hat * f * t[i] * t[j]) / rt;
+            g[(i, j)] += mu * along * t[i] * t[j];
         }
-        g[(i, 2)] = mu * f * t[i] / rn;
-        g[(2, i)] = mu_hat * f * t[i] / rt;
+        g[(i, 2)] = along * t[i];
+        g[(2, i)] = g[(i, 2)];
     }
-    g[(2, 2)] = f / rn;
+    g[(2, 2)] = f * of_n;
     (cost(&gamma), gamma, g)
 }
 

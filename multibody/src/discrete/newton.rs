@@ -278,11 +278,9 @@ impl IslandSolver {
                 continue;
             }
             for b in blocks {
-                let values = p.values(b, rows);
-                blocks::stiff_rows(stiffness, rows, b.num_columns, values, &mut product);
-                let right = p.factor(b, &product);
+                let right = p.stiff_factor(b, stiffness, rows, &mut product);
                 for a in blocks {
-                    let left = p.factor(a, p.values(a, rows));
+                    let left = p.factor(a, rows);
                     if a.tree < b.tree {
                         let (block, transposed) = self.hessian.off_diagonal_mut(a.tree, b.tree);
                         match transposed {

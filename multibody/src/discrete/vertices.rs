@@ -14,10 +14,6 @@ use smallvec::SmallVec;
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
 
-/// Number of columns of a Jacobian that belong to the vertices of a deformable body: those of a
-/// tetrahedron, at most.
-pub(super) const MOST_COLUMNS: usize = 12;
-
 /// The vertices of a deformable body that contacts touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActiveVertices {
@@ -174,7 +170,12 @@ impl<T: Scalar> DeformableSite<T> {
                     weights,
                 } => {
                     let tree = first_tree + body;
-                    let own = VertexColumns::new(own, &weights.map(|weight| weight.re()));
+                    let real = |k| directions.column(k).map(|x: T| x.re());
+                    let own = VertexColumns::new(
+                        own,
+                        &weights.map(|weight| weight.re()),
+                        [real(0), real(1), real(2)],
+                    );
                     let weights = weights.iter().filter(|weight| weight.re() != 0.0);
                     for row in directions.column_iter() {
                         let values = weights
@@ -258,24 +259,36 @@ impl<T> DerivedVertices<T> {
     }
 }
 
-/// The columns of a tree that a block of a Jacobian has, three for each of some vertices.
+/// The columns of a tree that a block of a Jacobian has, three for each of some vertices, and the
+/// values there without derivatives: those of the velocity of a point, times the weight of each
+/// vertex.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VertexColumns {
     /// First column of each vertex.
     first: [u32; 4],
+    weights: [f64; 4],
     count: u32,
+    /// Rows of the velocity of the point, along the axes of W.
+    pub(super) rows: [[f64; 3]; 3],
 }
 
 impl VertexColumns {
-    /// Returns the columns of the vertices whose weight is not 0.
-    pub(super) fn new(vertices: &[u32; 4], weights: &[f64; 4]) -> Self {
+    /// Returns the columns of the vertices whose weight is not 0. Rows are along `directions`.
+    pub(super) fn new(
+        vertices: &[u32; 4],
+        weights: &[f64; 4],
+        directions: [Vector3<f64>; 3],
+    ) -> Self {
         let mut columns = Self {
             first: [0; 4],
+            weights: [0.0; 4],
             count: 0,
+            rows: directions.map(Into::into),
         };
         for (vertex, weight) in vertices.iter().zip(weights) {
             if *weight != 0.0 {
                 columns.first[columns.count as usize] = 3 * vertex;
+                columns.weights[columns.count as usize] = *weight;
                 columns.count += 1;
             }
         }
@@ -285,34 +298,44 @@ impl VertexColumns {
     pub(super) fn len(&self) -> usize {
         3 * self.count as usize
     }
-    /// Returns the first column of each vertex.
+    /// Returns the first column of each vertex, and its weight.
     #[inline]
-    pub(super) fn first_columns(&self) -> impl Iterator<Item = usize> + '_ {
-        let first = self.first[..self.count as usize].iter();
-        first.map(|first| *first as usize)
+    pub(super) fn first_columns(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let all = self.first.iter().zip(&self.weights);
+        let own = all.take(self.count as usize);
+        own.map(|(first, weight)| (*first as usize, *weight))
     }
     /// Returns the columns.
     #[inline]
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.first_columns().flat_map(|first| first..first + 3)
+        self.first_columns().flat_map(|(first, _)| first..first + 3)
     }
-    /// Returns the velocities of these columns among those of the tree.
+    /// Adds what velocities of the tree add to those of the constraint.
     #[inline]
-    pub(super) fn gather<'a>(
-        &self,
-        all: &[f64],
-        out: &'a mut [f64; MOST_COLUMNS],
-    ) -> &'a mut [f64] {
-        for (column, out) in self.iter().zip(out.iter_mut()) {
-            *out = all[column];
+    pub(super) fn add_times(&self, all: &[f64], out: &mut [f64]) {
+        let mut u = [0.0; 3];
+        for (first, weight) in self.first_columns() {
+            for (u, v) in u.iter_mut().zip(&all[first..first + 3]) {
+                *u += weight * v;
+            }
         }
-        &mut out[..self.len()]
+        for (out, row) in out.iter_mut().zip(&self.rows) {
+            *out += row[0] * u[0] + row[1] * u[1] + row[2] * u[2];
+        }
     }
-    /// Replaces the velocities of these columns among those of the tree.
+    /// Subtracts the generalized impulses of the tree that an impulse of the constraint has.
     #[inline]
-    pub(super) fn scatter(&self, own: &[f64], all: &mut [f64]) {
-        for (column, own) in self.iter().zip(own) {
-            all[column] = *own;
+    pub(super) fn subtract_impulse(&self, impulse: &[f64], all: &mut [f64]) {
+        let mut force = [0.0; 3];
+        for (row, impulse) in self.rows.iter().zip(impulse) {
+            for (force, x) in force.iter_mut().zip(row) {
+                *force += x * impulse;
+            }
+        }
+        for (first, weight) in self.first_columns() {
+            for (sum, force) in all[first..first + 3].iter_mut().zip(&force) {
+                *sum -= weight * force;
+            }
         }
     }
 }
