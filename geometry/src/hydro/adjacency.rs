@@ -19,26 +19,29 @@ const MOST_INSIDE: usize = 64;
 
 /// Neighbours of the tetrahedra of a mesh, its skin, and its vertices inside.
 ///
-/// The skin is where the pressure is at most 0: the boundary and, with a margin, the layer below.
+/// The skin is where the pressure is at most 0: the boundary, tetrahedra with all vertices on it
+/// and, with a margin, the layer below.
 pub(super) struct Adjacency {
-    /// By tetrahedron, the one beyond each face, or [`OUTSIDE`].
+    /// By tetrahedron, the one beyond each face, or [`OUTSIDE`]. Tetrahedra without pressure count
+    /// as outside: they are in the skin as a whole.
     pub(super) neighbors: Vec<[u32; 4]>,
     /// Tree over the parts of tetrahedra that are in the skin.
     pub(super) skin: ObbTree,
     /// Tetrahedra by element of the tree.
     pub(super) skin_tetrahedra: Vec<u32>,
-    /// Vertices that are not on the boundary.
-    pub(super) inside: Vec<u32>,
-    /// Those on the boundary.
+    /// Vertices that are not on the boundary, if they are few and the pressure is concave and
+    /// constant in no tetrahedron.
+    pub(super) inside: Option<Vec<u32>>,
+    /// Vertices on the boundary.
     pub(super) corners: Corners,
-    /// Bounds on the normals of the skin, if the mesh is convex and has no margin.
+    /// Bounds on the normals of the skin, if the mesh is convex and the skin is its boundary.
     normals: Option<NormalBounds>,
 }
 
 impl Adjacency {
     /// Returns the adjacency of a mesh; `None` if surfaces cannot be followed in it. They can if
-    /// its pressure is concave, is constant in no tetrahedron and at most 0 at the boundary, and if
-    /// it has few vertices inside.
+    /// its pressure is at most 0 at the boundary, and if each face has one tetrahedron on each
+    /// side at most.
     pub(super) fn new(
         field: &VolumeMeshFieldLinear,
         tetrahedra: &[Tetrahedron],
@@ -47,39 +50,15 @@ impl Adjacency {
         if tetrahedra.len() != field.mesh().num_elements() {
             return None;
         }
-        let neighbors = neighbors(tetrahedra)?;
-        let is_level = |t: &Tetrahedron| t.gradient == Vector3::zeros();
-        if tetrahedra.iter().any(is_level) {
+        let mut neighbors = neighbors(tetrahedra)?;
+        let is_inside = inside_vertices(tetrahedra, &neighbors, field.values().len());
+        let values = || field.values().iter().zip(&is_inside);
+        if values().any(|(value, is_inside)| !is_inside && *value > LOW) {
             return None;
         }
-        let values = field.values();
-        let mut is_inside = vec![true; values.len()];
-        for (t, beyond) in tetrahedra.iter().zip(&neighbors) {
-            for (f, other) in beyond.iter().enumerate() {
-                if *other != OUTSIDE {
-                    let other = &tetrahedra[*other as usize].gradient;
-                    let bend = (other - t.gradient).dot(&t.faces.normal(f));
-                    if bend > GRADIENT_ROUNDING * (other.norm() + t.gradient.norm()) {
-                        return None;
-                    }
-                    continue;
-                }
-                for k in (0..4).filter(|k| *k != f) {
-                    is_inside[t.vertices[k] as usize] = false;
-                }
-            }
-        }
-        let vertices = || 0..values.len();
-        if vertices().any(|v| !is_inside[v] && values[v] > LOW) {
-            return None;
-        }
-        let inside: Vec<u32> = vertices()
-            .filter(|v| is_inside[*v])
-            .map(|v| v as u32)
-            .collect();
-        if inside.len() > MOST_INSIDE {
-            return None;
-        }
+        let inside = (0..).zip(&is_inside).filter(|(_, is_inside)| **is_inside);
+        let inside: Vec<u32> = inside.map(|(v, _)| v).collect();
+        let is_simple = inside.len() <= MOST_INSIDE && is_concave(tetrahedra, &neighbors);
         let (mut skin_tetrahedra, mut parts) = (vec![], vec![]);
         for (e, t) in tetrahedra.iter().enumerate() {
             if let Some(part) = skin_part(&t.corners(field), &t.pressures(field)) {
@@ -90,8 +69,12 @@ impl Adjacency {
         let in_order = spatial_order(&is_inside, tetrahedra);
         let corners: Vec<Vector3<f64>> = in_order.map(|v| field.mesh().vertices()[v]).collect();
         let skin = ObbTree::new(&parts, reach);
-        let has_margin = values.iter().any(|p| *p < -LOW);
-        let faces = boundary_faces(&skin_tetrahedra, &neighbors).filter(|_| !has_margin);
+        let has_margin = field.values().iter().any(|p| *p < -LOW);
+        let is_plain = !leave_low_out(&mut neighbors, tetrahedra, field) && !has_margin;
+        let faces = match is_plain {
+            true => boundary_faces(&skin_tetrahedra, &neighbors),
+            false => None,
+        };
         let normals = faces.and_then(|faces| {
             NormalBounds::new(&skin, &faces, tetrahedra, field.mesh().vertices(), reach)
         });
@@ -99,13 +82,13 @@ impl Adjacency {
             neighbors,
             skin,
             skin_tetrahedra,
-            inside,
+            inside: is_simple.then_some(inside),
             corners: Corners::new(&corners),
             normals,
         })
     }
 
-    /// Returns the skin if the mesh is convex and has no margin.
+    /// Returns the skin if the mesh is convex and the skin is its boundary.
     pub(super) fn convex_skin(&self) -> Option<ConvexSkin<'_>> {
         let normals = self.normals.as_ref()?;
         Some(ConvexSkin {
@@ -113,6 +96,51 @@ impl Adjacency {
             normals,
         })
     }
+}
+
+/// Returns whether each vertex is inside of a mesh: not on a face of the boundary.
+fn inside_vertices(tetrahedra: &[Tetrahedron], neighbors: &[[u32; 4]], count: usize) -> Vec<bool> {
+    let mut is_inside = vec![true; count];
+    for (t, beyond) in tetrahedra.iter().zip(neighbors) {
+        for f in (0..4).filter(|f| beyond[*f] == OUTSIDE) {
+            for k in (0..4).filter(|k| *k != f) {
+                is_inside[t.vertices[k] as usize] = false;
+            }
+        }
+    }
+    is_inside
+}
+
+/// Returns true if a pressure is concave and constant in no tetrahedron.
+fn is_concave(tetrahedra: &[Tetrahedron], neighbors: &[[u32; 4]]) -> bool {
+    tetrahedra.iter().zip(neighbors).all(|(t, beyond)| {
+        let bends_up = |(f, other): (usize, &u32)| {
+            let Some(other) = tetrahedra.get(*other as usize) else {
+                return false;
+            };
+            let bend = (other.gradient - t.gradient).dot(&t.faces.normal(f));
+            bend > GRADIENT_ROUNDING * (other.gradient.norm() + t.gradient.norm())
+        };
+        t.gradient != Vector3::zeros() && !beyond.iter().enumerate().any(bends_up)
+    })
+}
+
+/// Leaves tetrahedra without pressure out of the neighbours; returns true if there are any.
+fn leave_low_out(
+    neighbors: &mut [[u32; 4]],
+    tetrahedra: &[Tetrahedron],
+    field: &VolumeMeshFieldLinear,
+) -> bool {
+    let is_low = |t: &Tetrahedron| t.pressures(field).iter().all(|p| *p <= LOW);
+    let is_low: Vec<bool> = tetrahedra.iter().map(is_low).collect();
+    for (own, is_own_low) in neighbors.iter_mut().zip(&is_low) {
+        for other in own.iter_mut().filter(|other| **other != OUTSIDE) {
+            if *is_own_low || is_low[*other as usize] {
+                *other = OUTSIDE;
+            }
+        }
+    }
+    is_low.contains(&true)
 }
 
 /// Returns the vertices at the boundary, of which successive ones are near to each other where
@@ -129,7 +157,8 @@ fn spatial_order(is_inside: &[bool], tetrahedra: &[Tetrahedron]) -> impl Iterato
     ordered.into_iter()
 }
 
-/// Returns the tetrahedra beyond the faces of each; `None` if a face belongs to more than two.
+/// Returns the tetrahedra beyond the faces of each; `None` if a face belongs to more than two, or
+/// to two on the same side.
 fn neighbors(tetrahedra: &[Tetrahedron]) -> Option<Vec<[u32; 4]>> {
     let mut faces: Vec<([u32; 3], u32, u8)> = vec![];
     for (e, t) in tetrahedra.iter().enumerate() {
@@ -142,6 +171,10 @@ fn neighbors(tetrahedra: &[Tetrahedron]) -> Option<Vec<[u32; 4]>> {
         match same {
             [_] => {}
             [(_, a, f), (_, b, g)] => {
+                let normal = |e: u32, f: u8| tetrahedra[e as usize].faces.normal(usize::from(f));
+                if normal(*a, *f).dot(&normal(*b, *g)) > 0.0 {
+                    return None;
+                }
                 neighbors[*a as usize][*f as usize] = *b;
                 neighbors[*b as usize][*g as usize] = *a;
             }

@@ -205,7 +205,10 @@ impl Clipped {
             let k = cutting.trailing_zeros() as usize;
             cutting &= cutting - 1;
             if !self.cut_by(k, rounding, cutting == 0) {
-                return Cut::Close;
+                let mut corners = (0..self.len).map(|i| byte(self.order, i));
+                let is_far = |close| corners.all(|i| self.heights[i].as_array()[k] > close);
+                let is_apart = close.is_none_or(is_far);
+                return if is_apart { Cut::Apart } else { Cut::Close };
             }
         }
         Cut::Left

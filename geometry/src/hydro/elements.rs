@@ -4,6 +4,7 @@ use super::adjacency::Adjacency;
 use super::clip::{ValuedPoint, valued};
 use super::obb_tree::ObbTree;
 use super::planes::rounding_at;
+use super::slopes::SlopeBounds;
 use super::tetrahedron::Tetrahedron;
 use crate::accel::bvh::Box32;
 use crate::mesh::{TriangleSurfaceMesh, VolumeMeshFieldLinear};
@@ -22,6 +23,7 @@ pub(crate) struct CompliantMesh {
     pub(super) reach: f64,
     outside: OnceLock<f64>,
     adjacency: OnceLock<Option<Adjacency>>,
+    slopes: OnceLock<SlopeBounds>,
 }
 
 impl CompliantMesh {
@@ -46,6 +48,7 @@ impl CompliantMesh {
             field,
             outside: OnceLock::new(),
             adjacency: OnceLock::new(),
+            slopes: OnceLock::new(),
         }
     }
     /// Returns the box in the world around the mesh at a pose; `None` if it is empty.
@@ -65,6 +68,12 @@ impl CompliantMesh {
             .adjacency
             .get_or_init(|| Adjacency::new(&self.field, &self.tetrahedra, self.reach));
         adjacency.as_ref()
+    }
+    /// Returns bounds on the pressures and their gradients, made for the first contact that needs
+    /// them.
+    pub(super) fn slopes(&self) -> &SlopeBounds {
+        self.slopes
+            .get_or_init(|| SlopeBounds::new(&self.tree, &self.tetrahedra, &self.field))
     }
     /// Returns the greatest of a number per vertex that depends on the shape only.
     pub(super) fn greatest(&self, of: impl Fn(&Vector3<f64>) -> f64) -> f64 {

@@ -28,11 +28,13 @@ mod plane;
 mod planes;
 mod raw_surface;
 mod shared_meshes;
+mod slopes;
 #[cfg(test)]
 mod tests;
 mod tet_tet;
 mod tetrahedron;
 mod tri_tet;
+mod vector_balls;
 
 pub use self::contact_surface::{ContactSurface, HydroelasticContactRepresentation};
 pub(crate) use self::elements::CompliantMesh;

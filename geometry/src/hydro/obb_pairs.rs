@@ -79,8 +79,38 @@ impl SingleBox {
     }
 }
 
+/// Bounds by which pairs are left out although their boxes meet.
+pub(super) trait PairFilter {
+    /// Bound of one box, and those of all children of a node.
+    type Bound: Copy;
+    type Bounds;
+    /// Bound that leaves nothing out.
+    const ROOT: Self::Bound;
+    /// Returns the bounds of the children of a node of A or B.
+    fn of_node(&self, is_b: bool, node: u32) -> Self::Bounds;
+    /// Returns a bit for every child that is kept with a box of the other tree.
+    fn kept(children: &Self::Bounds, other: Self::Bound) -> u32;
+    fn of_child(children: &Self::Bounds, k: usize) -> Self::Bound;
+}
+
+/// Keeps all pairs.
+impl PairFilter for () {
+    type Bound = ();
+    type Bounds = ();
+    const ROOT: Self = ();
+    fn of_node(&self, _: bool, _: u32) {}
+    fn kept((): &Self, (): Self) -> u32 {
+        u32::MAX
+    }
+    fn of_child((): &Self, _: usize) {}
+}
+
+/// A link to a node or an element, with its box in A and its bound.
+type Place<'a, B> = (u32, &'a SingleBox, B);
+
 /// Two trees A and B, with the pose of B in A.
-struct Pairs<'a, F: FnMut(u32, u32) -> bool> {
+struct Pairs<'a, B: PairFilter, F: FnMut(u32, u32) -> bool> {
+    filter: B,
     a: &'a ObbTree,
     b: &'a ObbTree,
     r_ab: [[f32; 3]; 3],
@@ -89,7 +119,7 @@ struct Pairs<'a, F: FnMut(u32, u32) -> bool> {
     found: F,
 }
 
-impl<F: FnMut(u32, u32) -> bool> Pairs<'_, F> {
+impl<B: PairFilter, F: FnMut(u32, u32) -> bool> Pairs<'_, B, F> {
     /// Returns the boxes of a node of B in A.
     #[inline]
     fn posed(&self, node: &Node) -> [FourBoxes; WIDTH / 4] {
@@ -112,30 +142,40 @@ impl<F: FnMut(u32, u32) -> bool> Pairs<'_, F> {
         [posed(&node.boxes[0]), posed(&node.boxes[1])]
     }
 
-    /// Finds the pairs of elements below two links, whose boxes are given in A; false if no more
-    /// are wanted.
-    fn find(&mut self, (a, box_a): (u32, &SingleBox), (b, box_b): (u32, &SingleBox)) -> bool {
+    /// Finds the pairs of elements below two links; false if no more are wanted.
+    fn find(&mut self, of_a: Place<'_, B::Bound>, of_b: Place<'_, B::Bound>) -> bool {
+        let ((a, box_a, bound_a), (b, box_b, bound_b)) = (of_a, of_b);
         let (is_a_leaf, is_b_leaf) = (a & LEAF != 0, b & LEAF != 0);
         if is_a_leaf && is_b_leaf {
             return (self.found)(a & !LEAF, b & !LEAF);
         }
-        // The larger one is divided first.
-        if is_a_leaf || (!is_b_leaf && box_b.size() > box_a.size()) {
+        // The larger one is divided first, and of similar ones that of B, whose boxes are posed.
+        if is_a_leaf || (!is_b_leaf && 2.0 * box_b.size() > box_a.size()) {
+            let bounds = self.filter.of_node(true, b);
+            let kept = B::kept(&bounds, bound_a);
+            if kept == 0 {
+                return true;
+            }
             let tree = self.b;
             let node = &tree.nodes[b as usize];
             let boxes = self.posed(node);
-            for k in bits(box_a.meets(&boxes, self.pad)) {
+            for k in bits(box_a.meets(&boxes, self.pad) & kept) {
                 let child = SingleBox::of_node(&boxes, k);
-                if !self.find((a, box_a), (node.links[k], &child)) {
+                if !self.find(of_a, (node.links[k], &child, B::of_child(&bounds, k))) {
                     return false;
                 }
             }
         } else {
+            let bounds = self.filter.of_node(false, a);
+            let kept = B::kept(&bounds, bound_b);
+            if kept == 0 {
+                return true;
+            }
             let tree = self.a;
             let node = &tree.nodes[a as usize];
-            for k in bits(box_b.meets(&node.boxes, self.pad)) {
+            for k in bits(box_b.meets(&node.boxes, self.pad) & kept) {
                 let child = SingleBox::of_node(&node.boxes, k);
-                if !self.find((node.links[k], &child), (b, box_b)) {
+                if !self.find((node.links[k], &child, B::of_child(&bounds, k)), of_b) {
                     return false;
                 }
             }
@@ -153,12 +193,13 @@ fn bits(mut bits: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Calls `found` with every pair of elements of A and B, at `X_AB`, whose boxes may meet,
-/// until it returns false. Coordinates in A are up to `reach` (m).
-pub(super) fn for_each_pair(
+/// Calls `found` with every pair of elements of A and B, at `X_AB`, whose boxes may meet and that
+/// `filter` keeps, until it returns false. Coordinates in A are up to `reach` (m).
+pub(super) fn for_each_pair<B: PairFilter>(
     [a, b]: [&ObbTree; 2],
     (r_ab, p_ab): (&Matrix3<f64>, &Vector3<f64>),
     reach: f64,
+    filter: B,
     found: impl FnMut(u32, u32) -> bool,
 ) {
     let (Some(root_a), Some(root_b)) = (&a.root, &b.root) else {
@@ -166,6 +207,7 @@ pub(super) fn for_each_pair(
     };
     let posed = root_b.posed(r_ab, p_ab);
     let mut pairs = Pairs {
+        filter,
         a,
         b,
         r_ab: [0, 1, 2].map(|i| single(r_ab.row(i).transpose())),
@@ -174,5 +216,5 @@ pub(super) fn for_each_pair(
         found,
     };
     let boxes = [SingleBox::of_root(root_a), SingleBox::of_root(&posed)];
-    pairs.find((0, &boxes[0]), (0, &boxes[1]));
+    pairs.find((0, &boxes[0], B::ROOT), (0, &boxes[1], B::ROOT));
 }

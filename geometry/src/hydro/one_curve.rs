@@ -10,6 +10,7 @@ use super::obb_pairs::SingleBox;
 use super::obb_tree::{FourBoxes, LEAF, ObbTree, ROUNDING, WIDTH, dot, single};
 use super::planes::Plane;
 use super::tetrahedron::{OUTSIDE, Tetrahedron};
+use super::vector_balls::{FourBalls, balls_of};
 use nalgebra::{Matrix3, Vector3};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -25,12 +26,6 @@ const LEAST_GAP: f32 = 1e-4;
 
 /// Number of directions that are tried.
 const MOST_DIRECTIONS: usize = 2;
-
-/// Four balls around unit normals, one per lane.
-struct FourBalls {
-    center: [f32x4; 3],
-    radius: f32x4,
-}
 
 /// Bounds on the normals of the boundary of a convex mesh, for the nodes of its tree.
 pub(super) struct NormalBounds(Vec<[FourBalls; WIDTH / 4]>);
@@ -50,12 +45,8 @@ impl NormalBounds {
         }
         let normals = skin.iter();
         let normals = normals.map(|(e, f)| tetrahedra[*e as usize].faces.normal(*f));
-        let normals: Vec<Vector3<f64>> = normals.collect();
-        let mut balls: Vec<_> = tree.nodes.iter().map(|_| [none(), none()]).collect();
-        if !balls.is_empty() {
-            add_balls(&mut balls, tree, &normals, 0);
-        }
-        Some(Self(balls))
+        let normals: Vec<_> = normals.map(Some).collect();
+        Some(Self(balls_of(tree, &normals)))
     }
 
     /// Returns the highest along a direction of the normals of faces that may have a point in a
@@ -139,44 +130,6 @@ impl SkinRegion {
             below => below & self.around.meets_four(boxes, self.pad),
         }
     }
-}
-
-fn none() -> FourBalls {
-    let zero = f32x4::splat(0.0);
-    FourBalls {
-        center: [zero; 3],
-        radius: zero,
-    }
-}
-
-/// Sets the bounds of a node and of all below it, and returns its elements.
-fn add_balls(
-    balls: &mut [[FourBalls; WIDTH / 4]],
-    tree: &ObbTree,
-    normals: &[Vector3<f64>],
-    node: usize,
-) -> Vec<u32> {
-    let mut all = vec![];
-    let node_of_tree = &tree.nodes[node];
-    for (k, link) in node_of_tree.links.iter().enumerate() {
-        if !node_of_tree.has_child(k) {
-            continue;
-        }
-        let elements = match link & LEAF {
-            0 => add_balls(balls, tree, normals, *link as usize),
-            _ => vec![link & !LEAF],
-        };
-        let own = || elements.iter().map(|e| &normals[*e as usize]);
-        let center = own().sum::<Vector3<f64>>() / elements.len() as f64;
-        let radius = own().map(|n| (n - center).norm()).fold(0.0, f64::max);
-        let four = &mut balls[node][k / 4];
-        for (lanes, x) in four.center.iter_mut().zip(single(center)) {
-            lanes.as_mut_array()[k % 4] = x;
-        }
-        four.radius.as_mut_array()[k % 4] = radius as f32;
-        all.extend(elements);
-    }
-    all
 }
 
 /// Returns true if the boundary of a mesh is a convex polyhedron.

@@ -222,7 +222,7 @@ fn in_memory(content: &str, extension: &str) -> InMemoryMesh {
 }
 
 /// Returns a VTK file.
-fn vtk(vertices: &[[f64; 3]], tetrahedra: &[[u32; 4]]) -> InMemoryMesh {
+pub(super) fn vtk(vertices: &[[f64; 3]], tetrahedra: &[[u32; 4]]) -> InMemoryMesh {
     let (n, m) = (vertices.len(), tetrahedra.len());
     let mut text = "# vtk DataFile Version 3.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\n".to_string();
     text += &format!("POINTS {n} double\n");

@@ -194,8 +194,11 @@ impl<'a> TetrahedronPair<'a> {
         }
         if !polygon.begin(&self.r.corners, &excess) {
             let close = self.r.rounding + CLOSE * self.rounding * size;
-            let is_apart = difference.abs().simd_gt(close).all();
-            return if is_apart { Cut::Apart } else { Cut::Close };
+            let near = difference.abs().simd_le(close).to_bitmask();
+            return match self.touches(near) {
+                true => Cut::Close,
+                false => Cut::Apart,
+            };
         }
         // Faces lie between where the pressure of S is greater and where it is not, as in the
         // section. Beyond a face of S, pressures may be equal everywhere, without a face of their
@@ -206,6 +209,33 @@ impl<'a> TetrahedronPair<'a> {
             Cut::Left if !polygon.finish() => Cut::Close,
             cut => cut,
         }
+    }
+
+    /// Returns true if the hull of some corners of R, given by their bits, touches S along a line,
+    /// but for rounding. Surfaces do not go on where they touch at a point.
+    fn touches(&self, corners: u32) -> bool {
+        if corners.count_ones() < 2 {
+            return false;
+        }
+        let [x, y, z] = self.r.lanes;
+        let close = CLOSE * self.rounding;
+        // The part of an edge from its first corner to its last that is not beyond a face.
+        let is_edge = corners.count_ones() == 2;
+        let (first, last) = (corners.trailing_zeros(), corners.ilog2());
+        let (mut begin, mut end) = (0.0_f64, 1.0_f64);
+        !self.s.faces.planes().iter().any(|plane| {
+            let n = plane.normal;
+            let heights = x * n.x + y * n.y + z * n.z - (plane.offset + close);
+            let above = heights.simd_gt(f64x4::splat(0.0)).to_bitmask();
+            if is_edge && above & corners != 0 {
+                let [a, b] = [first, last].map(|k| heights.as_array()[k as usize & 3]);
+                match a > b {
+                    true => begin = begin.max(a / (a - b)),
+                    false => end = end.min(a / (a - b)),
+                }
+            }
+            corners & !above == 0 || begin > end
+        })
     }
 
     /// Adds the face whose polygon was made. Only derivatives need the planes of R's faces.
