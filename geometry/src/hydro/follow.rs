@@ -281,6 +281,8 @@ impl Follower<'_> {
         let cut = pair.cut(&mut self.polygon);
         if cut != Cut::Left {
             if cut == Cut::Close {
+                // A surface may end where pressures are equal everywhere.
+                self.is_complete &= !pair.is_level(self.meshes.reach);
                 self.add_near(s, r);
             }
             return cut;

@@ -12,6 +12,10 @@ use wide::f64x4;
 /// How much closer than rounding, by this factor, tetrahedra may be that do not meet for certain.
 const CLOSE: f64 = 1e4;
 
+/// Change of a difference of pressures across a mesh, relative to the pressures, that may be
+/// rounding.
+const LEVEL: f64 = 1e-9;
+
 /// A tetrahedron of R, expressed in S.
 pub(super) struct PosedTetrahedron {
     /// With the pressures there (Pa).
@@ -209,6 +213,14 @@ impl<'a> TetrahedronPair<'a> {
             Cut::Left if !polygon.finish() => Cut::Close,
             cut => cut,
         }
+    }
+
+    /// Returns true if the difference of the pressures is the same everywhere, but for rounding.
+    /// Coordinates are up to `reach` (m).
+    pub(super) fn is_level(&self, reach: f64) -> bool {
+        let pressures = self.r.pressures.abs().to_array();
+        let greatest = pressures.into_iter().fold(0.0, f64::max);
+        self.difference.norm() * reach <= LEVEL * greatest
     }
 
     /// Returns true if the hull of some corners of R, given by their bits, touches S along a line,

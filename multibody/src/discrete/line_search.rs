@@ -53,6 +53,11 @@ impl LineSearch {
         }
     }
 
+    /// Returns the slope before the step.
+    pub(super) fn slope(self) -> f64 {
+        self.start.slope
+    }
+
     /// Returns whether the slope is small enough, and the cost not greater than before the step.
     /// While the slope is negative, the cost, which is convex, has only decreased.
     pub(super) fn ends_at(self, point: LinePoint) -> bool {

@@ -30,6 +30,11 @@ const POLISHED: f64 = 1e-2;
 /// whole step may be rounding.
 const SHORT_STEP: f64 = 1e-3;
 
+/// Number of contacts whose slip reverses in a step from which on another step is taken: for fewer,
+/// the line search takes no more iterations. With two to six, soft balls on the ground take a
+/// quarter to a third fewer iterations.
+const MANY_REVERSE: usize = 3;
+
 /// Why an island has no solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum NewtonFailure {
@@ -76,6 +81,11 @@ pub(crate) struct IslandSolver {
     constraint_step: Vec<f64>,
     stiffnesses: Vec<Stiffness>,
     scratch: Vec<f64>,
+    /// Gradient and stiffnesses before the last step.
+    last_gradient: Vec<f64>,
+    last_stiffnesses: Vec<Stiffness>,
+    /// Whether the last factor is not that of the Hessian, because contacts were stiffened.
+    is_stiffened: bool,
     /// Product of a stiffness and a block.
     product: Vec<f64>,
     sizes: Vec<usize>,
@@ -85,6 +95,7 @@ impl IslandSolver {
     /// Solves the problem of an island, from the velocities at the start of the step.
     pub(crate) fn solve(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
         self.is_factored = false;
+        self.is_stiffened = false;
         self.start(p);
         let (mut cost, mut last) = (self.evaluate(p), 0.0);
         let (mut is_hidden, mut is_last) = (false, false);
@@ -103,8 +114,9 @@ impl IslandSolver {
             }
             // Near the solution, the Hessian changes by about as much from step to step as the last
             // one left of the gradient, and so much will the next one leave with the same factor.
-            let is_chord = is_last || gradient <= CHORD_CONTRACTION * last;
+            let is_chord = !self.is_stiffened && (is_last || gradient <= CHORD_CONTRACTION * last);
             if !is_chord {
+                self.is_stiffened = false;
                 if is_hidden {
                     return Ok(());
                 }
@@ -114,7 +126,7 @@ impl IslandSolver {
                 }
             }
             last = gradient;
-            let (next, promised) = self.advance(p, cost);
+            let (next, promised) = self.advance(p, cost, !is_chord);
             // Rounding hides any further decrease, but not that of the gradient by chord steps.
             is_hidden = next.cost >= cost - f64::EPSILON * cost.abs()
                 && promised <= COST_ROUNDING * cost.abs();
@@ -148,6 +160,7 @@ impl IslandSolver {
             &mut self.imbalance,
             &mut self.free_momentum,
             &mut self.scratch,
+            &mut self.last_gradient,
         ] {
             list.resize(total, 0.0);
         }
@@ -300,26 +313,31 @@ impl IslandSolver {
     /// Moves along Newton's direction to about the minimum of the cost, with impulses, stiffnesses
     /// and gradient. Returns the point there, and the decrease that a quadratic cost with the same
     /// gradient and Hessian would have had.
-    fn advance(&mut self, p: &IslandProblem<'_>, last_cost: f64) -> (LinePoint, f64) {
-        for (step, gradient) in self.step.iter_mut().zip(&self.gradient) {
-            *step = -gradient;
+    fn advance(
+        &mut self,
+        p: &IslandProblem<'_>,
+        last_cost: f64,
+        may_stiffen: bool,
+    ) -> (LinePoint, f64) {
+        std::mem::swap(&mut self.gradient, &mut self.last_gradient);
+        std::mem::swap(&mut self.stiffnesses, &mut self.last_stiffnesses);
+        let (mut search, mut whole) = self.take_step(p, last_cost);
+        if !search.ends_at(whole) && may_stiffen && self.stiffen_reversing(p) {
+            blocks::add_scaled(-1.0, &self.step, &mut self.v);
+            std::mem::swap(&mut self.stiffnesses, &mut self.last_stiffnesses);
+            self.assemble(p);
+            self.is_stiffened = true;
+            if !self.hessian.factor() {
+                let cost = f64::NAN;
+                return (LinePoint { cost, ..whole }, 0.0);
+            }
+            (search, whole) = self.take_step(p, last_cost);
         }
-        self.hessian.solve(&mut self.step);
-        let slope = dot(&self.step, &self.gradient);
-        let promised = 0.5 * slope.abs();
-        let search = LineSearch::new(last_cost, slope);
-        blocks::add_scaled(1.0, &self.step, &mut self.v);
-        let whole = LinePoint {
-            at: 1.0,
-            cost: self.evaluate(p),
-            slope: dot(&self.step, &self.gradient),
-        };
+        let promised = 0.5 * search.slope().abs();
         if search.ends_at(whole) {
             return (whole, promised);
         }
         Self::times_a(&self.starts, p, &self.step, &mut self.a_step);
-        let blocks = (&*self.blocks, &*self.num_blocks);
-        Self::to_constraints(blocks, p, &self.step, &mut self.constraint_step);
         let mut end = self.search(p, search, whole);
         if end.at >= SHORT_STEP {
             self.settle(p, end.at - 1.0);
@@ -328,6 +346,72 @@ impl IslandSolver {
             end.cost = self.evaluate(p);
         }
         (end, promised)
+    }
+
+    /// Takes the whole step that leads to the minimum of a quadratic cost with the last gradient
+    /// and the factored Hessian. Returns the line search, and the point at the end of the step. If
+    /// the search does not end there, the change of the velocities of constraints is known, too.
+    fn take_step(&mut self, p: &IslandProblem<'_>, last_cost: f64) -> (LineSearch, LinePoint) {
+        for (step, gradient) in self.step.iter_mut().zip(&self.last_gradient) {
+            *step = -gradient;
+        }
+        self.hessian.solve(&mut self.step);
+        let search = LineSearch::new(last_cost, dot(&self.step, &self.last_gradient));
+        blocks::add_scaled(1.0, &self.step, &mut self.v);
+        let whole = LinePoint {
+            at: 1.0,
+            cost: self.evaluate(p),
+            slope: dot(&self.step, &self.gradient),
+        };
+        if !search.ends_at(whole) {
+            let blocks = (&*self.blocks, &*self.num_blocks);
+            Self::to_constraints(blocks, p, &self.step, &mut self.constraint_step);
+        }
+        (search, whole)
+    }
+
+    /// Stiffens, in the last stiffnesses, the contacts that a whole step makes slide backwards;
+    /// returns whether there are many.
+    ///
+    /// Along the direction in which a contact slides, the cost of friction hardly bends until the
+    /// contact stops, where it has a kink. A line search ends near the first kink, so that each
+    /// iteration stops one contact. A contact that reverses is therefore made as stiff along its
+    /// slip as across it: the paraboloid with this curvature touches the cone of the cost of
+    /// friction at the present slip, lies above it everywhere else, and has its minimum where the
+    /// contact stops.
+    fn stiffen_reversing(&mut self, p: &IslandProblem<'_>) -> bool {
+        let mut count = 0;
+        let all = p.list().zip(&mut self.last_stiffnesses).enumerate();
+        for (k, (constraint, stiffness)) in all {
+            let Stiffness::Full(g) = stiffness else {
+                continue;
+            };
+            let rows = rows(k, constraint);
+            let (end, change) = (
+                &self.constraint_v[rows.clone()],
+                &self.constraint_step[rows],
+            );
+            let start = [end[0] - change[0], end[1] - change[1]];
+            let square = start[0] * start[0] + start[1] * start[1];
+            if start[0] * end[0] + start[1] * end[1] >= 0.0 || square == 0.0 {
+                continue;
+            }
+            let of = |x: [f64; 2]| {
+                let sum = g[(0, 0)] * x[0] * x[0] + g[(1, 1)] * x[1] * x[1];
+                (sum + 2.0 * g[(0, 1)] * x[0] * x[1]) / square
+            };
+            let missing = of([-start[1], start[0]]) - of(start);
+            if missing <= 0.0 {
+                continue;
+            }
+            count += 1;
+            for i in 0..2 {
+                for j in 0..2 {
+                    g[(i, j)] += missing * start[i] * start[j] / square;
+                }
+            }
+        }
+        count >= MANY_REVERSE
     }
 
     /// Searches along the step, from the velocities at its end. Sets impulses and stiffnesses, but
