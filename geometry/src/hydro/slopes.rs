@@ -3,7 +3,6 @@
 use super::adjacency::LOW;
 use super::obb_pairs::PairFilter;
 use super::obb_tree::{LEAF, ObbTree, ROUNDING, WIDTH, dot, single};
-use super::tet_tet::PosedMeshes;
 use super::tetrahedron::Tetrahedron;
 use super::vector_balls::{FourBalls, balls_of};
 use crate::mesh::VolumeMeshFieldLinear;
@@ -97,24 +96,17 @@ struct Side<'a> {
 }
 
 impl<'a> NotRising<'a> {
-    /// Creates the filter for a unit vector in S.
-    pub(super) fn new(meshes: &PosedMeshes<'a>, along: &Vector3<f64>) -> Self {
+    /// Creates the filter for two meshes, each with its modulus (Pa) and the unit vector along
+    /// which its own pressure should rise, in its frame.
+    pub(super) fn new(sides: [(&'a SlopeBounds, f64, Vector3<f64>); 2]) -> Self {
         // The unit of pressure is the larger modulus, lest single precision overflows.
-        let unit = meshes.modulus_s.max(meshes.modulus_r);
-        let in_r = -meshes.r_sr.tr_mul(along);
+        let unit = sides[0].1.max(sides[1].1);
         Self {
-            sides: [
-                Side {
-                    bounds: meshes.s.slopes(),
-                    along: single(*along),
-                    modulus: (meshes.modulus_s / unit) as f32,
-                },
-                Side {
-                    bounds: meshes.r.slopes(),
-                    along: single(in_r),
-                    modulus: (meshes.modulus_r / unit) as f32,
-                },
-            ],
+            sides: sides.map(|(bounds, modulus, along)| Side {
+                bounds,
+                along: single(along),
+                modulus: (modulus / unit) as f32,
+            }),
         }
     }
 }

@@ -164,7 +164,11 @@ impl PosedMeshes<'_> {
             let along = out_of_r
                 .try_normalize(0.0)
                 .or((-between).try_normalize(0.0));
-            let not_rising = NotRising::new(self, &along.unwrap_or(Vector3::z()));
+            let along = along.unwrap_or(Vector3::z());
+            let not_rising = NotRising::new([
+                (self.s.slopes(), self.modulus_s, along),
+                (self.r.slopes(), self.modulus_r, -self.r_sr.tr_mul(&along)),
+            ]);
             let trees = [&self.s.tree, &self.r.tree];
             for_each_pair(trees, pose, self.reach, not_rising, |s, r| {
                 follower.start(surface, s, r, &mut kept);
