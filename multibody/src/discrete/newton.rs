@@ -98,7 +98,7 @@ impl IslandSolver {
         self.is_stiffened = false;
         self.start(p);
         let (mut cost, mut last) = (self.evaluate(p), 0.0);
-        let (mut is_hidden, mut is_last) = (false, false);
+        let (mut is_hidden, mut is_last, mut may_stiffen) = (false, false, true);
         for iterations in 0..=MAX_ITERATIONS {
             self.iterations = iterations;
             if !cost.is_finite() {
@@ -126,10 +126,17 @@ impl IslandSolver {
                 }
             }
             last = gradient;
-            let (next, promised) = self.advance(p, cost, !is_chord);
+            let (next, promised) = self.advance(p, cost, !is_chord && may_stiffen);
             // Rounding hides any further decrease, but not that of the gradient by chord steps.
             is_hidden = next.cost >= cost - f64::EPSILON * cost.abs()
                 && promised <= COST_ROUNDING * cost.abs();
+            // Newton's own step may still lead on where a stiffened one does not.
+            may_stiffen = !(self.is_stiffened && (is_hidden || next.at == 0.0));
+            if !may_stiffen {
+                is_hidden = false;
+                cost = next.cost;
+                continue;
+            }
             if is_hidden && !is_chord {
                 return Ok(());
             }
