@@ -16,6 +16,7 @@ mod acceleration;
 mod assembly;
 mod config;
 mod damping_change;
+mod eigen;
 mod element;
 mod eliminate;
 mod factor;

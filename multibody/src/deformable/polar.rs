@@ -1,4 +1,4 @@
-//! Rotations of deformation gradients, and eigenvalues of small symmetric matrices.
+//! Rotations of deformation gradients.
 //!
 //! The rotation of F is the one that maximizes `tr(R^T F)`. For an inverted element the least
 //! stretch of `S = R^T F` is negative.
@@ -7,19 +7,18 @@
 //! Computer Graphics Forum, 2018; B. Horn, "Closed-form solution of absolute orientation using unit
 //! quaternions", Journal of the Optical Society of America A, 1987.
 
+use super::eigen::symmetric_eigen;
 use super::lanes::{
-    LANES, Lanes, Matrix, Vector, cofactors, combine, dot, from_fn, from_matrices, identity, lane,
-    product, product_transposed, squared_norm,
+    LANES, Lanes, Matrix, cofactors, combine, dot, from_fn, from_matrices, lane, product,
+    product_transposed, squared_norm,
 };
-use nalgebra::{Matrix3, SMatrix, SVector};
+use nalgebra::{Matrix3, SMatrix};
 
 /// Part of the cube of the largest eigenvalue below which the closed form loses digits.
 const LEAST_SEPARATION: f64 = 1e-2;
 /// Most steps of Newton's method for the largest eigenvalue: where roots are as close as the closed
 /// form allows, it halves the distance in each of the first ten.
 const MAX_NEWTON_STEPS: usize = 30;
-/// Most sweeps of Jacobi's method. Matrices of this size need about five.
-const MAX_SWEEPS: usize = 30;
 
 /// Returns the rotations of four deformation gradients.
 #[inline(always)]
@@ -117,127 +116,11 @@ fn rotation_by_eigenvector(f: &Matrix3<f64>) -> Matrix3<f64> {
         .into_inner()
 }
 
-/// Eigenvalues of a symmetric matrix and its eigenvectors as columns, by Jacobi's method, which is
-/// exact for matrices that are diagonal already.
-pub(super) fn symmetric_eigen<const N: usize>(
-    mut a: SMatrix<f64, N, N>,
-) -> (SVector<f64, N>, SMatrix<f64, N, N>) {
-    let mut vectors = SMatrix::<f64, N, N>::identity();
-    for _ in 0..MAX_SWEEPS {
-        let mut changed = false;
-        for i in 0..N {
-            for j in 0..i {
-                let off = a[(i, j)];
-                let (x, y) = (a[(i, i)], a[(j, j)]);
-                if off.abs() <= f64::EPSILON * 0.1 * (x.abs() * y.abs()).sqrt() || off == 0.0 {
-                    continue;
-                }
-                changed = true;
-                let theta = (y - x) / (2.0 * off);
-                // An angle whose square overflows is 0 but for rounding.
-                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-                let c = 1.0 / (t * t + 1.0).sqrt();
-                rotate(&mut a, &mut vectors, (i, j), (c, t * c));
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
-    (a.diagonal(), vectors)
-}
-
-/// Eigenvalues of four symmetric matrices and their eigenvectors as columns, by the same method.
-#[inline(always)]
-pub(super) fn symmetric_eigens(mut a: Matrix) -> (Vector, Matrix) {
-    let mut vectors = identity();
-    for _ in 0..MAX_SWEEPS {
-        let mut changed = false;
-        for (i, j) in [(1, 0), (2, 0), (2, 1)] {
-            let (off, x, y) = (a[i][j], a[i][i], a[j][j]);
-            let least = (x * y).map(|xy| f64::EPSILON * 0.1 * xy.abs().sqrt());
-            let d = y - x;
-            let root = (d * d + off * off * 4.0).map(f64::sqrt);
-            // The smaller of two tangents: that of an angle of at most 45 degrees.
-            let t = Lanes(from_fn(|k| {
-                let (off, d) = (off.0[k], d.0[k]);
-                let t = 2.0 * off / (d + root.0[k].copysign(d));
-                if off.abs() <= least.0[k] || off == 0.0 {
-                    0.0
-                } else {
-                    t
-                }
-            }));
-            if t == Lanes::ZERO {
-                continue;
-            }
-            changed = true;
-            let c = (t * t + 1.0).map(|x| 1.0 / x.sqrt());
-            let s = t * c;
-            for m in [&mut a, &mut vectors] {
-                for row in m {
-                    (row[i], row[j]) = (c * row[i] - s * row[j], s * row[i] + c * row[j]);
-                }
-            }
-            let (x, y) = (a[i], a[j]);
-            for k in 0..3 {
-                a[i][k] = c * x[k] - s * y[k];
-                a[j][k] = s * x[k] + c * y[k];
-            }
-            for k in 0..LANES {
-                if t.0[k] != 0.0 {
-                    a[i][j].0[k] = 0.0;
-                    a[j][i].0[k] = 0.0;
-                }
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
-    ([a[0][0], a[1][1], a[2][2]], vectors)
-}
-
-/// `G^T a G` and `vectors G` with the rotation G of the plane of two axes.
-#[inline(always)]
-fn rotate<const N: usize>(
-    a: &mut SMatrix<f64, N, N>,
-    vectors: &mut SMatrix<f64, N, N>,
-    (i, j): (usize, usize),
-    (c, s): (f64, f64),
-) {
-    for m in [&mut *a, vectors] {
-        for k in 0..N {
-            let (x, y) = (m[(k, i)], m[(k, j)]);
-            m[(k, i)] = c * x - s * y;
-            m[(k, j)] = s * x + c * y;
-        }
-    }
-    for k in 0..N {
-        let (x, y) = (a[(i, k)], a[(j, k)]);
-        a[(i, k)] = c * x - s * y;
-        a[(j, k)] = s * x + c * y;
-    }
-    a[(i, j)] = 0.0;
-    a[(j, i)] = 0.0;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use tarragon_framework::math;
-
-    /// Symmetric matrices: dense ones of any size, and diagonal ones with equal elements.
-    fn matrix() -> impl Strategy<Value = Matrix3<f64>> {
-        let dense = (-100_i32..100, prop::array::uniform6(-1.0..1.0_f64)).prop_map(|(e, x)| {
-            let m = Matrix3::new(x[0], x[1], x[2], x[1], x[3], x[4], x[2], x[4], x[5]);
-            m * 10_f64.powi(e)
-        });
-        let diagonal = prop::array::uniform3(0..3_i32)
-            .prop_map(|d| Matrix3::from_diagonal(&nalgebra::Vector3::from(d.map(f64::from))));
-        prop_oneof![3 => dense, 1 => diagonal]
-    }
 
     /// Twelve steps of Newton's method end 1e-11 from the root of this one, whose stretches are
     /// 1.90, 1.74 and -1.66.
@@ -281,24 +164,6 @@ mod tests {
             let rounding = 1e-13 / sums.iter().product::<f64>();
             prop_assert!((r.tr_mul(&r) - Matrix3::identity()).amax() < rounding, "{f}");
             prop_assert!((r - a * b.transpose()).amax() < rounding, "{f}");
-        }
-
-        #[test]
-        fn four_matrices_have_the_eigenvalues_of_each(all in prop::array::uniform4(matrix())) {
-            let (values, vectors) = symmetric_eigens(from_matrices(&all));
-            for (k, m) in all.iter().enumerate() {
-                let d = nalgebra::Vector3::from(values.map(|x| x.0[k]));
-                let v = lane(&vectors, k);
-                let error = (v * Matrix3::from_diagonal(&d) * v.transpose() - m).amax();
-                // Some sweeps of rotations, each with a few roundings.
-                prop_assert!(error <= 1e-14 * m.amax(), "{m} {error}");
-                prop_assert!((v.tr_mul(&v) - Matrix3::identity()).amax() < 1e-14);
-                let (mut alone, _) = symmetric_eigen(*m);
-                let mut found = d;
-                alone.as_mut_slice().sort_by(f64::total_cmp);
-                found.as_mut_slice().sort_by(f64::total_cmp);
-                prop_assert!((alone - found).amax() <= 1e-14 * m.amax());
-            }
         }
     }
 }

@@ -8,13 +8,14 @@
 //! Isotropic Distortion Energies", ACM Transactions on Graphics, 2019.
 
 use super::config::{Lame, MaterialModel};
+use super::eigen::{symmetric_eigen, symmetric_eigens};
 use super::element::{NUM_PAIRS, PAIRS};
 use super::lanes::{
     LANES, Lanes, Matrix, Vector, apply_all, cofactors, combine, dot, from_fn, lane, outer,
     product, product_transposed, transpose,
 };
 use super::material::{Deformation, ElasticMaterial};
-use super::polar::{rotations, symmetric_eigen, symmetric_eigens};
+use super::polar::rotations;
 use nalgebra::Matrix3;
 
 /// Smallest sum of two stretches by which is divided.
@@ -48,7 +49,7 @@ impl ElasticMaterial {
         };
         let s = product(&transpose(&r), &d.f);
         let s = combine(&s, &transpose(&s), |a, b| (a + b) * 0.5);
-        let (stretches, v) = symmetric_eigens(s);
+        let (stretches, v) = symmetric_eigens(&s);
         let h = self.principal_derivative(&stretches).projected();
         let half = |f: fn(Lanes, Lanes) -> Lanes| -> Vector {
             from_fn(|k| f(h.flip[k], h.twist[k]) * 0.5)
