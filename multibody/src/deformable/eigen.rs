@@ -75,7 +75,7 @@ fn rotate<const N: usize>(
 #[inline(always)]
 pub(super) fn symmetric_eigens(a: &Matrix) -> (Vector, Matrix) {
     let (mut m, mut mean) = (*a, Lanes::ZERO);
-    // Of a matrix that is nearly a multiple of the identity, rounding leaves a trace the first time.
+    // Of a matrix that is nearly a multiple of the identity, rounding leaves a trace at first.
     for _ in 0..2 {
         let trace = trace(&m) * (1.0 / 3.0);
         add_to_diagonal(&mut m, -trace);
@@ -90,9 +90,16 @@ pub(super) fn symmetric_eigens(a: &Matrix) -> (Vector, Matrix) {
     let (m_first, m_second) = (apply(&m, &first), apply(&m, &second));
     let (x, y) = (dot(&first, &m_first), dot(&second, &m_second));
     let (cos, sin) = rotation_of_plane(x, y, dot(&first, &m_second));
-    let turned = |p: Lanes, q: Lanes| from_fn(|i| first[i] * p + second[i] * q);
-    let vectors = [apart, turned(cos, -sin), turned(sin, cos)];
-    let values = from_fn(|k| dot(&vectors[k], &apply(&m, &vectors[k])) * size + mean);
+    let mut vectors = [apart, first, second];
+    for i in 0..3 {
+        let (p, q) = (first[i], second[i]);
+        vectors[1][i] = cos * p - sin * q;
+        vectors[2][i] = sin * p + cos * q;
+    }
+    let mut values = Vector::default();
+    for (value, v) in values.iter_mut().zip(&vectors) {
+        *value = dot(v, &apply(&m, v)) * size + mean;
+    }
     (values, transpose(&vectors))
 }
 
@@ -117,11 +124,19 @@ fn eigenvector_apart(m: &Matrix) -> Vector {
     let c = cofactors(&m);
     let (mut v, mut most) = (c[0], c[0][0]);
     for (k, column) in c.iter().enumerate().skip(1) {
-        let larger: [bool; LANES] = from_fn(|l| column[k].0[l] > most.0[l]);
-        let select =
-            |x: Lanes, y: Lanes| Lanes(from_fn(|l| if larger[l] { y.0[l] } else { x.0[l] }));
-        v = from_fn(|i| select(v[i], column[i]));
-        most = select(most, column[k]);
+        let diagonal = column[k];
+        for (v, c) in v.iter_mut().zip(column) {
+            for l in 0..LANES {
+                v.0[l] = if diagonal.0[l] > most.0[l] {
+                    c.0[l]
+                } else {
+                    v.0[l]
+                };
+            }
+        }
+        for l in 0..LANES {
+            most.0[l] = most.0[l].max(diagonal.0[l]);
+        }
     }
     scale(&v, dot(&v, &v).map(|x| 1.0 / x.sqrt()))
 }

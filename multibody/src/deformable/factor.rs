@@ -40,6 +40,14 @@ impl SparseCholesky {
         }
     }
 
+    /// Number of products of tiles that a factorization takes.
+    pub(super) fn num_products(&self) -> usize {
+        let roots = self.fronts.roots.iter();
+        roots
+            .map(|r| self.fronts.fronts[*r as usize].products)
+            .sum()
+    }
+
     /// Factors a matrix, whose blocks have the order of the pattern; returns false if it is not
     /// positive definite.
     pub(super) fn factor(&mut self, blocks: &[[f64; 9]], parallel: bool) -> bool {

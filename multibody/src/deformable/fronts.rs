@@ -47,7 +47,7 @@ pub(super) struct Front {
     /// Length of the work space.
     pub(super) work_len: usize,
     /// Products of tiles in the subtree.
-    products: usize,
+    pub(super) products: usize,
     /// Whether the children are separate tasks.
     pub(super) is_parallel: bool,
 }

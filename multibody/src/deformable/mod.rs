@@ -15,6 +15,7 @@
 mod acceleration;
 mod assembly;
 mod config;
+mod conjugate_gradients;
 mod damping_change;
 mod eigen;
 mod element;

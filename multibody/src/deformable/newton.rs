@@ -23,6 +23,9 @@ const SYSTEM_TOLERANCE: f64 = 1e-9;
 const EXACT_RESPONSE: f64 = 1e-8;
 /// Ratio of successive gradients up to which the next step is found with the same matrix.
 const CHORD_DECREASE: f64 = 0.1;
+/// Ratio of successive gradients, relative to that of the step before, that another step with the
+/// same matrix reaches in any case. A step that is bound to be the last is not looked at.
+const EXPECTED: f64 = 10.0;
 /// Ratio of successive gradients, if rounding hides the decrease of the objective, from which on
 /// rounding hides that of the gradient, too.
 const STALLED: f64 = 0.9;
@@ -134,16 +137,20 @@ impl Newton {
             let stalled = progress == Progress::Hidden && size > STALLED * last_size;
             // One system at least, so that the matrix is that of this step.
             if iteration > 0 && (size <= tolerance || stalled) {
-                if relative <= EXACT_RESPONSE && !m.participants.is_empty() {
-                    self.find_direction(m, &p, projected)?;
+                let is_exact = relative > EXACT_RESPONSE && m.is_factored;
+                if !(is_exact || m.participants.is_empty()) {
+                    self.find_direction(m, &p, projected, false)?;
                 }
                 return Ok(());
             }
             // After a large decrease, the matrix changes little.
-            let is_chord = iteration > 1 && size <= CHORD_DECREASE * last_size;
+            let decrease = size / last_size;
+            let is_chord = iteration > 1 && decrease <= CHORD_DECREASE;
             last_size = size;
             if !(is_chord && self.solve_again(m, &p)) {
-                projected = self.find_direction(m, &p, projected)?;
+                // The error of the first step is not that of its system alone: the system leaves
+                // out how damping changes.
+                projected = self.find_direction(m, &p, projected, iteration == 0)?;
             }
             if constants.beta > 0.0 {
                 if progress == Progress::PartOfStep {
@@ -155,12 +162,18 @@ impl Newton {
             if progress == Progress::Stuck {
                 // Newton's own step decreases the objective.
                 self.acceleration.reset();
-                projected = self.find_direction(m, &p, projected)?;
+                projected = self.find_direction(m, &p, projected, false)?;
                 progress = self.search(m, &p, &mut objective, damped);
             }
             match progress {
                 Progress::Stuck => return Err(FemStepFailure::NotConverged),
-                Progress::WholeStep => projected = false,
+                Progress::WholeStep => {
+                    projected = false;
+                    let expected = EXPECTED * decrease * size;
+                    if is_chord && relative > EXACT_RESPONSE && expected <= tolerance {
+                        return Ok(());
+                    }
+                }
                 _ => {}
             }
         }
@@ -228,36 +241,44 @@ impl Newton {
         damped
     }
 
+    /// Assembles the Hessian at the present velocities, or its positive semidefinite part.
+    fn assemble(&self, m: &mut FemMotion, p: &Problem<'_>, projected: bool) {
+        let pass = ObjectivePass {
+            constants: p.constants,
+            velocities: IterateVelocities {
+                start: &m.start_velocities,
+                end: &m.velocities,
+            },
+            positions: &m.positions,
+            projected,
+        };
+        let (groups, pattern) = (&p.model.groups, &p.model.pattern);
+        m.assembly.run(groups, pattern, &pass, MATRIX, p.parallel);
+        if p.constants.beta > 0.0 {
+            let blocks = m.assembly.blocks.as_flattened_mut().iter_mut();
+            for (a, d) in blocks.zip(self.damping.blocks.as_flattened()) {
+                *a += d;
+            }
+        }
+        fix_blocks(p.model, p.start, &mut m.assembly.blocks);
+    }
+
     /// Assembles the Hessian at the present velocities, or its positive semidefinite part if
-    /// `projected` or if it is not positive definite, and solves for the step. Returns whether it
-    /// was that part.
+    /// `projected` or if it is not positive definite, and solves for the step, which may be a rough
+    /// one. Returns whether it was that part.
     fn find_direction(
         &self,
         m: &mut FemMotion,
         p: &Problem<'_>,
         projected: bool,
+        may_be_rough: bool,
     ) -> Result<bool, FemStepFailure> {
         for projected in [projected, true] {
-            let pass = ObjectivePass {
-                constants: p.constants,
-                velocities: IterateVelocities {
-                    start: &m.start_velocities,
-                    end: &m.velocities,
-                },
-                positions: &m.positions,
-                projected,
-            };
-            let (groups, pattern) = (&p.model.groups, &p.model.pattern);
-            m.assembly.run(groups, pattern, &pass, MATRIX, p.parallel);
-            if p.constants.beta > 0.0 {
-                let blocks = m.assembly.blocks.as_flattened_mut().iter_mut();
-                for (a, d) in blocks.zip(self.damping.blocks.as_flattened()) {
-                    *a += d;
-                }
-            }
-            fix_blocks(p.model, p.start, &mut m.assembly.blocks);
+            self.assemble(m, p, projected);
             m.set_direction(&self.gradient);
-            if m.solve_system(p.model, SYSTEM_TOLERANCE, p.parallel) {
+            if may_be_rough && m.solve_roughly(p.model)
+                || m.solve_system(p.model, SYSTEM_TOLERANCE, p.parallel)
+            {
                 return Ok(projected);
             }
         }

@@ -20,6 +20,63 @@ use nalgebra::Matrix3;
 
 /// Smallest sum of two stretches by which is divided.
 const LEAST_STRETCH: f64 = 1e-9;
+/// Smallest ratio of two squares of stretches up to which the squares are decomposed.
+const LEAST_SQUARE: f64 = 1e-2;
+
+/// Principal stretches of four deformation gradients: `F = axes diag(stretches) reference^T`.
+struct PrincipalFrame {
+    stretches: Vector,
+    /// Principal axes as columns, and those of the reference configuration.
+    axes: Matrix,
+    reference: Matrix,
+}
+
+impl PrincipalFrame {
+    #[inline(always)]
+    fn of_rotation(f: &Matrix, r: &Matrix) -> Self {
+        let s = product(&transpose(r), f);
+        let s = combine(&s, &transpose(&s), |a, b| (a + b) * 0.5);
+        let (stretches, reference) = symmetric_eigens(&s);
+        Self {
+            stretches,
+            axes: product(r, &reference),
+            reference,
+        }
+    }
+
+    /// Does the same without the rotation, which takes less time, where all stretches are positive
+    /// and not much smaller than the largest, so that their squares have enough digits.
+    #[inline(always)]
+    fn of_gradient(f: &Matrix) -> Self {
+        let (squares, reference) = symmetric_eigens(&product(&transpose(f), f));
+        let det = dot(&f[0], &cofactors(f)[0]);
+        let [a, b, c] = squares;
+        let good = |k: usize| {
+            let (least, most) = (
+                a.0[k].min(b.0[k]).min(c.0[k]),
+                a.0[k].max(b.0[k]).max(c.0[k]),
+            );
+            det.0[k] > 0.0 && least > LEAST_SQUARE * most
+        };
+        if !(good(0) && good(1) && good(2) && good(3)) {
+            return Self::of_rotation(f, &rotations(f));
+        }
+        let mut stretches = squares;
+        let mut axes = product(f, &reference);
+        for (k, s) in stretches.iter_mut().enumerate() {
+            *s = s.map(f64::sqrt);
+            let inverse = Lanes::splat(1.0) / *s;
+            for row in &mut axes {
+                row[k] = row[k] * inverse;
+            }
+        }
+        Self {
+            stretches,
+            axes,
+            reference,
+        }
+    }
+}
 
 /// Derivatives of four stresses in the frame of the principal stretches.
 struct PrincipalDerivative {
@@ -43,21 +100,17 @@ impl ElasticMaterial {
         if self.is_linear() {
             return self.stiffness(d, g, out);
         }
-        let r = match self.model {
-            MaterialModel::Corotated => d.r,
-            _ => rotations(&d.f),
+        let frame = match self.model {
+            MaterialModel::Corotated => PrincipalFrame::of_rotation(&d.f, &d.r),
+            _ => PrincipalFrame::of_gradient(&d.f),
         };
-        let s = product(&transpose(&r), &d.f);
-        let s = combine(&s, &transpose(&s), |a, b| (a + b) * 0.5);
-        let (stretches, v) = symmetric_eigens(&s);
-        let h = self.principal_derivative(&stretches).projected();
+        let h = self.principal_derivative(&frame.stretches).projected();
         let half = |f: fn(Lanes, Lanes) -> Lanes| -> Vector {
             from_fn(|k| f(h.flip[k], h.twist[k]) * 0.5)
         };
         let (same, swapped) = (half(|a, b| a + b), half(|a, b| a - b));
-        let to_principal = transpose(&v);
-        let p = apply_all(&to_principal, g);
-        let u = product(&r, &v);
+        let p = apply_all(&transpose(&frame.reference), g);
+        let u = frame.axes;
         for (block, (a, b)) in out.iter_mut().zip(PAIRS) {
             let (p, q) = (&p[a], &p[b]);
             let mut m = combine(&h.stretch, &outer(p, q), |h, pq| h * pq);

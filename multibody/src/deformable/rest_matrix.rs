@@ -12,6 +12,7 @@
 
 use super::assembly::{Assembly, Wanted};
 use super::config::MaterialModel;
+use super::conjugate_gradients::{ConjugateGradients, Effort};
 use super::factor::SparseCholesky;
 use super::lanes::{LANES, Lanes, Matrix, from_fn};
 use super::model::FemModel;
@@ -25,8 +26,6 @@ const MAX_ITERATIONS: usize = 6;
 /// Difference of the rotations of two neighbors above which the error of the bodies of the tests
 /// decreases too slowly.
 const MOST_BEND: f64 = 0.02;
-/// Size of a residual by rounding, relative to that of the diagonal's part of the product.
-const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Factor of the matrix of a body at rest, and work space of the iterations.
 #[derive(Clone, Debug, Default)]
@@ -41,15 +40,7 @@ pub(super) struct RestMatrix {
     rotations: Vec<[f64; 9]>,
     /// Whether the rotations of neighbors differ little.
     is_similar: bool,
-    residual: Vec<f64>,
-    corrected: Vec<f64>,
-    direction: Vec<f64>,
-    product: Vec<f64>,
-    solution: Vec<f64>,
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
+    gradients: ConjugateGradients,
 }
 
 impl RestMatrix {
@@ -120,87 +111,36 @@ impl RestMatrix {
         if !(self.is_definite && self.is_similar) {
             return false;
         }
-        let n = b.len();
-        b.clone_into(&mut self.residual);
-        self.solution.clear();
-        self.solution.resize(n, 0.0);
-        self.product.resize(n, 0.0);
-        self.direction.clear();
-        self.direction.resize(n, 0.0);
-        let (mut first, mut last) = (0.0, 0.0);
-        for iteration in 0..=MAX_ITERATIONS {
-            self.correct();
-            let squared = dot(&self.residual, &self.corrected);
-            if squared == 0.0 && self.residual.iter().all(|r| *r == 0.0) {
-                break;
-            }
-            if !(squared > 0.0 && squared.is_finite()) {
-                return false;
-            }
-            if iteration == 0 {
-                first = squared;
-            }
-            if squared <= tolerance * tolerance * first {
-                break;
-            }
-            // The error must decrease evenly to reach the tolerance in time.
-            let share = iteration as f64 / MAX_ITERATIONS as f64;
-            if iteration > 0 && squared > first * tolerance.powf(2.0 * share) {
-                return false;
-            }
-            let by = if iteration == 0 { 0.0 } else { squared / last };
-            last = squared;
-            for (d, z) in self.direction.iter_mut().zip(&self.corrected) {
-                *d = z + by * *d;
-            }
-            model
-                .pattern
-                .multiply(blocks, &self.direction, &mut self.product);
-            let curvature = dot(&self.direction, &self.product);
-            if !(curvature > 0.0 && curvature.is_finite()) {
-                return false;
-            }
-            let step = squared / curvature;
-            for (x, d) in self.solution.iter_mut().zip(&self.direction) {
-                *x += step * d;
-            }
-            for (r, p) in self.residual.iter_mut().zip(&self.product) {
-                *r -= step * p;
-            }
-            let by_rounding = ROUNDING * self.diagonal_size(blocks);
-            if dot(&self.residual, &self.residual) <= by_rounding * by_rounding {
-                break;
-            }
-        }
-        b.copy_from_slice(&self.solution);
-        true
-    }
-
-    /// Size of the product of the diagonal of A with the solution.
-    fn diagonal_size(&self, blocks: &[[f64; 9]]) -> f64 {
-        let (x, _) = self.solution.as_chunks::<3>();
-        let squares = blocks.iter().zip(x).map(|(block, x)| {
-            let [a, b, c] = [block[0] * x[0], block[4] * x[1], block[8] * x[2]];
-            a * a + b * b + c * c
-        });
-        squares.sum::<f64>().sqrt()
-    }
-
-    /// `R A_0^-1 R^T` times the residual.
-    fn correct(&mut self) {
-        self.residual.clone_into(&mut self.corrected);
-        let turn = |x: &mut [f64], rotations: &[[f64; 9]], transposed: bool| {
-            for (x, r) in x.as_chunks_mut::<3>().0.iter_mut().zip(rotations) {
-                let row = |i: usize| match transposed {
-                    true => [r[i], r[3 + i], r[6 + i]],
-                    false => [r[3 * i], r[3 * i + 1], r[3 * i + 2]],
-                };
-                *x = from_fn(|i| dot(&row(i), x));
-            }
+        let Self {
+            cholesky,
+            rotations,
+            gradients,
+            ..
+        } = self;
+        let effort = Effort {
+            tolerance,
+            max_iterations: MAX_ITERATIONS,
         };
-        turn(&mut self.corrected, &self.rotations, true);
-        self.cholesky.solve(&mut self.corrected);
-        turn(&mut self.corrected, &self.rotations, false);
+        gradients.solve(&model.pattern, blocks, b, effort, |x| {
+            // `R A_0^-1 R^T` times the residual.
+            turn(x, rotations, true);
+            cholesky.solve(x);
+            turn(x, rotations, false);
+        })
+    }
+}
+
+/// Multiplies the vectors of all vertices by their rotations.
+fn turn(x: &mut [f64], rotations: &[[f64; 9]], transposed: bool) {
+    for (x, r) in x.as_chunks_mut::<3>().0.iter_mut().zip(rotations) {
+        let row = |i: usize| match transposed {
+            true => [r[i], r[3 + i], r[6 + i]],
+            false => [r[3 * i], r[3 * i + 1], r[3 * i + 2]],
+        };
+        *x = from_fn(|i| {
+            let [a, b, c] = row(i);
+            a * x[0] + b * x[1] + c * x[2]
+        });
     }
 }
 

@@ -5,3 +5,4 @@ mod impulses;
 mod meshes;
 mod recorded;
 mod steps;
+mod systems;

@@ -491,36 +491,45 @@ fn iterations_find_the_velocities_that_the_factor_gives() {
     }
 }
 
-/// Steps end as soon as the tolerance allows, and not before.
+/// Steps end as soon as the tolerance allows, and not before. The first step of a large body in
+/// contact is a rough one.
 #[test]
 fn errors_of_steps_follow_the_tolerance() {
-    let mesh = ball(3, 0.1);
-    for material in [MaterialModel::Corotated, MaterialModel::NeoHookean] {
-        let velocities = |relative_tolerance: f64| {
-            let config = DeformableBodyConfig {
-                relative_tolerance,
-                ..damped(material)
+    let contact: Vec<u32> = (0..30).collect();
+    for (n, participants) in [(3, &[][..]), (6, &contact)] {
+        let mesh = ball(n, 0.1);
+        for material in [MaterialModel::Corotated, MaterialModel::NeoHookean] {
+            let velocities = |relative_tolerance: f64| {
+                let config = DeformableBodyConfig {
+                    relative_tolerance,
+                    ..damped(material)
+                };
+                let model = model(&mesh, &config);
+                let state = State::new(&mesh.0, &model);
+                let mut step = FemStep::default();
+                let start = state.start(&[], participants);
+                step.advance(&model, &start).unwrap();
+                step.velocities().to_vec()
             };
-            let model = model(&mesh, &config);
-            let state = State::new(&mesh.0, &model);
-            let mut step = FemStep::default();
-            step.advance(&model, &state.start(&[], &[])).unwrap();
-            step.velocities().to_vec()
-        };
-        let exact = velocities(1e-12);
-        let size = largest(exact.iter().copied());
-        let errors = [1e-1, 1e-2, 1e-4, 1e-6, 1e-9].map(|tolerance| {
-            let found = velocities(tolerance);
-            let error = found.iter().zip(&exact).map(|(a, b)| a - b);
-            (tolerance, largest(error) / size)
-        });
-        for (tolerance, error) in errors {
-            // The change of velocity that unbalanced forces stand for is a few times the result.
+            let exact = velocities(1e-12);
+            let size = largest(exact.iter().copied());
+            let errors = [1e-1, 1e-2, 1e-4, 1e-6, 1e-9].map(|tolerance| {
+                let found = velocities(tolerance);
+                let error = found.iter().zip(&exact).map(|(a, b)| a - b);
+                (tolerance, largest(error) / size)
+            });
+            for (tolerance, error) in errors {
+                // The change of velocity that unbalanced forces stand for is some times the result,
+                // more so in finer meshes.
+                assert!(
+                    error <= 20.0 * tolerance,
+                    "{n} {material:?} {tolerance}: {error}"
+                );
+            }
             assert!(
-                error <= 10.0 * tolerance,
-                "{material:?} {tolerance}: {error}"
+                errors[0].1 > 10.0 * errors[3].1,
+                "{n} {material:?}: {errors:?}"
             );
         }
-        assert!(errors[0].1 > 10.0 * errors[3].1, "{material:?}: {errors:?}");
     }
 }
