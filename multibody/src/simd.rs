@@ -7,6 +7,22 @@ pub(crate) trait Kernel {
     fn run<const FUSED: bool>(self) -> Self::Output;
 }
 
+/// Work that is also compiled for processors with vectors of eight numbers and twice as many
+/// registers, which `WIDE` says.
+pub(crate) trait WideKernel {
+    type Output;
+    fn run<const FUSED: bool, const WIDE: bool>(self) -> Self::Output;
+}
+
+/// Returns `a b + c`, rounded once if `FUSED`.
+#[inline(always)]
+pub(crate) fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
+    match FUSED {
+        true => a.mul_add(b, c),
+        false => a * b + c,
+    }
+}
+
 /// Runs a kernel with the best instructions of this processor.
 // Kernels are long: a copy at each call would take a tenth of the time to build this crate.
 #[inline(never)]
@@ -25,4 +41,30 @@ pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     }
     // On Arm every processor can.
     kernel.run::<{ cfg!(target_arch = "aarch64") }>()
+}
+
+/// Does the same for a kernel that gains from long vectors.
+#[inline(never)]
+pub(crate) fn dispatch_wide<K: WideKernel>(kernel: K) -> K::Output {
+    struct Narrow<K>(K);
+    impl<K: WideKernel> Kernel for Narrow<K> {
+        type Output = K::Output;
+        #[inline(always)]
+        fn run<const FUSED: bool>(self) -> K::Output {
+            self.0.run::<FUSED, false>()
+        }
+    }
+    #[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
+    if let Some(simd) = pulp::x86::V4::try_new() {
+        struct Vectorized<K>(K);
+        impl<K: WideKernel> pulp::NullaryFnOnce for Vectorized<K> {
+            type Output = K::Output;
+            #[inline(always)]
+            fn call(self) -> K::Output {
+                self.0.run::<true, true>()
+            }
+        }
+        return simd.vectorize(Vectorized(kernel));
+    }
+    dispatch(Narrow(kernel))
 }

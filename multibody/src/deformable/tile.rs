@@ -3,6 +3,8 @@
 //! Loops over whole tiles have fixed lengths, so that compilers turn them into vector instructions;
 //! `FUSED` says whether the processor multiplies and adds in one instruction.
 
+use crate::simd::multiply_add;
+
 /// Rows and columns of a tile.
 pub(super) const TILE: usize = 12;
 /// Numbers of a tile.
@@ -12,14 +14,6 @@ pub(super) const TILE_LEN: usize = TILE * TILE;
 const COLUMNS: usize = 3;
 /// Columns of the factors that are read at once, so that they stay in the first cache.
 const DEPTH: usize = 192;
-
-#[inline(always)]
-fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
-    match FUSED {
-        true => a.mul_add(b, c),
-        false => a * b + c,
-    }
-}
 
 /// `c -= a b^T` for a tile c and rows of tiles a and b.
 #[inline(always)]

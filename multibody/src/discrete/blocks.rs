@@ -171,7 +171,8 @@ pub(super) fn add_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
     }
 }
 
-/// Does the same for a symmetric product, of which only the lower triangle must be complete.
+/// Does the same for a symmetric product, of which only the upper triangle must be complete: the
+/// lower one of a block that is stored by columns.
 #[inline]
 pub(super) fn add_symmetric_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut [f64]) {
     match (x, y) {
@@ -185,22 +186,23 @@ pub(super) fn add_symmetric_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut
             add_triangle(*num_columns, values, y, out);
         }
         (Factor::Vertices { .. }, Factor::Vertices { .. }) => {
-            add_product_of_vertices(x, y, |row, column| row >= column, out);
+            add_product_of_vertices(x, y, |row, column| row <= column, out);
         }
         _ => add_product_of(x, y, out),
     }
 }
 
-/// Adds the lower triangle of `X^T Y` for blocks with three rows and n columns.
+/// Adds the upper triangle of `X^T Y` for blocks with three rows and n columns.
 #[inline(always)]
 fn add_triangle(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     let ([x0, x1, x2], y) = (three_rows(x, n), three_rows(y, n));
     for (i, row) in out.chunks_exact_mut(n).enumerate() {
-        add_combination(&mut row[..=i], y, [x0[i], x1[i], x2[i]]);
+        let y = y.map(|y| &y[i..]);
+        add_combination(&mut row[i..], y, [x0[i], x1[i], x2[i]]);
     }
 }
 
-/// Adds a combination of three rows, which may have more elements than the sum.
+/// Adds a combination of three rows.
 #[inline(always)]
 fn add_combination(sum: &mut [f64], [y0, y1, y2]: [&[f64]; 3], [x0, x1, x2]: [f64; 3]) {
     for (sum, ((y0, y1), y2)) in sum.iter_mut().zip(y0.iter().zip(y1).zip(y2)) {

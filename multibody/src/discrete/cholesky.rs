@@ -2,21 +2,24 @@
 //! (T. Davis, "Direct Methods for Sparse Linear Systems", 2006).
 
 use super::dense_cholesky::{
-    LARGE, factor_block, solve_backward, solve_columns, solve_forward, subtract_product,
-    subtract_square,
+    factor_block, solve_backward, solve_columns, solve_forward, subtract_product, subtract_square,
+    subtract_times, subtract_transposed_times,
 };
 use crate::simd::{Kernel, dispatch};
 use tarragon_framework::Scalar;
 
-/// Number of blocks from which a matrix is factored with the longest vectors: heaps of spheres then
+/// Number of blocks from which small ones are factored with longer vectors: heaps of spheres then
 /// take a tenth less time.
 const MANY_BLOCKS: usize = 17;
 
+/// Number of values of a factor from which longer vectors save time in solutions.
+const MANY_VALUES: usize = 400;
+
 /// A symmetric positive definite matrix of blocks, and its Cholesky factor in the same place.
 ///
-/// Only blocks of the lower triangle that are not zero in the factor are stored, those on the
-/// diagonal row by row, the others column by column: thus innermost loops run along columns of the
-/// factor, several elements at a time. The factor's diagonal holds the inverses of its elements.
+/// Only blocks of the lower triangle that are not zero in the factor are stored, column by column:
+/// thus innermost loops run along columns of the factor, several elements at a time. The factor's
+/// diagonal holds the inverses of its elements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockCholesky {
     /// Pattern for which the symbolic part was computed.
@@ -120,7 +123,8 @@ impl BlockCholesky {
         }
     }
 
-    /// Returns the values of a block on the diagonal, row by row.
+    /// Returns the values of a block on the diagonal, column by column. Only its lower triangle is
+    /// read.
     #[inline]
     pub(crate) fn diagonal_mut(&mut self, i: usize) -> &mut [f64] {
         let column = &self.columns[self.position[i] as usize];
@@ -152,7 +156,7 @@ impl BlockCholesky {
 
     /// Factors the matrix in place; returns false if it is not positive definite.
     pub(crate) fn factor(&mut self) -> bool {
-        match self.blocks.len() >= MANY_BLOCKS || self.sizes.iter().any(|size| *size >= LARGE) {
+        match self.blocks.len() >= MANY_BLOCKS {
             true => dispatch(Factorization(self)),
             false => self.factor_columns(),
         }
@@ -199,41 +203,69 @@ impl BlockCholesky {
 
     /// Replaces b, in the original order, by the solution of `A x = b` with the factored matrix A.
     pub(crate) fn solve<T: Scalar>(&self, b: &mut [T]) {
+        match self.values.len() >= MANY_VALUES {
+            true => dispatch(Solution { factor: self, b }),
+            false => self.solve_columns(b),
+        }
+    }
+
+    #[inline(always)]
+    fn solve_columns<T: Scalar>(&self, b: &mut [T]) {
         for column in &self.columns {
             let (n, start) = (column.size as usize, column.start as usize);
             let stored = &self.blocks[column.first as usize..column.end as usize];
             let l = &self.values[stored[0].1 as usize..][..n * n];
             solve_forward(n, l, &mut b[start..start + n]);
             for (row, offset) in &stored[1..] {
-                let other = &self.columns[*row as usize];
-                let m = other.size as usize;
-                let x = &self.values[*offset as usize..][..m * n];
-                for (j, x) in x.chunks_exact(m).enumerate() {
-                    let known = b[start + j];
-                    for (b, x) in b[other.start as usize..].iter_mut().zip(x) {
-                        *b -= known * *x;
-                    }
-                }
+                let (x, known, rows) = self.parts(column, (*row, *offset), b);
+                subtract_times(x, known, rows);
             }
         }
         for column in self.columns.iter().rev() {
             let (n, start) = (column.size as usize, column.start as usize);
             let stored = &self.blocks[column.first as usize..column.end as usize];
             for (row, offset) in &stored[1..] {
-                let other = &self.columns[*row as usize];
-                let m = other.size as usize;
-                let x = &self.values[*offset as usize..][..m * n];
-                for (j, x) in x.chunks_exact(m).enumerate() {
-                    let mut sum = T::zero();
-                    for (b, x) in b[other.start as usize..].iter().zip(x) {
-                        sum += *b * *x;
-                    }
-                    b[start + j] -= sum;
-                }
+                let (x, own, known) = self.parts(column, (*row, *offset), b);
+                subtract_transposed_times(x, known, own);
             }
             let l = &self.values[stored[0].1 as usize..][..n * n];
             solve_backward(n, l, &mut b[start..start + n]);
         }
+    }
+
+    /// Returns the values of a block below the diagonal, and the parts of a vector that belong to
+    /// its columns and rows.
+    #[inline(always)]
+    fn parts<'b, T>(
+        &self,
+        column: &Column,
+        (row, offset): (u32, u32),
+        b: &'b mut [T],
+    ) -> (&[f64], &'b mut [T], &'b mut [T]) {
+        let row = &self.columns[row as usize];
+        let (n, m) = (column.size as usize, row.size as usize);
+        let (of_column, of_row) = (column.start as usize, row.start as usize);
+        let (before, after) = b.split_at_mut(of_column.max(of_row));
+        let (of_column, of_row) = match of_column < of_row {
+            true => (&mut before[of_column..][..n], &mut after[..m]),
+            false => (&mut after[..n], &mut before[of_row..][..m]),
+        };
+        (&self.values[offset as usize..][..m * n], of_column, of_row)
+    }
+}
+
+/// The solution with a factored matrix.
+struct Solution<'a, T> {
+    factor: &'a BlockCholesky,
+    b: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel for Solution<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.factor.solve_columns(self.b);
     }
 }
 
@@ -324,7 +356,7 @@ mod tests {
             for a in 0..*size {
                 for b in 0..=a {
                     let x = next() + if a == b { 20.0 } else { 0.0 };
-                    sparse.diagonal_mut(i)[a * size + b] = x;
+                    sparse.diagonal_mut(i)[b * size + a] = x;
                     dense[(starts[i] + a, starts[i] + b)] = x;
                     dense[(starts[i] + b, starts[i] + a)] = x;
                 }

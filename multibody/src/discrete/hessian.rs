@@ -56,7 +56,8 @@ impl Hessian {
         in_use!(self, clear())
     }
 
-    /// Returns the values of a block on the diagonal, row by row.
+    /// Returns the values of a block on the diagonal, column by column. Only its lower triangle is
+    /// read.
     pub(crate) fn diagonal_mut(&mut self, i: usize) -> &mut [f64] {
         in_use!(self, diagonal_mut(i))
     }

@@ -3,9 +3,9 @@
 //! `law` and `regularization` turn physical parameters into convex costs, `problem` collects the
 //! constraints at each `site` with their Jacobians (`jacobian`), `momentum` computes its quadratic
 //! part, `islands` splits the problem, `newton` solves the parts (`island_problem`) with
-//! `line_search` and `hessian`, factored by `cholesky` (with `dense_cholesky`) or, if large, by
-//! `supernodal`, and the products of `blocks`, and `step` goes from forces to velocities and
-//! impulses (`step_end`). Large steps use several `threads`.
+//! `line_search` and `hessian`, factored by `cholesky` (with `dense_cholesky` and `dense_tiles`)
+//! or, if large, by `supernodal`, and the products of `blocks`, and `step` goes from forces to
+//! velocities and impulses (`step_end`). Large steps use several `threads`.
 //!
 //! All of that is without derivatives, which follow from the implicit function theorem
 //! (`derivatives`): `step_constraints` finds those of the constraints (with `jacobian_product`),
@@ -21,6 +21,7 @@ mod blocks;
 mod cholesky;
 mod contact_motion;
 mod dense_cholesky;
+mod dense_tiles;
 mod derivatives;
 mod hessian;
 mod inverse_inertia;

@@ -277,7 +277,7 @@ impl IslandSolver {
         (gradient, tolerance)
     }
 
-    /// Assembles the Hessian: its lower triangle, and possibly others of its elements.
+    /// Assembles the Hessian: the triangle that is read, and possibly others of its elements.
     pub(crate) fn assemble(&mut self, p: &IslandProblem<'_>) {
         self.hessian.clear();
         for (local, tree) in p.island.trees.iter().enumerate() {

@@ -11,8 +11,8 @@ pub(super) struct SupernodalCholesky {
     /// Pattern for which the symbolic part was computed.
     sizes: Vec<usize>,
     edges: Vec<(u32, u32)>,
-    /// Values of the blocks on the diagonal, then of those of the edges `(i, j)`, which have the
-    /// rows of i, each row by row.
+    /// Values of the blocks on the diagonal, column by column, then of those of the edges `(i, j)`,
+    /// which have the rows of i, row by row.
     blocks: Vec<f64>,
     diagonal_starts: Vec<usize>,
     edge_starts: Vec<usize>,
@@ -73,7 +73,7 @@ impl SupernodalCholesky {
             for c in 0..*size {
                 for r in c..*size {
                     rows.push(starts[i] + r);
-                    places.push((self.diagonal_starts[i] + r * size + c) as u32);
+                    places.push((self.diagonal_starts[i] + c * size + r) as u32);
                 }
                 for e in first_edge..first_edge + num_own {
                     let j = self.edges[e].1 as usize;
