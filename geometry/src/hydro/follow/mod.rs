@@ -137,7 +137,7 @@ impl PosedMeshes<'_> {
         let mut is_close = false;
         let mut is_started = false;
         let convex = near_s.convex_skin().zip(near_r.convex_skin());
-        for_each_pair(skins, pose, self.reach, (), |s, r| {
+        for_each_pair(skins, pose, (), |s, r| {
             let (s, r) = (
                 near_s.skin_tetrahedra[s as usize],
                 near_r.skin_tetrahedra[r as usize],
@@ -170,7 +170,7 @@ impl PosedMeshes<'_> {
                 (self.r.slopes(), self.modulus_r, -self.r_sr.tr_mul(&along)),
             ]);
             let trees = [&self.s.tree, &self.r.tree];
-            for_each_pair(trees, pose, self.reach, not_rising, |s, r| {
+            for_each_pair(trees, pose, not_rising, |s, r| {
                 follower.start(surface, s, r, &mut kept);
                 follower.is_complete
             });
