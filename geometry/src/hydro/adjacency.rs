@@ -1,9 +1,9 @@
 //! Neighbours and skin of a mesh, by which a contact surface is followed from face to face.
 
-use super::clip::cut;
 use super::gap::Corners;
 use super::obb_tree::ObbTree;
 use super::one_curve::{ConvexSkin, NormalBounds, boundary_faces};
+use super::skin_part::{SkinPart, skin_points};
 use super::tetrahedron::{OUTSIDE, Tetrahedron, sorted_faces};
 use crate::mesh::VolumeMeshFieldLinear;
 use nalgebra::Vector3;
@@ -27,8 +27,11 @@ pub(super) struct Adjacency {
     pub(super) neighbors: Vec<[u32; 4]>,
     /// Tree over the parts of tetrahedra that are in the skin.
     pub(super) skin: ObbTree,
-    /// Tetrahedra by element of the tree.
+    /// Tetrahedra and their parts by element of the tree.
     pub(super) skin_tetrahedra: Vec<u32>,
+    pub(super) parts: Vec<SkinPart>,
+    /// By tetrahedron, its place in the skin.
+    layers: Vec<Layer>,
     /// Vertices that are not on the boundary, if they are few and the pressure is concave and
     /// constant in no tetrahedron.
     pub(super) inside: Option<Vec<u32>>,
@@ -36,6 +39,17 @@ pub(super) struct Adjacency {
     pub(super) corners: Corners,
     /// Bounds on the normals of the skin, if the mesh is convex and the skin is its boundary.
     normals: Option<NormalBounds>,
+}
+
+/// Place of a tetrahedron in the skin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layer {
+    /// No more of it than an edge is in the skin.
+    Inside,
+    /// A part of it is.
+    Skin,
+    /// All of it is, without pressure.
+    Low,
 }
 
 impl Adjacency {
@@ -59,18 +73,22 @@ impl Adjacency {
         let inside = (0..).zip(&is_inside).filter(|(_, is_inside)| **is_inside);
         let inside: Vec<u32> = inside.map(|(v, _)| v).collect();
         let is_simple = inside.len() <= MOST_INSIDE && is_concave(tetrahedra, &neighbors);
-        let (mut skin_tetrahedra, mut parts) = (vec![], vec![]);
+        let (mut skin_tetrahedra, mut parts, mut part_points) = (vec![], vec![], vec![]);
+        let mut layers = vec![Layer::Inside; tetrahedra.len()];
         for (e, t) in tetrahedra.iter().enumerate() {
-            if let Some(part) = skin_part(&t.corners(field), &t.pressures(field)) {
+            if let Some(points) = skin_points(&t.corners(field), &t.pressures(field)) {
+                let is_low = t.pressures(field).iter().all(|p| *p <= LOW);
+                layers[e] = if is_low { Layer::Low } else { Layer::Skin };
                 skin_tetrahedra.push(e as u32);
-                parts.push(part);
+                parts.push(SkinPart::new(t, field));
+                part_points.push(points);
             }
         }
         let in_order = spatial_order(&is_inside, tetrahedra);
         let corners: Vec<Vector3<f64>> = in_order.map(|v| field.mesh().vertices()[v]).collect();
-        let skin = ObbTree::new(&parts, reach);
+        let skin = ObbTree::new(&part_points, reach);
         let has_margin = field.values().iter().any(|p| *p < -LOW);
-        let is_plain = !leave_low_out(&mut neighbors, tetrahedra, field) && !has_margin;
+        let is_plain = !leave_low_out(&mut neighbors, &layers) && !has_margin;
         let faces = match is_plain {
             true => boundary_faces(&skin_tetrahedra, &neighbors),
             false => None,
@@ -82,10 +100,24 @@ impl Adjacency {
             neighbors,
             skin,
             skin_tetrahedra,
+            parts,
+            layers,
             inside: is_simple.then_some(inside),
             corners: Corners::new(&corners),
             normals,
         })
+    }
+
+    /// Returns true if a tetrahedron has no pressure.
+    #[inline(always)]
+    pub(super) fn is_low(&self, e: u32) -> bool {
+        // Few others have no neighbours.
+        self.neighbors[e as usize] == [OUTSIDE; 4] && self.layers[e as usize] == Layer::Low
+    }
+    /// Returns true if a tetrahedron has no more than an edge in the skin.
+    #[inline]
+    pub(super) fn is_inside(&self, e: u32) -> bool {
+        self.layers[e as usize] == Layer::Inside
     }
 
     /// Returns the skin if the mesh is convex and the skin is its boundary.
@@ -126,21 +158,16 @@ fn is_concave(tetrahedra: &[Tetrahedron], neighbors: &[[u32; 4]]) -> bool {
 }
 
 /// Leaves tetrahedra without pressure out of the neighbours; returns true if there are any.
-fn leave_low_out(
-    neighbors: &mut [[u32; 4]],
-    tetrahedra: &[Tetrahedron],
-    field: &VolumeMeshFieldLinear,
-) -> bool {
-    let is_low = |t: &Tetrahedron| t.pressures(field).iter().all(|p| *p <= LOW);
-    let is_low: Vec<bool> = tetrahedra.iter().map(is_low).collect();
-    for (own, is_own_low) in neighbors.iter_mut().zip(&is_low) {
+fn leave_low_out(neighbors: &mut [[u32; 4]], layers: &[Layer]) -> bool {
+    let is_low = |e: u32| layers[e as usize] == Layer::Low;
+    for (own, layer) in neighbors.iter_mut().zip(layers) {
         for other in own.iter_mut().filter(|other| **other != OUTSIDE) {
-            if *is_own_low || is_low[*other as usize] {
+            if *layer == Layer::Low || is_low(*other) {
                 *other = OUTSIDE;
             }
         }
     }
-    is_low.contains(&true)
+    layers.contains(&Layer::Low)
 }
 
 /// Returns the vertices at the boundary, of which successive ones are near to each other where
@@ -182,26 +209,4 @@ fn neighbors(tetrahedra: &[Tetrahedron]) -> Option<Vec<[u32; 4]>> {
         }
     }
     Some(neighbors)
-}
-
-/// Returns points whose hull is the part of a tetrahedron in the skin, some of them repeated.
-fn skin_part(corners: &[Vector3<f64>; 4], pressures: &[f64; 4]) -> Option<[Vector3<f64>; 6]> {
-    let above = pressures.map(|p| p - LOW);
-    let is_low = |k: &usize| above[*k] <= 0.0;
-    let num_low = (0..4).filter(is_low).count();
-    if num_low < 3 && pressures.iter().all(|p| *p >= -LOW) {
-        // No more than an edge.
-        return None;
-    }
-    let low = (0..4).filter(is_low).map(|k| corners[k]);
-    let edges = (0..4).flat_map(|i| (0..4).map(move |j| (i, j)));
-    let cuts = edges.filter(|(i, j)| is_low(i) && !is_low(j));
-    let cuts = cuts.map(|(i, j)| cut(corners[i], above[i], corners[j], above[j]));
-    let mut points = low.chain(cuts);
-    let first = points.next()?;
-    let mut part = [first; 6];
-    for (place, p) in part[1..].iter_mut().zip(points) {
-        *place = p;
-    }
-    Some(part)
 }

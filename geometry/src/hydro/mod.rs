@@ -28,6 +28,7 @@ mod plane;
 mod planes;
 mod raw_surface;
 mod shared_meshes;
+mod skin_part;
 mod slopes;
 #[cfg(test)]
 mod tests;

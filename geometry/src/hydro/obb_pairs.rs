@@ -1,42 +1,35 @@
 //! Pairs of boxes of two trees.
 
-use super::obb_tree::{FourBoxes, LEAF, Node, ObbTree, OrientedBox, WIDTH, single};
+use super::obb_tree::{FourBoxes, LEAF, ObbTree, OrientedBox, WIDTH, dot, single};
 use nalgebra::{Matrix3, Vector3};
 use wide::f32x4;
 
-/// One box of a node.
+/// A single box that is compared with those of nodes.
 #[derive(Clone, Copy)]
 pub(super) struct SingleBox {
     center: [f32; 3],
+    /// Axes as long as half of the box, the shortest last, and the squares of their lengths.
     axes: [[f32; 3]; 3],
     squares: [f32; 3],
+    /// Half of the size along the axes of the frame.
+    extents: [f32; 3],
 }
 
 impl SingleBox {
     pub(super) fn of_root(root: &OrientedBox) -> Self {
+        let axes = root.axes.map(single);
         Self {
             center: single(root.center),
-            axes: root.axes.map(single),
             squares: root.axes.map(|axis| axis.norm_squared() as f32),
+            extents: [0, 1, 2].map(|i| axes.iter().map(|axis| axis[i].abs()).sum()),
+            axes,
         }
     }
 
+    /// Returns a bit for every box of four that may meet this one. Boxes are compared along the
+    /// axes of the frame first, and then along their shortest ones: those of skins are flat.
     #[inline]
-    fn of_node(boxes: &[FourBoxes; WIDTH / 4], k: usize) -> Self {
-        let four = &boxes[k / 4];
-        let lane = |lanes: &f32x4| lanes.as_array()[k % 4];
-        let lanes = |of: &[f32x4; 3]| [lane(&of[0]), lane(&of[1]), lane(&of[2])];
-        let [a, b, c] = &four.axes;
-        Self {
-            center: lanes(&four.center),
-            axes: [lanes(a), lanes(b), lanes(c)],
-            squares: lanes(&four.squares),
-        }
-    }
-
-    /// Returns a bit for every box of four that may meet this one, for rounding up to `pad` (m).
-    #[inline]
-    pub(super) fn meets_four(&self, boxes: &FourBoxes, pad: f32) -> u32 {
+    pub(super) fn meets_four(&self, boxes: &FourBoxes) -> u32 {
         let zero = f32x4::splat(0.0);
         let [x, y, z] = self.center;
         let apart = [
@@ -45,37 +38,81 @@ impl SingleBox {
             f32x4::splat(z) - boxes.center[2],
         ];
         let mut outside = -boxes.squares[0];
-        let mut along_own = [zero; 3];
-        for (axis, square) in boxes.axes.iter().zip(&boxes.squares) {
+        for ((apart, extent), own) in apart.iter().zip(&boxes.extents).zip(self.extents) {
+            outside = outside.fast_max(apart.abs() - (*extent + f32x4::splat(own)));
+        }
+        let is_apart = |outside: f32x4| outside.simd_gt(zero).to_bitmask();
+        if is_apart(outside) == 15 {
+            return 0;
+        }
+        // The longest axes rarely separate boxes that the others do not.
+        for k in [2, 1] {
+            let axis = &boxes.axes[k];
             let distance = apart[0] * axis[0] + apart[1] * axis[1] + apart[2] * axis[2];
-            let mut reach = *square + (axis[0].abs() + axis[1].abs() + axis[2].abs()) * pad;
-            for (own, sum) in self.axes.iter().zip(&mut along_own) {
-                let shared = (axis[0] * own[0] + axis[1] * own[1] + axis[2] * own[2]).abs();
-                reach += shared;
-                *sum += shared;
+            let extents = self.axes.iter().map(|own| dot(*own, axis).abs());
+            let reach = extents.fold(boxes.squares[k], |sum, extent| sum + extent);
+            outside = outside.fast_max(distance.abs() - reach);
+            let own = self.axes[k];
+            let extents = boxes.axes.iter().map(|axis| dot(own, axis).abs());
+            let square = f32x4::splat(self.squares[k]);
+            let reach = extents.fold(square, |sum, extent| sum + extent);
+            outside = outside.fast_max(dot(own, &apart).abs() - reach);
+            if is_apart(outside) == 15 {
+                return 0;
             }
-            outside = outside.fast_max(distance.abs() - reach);
         }
-        for ((own, square), sum) in self.axes.iter().zip(&self.squares).zip(along_own) {
-            let distance = apart[0] * own[0] + apart[1] * own[1] + apart[2] * own[2];
-            let length: f32 = own.iter().map(|x| x.abs()).sum();
-            let reach = sum + f32x4::splat(square + length * pad);
-            outside = outside.fast_max(distance.abs() - reach);
-        }
-        outside.simd_gt(zero).to_bitmask() ^ 15
+        is_apart(outside) ^ 15
     }
 
-    fn meets(&self, boxes: &[FourBoxes; WIDTH / 4], pad: f32) -> u32 {
-        let halves = boxes.iter().enumerate();
-        halves.fold(0, |bits, (half, boxes)| {
-            bits | self.meets_four(boxes, pad) << (4 * half)
-        })
+    fn meets(&self, boxes: &[FourBoxes; WIDTH / 4]) -> u32 {
+        let [low, high] = boxes;
+        self.meets_four(low) | self.meets_four(high) << 4
     }
 
     /// Returns the square of the largest half length.
     fn size(&self) -> f32 {
-        let [a, b, c] = self.squares;
-        a.max(b).max(c)
+        self.squares[0]
+    }
+}
+
+/// Pose of a frame in another one.
+struct Pose {
+    columns: [f32x4; 3],
+    position: f32x4,
+}
+
+impl Pose {
+    fn new(r: &Matrix3<f64>, p: &Vector3<f64>) -> Self {
+        let lanes = |v: Vector3<f64>| {
+            let [x, y, z] = single(v);
+            f32x4::new([x, y, z, 0.0])
+        };
+        Self {
+            columns: [0, 1, 2].map(|k| lanes(r.column(k).into_owned())),
+            position: lanes(*p),
+        }
+    }
+
+    /// Returns a box of a node, in the other frame.
+    #[inline]
+    fn child(&self, boxes: &[FourBoxes; WIDTH / 4], k: usize) -> SingleBox {
+        let four = &boxes[k / 4];
+        let lane = |lanes: &f32x4| lanes.as_array()[k % 4];
+        let turned = |v: &[f32x4; 3]| {
+            let [a, b, c] = &self.columns;
+            *a * lane(&v[0]) + *b * lane(&v[1]) + *c * lane(&v[2])
+        };
+        let first = |lanes: f32x4| {
+            let [x, y, z, _] = lanes.to_array();
+            [x, y, z]
+        };
+        let [a, b, c] = four.axes.each_ref().map(turned);
+        SingleBox {
+            center: first(turned(&four.center) + self.position),
+            axes: [first(a), first(b), first(c)],
+            squares: four.squares.each_ref().map(lane),
+            extents: first(a.abs() + b.abs() + c.abs()),
+        }
     }
 }
 
@@ -105,79 +142,61 @@ impl PairFilter for () {
     fn of_child((): &Self, _: usize) {}
 }
 
-/// A link to a node or an element, with its box in A and its bound.
-type Place<'a, B> = (u32, &'a SingleBox, B);
+/// A link to a node or an element with its bound, and with its box in the frame of the other tree.
+struct Place<B> {
+    link: u32,
+    own: SingleBox,
+    bound: B,
+}
 
-/// Two trees A and B, with the pose of B in A.
+/// Two trees A and B.
 struct Pairs<'a, B: PairFilter, F: FnMut(u32, u32) -> bool> {
     filter: B,
     a: &'a ObbTree,
     b: &'a ObbTree,
-    r_ab: [[f32; 3]; 3],
-    p_ab: [f32; 3],
-    pad: f32,
+    /// Poses of A in B and of B in A.
+    poses: &'a [Pose; 2],
     found: F,
 }
 
 impl<B: PairFilter, F: FnMut(u32, u32) -> bool> Pairs<'_, B, F> {
-    /// Returns the boxes of a node of B in A.
-    #[inline]
-    fn posed(&self, node: &Node) -> [FourBoxes; WIDTH / 4] {
-        let [x, y, z] = &self.r_ab;
-        let along = |v: &[f32x4; 3], row: &[f32; 3]| v[0] * row[0] + v[1] * row[1] + v[2] * row[2];
-        let turned = |v: &[f32x4; 3]| [along(v, x), along(v, y), along(v, z)];
-        let posed = |boxes: &FourBoxes| {
-            let [a, b, c] = turned(&boxes.center);
-            let [p, q, r] = self.p_ab;
-            FourBoxes {
-                center: [a + p, b + q, c + r],
-                axes: [
-                    turned(&boxes.axes[0]),
-                    turned(&boxes.axes[1]),
-                    turned(&boxes.axes[2]),
-                ],
-                squares: boxes.squares,
-            }
+    /// Finds the pairs of elements below two places; false if no more are wanted.
+    fn find(&mut self, of_a: &Place<B::Bound>, of_b: &Place<B::Bound>) -> bool {
+        let (is_a_leaf, is_b_leaf) = (of_a.link & LEAF != 0, of_b.link & LEAF != 0);
+        // The larger one is divided first, and of similar ones that of B.
+        let is_b = is_a_leaf || (!is_b_leaf && 2.0 * of_b.own.size() > of_a.own.size());
+        let [x_ba, x_ab] = self.poses;
+        let (tree, place, other, in_other) = match is_b {
+            true => (self.b, of_b, of_a, x_ab),
+            false => (self.a, of_a, of_b, x_ba),
         };
-        [posed(&node.boxes[0]), posed(&node.boxes[1])]
-    }
-
-    /// Finds the pairs of elements below two links; false if no more are wanted.
-    fn find(&mut self, of_a: Place<'_, B::Bound>, of_b: Place<'_, B::Bound>) -> bool {
-        let ((a, box_a, bound_a), (b, box_b, bound_b)) = (of_a, of_b);
-        let (is_a_leaf, is_b_leaf) = (a & LEAF != 0, b & LEAF != 0);
-        if is_a_leaf && is_b_leaf {
-            return (self.found)(a & !LEAF, b & !LEAF);
+        let bounds = self.filter.of_node(is_b, place.link);
+        let kept = B::kept(&bounds, other.bound);
+        if kept == 0 {
+            return true;
         }
-        // The larger one is divided first, and of similar ones that of B, whose boxes are posed.
-        if is_a_leaf || (!is_b_leaf && 2.0 * box_b.size() > box_a.size()) {
-            let bounds = self.filter.of_node(true, b);
-            let kept = B::kept(&bounds, bound_a);
-            if kept == 0 {
-                return true;
-            }
-            let tree = self.b;
-            let node = &tree.nodes[b as usize];
-            let boxes = self.posed(node);
-            for k in bits(box_a.meets(&boxes, self.pad) & kept) {
-                let child = SingleBox::of_node(&boxes, k);
-                if !self.find(of_a, (node.links[k], &child, B::of_child(&bounds, k))) {
-                    return false;
+        let node = &tree.nodes[place.link as usize];
+        for k in bits(other.own.meets(&node.boxes) & kept) {
+            let link = node.links[k];
+            let is_wanted = if link & other.link & LEAF != 0 {
+                let (link, other) = (link & !LEAF, other.link & !LEAF);
+                match is_b {
+                    true => (self.found)(other, link),
+                    false => (self.found)(link, other),
                 }
-            }
-        } else {
-            let bounds = self.filter.of_node(false, a);
-            let kept = B::kept(&bounds, bound_b);
-            if kept == 0 {
-                return true;
-            }
-            let tree = self.a;
-            let node = &tree.nodes[a as usize];
-            for k in bits(box_b.meets(&node.boxes, self.pad) & kept) {
-                let child = SingleBox::of_node(&node.boxes, k);
-                if !self.find((node.links[k], &child, B::of_child(&bounds, k)), of_b) {
-                    return false;
+            } else {
+                let child = Place {
+                    link,
+                    own: in_other.child(&node.boxes, k),
+                    bound: B::of_child(&bounds, k),
+                };
+                match is_b {
+                    true => self.find(of_a, &child),
+                    false => self.find(&child, of_b),
                 }
+            };
+            if !is_wanted {
+                return false;
             }
         }
         true
@@ -194,27 +213,31 @@ fn bits(mut bits: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Calls `found` with every pair of elements of A and B, at `X_AB`, whose boxes may meet and that
-/// `filter` keeps, until it returns false. Coordinates in A are up to `reach` (m).
+/// `filter` keeps, until it returns false.
 pub(super) fn for_each_pair<B: PairFilter>(
     [a, b]: [&ObbTree; 2],
     (r_ab, p_ab): (&Matrix3<f64>, &Vector3<f64>),
-    reach: f64,
     filter: B,
     found: impl FnMut(u32, u32) -> bool,
 ) {
     let (Some(root_a), Some(root_b)) = (&a.root, &b.root) else {
         return;
     };
-    let posed = root_b.posed(r_ab, p_ab);
+    let r_ba = r_ab.transpose();
+    let p_ba = -(r_ba * p_ab);
+    let root = |own: &OrientedBox, r: &Matrix3<f64>, p: &Vector3<f64>| Place {
+        link: 0,
+        own: SingleBox::of_root(&own.posed(r, p)),
+        bound: B::ROOT,
+    };
+    let of_a = root(root_a, &r_ba, &p_ba);
+    let of_b = root(root_b, r_ab, p_ab);
     let mut pairs = Pairs {
         filter,
         a,
         b,
-        r_ab: [0, 1, 2].map(|i| single(r_ab.row(i).transpose())),
-        p_ab: single(*p_ab),
-        pad: (super::obb_tree::ROUNDING * reach) as f32,
+        poses: &[Pose::new(&r_ba, &p_ba), Pose::new(r_ab, p_ab)],
         found,
     };
-    let boxes = [SingleBox::of_root(root_a), SingleBox::of_root(&posed)];
-    pairs.find((0, &boxes[0], B::ROOT), (0, &boxes[1], B::ROOT));
+    pairs.find(&of_a, &of_b);
 }

@@ -20,6 +20,11 @@ const DEPTH: usize = 12 * WIDTH;
 /// operations.
 pub(super) const ROUNDING: f64 = 16.0 * f32::EPSILON as f64;
 
+/// Padding of the boxes of a tree, relative to its largest coordinate. Where two meshes meet, the
+/// coordinates of one in the frame of the other are at most three times as large as both largest
+/// ones together, so that the boxes of both are padded for each other.
+const PAD: f64 = 3.0 * ROUNDING;
+
 /// Node with the boxes of its children.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -32,10 +37,12 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) struct FourBoxes {
     pub(super) center: [f32x4; 3],
-    /// Coordinates of the axes, as long as half of the box.
+    /// Coordinates of the axes, as long as half of the box, the shortest last.
     pub(super) axes: [[f32x4; 3]; 3],
     /// Squares of their lengths; negative where there is no box.
     pub(super) squares: [f32x4; 3],
+    /// Half of the size along the axes of the frame.
+    pub(super) extents: [f32x4; 3],
 }
 
 /// Bit of links to elements.
@@ -53,7 +60,7 @@ pub(super) struct ObbTree {
 #[derive(Clone, Debug)]
 pub(super) struct OrientedBox {
     pub(super) center: Vector3<f64>,
-    /// Axes as long as half of the box.
+    /// Axes as long as half of the box, the shortest last.
     pub(super) axes: [Vector3<f64>; 3],
     /// Their unit vectors.
     pub(super) directions: [Vector3<f64>; 3],
@@ -146,6 +153,7 @@ impl Node {
             center: [zero; 3],
             axes: [[zero; 3]; 3],
             squares: [f32x4::splat(-1.0); 3],
+            extents: [zero; 3],
         };
         Self {
             boxes: [none(), none()],
@@ -163,6 +171,8 @@ impl Node {
             // A little more, because lengths of axes are rounded, too.
             let square = own.axes[i].norm_squared() * (1.0 + ROUNDING);
             set(&mut boxes.squares[i], square);
+            let extent = own.axes.iter().map(|axis| axis[i].abs()).sum();
+            set(&mut boxes.extents[i], extent);
         }
         self.links[k] = link;
     }
@@ -183,7 +193,7 @@ impl ObbTree {
                 .iter()
                 .map(|points| points.iter().sum::<Vector3<f64>>() / N as f64)
                 .collect(),
-            pad: ROUNDING * reach,
+            pad: PAD * reach,
         };
         let mut items: Vec<u32> = (0..elements.len() as u32).collect();
         let root = builder.box_of(&items);
@@ -366,22 +376,21 @@ fn box_along<'a, I: Iterator<Item = &'a Vector3<f64>>>(
     points: &impl Fn() -> I,
     pad: f64,
 ) -> OrientedBox {
-    let axes = [0, 1, 2].map(|k| axes.column(k).into_owned());
-    let ranges = axes.map(|axis| {
+    let mut center = *mean;
+    let mut sides = [0, 1, 2].map(|k| {
+        let axis = axes.column(k).into_owned();
         let along = points().map(|p| axis.dot(&(p - mean)));
-        along.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| {
+        let [low, high] = along.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| {
             [low.min(x), high.max(x)]
-        })
+        });
+        center += axis * ((low + high) / 2.0);
+        ((high - low) / 2.0 + pad, axis)
     });
-    let (mut center, mut halves) = (*mean, [0.0; 3]);
-    for (k, [low, high]) in ranges.into_iter().enumerate() {
-        center += axes[k] * ((low + high) / 2.0);
-        halves[k] = (high - low) / 2.0 + pad;
-    }
+    sides.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     OrientedBox {
         center,
-        axes: [0, 1, 2].map(|k| axes[k] * halves[k]),
-        directions: axes,
+        axes: sides.map(|(half, axis)| axis * half),
+        directions: sides.map(|(_, axis)| axis),
     }
 }
 

@@ -96,7 +96,6 @@ struct SkinRegion {
     around: SingleBox,
     normal: [f32; 3],
     offset: f32,
-    pad: f32,
 }
 
 impl SkinRegion {
@@ -113,7 +112,6 @@ impl SkinRegion {
             around: SingleBox::of_root(&tree.root.as_ref()?.posed(r_ab, p_ab)),
             normal: single(plane.normal),
             offset: (plane.offset + 2.0 * pad) as f32,
-            pad: pad as f32,
         })
     }
 
@@ -127,7 +125,7 @@ impl SkinRegion {
         let is_above = lowest.simd_gt(f32x4::splat(self.offset));
         match is_above.to_bitmask() ^ 15 {
             0 => 0,
-            below => below & self.around.meets_four(boxes, self.pad),
+            below => below & self.around.meets_four(boxes),
         }
     }
 }

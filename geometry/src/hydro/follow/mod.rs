@@ -5,14 +5,14 @@ use super::clip::{CLIPPING, Clipped, Cut};
 use super::elements::CompliantMesh;
 use super::gap::PosedCorners;
 use super::obb_pairs::for_each_pair;
-use super::obb_tree::{ObbTree, Region};
+use super::obb_tree::{ObbTree, ROUNDING, Region};
 use super::one_curve::{ConvexSkin, is_one_curve};
 use super::pair_set::{Entry, PairSet};
 use super::planes::rounding_at;
 use super::raw_surface::RawSurface;
 use super::slopes::NotRising;
 use super::tet_tet::{PosedMeshes, PosedTetrahedron, TetrahedronPair};
-use super::tetrahedron::{OUTSIDE, Tetrahedron};
+use super::tetrahedron::OUTSIDE;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 /// Length of the shortest side across which a surface is followed, relative to the largest
@@ -137,15 +137,25 @@ impl PosedMeshes<'_> {
         let mut is_close = false;
         let mut is_started = false;
         let convex = near_s.convex_skin().zip(near_r.convex_skin());
-        for_each_pair(skins, pose, self.reach, (), |s, r| {
+        let (r_sr, p_sr) = (self.r_sr.cast(), self.p_sr.cast());
+        let rounding = (ROUNDING * self.reach) as f32;
+        let mut part_r = None;
+        for_each_pair(skins, pose, (), |part, other| {
             let (s, r) = (
-                near_s.skin_tetrahedra[s as usize],
-                near_r.skin_tetrahedra[r as usize],
+                near_s.skin_tetrahedra[part as usize],
+                near_r.skin_tetrahedra[other as usize],
             );
+            let (part, other) = (&near_s.parts[part as usize], &near_r.parts[other as usize]);
             // Tetrahedra without pressure, which are many at the edges of grids, have no face.
-            let is_level = |t: &Tetrahedron| t.gradient == Vector3::zeros();
-            if is_level(&self.s.tetrahedra[s as usize]) && is_level(&self.r.tetrahedra[r as usize])
-            {
+            if part.is_level() && other.is_level() {
+                return true;
+            }
+            let part_r = match &part_r {
+                Some((e, part)) if *e == r => part,
+                _ => &part_r.insert((r, other.posed(&r_sr, &p_sr))).1,
+            };
+            // Many boxes meet although what is in them does not.
+            if part_r.is_apart(part, rounding) {
                 return true;
             }
             let cut = follower.start(surface, s, r, &mut kept);
@@ -170,7 +180,7 @@ impl PosedMeshes<'_> {
                 (self.r.slopes(), self.modulus_r, -self.r_sr.tr_mul(&along)),
             ]);
             let trees = [&self.s.tree, &self.r.tree];
-            for_each_pair(trees, pose, self.reach, not_rising, |s, r| {
+            for_each_pair(trees, pose, not_rising, |s, r| {
                 follower.start(surface, s, r, &mut kept);
                 follower.is_complete
             });
@@ -298,6 +308,8 @@ impl Follower<'_> {
             &self.near_s.neighbors[s as usize],
             &self.near_r.neighbors[r as usize],
         );
+        // A tetrahedron without pressure has faces only with those that are in the skin, too.
+        let is_low = self.near_s.is_low(s) || self.near_r.is_low(r);
         let has_short_sides = self.polygon.shortest() < self.least_side;
         for i in 0..self.polygon.num_corners() {
             let side = self.polygon.side(i);
@@ -306,6 +318,10 @@ impl Follower<'_> {
                 None => (s, beyond_r[side as usize]),
             };
             if other_s == OUTSIDE || other_r == OUTSIDE || [other_s, other_r] == from {
+                continue;
+            }
+            let is_inside = || self.near_s.is_inside(other_s) || self.near_r.is_inside(other_r);
+            if is_low && is_inside() {
                 continue;
             }
             if has_short_sides && self.polygon.square(i) < self.least_side {
