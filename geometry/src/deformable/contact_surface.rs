@@ -3,7 +3,7 @@
 use crate::ids::GeometryId;
 use crate::mesh::PolygonSurfaceMesh;
 use nalgebra::Vector3;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use tarragon_framework::Scalar;
 
 /// A point of a deformable geometry as the weighted sum of vertices of its mesh, so that its
@@ -183,23 +183,21 @@ impl<T: Scalar> Default for DeformableContact<T> {
 
 impl<T: Scalar> DeformableContact<T> {
     pub(crate) fn new(surfaces: Vec<DeformableContactSurface<T>>) -> Self {
-        let mut sets: BTreeMap<GeometryId, BTreeSet<u32>> = BTreeMap::new();
+        let mut vertices: BTreeMap<GeometryId, Vec<u32>> = BTreeMap::new();
         for surface in &surfaces {
             let [a, b] = surface.ids;
             let of_a = surface.points_a.iter().flat_map(VertexWeights::vertices);
-            sets.entry(a).or_default().extend(of_a);
+            vertices.entry(a).or_default().extend(of_a);
             if let SampledPartner::Deformable(_, points) = &surface.partner {
                 let of_b = points.iter().flat_map(VertexWeights::vertices);
-                sets.entry(b).or_default().extend(of_b);
+                vertices.entry(b).or_default().extend(of_b);
             }
         }
-        let sorted = sets
-            .into_iter()
-            .map(|(id, set)| (id, set.into_iter().collect()));
-        Self {
-            vertices: sorted.collect(),
-            surfaces,
+        for list in vertices.values_mut() {
+            list.sort_unstable();
+            list.dedup();
         }
+        Self { surfaces, vertices }
     }
 
     /// Returns the contact surfaces, by (A, B): those with rigid partners and those between
