@@ -126,7 +126,7 @@ pub(super) fn stiff_rows(
 }
 
 /// Returns the product of a stiffness and three rows.
-#[inline]
+#[inline(always)]
 pub(super) fn stiff_three(stiffness: &Stiffness, rows: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
     let mut product = [[0.0; 3]; 3];
     match stiffness {
@@ -148,7 +148,7 @@ pub(super) fn stiff_three(stiffness: &Stiffness, rows: &[[f64; 3]; 3]) -> [[f64;
 
 /// Returns a combination of three rows.
 #[inline(always)]
-fn combination(factors: [f64; 3], rows: &[[f64; 3]; 3]) -> [f64; 3] {
+pub(super) fn combination(factors: [f64; 3], rows: &[[f64; 3]; 3]) -> [f64; 3] {
     let mut sum = [0.0; 3];
     for k in 0..3 {
         sum[k] = factors[0] * rows[0][k] + factors[1] * rows[1][k] + factors[2] * rows[2][k];

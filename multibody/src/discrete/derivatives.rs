@@ -274,7 +274,8 @@ impl<T: Scalar> StepDerivatives<T> {
                 let trees = step.trees;
                 step.constraints
                     .add_real_velocities(trees, k, &self.missing, change);
-                let (_, stiffness) = law.evaluate(&real.v, &mut [0.0; 6]);
+                let mut stiffness = Stiffness::zero();
+                law.evaluate(&real.v, &mut [0.0; 6], &mut stiffness);
                 for (i, change) in change.iter().enumerate() {
                     end.v[i] += *change;
                 }

@@ -105,8 +105,12 @@ impl<'a> IslandProblem<'a> {
     pub(super) fn values(&self, block: &LocalBlock, rows: usize) -> &'a [f64] {
         &self.constraints.jacobian[block.values..block.values + rows * block.num_columns]
     }
+    /// Returns true if constraints move vertices of any deformable body.
+    pub(super) fn has_vertices(&self) -> bool {
+        !self.constraints.vertices.is_empty()
+    }
     #[inline]
-    fn vertices(&self, place: u32) -> &'a VertexColumns {
+    pub(super) fn vertices(&self, place: u32) -> &'a VertexColumns {
         &self.constraints.vertices[place as usize]
     }
     /// Adds what velocities of the island add to those of a constraint by one of its blocks.

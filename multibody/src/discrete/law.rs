@@ -197,6 +197,7 @@ impl<T: Scalar> ContactLaw<T> {
 
 impl ContactLaw<f64> {
     /// Returns cost, impulse and the negative Jacobian of the impulse.
+    #[inline]
     fn evaluate(&self, v: &Vector3<f64>) -> (f64, Vector3<f64>, Matrix3<f64>) {
         match self {
             Self::Sap {
@@ -235,6 +236,7 @@ impl ContactLaw<f64> {
 }
 
 /// Returns `factor (1 - t t^T)` in the tangential directions.
+#[inline]
 fn across(factor: f64, t: [f64; 2]) -> Matrix3<f64> {
     let mut g = Matrix3::zeros();
     for i in 0..2 {
@@ -246,6 +248,7 @@ fn across(factor: f64, t: [f64; 2]) -> Matrix3<f64> {
     g
 }
 
+#[inline]
 fn sap(
     mu: f64,
     rt: f64,
@@ -351,24 +354,38 @@ pub(crate) enum Stiffness {
     Full(Matrix3<f64>),
 }
 
+impl Stiffness {
+    pub(crate) fn zero() -> Self {
+        Self::Diagonal([0.0; 6])
+    }
+}
+
 impl Law<f64> {
-    /// Computes the impulse at a velocity of the constraint; returns cost and stiffness.
-    pub(crate) fn evaluate(&self, v: &[f64], impulse: &mut [f64]) -> (f64, Stiffness) {
+    /// Computes impulse and stiffness at a velocity of the constraint; returns the cost.
+    // A stiffness that is returned would be copied, and the copy wait for all of its stores.
+    pub(crate) fn evaluate(
+        &self,
+        v: &[f64],
+        impulse: &mut [f64],
+        stiffness: &mut Stiffness,
+    ) -> f64 {
         match self {
             Self::Rows(laws) => {
-                let (mut cost, mut stiffness) = (0.0, [0.0; 6]);
+                let (mut cost, mut diagonal) = (0.0, [0.0; 6]);
                 for (i, law) in laws.iter().enumerate() {
                     let row = law.evaluate(v[i]);
                     cost += row.0;
                     impulse[i] = row.1;
-                    stiffness[i] = row.2;
+                    diagonal[i] = row.2;
                 }
-                (cost, Stiffness::Diagonal(stiffness))
+                *stiffness = Stiffness::Diagonal(diagonal);
+                cost
             }
             Self::Contact(law) => {
                 let (cost, gamma, g) = law.evaluate(&Vector3::new(v[0], v[1], v[2]));
                 impulse[..3].copy_from_slice(gamma.as_slice());
-                (cost, Stiffness::Full(g))
+                *stiffness = Stiffness::Full(g);
+                cost
             }
         }
     }

@@ -9,6 +9,7 @@ use super::law::{ConstraintEnd, Stiffness};
 use super::line_search::{COST_ROUNDING, LinePoint, LineSearch};
 use super::problem::ConvexConstraint;
 use super::trees::Trees;
+use crate::simd::{self, Kernel};
 use std::ops::Range;
 use tarragon_framework::Scalar;
 
@@ -48,6 +49,17 @@ pub(crate) enum NewtonFailure {
 fn rows(constraint: usize, of: &ConvexConstraint) -> Range<usize> {
     let first = 6 * constraint;
     first..first + of.law.num_rows()
+}
+
+/// Assembly of the Hessian of an island with deformable bodies.
+struct Assembly<'a, 'p>(&'a mut IslandSolver, &'a IslandProblem<'p>);
+
+impl Kernel for Assembly<'_, '_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.0.assemble_all(self.1);
+    }
 }
 
 /// Work space and result of the solution of an island.
@@ -171,6 +183,9 @@ impl IslandSolver {
         ] {
             list.resize(total, 0.0);
         }
+        for list in [&mut self.stiffnesses, &mut self.last_stiffnesses] {
+            list.resize(p.island.constraints.len(), Stiffness::zero());
+        }
         self.constraint_step.resize(rows, 0.0);
         for list in [&mut self.constraint_v, &mut self.impulses] {
             list.clear();
@@ -238,7 +253,6 @@ impl IslandSolver {
         let blocks = (&*self.blocks, &*self.num_blocks);
         Self::to_constraints(blocks, p, &self.v, &mut self.constraint_v);
         self.gradient.copy_from_slice(&self.imbalance);
-        self.stiffnesses.clear();
         let mut blocks = self.blocks.iter();
         for (k, constraint) in p.list().enumerate() {
             let rows = rows(k, constraint);
@@ -246,9 +260,8 @@ impl IslandSolver {
                 &self.constraint_v[rows.clone()],
                 &mut self.impulses[rows.clone()],
             );
-            let (l, stiffness) = constraint.law.evaluate(v, impulse);
-            cost += l;
-            self.stiffnesses.push(stiffness);
+            let stiffness = &mut self.stiffnesses[k];
+            cost += constraint.law.evaluate(v, impulse, stiffness);
             for block in blocks.by_ref().take(self.num_blocks[k]) {
                 p.subtract_impulse(block, impulse, &mut self.gradient);
             }
@@ -278,7 +291,15 @@ impl IslandSolver {
     }
 
     /// Assembles the Hessian: the triangle that is read, and possibly others of its elements.
-    pub(crate) fn assemble(&mut self, p: &IslandProblem<'_>) {
+    pub(crate) fn assemble(&mut self, problem: &IslandProblem<'_>) {
+        match problem.has_vertices() {
+            true => simd::dispatch(Assembly(self, problem)),
+            false => self.assemble_all(problem),
+        }
+    }
+
+    #[inline(always)]
+    fn assemble_all(&mut self, p: &IslandProblem<'_>) {
         self.hessian.clear();
         for (local, tree) in p.island.trees.iter().enumerate() {
             let block = self.hessian.diagonal_mut(local);
@@ -295,6 +316,13 @@ impl IslandSolver {
             {
                 let x = p.values(b, 1)[0];
                 self.hessian.diagonal_mut(b.tree)[i * b.size + i] += g[0] * x * x;
+                continue;
+            }
+            if let [b] = blocks
+                && let LocalColumns::Vertices(place) = b.columns
+            {
+                let (vertices, block) = (p.vertices(place), self.hessian.diagonal_mut(b.tree));
+                vertices.add_stiffness(stiffness, block, b.size);
                 continue;
             }
             for b in blocks {
@@ -455,11 +483,10 @@ impl IslandSolver {
                     *v = start + rest * dv;
                 }
                 let impulse = &mut self.impulses[rows];
-                let (l, stiffness) = constraint.law.evaluate(&v, impulse);
-                cost += l;
+                let stiffness = &mut self.stiffnesses[k];
+                cost += constraint.law.evaluate(&v, impulse, stiffness);
                 slope -= dot(dv, impulse);
-                second += curvature(&stiffness, dv);
-                self.stiffnesses[k] = stiffness;
+                second += curvature(stiffness, dv);
             }
             (LinePoint { at, cost, slope }, second)
         })
