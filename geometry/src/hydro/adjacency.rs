@@ -32,6 +32,8 @@ pub(super) struct Adjacency {
     pub(super) parts: Vec<SkinPart>,
     /// By tetrahedron, its place in the skin.
     layers: Vec<Layer>,
+    /// Whether any has no pressure.
+    has_low: bool,
     /// Vertices that are not on the boundary, if they are few and the pressure is concave and
     /// constant in no tetrahedron.
     pub(super) inside: Option<Vec<u32>>,
@@ -88,7 +90,8 @@ impl Adjacency {
         let corners: Vec<Vector3<f64>> = in_order.map(|v| field.mesh().vertices()[v]).collect();
         let skin = ObbTree::new(&part_points, reach);
         let has_margin = field.values().iter().any(|p| *p < -LOW);
-        let is_plain = !leave_low_out(&mut neighbors, &layers) && !has_margin;
+        let has_low = leave_low_out(&mut neighbors, &layers);
+        let is_plain = !has_low && !has_margin;
         let faces = match is_plain {
             true => boundary_faces(&skin_tetrahedra, &neighbors),
             false => None,
@@ -102,6 +105,7 @@ impl Adjacency {
             skin_tetrahedra,
             parts,
             layers,
+            has_low,
             inside: is_simple.then_some(inside),
             corners: Corners::new(&corners),
             normals,
@@ -111,8 +115,7 @@ impl Adjacency {
     /// Returns true if a tetrahedron has no pressure.
     #[inline(always)]
     pub(super) fn is_low(&self, e: u32) -> bool {
-        // Few others have no neighbours.
-        self.neighbors[e as usize] == [OUTSIDE; 4] && self.layers[e as usize] == Layer::Low
+        self.has_low && self.layers[e as usize] == Layer::Low
     }
     /// Returns true if a tetrahedron has no more than an edge in the skin.
     #[inline]

@@ -26,6 +26,7 @@ mod one_curve;
 mod pair_set;
 mod plane;
 mod planes;
+mod posed_tetrahedra;
 mod raw_surface;
 mod shared_meshes;
 mod skin_part;

@@ -45,22 +45,16 @@ impl SingleBox {
         if is_apart(outside) == 15 {
             return 0;
         }
-        // The longest axes rarely separate boxes that the others do not.
-        for k in [2, 1] {
-            let axis = &boxes.axes[k];
-            let distance = apart[0] * axis[0] + apart[1] * axis[1] + apart[2] * axis[2];
-            let extents = self.axes.iter().map(|own| dot(*own, axis).abs());
-            let reach = extents.fold(boxes.squares[k], |sum, extent| sum + extent);
-            outside = outside.fast_max(distance.abs() - reach);
-            let own = self.axes[k];
-            let extents = boxes.axes.iter().map(|axis| dot(own, axis).abs());
-            let square = f32x4::splat(self.squares[k]);
-            let reach = extents.fold(square, |sum, extent| sum + extent);
-            outside = outside.fast_max(dot(own, &apart).abs() - reach);
-            if is_apart(outside) == 15 {
-                return 0;
-            }
-        }
+        // The longer axes rarely separate boxes that the others do not.
+        let (axis, own) = (&boxes.axes[2], self.axes[2]);
+        let distance = apart[0] * axis[0] + apart[1] * axis[1] + apart[2] * axis[2];
+        let extents = self.axes.iter().map(|own| dot(*own, axis).abs());
+        let reach = extents.fold(boxes.squares[2], |sum, extent| sum + extent);
+        outside = outside.fast_max(distance.abs() - reach);
+        let extents = boxes.axes.iter().map(|axis| dot(own, axis).abs());
+        let square = f32x4::splat(self.squares[2]);
+        let reach = extents.fold(square, |sum, extent| sum + extent);
+        outside = outside.fast_max(dot(own, &apart).abs() - reach);
         is_apart(outside) ^ 15
     }
 

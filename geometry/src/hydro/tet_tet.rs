@@ -17,6 +17,7 @@ const CLOSE: f64 = 1e4;
 const LEVEL: f64 = 1e-9;
 
 /// A tetrahedron of R, expressed in S.
+#[derive(Clone, Copy, Default)]
 pub(super) struct PosedTetrahedron {
     /// With the pressures there (Pa).
     corners: [ValuedPoint; 4],

@@ -9,6 +9,7 @@ use super::obb_tree::{ObbTree, ROUNDING, Region};
 use super::one_curve::{ConvexSkin, is_one_curve};
 use super::pair_set::{Entry, PairSet};
 use super::planes::rounding_at;
+use super::posed_tetrahedra::PosedTetrahedra;
 use super::raw_surface::RawSurface;
 use super::slopes::NotRising;
 use super::tet_tet::{PosedMeshes, PosedTetrahedron, TetrahedronPair};
@@ -22,6 +23,13 @@ const SHORTEST_SIDE: f64 = 1e-10;
 /// Work space of an intersection, kept from one to the next.
 #[derive(Default)]
 pub(super) struct WalkSpace {
+    walk: Walk,
+    posed: PosedTetrahedra,
+}
+
+/// Pairs of tetrahedra on the way of a surface.
+#[derive(Default)]
+struct Walk {
     /// Pairs of tetrahedra that have been found: S first, then R.
     found: PairSet,
     /// Pairs that wait, each with the tetrahedron of R from which it was reached, and tetrahedra of
@@ -32,17 +40,26 @@ pub(super) struct WalkSpace {
     near: Vec<[u32; 2]>,
 }
 
+impl Walk {
+    fn clear(&mut self) {
+        self.found.clear();
+        self.pairs.clear();
+        self.of_s.clear();
+        self.near.clear();
+    }
+}
+
 /// Adds the faces between two compliant meshes, each with its modulus (Pa); R is at `X_SR`.
 pub(super) fn intersect(
     surface: &mut RawSurface,
-    walk: &mut WalkSpace,
+    space: &mut WalkSpace,
     (s, modulus_s): (&CompliantMesh, f64),
     (r, modulus_r): (&CompliantMesh, f64),
     x_sr: &Isometry3<f64>,
 ) {
     let meshes = PosedMeshes::new((s, modulus_s), (r, modulus_r), x_sr);
     let adjacencies = s.adjacency().zip(r.adjacency());
-    let is_followed = adjacencies.is_some_and(|(s, r)| meshes.follow(surface, walk, [s, r]));
+    let is_followed = adjacencies.is_some_and(|(s, r)| meshes.follow(surface, space, [s, r]));
     if !is_followed {
         surface.clear();
         meshes.search(surface);
@@ -96,7 +113,7 @@ impl PosedMeshes<'_> {
     pub(super) fn follow(
         &self,
         surface: &mut RawSurface,
-        walk: &mut WalkSpace,
+        space: &mut WalkSpace,
         [near_s, near_r]: [&Adjacency; 2],
     ) -> bool {
         let pose = (&self.r_sr, &self.p_sr);
@@ -117,10 +134,9 @@ impl PosedMeshes<'_> {
             return true;
         }
         let has_no_closed = self.has_no_closed(near_s, near_r);
-        walk.found.clear();
-        walk.pairs.clear();
-        walk.of_s.clear();
-        walk.near.clear();
+        let WalkSpace { walk, posed } = space;
+        walk.clear();
+        posed.clear();
         let mut follower = Follower {
             meshes: self,
             near_s,
@@ -131,7 +147,6 @@ impl PosedMeshes<'_> {
             is_complete: true,
             is_cut_short: false,
         };
-        let mut kept = None;
         // Where skins meet in a plane along which both pressures vanish, as the flat ends of
         // aligned cylinders do, rounding decides whether a start is found.
         let mut is_close = false;
@@ -158,7 +173,7 @@ impl PosedMeshes<'_> {
             if part_r.is_apart(part, rounding) {
                 return true;
             }
-            let cut = follower.start(surface, s, r, &mut kept);
+            let cut = follower.start(surface, s, r, posed);
             is_close |= cut == Some(Cut::Close);
             if cut != Some(Cut::Left) {
                 return follower.is_complete;
@@ -181,7 +196,7 @@ impl PosedMeshes<'_> {
             ]);
             let trees = [&self.s.tree, &self.r.tree];
             for_each_pair(trees, pose, not_rising, |s, r| {
-                follower.start(surface, s, r, &mut kept);
+                follower.start(surface, s, r, posed);
                 follower.is_complete
             });
         }
@@ -212,7 +227,7 @@ struct Follower<'a> {
     meshes: &'a PosedMeshes<'a>,
     near_s: &'a Adjacency,
     near_r: &'a Adjacency,
-    walk: &'a mut WalkSpace,
+    walk: &'a mut Walk,
     polygon: Clipped,
     /// Square of the shortest side across which a surface is followed.
     least_side: f64,
@@ -223,48 +238,45 @@ struct Follower<'a> {
 
 impl Follower<'_> {
     /// Follows the surface from a pair, unless the pair has been found before, and returns the
-    /// result of its cut. `kept` is the last tetrahedron of R.
+    /// result of its cut.
     fn start(
         &mut self,
         surface: &mut RawSurface,
         s: u32,
         r: u32,
-        kept: &mut Option<(u32, PosedTetrahedron)>,
+        posed: &mut PosedTetrahedra,
     ) -> Option<Cut> {
         if self.walk.found.insert(s, r) != Entry::New {
             return None;
         }
-        let own = match kept {
-            Some((e, own)) if *e == r => own,
-            other => &mut other.insert((r, self.meshes.posed(r))).1,
-        };
+        let own = posed.get(self.meshes, r);
         let cut = self.add_face(surface, s, (r, own), [OUTSIDE; 2]);
         match cut {
             Cut::Apart => self.walk.found.set_empty(s, r),
-            Cut::Left | Cut::Close => self.follow(surface, r, own),
+            Cut::Left | Cut::Close => self.follow(surface, r, posed),
         }
         Some(cut)
     }
 
     /// Follows the surface from the pairs that wait, the first of them with a tetrahedron of R.
-    fn follow(&mut self, surface: &mut RawSurface, r: u32, own: &PosedTetrahedron) {
-        self.follow_in(surface, r, own);
+    fn follow(&mut self, surface: &mut RawSurface, r: u32, posed: &mut PosedTetrahedra) {
+        self.follow_in(surface, r, posed.get(self.meshes, r));
         while self.is_complete {
             if let Some([s, r, from_r]) = self.walk.pairs.pop() {
                 if self.walk.found.insert(s, r) == Entry::New {
-                    let own = self.meshes.posed(r);
+                    let own = posed.get(self.meshes, r);
                     // A face has a side here, so that there is one beyond, but for rounding.
-                    let cut = self.add_face(surface, s, (r, &own), [s, from_r]);
+                    let cut = self.add_face(surface, s, (r, own), [s, from_r]);
                     self.is_complete &= cut != Cut::Apart;
-                    self.follow_in(surface, r, &own);
+                    self.follow_in(surface, r, own);
                 }
             } else if let Some([s, r]) = self.walk.near.pop() {
                 if self.walk.found.insert(s, r) == Entry::New {
-                    let own = self.meshes.posed(r);
-                    if self.add_face(surface, s, (r, &own), [OUTSIDE; 2]) == Cut::Apart {
+                    let own = posed.get(self.meshes, r);
+                    if self.add_face(surface, s, (r, own), [OUTSIDE; 2]) == Cut::Apart {
                         self.walk.found.set_empty(s, r);
                     }
-                    self.follow_in(surface, r, &own);
+                    self.follow_in(surface, r, own);
                 }
             } else {
                 break;
