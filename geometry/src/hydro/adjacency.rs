@@ -3,13 +3,10 @@
 use super::gap::Corners;
 use super::obb_tree::ObbTree;
 use super::one_curve::{ConvexSkin, NormalBounds, boundary_faces};
-use super::skin_part::{SkinPart, skin_points};
+use super::skin_part::{LOW, SkinPart, skin_points};
 use super::tetrahedron::{OUTSIDE, Tetrahedron, sorted_faces};
 use crate::mesh::VolumeMeshFieldLinear;
 use nalgebra::Vector3;
-
-/// Pressure per modulus up to which a point is near the boundary: 0 but for rounding.
-pub(super) const LOW: f64 = 1e-9;
 
 /// Relative rounding of gradients.
 const GRADIENT_ROUNDING: f64 = 1e-9;

@@ -1,12 +1,14 @@
 //! Parts of tetrahedra in the skin of a mesh, where the pressure is at most 0.
 
-use super::adjacency::LOW;
 use super::clip::cut;
 use super::obb_tree::dot;
 use super::tetrahedron::Tetrahedron;
 use crate::mesh::VolumeMeshFieldLinear;
 use nalgebra::{Matrix3, Vector3};
 use wide::f32x4;
+
+/// Pressure per modulus up to which a point is near the boundary: 0 but for rounding.
+pub(super) const LOW: f64 = 1e-9;
 
 /// A convex region around the part of a tetrahedron in the skin, in single precision.
 #[derive(Clone)]

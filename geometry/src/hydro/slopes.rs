@@ -1,8 +1,8 @@
 //! Pairs of tetrahedra in which the difference of two pressures may not rise along a direction.
 
-use super::adjacency::LOW;
 use super::obb_pairs::PairFilter;
 use super::obb_tree::{LEAF, ObbTree, ROUNDING, WIDTH, dot, single};
+use super::skin_part::LOW;
 use super::tetrahedron::Tetrahedron;
 use super::vector_balls::{FourBalls, balls_of};
 use crate::mesh::VolumeMeshFieldLinear;

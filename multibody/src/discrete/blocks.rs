@@ -148,7 +148,7 @@ pub(super) fn stiff_three(stiffness: &Stiffness, rows: &[[f64; 3]; 3]) -> [[f64;
 
 /// Returns a combination of three rows.
 #[inline(always)]
-pub(super) fn combination(factors: [f64; 3], rows: &[[f64; 3]; 3]) -> [f64; 3] {
+fn combination(factors: [f64; 3], rows: &[[f64; 3]; 3]) -> [f64; 3] {
     let mut sum = [0.0; 3];
     for k in 0..3 {
         sum[k] = factors[0] * rows[0][k] + factors[1] * rows[1][k] + factors[2] * rows[2][k];
@@ -189,6 +189,32 @@ pub(super) fn add_symmetric_product_of(x: &Factor<'_>, y: &Factor<'_>, out: &mut
             add_product_of_vertices(x, y, |row, column| row <= column, out);
         }
         _ => add_product_of(x, y, out),
+    }
+}
+
+/// Adds what the stiffness of a constraint on vertices adds to a symmetric matrix with some number
+/// of rows: its upper triangle, and possibly others of its elements.
+#[inline(always)]
+pub(super) fn add_stiffness_of_vertices(
+    vertices: &VertexColumns,
+    stiffness: &Stiffness,
+    matrix: &mut [f64],
+    size: usize,
+) {
+    let stiff = stiff_three(stiffness, &vertices.rows);
+    let row = |k: usize| combination(vertices.rows.map(|row| row[k]), &stiff);
+    let product = [row(0), row(1), row(2)];
+    for (i, (a, of_a)) in vertices.first_columns().enumerate() {
+        for (b, of_b) in vertices.first_columns().skip(i) {
+            // The product is symmetric, so that of either order is that above the diagonal.
+            let (first, column, weight) = (a.min(b), a.max(b), of_a * of_b);
+            for (k, product) in product.iter().enumerate() {
+                let out = &mut matrix[(first + k) * size + column..][..3];
+                for (out, x) in out.iter_mut().zip(product) {
+                    *out += weight * x;
+                }
+            }
+        }
     }
 }
 

@@ -204,7 +204,7 @@ impl BlockCholesky {
     /// Replaces b, in the original order, by the solution of `A x = b` with the factored matrix A.
     pub(crate) fn solve<T: Scalar>(&self, b: &mut [T]) {
         match self.values.len() >= MANY_VALUES {
-            true => dispatch(Solution { factor: self, b }),
+            true => dispatch(BlockSolution { factor: self, b }),
             false => self.solve_columns(b),
         }
     }
@@ -255,12 +255,12 @@ impl BlockCholesky {
 }
 
 /// The solution with a factored matrix.
-struct Solution<'a, T> {
+struct BlockSolution<'a, T> {
     factor: &'a BlockCholesky,
     b: &'a mut [T],
 }
 
-impl<T: Scalar> Kernel for Solution<'_, T> {
+impl<T: Scalar> Kernel for BlockSolution<'_, T> {
     type Output = ();
 
     #[inline(always)]

@@ -4,9 +4,8 @@
 //! A deformable body is a tree whose velocities are those of its active vertices, three for each.
 //! All other vertices follow from them, so its block of A is a Schur complement.
 
-use super::blocks;
 use super::jacobian::{BlockColumns, JacobianBlock, JacobianBlocks, JacobianFrame};
-use super::law::{Law, Stiffness};
+use super::law::Law;
 use super::regularization::{ContactParameters, InverseInertia, SiteLaw, SpringRow, StepSettings};
 use super::trees::Trees;
 use crate::model::BodyIndex;
@@ -322,29 +321,6 @@ impl VertexColumns {
         }
         for (out, row) in out.iter_mut().zip(&self.rows) {
             *out += row[0] * u[0] + row[1] * u[1] + row[2] * u[2];
-        }
-    }
-    /// Adds what a stiffness of the constraint adds to a symmetric matrix with some number of rows:
-    /// its upper triangle, and possibly others of its elements.
-    #[inline(always)]
-    pub(super) fn add_stiffness(&self, stiffness: &Stiffness, matrix: &mut [f64], size: usize) {
-        let stiff = blocks::stiff_three(stiffness, &self.rows);
-        let row = |k: usize| {
-            let column = self.rows.map(|row| row[k]);
-            blocks::combination(column, &stiff)
-        };
-        let product = [row(0), row(1), row(2)];
-        for (i, (a, of_a)) in self.first_columns().enumerate() {
-            for (b, of_b) in self.first_columns().skip(i) {
-                // The product is symmetric, so that of either order is that above the diagonal.
-                let (first, column, weight) = (a.min(b), a.max(b), of_a * of_b);
-                for (k, product) in product.iter().enumerate() {
-                    let out = &mut matrix[(first + k) * size + column..][..3];
-                    for (out, x) in out.iter_mut().zip(product) {
-                        *out += weight * x;
-                    }
-                }
-            }
         }
     }
     /// Subtracts the generalized impulses of the tree that an impulse of the constraint has.

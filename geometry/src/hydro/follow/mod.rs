@@ -1,6 +1,6 @@
 //! Surfaces between two compliant volumes, from face to face.
 
-use super::adjacency::{Adjacency, LOW};
+use super::adjacency::Adjacency;
 use super::clip::{CLIPPING, Clipped, Cut};
 use super::elements::CompliantMesh;
 use super::gap::PosedCorners;
@@ -11,6 +11,7 @@ use super::pair_set::{Entry, PairSet};
 use super::planes::rounding_at;
 use super::posed_tetrahedra::PosedTetrahedra;
 use super::raw_surface::RawSurface;
+use super::skin_part::LOW;
 use super::slopes::NotRising;
 use super::tet_tet::{PosedMeshes, PosedTetrahedron, TetrahedronPair};
 use super::tetrahedron::OUTSIDE;

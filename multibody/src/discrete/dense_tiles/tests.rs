@@ -81,7 +81,7 @@ fn factor_times_its_transpose_is_the_matrix() {
         let a = positive(n);
         let factors = with_all_vectors(|vectors| {
             let mut l = a.clone();
-            assert!(run(vectors, Factorization { n, a: &mut l }));
+            assert!(run(vectors, DenseFactorization { n, a: &mut l }));
             triangle(n, &l)
         });
         for (l, j) in factors.iter().flat_map(|l| (0..n).map(move |j| (l, j))) {
@@ -123,7 +123,7 @@ fn solution_times_the_factor_is_the_right_side() {
             let b = numbers(m * n);
             let solutions = with_all_vectors(|vectors| {
                 let (mut b, l) = (b.clone(), &*factor_of_a);
-                run(vectors, Solution { n, l, b: &mut b });
+                run(vectors, DenseSolution { n, l, b: &mut b });
                 b
             });
             for (x, j) in solutions.iter().flat_map(|x| (0..n).map(move |j| (x, j))) {
@@ -138,7 +138,7 @@ fn solution_times_the_factor_is_the_right_side() {
 
 #[test]
 fn products_agree_with_plain_loops() {
-    let subtracted = |n: usize, x: &[f64], y: &[f64], part: Part| {
+    let subtracted = |n: usize, x: &[f64], y: &[f64], part: ProductPart| {
         let (m, p) = (x.len() / n, y.len() / n);
         let start = numbers(m * p);
         let results = with_all_vectors(|vectors| {
@@ -151,13 +151,13 @@ fn products_agree_with_plain_loops() {
                 out: &mut out,
             };
             run(vectors, products);
-            for j in (0..p).filter(|_| part == Part::Lower) {
+            for j in (0..p).filter(|_| part == ProductPart::Lower) {
                 out[j * m..j * m + j].fill(0.0);
             }
             out
         });
         for (out, j) in results.iter().flat_map(|out| (0..p).map(move |j| (out, j))) {
-            let first = if part == Part::Lower { j } else { 0 };
+            let first = if part == ProductPart::Lower { j } else { 0 };
             for i in first..m {
                 let expected = start[j * m + i] - product(n, x, y, (i, j));
                 let error = out[j * m + i] - expected;
@@ -168,9 +168,9 @@ fn products_agree_with_plain_loops() {
     for m in sizes().filter(|m| *m >= COLUMNS) {
         for n in [1, 3, 4, 6, 17] {
             let x = numbers(m * n);
-            subtracted(n, &x, &x, Part::Lower);
+            subtracted(n, &x, &x, ProductPart::Lower);
             for p in [4, 5, 6, 7, 9, 16, 42] {
-                subtracted(n, &x, &numbers(p * n), Part::All);
+                subtracted(n, &x, &numbers(p * n), ProductPart::All);
             }
         }
     }

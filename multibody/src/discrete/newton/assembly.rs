@@ -7,9 +7,9 @@ use crate::discrete::law::Stiffness;
 use crate::simd::{Kernel, dispatch};
 
 /// Assembly of the Hessian of an island with deformable bodies.
-struct Assembly<'a, 'p>(&'a mut IslandSolver, &'a IslandProblem<'p>);
+struct HessianAssembly<'a, 'p>(&'a mut IslandSolver, &'a IslandProblem<'p>);
 
-impl Kernel for Assembly<'_, '_> {
+impl Kernel for HessianAssembly<'_, '_> {
     type Output = ();
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
@@ -21,7 +21,7 @@ impl IslandSolver {
     /// Assembles the Hessian: the triangle that is read, and possibly others of its elements.
     pub(crate) fn assemble(&mut self, problem: &IslandProblem<'_>) {
         match problem.has_vertices() {
-            true => dispatch(Assembly(self, problem)),
+            true => dispatch(HessianAssembly(self, problem)),
             false => self.assemble_all(problem),
         }
     }
@@ -50,7 +50,7 @@ impl IslandSolver {
                 && let LocalColumns::Vertices(place) = b.columns
             {
                 let (vertices, block) = (p.vertices(place), self.hessian.diagonal_mut(b.tree));
-                vertices.add_stiffness(stiffness, block, b.size);
+                blocks::add_stiffness_of_vertices(vertices, stiffness, block, b.size);
                 continue;
             }
             for b in blocks {

@@ -25,12 +25,12 @@ pub(super) fn has_tiles(rows: usize, columns: usize) -> bool {
 /// on the diagonal; returns false if it is not positive definite. What is above the diagonal has no
 /// meaning.
 pub(super) fn factor(n: usize, a: &mut [f64]) -> bool {
-    dispatch_wide(Factorization { n, a })
+    dispatch_wide(DenseFactorization { n, a })
 }
 
 /// Solves `X L^T = B` in place for the factor of n columns of another matrix.
 pub(super) fn solve_columns(n: usize, l: &[f64], b: &mut [f64]) {
-    dispatch_wide(Solution { n, l, b });
+    dispatch_wide(DenseSolution { n, l, b });
 }
 
 /// Subtracts `X Y^T`, where both have n columns.
@@ -39,7 +39,7 @@ pub(super) fn subtract_product(n: usize, x: &[f64], y: &[f64], out: &mut [f64]) 
         n,
         x,
         y,
-        part: Part::All,
+        part: ProductPart::All,
         out,
     });
 }
@@ -50,7 +50,7 @@ pub(super) fn subtract_square(n: usize, x: &[f64], out: &mut [f64]) {
         n,
         x,
         y: x,
-        part: Part::Lower,
+        part: ProductPart::Lower,
         out,
     });
 }
@@ -268,12 +268,12 @@ fn subtract_columns<const FUSED: bool>(
 
 /// Factorization of a matrix. Columns that make no whole tile are the first, which subtract the
 /// fewest products.
-struct Factorization<'a> {
+struct DenseFactorization<'a> {
     n: usize,
     a: &'a mut [f64],
 }
 
-impl WideKernel for Factorization<'_> {
+impl WideKernel for DenseFactorization<'_> {
     type Output = bool;
 
     #[inline(always)]
@@ -363,13 +363,13 @@ impl<const FUSED: bool> Strips for FactorColumns<'_, FUSED> {
 }
 
 /// Solution of `X L^T = B`, in place of B.
-struct Solution<'a> {
+struct DenseSolution<'a> {
     n: usize,
     l: &'a [f64],
     b: &'a mut [f64],
 }
 
-impl WideKernel for Solution<'_> {
+impl WideKernel for DenseSolution<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -424,7 +424,7 @@ impl<const FUSED: bool> Strips for SolutionStrips<'_, FUSED> {
 
 /// Elements of a product that are needed.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum ProductPart {
     All,
     Lower,
 }
@@ -434,7 +434,7 @@ struct Products<'a> {
     n: usize,
     x: &'a [f64],
     y: &'a [f64],
-    part: Part,
+    part: ProductPart,
     out: &'a mut [f64],
 }
 
@@ -458,8 +458,8 @@ impl<const FUSED: bool> Strips for ProductStrips<'_, FUSED> {
         } = &mut self.0;
         let (m, p) = (x.len() / *n, y.len() / *n);
         let end = match part {
-            Part::All => p,
-            Part::Lower => p.min(first + R),
+            ProductPart::All => p,
+            ProductPart::Lower => p.min(first + R),
         };
         for j in (0..end).step_by(COLUMNS) {
             // The last tile includes some columns before it.
