@@ -137,8 +137,8 @@ impl Newton {
             let stalled = progress == Progress::Hidden && size > STALLED * last_size;
             // One system at least, so that the matrix is that of this step.
             if iteration > 0 && (size <= tolerance || stalled) {
-                let is_exact = relative > EXACT_RESPONSE && m.is_factored;
-                if !(is_exact || m.participants.is_empty()) {
+                let has_response = relative > EXACT_RESPONSE && m.is_factored;
+                if !(has_response || m.participants.is_empty()) {
                     self.find_direction(m, &p, projected, false)?;
                 }
                 return Ok(());
