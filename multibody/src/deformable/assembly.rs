@@ -3,10 +3,13 @@
 //! Each element writes its own numbers, which are then added up vertex by vertex and block by
 //! block, so results have the same bits for any number of threads.
 
-use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
-use super::lanes::{Lanes, Matrix, Vector, add_to_diagonal, apply, dot, from_fn, scale};
+use super::element::{ElementGroup, ElementShape, NUM_PAIRS, PAIRS};
+use super::lanes::{
+    LaneKernel, Matrix, Pack, Vector, add_to_diagonal, apply, dispatch_lanes, dot, scale,
+    store_vectors,
+};
+use super::material::BlockSink;
 use super::pattern::BlockPattern;
-use crate::simd::{Kernel, dispatch};
 use rayon::prelude::*;
 
 /// Groups that one task computes.
@@ -39,7 +42,8 @@ pub(super) struct GroupOutput<'a> {
 
 /// Computation of one group of elements.
 pub(super) trait GroupPass: Sync {
-    fn run<const FUSED: bool>(&self, group: &ElementGroup, out: GroupOutput<'_>);
+    /// `zero` is the value that all others are made from.
+    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>);
 }
 
 /// Which numbers a pass computes.
@@ -58,11 +62,11 @@ struct Task<'a, P> {
     energies: &'a mut [[f64; 2]],
 }
 
-impl<P: GroupPass> Kernel for Task<'_, P> {
+impl<G: GroupPass> LaneKernel for Task<'_, G> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<P: Pack>(self, zero: P) {
         let mut matrices = self.matrices.iter_mut();
         let mut forces = self.forces.iter_mut();
         for (group, energy) in self.groups.iter().zip(self.energies) {
@@ -71,7 +75,7 @@ impl<P: GroupPass> Kernel for Task<'_, P> {
                 forces: forces.next(),
                 energy,
             };
-            self.pass.run::<FUSED>(group, out);
+            self.pass.run(zero, group, out);
         }
     }
 }
@@ -98,7 +102,7 @@ impl Assembly {
             self.element_forces.resize(n, [Vector::default(); 4]);
         }
         let task = |groups, matrices, forces, energies| {
-            dispatch(Task {
+            dispatch_lanes(Task {
                 pass,
                 groups,
                 matrices,
@@ -171,19 +175,22 @@ fn in_tasks<V: Send>(parallel: bool, out: &mut [V], f: impl Fn(usize, &mut [V]) 
 /// `a` times the identity is added to all blocks, `b` times the lumped mass on the diagonal: the
 /// mass matrix.
 #[inline(always)]
-pub(super) fn mass(density: f64, group: &ElementGroup) -> (Lanes, Lanes) {
-    let m = group.volume * density;
+pub(super) fn mass<P: Pack>(density: f64, shape: &ElementShape<P>) -> (P, P) {
+    let m = shape.volume * density;
     (m * (1.0 / 16.0), m * (LEAST_MASS / 4.0))
 }
 
 /// Product of the mass matrix of an element and a field.
 #[inline(always)]
-pub(super) fn mass_product((m, least): (Lanes, Lanes), x: &[Vector; 4]) -> [Vector; 4] {
-    let sum: Vector = from_fn(|i| (x[0][i] + x[1][i] + x[2][i] + x[3][i]) * m);
+pub(super) fn mass_product<P: Pack>((m, least): (P, P), x: &[Vector<P>; 4]) -> [Vector<P>; 4] {
+    let mut sum = x[0];
+    for (i, sum) in sum.iter_mut().enumerate() {
+        *sum = (*sum + x[1][i] + x[2][i] + x[3][i]) * m;
+    }
     let mut all = *x;
     for x in &mut all {
         for (x, sum) in x.iter_mut().zip(sum) {
-            *x = sum + *x * least;
+            *x = x.mul_add(least, sum);
         }
     }
     all
@@ -192,7 +199,11 @@ pub(super) fn mass_product((m, least): (Lanes, Lanes), x: &[Vector; 4]) -> [Vect
 /// Forces at the vertices of an element from its stress, times the volume or any other factor,
 /// with the opposite sign.
 #[inline(always)]
-pub(super) fn stress_force(stress: &Matrix, gradients: &[Vector; 4], by: Lanes) -> [Vector; 4] {
+pub(super) fn stress_force<P: Pack>(
+    stress: &Matrix<P>,
+    gradients: &[Vector<P>; 4],
+    by: P,
+) -> [Vector<P>; 4] {
     let mut all = *gradients;
     for x in &mut all {
         *x = scale(&apply(stress, x), by);
@@ -200,30 +211,38 @@ pub(super) fn stress_force(stress: &Matrix, gradients: &[Vector; 4], by: Lanes) 
     all
 }
 
-/// Replaces the stiffness K of an element by `by K + m M` with the mass matrix M.
-#[inline(always)]
-pub(super) fn complete_matrix(
-    stiffness: &mut [Matrix; NUM_PAIRS],
-    by: Lanes,
-    (m, least): (Lanes, Lanes),
-) {
-    for (k, (a, b)) in stiffness.iter_mut().zip(PAIRS) {
-        for row in &mut *k {
-            for x in row {
-                *x = *x * by;
-            }
+/// Takes blocks of the stiffness K of an element, and writes those of `by K + M` with the mass
+/// matrix M of [`mass`].
+pub(super) struct MatrixSum<'a, P> {
+    pub(super) out: &'a mut [Matrix; NUM_PAIRS],
+    pub(super) by: P,
+    pub(super) mass: (P, P),
+}
+
+impl<P: Pack> BlockSink<P> for MatrixSum<'_, P> {
+    #[inline(always)]
+    fn put(&mut self, slot: usize, mut block: Matrix<P>) {
+        for row in &mut block {
+            *row = scale(row, self.by);
         }
-        add_to_diagonal(k, if a == b { m + least } else { m });
+        let ((m, least), (a, b)) = (self.mass, PAIRS[slot]);
+        add_to_diagonal(&mut block, if a == b { m + least } else { m });
+        store_vectors(&block, &mut self.out[slot]);
     }
 }
 
 /// `x + s y`, vertex by vertex.
 #[inline(always)]
-pub(super) fn add_scaled(x: &[Vector; 4], s: f64, y: &[Vector; 4]) -> [Vector; 4] {
+pub(super) fn add_scaled<P: Pack>(
+    x: &[Vector<P>; 4],
+    s: f64,
+    y: &[Vector<P>; 4],
+) -> [Vector<P>; 4] {
+    let s = x[0][0].splat(s);
     let mut all = *x;
     for (x, y) in all.iter_mut().zip(y) {
         for (x, y) in x.iter_mut().zip(y) {
-            *x += *y * s;
+            *x = y.mul_add(s, *x);
         }
     }
     all
@@ -231,6 +250,6 @@ pub(super) fn add_scaled(x: &[Vector; 4], s: f64, y: &[Vector; 4]) -> [Vector; 4
 
 /// `|x|^2` over all vertices.
 #[inline(always)]
-pub(super) fn norm2(x: &[Vector; 4]) -> Lanes {
+pub(super) fn norm2<P: Pack>(x: &[Vector<P>; 4]) -> P {
     dot(&x[0], &x[0]) + dot(&x[1], &x[1]) + dot(&x[2], &x[2]) + dot(&x[3], &x[3])
 }

@@ -4,9 +4,9 @@
 //! eigenvalue changes its sign, the part has a kink; elsewhere it is smooth, but its derivative has
 //! no short form. It is found by central differences, element by element.
 
-use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
-use super::lanes::{LANES, Lanes, Matrix, Vector, apply, transpose};
-use super::material::ElasticMaterial;
+use super::element::{ElementGroup, PAIRS};
+use super::lanes::{LANES, Lanes, Matrix, Pack, Vector, apply, transpose};
+use super::material::{BlockSink, ElasticMaterial};
 use std::array::from_fn;
 
 /// Size of the differences relative to the size of the element and to the moduli. Their error is
@@ -38,8 +38,8 @@ impl DampingChange {
         positions: &[f64],
         velocities: &[f64],
     ) -> Self {
-        let q = group.gather(positions);
-        let v = group.gather(velocities);
+        let q = group.gather(Lanes::ZERO, positions);
+        let v = group.gather(Lanes::ZERO, velocities);
         let g = &group.gradients;
         let h = Lanes(from_fn(|k| {
             let squares = g.iter().flatten().map(|x| x.0[k] * x.0[k]);
@@ -66,7 +66,7 @@ impl DampingChange {
                 product(&changed, group, &q, &v)
             };
             let (above, below) = (at(1.0), at(-1.0));
-            difference(&above, &below, Lanes::splat(h))
+            difference(&above, &below, Lanes::ZERO.splat(h))
         });
         Self {
             product: product(material, group, &q, &v),
@@ -87,23 +87,41 @@ fn product(
     q: &[Vector; 4],
     v: &[Vector; 4],
 ) -> ElementField {
-    let f = group.gradient(q);
+    let shape = group.shape(Lanes::ZERO);
+    let f = shape.gradient(q);
     let d = material.deformation(f, &f);
-    let mut blocks = [Matrix::default(); NUM_PAIRS];
-    material.projected_stiffness(&d, &group.gradients, &mut blocks);
-    let mut sum: [Vector; 4] = [[Lanes::ZERO; 3]; 4];
-    let mut add = |a: usize, x: Vector| {
-        for (sum, x) in sum[a].iter_mut().zip(x) {
-            *sum += x * group.volume;
-        }
+    let mut product = DampingProduct {
+        v,
+        volume: group.volume,
+        sum: [[Lanes::ZERO; 3]; 4],
     };
-    for (block, (a, b)) in blocks.iter().zip(PAIRS) {
-        add(a, apply(block, &v[b]));
-        if a != b {
-            add(b, apply(&transpose(block), &v[a]));
+    material.projected_stiffness(&d, &shape.gradients, &mut product);
+    from_fn(|i| product.sum[i / 3][i % 3])
+}
+
+/// Adds up the product of a matrix and a field.
+struct DampingProduct<'a> {
+    v: &'a [Vector; 4],
+    volume: Lanes,
+    sum: [Vector; 4],
+}
+
+impl DampingProduct<'_> {
+    fn add(&mut self, a: usize, x: Vector) {
+        for (sum, x) in self.sum[a].iter_mut().zip(x) {
+            *sum += x * self.volume;
         }
     }
-    from_fn(|i| sum[i / 3][i % 3])
+}
+
+impl BlockSink<Lanes> for DampingProduct<'_> {
+    fn put(&mut self, slot: usize, block: Matrix) {
+        let (a, b) = PAIRS[slot];
+        self.add(a, apply(&block, &self.v[b]));
+        if a != b {
+            self.add(b, apply(&transpose(&block), &self.v[a]));
+        }
+    }
 }
 
 /// Values at the vertices of one element.

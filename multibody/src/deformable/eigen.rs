@@ -1,8 +1,8 @@
 //! Eigenvalues and eigenvectors of small symmetric matrices.
 
 use super::lanes::{
-    LANES, Lanes, Matrix, Vector, add_to_diagonal, apply, cofactors, combine, dot, from_fn, scale,
-    squared_norm, trace, transpose,
+    Matrix, Pack, Vector, add_to_diagonal, apply, cofactors, combine, dot, scale, squared_norm,
+    trace, transpose,
 };
 use nalgebra::{SMatrix, SVector};
 
@@ -73,17 +73,18 @@ fn rotate<const N: usize>(
 ///
 /// Source: D. Eberly, "A Robust Eigensolver for 3x3 Symmetric Matrices", Geometric Tools, 2014.
 #[inline(always)]
-pub(super) fn symmetric_eigens(a: &Matrix) -> (Vector, Matrix) {
-    let (mut m, mut mean) = (*a, Lanes::ZERO);
+pub(super) fn symmetric_eigens<P: Pack>(a: &Matrix<P>) -> (Vector<P>, Matrix<P>) {
+    let zero = a[0][0].splat(0.0);
+    let (mut m, mut mean) = (*a, zero);
     // Of a matrix that is nearly a multiple of the identity, rounding leaves a trace at first.
     for _ in 0..2 {
         let trace = trace(&m) * (1.0 / 3.0);
         add_to_diagonal(&mut m, -trace);
         mean += trace;
     }
-    let size = (squared_norm(&m) * (1.0 / 6.0)).map(f64::sqrt);
+    let size = (squared_norm(&m) * (1.0 / 6.0)).sqrt();
     // A multiple of the identity has no size; then every vector serves.
-    let inverse = size.map(|x| if x > 0.0 { 1.0 / x } else { 0.0 });
+    let inverse = size.if_greater(zero, zero.splat(1.0) / size, zero);
     let m = combine(&m, &m, |x, _| x * inverse);
     let apart = eigenvector_apart(&m);
     let [first, second] = perpendicular(&apart);
@@ -96,7 +97,7 @@ pub(super) fn symmetric_eigens(a: &Matrix) -> (Vector, Matrix) {
         vectors[1][i] = cos * p - sin * q;
         vectors[2][i] = sin * p + cos * q;
     }
-    let mut values = Vector::default();
+    let mut values = [zero; 3];
     for (value, v) in values.iter_mut().zip(&vectors) {
         *value = dot(v, &apply(&m, v)) * size + mean;
     }
@@ -106,12 +107,13 @@ pub(super) fn symmetric_eigens(a: &Matrix) -> (Vector, Matrix) {
 /// Eigenvector of the eigenvalue that is the farthest from the others, of a matrix with trace 0 and
 /// squared norm 6.
 #[inline(always)]
-fn eigenvector_apart(m: &Matrix) -> Vector {
+fn eigenvector_apart<P: Pack>(m: &Matrix<P>) -> Vector<P> {
     // Eigenvalues are the roots of `t^3 - 3 t - 2 r`. With `r >= 0`, the largest is at least
     // sqrt(3), the others are not positive, and the slope there is at least 6.
     let r = dot(&m[0], &cofactors(m)[0]) * 0.5;
-    let sign = r.map(|r| 1.0_f64.copysign(r));
-    let r = r * sign;
+    let one = r.splat(1.0);
+    let sign = one.copysign(r);
+    let r = r.abs();
     let mut t = (r * -0.065 + 1.0 / 3.0) * r + 3.0_f64.sqrt();
     // From 1e-3 by way of 1e-6 and 1e-12.
     for _ in 0..3 {
@@ -126,19 +128,11 @@ fn eigenvector_apart(m: &Matrix) -> Vector {
     for (k, column) in c.iter().enumerate().skip(1) {
         let diagonal = column[k];
         for (v, c) in v.iter_mut().zip(column) {
-            for l in 0..LANES {
-                v.0[l] = if diagonal.0[l] > most.0[l] {
-                    c.0[l]
-                } else {
-                    v.0[l]
-                };
-            }
+            *v = diagonal.if_greater(most, *c, *v);
         }
-        for l in 0..LANES {
-            most.0[l] = most.0[l].max(diagonal.0[l]);
-        }
+        most = most.max(diagonal);
     }
-    scale(&v, dot(&v, &v).map(|x| 1.0 / x.sqrt()))
+    scale(&v, one / dot(&v, &v).sqrt())
 }
 
 /// Two unit vectors perpendicular to a third and to each other.
@@ -146,9 +140,9 @@ fn eigenvector_apart(m: &Matrix) -> Vector {
 /// Source: T. Duff et al., "Building an Orthonormal Basis, Revisited", Journal of Computer Graphics
 /// Techniques, 2017.
 #[inline(always)]
-fn perpendicular([x, y, z]: &Vector) -> [Vector; 2] {
-    let sign = z.map(|z| 1.0_f64.copysign(z));
-    let a = Lanes::splat(-1.0) / (sign + *z);
+fn perpendicular<P: Pack>([x, y, z]: &Vector<P>) -> [Vector<P>; 2] {
+    let sign = z.splat(1.0).copysign(*z);
+    let a = z.splat(-1.0) / (sign + *z);
     let xy = *x * *y * a;
     [
         [sign * *x * *x * a + 1.0, sign * xy, -sign * *x],
@@ -159,16 +153,13 @@ fn perpendicular([x, y, z]: &Vector) -> [Vector; 2] {
 /// Cosine and sine of the rotation of a plane that makes the matrix `[x, off; off, y]` diagonal,
 /// whose elements are of the size of 1.
 #[inline(always)]
-fn rotation_of_plane(x: Lanes, y: Lanes, off: Lanes) -> (Lanes, Lanes) {
+fn rotation_of_plane<P: Pack>(x: P, y: P, off: P) -> (P, P) {
     let d = y - x;
-    let root = (d * d + off * off * 4.0).map(f64::sqrt);
+    let root = (d * d + off * off * 4.0).sqrt();
     // The smaller of two tangents: that of an angle of at most 45 degrees.
-    let t = Lanes(from_fn(|k| {
-        let (off, d) = (off.0[k], d.0[k]);
-        let t = 2.0 * off / (d + root.0[k].copysign(d));
-        if off.abs() < NO_ROTATION { 0.0 } else { t }
-    }));
-    let cos = (t * t + 1.0).map(|x| 1.0 / x.sqrt());
+    let t = off * 2.0 / (d + root.copysign(d));
+    let t = x.splat(NO_ROTATION).if_greater(off.abs(), x.splat(0.0), t);
+    let cos = x.splat(1.0) / (t * t + 1.0).sqrt();
     (cos, t * cos)
 }
 

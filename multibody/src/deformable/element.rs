@@ -1,6 +1,6 @@
 //! Linear tetrahedra, four at a time.
 
-use super::lanes::{LANES, Lanes, Matrix, Vector, from_fn, product, transpose};
+use super::lanes::{LANES, Lanes, Matrix, Pack, Vector, from_fn, load_vectors, product, transpose};
 use nalgebra::{Matrix3, Vector3};
 
 /// Number of 3x3 blocks in the lower triangle of an element's matrix: those of
@@ -89,26 +89,46 @@ impl ElementGroup {
         })
     }
 
-    /// Values of a field of vectors at the vertices.
+    /// Values of a field of vectors at the vertices, as packs of the same kind as this one.
     #[inline(always)]
-    pub(super) fn gather(&self, field: &[f64]) -> [Vector; 4] {
+    pub(super) fn gather<P: Pack>(&self, pack: P, field: &[f64]) -> [Vector<P>; 4] {
         let (field, _) = field.as_chunks::<3>();
-        let mut all = [Vector::default(); 4];
+        let mut all = [[pack; 3]; 4];
         for (x, vertices) in all.iter_mut().zip(&self.vertices) {
-            for (k, vertex) in vertices.iter().enumerate() {
-                let value = field.get(*vertex as usize).copied().unwrap_or_default();
-                for (x, value) in x.iter_mut().zip(value) {
-                    x.0[k] = value;
-                }
+            let mut values = [[0.0; 3]; LANES];
+            for (value, vertex) in values.iter_mut().zip(vertices) {
+                *value = field.get(*vertex as usize).copied().unwrap_or_default();
+            }
+            let [a, b, c, d] = values;
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = pack.load(Lanes([a[i], b[i], c[i], d[i]]));
             }
         }
         all
     }
 
+    /// The shape of the elements in packs of the same kind as this one.
+    #[inline(always)]
+    pub(super) fn shape<P: Pack>(&self, pack: P) -> ElementShape<P> {
+        ElementShape {
+            gradients: load_vectors(pack, &self.gradients),
+            volume: pack.load(self.volume),
+        }
+    }
+}
+
+/// The part of an [`ElementGroup`] that a kernel computes with.
+#[derive(Clone, Copy)]
+pub(super) struct ElementShape<P> {
+    pub(super) gradients: [Vector<P>; 4],
+    pub(super) volume: P,
+}
+
+impl<P: Pack> ElementShape<P> {
     /// Gradient of a field with these values at the vertices; that of positions is the deformation
     /// gradient.
     #[inline(always)]
-    pub(super) fn gradient(&self, x: &[Vector; 4]) -> Matrix {
+    pub(super) fn gradient(&self, x: &[Vector<P>; 4]) -> Matrix<P> {
         let mut d = [x[1], x[2], x[3]];
         for edge in &mut d {
             for (edge, origin) in edge.iter_mut().zip(x[0]) {
@@ -140,7 +160,12 @@ mod tests {
             let y = m * points[k];
             field[3 * vertex..3 * vertex + 3].copy_from_slice(y.as_slice());
         }
-        let gradient = super::super::lanes::lane(&group.gradient(&group.gather(&field)), 3);
+        let gradient = super::super::lanes::lane(
+            &group
+                .shape(Lanes::ZERO)
+                .gradient(&group.gather(Lanes::ZERO, &field)),
+            3,
+        );
         assert!((gradient - m).amax() < 1e-14, "{gradient}");
         assert_eq!(group.volume.0[1], 0.0);
     }

@@ -5,10 +5,10 @@
 //! ACM Transactions on Graphics, 2018.
 
 use super::config::{Lame, MaterialModel};
-use super::element::{NUM_PAIRS, PAIRS};
+use super::element::PAIRS;
 use super::lanes::{
-    Lanes, Matrix, Vector, add_to_diagonal, apply, apply_all, cofactors, combine, cross, dot,
-    from_fn, identity, outer, product, product_transposed, scale, squared_norm, trace, transpose,
+    Matrix, Pack, Vector, add_to_diagonal, apply, apply_all, cofactors, combine, cross, dot,
+    identity, outer, product, product_transposed, scale, squared_norm, trace, transpose,
 };
 use super::polar::rotations;
 
@@ -20,18 +20,22 @@ pub(super) struct ElasticMaterial {
 }
 
 /// Deformation of four elements.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Deformation {
+#[derive(Clone, Copy)]
+pub(super) struct Deformation<P> {
     /// Deformation gradient.
-    pub(super) f: Matrix,
+    pub(super) f: Matrix<P>,
     /// Rotation that the model uses: that at the start of the step or that of `f`.
-    pub(super) r: Matrix,
+    pub(super) r: Matrix<P>,
+}
+
+/// Takes the blocks of an element's matrix one by one, with their indices in [`PAIRS`].
+// A closure may not be inlined, and would not be compiled for the processor of the kernel then.
+pub(super) trait BlockSink<P> {
+    fn put(&mut self, slot: usize, block: Matrix<P>);
 }
 
 /// Smallest sum of two stretches, relative to the largest, by which is divided.
 const LEAST_STRETCH: f64 = 1e-6;
-
-const ONE: Lanes = Lanes([1.0; super::lanes::LANES]);
 
 impl ElasticMaterial {
     /// Returns true if the force is linear in the positions within a step.
@@ -49,9 +53,9 @@ impl ElasticMaterial {
 
     /// Deformation with gradient `f`. `start` is the gradient at the start of the step.
     #[inline(always)]
-    pub(super) fn deformation(&self, f: Matrix, start: &Matrix) -> Deformation {
+    pub(super) fn deformation<P: Pack>(&self, f: Matrix<P>, start: &Matrix<P>) -> Deformation<P> {
         let r = match self.model {
-            MaterialModel::Linear | MaterialModel::NeoHookean => identity(),
+            MaterialModel::Linear | MaterialModel::NeoHookean => identity(f[0][0]),
             MaterialModel::LinearCorotated => rotations(start),
             MaterialModel::Corotated => rotations(&f),
         };
@@ -60,19 +64,20 @@ impl ElasticMaterial {
 
     /// Strain of the linear models, in the frame of the rotation.
     #[inline(always)]
-    fn small_strain(&self, d: &Deformation) -> Matrix {
+    fn small_strain<P: Pack>(&self, d: &Deformation<P>) -> Matrix<P> {
         let g = match self.model {
             MaterialModel::Linear => d.f,
             _ => product(&transpose(&d.r), &d.f),
         };
         let mut e = combine(&g, &transpose(&g), |a, b| (a + b) * 0.5);
-        add_to_diagonal(&mut e, -ONE);
+        let one = d.f[0][0].splat(1.0);
+        add_to_diagonal(&mut e, -one);
         e
     }
 
     /// Energy per reference volume.
     #[inline(always)]
-    pub(super) fn energy(&self, d: &Deformation) -> Lanes {
+    pub(super) fn energy<P: Pack>(&self, d: &Deformation<P>) -> P {
         let Lame { lambda, mu } = self.lame;
         let j = dot(&d.f[0], &cross(&d.f[1], &d.f[2])) - 1.0;
         match self.model {
@@ -92,7 +97,7 @@ impl ElasticMaterial {
 
     /// First Piola-Kirchhoff stress.
     #[inline(always)]
-    pub(super) fn stress(&self, d: &Deformation) -> Matrix {
+    pub(super) fn stress<P: Pack>(&self, d: &Deformation<P>) -> Matrix<P> {
         let Lame { lambda, mu } = self.lame;
         match self.model {
             MaterialModel::Linear | MaterialModel::LinearCorotated => {
@@ -119,14 +124,14 @@ impl ElasticMaterial {
         }
     }
 
-    /// Writes the derivatives of the forces at the vertices by their positions, negated and per
-    /// reference volume, for the pairs of vertices [`PAIRS`].
+    /// Passes on the derivatives of the forces at the vertices by their positions, negated and per
+    /// reference volume: a block for each pair of vertices in [`PAIRS`], with its index.
     #[inline(always)]
-    pub(super) fn stiffness(
+    pub(super) fn stiffness<P: Pack>(
         &self,
-        d: &Deformation,
-        g: &[Vector; 4],
-        out: &mut [Matrix; NUM_PAIRS],
+        d: &Deformation<P>,
+        g: &[Vector<P>; 4],
+        out: &mut impl BlockSink<P>,
     ) {
         match self.model {
             MaterialModel::Linear => self.linear_stiffness(g, out),
@@ -141,33 +146,33 @@ impl ElasticMaterial {
     /// That of the linear models with rotated gradients `h`. The isotropic law has the same form in
     /// every frame.
     #[inline(always)]
-    fn linear_stiffness(&self, h: &[Vector; 4], out: &mut [Matrix; NUM_PAIRS]) {
-        let Lame { lambda, mu } = self.lame;
-        for (k, (a, b)) in out.iter_mut().zip(PAIRS) {
-            let diagonal = dot(&h[a], &h[b]) * mu;
-            let la = scale(&h[a], Lanes::splat(lambda));
-            let mb = scale(&h[b], Lanes::splat(mu));
-            for (i, row) in k.iter_mut().enumerate() {
-                for (j, x) in row.iter_mut().enumerate() {
-                    *x = la[i] * h[b][j] + mb[i] * h[a][j];
+    fn linear_stiffness<P: Pack>(&self, h: &[Vector<P>; 4], out: &mut impl BlockSink<P>) {
+        let (lambda, mu) = (h[0][0].splat(self.lame.lambda), h[0][0].splat(self.lame.mu));
+        for (slot, (a, b)) in PAIRS.into_iter().enumerate() {
+            let (la, mb) = (scale(&h[a], lambda), scale(&h[b], mu));
+            let mut k = outer(&la, &h[b]);
+            for (row, mb) in k.iter_mut().zip(mb) {
+                for (x, ha) in row.iter_mut().zip(h[a]) {
+                    *x = mb.mul_add(ha, *x);
                 }
             }
-            add_to_diagonal(k, diagonal);
+            add_to_diagonal(&mut k, dot(&h[a], &mb));
+            out.put(slot, k);
         }
     }
 
     /// `diagonal (g_a . g_b) I + lambda (C g_a) (C g_b)^T + gamma [F (g_b x g_a)]_x`: the part that
     /// comes from the determinant, and a multiple of the Laplacian.
     #[inline(always)]
-    fn volume_stiffness(
+    fn volume_stiffness<P: Pack>(
         &self,
-        d: &Deformation,
-        g: &[Vector; 4],
+        d: &Deformation<P>,
+        g: &[Vector<P>; 4],
         (a, b): (usize, usize),
-        (diagonal, gamma): (f64, Lanes),
-        c: &[Vector; 4],
-    ) -> Matrix {
-        let la = scale(&c[a], Lanes::splat(self.lame.lambda));
+        (diagonal, gamma): (f64, P),
+        c: &[Vector<P>; 4],
+    ) -> Matrix<P> {
+        let la = scale(&c[a], gamma.splat(self.lame.lambda));
         let mut k = outer(&la, &c[b]);
         let isotropic = dot(&g[a], &g[b]) * diagonal;
         add_to_diagonal(&mut k, isotropic);
@@ -179,38 +184,47 @@ impl ElasticMaterial {
     }
 
     #[inline(always)]
-    fn neo_hookean_stiffness(
+    fn neo_hookean_stiffness<P: Pack>(
         &self,
-        d: &Deformation,
-        g: &[Vector; 4],
-        out: &mut [Matrix; NUM_PAIRS],
+        d: &Deformation<P>,
+        g: &[Vector<P>; 4],
+        out: &mut impl BlockSink<P>,
     ) {
         let c = cofactors(&d.f);
         let gamma = (dot(&d.f[0], &c[0]) - 1.0) * self.lame.lambda - self.lame.mu;
         let c = apply_all(&c, g);
-        for (k, pair) in out.iter_mut().zip(PAIRS) {
-            *k = self.volume_stiffness(d, g, pair, (self.lame.mu, gamma), &c);
+        for (slot, pair) in PAIRS.into_iter().enumerate() {
+            out.put(
+                slot,
+                self.volume_stiffness(d, g, pair, (self.lame.mu, gamma), &c),
+            );
         }
     }
 
     #[inline(always)]
-    fn corotated_stiffness(&self, d: &Deformation, g: &[Vector; 4], out: &mut [Matrix; NUM_PAIRS]) {
+    fn corotated_stiffness<P: Pack>(
+        &self,
+        d: &Deformation<P>,
+        g: &[Vector<P>; 4],
+        out: &mut impl BlockSink<P>,
+    ) {
         let c = cofactors(&d.f);
         let gamma = (dot(&d.f[0], &c[0]) - 1.0) * self.lame.lambda;
         let c = apply_all(&c, g);
         let h = apply_all(&d.r, g);
         let spin = spin_compliance(d);
-        let mu2 = 2.0 * self.lame.mu;
-        for (k, (a, b)) in out.iter_mut().zip(PAIRS) {
-            *k = self.volume_stiffness(d, g, (a, b), (mu2, gamma), &c);
+        let mu2 = gamma.splat(2.0 * self.lame.mu);
+        for (slot, (a, b)) in PAIRS.into_iter().enumerate() {
+            let mut k = self.volume_stiffness(d, g, (a, b), (2.0 * self.lame.mu, gamma), &c);
             // 2 mu [h_a]_x spin [h_b]_x, column by column.
             let sb = transpose(&cross_rows(&spin, &h[b]));
             for (j, column) in sb.iter().enumerate() {
                 let column = cross(&h[a], column);
                 for i in 0..3 {
-                    k[i][j] += column[i] * mu2;
+                    k[i][j] = mu2.mul_add(column[i], k[i][j]);
                 }
             }
+            out.put(slot, k);
         }
     }
 }
@@ -218,31 +232,27 @@ impl ElasticMaterial {
 /// `(tr(S) I - S)^-1` with the left stretch `S = F R^T`: the inverse of the factor between a spin
 /// of R and the skew part of `dF R^T`.
 #[inline(always)]
-fn spin_compliance(d: &Deformation) -> Matrix {
+fn spin_compliance<P: Pack>(d: &Deformation<P>) -> Matrix<P> {
     let s = product_transposed(&d.f, &d.r);
     let t = trace(&s);
     let mut m = combine(&s, &transpose(&s), |a, b| (a + b) * -0.5);
     add_to_diagonal(&mut m, t);
     let c = cofactors(&m);
-    let least = (squared_norm(&m).map(f64::sqrt)) * LEAST_STRETCH;
-    let det = dot(&m[0], &c[0]);
-    let det = Lanes(from_fn(|k| {
-        let bound = least.0[k] * least.0[k] * least.0[k];
-        det.0[k].max(bound).max(f64::MIN_POSITIVE)
-    }));
-    let inverse = ONE / det;
+    let least = squared_norm(&m).sqrt() * LEAST_STRETCH;
+    let det = dot(&m[0], &c[0]).max(least * least * least);
+    let inverse = t.splat(1.0) / det.max(t.splat(f64::MIN_POSITIVE));
     combine(&c, &c, |c, _| c * inverse)
 }
 
 /// `m [v]_x`: the cross product of each row with v.
 #[inline(always)]
-fn cross_rows(m: &Matrix, v: &Vector) -> Matrix {
+fn cross_rows<P: Pack>(m: &Matrix<P>, v: &Vector<P>) -> Matrix<P> {
     [cross(&m[0], v), cross(&m[1], v), cross(&m[2], v)]
 }
 
 /// `k += [w]_x`.
 #[inline(always)]
-fn add_cross_matrix(k: &mut Matrix, w: &Vector) {
+fn add_cross_matrix<P: Pack>(k: &mut Matrix<P>, w: &Vector<P>) {
     k[0][1] -= w[2];
     k[0][2] += w[1];
     k[1][0] += w[2];

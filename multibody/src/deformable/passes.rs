@@ -1,10 +1,10 @@
 //! The passes over elements that a step and its callers need.
 
 use super::assembly::{
-    GroupOutput, GroupPass, add_scaled, complete_matrix, mass, mass_product, norm2, stress_force,
+    GroupOutput, GroupPass, MatrixSum, add_scaled, mass, mass_product, norm2, stress_force,
 };
-use super::element::ElementGroup;
-use super::lanes::{Lanes, Vector, dot};
+use super::element::{ElementGroup, ElementShape};
+use super::lanes::{Pack, Vector, dot, store_vectors};
 use super::material::ElasticMaterial;
 
 /// Constants of a step.
@@ -26,8 +26,8 @@ impl StepConstants {
     }
 
     #[inline(always)]
-    fn mass_matrix(&self, group: &ElementGroup) -> (Lanes, Lanes) {
-        let (m, least) = mass(self.density, group);
+    fn mass_matrix<P: Pack>(&self, shape: &ElementShape<P>) -> (P, P) {
+        let (m, least) = mass(self.density, shape);
         (m * self.mass_factor(), least * self.mass_factor())
     }
 }
@@ -42,16 +42,17 @@ pub(super) struct ElasticPass<'a> {
 
 impl GroupPass for ElasticPass<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(&self, group: &ElementGroup, out: GroupOutput<'_>) {
-        let start = group.gradient(&group.gather(self.start));
-        let f = group.gradient(&group.gather(self.positions));
+    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>) {
+        let shape = group.shape(zero);
+        let start = shape.gradient(&group.gather(zero, self.start));
+        let f = shape.gradient(&group.gather(zero, self.positions));
         let d = self.material.deformation(f, &start);
         let stress = self.material.stress(&d);
-        let forces = stress_force(&stress, &group.gradients, -group.volume);
+        let forces = stress_force(&stress, &shape.gradients, -shape.volume);
         if let Some(out) = out.forces {
-            *out = forces;
+            store_vectors(&forces, out);
         }
-        *out.energy = [(self.material.energy(&d) * group.volume).sum(), 0.0];
+        *out.energy = [(self.material.energy(&d) * shape.volume).sum(), 0.0];
     }
 }
 
@@ -65,7 +66,8 @@ pub(super) struct LinearPass<'a> {
 
 impl GroupPass for LinearPass<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(&self, group: &ElementGroup, out: GroupOutput<'_>) {
+    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>) {
+        let shape = group.shape(zero);
         let StepConstants {
             material,
             dt,
@@ -73,19 +75,24 @@ impl GroupPass for LinearPass<'_> {
             beta,
             ..
         } = self.constants;
-        let x = group.gather(self.positions);
-        let v = group.gather(self.velocities);
-        let later = group.gradient(&add_scaled(&x, dt + beta, &v));
-        let d = material.deformation(later, &group.gradient(&x));
-        let impulse = stress_force(&material.stress(&d), &group.gradients, group.volume * -dt);
-        let momentum = mass_product(mass(self.constants.density, group), &v);
+        let x = group.gather(zero, self.positions);
+        let v = group.gather(zero, self.velocities);
+        let later = shape.gradient(&add_scaled(&x, dt + beta, &v));
+        let d = material.deformation(later, &shape.gradient(&x));
+        let impulse = stress_force(&material.stress(&d), &shape.gradients, shape.volume * -dt);
+        let momentum = mass_product(mass(self.constants.density, &shape), &v);
         if let Some(out) = out.forces {
-            *out = add_scaled(&impulse, -dt * alpha, &momentum);
+            store_vectors(&add_scaled(&impulse, -dt * alpha, &momentum), out);
         }
         if let Some(matrix) = out.matrix {
-            material.stiffness(&d, &group.gradients, matrix);
-            let by = group.volume * (dt * (0.5 * dt + beta));
-            complete_matrix(matrix, by, self.constants.mass_matrix(group));
+            let by = shape.volume * (dt * (0.5 * dt + beta));
+            let mass = self.constants.mass_matrix(&shape);
+            let mut out = MatrixSum {
+                out: matrix,
+                by,
+                mass,
+            };
+            material.stiffness(&d, &shape.gradients, &mut out);
         }
         *out.energy = [0.0; 2];
     }
@@ -110,41 +117,47 @@ pub(super) struct ObjectivePass<'a> {
 
 impl GroupPass for ObjectivePass<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(&self, group: &ElementGroup, out: GroupOutput<'_>) {
+    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>) {
+        let shape = group.shape(zero);
         let StepConstants {
             material,
             dt,
             alpha,
             ..
         } = self.constants;
-        let f = group.gradient(&group.gather(self.positions));
+        let f = shape.gradient(&group.gather(zero, self.positions));
         let d = material.deformation(f, &f);
-        let v = group.gather(self.velocities.end);
-        let change = add_scaled(&v, -1.0, &group.gather(self.velocities.start));
-        let m = mass(self.constants.density, group);
+        let v = group.gather(zero, self.velocities.end);
+        let change = add_scaled(&v, -1.0, &group.gather(zero, self.velocities.start));
+        let m = mass(self.constants.density, &shape);
         let momentum = mass_product(m, &change);
         let damping = mass_product(m, &v);
         let mut squared = 0.0;
         if let Some(out) = out.forces {
-            let elastic = stress_force(&material.stress(&d), &group.gradients, group.volume * dt);
+            let elastic = stress_force(&material.stress(&d), &shape.gradients, shape.volume * dt);
             squared = norm2(&elastic).sum();
             let sum = add_scaled(&elastic, 1.0, &momentum);
-            *out = add_scaled(&sum, dt * alpha, &damping);
+            store_vectors(&add_scaled(&sum, dt * alpha, &damping), out);
         }
         // The positions move by dt / 2 times the velocity, hence the factor 2.
         let kinetic =
             pairing(&momentum, &change) * 0.5 + pairing(&damping, &v) * (0.5 * dt * alpha);
         *out.energy = [
-            (material.energy(&d) * group.volume * 2.0 + kinetic).sum(),
+            (material.energy(&d) * shape.volume * 2.0 + kinetic).sum(),
             squared,
         ];
         if let Some(matrix) = out.matrix {
+            let by = shape.volume * (0.5 * dt * dt);
+            let mass = self.constants.mass_matrix(&shape);
+            let mut out = MatrixSum {
+                out: matrix,
+                by,
+                mass,
+            };
             match self.projected {
-                true => material.projected_stiffness(&d, &group.gradients, matrix),
-                false => material.stiffness(&d, &group.gradients, matrix),
+                true => material.projected_stiffness(&d, &shape.gradients, &mut out),
+                false => material.stiffness(&d, &shape.gradients, &mut out),
             }
-            let by = group.volume * (0.5 * dt * dt);
-            complete_matrix(matrix, by, self.constants.mass_matrix(group));
         }
     }
 }
@@ -157,22 +170,26 @@ pub(super) struct DampingPass<'a> {
 
 impl GroupPass for DampingPass<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(&self, group: &ElementGroup, out: GroupOutput<'_>) {
+    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>) {
+        let shape = group.shape(zero);
         let StepConstants {
             material, dt, beta, ..
         } = self.constants;
-        let f = group.gradient(&group.gather(self.positions));
+        let f = shape.gradient(&group.gather(zero, self.positions));
         let d = material.deformation(f, &f);
         if let Some(matrix) = out.matrix {
-            material.projected_stiffness(&d, &group.gradients, matrix);
-            let none = (Lanes::ZERO, Lanes::ZERO);
-            complete_matrix(matrix, group.volume * (dt * beta), none);
+            let mut out = MatrixSum {
+                out: matrix,
+                by: shape.volume * (dt * beta),
+                mass: (zero, zero),
+            };
+            material.projected_stiffness(&d, &shape.gradients, &mut out);
         }
         *out.energy = [0.0; 2];
     }
 }
 
 #[inline(always)]
-fn pairing(x: &[Vector; 4], y: &[Vector; 4]) -> Lanes {
+fn pairing<P: Pack>(x: &[Vector<P>; 4], y: &[Vector<P>; 4]) -> P {
     dot(&x[0], &y[0]) + dot(&x[1], &y[1]) + dot(&x[2], &y[2]) + dot(&x[3], &y[3])
 }

@@ -9,8 +9,8 @@
 
 use super::eigen::symmetric_eigen;
 use super::lanes::{
-    LANES, Lanes, Matrix, cofactors, combine, dot, from_fn, from_matrices, lane, product,
-    product_transposed, squared_norm,
+    LANES, Matrix, Pack, cofactors, combine, dot, from_fn, from_matrices, lane, load_vectors,
+    product, product_transposed, squared_norm, store_vectors,
 };
 use nalgebra::{Matrix3, SMatrix};
 
@@ -22,7 +22,7 @@ const MAX_NEWTON_STEPS: usize = 30;
 
 /// Returns the rotations of four deformation gradients.
 #[inline(always)]
-pub(super) fn rotations(f: &Matrix) -> Matrix {
+pub(super) fn rotations<P: Pack>(f: &Matrix<P>) -> Matrix<P> {
     let norm2 = squared_norm(f);
     let cofactors = cofactors(f);
     let det = dot(&f[0], &cofactors[0]);
@@ -31,31 +31,37 @@ pub(super) fn rotations(f: &Matrix) -> Matrix {
     let fff = product(&product_transposed(f, f), f);
     let linear = lambda * lambda + norm2;
     let denominator = lambda * (lambda * lambda - norm2) - det * 2.0;
-    let inverse = Lanes::splat(1.0) / denominator;
+    let inverse = lambda.splat(1.0) / denominator;
     let twice = lambda * 2.0;
-    let numerator = combine(f, &cofactors, |f, c| linear * f + twice * c);
+    let numerator = combine(f, &cofactors, |f, c| linear.mul_add(f, twice * c));
     let mut r = combine(&numerator, &fff, |a, b| (a - b * 2.0) * inverse);
-    let good: [bool; LANES] = from_fn(|k| {
-        let cube = lambda.0[k] * lambda.0[k] * lambda.0[k];
-        // The order of magnitude is one in which no product above is too small or too large.
-        denominator.0[k] > LEAST_SEPARATION * cube && (1e-60..1e60).contains(&cube)
-    });
-    if good != [true; LANES] {
-        let all: [Matrix3<f64>; LANES] = from_fn(|k| match good[k] {
-            true => lane(&r, k),
-            false => rotation_by_eigenvector(&lane(f, k)),
+    let cube = lambda * lambda * lambda;
+    // The order of magnitude is one in which no product above is too small or too large.
+    let most = denominator * (1.0 / LEAST_SEPARATION);
+    let (separate, large, small) = (
+        most.greater(cube),
+        cube.greater(cube.splat(1e-60)),
+        cube.splat(1e60).greater(cube),
+    );
+    if (separate, large, small) != ([true; LANES], [true; LANES], [true; LANES]) {
+        let (mut all, mut gradients) = (Matrix::default(), Matrix::default());
+        store_vectors(&r, &mut all);
+        store_vectors(f, &mut gradients);
+        let all: [Matrix3<f64>; LANES] = from_fn(|k| match separate[k] && large[k] && small[k] {
+            true => lane(&all, k),
+            false => rotation_by_eigenvector(&lane(&gradients, k)),
         });
-        r = from_matrices(&all);
+        r = load_vectors(lambda, &from_matrices(&all));
     }
     r
 }
 
 /// Largest root of the characteristic polynomial of Horn's matrix, from above.
 #[inline(always)]
-fn sum_of_stretches(f: &Matrix, norm2: Lanes, det: Lanes) -> Lanes {
+fn sum_of_stretches<P: Pack>(f: &Matrix<P>, norm2: P, det: P) -> P {
     let ff = product_transposed(f, f);
     let c0 = squared_norm(&ff) * 2.0 - norm2 * norm2;
-    let mut x = (norm2 * 3.0).map(f64::sqrt);
+    let mut x = (norm2 * 3.0).sqrt();
     for _ in 0..MAX_NEWTON_STEPS {
         let x2 = x * x;
         let value = (x2 - norm2 * 2.0) * x2 - det * x * 8.0 + c0;
@@ -64,7 +70,7 @@ fn sum_of_stretches(f: &Matrix, norm2: Lanes, det: Lanes) -> Lanes {
         x -= step;
         // From above, steps are positive but for rounding. A root that is not simple is left to the
         // other method.
-        if !(0..LANES).any(|k| step.0[k] > 1e-15 * x.0[k]) {
+        if step.greater(x * 1e-15) == [false; LANES] {
             break;
         }
     }

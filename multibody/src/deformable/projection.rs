@@ -9,12 +9,12 @@
 
 use super::config::{Lame, MaterialModel};
 use super::eigen::{symmetric_eigen, symmetric_eigens};
-use super::element::{NUM_PAIRS, PAIRS};
+use super::element::PAIRS;
 use super::lanes::{
-    LANES, Lanes, Matrix, Vector, apply_all, cofactors, combine, dot, from_fn, lane, outer,
-    product, product_transposed, transpose,
+    LANES, Matrix, Pack, Vector, apply_all, cofactors, combine, dot, from_fn, from_matrices, lane,
+    load_vectors, outer, product, product_transposed, scale, store_vectors, transpose,
 };
-use super::material::{Deformation, ElasticMaterial};
+use super::material::{BlockSink, Deformation, ElasticMaterial};
 use super::polar::rotations;
 use nalgebra::Matrix3;
 
@@ -24,16 +24,16 @@ const LEAST_STRETCH: f64 = 1e-9;
 const LEAST_SQUARE: f64 = 1e-2;
 
 /// Principal stretches of four deformation gradients: `F = axes diag(stretches) reference^T`.
-struct PrincipalFrame {
-    stretches: Vector,
+struct PrincipalFrame<P> {
+    stretches: Vector<P>,
     /// Principal axes as columns, and those of the reference configuration.
-    axes: Matrix,
-    reference: Matrix,
+    axes: Matrix<P>,
+    reference: Matrix<P>,
 }
 
-impl PrincipalFrame {
+impl<P: Pack> PrincipalFrame<P> {
     #[inline(always)]
-    fn of_rotation(f: &Matrix, r: &Matrix) -> Self {
+    fn of_rotation(f: &Matrix<P>, r: &Matrix<P>) -> Self {
         let s = product(&transpose(r), f);
         let s = combine(&s, &transpose(&s), |a, b| (a + b) * 0.5);
         let (stretches, reference) = symmetric_eigens(&s);
@@ -47,25 +47,21 @@ impl PrincipalFrame {
     /// Does the same without the rotation, which takes less time, where all stretches are positive
     /// and not much smaller than the largest, so that their squares have enough digits.
     #[inline(always)]
-    fn of_gradient(f: &Matrix) -> Self {
+    fn of_gradient(f: &Matrix<P>) -> Self {
         let (squares, reference) = symmetric_eigens(&product(&transpose(f), f));
         let det = dot(&f[0], &cofactors(f)[0]);
         let [a, b, c] = squares;
-        let good = |k: usize| {
-            let (least, most) = (
-                a.0[k].min(b.0[k]).min(c.0[k]),
-                a.0[k].max(b.0[k]).max(c.0[k]),
-            );
-            det.0[k] > 0.0 && least > LEAST_SQUARE * most
-        };
-        if !(good(0) && good(1) && good(2) && good(3)) {
+        let (least, most) = (a.min(b).min(c), a.max(b).max(c));
+        let is_positive = det.greater(det.splat(0.0));
+        let is_even = least.greater(most * LEAST_SQUARE);
+        if (is_positive, is_even) != ([true; LANES], [true; LANES]) {
             return Self::of_rotation(f, &rotations(f));
         }
         let mut stretches = squares;
         let mut axes = product(f, &reference);
         for (k, s) in stretches.iter_mut().enumerate() {
-            *s = s.map(f64::sqrt);
-            let inverse = Lanes::splat(1.0) / *s;
+            *s = s.sqrt();
+            let inverse = s.splat(1.0) / *s;
             for row in &mut axes {
                 row[k] = row[k] * inverse;
             }
@@ -79,23 +75,23 @@ impl PrincipalFrame {
 }
 
 /// Derivatives of four stresses in the frame of the principal stretches.
-struct PrincipalDerivative {
+struct PrincipalDerivative<P> {
     /// Between the stretches.
-    stretch: Matrix,
+    stretch: Matrix<P>,
     /// By the axis that the pair leaves out: eigenvalues of flip and twist.
-    flip: Vector,
-    twist: Vector,
+    flip: Vector<P>,
+    twist: Vector<P>,
 }
 
 impl ElasticMaterial {
-    /// Writes the [`ElasticMaterial::stiffness`] of the positive semidefinite part of the
+    /// Passes on the [`ElasticMaterial::stiffness`] of the positive semidefinite part of the
     /// derivative.
     #[inline(always)]
-    pub(super) fn projected_stiffness(
+    pub(super) fn projected_stiffness<P: Pack>(
         &self,
-        d: &Deformation,
-        g: &[Vector; 4],
-        out: &mut [Matrix; NUM_PAIRS],
+        d: &Deformation<P>,
+        g: &[Vector<P>; 4],
+        out: &mut impl BlockSink<P>,
     ) {
         if self.is_linear() {
             return self.stiffness(d, g, out);
@@ -105,28 +101,30 @@ impl ElasticMaterial {
             _ => PrincipalFrame::of_gradient(&d.f),
         };
         let h = self.principal_derivative(&frame.stretches).projected();
-        let half = |f: fn(Lanes, Lanes) -> Lanes| -> Vector {
-            from_fn(|k| f(h.flip[k], h.twist[k]) * 0.5)
-        };
-        let (same, swapped) = (half(|a, b| a + b), half(|a, b| a - b));
+        let (mut same, mut swapped) = (h.flip, h.flip);
+        for (k, twist) in h.twist.into_iter().enumerate() {
+            same[k] = (h.flip[k] + twist) * 0.5;
+            swapped[k] = (h.flip[k] - twist) * 0.5;
+        }
         let p = apply_all(&transpose(&frame.reference), g);
         let u = frame.axes;
-        for (block, (a, b)) in out.iter_mut().zip(PAIRS) {
-            let (p, q) = (&p[a], &p[b]);
-            let mut m = combine(&h.stretch, &outer(p, q), |h, pq| h * pq);
+        for (slot, (a, b)) in PAIRS.into_iter().enumerate() {
+            let pq = outer(&p[a], &p[b]);
+            let mut m = combine(&h.stretch, &pq, |h, pq| h * pq);
             for (k, (i, j)) in [(1, 2), (2, 0), (0, 1)].into_iter().enumerate() {
-                m[i][j] += swapped[k] * p[j] * q[i];
-                m[j][i] += swapped[k] * p[i] * q[j];
-                m[i][i] += same[k] * p[j] * q[j];
-                m[j][j] += same[k] * p[i] * q[i];
+                m[i][j] = swapped[k].mul_add(pq[j][i], m[i][j]);
+                m[j][i] = swapped[k].mul_add(pq[i][j], m[j][i]);
+                m[i][i] = same[k].mul_add(pq[j][j], m[i][i]);
+                m[j][j] = same[k].mul_add(pq[i][i], m[j][j]);
             }
-            *block = product_transposed(&product(&u, &m), &u);
+            out.put(slot, product_transposed(&product(&u, &m), &u));
         }
     }
 
     #[inline(always)]
-    fn principal_derivative(&self, s: &Vector) -> PrincipalDerivative {
+    fn principal_derivative<P: Pack>(&self, s: &Vector<P>) -> PrincipalDerivative<P> {
         let Lame { lambda, mu } = self.lame;
+        let number = |x: f64| s[0].splat(x);
         let j = s[0] * s[1] * s[2] - 1.0;
         let c = [s[1] * s[2], s[2] * s[0], s[0] * s[1]];
         let is_corotated = self.model == MaterialModel::Corotated;
@@ -134,73 +132,82 @@ impl ElasticMaterial {
             true => (2.0 * mu, j * lambda),
             false => (mu, j * lambda - mu),
         };
-        let stretch = from_fn(|a| {
-            from_fn(|b| match a == b {
-                true => c[a] * c[a] * lambda + own,
-                false => c[a] * c[b] * lambda + gamma * s[3 - a - b],
-            })
-        });
-        let twist = |k: usize| {
-            let sum = (s[(k + 1) % 3] + s[(k + 2) % 3]).map(|sum| sum.max(LEAST_STRETCH));
-            let rotation = match is_corotated {
-                true => sum.map(|sum| 4.0 * mu / sum),
-                false => Lanes::ZERO,
-            };
-            gamma * s[k] - rotation + own
-        };
+        let mut stretch = outer(&scale(&c, number(lambda)), &c);
+        let (mut flip, mut twist) = (*s, *s);
+        for a in 0..3 {
+            for b in 0..3 {
+                stretch[a][b] = match a == b {
+                    true => stretch[a][a] + own,
+                    false => gamma.mul_add(s[3 - a - b], stretch[a][b]),
+                };
+            }
+            flip[a] = -(gamma * s[a]) + own;
+            twist[a] = gamma.mul_add(s[a], number(own));
+            if is_corotated {
+                let sum = (s[(a + 1) % 3] + s[(a + 2) % 3]).max(number(LEAST_STRETCH));
+                twist[a] -= number(4.0 * mu) / sum;
+            }
+        }
         PrincipalDerivative {
             stretch,
-            flip: s.map(|s| -(gamma * s) + own),
-            twist: from_fn(twist),
+            flip,
+            twist,
         }
     }
 }
 
-impl PrincipalDerivative {
+impl<P: Pack> PrincipalDerivative<P> {
     /// The same without negative eigenvalues.
     #[inline(always)]
     fn projected(mut self) -> Self {
+        let zero = self.flip[0].splat(0.0);
         let good = are_positive_definite(&self.stretch);
-        for k in (0..LANES).filter(|k| !good[*k]) {
-            if let Some(kept) = without_negative(lane(&self.stretch, k)) {
-                for (i, row) in self.stretch.iter_mut().enumerate() {
-                    for (j, x) in row.iter_mut().enumerate() {
-                        x.0[k] = kept[(i, j)];
-                    }
-                }
-            }
+        if good != [true; LANES] {
+            let mut all = Matrix::default();
+            store_vectors(&self.stretch, &mut all);
+            let all: [Matrix3<f64>; LANES] = from_fn(|k| match good[k] {
+                true => lane(&all, k),
+                false => without_negative(lane(&all, k)),
+            });
+            self.stretch = load_vectors(zero, &from_matrices(&all));
         }
-        let kept = |x: Lanes| x.map(|x| x.max(0.0));
-        Self {
-            flip: self.flip.map(kept),
-            twist: self.twist.map(kept),
-            ..self
+        for x in self.flip.iter_mut().chain(&mut self.twist) {
+            *x = x.max(zero);
         }
+        self
     }
 }
 
 /// Tells of four symmetric matrices which have only positive leading minors.
 #[inline(always)]
-fn are_positive_definite(m: &Matrix) -> [bool; LANES] {
+fn are_positive_definite<P: Pack>(m: &Matrix<P>) -> [bool; LANES] {
     let minor = m[0][0] * m[1][1] - m[0][1] * m[0][1];
     let determinant = dot(&m[0], &cofactors(m)[0]);
-    from_fn(|k| m[0][0].0[k] > 0.0 && minor.0[k] > 0.0 && determinant.0[k] > 0.0)
+    // Where an element is not a number, the determinant is not one either, and it comes last.
+    m[0][0]
+        .min(minor)
+        .min(determinant)
+        .greater(minor.splat(0.0))
 }
 
-/// Returns a symmetric matrix without its negative eigenvalues, if it has some.
+/// Returns a symmetric matrix without its negative eigenvalues.
 #[cold]
-fn without_negative(m: Matrix3<f64>) -> Option<Matrix3<f64>> {
+fn without_negative(m: Matrix3<f64>) -> Matrix3<f64> {
     let (values, vectors) = symmetric_eigen(m);
-    (values.min() < 0.0).then(|| {
-        let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
-        vectors * kept * vectors.transpose()
-    })
+    match values.min() < 0.0 {
+        true => {
+            let kept = Matrix3::from_diagonal(&values.map(|x| x.max(0.0)));
+            vectors * kept * vectors.transpose()
+        }
+        false => m,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deformable::lanes::from_matrices;
+    use crate::deformable::element::NUM_PAIRS;
+    use crate::deformable::lanes::Lanes;
     use nalgebra::SMatrix;
     use proptest::prelude::*;
 
@@ -222,8 +229,14 @@ mod tests {
         all
     }
 
+    impl BlockSink<Lanes> for [Matrix; NUM_PAIRS] {
+        fn put(&mut self, slot: usize, block: Matrix) {
+            self[slot] = block;
+        }
+    }
+
     fn gradients() -> [Vector; 4] {
-        let (one, zero) = (Lanes::splat(1.0), Lanes::ZERO);
+        let (one, zero) = (Lanes::ZERO.splat(1.0), Lanes::ZERO);
         [
             [zero; 3],
             [one, zero, zero],

@@ -14,12 +14,13 @@ use super::assembly::{Assembly, Wanted};
 use super::config::MaterialModel;
 use super::conjugate_gradients::{ConjugateGradients, Effort};
 use super::factor::SparseCholesky;
-use super::lanes::{LANES, Lanes, Matrix, from_fn};
+use super::lanes::{
+    LANES, LaneKernel, Lanes, Matrix, Pack, dispatch_lanes, from_fn, load_vectors, store_vectors,
+};
 use super::model::FemModel;
 use super::passes::{LinearPass, StepConstants};
 use super::polar::rotations;
 use super::start::{FemStepStart, fix_blocks};
-use crate::simd::{Kernel, dispatch};
 
 /// Most iterations: less expensive than a factorization in meshes of a thousand elements and more.
 const MAX_ITERATIONS: usize = 6;
@@ -63,7 +64,7 @@ impl RestMatrix {
             }
             _ => {
                 self.rotations.resize(model.num_vertices(), [0.0; 9]);
-                self.is_similar = dispatch(VertexRotations {
+                self.is_similar = dispatch_lanes(VertexRotations {
                     model,
                     positions: start.positions,
                     out: &mut self.rotations,
@@ -152,11 +153,11 @@ struct VertexRotations<'a> {
     out: &'a mut [[f64; 9]],
 }
 
-impl Kernel for VertexRotations<'_> {
+impl LaneKernel for VertexRotations<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) -> bool {
+    fn run<P: Pack>(self, zero: P) -> bool {
         let (before, _) = self.model.reference().as_chunks::<3>();
         let (after, _) = self.positions.as_chunks::<3>();
         for (n, out) in self.out.chunks_mut(LANES).enumerate() {
@@ -174,7 +175,8 @@ impl Kernel for VertexRotations<'_> {
                 }
             }
             let f: Matrix = from_fn(|i| from_fn(|j| Lanes(from_fn(|k| sums[k][3 * i + j]))));
-            let r = rotations(&f);
+            let mut r = Matrix::default();
+            store_vectors(&rotations(&load_vectors(zero, &f)), &mut r);
             for (k, out) in out.iter_mut().enumerate() {
                 *out = from_fn(|i| r[i / 3][i % 3].0[k]);
             }

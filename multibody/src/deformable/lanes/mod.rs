@@ -1,0 +1,209 @@
+//! Arithmetic on four elements at once, with the vector instructions of the processor at hand.
+//!
+//! Kernels are written for any [`Pack`] and run with the best one of [`dispatch_lanes`]. What they
+//! read and write are [`Lanes`].
+
+#[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
+mod avx2;
+mod linear;
+
+pub(super) use linear::{
+    Matrix, Vector, add_to_diagonal, apply, apply_all, cofactors, combine, cross, dot,
+    from_matrices, identity, lane, load_vectors, outer, product, product_transposed, scale,
+    squared_norm, store_vectors, trace, transpose,
+};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+/// Number of elements that are computed together.
+pub(super) const LANES: usize = 4;
+
+/// The same quantity of four elements, in a form that compilers turn into vector instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(align(32))]
+pub(super) struct Lanes(pub(super) [f64; LANES]);
+
+/// The same quantity of four elements, in a register of some processor.
+///
+/// Values can only be made from other values. So whoever has one runs on a processor that has its
+/// instructions.
+pub(super) trait Pack:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+{
+    /// Returns values as a pack of the same kind as this one.
+    fn load(self, lanes: Lanes) -> Self;
+    fn store(self) -> Lanes;
+    /// Returns a pack of the same kind as this one with equal values.
+    fn splat(self, x: f64) -> Self;
+    /// Returns `self * b + c`, rounded once where the processor can.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    fn sqrt(self) -> Self;
+    fn abs(self) -> Self;
+    /// Returns the larger value of each lane, that of `other` if one is not a number.
+    fn max(self, other: Self) -> Self;
+    /// Returns the smaller value of each lane, that of `other` if one is not a number.
+    fn min(self, other: Self) -> Self;
+    /// Returns the sizes of these values with other signs.
+    fn copysign(self, sign: Self) -> Self;
+    /// In each lane, `larger` if this value is greater than the other and `otherwise` if not.
+    fn if_greater(self, other: Self, larger: Self, otherwise: Self) -> Self;
+
+    /// Tells which values are greater than others.
+    #[inline(always)]
+    fn greater(self, other: Self) -> [bool; LANES] {
+        let (Lanes([a, b, c, d]), Lanes([p, q, r, s])) = (self.store(), other.store());
+        [a > p, b > q, c > r, d > s]
+    }
+
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        let Lanes([a, b, c, d]) = self.store();
+        (a + b) + (c + d)
+    }
+}
+
+/// Work on packs.
+pub(super) trait LaneKernel {
+    type Output;
+    /// `zero` is the value that all others are made from.
+    fn run<P: Pack>(self, zero: P) -> Self::Output;
+}
+
+/// Runs a kernel with the best instructions of this processor.
+// Kernels are long: a copy at each call would take a tenth of the time to build this crate.
+#[inline(never)]
+pub(super) fn dispatch_lanes<K: LaneKernel>(kernel: K) -> K::Output {
+    #[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return avx2::run(simd, kernel);
+    }
+    kernel.run(Lanes::ZERO)
+}
+
+/// Same as [`std::array::from_fn`], always inlined, and so compiled for the processor of the kernel
+/// that calls it. The closure must be short enough for the compiler to inline it too.
+#[inline(always)]
+pub(super) fn from_fn<T: Copy + Default, const N: usize>(
+    mut element: impl FnMut(usize) -> T,
+) -> [T; N] {
+    let mut all = [T::default(); N];
+    for (k, x) in all.iter_mut().enumerate() {
+        *x = element(k);
+    }
+    all
+}
+
+impl Lanes {
+    pub(super) const ZERO: Self = Self([0.0; LANES]);
+
+    #[inline(always)]
+    fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        let [a, b, c, d] = self.0;
+        Self([f(a), f(b), f(c), f(d)])
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let ([a, b, c, d], [p, q, r, s]) = (self.0, other.0);
+        Self([f(a, p), f(b, q), f(c, r), f(d, s)])
+    }
+}
+
+impl Pack for Lanes {
+    #[inline(always)]
+    fn load(self, lanes: Lanes) -> Self {
+        lanes
+    }
+    #[inline(always)]
+    fn store(self) -> Lanes {
+        self
+    }
+    #[inline(always)]
+    fn splat(self, x: f64) -> Self {
+        Self([x; LANES])
+    }
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        self * b + c
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.map(f64::sqrt)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.map(f64::abs)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |x, y| if x > y { x } else { y })
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, |x, y| if x < y { x } else { y })
+    }
+    #[inline(always)]
+    fn copysign(self, sign: Self) -> Self {
+        self.zip(sign, f64::copysign)
+    }
+    #[inline(always)]
+    fn if_greater(self, other: Self, larger: Self, otherwise: Self) -> Self {
+        let greater = self.greater(other);
+        let choose = |k: usize| match greater[k] {
+            true => larger.0[k],
+            false => otherwise.0[k],
+        };
+        Self([choose(0), choose(1), choose(2), choose(3)])
+    }
+}
+
+macro_rules! elementwise {
+    ($($trait:ident $method:ident $op:tt),*) => {$(
+        impl $trait for Lanes {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                self.zip(other, |x, y| x $op y)
+            }
+        }
+        impl $trait<f64> for Lanes {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: f64) -> Self {
+                self.map(|x| x $op other)
+            }
+        }
+    )*};
+}
+elementwise!(Add add +, Sub sub -, Mul mul *, Div div /);
+
+impl Neg for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.map(|x| -x)
+    }
+}
+
+impl AddAssign for Lanes {
+    #[inline(always)]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Lanes {
+    #[inline(always)]
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
