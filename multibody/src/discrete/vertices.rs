@@ -178,17 +178,17 @@ impl<T: Scalar> DeformableSite<T> {
                     );
                     let weights = weights.iter().filter(|weight| weight.re() != 0.0);
                     for row in directions.column_iter() {
-                        let values = weights
-                            .clone()
-                            .flat_map(|w| row.iter().map(move |x| *x * *w));
-                        jacobian.extend(values);
+                        for w in weights.clone() {
+                            jacobian.extend_from_slice(&[row[0] * *w, row[1] * *w, row[2] * *w]);
+                        }
                     }
                     let first = trees.range(tree).start;
-                    let column = |(k, column)| {
-                        let row = |i: usize| jacobian[start + i * own.len() + k];
-                        ([row(0), row(1), row(2)], first + column)
-                    };
-                    columns.extend(own.iter().enumerate().map(column));
+                    for (w, (column, _)) in weights.zip(own.first_columns()) {
+                        for k in 0..3 {
+                            let values = [0, 1, 2].map(|row| directions[(k, row)] * *w);
+                            columns.push((values, first + column + k));
+                        }
+                    }
                     vertices.push(own);
                     (tree, BlockColumns::Vertices(vertices.len() as u32 - 1))
                 }
@@ -315,11 +315,11 @@ impl VertexColumns {
     pub(super) fn add_times(&self, all: &[f64], out: &mut [f64]) {
         let mut u = [0.0; 3];
         for (first, weight) in self.first_columns() {
-            for (u, v) in u.iter_mut().zip(&all[first..first + 3]) {
+            for (u, v) in u.iter_mut().zip(&all[first..][..3]) {
                 *u += weight * v;
             }
         }
-        for (out, row) in out.iter_mut().zip(&self.rows) {
+        for (out, row) in out[..3].iter_mut().zip(&self.rows) {
             *out += row[0] * u[0] + row[1] * u[1] + row[2] * u[2];
         }
     }
@@ -327,13 +327,13 @@ impl VertexColumns {
     #[inline(always)]
     pub(super) fn subtract_impulse(&self, impulse: &[f64], all: &mut [f64]) {
         let mut force = [0.0; 3];
-        for (row, impulse) in self.rows.iter().zip(impulse) {
+        for (row, impulse) in self.rows.iter().zip(&impulse[..3]) {
             for (force, x) in force.iter_mut().zip(row) {
                 *force += x * impulse;
             }
         }
         for (first, weight) in self.first_columns() {
-            for (sum, force) in all[first..first + 3].iter_mut().zip(&force) {
+            for (sum, force) in all[first..][..3].iter_mut().zip(&force) {
                 *sum -= weight * force;
             }
         }
