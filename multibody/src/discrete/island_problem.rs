@@ -116,10 +116,10 @@ impl<'a> IslandProblem<'a> {
     /// Adds what velocities of the island add to those of a constraint by one of its blocks.
     #[inline]
     pub(super) fn add_times(&self, block: &LocalBlock, x: &[f64], out: &mut [f64]) {
-        let (values, own) = (self.values(block, out.len()), &x[block.own()]);
+        let own = &x[block.own()];
         match block.columns {
-            LocalColumns::All => blocks::add_times(values, own, out),
-            LocalColumns::One(column) => out[0] += values[0] * own[column],
+            LocalColumns::All => blocks::add_times(self.values(block, out.len()), own, out),
+            LocalColumns::One(column) => out[0] += self.values(block, 1)[0] * own[column],
             LocalColumns::Vertices(place) => self.vertices(place).add_times(own, out),
         }
     }
@@ -178,10 +178,13 @@ impl<'a> IslandProblem<'a> {
     /// Subtracts the generalized impulses that an impulse of a constraint has by one of its blocks.
     #[inline]
     pub(super) fn subtract_impulse(&self, block: &LocalBlock, impulse: &[f64], out: &mut [f64]) {
-        let (values, own) = (self.values(block, impulse.len()), &mut out[block.own()]);
+        let own = &mut out[block.own()];
         match block.columns {
-            LocalColumns::All => blocks::subtract_transposed_times(values, impulse, own),
-            LocalColumns::One(column) => own[column] -= values[0] * impulse[0],
+            LocalColumns::All => {
+                let values = self.values(block, impulse.len());
+                blocks::subtract_transposed_times(values, impulse, own);
+            }
+            LocalColumns::One(column) => own[column] -= self.values(block, 1)[0] * impulse[0],
             LocalColumns::Vertices(place) => self.vertices(place).subtract_impulse(impulse, own),
         }
     }

@@ -224,9 +224,9 @@ impl IslandSolver {
     ) {
         let mut blocks = list.iter();
         let constraints = p.list().zip(num_blocks);
-        for ((constraint, count), out) in constraints.zip(out.chunks_exact_mut(6)) {
+        for ((constraint, count), out) in constraints.zip(out.as_chunks_mut::<6>().0) {
+            *out = [0.0; 6];
             let out = &mut out[..constraint.law.num_rows()];
-            out.fill(0.0);
             for block in blocks.by_ref().take(*count) {
                 p.add_times(block, x, out);
             }
