@@ -5,11 +5,11 @@
 
 use super::element::{ElementGroup, ElementShape, NUM_PAIRS, PAIRS};
 use super::lanes::{
-    LaneKernel, Matrix, Pack, Vector, add_to_diagonal, apply, dispatch_lanes, dot, scale,
+    LaneKernel, Lanes, Matrix, Pack, Vector, apply, dispatch_lanes, dot, load_vectors, scale,
     store_vectors,
 };
 use super::material::BlockSink;
-use super::pattern::BlockPattern;
+use super::pattern::{BlockPattern, BlockTargets};
 use rayon::prelude::*;
 
 /// Groups that one task computes.
@@ -23,6 +23,7 @@ pub(super) const LEAST_MASS: f64 = 1e-12;
 /// Numbers of the elements and their sums.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Assembly {
+    /// Only with several threads: one adds matrices up as it goes.
     element_matrices: Vec<[Matrix; NUM_PAIRS]>,
     element_forces: Vec<[Vector; 4]>,
     /// By group: energy and square of the elastic impulses.
@@ -57,7 +58,7 @@ pub(super) struct Wanted {
 struct Task<'a, P> {
     pass: &'a P,
     groups: &'a [ElementGroup],
-    matrices: &'a mut [[Matrix; NUM_PAIRS]],
+    matrices: MatrixStore<'a>,
     forces: &'a mut [[Vector; 4]],
     energies: &'a mut [[f64; 2]],
 }
@@ -67,15 +68,60 @@ impl<G: GroupPass> LaneKernel for Task<'_, G> {
 
     #[inline(always)]
     fn run<P: Pack>(self, zero: P) {
-        let mut matrices = self.matrices.iter_mut();
+        let mut matrices = self.matrices;
+        let mut matrix = [Matrix::default(); NUM_PAIRS];
         let mut forces = self.forces.iter_mut();
-        for (group, energy) in self.groups.iter().zip(self.energies) {
+        let groups = self.groups.iter().zip(self.energies);
+        for (n, (group, energy)) in groups.enumerate() {
             let out = GroupOutput {
-                matrix: matrices.next(),
+                matrix: match &mut matrices {
+                    MatrixStore::None => None,
+                    MatrixStore::ByElement(all) => all.get_mut(n),
+                    MatrixStore::Sums { .. } => Some(&mut matrix),
+                },
                 forces: forces.next(),
                 energy,
             };
             self.pass.run(zero, group, out);
+            if let MatrixStore::Sums { targets, blocks } = &mut matrices {
+                add_blocks(zero, &matrix, &targets[n], blocks);
+            }
+        }
+    }
+}
+
+/// Where matrices of elements go.
+enum MatrixStore<'a> {
+    None,
+    ByElement(&'a mut [[Matrix; NUM_PAIRS]]),
+    /// Blocks that they are added to, by group.
+    Sums {
+        targets: &'a [BlockTargets],
+        blocks: &'a mut [[f64; 9]],
+    },
+}
+
+/// Adds the blocks of four elements to others.
+#[inline(always)]
+fn add_blocks<P: Pack>(
+    zero: P,
+    matrix: &[Matrix; NUM_PAIRS],
+    targets: &BlockTargets,
+    blocks: &mut [[f64; 9]],
+) {
+    for (block, targets) in matrix.iter().zip(targets) {
+        let [[a, b, c], [d, e, f], [g, h, last]] = block;
+        let first = P::transpose([zero.load(*a), zero.load(*b), zero.load(*c), zero.load(*d)]);
+        let second = P::transpose([zero.load(*e), zero.load(*f), zero.load(*g), zero.load(*h)]);
+        for (k, target) in targets.iter().enumerate() {
+            // Unused lanes have no target.
+            let Some(sum) = blocks.get_mut(*target as usize) else {
+                continue;
+            };
+            let [a, b, c, d, e, f, g, h, i] = *sum;
+            let Lanes([a, b, c, d]) = (zero.load(Lanes([a, b, c, d])) + first[k]).store();
+            let Lanes([e, f, g, h]) = (zero.load(Lanes([e, f, g, h])) + second[k]).store();
+            *sum = [a, b, c, d, e, f, g, h, i + last.0[k]];
         }
     }
 }
@@ -92,11 +138,6 @@ impl Assembly {
     ) {
         let n = groups.len();
         self.element_energies.resize(n, [0.0; 2]);
-        let matrix_len = if wanted.matrix { n } else { 0 };
-        if wanted.matrix {
-            self.element_matrices
-                .resize(n, [Matrix::default(); NUM_PAIRS]);
-        }
         let forces_len = if wanted.forces { n } else { 0 };
         if wanted.forces {
             self.element_forces.resize(n, [Vector::default(); 4]);
@@ -110,11 +151,27 @@ impl Assembly {
                 energies,
             });
         };
-        let matrices = &mut self.element_matrices[..matrix_len];
         let forces = &mut self.element_forces[..forces_len];
+        if wanted.matrix {
+            self.blocks.clear();
+            self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
+        }
         if !parallel {
+            let matrices = match wanted.matrix {
+                false => MatrixStore::None,
+                true => MatrixStore::Sums {
+                    targets: &pattern.targets,
+                    blocks: &mut self.blocks,
+                },
+            };
             task(groups, matrices, forces, &mut self.element_energies);
         } else {
+            if wanted.matrix {
+                self.element_matrices
+                    .resize(n, [Matrix::default(); NUM_PAIRS]);
+            }
+            let matrices = &mut self.element_matrices;
+            let store = MatrixStore::ByElement;
             let energies = self.element_energies.par_chunks_mut(GROUPS_PER_TASK);
             let groups = groups.par_chunks(GROUPS_PER_TASK);
             let both = groups.zip(energies);
@@ -122,14 +179,14 @@ impl Assembly {
                 (true, true) => both
                     .zip(matrices.par_chunks_mut(GROUPS_PER_TASK))
                     .zip(forces.par_chunks_mut(GROUPS_PER_TASK))
-                    .for_each(|(((g, e), m), f)| task(g, m, f, e)),
+                    .for_each(|(((g, e), m), f)| task(g, store(m), f, e)),
                 (true, false) => both
                     .zip(matrices.par_chunks_mut(GROUPS_PER_TASK))
-                    .for_each(|((g, e), m)| task(g, m, &mut [], e)),
+                    .for_each(|((g, e), m)| task(g, store(m), &mut [], e)),
                 (false, true) => both
                     .zip(forces.par_chunks_mut(GROUPS_PER_TASK))
-                    .for_each(|((g, e), f)| task(g, &mut [], f, e)),
-                (false, false) => both.for_each(|(g, e)| task(g, &mut [], &mut [], e)),
+                    .for_each(|((g, e), f)| task(g, MatrixStore::None, f, e)),
+                (false, false) => both.for_each(|(g, e)| task(g, MatrixStore::None, &mut [], e)),
             }
         }
         self.add_up(pattern, wanted, parallel);
@@ -143,8 +200,7 @@ impl Assembly {
                 pattern.gather_forces(storage, first, out);
             });
         }
-        if wanted.matrix {
-            self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
+        if wanted.matrix && parallel {
             let storage = &self.element_matrices;
             in_tasks(parallel, &mut self.blocks, |first, out| {
                 pattern.gather_blocks(storage, first, out);
@@ -212,7 +268,7 @@ pub(super) fn stress_force<P: Pack>(
 }
 
 /// Takes blocks of the stiffness K of an element, and writes those of `by K + M` with the mass
-/// matrix M of [`mass`].
+/// matrix M of [`mass`], once it is completed.
 pub(super) struct MatrixSum<'a, P> {
     pub(super) out: &'a mut [Matrix; NUM_PAIRS],
     pub(super) by: P,
@@ -225,9 +281,36 @@ impl<P: Pack> BlockSink<P> for MatrixSum<'_, P> {
         for row in &mut block {
             *row = scale(row, self.by);
         }
-        let ((m, least), (a, b)) = (self.mass, PAIRS[slot]);
-        add_to_diagonal(&mut block, if a == b { m + least } else { m });
         store_vectors(&block, &mut self.out[slot]);
+    }
+}
+
+impl<P: Pack> MatrixSum<'_, P> {
+    /// Writes the blocks of the first vertex, with which rows add up to 0, and adds the mass.
+    #[inline(always)]
+    pub(super) fn complete(self) {
+        let (m, least) = self.mass;
+        let block = |slot: usize| load_vectors(m, &self.out[slot]);
+        let [b11, b22, b33] = [block(1), block(2), block(3)];
+        let [b12, b13, b23] = [block(7), block(8), block(9)];
+        let (mut b00, mut b01, mut b02, mut b03) = (b11, b11, b11, b11);
+        for i in 0..3 {
+            for j in 0..3 {
+                b01[i][j] = -(b11[i][j] + b12[j][i] + b13[j][i]);
+                b02[i][j] = -(b12[i][j] + b22[i][j] + b23[j][i]);
+                b03[i][j] = -(b13[i][j] + b23[i][j] + b33[i][j]);
+                b00[i][j] = -(b01[i][j] + b02[i][j] + b03[i][j]);
+            }
+        }
+        for (slot, block) in [(0, b00), (4, b01), (5, b02), (6, b03)] {
+            store_vectors(&block, &mut self.out[slot]);
+        }
+        for (block, (a, b)) in self.out.iter_mut().zip(PAIRS) {
+            let m = if a == b { m + least } else { m };
+            for (i, row) in block.iter_mut().enumerate() {
+                row[i] = (m.load(row[i]) + m).store();
+            }
+        }
     }
 }
 

@@ -107,19 +107,26 @@ struct DampingProduct<'a> {
 }
 
 impl DampingProduct<'_> {
+    /// Adds forces at one vertex, and the opposite ones at the first.
     fn add(&mut self, a: usize, x: Vector) {
-        for (sum, x) in self.sum[a].iter_mut().zip(x) {
-            *sum += x * self.volume;
+        for (i, x) in x.into_iter().enumerate() {
+            self.sum[a][i] += x * self.volume;
+            self.sum[0][i] -= x * self.volume;
         }
+    }
+
+    /// Value at a vertex relative to that at the first.
+    fn relative(&self, a: usize) -> Vector {
+        from_fn(|i| self.v[a][i] - self.v[0][i])
     }
 }
 
 impl BlockSink<Lanes> for DampingProduct<'_> {
     fn put(&mut self, slot: usize, block: Matrix) {
         let (a, b) = PAIRS[slot];
-        self.add(a, apply(&block, &self.v[b]));
+        self.add(a, apply(&block, &self.relative(b)));
         if a != b {
-            self.add(b, apply(&transpose(&block), &self.v[a]));
+            self.add(b, apply(&transpose(&block), &self.relative(a)));
         }
     }
 }

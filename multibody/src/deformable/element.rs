@@ -21,6 +21,17 @@ pub(super) const PAIRS: [(usize, usize); NUM_PAIRS] = [
     (2, 3),
 ];
 
+/// Pairs without the first vertex, each with its index in [`PAIRS`]. The others follow from these:
+/// nothing acts between vertices that move alike, so the blocks of a row add up to 0.
+pub(super) const INNER_PAIRS: [(usize, (usize, usize)); 6] = [
+    (1, PAIRS[1]),
+    (2, PAIRS[2]),
+    (3, PAIRS[3]),
+    (7, PAIRS[7]),
+    (8, PAIRS[8]),
+    (9, PAIRS[9]),
+];
+
 /// Four tetrahedra, each with its vertices in ascending order of index. Unused lanes repeat the
 /// first element with volume 0.
 #[derive(Clone, Debug)]

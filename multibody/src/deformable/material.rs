@@ -5,7 +5,7 @@
 //! ACM Transactions on Graphics, 2018.
 
 use super::config::{Lame, MaterialModel};
-use super::element::PAIRS;
+use super::element::INNER_PAIRS;
 use super::lanes::{
     Matrix, Pack, Vector, add_to_diagonal, apply, apply_all, cofactors, combine, cross, dot,
     identity, outer, product, product_transposed, scale, squared_norm, trace, transpose,
@@ -28,7 +28,7 @@ pub(super) struct Deformation<P> {
     pub(super) r: Matrix<P>,
 }
 
-/// Takes the blocks of an element's matrix one by one, with their indices in [`PAIRS`].
+/// Takes the blocks of an element's matrix one by one: those of the [`INNER_PAIRS`].
 // A closure may not be inlined, and would not be compiled for the processor of the kernel then.
 pub(super) trait BlockSink<P> {
     fn put(&mut self, slot: usize, block: Matrix<P>);
@@ -125,7 +125,7 @@ impl ElasticMaterial {
     }
 
     /// Passes on the derivatives of the forces at the vertices by their positions, negated and per
-    /// reference volume: a block for each pair of vertices in [`PAIRS`], with its index.
+    /// reference volume: a block for each of the [`INNER_PAIRS`] of vertices.
     #[inline(always)]
     pub(super) fn stiffness<P: Pack>(
         &self,
@@ -148,7 +148,7 @@ impl ElasticMaterial {
     #[inline(always)]
     fn linear_stiffness<P: Pack>(&self, h: &[Vector<P>; 4], out: &mut impl BlockSink<P>) {
         let (lambda, mu) = (h[0][0].splat(self.lame.lambda), h[0][0].splat(self.lame.mu));
-        for (slot, (a, b)) in PAIRS.into_iter().enumerate() {
+        for (slot, (a, b)) in INNER_PAIRS {
             let (la, mb) = (scale(&h[a], lambda), scale(&h[b], mu));
             let mut k = outer(&la, &h[b]);
             for (row, mb) in k.iter_mut().zip(mb) {
@@ -193,7 +193,7 @@ impl ElasticMaterial {
         let c = cofactors(&d.f);
         let gamma = (dot(&d.f[0], &c[0]) - 1.0) * self.lame.lambda - self.lame.mu;
         let c = apply_all(&c, g);
-        for (slot, pair) in PAIRS.into_iter().enumerate() {
+        for (slot, pair) in INNER_PAIRS {
             out.put(
                 slot,
                 self.volume_stiffness(d, g, pair, (self.lame.mu, gamma), &c),
@@ -214,7 +214,7 @@ impl ElasticMaterial {
         let h = apply_all(&d.r, g);
         let spin = spin_compliance(d);
         let mu2 = gamma.splat(2.0 * self.lame.mu);
-        for (slot, (a, b)) in PAIRS.into_iter().enumerate() {
+        for (slot, (a, b)) in INNER_PAIRS {
             let mut k = self.volume_stiffness(d, g, (a, b), (2.0 * self.lame.mu, gamma), &c);
             // 2 mu [h_a]_x spin [h_b]_x, column by column.
             let sb = transpose(&cross_rows(&spin, &h[b]));

@@ -93,6 +93,7 @@ impl GroupPass for LinearPass<'_> {
                 mass,
             };
             material.stiffness(&d, &shape.gradients, &mut out);
+            out.complete();
         }
         *out.energy = [0.0; 2];
     }
@@ -158,6 +159,7 @@ impl GroupPass for ObjectivePass<'_> {
                 true => material.projected_stiffness(&d, &shape.gradients, &mut out),
                 false => material.stiffness(&d, &shape.gradients, &mut out),
             }
+            out.complete();
         }
     }
 }
@@ -184,6 +186,7 @@ impl GroupPass for DampingPass<'_> {
                 mass: (zero, zero),
             };
             material.projected_stiffness(&d, &shape.gradients, &mut out);
+            out.complete();
         }
         *out.energy = [0.0; 2];
     }

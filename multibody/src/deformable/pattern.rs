@@ -2,6 +2,7 @@
 
 use super::element::{ElementGroup, NUM_PAIRS, PAIRS};
 use super::lanes::{LANES, Lanes, Matrix, Vector};
+use crate::simd::{Kernel, dispatch, multiply_add};
 
 /// Numbers that one group stores for its matrices and for its forces.
 const MATRIX_LEN: usize = 9 * NUM_PAIRS;
@@ -20,7 +21,12 @@ pub(super) struct BlockPattern {
     /// By block and by vertex: what elements add to it.
     blocks: Contributions,
     forces: Contributions,
+    /// By group: the same blocks.
+    pub(super) targets: Vec<BlockTargets>,
 }
+
+/// By pair of vertices and lane: the block that a group adds to; `u32::MAX` for unused lanes.
+pub(super) type BlockTargets = [[u32; LANES]; NUM_PAIRS];
 
 /// By target: places in the storage of the groups, each as `LANES * entry + lane`.
 #[derive(Clone, Debug, Default)]
@@ -91,14 +97,19 @@ impl BlockPattern {
             false => (num_vertices + edges.partition_point(|edge| *edge < (i, j))) as u32,
         };
         let mut matrix_items = vec![];
+        let mut targets = vec![[[u32::MAX; LANES]; NUM_PAIRS]; groups.len()];
         let mut force_items = vec![];
         for (n, group) in groups.iter().enumerate() {
-            for k in lanes(group) {
-                for (slot, (a, b)) in PAIRS.into_iter().enumerate() {
+            // In the order in which one thread adds them up.
+            for (slot, (a, b)) in PAIRS.into_iter().enumerate() {
+                for k in lanes(group) {
                     let target = block((group.vertices[a][k], group.vertices[b][k]));
                     let entry = n * MATRIX_LEN + 9 * slot;
                     matrix_items.push((target, (LANES * entry + k) as u32));
+                    targets[n][slot][k] = target;
                 }
+            }
+            for k in lanes(group) {
                 for (a, vertices) in group.vertices.iter().enumerate() {
                     let entry = n * FORCE_LEN + 3 * a;
                     force_items.push((vertices[k], (LANES * entry + k) as u32));
@@ -122,6 +133,7 @@ impl BlockPattern {
             edges,
             blocks,
             forces,
+            targets,
         }
     }
 
@@ -163,17 +175,13 @@ impl BlockPattern {
         let (x, _) = x.as_chunks::<3>();
         let (out, _) = out.as_chunks_mut::<3>();
         let (diagonal, others) = blocks.split_at(self.num_vertices);
-        for ((out, x), block) in out.iter_mut().zip(x).zip(diagonal) {
-            *out = [0.0; 3];
-            add_product(block, x, out);
-        }
-        for ((i, j), block) in self.edges.iter().zip(others) {
-            let (i, j) = (*i as usize, *j as usize);
-            add_product(block, &x[j], &mut out[i]);
-            let b = block;
-            let transposed = [b[0], b[3], b[6], b[1], b[4], b[7], b[2], b[5], b[8]];
-            add_product(&transposed, &x[i], &mut out[j]);
-        }
+        dispatch(BlockProduct {
+            diagonal,
+            edges: &self.edges,
+            others,
+            x,
+            out,
+        });
     }
 
     /// Returns true if the vertex belongs to an element.
@@ -182,9 +190,55 @@ impl BlockPattern {
     }
 }
 
+/// Product of a matrix with vectors by vertex.
+struct BlockProduct<'a> {
+    diagonal: &'a [[f64; 9]],
+    edges: &'a [(u32, u32)],
+    others: &'a [[f64; 9]],
+    x: &'a [[f64; 3]],
+    out: &'a mut [[f64; 3]],
+}
+
+impl Kernel for BlockProduct<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Self { x, out, .. } = self;
+        for ((out, x), block) in out.iter_mut().zip(x).zip(self.diagonal) {
+            *out = [0.0; 3];
+            add_product::<FUSED>(block, x, out);
+        }
+        // The sum of a row stays in registers until its last edge.
+        let (mut row, mut sum) = (0, [0.0; 3]);
+        for ((i, j), block) in self.edges.iter().zip(self.others) {
+            let (i, j) = (*i as usize, *j as usize);
+            if i != row {
+                add(&sum, &mut out[row]);
+                (row, sum) = (i, [0.0; 3]);
+            }
+            add_product::<FUSED>(block, &x[j], &mut sum);
+            let b = block;
+            let transposed = [b[0], b[3], b[6], b[1], b[4], b[7], b[2], b[5], b[8]];
+            add_product::<FUSED>(&transposed, &x[i], &mut out[j]);
+        }
+        if let Some(out) = out.get_mut(row) {
+            add(&sum, out);
+        }
+    }
+}
+
 #[inline(always)]
-fn add_product(block: &[f64; 9], x: &[f64; 3], out: &mut [f64; 3]) {
+fn add_product<const FUSED: bool>(block: &[f64; 9], x: &[f64; 3], out: &mut [f64; 3]) {
     for (out, row) in out.iter_mut().zip(block.as_chunks::<3>().0) {
-        *out += row[0] * x[0] + row[1] * x[1] + row[2] * x[2];
+        let ([a, b, c], [x, y, z]) = (row, x);
+        *out += multiply_add::<FUSED>(*a, *x, multiply_add::<FUSED>(*b, *y, c * z));
+    }
+}
+
+#[inline(always)]
+fn add(x: &[f64; 3], out: &mut [f64; 3]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out += x;
     }
 }

@@ -9,7 +9,7 @@
 
 use super::config::{Lame, MaterialModel};
 use super::eigen::{symmetric_eigen, symmetric_eigens};
-use super::element::PAIRS;
+use super::element::INNER_PAIRS;
 use super::lanes::{
     LANES, Matrix, Pack, Vector, apply_all, cofactors, combine, dot, from_fn, from_matrices, lane,
     load_vectors, outer, product, product_transposed, scale, store_vectors, transpose,
@@ -108,7 +108,7 @@ impl ElasticMaterial {
         }
         let p = apply_all(&transpose(&frame.reference), g);
         let u = frame.axes;
-        for (slot, (a, b)) in PAIRS.into_iter().enumerate() {
+        for (slot, (a, b)) in INNER_PAIRS {
             let pq = outer(&p[a], &p[b]);
             let mut m = combine(&h.stretch, &pq, |h, pq| h * pq);
             for (k, (i, j)) in [(1, 2), (2, 0), (0, 1)].into_iter().enumerate() {
@@ -206,7 +206,7 @@ fn without_negative(m: Matrix3<f64>) -> Matrix3<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deformable::element::NUM_PAIRS;
+    use crate::deformable::element::{NUM_PAIRS, PAIRS};
     use crate::deformable::lanes::Lanes;
     use nalgebra::SMatrix;
     use proptest::prelude::*;

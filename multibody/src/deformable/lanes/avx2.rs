@@ -15,8 +15,9 @@ use pulp::x86::V3;
 use std::arch::x86_64::{
     __m256d, _CMP_GT_OQ, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd, _mm256_blendv_pd,
     _mm256_cmp_pd, _mm256_div_pd, _mm256_fmadd_pd, _mm256_max_pd, _mm256_min_pd,
-    _mm256_movemask_pd, _mm256_mul_pd, _mm256_or_pd, _mm256_set_pd, _mm256_set1_pd, _mm256_sqrt_pd,
-    _mm256_storeu_pd, _mm256_sub_pd, _mm256_xor_pd,
+    _mm256_movemask_pd, _mm256_mul_pd, _mm256_or_pd, _mm256_permute2f128_pd, _mm256_set_pd,
+    _mm256_set1_pd, _mm256_sqrt_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd,
+    _mm256_unpacklo_pd, _mm256_xor_pd,
 };
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -89,6 +90,15 @@ impl Pack for Avx2Lanes {
     fn if_greater(self, other: Self, larger: Self, otherwise: Self) -> Self {
         let greater = call!(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0));
         Self(call!(_mm256_blendv_pd(otherwise.0, larger.0, greater)))
+    }
+    #[inline(always)]
+    fn transpose([a, b, c, d]: [Self; LANES]) -> [Self; LANES] {
+        let even = |x: Self, y: Self| call!(_mm256_unpacklo_pd(x.0, y.0));
+        let odd = |x: Self, y: Self| call!(_mm256_unpackhi_pd(x.0, y.0));
+        let first = |x, y| Self(call!(_mm256_permute2f128_pd::<0x20>(x, y)));
+        let last = |x, y| Self(call!(_mm256_permute2f128_pd::<0x31>(x, y)));
+        let ([p, q], [r, s]) = ([even(a, b), even(c, d)], [odd(a, b), odd(c, d)]);
+        [first(p, q), first(r, s), last(p, q), last(r, s)]
     }
     #[inline(always)]
     fn greater(self, other: Self) -> [bool; LANES] {

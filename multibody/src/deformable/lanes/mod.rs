@@ -57,6 +57,9 @@ pub(super) trait Pack:
     /// In each lane, `larger` if this value is greater than the other and `otherwise` if not.
     fn if_greater(self, other: Self, larger: Self, otherwise: Self) -> Self;
 
+    /// Turns the first of each lane into a pack, then the second, and so on.
+    fn transpose(all: [Self; LANES]) -> [Self; LANES];
+
     /// Tells which values are greater than others.
     #[inline(always)]
     fn greater(self, other: Self) -> [bool; LANES] {
@@ -163,6 +166,11 @@ impl Pack for Lanes {
             false => otherwise.0[k],
         };
         Self([choose(0), choose(1), choose(2), choose(3)])
+    }
+    #[inline(always)]
+    fn transpose(all: [Self; LANES]) -> [Self; LANES] {
+        let of = |k: usize| Self([all[0].0[k], all[1].0[k], all[2].0[k], all[3].0[k]]);
+        [of(0), of(1), of(2), of(3)]
     }
 }
 
