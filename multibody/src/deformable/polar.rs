@@ -37,9 +37,8 @@ pub(super) fn rotations<P: Pack>(f: &Matrix<P>) -> Matrix<P> {
     let mut r = combine(&numerator, &fff, |a, b| (a - b * 2.0) * inverse);
     let cube = lambda * lambda * lambda;
     // The order of magnitude is one in which no product above is too small or too large.
-    let most = denominator * (1.0 / LEAST_SEPARATION);
     let (separate, large, small) = (
-        most.greater(cube),
+        denominator.greater(cube * LEAST_SEPARATION),
         cube.greater(cube.splat(1e-60)),
         cube.splat(1e60).greater(cube),
     );

@@ -1,109 +1,114 @@
 //! Packs in registers of x86 processors with AVX2 and FMA.
-//!
-//! Invariant, which every `unsafe` below relies on: a value exists only where the processor has
-//! these instructions. [`run`] makes the first where that is proved, and all others are made from
-//! values.
-
-#![allow(
-    unsafe_code,
-    reason = "with pulp's safe functions, which call each other, this crate takes minutes to build"
-)]
 
 use super::{LANES, LaneKernel, Lanes, Pack};
-use pulp::NullaryFnOnce;
 use pulp::x86::V3;
-use std::arch::x86_64::{
-    __m256d, _CMP_GT_OQ, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd, _mm256_blendv_pd,
-    _mm256_cmp_pd, _mm256_div_pd, _mm256_fmadd_pd, _mm256_max_pd, _mm256_min_pd,
-    _mm256_movemask_pd, _mm256_mul_pd, _mm256_or_pd, _mm256_permute2f128_pd, _mm256_set_pd,
-    _mm256_set1_pd, _mm256_sqrt_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd,
-    _mm256_unpacklo_pd, _mm256_xor_pd,
-};
+use pulp::{NullaryFnOnce, cast, f64x4};
+use std::arch::x86_64::__m256d;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-/// The same quantity of four elements.
+/// The same quantity of four elements, with the proof that the processor has the instructions.
 #[derive(Clone, Copy)]
-struct Avx2Lanes(__m256d);
+struct Avx2Lanes {
+    values: f64x4,
+    simd: V3,
+}
 
 pub(super) fn run<K: LaneKernel>(simd: V3, kernel: K) -> K::Output {
-    struct Vectorized<K>(K);
+    struct Vectorized<K>(K, V3);
     impl<K: LaneKernel> NullaryFnOnce for Vectorized<K> {
         type Output = K::Output;
         #[inline(always)]
         fn call(self) -> K::Output {
-            // SAFETY: there is a `V3` only on processors with AVX2 and FMA.
-            self.0.run(Avx2Lanes(unsafe { _mm256_set1_pd(0.0) }))
+            let Self(kernel, simd) = self;
+            kernel.run(Avx2Lanes {
+                values: simd.splat_f64x4(0.0),
+                simd,
+            })
         }
     }
-    simd.vectorize(Vectorized(kernel))
+    simd.vectorize(Vectorized(kernel, simd))
 }
 
-/// Calls an instruction.
-macro_rules! call {
-    ($($instruction:tt)*) => {
-        // SAFETY: as there is a value, the processor has the instruction.
-        unsafe { $($instruction)* }
-    };
+impl Avx2Lanes {
+    #[inline(always)]
+    fn with(self, values: f64x4) -> Self {
+        Self { values, ..self }
+    }
 }
 
 impl Pack for Avx2Lanes {
     #[inline(always)]
-    fn load(self, Lanes([a, b, c, d]): Lanes) -> Self {
-        Self(call!(_mm256_set_pd(d, c, b, a)))
+    fn load(self, Lanes(x): Lanes) -> Self {
+        self.with(cast(x))
     }
     #[inline(always)]
     fn store(self) -> Lanes {
-        let mut lanes = Lanes::ZERO;
-        call!(_mm256_storeu_pd(lanes.0.as_mut_ptr(), self.0));
-        lanes
+        Lanes(cast(self.values))
     }
     #[inline(always)]
     fn splat(self, x: f64) -> Self {
-        Self(call!(_mm256_set1_pd(x)))
+        self.with(self.simd.splat_f64x4(x))
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
-        Self(call!(_mm256_fmadd_pd(self.0, b.0, c.0)))
+        self.with(self.simd.mul_add_f64x4(self.values, b.values, c.values))
     }
     #[inline(always)]
     fn sqrt(self) -> Self {
-        Self(call!(_mm256_sqrt_pd(self.0)))
+        self.with(self.simd.sqrt_f64x4(self.values))
     }
     #[inline(always)]
     fn abs(self) -> Self {
-        Self(call!(_mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0)))
+        self.with(self.simd.abs_f64x4(self.values))
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        Self(call!(_mm256_max_pd(self.0, other.0)))
+        self.with(self.simd.max_f64x4(self.values, other.values))
     }
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        Self(call!(_mm256_min_pd(self.0, other.0)))
+        self.with(self.simd.min_f64x4(self.values, other.values))
     }
     #[inline(always)]
     fn copysign(self, sign: Self) -> Self {
-        let sign = call!(_mm256_and_pd(_mm256_set1_pd(-0.0), sign.0));
-        Self(call!(_mm256_or_pd(self.abs().0, sign)))
+        let simd = self.simd;
+        let sign = simd.and_f64x4(sign.values, simd.splat_f64x4(-0.0));
+        self.with(simd.or_f64x4(self.abs().values, sign))
     }
     #[inline(always)]
     fn if_greater(self, other: Self, larger: Self, otherwise: Self) -> Self {
-        let greater = call!(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0));
-        Self(call!(_mm256_blendv_pd(otherwise.0, larger.0, greater)))
+        let simd = self.simd;
+        let greater = simd.cmp_gt_f64x4(self.values, other.values);
+        self.with(simd.select_f64x4(greater, larger.values, otherwise.values))
     }
     #[inline(always)]
     fn transpose([a, b, c, d]: [Self; LANES]) -> [Self; LANES] {
-        let even = |x: Self, y: Self| call!(_mm256_unpacklo_pd(x.0, y.0));
-        let odd = |x: Self, y: Self| call!(_mm256_unpackhi_pd(x.0, y.0));
-        let first = |x, y| Self(call!(_mm256_permute2f128_pd::<0x20>(x, y)));
-        let last = |x, y| Self(call!(_mm256_permute2f128_pd::<0x31>(x, y)));
-        let ([p, q], [r, s]) = ([even(a, b), even(c, d)], [odd(a, b), odd(c, d)]);
-        [first(p, q), first(r, s), last(p, q), last(r, s)]
+        let avx = a.simd.avx;
+        let [a4, b4, c4, d4]: [__m256d; LANES] = [
+            cast(a.values),
+            cast(b.values),
+            cast(c.values),
+            cast(d.values),
+        ];
+        let (p, q) = (
+            avx._mm256_unpacklo_pd(a4, b4),
+            avx._mm256_unpacklo_pd(c4, d4),
+        );
+        let (r, s) = (
+            avx._mm256_unpackhi_pd(a4, b4),
+            avx._mm256_unpackhi_pd(c4, d4),
+        );
+        [
+            a.with(cast(avx._mm256_permute2f128_pd::<0x20>(p, q))),
+            a.with(cast(avx._mm256_permute2f128_pd::<0x20>(r, s))),
+            a.with(cast(avx._mm256_permute2f128_pd::<0x31>(p, q))),
+            a.with(cast(avx._mm256_permute2f128_pd::<0x31>(r, s))),
+        ]
     }
     #[inline(always)]
     fn greater(self, other: Self) -> [bool; LANES] {
-        let greater = call!(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0));
-        let mask = call!(_mm256_movemask_pd(greater));
+        let greater = self.simd.cmp_gt_f64x4(self.values, other.values);
+        let mask = self.simd.avx._mm256_movemask_pd(cast(greater));
         [1, 2, 4, 8].map(|bit| mask & bit != 0)
     }
 }
@@ -114,7 +119,7 @@ macro_rules! elementwise {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
-                Self(call!($instruction(self.0, other.0)))
+                self.with(self.simd.$instruction(self.values, other.values))
             }
         }
         impl $trait<f64> for Avx2Lanes {
@@ -127,17 +132,18 @@ macro_rules! elementwise {
     )*};
 }
 elementwise!(
-    Add add _mm256_add_pd,
-    Sub sub _mm256_sub_pd,
-    Mul mul _mm256_mul_pd,
-    Div div _mm256_div_pd
+    Add add add_f64x4,
+    Sub sub sub_f64x4,
+    Mul mul mul_f64x4,
+    Div div div_f64x4
 );
 
 impl Neg for Avx2Lanes {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self(call!(_mm256_xor_pd(_mm256_set1_pd(-0.0), self.0)))
+        let minus = self.simd.splat_f64x4(-0.0);
+        self.with(self.simd.xor_f64x4(minus, self.values))
     }
 }
 

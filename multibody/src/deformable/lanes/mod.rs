@@ -215,3 +215,92 @@ impl SubAssign for Lanes {
         *self = *self - other;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All operations of two packs, one after the other.
+    struct Operations([Lanes; 2]);
+
+    impl LaneKernel for Operations {
+        type Output = Vec<Lanes>;
+        fn run<P: Pack>(self, zero: P) -> Vec<Lanes> {
+            let [x, y] = self.0.map(|lanes| zero.load(lanes));
+            let mut changed = x;
+            changed += y;
+            changed -= zero.splat(2.5);
+            let greater = x.greater(y).map(|greater| f64::from(u8::from(greater)));
+            let chosen = x.if_greater(y, zero.splat(1.0), zero.splat(2.0));
+            let mut results = vec![
+                x + y,
+                x - y,
+                x * y,
+                x / y,
+                x + 0.1,
+                x - 0.1,
+                x * 0.1,
+                -x,
+                changed,
+                x.abs(),
+                x.abs().sqrt(),
+                x.max(y),
+                x.min(y),
+                x.copysign(y),
+                chosen,
+                zero.load(Lanes(greater)),
+                zero.splat(x.sum()),
+            ];
+            results.extend(P::transpose([x, y, x + y, x - y]));
+            results.into_iter().map(P::store).collect()
+        }
+    }
+
+    /// Also of values that are not finite or have a sign without a size.
+    #[test]
+    fn packs_of_the_processor_compute_what_arrays_do() {
+        let values = [0.0, -0.0, 1.5, -1e-310, 1e300, f64::INFINITY, f64::NAN];
+        let bits = |all: Vec<Lanes>| -> Vec<_> {
+            let all = all.iter().flat_map(|lanes| lanes.0);
+            // The sign of what is not a number means nothing.
+            all.map(|x| if x.is_nan() { 0 } else { x.to_bits() })
+                .collect()
+        };
+        for (i, first) in values.iter().enumerate() {
+            for second in values {
+                let [x, y] = [
+                    Lanes([*first, second, 3.0, -second]),
+                    Lanes([second, *first, 0.7, 1.0]),
+                ];
+                let (best, arrays) = (
+                    dispatch_lanes(Operations([x, y])),
+                    Operations([x, y]).run(Lanes::ZERO),
+                );
+                assert_eq!(bits(best), bits(arrays), "{i} {second}");
+            }
+        }
+    }
+
+    struct MultiplyAdd([Lanes; 3]);
+
+    impl LaneKernel for MultiplyAdd {
+        type Output = Lanes;
+        fn run<P: Pack>(self, zero: P) -> Lanes {
+            let [x, y, z] = self.0.map(|lanes| zero.load(lanes));
+            x.mul_add(y, z).store()
+        }
+    }
+
+    /// Processors round it once or twice.
+    #[test]
+    fn products_are_added_in_the_right_lanes() {
+        let all = [
+            Lanes([1.0, -2.0, 3.0, 0.1]),
+            Lanes([5.0, 6.0, -7.0, 0.2]),
+            Lanes([0.5, 0.25, 1.0, 0.3]),
+        ];
+        let Lanes(sums) = dispatch_lanes(MultiplyAdd(all));
+        assert_eq!(sums[..3], [5.5, -11.75, -20.0]);
+        assert!((sums[3] - 0.32).abs() < 1e-16);
+    }
+}
