@@ -8,7 +8,8 @@ const RATIO: f64 = 8.0;
 
 /// Checks that work on four times as many models as `n` takes far less than 16 times as long. The
 /// least of several times counts, as what else goes on only adds to it. The system counts work in
-/// steps of some milliseconds, so `n` models should take some tens of them.
+/// steps of some milliseconds, so `n` models should take some tens of them. On a machine that gets
+/// busy in between, a second or third look tells; quadratic work fails them all.
 fn check_growth(what: &str, n: usize, work: impl Fn(usize)) {
     let least = |n: usize| {
         let time = |_| {
@@ -18,8 +19,13 @@ fn check_growth(what: &str, n: usize, work: impl Fn(usize)) {
         };
         (0..3).map(time).min().unwrap().as_secs_f64()
     };
-    let (small, large) = (least(n).max(0.01), least(4 * n));
-    assert!(large < RATIO * small, "{what}: {small} s and {large} s");
+    let mut looks = vec![];
+    let is_linear = (0..3).any(|_| {
+        let (small, large) = (least(n).max(0.01), least(4 * n));
+        looks.push([small, large]);
+        large < RATIO * small
+    });
+    assert!(is_linear, "{what}, in s: {looks:?}");
 }
 
 /// A robot with a joint, a motor on it and a frame.
