@@ -122,8 +122,8 @@ fn advance(sim: &mut Simulator<f64>, step: u32) -> Duration {
     begin.elapsed()
 }
 
-/// Measures one step, as one call of `advance_to`: the script's steps, again and again. The ball
-/// comes to rest in them, and so they take less and less time.
+/// Measures one step, as one call of `advance_to`: the script's steps, again and again, as those of
+/// a ball at rest take another time than those before.
 fn bench_step(c: &mut Criterion, name: &str, case: &Case) {
     let Case { n, count, .. } = *case;
     let made = LazyCell::new(|| balls(n, &case.config, case.contact, count));

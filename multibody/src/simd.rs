@@ -23,6 +23,28 @@ pub(crate) fn multiply_add<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
     }
 }
 
+/// Returns the scalar product of vectors of the same size, in sums that do not wait for each other.
+#[inline(always)]
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    #[inline(always)]
+    fn sum<const N: usize>(x: &[f64], y: &[f64]) -> f64 {
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<N>(), y.as_chunks::<N>());
+        let mut sums = [0.0; N];
+        for (x, y) in x.iter().zip(y) {
+            for k in 0..N {
+                sums[k] += x[k] * y[k];
+            }
+        }
+        let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+        sums.iter().sum::<f64>() + rest
+    }
+    debug_assert_eq!(x.len(), y.len());
+    match x.len() {
+        0..32 => sum::<2>(x, y),
+        _ => sum::<8>(x, y),
+    }
+}
+
 /// Runs a kernel with the best instructions of this processor.
 // Kernels are long: a copy at each call would take a tenth of the time to build this crate.
 #[inline(never)]

@@ -3,6 +3,8 @@
 //! Source: D. G. Anderson, "Iterative Procedures for Nonlinear Integral Equations", Journal of the
 //! ACM, 1965.
 
+use crate::simd::dot;
+
 /// Most steps that are remembered.
 const DEPTH: usize = 3;
 /// Part of a change that must not be in the span of the others.
@@ -18,10 +20,6 @@ pub(super) struct Acceleration {
     /// Changes of iterates and of steps, of which the first `len` are known, the oldest first.
     changes: [[Vec<f64>; 2]; DEPTH],
     len: usize,
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 /// Replaces a list by the differences of two others.

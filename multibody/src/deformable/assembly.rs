@@ -152,17 +152,17 @@ impl Assembly {
             });
         };
         let forces = &mut self.element_forces[..forces_len];
-        if wanted.matrix {
-            self.blocks.clear();
-            self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
-        }
         if !parallel {
             let matrices = match wanted.matrix {
                 false => MatrixStore::None,
-                true => MatrixStore::Sums {
-                    targets: &pattern.targets,
-                    blocks: &mut self.blocks,
-                },
+                true => {
+                    self.blocks.clear();
+                    self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
+                    MatrixStore::Sums {
+                        targets: &pattern.targets,
+                        blocks: &mut self.blocks,
+                    }
+                }
             };
             task(groups, matrices, forces, &mut self.element_energies);
         } else {
@@ -201,6 +201,7 @@ impl Assembly {
             });
         }
         if wanted.matrix && parallel {
+            self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
             let storage = &self.element_matrices;
             in_tasks(parallel, &mut self.blocks, |first, out| {
                 pattern.gather_blocks(storage, first, out);

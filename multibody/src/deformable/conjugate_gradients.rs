@@ -3,6 +3,7 @@
 //! Source: Y. Saad, "Iterative Methods for Sparse Linear Systems", 2003, section 9.2.
 
 use super::pattern::BlockPattern;
+use crate::simd::dot;
 use nalgebra::{Matrix3, Vector3};
 
 /// Size of a residual by rounding, relative to that of the diagonal's part of the product.
@@ -24,10 +25,6 @@ pub(super) struct Effort {
     /// Error of the solution relative to its size.
     pub(super) tolerance: f64,
     pub(super) max_iterations: usize,
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 impl ConjugateGradients {

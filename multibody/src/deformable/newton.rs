@@ -11,6 +11,7 @@ use super::free_motion::FemMotion;
 use super::model::FemModel;
 use super::passes::{DampingPass, IterateVelocities, ObjectivePass, StepConstants};
 use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix_blocks};
+use crate::simd::dot;
 
 /// Most iterations. Ordinary steps take two to five.
 const MAX_ITERATIONS: usize = 200;
@@ -75,10 +76,6 @@ enum Progress {
     Hidden,
     /// No step decreases the objective.
     Stuck,
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 fn largest(x: &[f64]) -> f64 {

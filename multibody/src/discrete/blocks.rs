@@ -3,6 +3,7 @@
 
 use super::law::Stiffness;
 use super::vertices::VertexColumns;
+use crate::simd::dot;
 
 /// A factor of a product of two blocks of a Jacobian.
 pub(super) enum Factor<'a> {
@@ -18,28 +19,6 @@ pub(super) enum Factor<'a> {
         /// Number of columns of the tree.
         size: usize,
     },
-}
-
-/// Returns the scalar product of vectors of the same size, in sums that do not wait for each other.
-#[inline(always)]
-pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    #[inline(always)]
-    fn sum<const N: usize>(x: &[f64], y: &[f64]) -> f64 {
-        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<N>(), y.as_chunks::<N>());
-        let mut sums = [0.0; N];
-        for (x, y) in x.iter().zip(y) {
-            for k in 0..N {
-                sums[k] += x[k] * y[k];
-            }
-        }
-        let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
-        sums.iter().sum::<f64>() + rest
-    }
-    debug_assert_eq!(x.len(), y.len());
-    match x.len() {
-        0..32 => sum::<2>(x, y),
-        _ => sum::<8>(x, y),
-    }
 }
 
 /// Calls a function whose first argument is a number of columns, with a number that the compiler

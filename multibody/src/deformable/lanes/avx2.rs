@@ -147,16 +147,4 @@ impl Neg for Avx2Lanes {
     }
 }
 
-impl AddAssign for Avx2Lanes {
-    #[inline(always)]
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl SubAssign for Avx2Lanes {
-    #[inline(always)]
-    fn sub_assign(&mut self, other: Self) {
-        *self = *self - other;
-    }
-}
+assigning!(Avx2Lanes);

@@ -3,7 +3,7 @@
 
 mod assembly;
 
-use super::blocks::{self, dot};
+use super::blocks;
 use super::hessian::Hessian;
 use super::island_problem::{IslandProblem, LocalBlock};
 use super::islands::ProblemIsland;
@@ -11,6 +11,7 @@ use super::law::{ConstraintEnd, Stiffness};
 use super::line_search::{COST_ROUNDING, LinePoint, LineSearch};
 use super::problem::ConvexConstraint;
 use super::trees::Trees;
+use crate::simd::dot;
 use std::ops::Range;
 use tarragon_framework::Scalar;
 
