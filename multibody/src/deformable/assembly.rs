@@ -12,8 +12,8 @@ use super::material::BlockSink;
 use super::pattern::{BlockPattern, BlockTargets};
 use rayon::prelude::*;
 
-/// Groups that one task computes.
-const GROUPS_PER_TASK: usize = 64;
+/// Most groups that one task computes.
+pub(super) const GROUPS_PER_TASK: usize = 64;
 /// Vertices and blocks that one task adds up.
 const TARGETS_PER_TASK: usize = 512;
 /// Part of the lumped mass that is added to the mass matrix. The one-point quadrature leaves
@@ -26,11 +26,13 @@ pub(super) struct Assembly {
     /// Only with several threads: one adds matrices up as it goes.
     element_matrices: Vec<[Matrix; NUM_PAIRS]>,
     element_forces: Vec<[Vector; 4]>,
+    element_damping: Vec<[Vector; 4]>,
     /// By group: energy and square of the elastic impulses.
     element_energies: Vec<[f64; 2]>,
     pub(super) blocks: Vec<[f64; 9]>,
     /// By vertex.
     pub(super) forces: Vec<[f64; 3]>,
+    pub(super) damping: Vec<[f64; 3]>,
 }
 
 /// Results of a pass for a group of elements; unwanted ones are `None`.
@@ -38,29 +40,102 @@ pub(super) struct GroupOutput<'a> {
     /// By pair of vertices, as in [`PAIRS`].
     pub(super) matrix: Option<&'a mut [Matrix; NUM_PAIRS]>,
     pub(super) forces: Option<&'a mut [Vector; 4]>,
+    /// Impulses of stiffness damping, with the opposite sign.
+    pub(super) damping: Option<&'a mut [Vector; 4]>,
     pub(super) energy: &'a mut [f64; 2],
 }
 
 /// Computation of one group of elements.
 pub(super) trait GroupPass: Sync {
-    /// `zero` is the value that all others are made from.
-    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>);
+    /// Computes group number `n`. `zero` is the value that all others are made from.
+    fn run<P: Pack>(&self, zero: P, n: usize, group: &ElementGroup, out: GroupOutput<'_>);
 }
 
 /// Which numbers a pass computes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Wanted {
-    pub(super) matrix: bool,
-    pub(super) forces: bool,
+    matrix: bool,
+    forces: bool,
+    damping: bool,
 }
 
-/// A task: some groups with their storage.
+impl Wanted {
+    pub(super) const MATRIX: Self = Self {
+        matrix: true,
+        forces: false,
+        damping: false,
+    };
+    pub(super) const FORCES: Self = Self {
+        matrix: false,
+        forces: true,
+        damping: false,
+    };
+    pub(super) const MATRIX_AND_FORCES: Self = Self {
+        forces: true,
+        ..Self::MATRIX
+    };
+    pub(super) const FORCES_AND_DAMPING: Self = Self {
+        damping: true,
+        ..Self::FORCES
+    };
+}
+
+/// A task: some groups with their storage, which is empty for numbers that are not wanted.
 struct Task<'a, P> {
     pass: &'a P,
+    /// Number of the first group.
+    first: usize,
     groups: &'a [ElementGroup],
     matrices: MatrixStore<'a>,
     forces: &'a mut [[Vector; 4]],
+    damping: &'a mut [[Vector; 4]],
     energies: &'a mut [[f64; 2]],
+}
+
+impl<G: GroupPass> Task<'_, G> {
+    /// Runs the task on several threads, unless its matrices are added up as it goes.
+    fn run_in_parts(self) {
+        if self.groups.len() <= GROUPS_PER_TASK {
+            return dispatch_lanes(self);
+        }
+        let (first, second) = self.split();
+        rayon::join(|| first.run_in_parts(), || second.run_in_parts());
+    }
+
+    fn split(self) -> (Self, Self) {
+        let middle = self.groups.len() / 2;
+        let groups = self.groups.split_at(middle);
+        let matrices = match self.matrices {
+            MatrixStore::ByElement(all) => {
+                let (first, second) = all.split_at_mut(middle);
+                let store = MatrixStore::ByElement;
+                (store(first), store(second))
+            }
+            other => (other, MatrixStore::None),
+        };
+        let forces = self.forces.split_at_mut(middle.min(self.forces.len()));
+        let damping = self.damping.split_at_mut(middle.min(self.damping.len()));
+        let energies = self.energies.split_at_mut(middle);
+        let first = Self {
+            pass: self.pass,
+            first: self.first,
+            groups: groups.0,
+            matrices: matrices.0,
+            forces: forces.0,
+            damping: damping.0,
+            energies: energies.0,
+        };
+        let second = Self {
+            pass: self.pass,
+            first: self.first + middle,
+            groups: groups.1,
+            matrices: matrices.1,
+            forces: forces.1,
+            damping: damping.1,
+            energies: energies.1,
+        };
+        (first, second)
+    }
 }
 
 impl<G: GroupPass> LaneKernel for Task<'_, G> {
@@ -70,7 +145,7 @@ impl<G: GroupPass> LaneKernel for Task<'_, G> {
     fn run<P: Pack>(self, zero: P) {
         let mut matrices = self.matrices;
         let mut matrix = [Matrix::default(); NUM_PAIRS];
-        let mut forces = self.forces.iter_mut();
+        let (mut forces, mut damping) = (self.forces.iter_mut(), self.damping.iter_mut());
         let groups = self.groups.iter().zip(self.energies);
         for (n, (group, energy)) in groups.enumerate() {
             let out = GroupOutput {
@@ -80,9 +155,10 @@ impl<G: GroupPass> LaneKernel for Task<'_, G> {
                     MatrixStore::Sums { .. } => Some(&mut matrix),
                 },
                 forces: forces.next(),
+                damping: damping.next(),
                 energy,
             };
-            self.pass.run(zero, group, out);
+            self.pass.run(zero, self.first + n, group, out);
             if let MatrixStore::Sums { targets, blocks } = &mut matrices {
                 add_blocks(zero, &matrix, &targets[n], blocks);
             }
@@ -138,65 +214,57 @@ impl Assembly {
     ) {
         let n = groups.len();
         self.element_energies.resize(n, [0.0; 2]);
-        let forces_len = if wanted.forces { n } else { 0 };
-        if wanted.forces {
-            self.element_forces.resize(n, [Vector::default(); 4]);
-        }
-        let task = |groups, matrices, forces, energies| {
-            dispatch_lanes(Task {
-                pass,
-                groups,
-                matrices,
-                forces,
-                energies,
-            });
-        };
-        let forces = &mut self.element_forces[..forces_len];
-        if !parallel {
-            let matrices = match wanted.matrix {
-                false => MatrixStore::None,
-                true => {
-                    self.blocks.clear();
-                    self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
-                    MatrixStore::Sums {
-                        targets: &pattern.targets,
-                        blocks: &mut self.blocks,
-                    }
-                }
-            };
-            task(groups, matrices, forces, &mut self.element_energies);
-        } else {
-            if wanted.matrix {
+        let fields = [
+            (wanted.forces, &mut self.element_forces),
+            (wanted.damping, &mut self.element_damping),
+        ];
+        let [forces, damping] = fields.map(|(is_wanted, storage)| match is_wanted {
+            true => {
+                storage.resize(n, [Vector::default(); 4]);
+                &mut storage[..]
+            }
+            false => &mut [],
+        });
+        let matrices = match (wanted.matrix, parallel) {
+            (false, _) => MatrixStore::None,
+            (true, true) => {
                 self.element_matrices
                     .resize(n, [Matrix::default(); NUM_PAIRS]);
+                MatrixStore::ByElement(&mut self.element_matrices)
             }
-            let matrices = &mut self.element_matrices;
-            let store = MatrixStore::ByElement;
-            let energies = self.element_energies.par_chunks_mut(GROUPS_PER_TASK);
-            let groups = groups.par_chunks(GROUPS_PER_TASK);
-            let both = groups.zip(energies);
-            match (wanted.matrix, wanted.forces) {
-                (true, true) => both
-                    .zip(matrices.par_chunks_mut(GROUPS_PER_TASK))
-                    .zip(forces.par_chunks_mut(GROUPS_PER_TASK))
-                    .for_each(|(((g, e), m), f)| task(g, store(m), f, e)),
-                (true, false) => both
-                    .zip(matrices.par_chunks_mut(GROUPS_PER_TASK))
-                    .for_each(|((g, e), m)| task(g, store(m), &mut [], e)),
-                (false, true) => both
-                    .zip(forces.par_chunks_mut(GROUPS_PER_TASK))
-                    .for_each(|((g, e), f)| task(g, MatrixStore::None, f, e)),
-                (false, false) => both.for_each(|(g, e)| task(g, MatrixStore::None, &mut [], e)),
+            (true, false) => {
+                self.blocks.clear();
+                self.blocks.resize(pattern.num_blocks(), [0.0; 9]);
+                MatrixStore::Sums {
+                    targets: &pattern.targets,
+                    blocks: &mut self.blocks,
+                }
             }
+        };
+        let task = Task {
+            pass,
+            first: 0,
+            groups,
+            matrices,
+            forces,
+            damping,
+            energies: &mut self.element_energies,
+        };
+        match parallel {
+            true => task.run_in_parts(),
+            false => dispatch_lanes(task),
         }
         self.add_up(pattern, wanted, parallel);
     }
 
     fn add_up(&mut self, pattern: &BlockPattern, wanted: Wanted, parallel: bool) {
-        if wanted.forces {
-            self.forces.resize(pattern.num_vertices, [0.0; 3]);
-            let storage = &self.element_forces;
-            in_tasks(parallel, &mut self.forces, |first, out| {
+        let fields = [
+            (wanted.forces, &self.element_forces, &mut self.forces),
+            (wanted.damping, &self.element_damping, &mut self.damping),
+        ];
+        for (_, storage, out) in fields.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
+            out.resize(pattern.num_vertices, [0.0; 3]);
+            in_tasks(parallel, out, |first, out| {
                 pattern.gather_forces(storage, first, out);
             });
         }

@@ -4,9 +4,10 @@
 //! eigenvalue changes its sign, the part has a kink; elsewhere it is smooth, but its derivative has
 //! no short form. It is found by central differences, element by element.
 
-use super::element::{ElementGroup, PAIRS};
-use super::lanes::{LANES, Lanes, Matrix, Pack, Vector, apply, transpose};
-use super::material::{BlockSink, ElasticMaterial};
+use super::assembly::stress_force;
+use super::element::ElementGroup;
+use super::lanes::{LANES, Lanes, Pack, Vector};
+use super::material::ElasticMaterial;
 use std::array::from_fn;
 
 /// Size of the differences relative to the size of the element and to the moduli. Their error is
@@ -90,45 +91,9 @@ fn product(
     let shape = group.shape(Lanes::ZERO);
     let f = shape.gradient(q);
     let d = material.deformation(f, &f);
-    let mut product = DampingProduct {
-        v,
-        volume: group.volume,
-        sum: [[Lanes::ZERO; 3]; 4],
-    };
-    material.projected_stiffness(&d, &shape.gradients, &mut product);
-    from_fn(|i| product.sum[i / 3][i % 3])
-}
-
-/// Adds up the product of a matrix and a field.
-struct DampingProduct<'a> {
-    v: &'a [Vector; 4],
-    volume: Lanes,
-    sum: [Vector; 4],
-}
-
-impl DampingProduct<'_> {
-    /// Adds forces at one vertex, and the opposite ones at the first.
-    fn add(&mut self, a: usize, x: Vector) {
-        for (i, x) in x.into_iter().enumerate() {
-            self.sum[a][i] += x * self.volume;
-            self.sum[0][i] -= x * self.volume;
-        }
-    }
-
-    /// Value at a vertex relative to that at the first.
-    fn relative(&self, a: usize) -> Vector {
-        from_fn(|i| self.v[a][i] - self.v[0][i])
-    }
-}
-
-impl BlockSink<Lanes> for DampingProduct<'_> {
-    fn put(&mut self, slot: usize, block: Matrix) {
-        let (a, b) = PAIRS[slot];
-        self.add(a, apply(&block, &self.relative(b)));
-        if a != b {
-            self.add(b, apply(&transpose(&block), &self.relative(a)));
-        }
-    }
+    let stress = material.projected_stress_change(&d, &shape.gradient(v));
+    let forces = stress_force(&stress, &shape.gradients, shape.volume);
+    from_fn(|i| forces[i / 3][i % 3])
 }
 
 /// Values at the vertices of one element.

@@ -1,12 +1,12 @@
 //! Numeric part of the factorization, and solution of systems.
 
 use super::eliminate::eliminate_pivots;
-use super::fronts::{Front, Fronts, TILE_VERTICES, triangle};
+use super::fronts::{BorderVertex, Front, Fronts, TILE_VERTICES, triangle};
+use super::lanes::{LaneKernel, Pack, dispatch_lanes};
 use super::ordering::Dissection;
 use super::pattern::BlockPattern;
 use super::solve::{solve_backward, solve_forward};
 use super::tile::{TILE, TILE_LEN};
-use crate::simd::{Kernel, dispatch};
 
 /// Sparse symmetric positive definite matrix of 3x3 blocks and its Cholesky factor.
 #[derive(Clone, Debug, Default)]
@@ -88,7 +88,7 @@ impl SparseCholesky {
             let v = *v as usize;
             ordered[3 * rank..3 * rank + 3].copy_from_slice(&b[3 * v..3 * v + 3]);
         }
-        dispatch(Solution {
+        dispatch_lanes(Solution {
             fronts,
             values,
             x: ordered,
@@ -109,7 +109,7 @@ impl SparseCholesky {
         let first = ordered.len() - x.len();
         ordered[..first].fill(0.0);
         ordered[first..].copy_from_slice(x);
-        dispatch(Solution {
+        dispatch_lanes(Solution {
             fronts,
             values,
             x: ordered,
@@ -160,23 +160,13 @@ impl Elimination<'_> {
             let child = &self.fronts.fronts[*c as usize];
             let places = &self.fronts.borders[child.border.clone()];
             let source = &updates[child.offset..child.offset + child.update_len()];
-            let mut target = Target {
+            let target = Target {
                 pivot_rows: front.pivot_rows,
                 pivots,
                 border,
                 update,
             };
-            for column in 0..places.len() {
-                for row in column..places.len() {
-                    let from = triangle_place(row, column);
-                    let to = target.at(places[row].place as usize, places[column].place as usize);
-                    for j in 0..3 {
-                        for i in 0..3 {
-                            to[j * TILE + i] += source[from + j * TILE + i];
-                        }
-                    }
-                }
-            }
+            target.add_update(source, places);
         }
         if let Some(schur) = schur {
             copy_triangle(pivots, front.pivots.len(), schur);
@@ -251,6 +241,24 @@ fn triangle_place(row: usize, column: usize) -> usize {
     tiles * TILE_LEN + 3 * column * TILE + 3 * (row % TILE_VERTICES)
 }
 
+/// The same in rows of tiles of equal length.
+fn border_place(row: usize, column: usize, row_len: usize) -> usize {
+    row / TILE_VERTICES * row_len + 3 * column * TILE + 3 * (row % TILE_VERTICES)
+}
+
+/// Adds the 3x3 block of two vertices to another; both begin lists, by columns of a tile.
+#[inline(always)]
+fn add_block(from: &[f64], to: &mut [f64]) {
+    const LEN: usize = 2 * TILE + 3;
+    if let (Some(from), Some(to)) = (from.first_chunk::<LEN>(), to.first_chunk_mut::<LEN>()) {
+        for j in 0..3 {
+            for i in 0..3 {
+                to[j * TILE + i] += from[j * TILE + i];
+            }
+        }
+    }
+}
+
 /// Copies the triangle of the first vertices to both triangles of a full matrix.
 fn copy_triangle(triangle: &[f64], num_vertices: usize, full: &mut [f64]) {
     let n = 3 * num_vertices;
@@ -272,6 +280,33 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
+    /// Adds the update matrix of a child, whose border has these places in ascending order.
+    fn add_update(self, source: &[f64], places: &[BorderVertex]) {
+        let num_pivots = TILE_VERTICES * self.pivot_rows;
+        let row_len = self.pivot_rows * TILE_LEN;
+        let place = |k: usize| places[k].place as usize;
+        let num_inner = places.partition_point(|b| (b.place as usize) < num_pivots);
+        for column in 0..places.len() {
+            let from = |row: usize| &source[triangle_place(row, column)..];
+            let own = place(column);
+            if column >= num_inner {
+                for row in column..places.len() {
+                    let at = triangle_place(place(row) - num_pivots, own - num_pivots);
+                    add_block(from(row), &mut self.update[at..]);
+                }
+                continue;
+            }
+            for row in column..num_inner {
+                let at = triangle_place(place(row), own);
+                add_block(from(row), &mut self.pivots[at..]);
+            }
+            for row in num_inner..places.len() {
+                let at = border_place(place(row) - num_pivots, own, row_len);
+                add_block(from(row), &mut self.border[at..]);
+            }
+        }
+    }
+
     /// Values from the 3x3 block of two vertices, by columns of a tile.
     #[inline(always)]
     fn at(&mut self, row: usize, column: usize) -> &mut [f64] {
@@ -281,8 +316,8 @@ impl Target<'_> {
         }
         let row = row - pivots;
         if column < pivots {
-            let at = row / TILE_VERTICES * self.pivot_rows * TILE_LEN;
-            return &mut self.border[at + 3 * column * TILE + 3 * (row % TILE_VERTICES)..];
+            let at = border_place(row, column, self.pivot_rows * TILE_LEN);
+            return &mut self.border[at..];
         }
         &mut self.update[triangle_place(row, column - pivots)..]
     }
@@ -303,11 +338,11 @@ struct Solution<'a> {
     mode: SolutionMode,
 }
 
-impl Kernel for Solution<'_> {
+impl LaneKernel for Solution<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<P: Pack>(self, zero: P) {
         let Self {
             fronts, values, x, ..
         } = self;
@@ -316,13 +351,13 @@ impl Kernel for Solution<'_> {
         match self.mode {
             SolutionMode::Full => {
                 for front in all.clone() {
-                    solve_forward::<FUSED>(fronts, front, values, x);
+                    solve_forward(zero, fronts, front, values, x);
                 }
             }
             SolutionMode::Extension => below -= 1,
         }
         for front in all.take(below).rev() {
-            solve_backward::<FUSED>(fronts, front, values, x);
+            solve_backward(zero, fronts, front, values, x);
         }
     }
 }

@@ -56,10 +56,7 @@ impl FemMotion {
             positions: start.positions,
             velocities: &self.start_velocities,
         };
-        let wanted = Wanted {
-            matrix: true,
-            forces: true,
-        };
+        let wanted = Wanted::MATRIX_AND_FORCES;
         self.assembly
             .run(&model.groups, &model.pattern, &pass, wanted, parallel);
         self.direction.clear();

@@ -159,8 +159,6 @@ impl FreeStep {
         end_positions(&start, start.velocities, &self.velocities, &mut positions);
         let at = MatrixState {
             start_positions: start.positions,
-            start_velocities: start.velocities,
-            velocities: &self.velocities,
             positions: &positions,
         };
         let blocks = step_matrix(model, &start, at);

@@ -110,17 +110,26 @@ impl ElasticMaterial {
                     _ => product(&d.r, &s),
                 }
             }
-            MaterialModel::Corotated => {
+            MaterialModel::Corotated | MaterialModel::NeoHookean => {
                 let c = cofactors(&d.f);
-                let gamma = (dot(&d.f[0], &c[0]) - 1.0) * lambda;
-                let s = combine(&d.f, &d.r, |f, r| (f - r) * (2.0 * mu));
-                combine(&s, &c, |s, c| s + gamma * c)
+                let (own, gamma) = self.own_and_gamma(dot(&d.f[0], &c[0]) - 1.0);
+                let mut s = d.f;
+                if self.model == MaterialModel::Corotated {
+                    s = combine(&s, &d.r, |f, r| f - r);
+                }
+                combine(&s, &c, |s, c| gamma.mul_add(c, s * own))
             }
-            MaterialModel::NeoHookean => {
-                let c = cofactors(&d.f);
-                let gamma = (dot(&d.f[0], &c[0]) - 1.0) * lambda - mu;
-                combine(&d.f, &c, |f, c| f * mu + gamma * c)
-            }
+        }
+    }
+
+    /// Factors of F and of its cofactors in the stress of the nonlinear models, given the change of
+    /// volume.
+    #[inline(always)]
+    pub(super) fn own_and_gamma<P: Pack>(&self, change: P) -> (f64, P) {
+        let Lame { lambda, mu } = self.lame;
+        match self.model {
+            MaterialModel::Corotated => (2.0 * mu, change * lambda),
+            _ => (mu, change * lambda - mu),
         }
     }
 
@@ -138,8 +147,11 @@ impl ElasticMaterial {
             MaterialModel::LinearCorotated => {
                 self.linear_stiffness(&apply_all(&d.r, g), out);
             }
-            MaterialModel::Corotated => self.corotated_stiffness(d, g, out),
-            MaterialModel::NeoHookean => self.neo_hookean_stiffness(d, g, out),
+            MaterialModel::Corotated => {
+                let spin = self.spin(d);
+                self.stiffness_with_spin(d, g, (&apply_all(&d.r, g), Some(&spin)), out);
+            }
+            MaterialModel::NeoHookean => self.stiffness_with_spin(d, g, (g, None), out),
         }
     }
 
@@ -161,67 +173,46 @@ impl ElasticMaterial {
         }
     }
 
-    /// `diagonal (g_a . g_b) I + lambda (C g_a) (C g_b)^T + gamma [F (g_b x g_a)]_x`: the part that
-    /// comes from the determinant, and a multiple of the Laplacian.
+    /// Matrix Z of the corotated model, which adds `[h_a]_x Z [h_b]_x` to the blocks, with the
+    /// rotated gradients h: the part that comes from the change of the rotation.
     #[inline(always)]
-    fn volume_stiffness<P: Pack>(
-        &self,
-        d: &Deformation<P>,
-        g: &[Vector<P>; 4],
-        (a, b): (usize, usize),
-        (diagonal, gamma): (f64, P),
-        c: &[Vector<P>; 4],
-    ) -> Matrix<P> {
-        let la = scale(&c[a], gamma.splat(self.lame.lambda));
-        let mut k = outer(&la, &c[b]);
-        let isotropic = dot(&g[a], &g[b]) * diagonal;
-        add_to_diagonal(&mut k, isotropic);
-        if a != b {
-            let w = scale(&apply(&d.f, &cross(&g[b], &g[a])), gamma);
-            add_cross_matrix(&mut k, &w);
+    pub(super) fn spin<P: Pack>(&self, d: &Deformation<P>) -> Matrix<P> {
+        let mut spin = spin_compliance(d);
+        for row in &mut spin {
+            *row = scale(row, row[0].splat(2.0 * self.lame.mu));
         }
-        k
+        spin
     }
 
+    /// That of the nonlinear models: with F, its cofactors C and the factors of the stress,
+    /// `own (g_a . g_b) I + lambda (C g_a) (C g_b)^T + gamma [F (g_b x g_a)]_x` and
+    /// `[h_a]_x Z [h_b]_x`. Z may be any symmetric matrix.
     #[inline(always)]
-    fn neo_hookean_stiffness<P: Pack>(
+    pub(super) fn stiffness_with_spin<P: Pack>(
         &self,
         d: &Deformation<P>,
         g: &[Vector<P>; 4],
+        (h, spin): (&[Vector<P>; 4], Option<&Matrix<P>>),
         out: &mut impl BlockSink<P>,
     ) {
         let c = cofactors(&d.f);
-        let gamma = (dot(&d.f[0], &c[0]) - 1.0) * self.lame.lambda - self.lame.mu;
+        let (own, gamma) = self.own_and_gamma(dot(&d.f[0], &c[0]) - 1.0);
         let c = apply_all(&c, g);
-        for (slot, pair) in INNER_PAIRS {
-            out.put(
-                slot,
-                self.volume_stiffness(d, g, pair, (self.lame.mu, gamma), &c),
-            );
-        }
-    }
-
-    #[inline(always)]
-    fn corotated_stiffness<P: Pack>(
-        &self,
-        d: &Deformation<P>,
-        g: &[Vector<P>; 4],
-        out: &mut impl BlockSink<P>,
-    ) {
-        let c = cofactors(&d.f);
-        let gamma = (dot(&d.f[0], &c[0]) - 1.0) * self.lame.lambda;
-        let c = apply_all(&c, g);
-        let h = apply_all(&d.r, g);
-        let spin = spin_compliance(d);
-        let mu2 = gamma.splat(2.0 * self.lame.mu);
+        let lambda = gamma.splat(self.lame.lambda);
         for (slot, (a, b)) in INNER_PAIRS {
-            let mut k = self.volume_stiffness(d, g, (a, b), (2.0 * self.lame.mu, gamma), &c);
-            // 2 mu [h_a]_x spin [h_b]_x, column by column.
-            let sb = transpose(&cross_rows(&spin, &h[b]));
-            for (j, column) in sb.iter().enumerate() {
-                let column = cross(&h[a], column);
-                for i in 0..3 {
-                    k[i][j] = mu2.mul_add(column[i], k[i][j]);
+            let mut k = outer(&scale(&c[a], lambda), &c[b]);
+            let isotropic = dot(&g[a], &g[b]) * own;
+            add_to_diagonal(&mut k, isotropic);
+            if a != b {
+                let w = scale(&apply(&d.f, &cross(&g[b], &g[a])), gamma);
+                add_cross_matrix(&mut k, &w);
+            }
+            if let Some(spin) = spin {
+                for (j, column) in transpose(&cross_rows(spin, &h[b])).iter().enumerate() {
+                    let column = cross(&h[a], column);
+                    for i in 0..3 {
+                        k[i][j] += column[i];
+                    }
                 }
             }
             out.put(slot, k);

@@ -43,6 +43,7 @@ mod step;
 mod step_derivatives;
 mod step_matrix;
 mod tile;
+mod tile_vector;
 
 #[cfg(test)]
 mod tests;

@@ -144,11 +144,7 @@ impl FemModel {
             positions,
         };
         let mut assembly = Assembly::default();
-        let wanted = Wanted {
-            matrix: false,
-            forces: true,
-        };
-        assembly.run(&self.groups, &self.pattern, &pass, wanted, false);
+        assembly.run(&self.groups, &self.pattern, &pass, Wanted::FORCES, false);
         let (energy, _) = assembly.energy();
         (energy, assembly.forces.into_flattened())
     }

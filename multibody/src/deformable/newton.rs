@@ -6,12 +6,14 @@
 //! keep it, so that they cannot cycle.
 
 use super::acceleration::Acceleration;
-use super::assembly::{Assembly, Wanted};
+use super::assembly::{GROUPS_PER_TASK, Wanted};
 use super::free_motion::FemMotion;
+use super::lanes::dispatch_lanes;
 use super::model::FemModel;
-use super::passes::{DampingPass, IterateVelocities, ObjectivePass, StepConstants};
-use super::start::{FemStepFailure, FemStepStart, clear_fixed, end_positions, fix_blocks};
+use super::passes::{HessianPass, ObjectivePass, StartGradients, StartKernel, StepConstants};
+use super::start::{FemStepFailure, FemStepStart, clear_fixed, fix_blocks};
 use crate::simd::dot;
+use rayon::prelude::*;
 
 /// Most iterations. Ordinary steps take two to five.
 const MAX_ITERATIONS: usize = 200;
@@ -40,13 +42,16 @@ const MAX_HALVINGS: usize = 40;
 /// Work space of Newton's method.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newton {
-    damping: Assembly,
     gradient: Vec<f64>,
+    /// By group.
+    start: Vec<StartGradients>,
+    /// Velocities of a trial, and their change in the step.
     trial: Vec<f64>,
-    trial_positions: Vec<f64>,
-    /// Products of the matrix of damping with velocity and step.
+    trial_change: Vec<f64>,
+    /// Product of the matrix of damping with the velocities; empty without damping.
     damped: Vec<f64>,
-    damped_step: Vec<f64>,
+    /// Change of the velocities that this matrix is taken from, once it is kept.
+    damping_change: Option<Vec<f64>>,
     acceleration: Acceleration,
 }
 
@@ -82,15 +87,6 @@ fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
 }
 
-const MATRIX: Wanted = Wanted {
-    matrix: true,
-    forces: false,
-};
-const FORCES: Wanted = Wanted {
-    matrix: false,
-    forces: true,
-};
-
 impl Newton {
     /// Finds the velocities at the end of a step.
     pub(super) fn solve(
@@ -107,24 +103,24 @@ impl Newton {
             constants,
             parallel,
         };
+        self.find_start_gradients(m, &p);
         m.start_velocities.clone_into(&mut m.velocities);
-        m.move_positions(start);
         m.velocities.clone_into(&mut self.trial);
-        m.positions.clone_into(&mut self.trial_positions);
         m.begin_systems(model, start, constants, parallel);
+        self.damping_change = None;
         let mut objective = self.evaluate_trial(m, &p);
         let mut projected = false;
         let mut progress = Progress::WholeStep;
         let (mut first_size, mut last_size) = (None, f64::INFINITY);
-        let mut updates_damping = true;
         self.acceleration.reset();
         for iteration in 0..MAX_ITERATIONS {
-            if constants.beta > 0.0 && updates_damping {
-                self.update_damping(m, &p);
-            }
             let damped = self.find_gradient(m, &p);
             let size = dot(&self.gradient, &self.gradient).sqrt();
-            updates_damping &= iteration < DAMPING_UPDATES || size < last_size;
+            let updates_damping = iteration < DAMPING_UPDATES || size < last_size;
+            if !updates_damping && self.damping_change.is_none() {
+                let ends = m.velocities.iter().zip(&m.start_velocities);
+                self.damping_change = Some(ends.map(|(v, v0)| v - v0).collect());
+            }
             if !((objective.value + damped).is_finite() && size.is_finite()) {
                 return Err(FemStepFailure::NotFinite);
             }
@@ -155,6 +151,12 @@ impl Newton {
                 }
                 self.acceleration.apply(&m.velocities, &mut m.direction);
             }
+            // A step that is bound to be the last is not looked at.
+            if is_chord && relative > EXACT_RESPONSE && EXPECTED * decrease * size <= tolerance {
+                self.try_step(m, 1.0);
+                self.accept_trial(m);
+                return Ok(());
+            }
             progress = self.search(m, &p, &mut objective, damped);
             if progress == Progress::Stuck {
                 // Newton's own step decreases the objective.
@@ -164,99 +166,101 @@ impl Newton {
             }
             match progress {
                 Progress::Stuck => return Err(FemStepFailure::NotConverged),
-                Progress::WholeStep => {
-                    projected = false;
-                    let expected = EXPECTED * decrease * size;
-                    if is_chord && relative > EXACT_RESPONSE && expected <= tolerance {
-                        return Ok(());
-                    }
-                }
+                Progress::WholeStep => projected = false,
                 _ => {}
             }
         }
         Err(FemStepFailure::NotConverged)
     }
 
-    fn update_damping(&mut self, m: &FemMotion, p: &Problem<'_>) {
-        let pass = DampingPass {
-            constants: p.constants,
-            positions: &m.positions,
+    fn find_start_gradients(&mut self, m: &FemMotion, p: &Problem<'_>) {
+        let groups = &p.model.groups;
+        self.start.resize(groups.len(), StartGradients::default());
+        let find = |groups, out| {
+            dispatch_lanes(StartKernel {
+                dt: p.constants.dt,
+                groups,
+                positions: p.start.positions,
+                velocities: &m.start_velocities,
+                out,
+            });
         };
-        let (groups, pattern) = (&p.model.groups, &p.model.pattern);
-        self.damping.run(groups, pattern, &pass, MATRIX, p.parallel);
+        match p.parallel {
+            true => {
+                let parts = self.start.par_chunks_mut(GROUPS_PER_TASK);
+                let parts = groups.par_chunks(GROUPS_PER_TASK).zip(parts);
+                parts.for_each(|(groups, out)| find(groups, out));
+            }
+            false => find(groups, &mut self.start),
+        }
     }
 
-    /// Computes the objective without damping, and its gradient into the assembly, at the trial
-    /// velocities.
+    /// Computes the objective without damping at the trial velocities, and into the assembly its
+    /// gradient and the product of the matrix of damping.
     fn evaluate_trial(&mut self, m: &mut FemMotion, p: &Problem<'_>) -> Objective {
+        self.trial_change.clear();
+        let ends = self.trial.iter().zip(&m.start_velocities);
+        self.trial_change.extend(ends.map(|(v, v0)| v - v0));
         let pass = ObjectivePass {
             constants: p.constants,
-            velocities: IterateVelocities {
-                start: &m.start_velocities,
-                end: &self.trial,
-            },
-            positions: &self.trial_positions,
-            projected: false,
+            start: &self.start,
+            velocities: &self.trial,
+            change: &self.trial_change,
+            damping_change: self.damping_change.as_deref(),
+        };
+        let wanted = match p.constants.beta > 0.0 {
+            true => Wanted::FORCES_AND_DAMPING,
+            false => Wanted::FORCES,
         };
         let (groups, pattern) = (&p.model.groups, &p.model.pattern);
-        m.assembly.run(groups, pattern, &pass, FORCES, p.parallel);
+        m.assembly.run(groups, pattern, &pass, wanted, p.parallel);
         let (energy, elastic) = m.assembly.energy();
         let external = p.constants.dt * dot(p.start.forces, &self.trial);
         let elements = p.model.volume() * p.constants.material.modulus();
         let speed = largest(&m.start_velocities) + largest(&self.trial);
         let forces = p.constants.dt * dot(p.start.forces, p.start.forces).sqrt();
+        let distance = largest(p.start.positions) + p.constants.dt * speed;
         Objective {
             value: energy - external,
             size: energy.abs() + external.abs() + elements,
             gradient_size: elastic
                 + forces
                 + p.model.total_mass() * speed
-                + p.constants.dt * p.model.rigidity() * largest(&self.trial_positions),
+                + p.constants.dt * p.model.rigidity() * distance,
         }
     }
 
-    /// Completes the gradient at the present velocities. Returns the part of damping in the
-    /// objective.
+    /// Completes the gradient at the present velocities, which were tried last. Returns the part of
+    /// damping in the objective.
     fn find_gradient(&mut self, m: &FemMotion, p: &Problem<'_>) -> f64 {
         self.gradient.clear();
         let own = m.assembly.forces.as_flattened().iter();
         let gradient = own.zip(p.start.forces);
         self.gradient
             .extend(gradient.map(|(own, force)| own - p.constants.dt * force));
-        let mut damped = 0.0;
+        self.damped.clear();
         if p.constants.beta > 0.0 {
-            self.damped.resize(m.velocities.len(), 0.0);
-            let blocks = &self.damping.blocks;
-            let pattern = &p.model.pattern;
-            pattern.multiply(blocks, &m.velocities, &mut self.damped);
+            self.damped
+                .extend_from_slice(m.assembly.damping.as_flattened());
             for (g, damped) in self.gradient.iter_mut().zip(&self.damped) {
                 *g += damped;
             }
-            damped = 0.5 * dot(&self.damped, &m.velocities);
         }
         clear_fixed(p.start, &mut self.gradient);
-        damped
+        0.5 * dot(&self.damped, &m.velocities[..self.damped.len()])
     }
 
     /// Assembles the Hessian at the present velocities, or its positive semidefinite part.
-    fn assemble(&self, m: &mut FemMotion, p: &Problem<'_>, projected: bool) {
-        let pass = ObjectivePass {
+    fn assemble(m: &mut FemMotion, p: &Problem<'_>, projected: bool) {
+        m.move_positions(p.start);
+        let pass = HessianPass {
             constants: p.constants,
-            velocities: IterateVelocities {
-                start: &m.start_velocities,
-                end: &m.velocities,
-            },
             positions: &m.positions,
             projected,
         };
         let (groups, pattern) = (&p.model.groups, &p.model.pattern);
-        m.assembly.run(groups, pattern, &pass, MATRIX, p.parallel);
-        if p.constants.beta > 0.0 {
-            let blocks = m.assembly.blocks.as_flattened_mut().iter_mut();
-            for (a, d) in blocks.zip(self.damping.blocks.as_flattened()) {
-                *a += d;
-            }
-        }
+        m.assembly
+            .run(groups, pattern, &pass, Wanted::MATRIX, p.parallel);
         fix_blocks(p.model, p.start, &mut m.assembly.blocks);
     }
 
@@ -271,7 +275,7 @@ impl Newton {
         may_be_rough: bool,
     ) -> Result<bool, FemStepFailure> {
         for projected in [projected, true] {
-            self.assemble(m, p, projected);
+            Self::assemble(m, p, projected);
             m.set_direction(&self.gradient);
             if may_be_rough && m.solve_roughly(p.model)
                 || m.solve_system(p.model, SYSTEM_TOLERANCE, p.parallel)
@@ -300,25 +304,23 @@ impl Newton {
         if slope.is_nan() || slope > 0.0 {
             return Progress::Stuck;
         }
-        let (mut by_velocity, mut by_step) = (0.0, 0.0);
-        if p.constants.beta > 0.0 {
-            self.damped_step.resize(m.direction.len(), 0.0);
-            let blocks = &self.damping.blocks;
-            let pattern = &p.model.pattern;
-            pattern.multiply(blocks, &m.direction, &mut self.damped_step);
-            by_velocity = dot(&self.damped_step, &m.velocities);
-            by_step = dot(&self.damped_step, &m.direction);
-        }
+        let by_velocity = dot(&self.damped, &m.direction[..self.damped.len()]);
         let rounding = ROUNDING * (objective.size + damped);
         let is_hidden = -slope < rounding;
         let mut s = 1.0;
         for _ in 0..MAX_HALVINGS {
-            self.try_step(m, p, s);
+            self.try_step(m, s);
             let trial = self.evaluate_trial(m, p);
-            let change = trial.value - objective.value + s * by_velocity + 0.5 * s * s * by_step;
+            // The mean of the impulses of damping, which is exact where its matrix is kept.
+            let by_damping = match p.constants.beta > 0.0 {
+                true => {
+                    0.5 * s * (by_velocity + dot(m.assembly.damping.as_flattened(), &m.direction))
+                }
+                false => 0.0,
+            };
+            let change = trial.value - objective.value + by_damping;
             if is_hidden || change <= SUFFICIENT_DECREASE * s * slope + rounding {
-                std::mem::swap(&mut m.velocities, &mut self.trial);
-                std::mem::swap(&mut m.positions, &mut self.trial_positions);
+                self.accept_trial(m);
                 *objective = trial;
                 return match (is_hidden, s == 1.0) {
                     (true, _) => Progress::Hidden,
@@ -331,13 +333,14 @@ impl Newton {
         Progress::Stuck
     }
 
+    fn accept_trial(&mut self, m: &mut FemMotion) {
+        std::mem::swap(&mut m.velocities, &mut self.trial);
+    }
+
     /// Sets the trial velocities to those after a part of the step.
-    fn try_step(&mut self, m: &FemMotion, p: &Problem<'_>, s: f64) {
+    fn try_step(&mut self, m: &FemMotion, s: f64) {
         self.trial.clear();
         let moved = m.velocities.iter().zip(&m.direction);
         self.trial.extend(moved.map(|(v, step)| v + s * step));
-        self.trial_positions.resize(self.trial.len(), 0.0);
-        let positions = &mut self.trial_positions;
-        end_positions(p.start, &m.start_velocities, &self.trial, positions);
     }
 }

@@ -4,8 +4,8 @@ use super::assembly::{
     GroupOutput, GroupPass, MatrixSum, add_scaled, mass, mass_product, norm2, stress_force,
 };
 use super::element::{ElementGroup, ElementShape};
-use super::lanes::{Pack, Vector, dot, store_vectors};
-use super::material::ElasticMaterial;
+use super::lanes::{LaneKernel, Matrix, Pack, Vector, combine, dot, load_vectors, store_vectors};
+use super::material::{Deformation, ElasticMaterial};
 
 /// Constants of a step.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub(super) struct ElasticPass<'a> {
 
 impl GroupPass for ElasticPass<'_> {
     #[inline(always)]
-    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>) {
+    fn run<P: Pack>(&self, zero: P, _: usize, group: &ElementGroup, out: GroupOutput<'_>) {
         let shape = group.shape(zero);
         let start = shape.gradient(&group.gather(zero, self.start));
         let f = shape.gradient(&group.gather(zero, self.positions));
@@ -66,7 +66,7 @@ pub(super) struct LinearPass<'a> {
 
 impl GroupPass for LinearPass<'_> {
     #[inline(always)]
-    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>) {
+    fn run<P: Pack>(&self, zero: P, _: usize, group: &ElementGroup, out: GroupOutput<'_>) {
         let shape = group.shape(zero);
         let StepConstants {
             material,
@@ -99,80 +99,127 @@ impl GroupPass for LinearPass<'_> {
     }
 }
 
-/// State of an iteration: the velocities at the start and at the end of the step.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct IterateVelocities<'a> {
-    pub(super) start: &'a [f64],
-    pub(super) end: &'a [f64],
+/// Gradients at the start of a step, of four elements.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StartGradients {
+    /// Deformation gradient at the end of the step if velocities do not change.
+    f: Matrix,
+    /// Gradient of the velocities.
+    velocity: Matrix,
 }
 
-/// Gradient and, if wanted, Hessian of the objective of a step without stiffness damping and
-/// external forces; or only the objective.
+/// Finds the gradients at the start of a step.
+pub(super) struct StartKernel<'a> {
+    pub(super) dt: f64,
+    pub(super) groups: &'a [ElementGroup],
+    pub(super) positions: &'a [f64],
+    pub(super) velocities: &'a [f64],
+    pub(super) out: &'a mut [StartGradients],
+}
+
+impl LaneKernel for StartKernel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<P: Pack>(self, zero: P) {
+        for (group, out) in self.groups.iter().zip(self.out) {
+            let shape = group.shape(zero);
+            let v = group.gather(zero, self.velocities);
+            let q = add_scaled(&group.gather(zero, self.positions), self.dt, &v);
+            store_vectors(&shape.gradient(&q), &mut out.f);
+            store_vectors(&shape.gradient(&v), &mut out.velocity);
+        }
+    }
+}
+
+/// The objective of a step without stiffness damping and external forces, its gradient, and the
+/// impulses of that damping.
 pub(super) struct ObjectivePass<'a> {
     pub(super) constants: StepConstants,
-    pub(super) velocities: IterateVelocities<'a>,
-    /// Positions at the end of the step.
-    pub(super) positions: &'a [f64],
-    pub(super) projected: bool,
+    /// By group.
+    pub(super) start: &'a [StartGradients],
+    /// Velocities at the end of the step, and their change.
+    pub(super) velocities: &'a [f64],
+    pub(super) change: &'a [f64],
+    /// Change of the velocities that the matrix of damping is taken from, if it is another one.
+    pub(super) damping_change: Option<&'a [f64]>,
+}
+
+impl ObjectivePass<'_> {
+    /// Deformation at the end of the step, given the gradient of the change of velocity.
+    #[inline(always)]
+    fn deformation<P: Pack>(&self, start: &Matrix<P>, change: &Matrix<P>) -> Deformation<P> {
+        let half = change[0][0].splat(0.5 * self.constants.dt);
+        let f = combine(start, change, |start, change| change.mul_add(half, start));
+        self.constants.material.deformation(f, &f)
+    }
 }
 
 impl GroupPass for ObjectivePass<'_> {
     #[inline(always)]
-    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>) {
+    fn run<P: Pack>(&self, zero: P, n: usize, group: &ElementGroup, out: GroupOutput<'_>) {
         let shape = group.shape(zero);
         let StepConstants {
             material,
             dt,
             alpha,
+            beta,
             ..
         } = self.constants;
-        let f = shape.gradient(&group.gather(zero, self.positions));
-        let d = material.deformation(f, &f);
-        let v = group.gather(zero, self.velocities.end);
-        let change = add_scaled(&v, -1.0, &group.gather(zero, self.velocities.start));
+        // One field is gathered instead of three: that takes as long as the rest.
+        let change = group.gather(zero, self.change);
+        let change_gradient = shape.gradient(&change);
+        let start = load_vectors(zero, &self.start[n].f);
+        let d = self.deformation(&start, &change_gradient);
         let m = mass(self.constants.density, &shape);
         let momentum = mass_product(m, &change);
-        let damping = mass_product(m, &v);
+        let mut kinetic = pairing(&momentum, &change) * 0.5;
+        let mut inertial = momentum;
+        if alpha != 0.0 {
+            let v = group.gather(zero, self.velocities);
+            let damping = mass_product(m, &v);
+            kinetic += pairing(&damping, &v) * (0.5 * dt * alpha);
+            inertial = add_scaled(&momentum, dt * alpha, &damping);
+        }
         let mut squared = 0.0;
         if let Some(out) = out.forces {
             let elastic = stress_force(&material.stress(&d), &shape.gradients, shape.volume * dt);
             squared = norm2(&elastic).sum();
-            let sum = add_scaled(&elastic, 1.0, &momentum);
-            store_vectors(&add_scaled(&sum, dt * alpha, &damping), out);
+            store_vectors(&add_scaled(&elastic, 1.0, &inertial), out);
         }
         // The positions move by dt / 2 times the velocity, hence the factor 2.
-        let kinetic =
-            pairing(&momentum, &change) * 0.5 + pairing(&damping, &v) * (0.5 * dt * alpha);
         *out.energy = [
             (material.energy(&d) * shape.volume * 2.0 + kinetic).sum(),
             squared,
         ];
-        if let Some(matrix) = out.matrix {
-            let by = shape.volume * (0.5 * dt * dt);
-            let mass = self.constants.mass_matrix(&shape);
-            let mut out = MatrixSum {
-                out: matrix,
-                by,
-                mass,
+        if let Some(out) = out.damping {
+            let d = match self.damping_change {
+                Some(change) => {
+                    self.deformation(&start, &shape.gradient(&group.gather(zero, change)))
+                }
+                None => d,
             };
-            match self.projected {
-                true => material.projected_stiffness(&d, &shape.gradients, &mut out),
-                false => material.stiffness(&d, &shape.gradients, &mut out),
-            }
-            out.complete();
+            let velocity = load_vectors(zero, &self.start[n].velocity);
+            let velocity = combine(&velocity, &change_gradient, |start, change| start + change);
+            let stress = material.projected_stress_change(&d, &velocity);
+            let by = shape.volume * (dt * beta);
+            store_vectors(&stress_force(&stress, &shape.gradients, by), out);
         }
     }
 }
 
-/// The positive semidefinite part of the stiffness, times `dt beta`: the matrix of damping.
-pub(super) struct DampingPass<'a> {
+/// The Hessian of the objective of a step, or its positive semidefinite part, and the matrix of
+/// stiffness damping: the positive semidefinite part of the stiffness, times `dt beta`.
+pub(super) struct HessianPass<'a> {
     pub(super) constants: StepConstants,
+    /// Positions at the end of the step.
     pub(super) positions: &'a [f64],
+    pub(super) projected: bool,
 }
 
-impl GroupPass for DampingPass<'_> {
+impl GroupPass for HessianPass<'_> {
     #[inline(always)]
-    fn run<P: Pack>(&self, zero: P, group: &ElementGroup, out: GroupOutput<'_>) {
+    fn run<P: Pack>(&self, zero: P, _: usize, group: &ElementGroup, out: GroupOutput<'_>) {
         let shape = group.shape(zero);
         let StepConstants {
             material, dt, beta, ..
@@ -180,12 +227,17 @@ impl GroupPass for DampingPass<'_> {
         let f = shape.gradient(&group.gather(zero, self.positions));
         let d = material.deformation(f, &f);
         if let Some(matrix) = out.matrix {
+            let (elastic, damping) = (0.5 * dt * dt, dt * beta);
             let mut out = MatrixSum {
                 out: matrix,
-                by: shape.volume * (dt * beta),
-                mass: (zero, zero),
+                by: shape.volume * (elastic + damping),
+                mass: self.constants.mass_matrix(&shape),
             };
-            material.projected_stiffness(&d, &shape.gradients, &mut out);
+            let share = match self.projected {
+                true => 1.0,
+                false => damping / (elastic + damping),
+            };
+            material.projected_stiffness(&d, &shape.gradients, share, &mut out);
             out.complete();
         }
         *out.energy = [0.0; 2];

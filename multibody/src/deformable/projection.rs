@@ -11,8 +11,8 @@ use super::config::{Lame, MaterialModel};
 use super::eigen::{symmetric_eigen, symmetric_eigens};
 use super::element::INNER_PAIRS;
 use super::lanes::{
-    LANES, Matrix, Pack, Vector, apply_all, cofactors, combine, dot, from_fn, from_matrices, lane,
-    load_vectors, outer, product, product_transposed, scale, store_vectors, transpose,
+    LANES, Matrix, Pack, Vector, apply, apply_all, cofactors, combine, dot, from_fn, from_matrices,
+    lane, load_vectors, outer, product, product_transposed, scale, store_vectors, transpose,
 };
 use super::material::{BlockSink, Deformation, ElasticMaterial};
 use super::polar::rotations;
@@ -74,7 +74,11 @@ impl<P: Pack> PrincipalFrame<P> {
     }
 }
 
+/// Pairs of axes, by the axis that they leave out.
+const AXIS_PAIRS: [(usize, usize); 3] = [(1, 2), (2, 0), (0, 1)];
+
 /// Derivatives of four stresses in the frame of the principal stretches.
+#[derive(Clone, Copy)]
 struct PrincipalDerivative<P> {
     /// Between the stretches.
     stretch: Matrix<P>,
@@ -84,34 +88,45 @@ struct PrincipalDerivative<P> {
 }
 
 impl ElasticMaterial {
-    /// Passes on the [`ElasticMaterial::stiffness`] of the positive semidefinite part of the
-    /// derivative.
+    #[inline(always)]
+    fn principal_frame<P: Pack>(&self, d: &Deformation<P>) -> PrincipalFrame<P> {
+        match self.model {
+            MaterialModel::Corotated => PrincipalFrame::of_rotation(&d.f, &d.r),
+            _ => PrincipalFrame::of_gradient(&d.f),
+        }
+    }
+
+    /// Passes on a sum of the [`ElasticMaterial::stiffness`] and of that of the positive
+    /// semidefinite part of the derivative, whose share is `share`.
     #[inline(always)]
     pub(super) fn projected_stiffness<P: Pack>(
         &self,
         d: &Deformation<P>,
         g: &[Vector<P>; 4],
+        share: f64,
         out: &mut impl BlockSink<P>,
     ) {
-        if self.is_linear() {
+        if self.is_linear() || share == 0.0 {
             return self.stiffness(d, g, out);
         }
-        let frame = match self.model {
-            MaterialModel::Corotated => PrincipalFrame::of_rotation(&d.f, &d.r),
-            _ => PrincipalFrame::of_gradient(&d.f),
-        };
-        let h = self.principal_derivative(&frame.stretches).projected();
-        let (mut same, mut swapped) = (h.flip, h.flip);
-        for (k, twist) in h.twist.into_iter().enumerate() {
-            same[k] = (h.flip[k] + twist) * 0.5;
-            swapped[k] = (h.flip[k] - twist) * 0.5;
+        let frame = self.principal_frame(d);
+        let h = self.principal_derivative(&frame.stretches);
+        if h.has_small_negative_twists_alone(self.modulus()) {
+            let mut spin = h.negative_twists(&frame.axes, share);
+            if self.model == MaterialModel::Corotated {
+                spin = combine(&spin, &self.spin(d), |a, b| a + b);
+            }
+            let rotated = apply_all(&frame.axes, &apply_all(&transpose(&frame.reference), g));
+            return self.stiffness_with_spin(d, g, (&rotated, Some(&spin)), out);
         }
+        let h = h.partly_projected(share);
+        let (same, swapped) = h.of_pairs();
         let p = apply_all(&transpose(&frame.reference), g);
         let u = frame.axes;
         for (slot, (a, b)) in INNER_PAIRS {
             let pq = outer(&p[a], &p[b]);
             let mut m = combine(&h.stretch, &pq, |h, pq| h * pq);
-            for (k, (i, j)) in [(1, 2), (2, 0), (0, 1)].into_iter().enumerate() {
+            for (k, (i, j)) in AXIS_PAIRS.into_iter().enumerate() {
                 m[i][j] = swapped[k].mul_add(pq[j][i], m[i][j]);
                 m[j][i] = swapped[k].mul_add(pq[i][j], m[j][i]);
                 m[i][i] = same[k].mul_add(pq[j][j], m[i][i]);
@@ -121,6 +136,28 @@ impl ElasticMaterial {
         }
     }
 
+    /// Product of the positive semidefinite part of the derivative of the stress, in the nonlinear
+    /// models, with a change of the deformation gradient.
+    #[inline(always)]
+    pub(super) fn projected_stress_change<P: Pack>(
+        &self,
+        d: &Deformation<P>,
+        change: &Matrix<P>,
+    ) -> Matrix<P> {
+        let frame = self.principal_frame(d);
+        let h = self.principal_derivative(&frame.stretches).projected();
+        let (same, swapped) = h.of_pairs();
+        let x = product(&transpose(&frame.axes), &product(change, &frame.reference));
+        let diagonal = apply(&h.stretch, &[x[0][0], x[1][1], x[2][2]]);
+        let mut y = x;
+        for (k, (i, j)) in AXIS_PAIRS.into_iter().enumerate() {
+            y[i][j] = same[k].mul_add(x[i][j], swapped[k] * x[j][i]);
+            y[j][i] = same[k].mul_add(x[j][i], swapped[k] * x[i][j]);
+            y[k][k] = diagonal[k];
+        }
+        product_transposed(&product(&frame.axes, &y), &frame.reference)
+    }
+
     #[inline(always)]
     fn principal_derivative<P: Pack>(&self, s: &Vector<P>) -> PrincipalDerivative<P> {
         let Lame { lambda, mu } = self.lame;
@@ -128,10 +165,7 @@ impl ElasticMaterial {
         let j = s[0] * s[1] * s[2] - 1.0;
         let c = [s[1] * s[2], s[2] * s[0], s[0] * s[1]];
         let is_corotated = self.model == MaterialModel::Corotated;
-        let (own, gamma) = match is_corotated {
-            true => (2.0 * mu, j * lambda),
-            false => (mu, j * lambda - mu),
-        };
+        let (own, gamma) = self.own_and_gamma(j);
         let mut stretch = outer(&scale(&c, number(lambda)), &c);
         let (mut flip, mut twist) = (*s, *s);
         for a in 0..3 {
@@ -157,6 +191,63 @@ impl ElasticMaterial {
 }
 
 impl<P: Pack> PrincipalDerivative<P> {
+    /// Returns whether all negative eigenvalues are those of twists, and not much larger than a
+    /// modulus.
+    #[inline(always)]
+    fn has_small_negative_twists_alone(&self, modulus: f64) -> bool {
+        let [a, b, c] = self.twist;
+        let least = a.min(b).min(c) + modulus;
+        let [a, b, c] = self.flip;
+        let least = least.min(a).min(b).min(c);
+        let zero = least.splat(0.0);
+        (least.greater(zero), are_positive_definite(&self.stretch))
+            == ([true; LANES], [true; LANES])
+    }
+
+    /// The matrix Z for which a share of the negative twists, with the opposite sign, adds
+    /// `[h_a]_x Z [h_b]_x` to the blocks, where `h` are the rotated gradients.
+    ///
+    /// A twist about the axis u changes F by `[u]_x R / sqrt(2)`.
+    #[inline(always)]
+    fn negative_twists(&self, axes: &Matrix<P>, share: f64) -> Matrix<P> {
+        let zero = self.twist[0].splat(0.0);
+        let mut scaled = *axes;
+        for row in &mut scaled {
+            for (x, twist) in row.iter_mut().zip(self.twist) {
+                *x = *x * (twist.min(zero) * (0.5 * share));
+            }
+        }
+        product_transposed(&scaled, axes)
+    }
+
+    /// Factors in the product with a matrix: of an element off the diagonal, by the axis that its
+    /// pair leaves out, and of the one across the diagonal.
+    #[inline(always)]
+    fn of_pairs(&self) -> (Vector<P>, Vector<P>) {
+        let (mut same, mut swapped) = (self.flip, self.flip);
+        for (k, twist) in self.twist.into_iter().enumerate() {
+            same[k] = (self.flip[k] + twist) * 0.5;
+            swapped[k] = (self.flip[k] - twist) * 0.5;
+        }
+        (same, swapped)
+    }
+
+    /// The same with a share of the positive semidefinite part in place of the whole.
+    #[inline(always)]
+    fn partly_projected(self, share: f64) -> Self {
+        if share == 1.0 {
+            return self.projected();
+        }
+        let mix = |part: P, whole: P| part * share + whole * (1.0 - share);
+        let mut part = self.projected();
+        part.stretch = combine(&part.stretch, &self.stretch, mix);
+        for k in 0..3 {
+            part.flip[k] = mix(part.flip[k], self.flip[k]);
+            part.twist[k] = mix(part.twist[k], self.twist[k]);
+        }
+        part
+    }
+
     /// The same without negative eigenvalues.
     #[inline(always)]
     fn projected(mut self) -> Self {
@@ -208,8 +299,9 @@ mod tests {
     use super::*;
     use crate::deformable::element::{NUM_PAIRS, PAIRS};
     use crate::deformable::lanes::Lanes;
-    use nalgebra::SMatrix;
+    use nalgebra::{SMatrix, SVector};
     use proptest::prelude::*;
+    use tarragon_framework::math;
 
     type Dense = SMatrix<f64, 9, 9>;
 
@@ -246,12 +338,17 @@ mod tests {
     }
 
     proptest! {
-        /// Also of inverted elements, whose derivative has several negative eigenvalues.
+        /// Also of inverted elements, whose derivative has several negative eigenvalues, and of
+        /// four that are turned and strained a little, of whose eigenvalues only those of twists
+        /// are negative.
         #[test]
         fn projection_leaves_out_the_negative_eigenvalues(
             f in prop::array::uniform4(prop::array::uniform9(-1.5..1.5_f64)),
+            turn in prop::option::of(prop::array::uniform3(-3.0..3.0_f64)),
             poisson in -0.5..0.49_f64,
             is_corotated: bool,
+            share in prop_oneof![Just(1.0), 0.0..1.0_f64],
+            change in prop::array::uniform9(-1.0..1.0_f64),
         ) {
             let lame = Lame {
                 lambda: poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)),
@@ -262,12 +359,20 @@ mod tests {
                 false => MaterialModel::NeoHookean,
             };
             let material = ElasticMaterial { model, lame };
-            let f = f.map(|f| Matrix3::from_column_slice(&f));
+            let f = f.map(|f| {
+                let f = Matrix3::from_column_slice(&f);
+                turn.map_or(f, |turn| {
+                    let r = math::rotation_exp(&turn.into()).to_rotation_matrix().into_inner();
+                    r * (Matrix3::identity() + f * 0.1)
+                })
+            });
             let d = from_matrices(&f);
             let d = material.deformation(d, &d);
             let (mut whole, mut kept) = ([Matrix::default(); NUM_PAIRS], [Matrix::default(); NUM_PAIRS]);
             material.stiffness(&d, &gradients(), &mut whole);
-            material.projected_stiffness(&d, &gradients(), &mut kept);
+            material.projected_stiffness(&d, &gradients(), share, &mut kept);
+            let change = Matrix3::from_column_slice(&change);
+            let stress = material.projected_stress_change(&d, &from_matrices(&[change; LANES]));
             for (k, f) in f.iter().enumerate() {
                 // The derivative of a rotation grows with the inverse of the least sum of two
                 // stretches, and rounding with it.
@@ -277,9 +382,16 @@ mod tests {
                 prop_assume!(least > 1e-2);
                 let eigen = dense(&whole, k).symmetric_eigen();
                 let positive = Dense::from_diagonal(&eigen.eigenvalues.map(|x| x.max(0.0)));
-                let expected = eigen.eigenvectors * positive * eigen.eigenvectors.transpose();
+                let positive = eigen.eigenvectors * positive * eigen.eigenvectors.transpose();
+                let rounding = 1e-12 / least * eigen.eigenvalues.amax();
+                let expected = positive * share + dense(&whole, k) * (1.0 - share);
                 let error = (dense(&kept, k) - expected).amax();
-                prop_assert!(error < 1e-12 / least * eigen.eigenvalues.amax(), "{f} {error:e}");
+                prop_assert!(error < rounding, "{f} {error:e}");
+                let expected = positive * SVector::<f64, 9>::from_column_slice(change.as_slice());
+                let found = lane(&stress, k);
+                let found = SVector::<f64, 9>::from_column_slice(found.as_slice());
+                let error = (found - expected).amax();
+                prop_assert!(error < 10.0 * rounding, "{f} {error:e}");
             }
         }
     }

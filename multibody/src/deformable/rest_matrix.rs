@@ -87,12 +87,9 @@ impl RestMatrix {
             positions: model.reference(),
             velocities: &vec![0.0; start.positions.len()],
         };
-        let wanted = Wanted {
-            matrix: true,
-            forces: true,
-        };
         let mut assembly = Assembly::default();
-        assembly.run(&model.groups, &model.pattern, &pass, wanted, parallel);
+        let (groups, pattern) = (&model.groups, &model.pattern);
+        assembly.run(groups, pattern, &pass, Wanted::MATRIX, parallel);
         fix_blocks(model, start, &mut assembly.blocks);
         self.cholesky
             .analyze(&model.dissection, &model.pattern, &[]);

@@ -1,24 +1,9 @@
 //! Substitution with the factor of one front.
 
 use super::fronts::{Front, Fronts, TILE_VERTICES, triangle};
-use super::tile::{self, TILE, TILE_LEN};
-
-/// The numbers from `at`, as many as there are, as a tile's vector.
-#[inline(always)]
-fn load(x: &[f64], at: usize) -> [f64; TILE] {
-    if let Some(full) = x[at..].first_chunk() {
-        return *full;
-    }
-    let mut y = [0.0; TILE];
-    y[..x.len() - at].copy_from_slice(&x[at..]);
-    y
-}
-
-#[inline(always)]
-fn store(y: &[f64; TILE], x: &mut [f64], at: usize) {
-    let n = TILE.min(x.len() - at);
-    x[at..at + n].copy_from_slice(&y[..n]);
-}
+use super::lanes::Pack;
+use super::tile::{TILE, TILE_LEN};
+use super::tile_vector::{self, load, load_column, numbers, store};
 
 /// Row j of a front's triangle without its diagonal, and the diagonal.
 #[inline(always)]
@@ -30,7 +15,8 @@ fn pivot_row(values: &[f64], j: usize) -> Option<(&[f64], &[f64; TILE_LEN])> {
 
 /// Eliminates the pivots of a front from the right side x.
 #[inline(always)]
-pub(super) fn solve_forward<const FUSED: bool>(
+pub(super) fn solve_forward<P: Pack>(
+    zero: P,
     fronts: &Fronts,
     front: &Front,
     values: &[f64],
@@ -43,9 +29,9 @@ pub(super) fn solve_forward<const FUSED: bool>(
         let Some((left, diagonal)) = pivot_row(values, j) else {
             return;
         };
-        let mut y = load(own, TILE * j);
-        tile::subtract_vector::<FUSED>(&mut y, left, &own[..TILE * j]);
-        tile::forward::<FUSED>(diagonal, &mut y);
+        let mut y = load(zero, own, TILE * j);
+        tile_vector::subtract_vector(&mut y, left, &own[..TILE * j]);
+        tile_vector::forward(diagonal, &mut y);
         store(&y, own, TILE * j);
     }
     if front.pivot_rows == 0 {
@@ -53,14 +39,14 @@ pub(super) fn solve_forward<const FUSED: bool>(
     }
     // The last tile of pivots may be partly used.
     let whole = TILE * (front.pivot_rows - 1);
-    let last = load(own, whole);
+    let last = numbers(&load(zero, own, whole));
     let rows = values[front.pivots_len()..].chunks_exact(front.pivot_rows * TILE_LEN);
     let borders = fronts.borders[front.border.clone()].chunks(TILE_VERTICES);
     for (row, border) in rows.zip(borders) {
-        let mut y = [0.0; TILE];
-        tile::subtract_vector::<FUSED>(&mut y, &row[..whole * TILE], &own[..whole]);
-        tile::subtract_vector::<FUSED>(&mut y, &row[whole * TILE..], &last);
-        for (b, y) in border.iter().zip(y.as_chunks::<3>().0) {
+        let mut y = [zero; 3];
+        tile_vector::subtract_vector(&mut y, &row[..whole * TILE], &own[..whole]);
+        tile_vector::subtract_vector(&mut y, &row[whole * TILE..], &last);
+        for (b, y) in border.iter().zip(numbers(&y).as_chunks::<3>().0) {
             let at = 3 * (b.rank as usize - front.pivots.end);
             for (x, y) in later[at..at + 3].iter_mut().zip(y) {
                 *x += y;
@@ -71,7 +57,8 @@ pub(super) fn solve_forward<const FUSED: bool>(
 
 /// Replaces the right sides of the pivots by the solution, that of the border being known.
 #[inline(always)]
-pub(super) fn solve_backward<const FUSED: bool>(
+pub(super) fn solve_backward<P: Pack>(
+    zero: P,
     fronts: &Fronts,
     front: &Front,
     values: &[f64],
@@ -91,15 +78,15 @@ pub(super) fn solve_backward<const FUSED: bool>(
             let at = 3 * (b.rank as usize - front.pivots.end);
             y.copy_from_slice(&later[at..at + 3]);
         }
-        tile::subtract_transposed::<FUSED>(own, row, &y);
+        tile_vector::subtract_transposed(own, row, &load_column(zero, &y));
     }
     for j in (0..front.pivot_rows).rev() {
         let Some((left, diagonal)) = pivot_row(values, j) else {
             return;
         };
-        let mut y = load(own, TILE * j);
-        tile::backward::<FUSED>(diagonal, &mut y);
+        let mut y = load(zero, own, TILE * j);
+        tile_vector::backward(diagonal, &mut y);
         store(&y, own, TILE * j);
-        tile::subtract_transposed::<FUSED>(&mut own[..TILE * j], left, &y);
+        tile_vector::subtract_transposed(&mut own[..TILE * j], left, &y);
     }
 }

@@ -90,8 +90,6 @@ impl FemStep {
         let by_impulses: Vec<f64> = pairs.map(|(v, free)| v - free).collect();
         let at = MatrixState {
             start_positions: start.positions,
-            start_velocities: start.velocities,
-            velocities: step.velocities(),
             positions: step.positions(),
         };
         let mut product = vec![0.0; velocities.len()];

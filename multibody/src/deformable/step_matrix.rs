@@ -4,25 +4,17 @@ use super::assembly::{Assembly, Wanted};
 use super::config::MaterialModel;
 use super::free_motion::is_parallel;
 use super::model::FemModel;
-use super::passes::{DampingPass, IterateVelocities, LinearPass, ObjectivePass, StepConstants};
+use super::passes::{HessianPass, LinearPass, StepConstants};
 use super::start::{FemStepStart, fix_blocks};
 
 /// Size of differences of the matrix relative to the smallest element. Their error is the square
 /// of it, and that of rounding its inverse times 1e-16. Larger ones cross more kinks of damping.
 const STEP: f64 = 1e-6;
 
-const MATRIX: Wanted = Wanted {
-    matrix: true,
-    forces: false,
-};
-
-/// State on which the matrix depends: positions and velocities at the end of a step, and positions
-/// at its start.
+/// State on which the matrix depends: positions at the start and at the end of a step.
 #[derive(Clone, Copy)]
 pub(super) struct MatrixState<'a> {
     pub(super) start_positions: &'a [f64],
-    pub(super) start_velocities: &'a [f64],
-    pub(super) velocities: &'a [f64],
     pub(super) positions: &'a [f64],
 }
 
@@ -41,31 +33,16 @@ pub(super) fn step_matrix(
         let pass = LinearPass {
             constants,
             positions: at.start_positions,
-            velocities: at.start_velocities,
+            velocities: start.velocities,
         };
-        assembly.run(groups, pattern, &pass, MATRIX, parallel);
+        assembly.run(groups, pattern, &pass, Wanted::MATRIX, parallel);
     } else {
-        let pass = ObjectivePass {
+        let pass = HessianPass {
             constants,
-            velocities: IterateVelocities {
-                start: at.start_velocities,
-                end: at.velocities,
-            },
             positions: at.positions,
             projected: false,
         };
-        assembly.run(groups, pattern, &pass, MATRIX, parallel);
-        if constants.beta > 0.0 {
-            let pass = DampingPass {
-                constants,
-                positions: at.positions,
-            };
-            let mut damped = Assembly::default();
-            damped.run(groups, pattern, &pass, MATRIX, parallel);
-            let own = assembly.blocks.as_flattened_mut().iter_mut();
-            own.zip(damped.blocks.as_flattened())
-                .for_each(|(a, d)| *a += d);
-        }
+        assembly.run(groups, pattern, &pass, Wanted::MATRIX, parallel);
     }
     fix_blocks(model, start, &mut assembly.blocks);
     assembly.blocks
@@ -102,7 +79,6 @@ pub(super) fn matrix_change(
         let state = MatrixState {
             start_positions: &start_positions,
             positions: &positions,
-            ..at
         };
         step_matrix(model, start, state)
     };

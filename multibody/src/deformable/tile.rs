@@ -80,83 +80,37 @@ pub(super) fn factor_tile<const FUSED: bool>(c: &mut [f64; TILE_LEN]) -> bool {
 pub(super) fn solve_tile<const FUSED: bool>(x: &mut [f64; TILE_LEN], l: &[f64; TILE_LEN]) {
     let (columns, _) = x.as_chunks_mut::<TILE>();
     let (l, _) = l.as_chunks::<TILE>();
-    for j in 0..TILE {
-        let (done, rest) = columns.split_at_mut(j);
-        let Some(column) = rest.first_mut() else {
+    for first in (0..TILE).step_by(COLUMNS) {
+        let (done, rest) = columns.split_at_mut(first);
+        let Some(own) = rest.first_chunk_mut::<COLUMNS>() else {
             return;
         };
-        let mut sum = *column;
+        // Several columns at once, so that sums do not wait for each other.
+        let mut sums = *own;
         for (done, l) in done.iter().zip(l) {
-            let s = -l[j];
-            for (sum, x) in sum.iter_mut().zip(done) {
-                *sum = multiply_add::<FUSED>(*x, s, *sum);
+            for (j, sum) in sums.iter_mut().enumerate() {
+                subtract_scaled::<FUSED>(sum, l[first + j], done);
             }
         }
-        let inverse = l[j][j];
-        for (x, sum) in column.iter_mut().zip(&sum) {
-            *x = sum * inverse;
-        }
-    }
-}
-
-/// `y -= a x` for a row of tiles a.
-#[inline(always)]
-pub(super) fn subtract_vector<const FUSED: bool>(y: &mut [f64; TILE], a: &[f64], x: &[f64]) {
-    let mut sum = [[0.0; TILE]; 2];
-    let (pairs, _) = a.as_chunks::<{ 2 * TILE }>();
-    for (a, x) in pairs.iter().zip(x.as_chunks::<2>().0) {
-        for (half, sum) in sum.iter_mut().enumerate() {
-            for (sum, a) in sum.iter_mut().zip(&a[half * TILE..]) {
-                *sum = multiply_add::<FUSED>(*a, x[half], *sum);
+        for j in 0..COLUMNS {
+            let l = &l[first + j];
+            let (solved, others) = sums.split_at_mut(j + 1);
+            let solved = &mut solved[j];
+            for x in &mut *solved {
+                *x *= l[first + j];
+            }
+            for (k, sum) in others.iter_mut().enumerate() {
+                subtract_scaled::<FUSED>(sum, l[first + j + 1 + k], solved);
             }
         }
-    }
-    for (k, y) in y.iter_mut().enumerate() {
-        *y -= sum[0][k] + sum[1][k];
+        *own = sums;
     }
 }
 
-/// `x -= a^T y` for a row of tiles a.
+/// `y -= s x`.
 #[inline(always)]
-pub(super) fn subtract_transposed<const FUSED: bool>(x: &mut [f64], a: &[f64], y: &[f64; TILE]) {
-    for (x, a) in x.iter_mut().zip(a.as_chunks::<TILE>().0) {
-        *x -= dot::<FUSED>(a, y);
-    }
-}
-
-#[inline(always)]
-fn dot<const FUSED: bool>(a: &[f64; TILE], y: &[f64; TILE]) -> f64 {
-    let mut sum = [0.0; 4];
-    for k in 0..3 {
-        for (i, sum) in sum.iter_mut().enumerate() {
-            *sum = multiply_add::<FUSED>(a[4 * k + i], y[4 * k + i], *sum);
-        }
-    }
-    (sum[0] + sum[1]) + (sum[2] + sum[3])
-}
-
-/// Replaces y by `l^-1 y`.
-#[inline(always)]
-pub(super) fn forward<const FUSED: bool>(l: &[f64; TILE_LEN], y: &mut [f64; TILE]) {
-    for (j, l) in l.as_chunks::<TILE>().0.iter().enumerate() {
-        let x = y[j] * l[j];
-        for (i, (y, l)) in y.iter_mut().zip(l).enumerate() {
-            // Above the diagonal the factor is 0, and on it the inverse.
-            *y = if i == j {
-                x
-            } else {
-                multiply_add::<FUSED>(*l, -x, *y)
-            };
-        }
-    }
-}
-
-/// Replaces y by `l^-T y`.
-#[inline(always)]
-pub(super) fn backward<const FUSED: bool>(l: &[f64; TILE_LEN], y: &mut [f64; TILE]) {
-    for (j, l) in l.as_chunks::<TILE>().0.iter().enumerate().rev() {
-        let mut below = *y;
-        below[j] = 0.0;
-        y[j] = (y[j] - dot::<FUSED>(l, &below)) * l[j];
+fn subtract_scaled<const FUSED: bool>(y: &mut [f64; TILE], s: f64, x: &[f64; TILE]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = multiply_add::<FUSED>(*x, -s, *y);
     }
 }

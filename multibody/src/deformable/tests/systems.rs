@@ -24,8 +24,6 @@ fn conjugate_gradients_find_the_solution_of_the_factor_or_none() {
     };
     let at = MatrixState {
         start_positions: &positions,
-        start_velocities: &zero,
-        velocities: &zero,
         positions: &positions,
     };
     let blocks = step_matrix(&model, &start, at);
