@@ -39,11 +39,12 @@ struct Polygons<T: Scalar> {
 }
 
 impl<T: Scalar> Polygons<T> {
-    fn new() -> Self {
+    /// Creates an empty list with room for some triangles.
+    fn with_capacity(num_faces: usize) -> Self {
         Self {
-            vertices: vec![],
-            face_data: vec![],
-            normals: vec![],
+            vertices: Vec::with_capacity(3 * num_faces),
+            face_data: Vec::with_capacity(4 * num_faces),
+            normals: Vec::with_capacity(num_faces),
         }
     }
 
@@ -97,10 +98,10 @@ pub(crate) fn contact_with_rigid<T: Scalar>(
         m.max(in_b(&a.vertices()[*v as usize]).amax())
     });
     let mut clipper = TriangleClipper::new(b.mesh, b.modulus, reach);
-    let mut polygons = Polygons::new();
+    let mut polygons = Polygons::with_capacity(triangles.len());
     // Per face, its triangle, and the pressure at its first vertex with its place in B.
-    let mut known = vec![];
-    let mut gradients = vec![];
+    let mut known = Vec::with_capacity(triangles.len());
+    let mut gradients = Vec::with_capacity(triangles.len());
     for triangle in triangles {
         let corners = a.corners(triangle);
         let Some(outward) = normal_of(&corners) else {
@@ -117,7 +118,10 @@ pub(crate) fn contact_with_rigid<T: Scalar>(
         });
     }
     let mesh = polygons.finish()?;
-    let (mut points_a, mut pressures) = (vec![], vec![]);
+    let (mut points_a, mut pressures) = (
+        Vec::with_capacity(known.len()),
+        Vec::with_capacity(known.len()),
+    );
     for (f, (triangle, pressure, first)) in known.into_iter().enumerate() {
         let centroid = mesh.element_centroid(f);
         let weights = weights_in_triangle(&posed.corners(triangle), &centroid);
@@ -217,7 +221,7 @@ pub(crate) fn contact_of_two<T: Scalar>(
     };
     let reach = f64::from(a.bounds().reach().max(b.bounds().reach()));
     let mut clipper = FieldClipper::new(reach);
-    let mut polygons = Polygons::new();
+    let mut polygons = Polygons::with_capacity(0);
     let mut known = vec![];
     // Tetrahedra of B meet several of A.
     let mut fields_b: BTreeMap<u32, Option<FieldTetrahedron>> = BTreeMap::new();

@@ -167,6 +167,15 @@ impl Clipped {
         true
     }
 
+    /// Begins with a whole triangle, whose sides have the numbers of three planes that clip.
+    pub(super) fn begin_with(&mut self, corners: [ValuedPoint; 3]) {
+        self.points[..3].copy_from_slice(&corners);
+        let corner = |i: u64| i | (u64::from(CLIPPING) + i) << 4;
+        self.order = corner(0) | corner(1) << 8 | corner(2) << 16;
+        self.len = 3;
+        self.num_points = 3;
+    }
+
     /// Keeps what is below planes, whose sides get numbers from [`CLIPPING`] on. Where all of it is
     /// in a plane but for `rounding` (m), it is left if `owns` says so. What is above a plane by
     /// less than `close` (m), if that is given, is close.

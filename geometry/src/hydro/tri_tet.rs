@@ -1,6 +1,6 @@
 //! Rigid surfaces with compliant volumes: triangles with tetrahedra.
 
-use super::clip::{CLIPPING, Clipped, Cut, ValuedPoint, position, with_modulus};
+use super::clip::{CLIPPING, Clipped, Cut, ValuedPoint, position, valued, with_modulus};
 use super::elements::{CompliantMesh, RigidMesh};
 use super::obb_tree::Region;
 use super::planes::{FourPlanes, Plane, is_along, rounding_at};
@@ -47,12 +47,12 @@ impl PosedTriangle {
 
     /// Calls `f` with the tetrahedra of S that have a part of the triangle, and with that part, for
     /// coordinates up to `reach` with some rounding (m). The modulus of S is in Pa.
-    fn cut(
+    fn cut<'a>(
         &self,
-        (s, modulus): (&CompliantMesh, f64),
+        (s, modulus): (&'a CompliantMesh, f64),
         [reach, rounding]: [f64; 2],
         polygon: &mut Clipped,
-        mut f: impl FnMut(&Tetrahedron, &Clipped),
+        mut f: impl FnMut(&'a Tetrahedron, &Clipped),
     ) {
         let edges = FourPlanes::of_three(self.edges);
         s.tree.for_each_in(&self.region(reach), |e| {
@@ -70,6 +70,15 @@ impl PosedTriangle {
                 f(tetrahedron, polygon);
             }
         });
+    }
+
+    /// Returns whether the triangle is inside a tetrahedron, farther from its faces than by
+    /// rounding (m).
+    fn is_inside(&self, tetrahedron: &Tetrahedron, rounding: f64) -> bool {
+        let highest = self.corners.map(|p| tetrahedron.faces.heights(&p));
+        let [a, b, c] = highest;
+        let highest = a.max(b).max(c).to_array();
+        highest.iter().all(|height| *height < -rounding)
     }
 
     fn motion(&self, tetrahedron: &Tetrahedron, sides: [u8; 2]) -> Matrix3<f64> {
@@ -133,6 +142,8 @@ pub(crate) struct TriangleClipper<'a> {
     reach: f64,
     rounding: f64,
     polygon: Clipped,
+    /// The tetrahedron that the last triangle had a part in.
+    last: Option<&'a Tetrahedron>,
 }
 
 impl<'a> TriangleClipper<'a> {
@@ -146,6 +157,7 @@ impl<'a> TriangleClipper<'a> {
             reach,
             rounding: rounding_at(reach),
             polygon: Clipped::new(),
+            last: None,
         }
     }
 
@@ -160,11 +172,27 @@ impl<'a> TriangleClipper<'a> {
         let modulus = self.modulus;
         let scale = [self.reach, self.rounding];
         let triangle = PosedTriangle::new(corners, normal);
+        let Self { polygon, last, .. } = self;
+        // It meets no other tetrahedron then. Those of coarse meshes have many triangles inside.
+        if let Some(tetrahedron) = *last
+            && triangle.is_inside(tetrahedron, self.rounding)
+        {
+            polygon.begin_with(corners.map(|p| valued(&p, tetrahedron.pressure(&p) * modulus)));
+            if is_along(&normal, &tetrahedron.gradient) && polygon.finish() {
+                f(&TrianglePart {
+                    polygon,
+                    tetrahedron,
+                    modulus,
+                });
+            }
+            return;
+        }
         triangle.cut(
             (self.mesh, modulus),
             scale,
-            &mut self.polygon,
+            polygon,
             |tetrahedron, polygon| {
+                *last = Some(tetrahedron);
                 f(&TrianglePart {
                     polygon,
                     tetrahedron,
@@ -216,5 +244,72 @@ impl TrianglePart<'_> {
     /// Returns the gradient of pressure (Pa/m).
     pub(crate) fn gradient(&self) -> Vector3<f64> {
         self.tetrahedron.gradient * self.modulus
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hydro::tests::compliant;
+    use crate::shape::{BoxShape, Shape};
+    use proptest::prelude::*;
+
+    /// Corners and pressure of the parts of a triangle, with their edges; both have a pressure at
+    /// the first corner.
+    fn parts(
+        clipper: &mut TriangleClipper<'_>,
+        corners: [Vector3<f64>; 3],
+    ) -> Vec<(Vec<Vector3<f64>>, Vec<[bool; 2]>, f64)> {
+        let normal = (corners[1] - corners[0]).cross(&(corners[2] - corners[0]));
+        let mut all = vec![];
+        clipper.clip(corners, normal.normalize(), |part| {
+            let n = part.num_corners();
+            // From the first corner in one order.
+            let order = |a: &usize, b: &usize| {
+                let of = |i: usize| -> [f64; 3] { part.corner(i).into() };
+                of(*a).partial_cmp(&of(*b)).unwrap()
+            };
+            let first = (0..n).min_by(order).unwrap();
+            let turned = || (0..n).map(move |i| (first + i) % n);
+            let is_edge = |side: PartSide| matches!(side, PartSide::Edge(_));
+            all.push((
+                turned().map(|i| part.corner(i)).collect(),
+                turned().map(|i| part.sides_at(i).map(is_edge)).collect(),
+                part.pressure() - part.gradient().dot(&part.corner(0)),
+            ));
+        });
+        all
+    }
+
+    proptest! {
+        /// The one that had the last triangle is looked at first.
+        #[test]
+        fn triangles_inside_a_tetrahedron_have_the_part_that_clipping_leaves(
+            centers in prop::collection::vec(prop::array::uniform3(-0.5..0.5_f64), 8),
+            offsets in prop::array::uniform2(prop::array::uniform3(-0.03..0.03_f64)),
+        ) {
+            let shape = Shape::from(BoxShape::new(1.0, 0.8, 0.6).unwrap());
+            let mesh = CompliantMesh::new(compliant(&shape, 1.0, 0.0));
+            let [u, v] = offsets.map(Vector3::from);
+            prop_assume!(u.cross(&v).norm() > 1e-5);
+            let mut clipper = TriangleClipper::new(&mesh, 1e5, 1.0);
+            for center in centers {
+                let p = Vector3::from(center);
+                // Twice, the second time after itself.
+                for _ in 0..2 {
+                    let corners = [p, p + u, p + v];
+                    let found = parts(&mut clipper, corners);
+                    let expected = parts(&mut TriangleClipper::new(&mesh, 1e5, 1.0), corners);
+                    prop_assert_eq!(found.len(), expected.len());
+                    for (a, b) in found.iter().zip(&expected) {
+                        prop_assert_eq!(&a.1, &b.1);
+                        let apart = a.0.iter().zip(&b.0).map(|(a, b)| (a - b).amax());
+                        // Cuts of edges longer than 1 m by planes that are not steep.
+                        prop_assert!(apart.fold(0.0_f64, f64::max) < 1e-12);
+                        prop_assert!((a.2 - b.2).abs() < 1e-6, "{} {}", a.2, b.2);
+                    }
+                }
+            }
+        }
     }
 }

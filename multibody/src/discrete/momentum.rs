@@ -24,6 +24,8 @@ pub(crate) struct Momentum {
     pub(crate) inverse_diagonal: Vec<f64>,
     /// Velocities at the start of the step.
     pub(crate) v0: Vec<f64>,
+    /// Guess of the velocities at its end, from which iterations begin.
+    pub(crate) guess: Vec<f64>,
     /// Velocities at its end if there were no constraints.
     pub(crate) v_star: Vec<f64>,
     bodies: Vec<BodyWork>,
@@ -68,6 +70,7 @@ impl Momentum {
         for list in [&mut self.inverse_diagonal, &mut self.v0, &mut self.v_star] {
             list.truncate(n);
         }
+        self.v0.clone_into(&mut self.guess);
         for body in bodies {
             self.a.extend_from_slice(&body.a);
             self.starts.push(self.a.len());
@@ -75,6 +78,7 @@ impl Momentum {
             let diagonal = (0..n).map(|i| 1.0 / body.a[i * n + i]);
             self.inverse_diagonal.extend(diagonal);
             self.v0.extend_from_slice(&body.v0);
+            self.guess.extend_from_slice(&body.guess);
             self.v_star.extend_from_slice(&body.v_star);
         }
     }

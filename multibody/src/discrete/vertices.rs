@@ -21,6 +21,8 @@ pub(crate) struct ActiveVertices {
     pub(crate) a: Vec<f64>,
     /// Velocities at the start of the step, vertex after vertex.
     pub(crate) v0: Vec<f64>,
+    /// Guess of the velocities at its end.
+    pub(crate) guess: Vec<f64>,
     /// Velocities at its end if there were no contact.
     pub(crate) v_star: Vec<f64>,
 }
@@ -30,6 +32,7 @@ impl ActiveVertices {
     pub(crate) fn clear(&mut self) {
         self.a.clear();
         self.v0.clear();
+        self.guess.clear();
         self.v_star.clear();
     }
 }

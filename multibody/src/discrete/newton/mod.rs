@@ -95,7 +95,7 @@ pub(crate) struct IslandSolver {
 }
 
 impl IslandSolver {
-    /// Solves the problem of an island, from the velocities at the start of the step.
+    /// Solves the problem of an island, from the guess of its velocities.
     pub(crate) fn solve(&mut self, p: &IslandProblem<'_>) -> Result<(), NewtonFailure> {
         self.is_factored = false;
         self.is_stiffened = false;
@@ -197,7 +197,7 @@ impl IslandSolver {
         self.v_star.clear();
         for tree in &p.island.trees {
             let range = p.trees.range(*tree);
-            self.v.extend_from_slice(&p.momentum.v0[range.clone()]);
+            self.v.extend_from_slice(&p.momentum.guess[range.clone()]);
             self.v_star.extend_from_slice(&p.momentum.v_star[range]);
         }
         Self::times_a(&self.starts, p, &self.v_star, &mut self.free_momentum);

@@ -17,6 +17,9 @@ use std::sync::Arc;
 use tarragon_framework::{AutoDiff, Scalar};
 use tarragon_geometry::{DeformableContact, QueryObject};
 
+/// Largest guess of a velocity, relative to the largest velocity.
+const LARGEST_GUESS: f64 = 3.0;
+
 /// The start of a step of deformable bodies.
 #[derive(Clone, Copy)]
 pub(in crate::plant) struct DeformableStart<'a, T: Scalar> {
@@ -138,16 +141,14 @@ impl DeformableWork {
             let moved = fem.advance(&body.fem, &start);
             moved.map_err(|failure| failure.error(&body.place()))?;
             let active_vertices = fem.participants();
-            let free = fem.velocities();
-            let at = |list: &[f64]| -> Vec<f64> {
+            let add_active = |from: &[f64], to: &mut Vec<f64>| {
                 let vertices = active_vertices.iter().map(|v| 3 * *v as usize);
-                vertices
-                    .flat_map(|at| list[at..at + 3].iter().copied())
-                    .collect()
+                vertices.for_each(|at| to.extend_from_slice(&from[at..at + 3]));
             };
             active.a.extend_from_slice(fem.schur_complement());
-            active.v_star = at(free);
-            active.v0 = at(start.velocities);
+            add_active(fem.velocities(), &mut active.v_star);
+            add_active(start.velocities, &mut active.v0);
+            work.guess_velocities(plant.time_step, active);
             work.places
                 .update(body.num_vertices(), work.fem.participants());
         }
@@ -303,6 +304,23 @@ fn lift<T: Scalar>(from: &[f64], to: &mut Vec<T>) {
 }
 
 impl DeformableBodyWork {
+    /// Guesses that the velocities of active vertices change as they did in the step before.
+    fn guess_velocities(&self, dt: f64, active: &mut ActiveVertices) {
+        let (q, rest) = self.state.split_at(self.state.len() / 3);
+        let (v, q_before) = rest.split_at(q.len());
+        let vertices = self.fem.participants().iter().map(|v| 3 * *v as usize);
+        // Positions move by the mean of the velocities before and after.
+        let guess = |i: usize| 3.0 * v[i] - 2.0 / dt * (q[i] - q_before[i]);
+        let all = vertices.flat_map(|at| (at..at + 3).map(guess));
+        active.guess.extend(all);
+        let largest = |x: &[f64]| x.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        let most = LARGEST_GUESS * largest(&active.v0).max(largest(&active.v_star));
+        // No step ended in a state that a user has set.
+        if !active.guess.iter().all(|v| v.abs() <= most) {
+            active.v0.clone_into(&mut active.guess);
+        }
+    }
+
     /// Returns the number of velocities of active vertices.
     pub(super) fn num_active(&self) -> usize {
         match self.moves {
