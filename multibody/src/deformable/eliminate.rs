@@ -18,7 +18,12 @@ pub(super) fn eliminate_pivots(
     update: &mut [f64],
 ) -> bool {
     let n = front.pivot_rows;
-    if !dispatch(PivotFactorization { n, pivots }) {
+    let many = n * n * n / 6 > PRODUCTS_PER_TASK;
+    let factored = match parallel && many {
+        true => factor_in_tasks(0..n, pivots),
+        false => dispatch(PivotFactorization { rows: 0..n, pivots }),
+    };
+    if !factored {
         return false;
     }
     if n == 0 || border.is_empty() {
@@ -51,9 +56,95 @@ pub(super) fn eliminate_pivots(
     true
 }
 
-/// Factorization of the triangle of the pivots.
+/// Factors some rows of the pivots' triangle, whose tiles before the first of these columns are
+/// done, like all rows above.
+fn factor_in_tasks(rows: Range<usize>, pivots: &mut [f64]) -> bool {
+    let middle = rows.start.midpoint(rows.end);
+    let products = (rows.end - middle) * (middle - rows.start) * middle / 2;
+    if products <= PRODUCTS_PER_TASK {
+        return dispatch(PivotFactorization { rows, pivots });
+    }
+    if !factor_in_tasks(rows.start..middle, pivots) {
+        return false;
+    }
+    let (above, below) = pivots.split_at_mut(triangle(middle) * TILE_LEN);
+    let task = PivotRows {
+        columns: rows.start..middle,
+        rows: middle..rows.end,
+        above,
+        below: &mut below[..(triangle(rows.end) - triangle(middle)) * TILE_LEN],
+    };
+    task.in_tasks();
+    factor_in_tasks(middle..rows.end, pivots)
+}
+
+/// Some tiles of some rows of the pivots' triangle, given the rows above.
+struct PivotRows<'a> {
+    columns: Range<usize>,
+    rows: Range<usize>,
+    above: &'a [f64],
+    below: &'a mut [f64],
+}
+
+impl PivotRows<'_> {
+    /// The same in parallel tasks.
+    fn in_tasks(self) {
+        let Self {
+            columns,
+            rows,
+            above,
+            ..
+        } = self;
+        let products = rows.len() * columns.len() * columns.end / 2;
+        if products <= PRODUCTS_PER_TASK || rows.len() < 2 * BATCH {
+            dispatch(Self {
+                columns,
+                rows,
+                above,
+                below: self.below,
+            });
+            return;
+        }
+        let middle = rows.start.midpoint(rows.end);
+        let len = (triangle(middle) - triangle(rows.start)) * TILE_LEN;
+        let (first, second) = self.below.split_at_mut(len);
+        let first = PivotRows {
+            columns: columns.clone(),
+            rows: rows.start..middle,
+            above,
+            below: first,
+        };
+        let second = PivotRows {
+            columns,
+            rows: middle..rows.end,
+            above,
+            below: second,
+        };
+        rayon::join(|| first.in_tasks(), || second.in_tasks());
+    }
+}
+
+impl Kernel for PivotRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let mut rest = self.below;
+        let mut start = self.rows.start;
+        while start < self.rows.end {
+            let end = self.rows.end.min(start + BATCH);
+            let len = (triangle(end) - triangle(start)) * TILE_LEN;
+            let (batch, others) = rest.split_at_mut(len);
+            finish_columns::<FUSED>(self.above, self.columns.clone(), batch, start..end);
+            rest = others;
+            start = end;
+        }
+    }
+}
+
+/// Factorization of some rows of the pivots' triangle, like [`factor_in_tasks`].
 struct PivotFactorization<'a> {
-    n: usize,
+    rows: Range<usize>,
     pivots: &'a mut [f64],
 }
 
@@ -62,12 +153,12 @@ impl Kernel for PivotFactorization<'_> {
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> bool {
-        let mut start = 0;
-        while start < self.n {
-            let end = self.n.min(start + BATCH);
+        let mut start = self.rows.start;
+        while start < self.rows.end {
+            let end = self.rows.end.min(start + BATCH);
             let (above, rest) = self.pivots.split_at_mut(triangle(start) * TILE_LEN);
             let batch = &mut rest[..(triangle(end) - triangle(start)) * TILE_LEN];
-            if !factor_rows::<FUSED>(above, batch, start..end) {
+            if !factor_rows::<FUSED>(above, self.rows.start, batch, start..end) {
                 return false;
             }
             start = end;
@@ -164,17 +255,34 @@ fn finish_tile<const FUSED: bool>(row: &mut [f64], l: &[f64], j: usize) {
     }
 }
 
-/// Factors some rows of the pivots, after those above.
+/// Computes some tiles of some rows of the pivots from the rows above.
 #[inline(always)]
-fn factor_rows<const FUSED: bool>(above: &[f64], batch: &mut [f64], rows: Range<usize>) -> bool {
-    let first = rows.start;
-    let place = |i: usize| (triangle(i) - triangle(first)) * TILE_LEN;
-    for j in 0..first {
+fn finish_columns<const FUSED: bool>(
+    above: &[f64],
+    columns: Range<usize>,
+    batch: &mut [f64],
+    rows: Range<usize>,
+) {
+    let place = |i: usize| (triangle(i) - triangle(rows.start)) * TILE_LEN;
+    for j in columns {
         let l = &above[triangle(j) * TILE_LEN..triangle(j + 1) * TILE_LEN];
         for i in rows.clone() {
             finish_tile::<FUSED>(&mut batch[place(i)..place(i + 1)], l, j);
         }
     }
+}
+
+/// Factors some rows of the pivots, after those above and the tiles before a column.
+#[inline(always)]
+fn factor_rows<const FUSED: bool>(
+    above: &[f64],
+    column: usize,
+    batch: &mut [f64],
+    rows: Range<usize>,
+) -> bool {
+    let first = rows.start;
+    let place = |i: usize| (triangle(i) - triangle(first)) * TILE_LEN;
+    finish_columns::<FUSED>(above, column..first, batch, rows.clone());
     for i in rows {
         let (done, row) = batch.split_at_mut(place(i));
         for j in first..i {
@@ -223,6 +331,37 @@ fn update_rows<const FUSED: bool>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tasks_factor_the_same_triangle() {
+        // Enough products for several tasks; not a power of two, nor whole batches.
+        let n = 67;
+        let len = triangle(n) * TILE_LEN;
+        let mut start: Vec<f64> = (0..len).map(|i| (i as f64).sin()).collect();
+        for i in 0..n {
+            let diagonal = &mut start[(triangle(i) + i) * TILE_LEN..][..TILE_LEN];
+            // Larger than the sum of a row.
+            diagonal
+                .iter_mut()
+                .step_by(13)
+                .for_each(|x| *x = 2.0 * len as f64);
+        }
+        let (mut one, mut many) = (start.clone(), start);
+        assert!(dispatch(PivotFactorization {
+            rows: 0..n,
+            pivots: &mut one,
+        }));
+        assert!(factor_in_tasks(0..n, &mut many));
+        assert_eq!(one, many);
+        // The last pivot is negative: that reaches the end of all tasks.
+        many.fill(0.0);
+        for i in 0..n {
+            let diagonal = &mut many[(triangle(i) + i) * TILE_LEN..][..TILE_LEN];
+            diagonal.iter_mut().step_by(13).for_each(|x| *x = 1.0);
+        }
+        many[len - 1] = -1.0;
+        assert!(!factor_in_tasks(0..n, &mut many));
+    }
 
     #[test]
     fn tasks_subtract_the_same_products() {
