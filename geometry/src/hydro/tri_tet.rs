@@ -256,13 +256,13 @@ mod tests {
 
     /// A part of a triangle: its corners, which sides of each are edges of the triangle, and the
     /// pressure at the origin.
-    struct Part {
+    struct FoundPart {
         corners: Vec<Vector3<f64>>,
         are_edges: Vec<[bool; 2]>,
         pressure: f64,
     }
 
-    fn parts(clipper: &mut TriangleClipper<'_>, corners: [Vector3<f64>; 3]) -> Vec<Part> {
+    fn parts(clipper: &mut TriangleClipper<'_>, corners: [Vector3<f64>; 3]) -> Vec<FoundPart> {
         let normal = (corners[1] - corners[0]).cross(&(corners[2] - corners[0]));
         let mut all = vec![];
         clipper.clip(corners, normal.normalize(), |part| {
@@ -275,7 +275,7 @@ mod tests {
             let first = (0..n).min_by(order).unwrap();
             let turned = || (0..n).map(move |i| (first + i) % n);
             let is_edge = |side: PartSide| matches!(side, PartSide::Edge(_));
-            all.push(Part {
+            all.push(FoundPart {
                 corners: turned().map(|i| part.corner(i)).collect(),
                 are_edges: turned().map(|i| part.sides_at(i).map(is_edge)).collect(),
                 pressure: part.pressure() - part.gradient().dot(&part.corner(0)),
