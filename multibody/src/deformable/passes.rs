@@ -233,9 +233,10 @@ impl GroupPass for HessianPass<'_> {
                 by: shape.volume * (elastic + damping),
                 mass: self.constants.mass_matrix(&shape),
             };
-            let share = match self.projected {
-                true => 1.0,
-                false => damping / (elastic + damping),
+            let share = match (self.projected, damping > 0.0) {
+                (true, _) => 1.0,
+                (false, true) => damping / (elastic + damping),
+                (false, false) => 0.0,
             };
             material.projected_stiffness(&d, &shape.gradients, share, &mut out);
             out.complete();

@@ -140,3 +140,32 @@ fn disabled_bodies_keep_the_derivatives_of_their_positions() {
         assert_eq!(end[1].x.eps, [0.0; 8]);
     }
 }
+
+/// Positions before the last step, which nobody can set, tell where the iterations begin.
+#[test]
+fn steps_in_contact_end_alike_wherever_their_iterations_begin() {
+    let (plant, diagram, body) = ball(0.095);
+    let ports = diagram.ports(&plant).unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(5.0 * TIME_STEP).unwrap();
+    let [q, v] = [
+        ports.deformable_positions(sim.context(), body).unwrap(),
+        ports.deformable_velocities(sim.context(), body).unwrap(),
+    ];
+    sim.advance_to(6.0 * TIME_STEP).unwrap();
+    let mut context = diagram.default_context();
+    ports
+        .set_deformable_positions(&mut context, body, &q)
+        .unwrap();
+    ports
+        .set_deformable_velocities(&mut context, body, &v)
+        .unwrap();
+    let mut other = Simulator::new(&diagram, context).unwrap();
+    other.advance_to(TIME_STEP).unwrap();
+    let ends = [&sim, &other].map(|sim| ports.deformable_velocities(sim.context(), body).unwrap());
+    let moved = v.iter().zip(&ends[0]).map(|(a, b)| (a - b).amax());
+    assert!(moved.fold(0.0_f64, f64::max) > 0.01);
+    let apart = ends[0].iter().zip(&ends[1]).map(|(a, b)| (a - b).amax());
+    // Iterations end at 1e-8 of the momentum.
+    assert!(apart.fold(0.0_f64, f64::max) < 1e-8);
+}
