@@ -2,10 +2,9 @@
 
 use super::eliminate::eliminate_pivots;
 use super::fronts::{BorderVertex, Front, Fronts, TILE_VERTICES, triangle};
-use super::lanes::{LaneKernel, Pack, dispatch_lanes};
 use super::ordering::Dissection;
 use super::pattern::BlockPattern;
-use super::solve::{solve_backward, solve_forward};
+use super::solution::Solution;
 use super::tile::{TILE, TILE_LEN};
 
 /// Sparse symmetric positive definite matrix of 3x3 blocks and its Cholesky factor.
@@ -88,12 +87,7 @@ impl SparseCholesky {
             let v = *v as usize;
             ordered[3 * rank..3 * rank + 3].copy_from_slice(&b[3 * v..3 * v + 3]);
         }
-        dispatch_lanes(Solution {
-            fronts,
-            values,
-            x: ordered,
-            mode: SolutionMode::Full,
-        });
+        Solution { fronts, values }.solve(ordered);
         self.write_back(b);
     }
 
@@ -109,12 +103,7 @@ impl SparseCholesky {
         let first = ordered.len() - x.len();
         ordered[..first].fill(0.0);
         ordered[first..].copy_from_slice(x);
-        dispatch_lanes(Solution {
-            fronts,
-            values,
-            x: ordered,
-            mode: SolutionMode::Extension,
-        });
+        Solution { fronts, values }.extend(ordered);
         self.write_back(all);
     }
 
@@ -320,44 +309,5 @@ impl Target<'_> {
             return &mut self.border[at..];
         }
         &mut self.update[triangle_place(row, column - pivots)..]
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum SolutionMode {
-    Full,
-    /// Only the last pass, below the last front.
-    Extension,
-}
-
-/// Solution with the factor, in the order of elimination.
-struct Solution<'a> {
-    fronts: &'a Fronts,
-    values: &'a [f64],
-    x: &'a mut [f64],
-    mode: SolutionMode,
-}
-
-impl LaneKernel for Solution<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<P: Pack>(self, zero: P) {
-        let Self {
-            fronts, values, x, ..
-        } = self;
-        let all = fronts.fronts.iter();
-        let mut below = all.len();
-        match self.mode {
-            SolutionMode::Full => {
-                for front in all.clone() {
-                    solve_forward(zero, fronts, front, values, x);
-                }
-            }
-            SolutionMode::Extension => below -= 1,
-        }
-        for front in all.take(below).rev() {
-            solve_backward(zero, fronts, front, values, x);
-        }
     }
 }

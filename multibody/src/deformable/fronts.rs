@@ -50,6 +50,8 @@ pub(super) struct Front {
     pub(super) products: usize,
     /// Whether the children are separate tasks.
     pub(super) is_parallel: bool,
+    /// Whether they are separate tasks in this subtree, anywhere.
+    pub(super) has_tasks: bool,
 }
 
 impl Front {
@@ -273,6 +275,9 @@ impl Fronts {
             let work = |c: &u32| self.fronts[*c as usize].products;
             let busy = children.iter().filter(|c| work(c) > PRODUCTS_PER_TASK);
             front.is_parallel = busy.count() > 1;
+            let mut below = children.iter();
+            front.has_tasks =
+                front.is_parallel || below.any(|c| self.fronts[*c as usize].has_tasks);
             front.subtree_start = end;
             let (mut offset, mut most) = (0, 0);
             for c in children {

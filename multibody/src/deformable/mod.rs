@@ -37,6 +37,7 @@ mod projection;
 mod quadrature;
 mod residual;
 mod rest_matrix;
+mod solution;
 mod solve;
 mod start;
 mod step;

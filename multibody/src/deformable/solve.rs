@@ -5,6 +5,52 @@ use super::lanes::Pack;
 use super::tile::{TILE, TILE_LEN};
 use super::tile_vector::{self, load, load_column, numbers, store};
 
+/// The part of a vector of the system that a subtree of fronts needs, three numbers per vertex.
+pub(super) struct SubtreeVector<'a> {
+    /// Rank of the first vertex of the subtree, and the numbers of all of its vertices.
+    pub(super) first: usize,
+    pub(super) inner: &'a mut [f64],
+    /// Rank of the first vertex of the numbers of later ones, which may begin after a gap.
+    pub(super) outer_first: usize,
+    pub(super) outer: &'a mut [f64],
+}
+
+impl SubtreeVector<'_> {
+    /// Returns the numbers of the pivots of a front, and those of later vertices.
+    #[inline(always)]
+    fn split(&mut self, front: &Front) -> (&mut [f64], LaterVector<'_>) {
+        let (own, inner) = self.inner.split_at_mut(3 * (front.pivots.end - self.first));
+        let own = &mut own[3 * (front.pivots.start - self.first)..];
+        let later = LaterVector {
+            first: front.pivots.end,
+            inner,
+            outer_first: self.outer_first,
+            outer: self.outer,
+        };
+        (own, later)
+    }
+}
+
+/// The part of a vector after the pivots of a front.
+struct LaterVector<'a> {
+    first: usize,
+    inner: &'a mut [f64],
+    outer_first: usize,
+    outer: &'a mut [f64],
+}
+
+impl LaterVector<'_> {
+    #[inline(always)]
+    fn of_rank(&mut self, rank: u32) -> &mut [f64] {
+        let at = 3 * (rank as usize - self.first);
+        if at < self.inner.len() {
+            return &mut self.inner[at..at + 3];
+        }
+        let at = 3 * (rank as usize - self.outer_first);
+        &mut self.outer[at..at + 3]
+    }
+}
+
 /// Row j of a front's triangle without its diagonal, and the diagonal.
 #[inline(always)]
 fn pivot_row(values: &[f64], j: usize) -> Option<(&[f64], &[f64; TILE_LEN])> {
@@ -20,11 +66,10 @@ pub(super) fn solve_forward<P: Pack>(
     fronts: &Fronts,
     front: &Front,
     values: &[f64],
-    x: &mut [f64],
+    x: &mut SubtreeVector<'_>,
 ) {
     let values = &values[front.start..front.start + front.len()];
-    let (own, later) = x.split_at_mut(3 * front.pivots.end);
-    let own = &mut own[3 * front.pivots.start..];
+    let (own, mut later) = x.split(front);
     for j in 0..front.pivot_rows {
         let Some((left, diagonal)) = pivot_row(values, j) else {
             return;
@@ -47,8 +92,7 @@ pub(super) fn solve_forward<P: Pack>(
         tile_vector::subtract_vector(&mut y, &row[..whole * TILE], &own[..whole]);
         tile_vector::subtract_vector(&mut y, &row[whole * TILE..], &last);
         for (b, y) in border.iter().zip(numbers(&y).as_chunks::<3>().0) {
-            let at = 3 * (b.rank as usize - front.pivots.end);
-            for (x, y) in later[at..at + 3].iter_mut().zip(y) {
+            for (x, y) in later.of_rank(b.rank).iter_mut().zip(y) {
                 *x += y;
             }
         }
@@ -62,11 +106,10 @@ pub(super) fn solve_backward<P: Pack>(
     fronts: &Fronts,
     front: &Front,
     values: &[f64],
-    x: &mut [f64],
+    x: &mut SubtreeVector<'_>,
 ) {
     let values = &values[front.start..front.start + front.len()];
-    let (own, later) = x.split_at_mut(3 * front.pivots.end);
-    let own = &mut own[3 * front.pivots.start..];
+    let (own, mut later) = x.split(front);
     if front.pivot_rows == 0 {
         return;
     }
@@ -75,8 +118,7 @@ pub(super) fn solve_backward<P: Pack>(
     for (row, border) in rows.zip(borders) {
         let mut y = [0.0; TILE];
         for (b, y) in border.iter().zip(y.as_chunks_mut::<3>().0) {
-            let at = 3 * (b.rank as usize - front.pivots.end);
-            y.copy_from_slice(&later[at..at + 3]);
+            y.copy_from_slice(later.of_rank(b.rank));
         }
         tile_vector::subtract_transposed(own, row, &load_column(zero, &y));
     }

@@ -13,7 +13,7 @@ pub(super) const TILE_LEN: usize = TILE * TILE;
 /// all sixteen of AVX2 are in use, and compilers at times spill one in the innermost loop.
 const COLUMNS: usize = 3;
 /// Columns of the factors that are read at once, so that they stay in the first cache.
-const DEPTH: usize = 192;
+const DEPTH: usize = 120;
 
 /// `c -= a b^T` for a tile c and rows of tiles a and b.
 #[inline(always)]
