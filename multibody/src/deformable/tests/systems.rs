@@ -5,12 +5,13 @@ use super::steps::largest_difference;
 use crate::deformable::MaterialModel;
 use crate::deformable::conjugate_gradients::{BlockJacobi, ConjugateGradients, Effort};
 use crate::deformable::factor::SparseCholesky;
+use crate::deformable::model::FemModel;
 use crate::deformable::start::FemStepStart;
 use crate::deformable::step_matrix::{MatrixState, step_matrix};
 
-#[test]
-fn conjugate_gradients_find_the_solution_of_the_factor_or_none() {
-    let mesh = ball(4, 0.1);
+/// A soft ball of `6 n^3` tetrahedra with the matrix of a step at rest.
+fn resting_ball(n: usize) -> (FemModel, Vec<[f64; 9]>) {
+    let mesh = ball(n, 0.1);
     let model = model(&mesh, &soft(MaterialModel::NeoHookean));
     let positions = flat(&mesh.0);
     let zero = vec![0.0; positions.len()];
@@ -27,13 +28,19 @@ fn conjugate_gradients_find_the_solution_of_the_factor_or_none() {
         positions: &positions,
     };
     let blocks = step_matrix(&model, &start, at);
+    (model, blocks)
+}
+
+#[test]
+fn conjugate_gradients_find_the_solution_of_the_factor_or_none() {
+    let (model, blocks) = resting_ball(4);
     let mut cholesky = SparseCholesky::default();
     cholesky.analyze(&model.dissection, &model.pattern, &[]);
     assert!(cholesky.factor(&blocks, false));
-    let b = random(positions.len(), 3);
+    let b = random(3 * model.num_vertices(), 3);
     let mut expected = b.clone();
     cholesky.solve(&mut expected);
-    let size = largest_difference(&expected, &zero);
+    let size = expected.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     let mut jacobi = BlockJacobi::default();
     assert!(jacobi.invert(&blocks[..model.num_vertices()]));
     let solve = |tolerance, max_iterations, x: &mut [f64]| {
@@ -58,4 +65,39 @@ fn conjugate_gradients_find_the_solution_of_the_factor_or_none() {
     let mut singular = blocks[..model.num_vertices()].to_vec();
     singular[5] = [0.0; 9];
     assert!(!jacobi.invert(&singular));
+}
+
+/// With and without vertices that are eliminated last.
+#[test]
+fn large_systems_are_solved_by_tasks() {
+    let (model, blocks) = resting_ball(10);
+    let expected = random(3 * model.num_vertices(), 3);
+    let mut b = expected.clone();
+    model.pattern.multiply(&blocks, &expected, &mut b);
+    let mut cholesky = SparseCholesky::default();
+    for participants in [&[][..], &[3, 100, 700]] {
+        cholesky.analyze(&model.dissection, &model.pattern, participants);
+        let roots = cholesky.fronts.roots.iter();
+        let has_tasks = |root: &u32| cholesky.fronts.fronts[*root as usize].has_tasks;
+        assert!(roots.clone().any(has_tasks), "{participants:?}");
+        assert!(cholesky.factor(&blocks, true));
+        let mut x = b.clone();
+        cholesky.solve(&mut x);
+        // Rounding times the condition number, which is below 1e5.
+        let error = largest_difference(&x, &expected);
+        assert!(error < 1e-10, "{error:e}");
+    }
+    // Where nothing acts on the others, they follow the participants.
+    let mut all = expected.clone();
+    let moved: Vec<f64> = (0..9).map(f64::from).collect();
+    cholesky.extend(&moved, &mut all);
+    let mut forces = all.clone();
+    model.pattern.multiply(&blocks, &all, &mut forces);
+    let is_free = |i: &usize| ![3, 100, 700].contains(&(i / 3));
+    let largest = |x: &[f64], of: &dyn Fn(&usize) -> bool| {
+        let all = (0..x.len()).filter(of).map(|i| x[i].abs());
+        all.fold(0.0_f64, f64::max)
+    };
+    assert_eq!(all[9..12], moved[..3]);
+    assert!(largest(&forces, &is_free) < 1e-10 * largest(&forces, &|_| true));
 }
