@@ -72,15 +72,6 @@ impl PosedTriangle {
         });
     }
 
-    /// Returns whether the triangle is inside a tetrahedron, farther from its faces than by
-    /// rounding (m).
-    fn is_inside(&self, tetrahedron: &Tetrahedron, rounding: f64) -> bool {
-        let highest = self.corners.map(|p| tetrahedron.faces.heights(&p));
-        let [a, b, c] = highest;
-        let highest = a.max(b).max(c).to_array();
-        highest.iter().all(|height| *height < -rounding)
-    }
-
     fn motion(&self, tetrahedron: &Tetrahedron, sides: [u8; 2]) -> Matrix3<f64> {
         if sides.iter().all(|side| *side >= CLIPPING) {
             return Matrix3::identity();
@@ -171,11 +162,11 @@ impl<'a> TriangleClipper<'a> {
     ) {
         let modulus = self.modulus;
         let scale = [self.reach, self.rounding];
-        let triangle = PosedTriangle::new(corners, normal);
         let Self { polygon, last, .. } = self;
-        // It meets no other tetrahedron then. Those of coarse meshes have many triangles inside.
+        // It meets no other tetrahedron then, as they do not overlap. Those of coarse meshes have
+        // many triangles inside.
         if let Some(tetrahedron) = *last
-            && triangle.is_inside(tetrahedron, self.rounding)
+            && are_inside(&corners, tetrahedron, self.rounding)
         {
             polygon.begin_with(corners.map(|p| valued(&p, tetrahedron.pressure(&p) * modulus)));
             if is_along(&normal, &tetrahedron.gradient) && polygon.finish() {
@@ -187,7 +178,7 @@ impl<'a> TriangleClipper<'a> {
             }
             return;
         }
-        triangle.cut(
+        PosedTriangle::new(corners, normal).cut(
             (self.mesh, modulus),
             scale,
             polygon,
@@ -201,6 +192,13 @@ impl<'a> TriangleClipper<'a> {
             },
         );
     }
+}
+
+/// Returns whether points are inside a tetrahedron, farther from its faces than by rounding (m).
+fn are_inside(points: &[Vector3<f64>; 3], tetrahedron: &Tetrahedron, rounding: f64) -> bool {
+    let [a, b, c] = points.each_ref().map(|p| tetrahedron.faces.heights(p));
+    let highest = a.max(b).max(c).to_array();
+    highest.iter().all(|height| *height < -rounding)
 }
 
 /// The part of a triangle that is in one tetrahedron, in the frame of the mesh.

@@ -93,9 +93,10 @@ struct Task<'a, P> {
 }
 
 impl<G: GroupPass> Task<'_, G> {
-    /// Runs the task on several threads, unless its matrices are added up as it goes.
+    /// Runs the task on several threads, unless it is small or adds matrices up as it goes.
     fn run_in_parts(self) {
-        if self.groups.len() <= GROUPS_PER_TASK {
+        let adds_up = matches!(self.matrices, MatrixStore::Sums { .. });
+        if self.groups.len() <= GROUPS_PER_TASK || adds_up {
             return dispatch_lanes(self);
         }
         let (first, second) = self.split();
@@ -111,6 +112,7 @@ impl<G: GroupPass> Task<'_, G> {
                 let store = MatrixStore::ByElement;
                 (store(first), store(second))
             }
+            // Sums stay with the first.
             other => (other, MatrixStore::None),
         };
         let forces = self.forces.split_at_mut(middle.min(self.forces.len()));

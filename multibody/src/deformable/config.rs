@@ -58,9 +58,9 @@ pub struct DeformableBodyConfig {
     /// its neo-Hookean bodies are softer than their modulus says.
     pub reparametrize_neo_hookean: bool,
     /// Size of the unbalanced forces, relative to that at the start of a step, at which steps of
-    /// the nonlinear models end, from 1e-12 to 0.1. Drake's is 1e-2, which takes up to a third less
-    /// time. Derivatives of a step are only as accurate as the step; from 1e-8 on, so are those of
-    /// its response to contact and fixed vertices, by one more factorization.
+    /// the nonlinear models end, from 1e-12 to 0.1. Drake's is 1e-2, which takes up to two fifths
+    /// less time. Derivatives of a step are only as accurate as the step; from 1e-8 on, so are
+    /// those of its response to contact and fixed vertices, by one more factorization.
     pub relative_tolerance: f64,
 }
 

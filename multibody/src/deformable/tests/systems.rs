@@ -67,13 +67,21 @@ fn conjugate_gradients_find_the_solution_of_the_factor_or_none() {
     assert!(!jacobi.invert(&singular));
 }
 
+/// Residual relative to forces that come from random motions, whose terms hardly cancel. That of
+/// Cholesky's method is the rounding of some thousand operations, whatever the condition.
+const ROUNDING: f64 = 1e-12;
+
 /// With and without vertices that are eliminated last.
 #[test]
 fn large_systems_are_solved_by_tasks() {
     let (model, blocks) = resting_ball(10);
-    let expected = random(3 * model.num_vertices(), 3);
-    let mut b = expected.clone();
-    model.pattern.multiply(&blocks, &expected, &mut b);
+    let largest = |x: &[f64], of: &dyn Fn(&usize) -> bool| {
+        let all = (0..x.len()).filter(of).map(|i| x[i].abs());
+        all.fold(0.0_f64, f64::max)
+    };
+    let motion = random(3 * model.num_vertices(), 3);
+    let mut b = motion.clone();
+    model.pattern.multiply(&blocks, &motion, &mut b);
     let mut cholesky = SparseCholesky::default();
     for participants in [&[][..], &[3, 100, 700]] {
         cholesky.analyze(&model.dissection, &model.pattern, participants);
@@ -83,21 +91,18 @@ fn large_systems_are_solved_by_tasks() {
         assert!(cholesky.factor(&blocks, true));
         let mut x = b.clone();
         cholesky.solve(&mut x);
-        // Rounding times the condition number, which is below 1e5.
-        let error = largest_difference(&x, &expected);
-        assert!(error < 1e-10, "{error:e}");
+        let mut product = b.clone();
+        model.pattern.multiply(&blocks, &x, &mut product);
+        let error = largest_difference(&product, &b) / largest(&b, &|_| true);
+        assert!(error < ROUNDING, "{error:e}");
     }
     // Where nothing acts on the others, they follow the participants.
-    let mut all = expected.clone();
+    let mut all = b.clone();
     let moved: Vec<f64> = (0..9).map(f64::from).collect();
     cholesky.extend(&moved, &mut all);
     let mut forces = all.clone();
     model.pattern.multiply(&blocks, &all, &mut forces);
     let is_free = |i: &usize| ![3, 100, 700].contains(&(i / 3));
-    let largest = |x: &[f64], of: &dyn Fn(&usize) -> bool| {
-        let all = (0..x.len()).filter(of).map(|i| x[i].abs());
-        all.fold(0.0_f64, f64::max)
-    };
     assert_eq!(all[9..12], moved[..3]);
-    assert!(largest(&forces, &is_free) < 1e-10 * largest(&forces, &|_| true));
+    assert!(largest(&forces, &is_free) < ROUNDING * largest(&forces, &|_| true));
 }

@@ -17,7 +17,8 @@ use std::sync::Arc;
 use tarragon_framework::{AutoDiff, Scalar};
 use tarragon_geometry::{DeformableContact, QueryObject};
 
-/// Largest guess of a velocity, relative to the largest velocity.
+/// Largest guess of a velocity, relative to the largest velocity: that of one which the last step
+/// reversed.
 const LARGEST_GUESS: f64 = 3.0;
 
 /// The start of a step of deformable bodies.
