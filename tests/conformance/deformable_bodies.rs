@@ -217,6 +217,33 @@ fn compare_scenes(family: &'static str, truth: &Value, folder: &Path) {
     family.finish();
 }
 
+/// A beam that has come to rest is bent by its weight as in Drake.
+#[test]
+fn beams_bend_as_in_drake() {
+    let (Some(truth), Some(folder)) = (load("deformable/closed.json.gz"), meshes()) else {
+        return;
+    };
+    let all = truth["closed"].as_array().expect("an array of cases");
+    let cases: Vec<&Value> = all.iter().filter(|c| c["name"] == "cantilever").collect();
+    let line = |case: &&Value| json!({"deformable": case["scene"]});
+    let lines: Vec<Value> = cases.iter().map(line).collect();
+    let mut family = Family::new("deformable beams at rest");
+    for (case, answer) in cases.iter().zip(ask(&folder, &lines)) {
+        let end = &answer["deformable"][0]["bodies"]["body"]["positions"];
+        let found = if end.is_array() { flat(end) } else { vec![] };
+        let recorded = flat(&case["positions"]);
+        let mut errors = vec![("vertices", found.len().abs_diff(recorded.len()) as f64, 0.0)];
+        if found.len() == recorded.len() {
+            // In Drake, the beam still moves by about 1e-9 m/s, and swings with a period of 0.1 s.
+            let deflection = number(&case["drake_deflection"]);
+            let error = difference(&found, &recorded);
+            errors.push(("positions", error, 1e-7 * deflection));
+        }
+        family.case(|| format!("{}: {}", case["name"], answer["error"]), &errors);
+    }
+    family.finish();
+}
+
 #[test]
 fn elastic_forces_match_formulas() {
     let (Some(truth), Some(folder)) = (load("deformable/forces.json.gz"), meshes()) else {

@@ -4,5 +4,6 @@ mod derivatives;
 mod impulses;
 mod meshes;
 mod recorded;
+mod statics;
 mod steps;
 mod systems;

@@ -12,6 +12,8 @@ mod constrained_derivative_tests;
 #[cfg(test)]
 mod derivative_tests;
 mod derived_step;
+#[cfg(test)]
+mod equilibrium_tests;
 mod free_step;
 mod ports;
 mod registration;
