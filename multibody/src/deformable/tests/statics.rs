@@ -17,9 +17,9 @@ const LONG_STEP: f64 = 10.0;
 fn deflection(n: usize, config: &DeformableBodyConfig) -> f64 {
     let mesh = block([4 * n, n, n], HALF);
     let model = model(&mesh, config);
-    let (at_start, forces) = (flat(&mesh.0), gravity(&model));
+    let forces = gravity(&model);
     let fixed: Vec<bool> = mesh.0.iter().map(|p| p.x < -0.999 * HALF[0]).collect();
-    let (mut positions, mut velocities) = (at_start.clone(), vec![0.0; at_start.len()]);
+    let (mut positions, mut velocities) = (flat(&mesh.0), vec![0.0; forces.len()]);
     let mut step = FemStep::default();
     for _ in 0..5 {
         let start = FemStepStart {
@@ -33,17 +33,17 @@ fn deflection(n: usize, config: &DeformableBodyConfig) -> f64 {
         step.advance(&model, &start).unwrap();
         (positions, velocities) = (step.positions().to_vec(), step.velocities().to_vec());
     }
-    assert!(largest(velocities) < 1e-9);
-    let lowered = |(p, q): (&f64, &f64)| p - q;
-    let ends = (0..mesh.0.len()).filter(|v| mesh.0[*v].x > 0.999 * HALF[0]);
-    let ends: Vec<f64> = ends
-        .map(|v| lowered((&at_start[3 * v + 2], &positions[3 * v + 2])))
+    // The next step would lower the end by less than a millionth of its deflection.
+    assert!(largest(velocities) * LONG_STEP < 1e-8);
+    let ends: Vec<usize> = (0..mesh.0.len())
+        .filter(|v| mesh.0[*v].x > 0.999 * HALF[0])
         .collect();
-    ends.iter().sum::<f64>() / ends.len() as f64
+    let lowered = ends.iter().map(|v| mesh.0[*v].z - positions[3 * v + 2]);
+    lowered.sum::<f64>() / ends.len() as f64
 }
 
-/// The deflection of a cantilever converges to that of Timoshenko's theory with the square of the
-/// cells: linear tetrahedra are too stiff.
+/// Linear tetrahedra are too stiff, but the deflection of a cantilever converges to that of
+/// Timoshenko's theory.
 #[test]
 fn a_cantilever_converges_to_beam_theory() {
     let config = DeformableBodyConfig {
@@ -64,8 +64,9 @@ fn a_cantilever_converges_to_beam_theory() {
     let theory = bending + weight * length.powi(2) / (2.0 * shear);
     let found = [2, 4, 8].map(|n| deflection(n, &config));
     let missing = found.map(|found| 1.0 - found / theory);
+    // The missing part falls with the square of cells if they are small; here by 2.5 and 3.4.
     assert!(missing[1] < missing[0] / 2.0 && missing[2] < missing[1] / 3.0);
-    // The cells are not yet so small that the square is all: 1 % is missing from this limit.
+    // So a limit that is taken from the square lacks 1 %.
     let limit = found[2] + (found[2] - found[1]) / 3.0;
     assert!((limit / theory - 1.0).abs() < 0.02, "{missing:?}");
 }

@@ -10,8 +10,8 @@ use tarragon_geometry::{BoxShape, GeometryInstance, ProximityProperties, SceneGr
 
 const TIME_STEP: f64 = 0.01;
 
-/// A soft ball at some height, above the floor of a box.
-fn ball(height: f64) -> (Block<MultibodyPlant>, Diagram<f64>, DeformableBodyIndex) {
+/// A plant and its scene with the floor of a box.
+pub(super) fn with_floor() -> (MultibodyPlant, SceneGraph) {
     let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP).unwrap(), SceneGraph::new());
     plant
         .register_as_source_for_scene_graph(&mut scene)
@@ -31,6 +31,12 @@ fn ball(height: f64) -> (Block<MultibodyPlant>, Diagram<f64>, DeformableBodyInde
             properties,
         )
         .unwrap();
+    (plant, scene)
+}
+
+/// A soft ball at some height, above the floor of a box.
+fn ball(height: f64) -> (Block<MultibodyPlant>, Diagram<f64>, DeformableBodyIndex) {
+    let (mut plant, mut scene) = with_floor();
     let at = Isometry3::translation(0.0, 0.0, height);
     let ball = GeometryInstance::new(at, Sphere::new(0.1).unwrap(), "ball").unwrap();
     let ball = ball.with_proximity(ProximityProperties::new());

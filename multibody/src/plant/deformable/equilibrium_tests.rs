@@ -1,33 +1,17 @@
 //! Deformable bodies that rest on rigid ones.
 
 use crate::deformable::{DeformableBodyConfig, MaterialModel};
-use crate::plant::{MultibodyPlant, add_multibody_plant_scene_graph};
+use crate::plant::add_multibody_plant_scene_graph;
+use crate::plant::deformable::derivative_tests::with_floor;
 use nalgebra::Isometry3;
 use tarragon_framework::prelude::{DiagramBuilder, Simulator};
-use tarragon_geometry::{BoxShape, GeometryInstance, ProximityProperties, SceneGraph, Sphere};
+use tarragon_geometry::{GeometryInstance, ProximityProperties, Sphere};
 
 /// The ground carries the weight of a ball that has come to rest.
 #[test]
 fn the_ground_carries_the_weight_of_a_resting_ball() {
     for material_model in [MaterialModel::LinearCorotated, MaterialModel::NeoHookean] {
-        let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
-        plant
-            .register_as_source_for_scene_graph(&mut scene)
-            .unwrap();
-        let properties = ProximityProperties::new()
-            .with_compliant_hydroelastic(1e7)
-            .and_then(|p| p.with_resolution_hint(1.0))
-            .unwrap();
-        plant
-            .register_collision_geometry(
-                &mut scene,
-                crate::BodyIndex::WORLD,
-                Isometry3::translation(0.0, 0.0, -0.1),
-                BoxShape::new(2.0, 2.0, 0.2).unwrap(),
-                "ground",
-                properties,
-            )
-            .unwrap();
+        let (mut plant, mut scene) = with_floor();
         let at = Isometry3::translation(0.0, 0.0, 0.08);
         let ball = GeometryInstance::new(at, Sphere::new(0.08).unwrap(), "ball").unwrap();
         let ball = ball.with_proximity(ProximityProperties::new());
@@ -47,6 +31,7 @@ fn the_ground_carries_the_weight_of_a_resting_ball() {
         let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
         let diagram = b.build().unwrap();
         let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        // Until it no longer rocks on its few faces.
         sim.advance_to(12.0).unwrap();
         let ports = diagram.ports(&plant).unwrap();
         let contact_results = ports.dynamics().unwrap().contact_results;
@@ -56,6 +41,7 @@ fn the_ground_carries_the_weight_of_a_resting_ball() {
         };
         let weight = 9.81 * plant.system().deformable_body(body).unwrap().mass();
         let error = contact.f_ac_w.translational.z / weight - 1.0;
-        assert!(error.abs() < 1e-6, "{material_model:?}: {error:e}");
+        // Drake's ball of `closed.json.gz` is at 8e-9.
+        assert!(error.abs() < 1e-7, "{material_model:?}: {error:e}");
     }
 }
