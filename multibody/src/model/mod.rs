@@ -15,6 +15,7 @@ mod contact_pair;
 mod equality;
 mod force_element;
 mod frame;
+mod impedance;
 mod index;
 mod joint;
 mod joint_kind;

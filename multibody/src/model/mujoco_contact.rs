@@ -1,14 +1,18 @@
 //! Contact properties as in MuJoCo.
 
+use super::impedance::Impedance;
+
 /// Contact properties of a geometry as in MuJoCo, by its proximity property `("material",
 /// "mujoco_contact")`.
 ///
 /// Between two such geometries, the larger coefficient of friction and the mean of the solver
-/// parameters act, or those of the geometry with the higher priority. The stiffness of point
-/// contact is [`Self::stiffness_per_mass`] times the mass of all bodies that joints connect to that
-/// of the geometry, and infinite for a geometry that cannot move. It takes the place of the
-/// compliance in other properties of the geometry. Next to other geometry, that of both acts in
-/// series, as usual.
+/// parameters act, or those of the geometry with the higher priority. The force grows with the
+/// depth as in MuJoCo: stiffness is [`Self::stiffness_per_mass`] times the effective mass of the
+/// body of the geometry, MuJoCo's `1 / body_invweight0` (the mass that a force on its center of
+/// mass accelerates, as a mean over all directions, in the default configuration), and infinite for
+/// a geometry that cannot move. It takes the place of the compliance in other properties of the
+/// geometry. Next to geometry without these properties, the stiffness is constant, as it is where a
+/// body rests, and acts in series, as usual.
 ///
 /// With a [`margin`](Self::margin), contact at a point acts before surfaces meet: its force is that
 /// of a depth of `margin - gap` less the signed distance. Bodies come to rest `margin - gap` apart,
@@ -36,8 +40,16 @@ pub struct MujocoContact {
     /// Time constant (s) and damping ratio, or else stiffness (1/s^2) and damping (1/s) per mass,
     /// both with a minus sign.
     pub solref: [f64; 2],
-    /// Impedance at the surface and below it: the first two numbers of `solimp`.
-    pub solimp: [f64; 2],
+    /// Impedance as a function of the depth: its values at the surface and from the third number,
+    /// the width (m), on; the midpoint of the change in between, over the width; and the power of
+    /// its curve.
+    pub solimp: [f64; 5],
+    /// Number of edges of a pyramidal cone of friction, which makes the normal direction stiffer
+    /// where friction is low; 0 for an elliptic cone.
+    pub cone_edges: u8,
+    /// Ratio of the impedances of friction and of the normal direction (`impratio`), which matters
+    /// with a pyramidal cone.
+    pub impratio: f64,
     /// Distance (m) below which there may be a force. Between two geometries, the larger margin
     /// acts, whatever their priorities; that of geometry without these properties is 0.
     pub margin: f64,
@@ -48,62 +60,94 @@ pub struct MujocoContact {
 }
 
 /// Compliance of contact per mass.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MujocoCompliance {
-    /// Stiffness per mass (1/s^2).
+    /// Stiffness (1/s^2) and damping (1/s) of MuJoCo's reference.
+    pub(crate) reference: [f64; 2],
+    pub(crate) impedance: Impedance,
+    /// Ratio of the softness to that with an elliptic cone of friction.
+    pub(crate) softness: f64,
+    /// Depth (m) at which a body rests.
+    pub(crate) rest_depth: f64,
+    /// Stiffness per mass (1/s^2) at that depth.
     pub(crate) stiffness_per_mass: f64,
-    /// Damping over stiffness (s).
+    /// Damping over stiffness (s) at that depth.
     pub(crate) relaxation_time: f64,
 }
 
 /// Parameters of a geom without attributes in MuJoCo 3.3.
 const SOLREF: [f64; 2] = [0.02, 1.0];
-const SOLIMP: [f64; 2] = [0.9, 0.95];
+const SOLIMP: [f64; 5] = [0.9, 0.95, 0.001, 0.5, 2.0];
 /// Weight that MuJoCo takes for none.
 const NO_WEIGHT: f64 = 1e-15;
+/// Least ratio of the softness with a pyramidal cone to that with an elliptic one.
+const LEAST_SOFTNESS: f64 = 1e-4;
 
 impl Default for MujocoContact {
-    /// Creates the properties of a geom without attributes in MuJoCo 3.3.
+    /// Creates the properties of a geom without attributes in MuJoCo 3.3, with an elliptic cone.
     fn default() -> Self {
         Self::from_solver_parameters(SOLREF, SOLIMP)
     }
 }
 
 impl MujocoContact {
-    /// Creates properties from MuJoCo's `solref` and the first two numbers of `solimp`.
-    pub fn from_solver_parameters(solref: [f64; 2], solimp: [f64; 2]) -> Self {
+    /// Creates properties from MuJoCo's `solref` and `solimp`.
+    pub fn from_solver_parameters(solref: [f64; 2], solimp: [f64; 5]) -> Self {
         Self {
             priority: 0,
             is_frictionless: false,
             solmix: 1.0,
             solref,
             solimp,
+            cone_edges: 0,
+            impratio: 1.0,
             margin: 0.0,
             gap: 0.0,
         }
     }
 
-    /// Returns the stiffness per mass (1/s^2) of contact with a geometry of equal parameters.
+    /// Returns the stiffness per mass (1/s^2) at a depth (m) of contact with a geometry of equal
+    /// parameters: force over mass and depth.
     ///
-    /// A body that rests on a fixed geom sinks in as deep as in MuJoCo where the impedance is d,
-    /// the first number of `solimp`. With MuJoCo's stiffness k per mass, which for a `solref` of
+    /// With MuJoCo's impedance d at that depth and its stiffness k per mass, which for a `solref` of
     /// time constant and damping ratio is `1 / (dmax timeconst dampratio)^2`, the stiffness per
     /// mass is `k d^2 / (1 - d)`.
-    pub fn stiffness_per_mass(&self) -> f64 {
-        self.compliance(0.0).stiffness_per_mass
+    pub fn stiffness_per_mass(&self, depth: f64) -> f64 {
+        let impedance = Impedance::new(self.solimp);
+        impedance.stiffness(self.reference(0.0)[0], depth)
     }
 
-    /// Returns the relaxation time (s), damping over stiffness, of contact with a geometry of equal
-    /// parameters: `b / (k d)` with MuJoCo's damping b per mass, which for a `solref` of time
-    /// constant and damping ratio is `2 / (dmax timeconst)`.
-    pub fn relaxation_time(&self) -> f64 {
-        self.compliance(0.0).relaxation_time
+    /// Returns the relaxation time (s), damping over stiffness, at a depth (m) of contact with a
+    /// geometry of equal parameters: `b / (k d)` with MuJoCo's damping b per mass, which for a
+    /// `solref` of time constant and damping ratio is `2 / (dmax timeconst)`.
+    pub fn relaxation_time(&self, depth: f64) -> f64 {
+        let [k, b] = self.reference(0.0);
+        b / (k * Impedance::new(self.solimp).value(depth))
     }
 
-    /// Returns the compliance in steps of a length, which may be 0.
-    pub(crate) fn compliance(&self, time_step: f64) -> MujocoCompliance {
-        // As MuJoCo limits them.
-        let [first, most] = self.solimp.map(|d| d.clamp(1e-4, 0.9999));
+    /// Returns the depth (m) at which a body rests on a fixed geometry of equal parameters with an
+    /// elliptic cone, where gravity has a strength (m/s^2).
+    pub fn rest_depth(&self, gravity: f64) -> f64 {
+        Impedance::new(self.solimp).depth_of(self.reference(0.0)[0], gravity)
+    }
+
+    /// Returns the ratio of the softness in the normal direction to that with an elliptic cone,
+    /// given the coefficient of friction. All edges of a pyramid share the normal force, and the
+    /// regularization of an edge is `2 mu^2 (1 + mu^2) / impratio` times that of a cone's axis
+    /// (`mj_makeImpedance` of MuJoCo's `engine_core_constraint.c`).
+    pub(crate) fn softness(&self, mu: f64) -> f64 {
+        if self.cone_edges == 0 || mu == 0.0 {
+            return 1.0;
+        }
+        let square = mu * mu;
+        let ratio = 2.0 * square * (1.0 + square) / (self.impratio * f64::from(self.cone_edges));
+        ratio.max(LEAST_SOFTNESS)
+    }
+
+    /// Returns stiffness (1/s^2) and damping (1/s) of MuJoCo's reference, in steps of a length,
+    /// which may be 0.
+    fn reference(&self, time_step: f64) -> [f64; 2] {
+        let most = Impedance::limited(self.solimp[1]);
         let solref = match self.solref.map(|x| x > 0.0) {
             [true, false] | [false, true] => SOLREF,
             _ => self.solref,
@@ -116,16 +160,31 @@ impl MujocoContact {
             [a, b] => [a.abs() / (most * most), b.abs() / most],
         };
         // From nearly nothing to more than any time step resolves.
-        let (stiffness, damping) = (stiffness.clamp(1e-6, 1e12), damping.min(1e12));
-        MujocoCompliance {
-            stiffness_per_mass: stiffness * first * first / (1.0 - first),
-            relaxation_time: damping / (stiffness * first),
-        }
+        [stiffness.clamp(1e-6, 1e12), damping.min(1e12)]
     }
 
-    /// Returns true if the solver parameters are those of another geometry.
-    pub(crate) fn has_parameters_of(&self, other: &Self) -> bool {
-        self.solref == other.solref && self.solimp == other.solimp
+    /// Returns the time (s) within which MuJoCo's reference undoes a deviation: damping over
+    /// stiffness.
+    pub(crate) fn reference_time(&self) -> f64 {
+        let [stiffness, damping] = self.reference(0.0);
+        damping / stiffness
+    }
+
+    /// Returns the compliance in steps of a length, which may be 0, of a body that rests at an
+    /// acceleration (m/s^2).
+    pub(crate) fn compliance(&self, time_step: f64, acceleration: f64) -> MujocoCompliance {
+        let reference = self.reference(time_step);
+        let impedance = Impedance::new(self.solimp);
+        let [k, b] = reference;
+        let rest_depth = impedance.depth_of(k, acceleration);
+        MujocoCompliance {
+            reference,
+            impedance,
+            softness: 1.0,
+            rest_depth,
+            stiffness_per_mass: impedance.stiffness(k, rest_depth),
+            relaxation_time: b / (k * impedance.value(rest_depth)),
+        }
     }
 
     /// Returns the solver parameters between two geometries, as MuJoCo combines them.
@@ -143,14 +202,14 @@ impl MujocoContact {
         };
         let mean = |a: f64, b: f64| share * a + (1.0 - share) * b;
         let are_times = self.solref[0] > 0.0 && other.solref[0] > 0.0;
-        let each =
-            |f: &dyn Fn(f64, f64) -> f64, [a, b]: [f64; 2], [c, d]: [f64; 2]| [f(a, c), f(b, d)];
         Self {
             solref: match are_times {
-                true => each(&mean, self.solref, other.solref),
-                false => each(&f64::min, self.solref, other.solref),
+                true => [0, 1].map(|i| mean(self.solref[i], other.solref[i])),
+                false => [0, 1].map(|i| self.solref[i].min(other.solref[i])),
             },
-            solimp: each(&mean, self.solimp, other.solimp),
+            solimp: [0, 1, 2, 3, 4].map(|i| mean(self.solimp[i], other.solimp[i])),
+            is_frictionless: self.is_frictionless && other.is_frictionless,
+            cone_edges: self.cone_edges.max(other.cone_edges),
             ..*self
         }
     }
@@ -161,6 +220,12 @@ impl MujocoContact {
         if let Some(bad) = numbers.into_iter().find(|x| !x.is_finite()) {
             return Err(format!(
                 "MujocoContact: solref and solimp must be finite, got {bad:?}"
+            ));
+        }
+        if !(self.impratio > 0.0 && self.impratio.is_finite()) {
+            return Err(format!(
+                "MujocoContact: impratio must be positive and finite, got {:?}",
+                self.impratio
             ));
         }
         for (name, length) in [("margin", self.margin), ("gap", self.gap)] {

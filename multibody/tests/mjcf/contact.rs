@@ -5,6 +5,9 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::{CoulombFriction, HalfSpace, ProximityProperties};
 
 const G: f64 = 9.81;
+/// A constant impedance, `solimp=".9 .9"`.
+const CONSTANT: [f64; 5] = [0.9, 0.9, 0.001, 0.5, 2.0];
+const SOLREF: [f64; 2] = [0.02, 1.0];
 
 fn read(world: &str, others: &str) -> Loaded {
     load_with(|p| {
@@ -128,8 +131,8 @@ fn short_attributes_are_completed_by_the_class() {
     let plane = "<geom type='plane' size='5 5 1' solref='.01' solimp='.9'/>";
     let model = read(&format!("{plane}{ball}"), class);
     let [q, _] = simulate(model, [&[0.0], &[0.0]], 4.0);
-    let contact = MujocoContact::from_solver_parameters([0.01, 0.5], [0.9, 0.9]);
-    let depth = G / contact.stiffness_per_mass();
+    let contact = MujocoContact::from_solver_parameters([0.01, 0.5], CONSTANT);
+    let depth = contact.rest_depth(G);
     assert!((-q[0] / depth - 1.0).abs() < 1e-6, "{q:?}, not {depth:?}");
     // A class completes its own attributes from those of the classes around it.
     let class = "<default><geom solref='.05 .5' solimp='.5 .9'/>
@@ -150,10 +153,10 @@ fn friction(ground: &str, sled: &str, others: &str) -> f64 {
              <body pos='0 0 .1'><joint type='slide' axis='1 0 0'/><joint type='slide'/>
                <geom name='sled' size='.1' mass='2' {sled}/></body>"
         ),
-        others,
+        &format!("<option cone='elliptic'/>{others}"),
     );
     // It starts as deep as it rests.
-    let depth = G / MujocoContact::default().stiffness_per_mass();
+    let depth = MujocoContact::default().rest_depth(G);
     let [_, v] = simulate(model, [&[0.0, -depth], &[2.0, 0.0]], 0.1);
     (2.0 - v[0]) / (G * 0.1)
 }
@@ -215,7 +218,9 @@ fn friction_with_other_geometry_is_the_harmonic_mean() {
         plant
             .register_collision_geometry(scene, world, x, plane, "ground", ground)
             .unwrap();
-        let depth = G / MujocoContact::default().stiffness_per_mass();
+        // Next to other geometry, the stiffness is that of a body at rest.
+        let contact = MujocoContact::default();
+        let depth = contact.rest_depth(G);
         let [_, v] = simulate(model, [&[0.0, -depth], &[2.0, 0.0]], 0.1);
         let found = (2.0 - v[0]) / (G * 0.1);
         assert!((found - mu).abs() < 1e-4, "{condim}: {found}");
@@ -226,11 +231,15 @@ fn friction_with_other_geometry_is_the_harmonic_mean() {
 /// stiffness per mass of constraints from 1e-6/s^2 to 1e12/s^2.
 #[test]
 fn solver_parameters_are_limited() {
-    let of = |solref, solimp| {
+    let of = |solref, [first, most]: [f64; 2]| {
+        let solimp = [first, most, 0.001, 0.5, 2.0];
         let contact = MujocoContact::from_solver_parameters(solref, solimp);
-        [contact.stiffness_per_mass(), contact.relaxation_time()]
+        [
+            contact.stiffness_per_mass(0.0),
+            contact.relaxation_time(0.0),
+        ]
     };
-    let standard = [0.02, 1.0];
+    let standard = SOLREF;
     let check = |found: [f64; 2], expected: [f64; 2]| near(found, expected);
     check(of(standard, [0.0, 0.0]), of(standard, [1e-4, 1e-4]));
     check(of(standard, [-5.0, 7.0]), of(standard, [1e-4, 0.9999]));
@@ -254,14 +263,18 @@ fn extreme_solver_parameters_stay_finite() {
         [0.0, -1e300],
         [-1e300, -1.0],
     ] {
-        for solimp in [[0.0, 0.0], [1.0, 1.0], [-5.0, 7.0]] {
+        for solimp in [
+            [0.0, 0.0, 0.001, 0.5, 2.0],
+            [1.0, 1.0, 0.0, 0.0, 0.0],
+            [-5.0, 7.0, 1e300, 2.0, 1e300],
+            [7.0, -5.0, 1e-14, -1.0, 1e3],
+        ] {
             let contact = MujocoContact::from_solver_parameters(solref, solimp);
-            let numbers = [contact.stiffness_per_mass(), contact.relaxation_time()];
+            let depth = contact.rest_depth(G);
+            let stiffness = contact.stiffness_per_mass(depth);
+            let numbers = [depth, stiffness, contact.relaxation_time(depth)];
             let finite = numbers.iter().all(|x| x.is_finite() && *x >= 0.0);
-            assert!(
-                finite && contact.stiffness_per_mass() > 0.0,
-                "{solref:?}: {contact:?}"
-            );
+            assert!(finite && stiffness > 0.0, "{solref:?}: {contact:?}");
         }
     }
 }
@@ -352,7 +365,7 @@ fn invalid_properties_are_refused() {
         ),
         (
             MujocoContact {
-                solimp: [0.9, f64::INFINITY],
+                solimp: [0.9, f64::INFINITY, 0.001, 0.5, 2.0],
                 ..MujocoContact::default()
             },
             "must be finite, got inf",

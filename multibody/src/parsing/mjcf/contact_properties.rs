@@ -20,7 +20,7 @@ const IGNORED: [(&str, &str); 6] = [
 /// Warns about contact properties of a geom that a reading as by Drake ignores.
 pub(super) fn check_contact(node: ElementRef<'_>, as_drake: bool) {
     if as_drake {
-        node.ignore_attributes(&IGNORED);
+        node.lost().ignore_attributes(&IGNORED);
     }
 }
 
@@ -55,7 +55,7 @@ impl GlobalSections {
                 collides: collides || self.paired_geoms.contains(name),
                 masks: [bits(contype), bits(conaffinity)],
                 friction: read_friction(node, false)?,
-                as_in_mujoco: Some(read_mujoco_contact(node)?),
+                as_in_mujoco: Some(self.read_mujoco_contact(node)?),
             });
         }
         if collides && (contype, conaffinity) != (1.0, 1.0) {
@@ -67,7 +67,7 @@ impl GlobalSections {
                 "contype={contype:?} and conaffinity={conaffinity:?} are ignored: the geom is tested \
                  against all others"
             );
-            node.warning_grouped(at, message);
+            node.lost().warning_grouped(at, message);
         }
         if let Some(condim) = node.number("condim")?.filter(|c| *c != 3.0) {
             let message = format!("condim={condim:?} is ignored: contacts have condim=3");
@@ -80,40 +80,88 @@ impl GlobalSections {
             as_in_mujoco: None,
         })
     }
+
+    fn read_mujoco_contact(&self, node: ElementRef<'_>) -> Parsed<MujocoContact> {
+        let contact = MujocoContact {
+            priority: node.number("priority")?.unwrap_or(0.0) as i32,
+            solmix: node.number("solmix")?.unwrap_or(1.0),
+            margin: node.number("margin")?.unwrap_or(0.0),
+            gap: node.number("gap")?.unwrap_or(0.0),
+            ..self.read_solver_parameters(node)?
+        };
+        let checked = contact.check();
+        checked.map_err(|why| node.error_at("solmix", why))?;
+        Ok(contact)
+    }
+
+    /// Reads `solref`, `solimp` and the dimension of contacts.
+    pub(super) fn read_solver_parameters(&self, node: ElementRef<'_>) -> Parsed<MujocoContact> {
+        let default = MujocoContact::default();
+        let solref = overlaid(node, "solref", default.solref)?;
+        let solimp = overlaid(node, "solimp", default.solimp)?;
+        let condim = read_condim(node)?.unwrap_or(3.0);
+        Ok(MujocoContact {
+            is_frictionless: condim == 1.0,
+            cone_edges: match self.contact_options.is_pyramidal {
+                true => (2.0 * (condim - 1.0)).clamp(0.0, 10.0) as u8,
+                false => 0,
+            },
+            impratio: self.contact_options.impratio,
+            ..MujocoContact::from_solver_parameters(solref, solimp)
+        })
+    }
 }
 
-fn read_mujoco_contact(node: ElementRef<'_>) -> Parsed<MujocoContact> {
-    let condim = read_condim(node)?;
-    let contact = MujocoContact {
-        priority: node.number("priority")?.unwrap_or(0.0) as i32,
-        is_frictionless: condim == Some(1.0),
-        solmix: node.number("solmix")?.unwrap_or(1.0),
-        margin: node.number("margin")?.unwrap_or(0.0),
-        gap: node.number("gap")?.unwrap_or(0.0),
-        ..read_solver_parameters(node)?
-    };
-    let checked = contact.check();
-    checked.map_err(|why| node.error_at("solmix", why))?;
-    Ok(contact)
+/// Reads finite numbers, of which those that are missing have defaults.
+fn overlaid<const N: usize>(
+    node: ElementRef<'_>,
+    name: &str,
+    default: [f64; N],
+) -> Parsed<[f64; N]> {
+    let given = node.numbers_over_defaults(name)?;
+    let mut numbers = default;
+    for (number, given) in numbers.iter_mut().zip(&given) {
+        *number = *given;
+    }
+    match numbers.iter().find(|x| !x.is_finite()) {
+        None => Ok(numbers),
+        Some(bad) => {
+            let message = format!("attribute '{name}' must have finite numbers, got {bad:?}");
+            Err(node.error_at(name, message))
+        }
+    }
 }
 
-/// Reads `solref` and the first two numbers of `solimp`.
-pub(super) fn read_solver_parameters(node: ElementRef<'_>) -> Parsed<MujocoContact> {
-    let default = MujocoContact::default();
-    let overlaid = |name: &str, default: [f64; 2]| {
-        let given = node.numbers_over_defaults(name)?;
-        let numbers = [0, 1].map(|k: usize| given.get(k).copied().unwrap_or(default[k]));
-        match numbers.iter().find(|x| !x.is_finite()) {
-            None => Ok(numbers),
-            Some(bad) => {
-                let message = format!("attribute '{name}' must have finite numbers, got {bad:?}");
-                Err(node.error_at(name, message))
+/// Properties of all contacts of a file, in `<option>`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContactOptions {
+    is_pyramidal: bool,
+    impratio: f64,
+}
+
+impl ContactOptions {
+    /// Reads `cone` and `impratio`.
+    pub(super) fn read(root: ElementRef<'_>) -> Self {
+        let mut options = Self {
+            is_pyramidal: true,
+            impratio: 1.0,
+        };
+        for node in root.children_named("option") {
+            // Errors were reported.
+            if let Ok(Some(cone)) = node.choice("cone", &["pyramidal", "elliptic"]) {
+                options.is_pyramidal = cone == "pyramidal";
+            }
+            match node.number("impratio") {
+                Ok(Some(ratio)) if ratio > 0.0 => options.impratio = ratio,
+                Ok(Some(other)) => node.warning_at(
+                    "impratio",
+                    format!("'impratio' must be positive, got {other:?}; it is ignored"),
+                ),
+                _ => {}
             }
         }
-    };
-    let solref = overlaid("solref", default.solref)?;
-    let solimp = overlaid("solimp", default.solimp)?;
-    Ok(MujocoContact::from_solver_parameters(solref, solimp))
+        options
+    }
 }
 
 /// Reads the dimension of contacts, and warns about those that resist more than sliding.

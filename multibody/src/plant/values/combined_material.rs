@@ -2,7 +2,7 @@
 
 use super::contact_materials::ContactMaterial;
 use crate::discrete::{ContactParameters, ContactSite};
-use crate::model::BodyIndex;
+use crate::model::{BodyIndex, MujocoCompliance};
 use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::{Matrix3, Vector3};
 use std::cmp::Ordering;
@@ -27,6 +27,8 @@ pub(in crate::plant) struct CombinedMaterial<T> {
     pub(in crate::plant) stiction: T,
     /// Distance (m) at which the force is 0. Depths count from there.
     offset: f64,
+    /// Compliance that depends on the depth, if it does. Then `k` and `tau` are those at rest.
+    curve: Option<MujocoCompliance>,
 }
 
 impl<T: Scalar> CombinedMaterial<T> {
@@ -64,6 +66,8 @@ pub(in crate::plant) struct MaterialPair<T> {
     materials: [ContactMaterial<T>; 2],
     /// Coefficients of dynamic and of static friction.
     friction: [T; 2],
+    /// Compliance that depends on the depth, if it does.
+    curve: Option<MujocoCompliance>,
 }
 
 impl<T: Scalar> MaterialPair<T> {
@@ -74,25 +78,30 @@ impl<T: Scalar> MaterialPair<T> {
         [mut a, mut b]: [ContactMaterial<T>; 2],
     ) -> Self {
         let pair = plant.properties_of_pair(ids);
+        let friction = match pair.and_then(|pair| pair.friction) {
+            None => combined_friction(&a, &b),
+            Some(own) => [own.dynamic_friction(), own.static_friction()].map(T::from),
+        };
         let contact = match (
             pair.and_then(|pair| pair.solver_parameters),
             a.as_in_mujoco,
             b.as_in_mujoco,
         ) {
             (Some(own), ..) => Some(own),
-            (None, Some(a), Some(b)) if !a.has_parameters_of(&b) => Some(a.mixed_with(&b)),
+            (None, Some(a), Some(b)) => Some(a.mixed_with(&b)),
             _ => None,
         };
-        if let Some(contact) = contact {
-            [a, b] = [a, b].map(|material| plant.with_compliance(material, &contact));
+        let compliance = contact.map(|of| plant.mujoco_compliance(&of, friction[0].re()));
+        if let Some(compliance) = &compliance {
+            [a, b] = [a, b].map(|material| material.with_compliance(compliance));
         }
-        let friction = match pair.and_then(|pair| pair.friction) {
-            None => combined_friction(&a, &b),
-            Some(own) => [own.dynamic_friction(), own.static_friction()].map(T::from),
-        };
+        let curve = compliance.filter(|of| {
+            !of.impedance.is_constant() && [&a, &b].iter().all(|of| of.is_as_in_mujoco())
+        });
         Self {
             materials: [a, b],
             friction,
+            curve,
         }
     }
 
@@ -110,6 +119,7 @@ impl<T: Scalar> MaterialPair<T> {
             mu,
             stiction,
             offset: 0.0,
+            curve: self.curve.filter(|_| stiffness.is_none()),
         }
     }
 }
@@ -123,6 +133,32 @@ impl<T: Scalar> CombinedMaterial<T> {
             tau: self.tau,
             mu: self.mu,
             depth: depth(self.k),
+        }
+    }
+
+    /// Returns the parameters of a contact at a depth (m). Where the force is not proportional to
+    /// the depth, they are those of its tangent: force and slope are right.
+    #[inline]
+    fn parameters_at<S>(&self, depth: S) -> ContactParameters<S>
+    where
+        S: Scalar + Mul<T, Output = S> + From<T>,
+    {
+        let constant = ContactParameters {
+            k: S::from(self.k),
+            d: S::from(self.d),
+            tau: S::from(self.tau),
+            mu: S::from(self.mu),
+            depth,
+        };
+        let Some(curve) = &self.curve else {
+            return constant;
+        };
+        let at = curve.impedance.force(curve.reference, depth);
+        ContactParameters {
+            k: at.slope / curve.stiffness_per_mass * self.k,
+            tau: at.damping / at.slope,
+            depth: at.force / at.slope,
+            ..constant
         }
     }
 
@@ -150,6 +186,7 @@ impl<T: Scalar> CombinedMaterial<T> {
             mu,
             stiction,
             offset: self.offset,
+            curve: self.curve,
         }
     }
 }
@@ -171,13 +208,7 @@ impl<T: Scalar> CombinedMaterial<T> {
             bodies,
             p_wc: pair.p_wca.zip_map(&pair.p_wcb, between),
             r_wc: frame_along(&-pair.nhat_ba_w),
-            parameters: ContactParameters {
-                k: S::from(self.k),
-                d: S::from(self.d),
-                tau: S::from(self.tau),
-                mu: S::from(self.mu),
-                depth: pair.depth + self.offset,
-            },
+            parameters: self.parameters_at(pair.depth + self.offset),
         }
     }
 }

@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use crate::model::{BodyIndex, ContactMargin, MujocoCompliance, MujocoContact};
 use crate::plant::multibody_plant::MultibodyPlant;
 use foldhash::fast::FixedState;
-use std::collections::{BTreeMap, HashMap};
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{
     CoulombFriction, FrameId, GeometryId, GeometryVersion, HydroelasticType, Role,
@@ -32,6 +33,8 @@ pub(in crate::plant) struct ContactMaterial<T> {
     pub(in crate::plant) modulus: f64,
     /// Properties that MuJoCo combines with those of another geometry, if it follows MuJoCo.
     pub(in crate::plant) as_in_mujoco: Option<MujocoContact>,
+    /// Effective mass (kg) of the body of such a geometry, possibly infinite.
+    effective_mass: f64,
     /// Whether stiffness, dissipation and relaxation time are those of a context.
     is_set: [bool; 3],
 }
@@ -145,8 +148,8 @@ impl ContactMaterials {
 struct MaterialEstimates {
     /// Bodies by the numbers of their frames in the scene.
     bodies: HashMap<FrameId, BodyIndex, FixedState>,
-    /// Mass of each tree of joints (kg).
-    tree_masses: BTreeMap<usize, f64>,
+    /// Effective masses of the bodies (kg), where geometry follows MuJoCo.
+    effective_masses: OnceCell<Vec<f64>>,
     /// Stiffness (N/m) and dissipation (s/m) of geometry that declares none.
     compliance: (f64, f64),
 }
@@ -164,15 +167,9 @@ impl MaterialEstimates {
                 bodies.entry(*frame).or_insert(BodyIndex::new(index));
             }
         }
-        let mut tree_masses: BTreeMap<usize, f64> = BTreeMap::new();
-        for (index, body) in plant.bodies.iter().enumerate() {
-            if let Some(tree) = plant.trees.of_body(BodyIndex::new(index)) {
-                *tree_masses.entry(tree).or_default() += body.spatial_inertia().mass();
-            }
-        }
         Self {
             bodies,
-            tree_masses,
+            effective_masses: OnceCell::new(),
             compliance: plant.estimated_compliance(),
         }
     }
@@ -197,6 +194,7 @@ impl ContactMaterial<f64> {
             dynamic_friction: T::from(self.dynamic_friction),
             modulus: self.modulus,
             as_in_mujoco: self.as_in_mujoco,
+            effective_mass: self.effective_mass,
             is_set: self.is_set,
         }
     }
@@ -222,6 +220,7 @@ impl ContactMaterial<f64> {
             body: self.body,
             modulus: self.modulus,
             as_in_mujoco: self.as_in_mujoco,
+            effective_mass: self.effective_mass,
             is_set: [own.stiffness, own.dissipation, own.relaxation_time].map(|x| x.is_some()),
         };
         if own.static_friction.is_some() != own.dynamic_friction.is_some() {
@@ -244,6 +243,7 @@ impl<T: Scalar> ContactMaterial<T> {
             dynamic_friction: self.dynamic_friction.re(),
             modulus: self.modulus,
             as_in_mujoco: self.as_in_mujoco,
+            effective_mass: self.effective_mass,
             is_set: self.is_set,
         }
     }
@@ -287,8 +287,16 @@ impl MultibodyPlant {
             let name = inspector.name(id).unwrap_or_default();
             return Err(Error::invalid(format!("geometry '{name}': {why}")));
         }
+        let mut effective_mass = f64::INFINITY;
         let (stiffness, dissipation, relaxation_time) = match as_in_mujoco {
-            Some(contact) => self.compliance_as_in_mujoco(body, contact, estimates),
+            Some(contact) => {
+                let masses = estimates
+                    .effective_masses
+                    .get_or_init(|| self.effective_masses());
+                effective_mass = masses[body.index()];
+                let compliance = contact.compliance(self.time_step, self.rest_acceleration());
+                compliance_as_in_mujoco(effective_mass, &compliance)
+            }
             None => {
                 let (stiffness, dissipation) = estimates.compliance;
                 let or = |name: &str, default| Ok::<_, Error>(*number(name)?.unwrap_or(&default));
@@ -311,67 +319,27 @@ impl MultibodyPlant {
                 _ => f64::INFINITY,
             },
             as_in_mujoco: as_in_mujoco.copied(),
+            effective_mass,
             is_set: [false; 3],
         })
     }
 
-    /// Returns stiffness (N/m), dissipation (s/m) and relaxation time (s) of a geometry that
-    /// follows MuJoCo. The dissipation is that of the relaxation time where the bodies rest.
-    fn compliance_as_in_mujoco(
-        &self,
-        body: BodyIndex,
-        contact: &MujocoContact,
-        estimates: &MaterialEstimates,
-    ) -> (f64, f64, f64) {
-        let MujocoCompliance {
-            stiffness_per_mass: per_mass,
-            relaxation_time: time,
-        } = contact.compliance(self.time_step);
-        let tree = self.trees.of_body(body);
-        let mass = tree.and_then(|tree| estimates.tree_masses.get(&tree));
-        let stiffness = match mass.map(|mass| mass * per_mass) {
-            None => f64::INFINITY,
-            Some(stiffness) if stiffness > 0.0 => stiffness,
-            // Rotors alone give the tree inertia.
-            Some(_) => estimates.compliance.0,
-        };
-        (stiffness, time / self.depth_at_rest(per_mass), time / 2.0)
-    }
-
-    /// Returns the depth (m) at which a body rests in contact of a stiffness per mass (1/s^2).
-    fn depth_at_rest(&self, stiffness_per_mass: f64) -> f64 {
-        let gravity = Some(self.gravity.norm()).filter(|g| *g > 0.0);
-        gravity.unwrap_or(EARTH_GRAVITY) / stiffness_per_mass
-    }
-
-    /// Gives a geometry that follows MuJoCo the compliance of a contact with another, where no
-    /// context sets its own.
-    pub(super) fn with_compliance<T: Scalar>(
-        &self,
-        material: ContactMaterial<T>,
-        contact: &MujocoContact,
-    ) -> ContactMaterial<T> {
-        let Some(own) = material.as_in_mujoco else {
-            return material;
-        };
-        let own = own.compliance(self.time_step).stiffness_per_mass;
-        let MujocoCompliance {
-            stiffness_per_mass: per_mass,
-            relaxation_time: time,
-        } = contact.compliance(self.time_step);
-        let [stiffness, dissipation, relaxation_time] = [
-            material.stiffness * (per_mass / own),
-            T::from(time / self.depth_at_rest(per_mass)),
-            T::from(time / 2.0),
-        ];
-        let or = |is_set: bool, set: T, other: T| if is_set { set } else { other };
-        let [k, d, tau] = material.is_set;
-        ContactMaterial {
-            stiffness: or(k, material.stiffness, stiffness),
-            dissipation: or(d, material.dissipation, dissipation),
-            relaxation_time: or(tau, material.relaxation_time, relaxation_time),
-            ..material
+    /// Returns the compliance (per mass) of a contact with MuJoCo's properties and a coefficient of
+    /// friction.
+    pub(super) fn mujoco_compliance(&self, contact: &MujocoContact, mu: f64) -> MujocoCompliance {
+        let softness = contact.softness(mu);
+        let acceleration = self.rest_acceleration() * softness;
+        let compliance = contact.compliance(self.time_step, acceleration);
+        MujocoCompliance {
+            softness,
+            ..compliance
         }
+    }
+
+    /// Returns the acceleration (m/s^2) whose force contact bears where bodies rest.
+    fn rest_acceleration(&self) -> f64 {
+        let gravity = Some(self.gravity.norm()).filter(|g| *g > 0.0);
+        gravity.unwrap_or(EARTH_GRAVITY)
     }
 
     /// Estimates stiffness (N/m) and dissipation (s/m) of geometry that declares none, as Drake
@@ -388,4 +356,41 @@ impl MultibodyPlant {
             false => (1e6, 50.0),
         }
     }
+}
+
+impl<T: Scalar> ContactMaterial<T> {
+    /// Returns the properties with the compliance of a contact that follows MuJoCo, where no
+    /// context sets its own. Other geometry keeps its own.
+    pub(super) fn with_compliance(self, compliance: &MujocoCompliance) -> Self {
+        if self.as_in_mujoco.is_none() {
+            return self;
+        }
+        let (stiffness, dissipation, relaxation_time) =
+            compliance_as_in_mujoco(self.effective_mass, compliance);
+        let or = |is_set: bool, set: T, other: f64| if is_set { set } else { T::from(other) };
+        let [k, d, tau] = self.is_set;
+        Self {
+            stiffness: or(k, self.stiffness, stiffness),
+            dissipation: or(d, self.dissipation, dissipation),
+            relaxation_time: or(tau, self.relaxation_time, relaxation_time),
+            ..self
+        }
+    }
+
+    /// Returns true if MuJoCo's properties alone determine the compliance.
+    pub(super) fn is_as_in_mujoco(&self) -> bool {
+        self.as_in_mujoco.is_some() && self.is_set == [false; 3]
+    }
+}
+
+/// Returns stiffness (N/m), dissipation (s/m) and relaxation time (s) of a geometry that follows
+/// MuJoCo, where the bodies rest.
+fn compliance_as_in_mujoco(effective_mass: f64, compliance: &MujocoCompliance) -> (f64, f64, f64) {
+    let per_mass = compliance.stiffness_per_mass / compliance.softness;
+    let time = compliance.relaxation_time;
+    (
+        effective_mass * per_mass,
+        time / compliance.rest_depth,
+        time / 2.0,
+    )
 }

@@ -2,4 +2,5 @@
 
 pub(super) mod combined_material;
 pub(super) mod contact_materials;
+mod effective_mass;
 pub(super) mod model_parameters;

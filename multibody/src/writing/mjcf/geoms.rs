@@ -1,6 +1,6 @@
 //! Geoms and the meshes that they use.
 
-use super::contact::{margin_attributes, solver_attributes};
+use super::contact::{condim_attribute, margin_attributes, solver_attributes};
 use super::{MjcfWriter, pose_attributes};
 use crate::model::{BodyIndex, MujocoContact, WrapShape};
 use crate::writing::geometries::{BodyGeometry, CONTACT_ELEMENTS};
@@ -293,9 +293,7 @@ impl ContactText {
             xml.numbers("friction", &[self.friction]);
         }
         let contact = self.solver.unwrap_or_default();
-        if contact.is_frictionless {
-            xml.attribute("condim", "1");
-        }
+        condim_attribute(xml, &contact);
         if contact.priority != 0 {
             xml.attribute("priority", &contact.priority.to_string());
         }

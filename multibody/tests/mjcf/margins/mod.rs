@@ -18,6 +18,12 @@ use tarragon_multibody::*;
 
 const G: f64 = 9.81;
 
+/// Returns the stiffness per mass (1/s^2) of the impedance of these models, `solimp=".9 .9"`.
+fn stiffness_per_mass() -> f64 {
+    let solimp = [0.9, 0.9, 0.001, 0.5, 2.0];
+    MujocoContact::from_solver_parameters([0.02, 1.0], solimp).stiffness_per_mass(0.0)
+}
+
 fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mjcf/margins/peer.py")
 }
@@ -75,7 +81,8 @@ fn two_balls(a: &str, b: &str, others: &str) -> String {
         )
     };
     let world = ball("a", "0", a) + &ball("b", ".21", b);
-    format!("<mujoco model='m'><worldbody>{world}</worldbody>{others}</mujoco>")
+    let defaults = "<default><geom solimp='.9 .9'/><pair solimp='.9 .9'/></default>";
+    format!("<mujoco model='m'>{defaults}<worldbody>{world}</worldbody>{others}</mujoco>")
 }
 
 /// Distance (m) of two balls at which their force would be 0, found by the force; `None` without
@@ -84,7 +91,7 @@ fn offset(a: &str, b: &str, others: &str) -> Option<f64> {
     let found = contacts(&two_balls(a, b, others));
     let contact = found.first()?;
     // Two equal stiffnesses in series.
-    let stiffness = 2.0 * MujocoContact::default().stiffness_per_mass() / 2.0;
+    let stiffness = 2.0 * stiffness_per_mass() / 2.0;
     let distance = -contact.point_pair.depth;
     assert!((distance - 0.01).abs() < 1e-15, "{distance}");
     Some(contact.contact_force.norm() / stiffness + distance)
@@ -167,7 +174,7 @@ fn contacts_of_random_models_are_those_of_mujoco() {
     let output = output.unwrap();
     assert!(output.status.success());
     let models: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let stiffness = 2.0 * MujocoContact::default().stiffness_per_mass();
+    let stiffness = 2.0 * stiffness_per_mass();
     let (mut acting, mut apart, mut worst) = (0, 0, [0.0; 4]);
     for model in &models {
         let text = model["text"].as_str().unwrap();
