@@ -220,6 +220,8 @@ impl StepSettings {
         let dt = self.dt;
         let compliance = 1.0 / (dt * (dt + row.tau) * row.k);
         let (r, tau) = match compliance < near_rigid(NEAR_RIGID, w.real) {
+            // A rigid row takes as long as it asks for to undo a deviation, at least a step.
+            true if row.k.is_infinite() => (near_rigid(NEAR_RIGID, w.value()), dt.max(row.tau)),
             true => (near_rigid(NEAR_RIGID, w.value()), dt),
             false => (T::from(compliance), row.tau),
         };

@@ -125,13 +125,14 @@ fn inactive_equalities_are_off_until_a_context_switches_them_on() {
         -poses[c.index()].translation.z
     };
     let (free, held) = (falls(false), falls(true));
-    // The weld acts at the origin of the world, 4 m away, where the body's rotation makes it soft.
-    assert!(free > 0.049 && held.abs() < 1e-2 * free, "{free} {held}");
+    // The weld acts at the origin of the world, 4 m away, where the body's rotation makes it soft,
+    // and its `solref` undoes what is left of that within 0.04 s.
+    assert!(free > 0.049 && held.abs() < 5e-2 * free, "{free} {held}");
 }
 
 #[test]
 fn other_equalities_are_reported() {
-    read("<weld body1='a' solref='.1 1'/>").warns(&["'solref' of <weld>", "time step allows"]);
+    read("<weld body1='a' solimp='.1 .1'/>").warns(&["'solimp' of <weld>", "time step allows"]);
     read("<weld body1='a' torquescale='2'/>").warns(&["'torquescale' of <weld>"]);
     read("<flex flex='f'/>").warns(&["<flex> is ignored"]);
     for (equality, why) in [

@@ -21,8 +21,8 @@ type PlacedSite = (BodyIndex, Isometry3<f64>);
 const LINEAR: [f64; 5] = [0.0, 1.0, 0.0, 0.0, 0.0];
 const RIGID: &str = "constraints of the plant are as stiff as its time step allows";
 const IGNORED_IN_CONNECT: [(&str, &str); 2] = [("solimp", RIGID), ("solref", RIGID)];
-const IGNORED_IN_WELD: [(&str, &str); 3] =
-    [("solimp", RIGID), ("solref", RIGID), ("torquescale", RIGID)];
+/// Attributes of equalities that are ignored where a file is read as by MuJoCo.
+const IGNORED_IF_ACTING: [(&str, &str); 2] = [("solimp", RIGID), ("torquescale", RIGID)];
 const ALWAYS_ON: [(&str, &str); 1] =
     [("active", "constraints are on until a context disables them")];
 
@@ -43,7 +43,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "connect" | "weld" | "joint" => self.add_acting_equality(node),
                 "tendon" if !as_drake => self.add_acting_equality(node),
                 _ => {
-                    node.ignored("this kind of constraint is not supported");
+                    let is_read = as_drake && node.tag() == "tendon";
+                    node.lost_if(is_read)
+                        .ignored("this kind of constraint is not supported");
                     Ok(())
                 }
             };
@@ -61,11 +63,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn add_connect(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED_IN_CONNECT);
         if node.text("active").is_some_and(|a| a.trim() == "false") {
-            node.ignore_attributes(&ALWAYS_ON);
+            node.lost().ignore_attributes(&ALWAYS_ON);
         }
         let Some(body1) = node.own_text("body1") else {
             if let (Some(_), Some(_)) = (node.own_text("site1"), node.own_text("site2")) {
-                node.ignored("constraints between sites are not supported");
+                node.lost()
+                    .ignored("constraints between sites are not supported");
                 return Ok(());
             }
             return Err(node.error("<connect> has no attributes 'body1' and 'anchor'"));
@@ -86,7 +89,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     /// Keeps an equality that does not act.
     fn keep(&mut self, node: ElementRef<'_>, kind: EqualityKind) -> Parsed<()> {
-        node.warning(format!(
+        node.lost().warning(format!(
             "<{}> is not a constraint of the plant; it is kept in \
              `MultibodyPlant::model_equalities`",
             node.tag()
@@ -102,7 +105,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     fn keep_weld(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let Some(body1) = node.own_text("body1") else {
-            node.ignored("constraints between sites are not supported");
+            node.lost()
+                .ignored("constraints between sites are not supported");
             return Ok(());
         };
         let body_a = self.body(node, "body1", body1)?;
@@ -151,7 +155,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     /// Adds an equality as a constraint, where a file is read as by MuJoCo.
     fn add_acting_equality(&mut self, node: ElementRef<'_>) -> Parsed<()> {
-        node.ignore_attributes(&IGNORED_IN_WELD);
+        node.ignore_attributes(&IGNORED_IF_ACTING);
+        let relaxation = self.document.read_solver_parameters(node)?.reference_time();
         let constraint = match node.tag() {
             "connect" => self.read_connect(node)?,
             "weld" => self.read_weld(node)?,
@@ -169,7 +174,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let index = plant.constraints().len();
         let added = plant.push_constraint(constraint);
         let is_active = node.text("active").is_none_or(|a| a.trim() != "false");
-        let set = added.and_then(|()| plant.set_default_constraint_active(index, is_active));
+        let set = added.and_then(|()| {
+            plant.set_default_constraint_active(index, is_active)?;
+            plant.set_constraint_relaxation_time(index, relaxation)
+        });
         set.map_err(|e| node.error(e))
     }
 

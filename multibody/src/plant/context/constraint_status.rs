@@ -114,6 +114,37 @@ impl MultibodyPlant {
         Ok(!self.inactive_constraints.contains(&constraint))
     }
 
+    /// Sets the time (s) within which a rigid constraint undoes a deviation, by a factor e, in
+    /// discrete steps; `constraint` is its index in [`Self::constraints`]. The default, 0, is a step
+    /// or two, which throws apart what is far from its place at the start: a loop that is open by
+    /// 0.1 m closes at 100 m/s in steps of 1 ms. Constraints with a stiffness have a damping instead.
+    ///
+    /// # Errors
+    /// Returns an error if the constraint is unknown, or the time is negative or not finite.
+    pub fn set_constraint_relaxation_time(&mut self, constraint: usize, time: f64) -> Result<()> {
+        self.check_constraint(constraint)?;
+        if !(time >= 0.0 && time.is_finite()) {
+            return Err(Error::invalid(format!(
+                "constraint {constraint}: the relaxation time must be finite and at least 0, got \
+                 {time:?} s"
+            )));
+        }
+        self.relaxation_times.insert(constraint, time);
+        Ok(())
+    }
+    /// Returns the time of [`Self::set_constraint_relaxation_time`] (s).
+    ///
+    /// # Errors
+    /// Returns an error if the constraint is unknown.
+    pub fn constraint_relaxation_time(&self, constraint: usize) -> Result<f64> {
+        self.check_constraint(constraint)?;
+        Ok(self.relaxation_time_of(constraint))
+    }
+    pub(in crate::plant) fn relaxation_time_of(&self, constraint: usize) -> f64 {
+        let time = self.relaxation_times.get(&constraint);
+        time.copied().unwrap_or(0.0)
+    }
+
     fn check_constraint(&self, constraint: usize) -> Result<()> {
         let n = self.constraints.len();
         match constraint < n {

@@ -83,12 +83,13 @@ impl<T: Scalar> StepSites<T> {
         };
         self.push(role, site, SiteLaw::Springs(rows));
     }
-    /// Adds the limits of a length. `site` returns the site of its rate times a sign.
+    /// Adds the limits of a length, by their stiffness and relaxation time. `site` returns the site
+    /// of its rate times a sign.
     fn push_stops(
         &mut self,
         (role, length): (SiteRole, T),
         limits: [f64; 2],
-        [stiffness, damping]: [f64; 2],
+        [stiffness, tau]: [f64; 2],
         site: impl Fn(f64) -> Site<T>,
     ) {
         for (limit, sign) in limits.into_iter().zip([1.0, -1.0]) {
@@ -98,7 +99,7 @@ impl<T: Scalar> StepSites<T> {
             let row = SpringRow {
                 g: (length - limit) * sign,
                 k: stiffness,
-                tau: damping / stiffness,
+                tau,
             };
             self.push(role, site(sign), SiteLaw::Stop(row));
         }
@@ -107,13 +108,13 @@ impl<T: Scalar> StepSites<T> {
 
 type Springs<T> = Vec<SpringRow<T>>;
 
-/// Returns rigid rows for deviations.
-fn rigid<T: Scalar>(deviations: &[Vector3<T>]) -> Springs<T> {
+/// Returns rigid rows for deviations, which are undone within a relaxation time (s).
+fn rigid<T: Scalar>(deviations: &[Vector3<T>], tau: f64) -> Springs<T> {
     let rows = deviations.iter().flat_map(|g| g.iter());
     rows.map(|g| SpringRow {
         g: *g,
         k: f64::INFINITY,
-        tau: 0.0,
+        tau,
     })
     .collect()
 }
@@ -161,13 +162,18 @@ impl MultibodyPlant {
         Ok(())
     }
 
-    /// Adds a constraint of the model.
+    /// Adds a constraint of the model by its index.
     pub(super) fn add_constraint<T: Scalar>(
         &self,
         sites: &mut StepSites<T>,
         positions: &PositionKinematics<T>,
-        constraint: &Constraint,
+        (index, constraint): (usize, &Constraint),
     ) -> Result<()> {
+        let relaxation = self.relaxation_time_of(index);
+        let time = |stiffness: f64, damping: f64| match stiffness.is_infinite() {
+            true => relaxation,
+            false => damping / stiffness,
+        };
         let topology = self.finalized("constraints")?;
         let joint = |joint: JointIndex| topology.starts[joint.index()];
         match constraint {
@@ -175,7 +181,10 @@ impl MultibodyPlant {
                 let ((q0, v0), (q1, v1)) = (joint(c.joint0), joint(c.joint1));
                 let g = positions.q[q0] - positions.q[q1] * c.gear_ratio - c.offset;
                 let site = Site::Velocities(smallvec![(v0, 1.0), (v1, -c.gear_ratio)]);
-                sites.push_springs(site, rigid(&[Vector3::new(g, g, g)])[..1].into());
+                sites.push_springs(
+                    site,
+                    rigid(&[Vector3::new(g, g, g)], relaxation)[..1].into(),
+                );
             }
             Constraint::Tendon(c) => {
                 let terms = c.joints.iter().zip(&c.coefficients);
@@ -190,26 +199,31 @@ impl MultibodyPlant {
                     let rates = rates.iter().map(|(v, x)| (*v, sign * x));
                     Site::Velocities(rates.collect())
                 };
-                let (limits, spring) = ([c.lower, c.upper], [c.stiffness, c.damping]);
+                let limits = [c.lower, c.upper];
+                let spring = [c.stiffness, time(c.stiffness, c.damping)];
                 sites.push_stops((SiteRole::Joint, length), limits, spring, site);
             }
             Constraint::SpatialTendon(c) => {
                 let (length, rate) = path_rate(positions, &c.path);
                 let site = |sign: f64| length_site(&[(&rate, T::from(sign))]);
-                let (limits, spring) = ([c.lower, c.upper], [c.stiffness, c.damping]);
+                let limits = [c.lower, c.upper];
+                let spring = [c.stiffness, time(c.stiffness, c.damping)];
                 sites.push_stops((SiteRole::Bodies, length), limits, spring, site);
             }
             Constraint::Polynomial(c) => {
                 let (site, g) = polynomial_site(topology, positions, c);
-                sites.push_springs(site, rigid(&[Vector3::new(g, g, g)])[..1].into());
+                sites.push_springs(
+                    site,
+                    rigid(&[Vector3::new(g, g, g)], relaxation)[..1].into(),
+                );
             }
             Constraint::Ball(c) => {
                 let (site, p_pq) = self.ball_site(positions, c)?;
-                sites.push_springs(site, rigid(&[p_pq]));
+                sites.push_springs(site, rigid(&[p_pq], relaxation));
             }
             Constraint::Weld(c) => {
                 let (site, deviations) = weld_site(positions, c);
-                sites.push_springs(site, rigid(&deviations));
+                sites.push_springs(site, rigid(&deviations, relaxation));
             }
             Constraint::Distance(c) => {
                 if let Some((site, row)) = distance_site(positions, c) {
