@@ -96,6 +96,8 @@ pub struct MultibodyPlant {
     pub(super) constraints: Vec<Constraint>,
     /// Constraints that are off in a default context.
     pub(super) inactive_constraints: BTreeSet<usize>,
+    /// Relaxation times (s) of rigid constraints that have one.
+    pub(super) relaxation_times: BTreeMap<usize, f64>,
     pub(super) equalities: Vec<ModelEquality>,
     pub(super) force_elements: Vec<ForceElement>,
     pub(super) deformables: Vec<DeformableBody>,
@@ -111,6 +113,8 @@ pub struct MultibodyPlant {
     pub(super) filter_groups: Vec<CollisionFilterGroup>,
     /// Pairs of bodies that are not tested against each other.
     pub(super) excluded: Vec<(BodyIndex, BodyIndex)>,
+    /// Parents in MJCF of bodies that are filtered as in MuJoCo; `None` without such a filter.
+    pub(super) mjcf_parents: BTreeMap<BodyIndex, Option<BodyIndex>>,
     /// Type and affinity of collision geometry that has its own.
     pub(super) collision_masks: Vec<(GeometryId, [u32; 2])>,
     /// Pairs that collide whatever the filters are, the lower first.
@@ -154,6 +158,7 @@ impl MultibodyPlant {
             actuators: vec![],
             constraints: vec![],
             inactive_constraints: BTreeSet::new(),
+            relaxation_times: BTreeMap::new(),
             equalities: vec![],
             force_elements: vec![],
             deformables: vec![],
@@ -167,6 +172,7 @@ impl MultibodyPlant {
             sensors: vec![],
             filter_groups: vec![],
             excluded: vec![],
+            mjcf_parents: BTreeMap::new(),
             collision_masks: vec![],
             contact_pairs: vec![],
             pair_properties: BTreeMap::new(),

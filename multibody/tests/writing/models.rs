@@ -54,7 +54,7 @@ fn packages(models: &Path) -> Vec<(String, PathBuf)> {
 
 /// Loads a model; `None` if it is refused.
 pub(super) fn load(file: &Path, packages: &[(String, PathBuf)]) -> Option<Model> {
-    load_as(file, packages, MjcfSemantics::Auto)
+    load_as(file, packages, MjcfSemantics::default())
 }
 
 /// Same as [`load`], with a reading of MJCF.
@@ -95,8 +95,8 @@ fn models_are_read_back_as_they_were() {
     }
     let read_in_two_ways = files.into_iter().flat_map(|file| {
         let is_mjcf = file.extension().is_some_and(|suffix| suffix == "xml");
-        let as_mujoco = is_mjcf.then(|| (file.clone(), MjcfSemantics::MuJoCo));
-        [(file, MjcfSemantics::Auto)].into_iter().chain(as_mujoco)
+        let as_drake = is_mjcf.then(|| (file.clone(), MjcfSemantics::Drake));
+        [(file, MjcfSemantics::MuJoCo)].into_iter().chain(as_drake)
     });
     let cases: Vec<(PathBuf, MjcfSemantics)> = read_in_two_ways.collect();
     let outcomes: Vec<(PathBuf, Vec<RoundTrip>)> = cases

@@ -374,13 +374,12 @@ fn add_keyframe(numbers: &mut Numbers, plant: &mut MultibodyPlant, single: &[Joi
     let controls = motors.map(|motor| (motor, numbers.signed())).collect();
     let key = Keyframe {
         name: "home".into(),
-        model_instance: ModelInstanceIndex::DEFAULT,
         positions: single
             .iter()
             .map(|joint| (*joint, vec![numbers.signed()]))
             .collect(),
-        free_poses: vec![],
         controls,
+        ..Keyframe::default()
     };
     plant.add_keyframe(key).unwrap();
 }

@@ -197,10 +197,9 @@ fn keyframes_of_servos_hold_positions() {
     one.plant.set_controller_gains(servo, gains).unwrap();
     let key = Keyframe {
         name: "home".into(),
-        model_instance: ModelInstanceIndex::DEFAULT,
         positions: vec![(a, vec![0.75])],
-        free_poses: vec![],
         controls: vec![(servo, 5.0), (motor, 6.0)],
+        ..Keyframe::default()
     };
     one.plant.add_keyframe(key).unwrap();
     let (text, told) = one.write(OutputFormat::Mjcf);

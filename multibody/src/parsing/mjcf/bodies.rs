@@ -17,6 +17,9 @@ const IGNORED: [(&str, &str); 3] = [
     ("user", "user data is not supported"),
 ];
 
+/// Elements that MuJoCo's reading expands into bodies.
+const EXPANDED: [&str; 5] = ["attach", "composite", "flexcomp", "frame", "replicate"];
+
 /// A body that is still to be added.
 struct PendingBody<'d> {
     node: ElementRef<'d>,
@@ -103,9 +106,15 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let inertia = inertia.and_then(|m| main.corrected(m).map_err(|e| node.error(e)));
         let inertia = inertia.unwrap_or(SpatialInertia::zero());
         let number = self.target.plant.num_bodies();
-        let name = node
-            .name()
-            .map_or_else(|| format!("body{number}"), String::from);
+        let name = node.name().map_or_else(
+            || {
+                let names = Some(&self.names).filter(|_| !compiler.as_drake());
+                unused(format!("body{number}"), |name| {
+                    names.is_some_and(|names| names.contains(name))
+                })
+            },
+            String::from,
+        );
         let body = self
             .target
             .plant
@@ -115,6 +124,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             self.bodies.insert(name, body);
         }
         self.poses.insert(body, x_wb);
+        if !compiler.as_drake() {
+            let parent = Some(parent).filter(|_| self.document.flags.filter_parent);
+            self.target.plant.set_mjcf_parent(body, parent);
+        }
         self.set_gravity_compensation(node, body);
         self.add_joints(node, body, parent, &x_pb, &x_wb, childclass);
         for geom in &geoms {
@@ -126,7 +139,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     fn set_gravity_compensation(&mut self, node: ElementRef<'d>, body: BodyIndex) {
         if self.document.compiler(node).as_drake() {
-            return node.ignore_attributes(&[("gravcomp", "Drake has no gravity compensation")]);
+            return node
+                .lost()
+                .ignore_attributes(&[("gravcomp", "Drake has no gravity compensation")]);
         }
         // An error in the number was reported.
         let Ok(Some(fraction)) = node.number("gravcomp") else {
@@ -221,9 +236,18 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "plugin" => "plugins are not supported",
                 _ => "the element is unknown",
             };
-            child.ignored(why);
+            let is_lost = as_drake && EXPANDED.contains(&child.tag());
+            child.lost_if(is_lost).ignored(why);
         }
     }
+}
+
+/// Returns a generated name that no element of the file has.
+pub(super) fn unused(mut name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    while is_taken(&name) {
+        name.push('_');
+    }
+    name
 }
 
 /// Returns the child bodies of an element, the last one first.

@@ -33,6 +33,13 @@ impl MultibodyPlant {
         Ok(())
     }
 
+    /// Filters a body against its parent as MuJoCo does, instead of against the body that a joint
+    /// connects it to: the bodies welded to one do not collide with the bodies welded to the other,
+    /// unless the parent is fixed to the world. `None` turns the filter off.
+    pub(crate) fn set_mjcf_parent(&mut self, body: BodyIndex, parent: Option<BodyIndex>) {
+        self.mjcf_parents.insert(body, parent);
+    }
+
     /// Adds the filter groups of model files, with member groups resolved to bodies.
     pub(crate) fn add_filter_groups(&mut self, groups: &[CollisionFilterGroupSpec]) -> Result<()> {
         let mut places = BTreeMap::new();
@@ -113,7 +120,9 @@ impl MultibodyPlant {
     /// Excludes the pairs that Drake excludes: between the two bodies of a joint (except joints to
     /// the world and joints with six degrees of freedom; see
     /// [`MultibodyPlantConfig`](crate::MultibodyPlantConfig)), within a group of bodies that are
-    /// welded together, and the pairs of the filter groups of model files. Pairs of
+    /// welded together, and the pairs of the filter groups of model files. In place of the two
+    /// bodies of a joint, MJCF files that are read as by MuJoCo exclude a body and its parent, with
+    /// all bodies that are welded to either, unless the parent is fixed to the world. Pairs of
     /// [`Self::exclude_collisions_between`] and of [`Self::set_collision_masks`] are excluded as
     /// well, and those of [`Self::add_contact_pair`] are allowed. Does nothing if the filters are
     /// applied already.
@@ -130,16 +139,13 @@ impl MultibodyPlant {
             return Ok(());
         }
         let mut declaration = CollisionFilterDeclaration::new();
-        for joint in &self.joints {
-            let on_world = [joint.parent, joint.child].contains(&BodyIndex::WORLD);
-            let adjacent = self.adjacent_bodies_collision_filters;
-            if adjacent && !on_world && !joint.kind.is_floating() {
-                let [a, b] = [joint.parent, joint.child].map(|b| self.proximity_set(&[b]));
-                declaration = declaration.exclude_between(a, b);
-            }
+        let welded = WeldedGroups::new(self);
+        for group in welded.groups() {
+            declaration = declaration.exclude_within(self.proximity_set(group));
         }
-        for group in self.welded_groups() {
-            declaration = declaration.exclude_within(self.proximity_set(&group));
+        for (a, b) in self.neighbours(&welded) {
+            let [a, b] = [a, b].map(|bodies| self.proximity_set(&bodies));
+            declaration = declaration.exclude_between(a, b);
         }
         let by_name: BTreeMap<&str, &CollisionFilterGroup> = self
             .filter_groups
@@ -188,19 +194,122 @@ impl MultibodyPlant {
         ids.into()
     }
 
-    /// Groups of two or more bodies that are welded together.
-    fn welded_groups(&self) -> Vec<Vec<BodyIndex>> {
-        let mut leader: Vec<usize> = (0..self.bodies.len()).collect();
-        for node in self.topology.iter().flat_map(|t| &t.tree.nodes) {
+    /// Returns the bodies that are filtered against each other because they are connected: the two
+    /// of a joint or, as MuJoCo filters them, a body and its parent with all that is welded to
+    /// either (`filterBodyPair` of its `engine_collision_driver.c`).
+    fn neighbours(&self, welded: &WeldedGroups) -> Vec<(Vec<BodyIndex>, Vec<BodyIndex>)> {
+        if !self.adjacent_bodies_collision_filters {
+            return vec![];
+        }
+        let joints = self.joints.iter().filter(|joint| {
+            let on_world = [joint.parent, joint.child].contains(&BodyIndex::WORLD);
+            !on_world && !joint.kind.is_floating() && !self.mjcf_parents.contains_key(&joint.child)
+        });
+        let of_joints = joints.map(|joint| (vec![joint.parent], vec![joint.child]));
+        let of_mjcf = self.mjcf_parents.iter();
+        let of_mjcf = of_mjcf.filter_map(|(child, parent)| Some((*child, (*parent)?)));
+        of_joints
+            .chain(welded.filtered_in_mujoco(of_mjcf))
+            .collect()
+    }
+
+    /// Returns the pairs of bodies with collision geometry that are filtered because they are
+    /// connected by joints.
+    pub(crate) fn adjacent_pairs(&self) -> BTreeSet<(BodyIndex, BodyIndex)> {
+        let welded = WeldedGroups::new(self);
+        self.pairs_between(self.neighbours(&welded))
+    }
+
+    /// Returns the pairs of bodies with collision geometry that MuJoCo would filter because they are
+    /// connected by joints. Bodies for which `is_merged` returns true are no bodies of their own in
+    /// MuJoCo.
+    pub(crate) fn adjacent_pairs_in_mujoco(
+        &self,
+        is_merged: impl Fn(BodyIndex) -> bool,
+    ) -> BTreeSet<(BodyIndex, BodyIndex)> {
+        let welded = WeldedGroups::new(self);
+        let parents: BTreeMap<BodyIndex, BodyIndex> =
+            self.joints.iter().map(|j| (j.child, j.parent)).collect();
+        let outer = |mut body: BodyIndex| {
+            while let Some(parent) = parents.get(&body).filter(|_| is_merged(body)) {
+                body = *parent;
+            }
+            body
+        };
+        let joints = self.joints.iter().filter(|joint| !is_merged(joint.child));
+        let parents = joints.map(|joint| (joint.child, outer(joint.parent)));
+        self.pairs_between(welded.filtered_in_mujoco(parents))
+    }
+
+    fn pairs_between(
+        &self,
+        groups: Vec<(Vec<BodyIndex>, Vec<BodyIndex>)>,
+    ) -> BTreeSet<(BodyIndex, BodyIndex)> {
+        let collides = |body: &&BodyIndex| !self.collision_geometries(**body).is_empty();
+        let mut pairs = BTreeSet::new();
+        for (a, b) in groups {
+            for a in a.iter().filter(collides) {
+                let others = b.iter().filter(collides);
+                pairs.extend(others.map(|b| (*a.min(b), *a.max(b))));
+            }
+        }
+        pairs
+    }
+}
+
+/// Bodies of a plant by what they are welded to.
+struct WeldedGroups {
+    /// The group of each body.
+    group_of: Vec<usize>,
+    groups: Vec<Vec<BodyIndex>>,
+}
+
+impl WeldedGroups {
+    fn new(plant: &MultibodyPlant) -> Self {
+        let mut leader: Vec<usize> = (0..plant.bodies.len()).collect();
+        for node in plant.topology.iter().flat_map(|t| &t.tree.nodes) {
             // In tree order, the parent's leader is final.
             if node.velocities().is_empty() {
                 leader[node.body as usize] = leader[node.parent as usize];
             }
         }
-        let mut groups: BTreeMap<usize, Vec<BodyIndex>> = BTreeMap::new();
-        for (body, leader) in leader.into_iter().enumerate() {
-            groups.entry(leader).or_default().push(BodyIndex::new(body));
+        let mut groups: Vec<Vec<BodyIndex>> = vec![vec![]; leader.len()];
+        for (body, leader) in leader.iter().enumerate() {
+            groups[*leader].push(BodyIndex::new(body));
         }
-        groups.into_values().filter(|g| g.len() > 1).collect()
+        Self {
+            group_of: leader,
+            groups,
+        }
+    }
+
+    /// Returns the bodies that MuJoCo filters against each other, given bodies with their parents:
+    /// what is welded to a parent, and what is welded to its children.
+    fn filtered_in_mujoco(
+        &self,
+        parents: impl Iterator<Item = (BodyIndex, BodyIndex)>,
+    ) -> Vec<(Vec<BodyIndex>, Vec<BodyIndex>)> {
+        let mut children: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (child, parent) in parents {
+            let [child, parent] = [child, parent].map(|body| self.group_of[body.index()]);
+            let is_fixed = [child, parent].contains(&BodyIndex::WORLD.index());
+            if child != parent && !is_fixed {
+                children.entry(parent).or_default().insert(child);
+            }
+        }
+        let of = |group: usize| self.groups[group].iter().copied();
+        let filtered = children.into_iter().map(|(parent, children)| {
+            let children = children.into_iter().flat_map(of);
+            (of(parent).collect(), children.collect())
+        });
+        filtered.collect()
+    }
+
+    /// Returns the groups of two or more bodies.
+    fn groups(&self) -> impl Iterator<Item = &[BodyIndex]> {
+        self.groups
+            .iter()
+            .filter(|g| g.len() > 1)
+            .map(Vec::as_slice)
     }
 }

@@ -1,6 +1,6 @@
 //! Rollback of a plant after a model has failed to load.
 
-use crate::model::JointActuatorIndex;
+use crate::model::{BodyIndex, JointActuatorIndex};
 use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::Vector3;
 use tarragon_geometry::FrameId;
@@ -98,6 +98,7 @@ impl PlantMark {
         plant.constraints.truncate(self.constraints);
         let constraints = self.constraints;
         plant.inactive_constraints.retain(|i| *i < constraints);
+        drop(plant.relaxation_times.split_off(&constraints));
         plant.equalities.truncate(self.equalities);
         plant.force_elements.truncate(self.force_elements);
         plant.keyframes.truncate(self.keyframes);
@@ -106,6 +107,8 @@ impl PlantMark {
         plant.sensors.truncate(self.sensors);
         plant.filter_groups.truncate(self.filter_groups);
         plant.excluded.truncate(self.excluded);
+        let first = BodyIndex::new(self.bodies);
+        drop(plant.mjcf_parents.split_off(&first));
         plant.collision_masks.truncate(self.collision_masks);
         plant.contact_pairs.truncate(self.contact_pairs);
         plant.deformables.truncate(self.deformables);

@@ -213,14 +213,6 @@ impl MjcfWriter<'_> {
                 "joint '{joint}': the frame in body '{name}' is turned; massless body '{outer}' \
                  and weld '{outer}_welds_to_{name}' are added between them"
             ));
-            if let Some((_, joint)) = joint_of(plant, self.inboard[body.index()])
-                && plant.filters_adjacent_bodies()
-                && joint.parent_body() != BodyIndex::WORLD
-                && joint.child_body() != BodyIndex::WORLD
-            {
-                let (a, b) = (joint.parent_body(), joint.child_body());
-                self.excluded.insert((a.min(b), a.max(b)));
-            }
             outer
         });
         let x = match joints.first() {

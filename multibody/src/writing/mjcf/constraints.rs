@@ -129,7 +129,8 @@ impl MjcfWriter<'_> {
         let (joint0, joint1, coefficients) = match &equality.kind {
             EqualityKind::Weld(weld) => {
                 self.write_weld(name, weld, equality.active);
-                self.report_acting(name);
+                let bodies = [weld.body_a, weld.body_b].map(|b| self.bodies[b.index()].clone());
+                self.report_acting(name, bodies.as_slice());
                 return true;
             }
             EqualityKind::Joint {
@@ -152,18 +153,22 @@ impl MjcfWriter<'_> {
             xml.attribute("name", name);
         }
         xml.attribute("joint1", &first);
-        if let Some(second) = second.flatten() {
-            xml.attribute("joint2", &second);
+        if let Some(Some(second)) = &second {
+            xml.attribute("joint2", second);
         }
         xml.numbers("polycoef", coefficients);
         end_equality(xml, equality.active);
-        self.report_acting(name);
+        let joints: Vec<String> = std::iter::once(first).chain(second.flatten()).collect();
+        self.report_acting(name, &joints);
         true
     }
 
-    fn report_acting(&mut self, name: &str) {
+    /// Reports an equality of bodies or joints that the plant only keeps.
+    fn report_acting(&mut self, name: &str, subjects: &[String]) {
+        let of = subjects.join("' and '");
         self.document.warn(format!(
-            "equality '{name}': it does not act in the plant, and does where the file is read"
+            "equality '{name}' of '{of}': it does not act in the plant, and does where the file is \
+             read"
         ));
     }
 }

@@ -3,6 +3,7 @@
 use super::MjcfWriter;
 use crate::model::{BodyIndex, ContactMargin, MujocoContact};
 use crate::plant::MultibodyPlant;
+use crate::writing::document::ModelDocument;
 use crate::writing::xml::XmlText;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_geometry::CoulombFriction;
@@ -15,6 +16,61 @@ pub(super) fn solver_attributes(xml: &mut XmlText, contact: &MujocoContact) {
     }
     if contact.solimp != usual.solimp {
         xml.numbers("solimp", &contact.solimp);
+    }
+}
+
+/// Adds the dimension of contacts unless it is 3.
+pub(super) fn condim_attribute(xml: &mut XmlText, contact: &MujocoContact) {
+    let condim = match contact.cone_edges {
+        _ if contact.is_frictionless => 1,
+        0 => 3,
+        edges => edges / 2 + 1,
+    };
+    if condim != 3 {
+        xml.attribute("condim", &condim.to_string());
+    }
+}
+
+/// Properties of all contacts, in `<option>`.
+pub(super) struct FrictionCone {
+    is_elliptic: bool,
+    impratio: f64,
+}
+
+impl FrictionCone {
+    /// Returns the cone of the geometries, which is elliptic if none has a pyramidal one.
+    pub(super) fn of(document: &ModelDocument<'_>) -> Self {
+        let plant = document.plant;
+        let ids = plant
+            .bodies()
+            .map(|(body, _)| plant.collision_geometries(body));
+        let inspector = document.scene.map(|scene| scene.model_inspector());
+        let own = ids.flatten().filter_map(|id| {
+            let properties = inspector.as_ref()?.proximity_properties(*id).ok()??;
+            let contact = properties.try_get("material", "mujoco_contact");
+            contact.ok()?.copied()
+        });
+        let pairs = plant.contact_pairs().iter();
+        let pairs = pairs.filter_map(|(_, properties)| properties.solver_parameters);
+        let all: Vec<MujocoContact> = own.chain(pairs).collect();
+        let resists = all.iter().any(|contact| !contact.is_frictionless);
+        Self {
+            is_elliptic: resists && all.iter().all(|contact| contact.cone_edges == 0),
+            impratio: all.first().map_or(1.0, |contact| contact.impratio),
+        }
+    }
+
+    pub(super) fn is_default(&self) -> bool {
+        !self.is_elliptic && self.impratio == 1.0
+    }
+
+    pub(super) fn add_attributes(&self, xml: &mut XmlText) {
+        if self.is_elliptic {
+            xml.attribute("cone", "elliptic");
+        }
+        if self.impratio != 1.0 {
+            xml.numbers("impratio", &[self.impratio]);
+        }
     }
 }
 
@@ -56,6 +112,19 @@ impl MjcfWriter<'_> {
         self.document.xml.end();
     }
 
+    /// Excludes the pairs that joints filter and MuJoCo's own filter of parents does not know.
+    /// Returns false if that filter must be off, because it knows pairs that collide.
+    pub(super) fn exclude_neighbours(&mut self) -> bool {
+        let plant = self.document.plant;
+        let ours = plant.adjacent_pairs();
+        let in_mujoco = plant.adjacent_pairs_in_mujoco(|body| self.merged.contains(&body));
+        let filters_parents = in_mujoco.is_subset(&ours);
+        let is_known = |pair: &(BodyIndex, BodyIndex)| filters_parents && in_mujoco.contains(pair);
+        let unknown = ours.into_iter().filter(|pair| !is_known(pair));
+        self.excluded.extend(unknown);
+        filters_parents
+    }
+
     fn report_deformable_groups(&mut self) {
         let groups = self.document.plant.filter_groups().iter();
         let groups = groups.filter(|group| !group.deformables.is_empty());
@@ -85,6 +154,7 @@ impl MjcfWriter<'_> {
                 xml.numbers("friction", &[mu, mu]);
             }
             if let Some(contact) = &properties.solver_parameters {
+                condim_attribute(xml, contact);
                 solver_attributes(xml, contact);
             }
             // In MuJoCo, a pair has none of those of its geoms.

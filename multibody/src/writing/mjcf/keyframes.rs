@@ -32,6 +32,10 @@ impl MjcfWriter<'_> {
                 true => vec![],
                 false => self.controls_of(key, &name),
             };
+            if !(key.velocities.is_empty() && key.free_velocities.is_empty()) {
+                self.document
+                    .warn(format!("keyframe '{name}': its velocities are left out"));
+            }
             let xml = &mut self.document.xml;
             xml.start("key").attribute("name", &name);
             if !qpos.is_empty() {

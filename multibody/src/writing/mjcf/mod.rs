@@ -120,17 +120,26 @@ impl MjcfWriter<'_> {
         let gravity = self.document.plant.gravity();
         let xml = &mut self.document.xml;
         xml.start("mujoco").attribute("model", &name);
-        // No shape is fitted to a mesh here. The attribute tells our reader, for which `Auto` means
-        // Drake's semantics otherwise, that the file has MuJoCo's.
-        xml.start("compiler").attribute("angle", "radian");
-        xml.attribute("fitaabb", "true").end();
-        if gravity != super::leftovers::STANDARD_GRAVITY {
-            xml.start("option")
-                .numbers("gravity", gravity.as_slice())
-                .end();
+        xml.start("compiler").attribute("angle", "radian").end();
+        let cone = contact::FrictionCone::of(&self.document);
+        let has_gravity = gravity != super::leftovers::STANDARD_GRAVITY;
+        if has_gravity || !cone.is_default() {
+            let xml = &mut self.document.xml;
+            xml.start("option");
+            if has_gravity {
+                xml.numbers("gravity", gravity.as_slice());
+            }
+            cone.add_attributes(xml);
+            xml.end();
         }
         self.write_meshes();
         self.write_bodies(taken_bodies);
+        if !self.exclude_neighbours() {
+            let xml = &mut self.document.xml;
+            xml.start("option").start("flag");
+            xml.attribute("filterparent", "disable").end();
+            xml.end();
+        }
         self.report_contact();
         self.write_skins();
         self.write_contact();

@@ -60,6 +60,7 @@ impl<'a> Comparison<'a> {
             }
             items(&truth["samples"]).iter().for_each(|s| c.poses(s));
             c.actuators(items(&truth["actuators"]));
+            c.colliding(items(&truth["colliding"]));
         }
         comparison
     }
@@ -241,6 +242,42 @@ impl<'a> Comparison<'a> {
             for (ours, theirs) in ours.iter().zip(theirs) {
                 self.geometry(&format!("{role} geometry of {name}"), *ours, theirs);
             }
+        }
+    }
+
+    /// Compares the numbers of pairs of geometries that collide, by pairs of bodies.
+    fn colliding(&mut self, theirs: &[Value]) {
+        let inspector = self.model.scene.model_inspector();
+        let mut number_of: BTreeMap<GeometryId, usize> = BTreeMap::new();
+        for (number, body) in self.bodies.iter().enumerate() {
+            let ids = self.model.plant.collision_geometries(*body);
+            number_of.extend(ids.iter().map(|id| (*id, number)));
+        }
+        // Planes and height fields have no kernel of their own pairs in MuJoCo.
+        let is_ground = |id: GeometryId| {
+            let shape = inspector.shape(id).unwrap().type_name();
+            matches!(shape, "HalfSpace" | "HeightField")
+        };
+        let mut ours: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+        for (a, b) in inspector.collision_candidates() {
+            if !(is_ground(a) && is_ground(b)) {
+                let (a, b) = (number_of[&a], number_of[&b]);
+                *ours.entry((a.min(b), a.max(b))).or_default() += 1;
+            }
+        }
+        let number = |pair: &Value, i: usize| pair[i].as_u64().unwrap();
+        let theirs = theirs.iter().map(|pair| {
+            let bodies = (number(pair, 0) as usize, number(pair, 1) as usize);
+            (bodies, number(pair, 2))
+        });
+        let theirs: BTreeMap<(usize, usize), u64> = theirs.collect();
+        if ours != theirs {
+            let differing = ours.iter().filter(|(k, n)| theirs.get(k) != Some(n));
+            let missing = theirs.keys().filter(|k| !ours.contains_key(k)).count();
+            let pairs: Vec<_> = differing.take(3).collect();
+            self.differ(format!(
+                "colliding pairs of bodies: {pairs:?}, {missing} missing"
+            ));
         }
     }
 

@@ -74,6 +74,39 @@ def bodies(m):
     return out
 
 
+def colliding(m):
+    """Numbers of pairs of geoms that collide, by pairs of bodies.
+
+    The filters are those of "Computation" of MuJoCo's documentation, section "Selection"; planes
+    and height fields never collide with each other.
+    """
+    if m.opt.disableflags & (mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT):
+        return []
+    filters_parents = not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+    weld = m.body_weldid
+    parent = weld[m.body_parentid[weld]]
+    excluded = {(s >> 16, s & 0xFFFF) for s in m.exclude_signature.tolist()}
+    pairs = set()
+    for a in range(m.ngeom):
+        for b in range(a + 1, m.ngeom):
+            i, j = sorted((int(m.geom_bodyid[a]), int(m.geom_bodyid[b])))
+            masks = (m.geom_contype[a] & m.geom_conaffinity[b]) | (m.geom_contype[b] & m.geom_conaffinity[a])
+            related = weld[i] and weld[j] and (weld[i] == parent[j] or weld[j] == parent[i])
+            if masks and weld[i] != weld[j] and not (filters_parents and related) and (i, j) not in excluded:
+                pairs.add((a, b))
+    for a, b in zip(m.pair_geom1.tolist(), m.pair_geom2.tolist()):
+        if weld[m.geom_bodyid[a]] or weld[m.geom_bodyid[b]]:
+            pairs.add((min(a, b), max(a, b)))
+    counts = {}
+    for a, b in pairs:
+        kinds = m.geom_type[a], m.geom_type[b]
+        if max(kinds) >= len(SHAPES) or max(kinds) <= SHAPES.index("hfield"):
+            continue
+        key = tuple(sorted((int(m.geom_bodyid[a]), int(m.geom_bodyid[b]))))
+        counts[key] = counts.get(key, 0) + 1
+    return [[*key, count] for key, count in sorted(counts.items())]
+
+
 def samples(m, rng):
     d = mujoco.MjData(m)
     out = []
@@ -135,7 +168,7 @@ def read(path):
     m = mujoco.MjModel.from_xml_path(path)
     rng = np.random.default_rng(zlib.crc32(os.path.basename(path).encode()))
     return {"file": path, "mass": float(m.body_mass.sum()), "nv": int(m.nv), "bodies": bodies(m),
-            "samples": samples(m, rng), "actuators": actuators(m)}
+            "samples": samples(m, rng), "actuators": actuators(m), "colliding": colliding(m)}
 
 
 def files(roots):

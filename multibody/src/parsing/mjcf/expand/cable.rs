@@ -44,7 +44,21 @@ impl Expander<'_> {
         for i in (0..cable.links.len()).rev() {
             inner = Some(self.link(composite, &cable, i, inner)?);
         }
+        self.exclude_neighbours(composite, &cable)?;
         Ok(inner)
+    }
+
+    /// Excludes contact between links that follow each other, also where the first is fixed.
+    fn exclude_neighbours(&mut self, composite: usize, cable: &Cable) -> Parsed<()> {
+        let mut pairs = vec![];
+        for i in 1..cable.links.len() {
+            let [a, b] = [i - 1, i].map(|i| cable.name("B", i));
+            let bodies = vec![("body1", a), ("body2", b)];
+            pairs.push(self.make("exclude", composite, bodies, vec![])?);
+        }
+        let contact = self.make("contact", composite, vec![], pairs)?;
+        self.tree.elements[0].children.push(contact);
+        Ok(())
     }
 
     /// Adds link `i` of a cable with the one after it.
@@ -56,14 +70,7 @@ impl Expander<'_> {
         next: Option<usize>,
     ) -> Parsed<usize> {
         let last = cable.links.len() - 1;
-        let name = |letter: &str| {
-            let number = match i {
-                0 => "first".to_owned(),
-                i if i == last => "last".to_owned(),
-                i => format!("{i}"),
-            };
-            format!("{}{letter}_{number}", cable.prefix)
-        };
+        let name = |letter: &str| cable.name(letter, i);
         let length = cable.links[i].length;
         let mut children = vec![];
         if i > 0 || cable.initial != "none" {
@@ -172,6 +179,18 @@ impl Expander<'_> {
             .iter()
             .map(|(name, value)| (&**name, value.clone()));
         self.make(tag, at, borrowed.collect(), vec![])
+    }
+}
+
+impl Cable {
+    /// Returns the name of link `i` or of its joint.
+    fn name(&self, letter: &str, i: usize) -> String {
+        let number = match i {
+            0 => "first".to_owned(),
+            i if i + 1 == self.links.len() => "last".to_owned(),
+            i => format!("{i}"),
+        };
+        format!("{}{letter}_{number}", self.prefix)
     }
 }
 
