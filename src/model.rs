@@ -26,8 +26,7 @@ pub(crate) struct ModelArgs {
 pub(crate) struct Options {
     #[command(flatten)]
     source: SourceOptions,
-    /// Reading of MJCF files where Drake's differs from MuJoCo's; `auto` is Drake's for files of
-    /// which Drake reads all that determines bodies.
+    /// Reading of MJCF files: MuJoCo's, or Drake's, which leaves out more and says what.
     #[arg(long, value_enum, default_value_t)]
     mjcf_semantics: MjcfReading,
 }
@@ -55,9 +54,8 @@ pub(crate) struct SourceOptions {
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 enum MjcfReading {
     #[default]
-    Auto,
-    Drake,
     Mujoco,
+    Drake,
 }
 
 /// Results of reading models besides plant and scene.
@@ -113,7 +111,6 @@ impl Options {
         }
         parser.set_strict_parsing(self.source.strict);
         parser.set_mjcf_semantics(match self.mjcf_semantics {
-            MjcfReading::Auto => MjcfSemantics::Auto,
             MjcfReading::Drake => MjcfSemantics::Drake,
             MjcfReading::Mujoco => MjcfSemantics::MuJoCo,
         });

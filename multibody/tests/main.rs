@@ -12,6 +12,7 @@ mod hostile;
 mod mjcf;
 mod package_map;
 mod plant;
+mod regression;
 mod same_arm;
 mod sdf;
 mod support;

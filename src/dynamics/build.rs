@@ -1,6 +1,6 @@
 //! From the steps of a case to a diagram of a plant and its scene.
 
-use super::case::{BuildStep, Case, Inputs, NumberOrText, Pose};
+use super::case::{BuildStep, Case, Inputs, MjcfReading, NumberOrText, Pose};
 use nalgebra::{Isometry3, Vector3};
 use std::path::Path;
 use tarragon::framework::{DiagramScalar, math};
@@ -81,6 +81,10 @@ impl Model {
             plant: &mut plant,
             scene: has_scene.then_some(&mut scene),
             models,
+            mjcf_semantics: match case.mjcf_semantics {
+                MjcfReading::Drake => MjcfSemantics::Drake,
+                MjcfReading::Mujoco => MjcfSemantics::MuJoCo,
+            },
         };
         for (i, step) in case.build.iter().enumerate() {
             builder
@@ -154,6 +158,7 @@ struct Builder<'a> {
     plant: &'a mut MultibodyPlant,
     scene: Option<&'a mut SceneGraph>,
     models: Option<&'a Path>,
+    mjcf_semantics: MjcfSemantics,
 }
 
 impl Builder<'_> {
@@ -162,8 +167,7 @@ impl Builder<'_> {
             Some(scene) => Parser::with_scene_graph(self.plant, scene),
             None => Parser::new(self.plant),
         };
-        // Cases are exchanged with Drake.
-        parser.set_mjcf_semantics(MjcfSemantics::Drake);
+        parser.set_mjcf_semantics(self.mjcf_semantics);
         if let Some(models) = self.models {
             let map = parser.package_map_mut();
             map.add("corpus_root", models).map_err(text)?;

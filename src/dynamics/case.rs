@@ -12,6 +12,8 @@ pub(super) struct Case {
     pub(super) plant: PlantOptions,
     #[serde(default)]
     pub(super) scene_graph: Option<SceneOptions>,
+    #[serde(default)]
+    pub(super) mjcf_semantics: MjcfReading,
     pub(super) build: Vec<BuildStep>,
     pub(super) state: CaseState,
     #[serde(default)]
@@ -30,6 +32,15 @@ pub(super) struct Case {
     /// The answer of another program.
     #[serde(default, rename = "truth")]
     _truth: serde::de::IgnoredAny,
+}
+
+/// Reading of the MJCF files of a case; Drake's by default, because cases are exchanged with Drake.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum MjcfReading {
+    #[default]
+    Drake,
+    Mujoco,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]

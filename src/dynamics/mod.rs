@@ -26,6 +26,7 @@ Case:
   plant        time_step (s; 0: continuous time); discrete_contact_approximation ("lagged", "similar", "sap"),
                use_sampled_output_ports (default false), stiction_tolerance (m/s), sap_near_rigid_threshold, gravity
   scene_graph  default proximity properties; without it, there is no contact
+  mjcf_semantics  reading of MJCF files, "drake" (default) or "mujoco"
   build        steps in order, one key each: file (relative to --models), urdf, sdf, weld, actuator, rotor, pd, limits,
                coupler, ball, weld_constraint, distance, revolute_spring, prismatic_spring, linear_spring_damper, bushing,
                door_hinge; names are model::element, poses [qw,qx,qy,qz,x,y,z]

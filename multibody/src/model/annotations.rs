@@ -1,9 +1,11 @@
 //! Elements of model files besides bodies and joints: named positions, cameras and sites.
 
 use super::index::{BodyIndex, FrameIndex, JointActuatorIndex, JointIndex, ModelInstanceIndex};
+use crate::spatial::SpatialVector;
 use nalgebra::Isometry3;
 
-/// Named joint positions, and the inputs of actuators that belong to them (MJCF's `key`).
+/// Named positions and velocities of joints, and the inputs of actuators that belong to them
+/// (MJCF's `key`).
 ///
 /// ```
 /// use nalgebra::Vector3;
@@ -13,13 +15,13 @@ use nalgebra::Isometry3;
 /// let hinge = plant.add_joint(Joint::revolute("hinge", BodyIndex::WORLD, door, Vector3::z())?)?;
 /// plant.add_keyframe(Keyframe {
 ///     name: "open".into(),
-///     model_instance: ModelInstanceIndex::DEFAULT,
 ///     positions: vec![(hinge, vec![1.5])],
-///     free_poses: vec![],
-///     controls: vec![],
+///     velocities: vec![(hinge, vec![0.2])],
+///     ..Keyframe::default()
 /// })?;
 /// plant.finalize()?;
 /// assert_eq!(plant.keyframe_positions("open")?, [1.5]);
+/// assert_eq!(plant.keyframe_velocities("open")?, [0.2]);
 /// plant.set_default_positions_to_keyframe("open")?;
 /// # Ok::<(), tarragon_multibody::Error>(())
 /// ```
@@ -33,8 +35,27 @@ pub struct Keyframe {
     pub positions: Vec<(JointIndex, Vec<f64>)>,
     /// Poses `X_WB` of free bodies, whose floating joints are added by `finalize`.
     pub free_poses: Vec<(BodyIndex, Isometry3<f64>)>,
+    /// Velocities per joint (rad/s or m/s); other joints are at rest.
+    pub velocities: Vec<(JointIndex, Vec<f64>)>,
+    /// Velocities of free bodies, of their origins in W, expressed in W.
+    pub free_velocities: Vec<(BodyIndex, SpatialVector<f64>)>,
     /// Inputs of actuators; other actuators have the input 0.
     pub controls: Vec<(JointActuatorIndex, f64)>,
+}
+
+impl Default for Keyframe {
+    /// Creates a keyframe without a name of the default model instance, which says nothing.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            model_instance: ModelInstanceIndex::DEFAULT,
+            positions: vec![],
+            free_poses: vec![],
+            velocities: vec![],
+            free_velocities: vec![],
+            controls: vec![],
+        }
+    }
 }
 
 /// A camera of a model file, from which a sensor can be made.

@@ -11,6 +11,7 @@ mod mesh_files;
 mod mjcf;
 mod mjcf_semantics;
 mod model_file;
+mod model_options;
 mod model_source;
 mod obj;
 mod parser;
@@ -25,4 +26,5 @@ pub use directives::{
     ModelDirective, ModelDirectives, ModelInstanceInfo, flatten_model_directives,
 };
 pub use mjcf_semantics::MjcfSemantics;
+pub use model_options::ModelOptions;
 pub use parser::{Parser, process_model_directives, process_model_directives_into};

@@ -4,6 +4,7 @@ use super::directives::{self, ModelDirectives, ModelInstanceInfo};
 use super::format::ModelFormat;
 use super::mjcf_semantics::MjcfSemantics;
 use super::model_file;
+use super::model_options::ModelOptions;
 use super::parser_packages::ParserPackages;
 use super::target::{ModelNaming, ParseTarget, SkyboxImages};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -52,6 +53,7 @@ pub struct Parser<'p> {
     xacro_arguments: BTreeMap<String, String>,
     xacro_files: BTreeSet<PathBuf>,
     skybox: Option<SkyboxImages>,
+    options: ModelOptions,
 }
 
 impl<'p> Parser<'p> {
@@ -70,6 +72,7 @@ impl<'p> Parser<'p> {
             xacro_arguments: BTreeMap::new(),
             xacro_files: BTreeSet::new(),
             skybox: None,
+            options: ModelOptions::default(),
         }
     }
 
@@ -103,7 +106,8 @@ impl<'p> Parser<'p> {
     pub fn set_strict_parsing(&mut self, strict: bool) {
         self.strict = strict;
     }
-    /// Sets how MJCF files are read where Drake's reading differs from MuJoCo's.
+    /// Sets how MJCF files are read where Drake's reading differs from MuJoCo's, which is the
+    /// default.
     pub fn set_mjcf_semantics(&mut self, semantics: MjcfSemantics) {
         self.mjcf_semantics = semantics;
     }
@@ -151,6 +155,21 @@ impl<'p> Parser<'p> {
     pub fn skybox(&self) -> Result<Option<CubeMap>> {
         let made = self.skybox.as_ref().map(|make| make()).transpose();
         made.map_err(Error::invalid)
+    }
+    /// Returns what the files that were read so far say about the simulation.
+    ///
+    /// ```
+    /// use tarragon_multibody::{MjcfSemantics, MultibodyPlant, Parser};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut parser = Parser::new(&mut plant);
+    /// let text = "<mujoco model='m'><option timestep='0.005'/></mujoco>";
+    /// parser.add_models_from_string(text, "xml")?;
+    /// assert_eq!(parser.model_options().time_step, Some(0.005));
+    /// assert_eq!(parser.model_options().mjcf_semantics, Some(MjcfSemantics::MuJoCo));
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    pub fn model_options(&self) -> ModelOptions {
+        self.options
     }
     /// Returns the packages that `package://` URLs refer to, initially [the default
     /// ones](PackageMap). A model file's own package (a `package.xml` in its directory or above) is
@@ -263,6 +282,7 @@ impl<'p> Parser<'p> {
         // A rollback costs as much as was added, so loading many models takes linear time.
         let plant_before = PlantMark::new(self.plant);
         let had_skybox = self.skybox.is_some();
+        let options_before = self.options;
         let scene_before = self.scene_graph.as_ref().map(|s| s.registration_mark());
         let mut found = vec![];
         let result = self.add_marked(file, add, &mut found);
@@ -277,6 +297,7 @@ impl<'p> Parser<'p> {
         let result = failure.map_or(result, Err);
         if result.is_err() {
             self.skybox = self.skybox.take().filter(|_| had_skybox);
+            self.options = options_before;
             if let (Some(scene_graph), Some(mark)) = (&mut self.scene_graph, scene_before) {
                 let taken = scene_graph.take_back(mark);
                 taken.expect("the mark was made by this scene");
@@ -310,10 +331,12 @@ impl<'p> Parser<'p> {
             xacro_files: &xacro_files,
             filter_groups: vec![],
             skybox: self.skybox.take(),
+            options: self.options,
         };
         let value = add(&mut target, diagnostics);
         let groups = target.filter_groups;
         self.skybox = target.skybox;
+        self.options = target.options;
         self.xacro_files.append(&mut xacro_files.into_inner());
         if let Some(scene_graph) = self.scene_graph.as_deref_mut() {
             self.plant.ensure_frames(scene_graph)?;

@@ -1,6 +1,7 @@
 //! The plant and the scene that parsers add models to.
 
 use super::mjcf_semantics::MjcfSemantics;
+use super::model_options::ModelOptions;
 use super::parser_packages::ParserPackages;
 use crate::deformable::DeformableBodyConfig;
 use crate::error::{Error, Result};
@@ -54,6 +55,7 @@ pub(crate) struct ParseTarget<'a> {
     pub(super) filter_groups: Vec<CollisionFilterGroupSpec>,
     /// The first skybox.
     pub(super) skybox: Option<SkyboxImages>,
+    pub(super) options: ModelOptions,
 }
 
 impl ParseTarget<'_> {

@@ -158,7 +158,6 @@ fn unsupported_compiler_and_option_settings_are_reported() {
         ]);
     }
     for name in [
-        "timestep",
         "density",
         "viscosity",
         "wind",

@@ -55,15 +55,17 @@ fn files_without_a_model_name_are_named_after_themselves() {
     let path = folder.path().join("ball.xml");
     write(&path, "<mujoco><worldbody/></mujoco>").unwrap();
     let r = super::load_file_as_mujoco(&path);
-    r.says("is named 'ball' after its file");
+    r.says("is named 'ball'");
     assert!(
         r.ok()
             .plant
             .model_instance_names()
             .contains(&"ball".to_owned())
     );
-    let text = load("<mujoco/>");
-    assert!(text.result.is_err(), "a text has no file name");
+    // A text has no file name.
+    let unnamed = load("<mujoco/>");
+    let names = unnamed.plant.model_instance_names();
+    assert!(names.contains(&"MuJoCo Model".to_owned()), "{names:?}");
 }
 
 #[test]
@@ -458,27 +460,4 @@ fn what_is_left_out_is_named() {
         path.display()
     );
     world_after(&text, "").says("the texture is left out");
-}
-
-#[test]
-fn files_that_drake_reads_in_full_are_read_as_by_drake() {
-    let load = |text: &str| load_with(|p| p.add_models_from_string(text, "xml"));
-    // The first joint of the arm is at the pose of the body for MuJoCo only.
-    let arm = "<body name='arm' pos='1 0 0'><joint name='a' axis='0 0 1'/>\
-               <joint name='b' axis='0 1 0'/><geom size='1'/></body>";
-    let place = |model: &Loaded| {
-        let joint = model.joint("a");
-        let frame = model.plant.frame(joint.frame_on_parent().unwrap()).unwrap();
-        frame.pose_in_body().translation.x
-    };
-    let of = |mujoco: &str, world: &str| {
-        load(&format!(
-            "<mujoco {mujoco}><worldbody>{world}</worldbody></mujoco>"
-        ))
-    };
-    let named = of("model='m'", arm).ok();
-    let framed = of("model='m'", &format!("<frame>{arm}</frame>")).ok();
-    assert_eq!((place(&named), place(&framed)), (0.0, 1.0));
-    // A text has no file to be named after.
-    assert!(of("", arm).error().contains("has no attribute 'model'"));
 }

@@ -9,30 +9,34 @@ use std::collections::BTreeMap;
 const NOT_A_JOINT: &str = "actuators drive joints only";
 pub(super) const NO_STATES: &str = "actuators have no states";
 pub(super) const EFFORT_IS_INPUT: &str = "the input of an actuator is its effort";
-const IGNORED: [(&str, &str); 24] = [
-    ("actdim", NO_STATES),
-    ("actearly", NO_STATES),
+/// Attributes that MuJoCo's reading uses or ignores with its own warning.
+const IGNORED: [(&str, &str); 15] = [
     ("actlimited", NO_STATES),
     ("actrange", NO_STATES),
     ("biasprm", EFFORT_IS_INPUT),
     ("biastype", EFFORT_IS_INPUT),
     ("body", NOT_A_JOINT),
-    ("delay", "actuators have no delay"),
     ("dynprm", NO_STATES),
     ("dyntype", NO_STATES),
     ("gainprm", EFFORT_IS_INPUT),
     ("gaintype", EFFORT_IS_INPUT),
-    ("interp", "actuators have no delay"),
-    ("nsample", "actuators have no delay"),
-    ("cranklength", NOT_A_JOINT),
     ("cranksite", NOT_A_JOINT),
-    ("group", "actuators are not drawn"),
     ("jointinparent", NOT_A_JOINT),
-    ("lengthrange", "actuators have no lengths"),
     ("refsite", NOT_A_JOINT),
     ("site", NOT_A_JOINT),
     ("slidersite", NOT_A_JOINT),
     ("tendon", NOT_A_JOINT),
+];
+/// Attributes that neither reading uses.
+const IGNORED_BY_BOTH: [(&str, &str); 9] = [
+    ("actdim", NO_STATES),
+    ("actearly", NO_STATES),
+    ("cranklength", NOT_A_JOINT),
+    ("delay", "actuators have no delay"),
+    ("group", "actuators are not drawn"),
+    ("interp", "actuators have no delay"),
+    ("lengthrange", "actuators have no lengths"),
+    ("nsample", "actuators have no delay"),
     ("user", "user data is not supported"),
 ];
 const IGNORED_IN_POSITION: [(&str, &str); 3] = [
@@ -54,7 +58,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         }
         for node in actuators().flat_map(|a| a.children()) {
             if !matches!(node.tag(), "motor" | "position") {
-                node.ignored("only <motor> and <position> become actuators");
+                let why = "only <motor> and <position> become actuators";
+                node.lost().ignored(why);
             }
         }
         self.check_armatures();
@@ -74,13 +79,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 continue;
             }
             match num_motors.get(joint).copied().unwrap_or(0) {
-                0 => node.warning_grouped(
+                0 => node.lost().warning_grouped(
                     "armature",
                     "attribute 'armature' of <joint> is ignored: reflected inertia belongs to \
                      motors, and the joint has none",
                 ),
                 1 => {}
-                n => node.warning_grouped(
+                n => node.lost().warning_grouped(
                     "armature",
                     format!(
                         "attribute 'armature' of <joint> acts {n} times, because each motor of the \
@@ -101,12 +106,13 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn add_actuator(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         let name = self.actuator_name(node);
         let Some(joint) = node.own_text("joint") else {
-            node.warning(format!(
+            node.lost().warning(format!(
                 "actuator '{name}' is left out: it has no attribute 'joint'; {NOT_A_JOINT}"
             ));
             return Ok(());
         };
-        node.ignore_attributes(&IGNORED);
+        node.lost().ignore_attributes(&IGNORED);
+        node.ignore_attributes(&IGNORED_BY_BOTH);
         let control = self.effort(node, &name, "ctrllimited", "ctrlrange")?;
         let force = self.effort(node, &name, "forcelimited", "forcerange")?;
         let gear = match node.numbers("gear")?.as_deref() {
@@ -141,11 +147,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let set = plant.set_default_rotor(actuator, rotor, gear);
         set.map_err(|e| node.error_at("gear", e))?;
         if node.tag() == "position" {
-            node.ignore_attributes(&IGNORED_IN_POSITION);
+            node.lost().ignore_attributes(&IGNORED_IN_POSITION);
             let why = "Drake's name for the damping gain is 'kd'";
-            node.ignore_attributes(&[("kv", why)]);
+            node.lost().ignore_attributes(&[("kv", why)]);
             if control.is_finite() {
-                node.warning_grouped(
+                node.lost().warning_grouped(
                     "ctrlrange",
                     "'ctrlrange' of <position> limits the effort and not the set point, as in \
                      Drake; give the limit of the effort as 'forcerange'",
@@ -180,7 +186,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "actuator '{name}': '{range}' must be the same in both directions, got [{lower:?}, \
                  {upper:?}]; the larger effort limit, {effort:?}, is used"
             );
-            node.warning_at(range, message);
+            node.lost().warning_at(range, message);
         }
         Ok(effort)
     }
@@ -208,5 +214,5 @@ fn check_gear(node: ElementRef<'_>, gear: &[f64]) {
         _ => "the input and its limits are efforts at the joint",
     };
     let message = format!("'gear' of <{}> does not scale efforts: {what}", node.tag());
-    node.warning_grouped("gear", message);
+    node.lost().warning_grouped("gear", message);
 }

@@ -7,6 +7,7 @@ use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::checks::direction;
 use crate::model::{BodyIndex, FixedOffsetFrame, JointActuatorIndex, Keyframe, ModelCamera};
+use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
 use std::f64::consts::PI;
 use tarragon_framework::math;
@@ -22,12 +23,14 @@ const IGNORED_IN_CAMERA: [(&str, &str); 8] = [
     ("target", "cameras are fixed to their bodies"),
     ("user", "user data is not supported"),
 ];
-const NOT_HELD: &str = "keyframes hold neither velocities nor poses of mocap bodies";
-const IGNORED_IN_KEY: [(&str, &str); 3] =
-    [("qvel", NOT_HELD), ("mpos", NOT_HELD), ("mquat", NOT_HELD)];
+const NOT_HELD: &str = "keyframes hold no poses of mocap bodies";
+const IGNORED_IN_KEY: [(&str, &str); 2] = [("mpos", NOT_HELD), ("mquat", NOT_HELD)];
 /// Further attributes of keyframes that are ignored where a file is read as by Drake.
-const IGNORED_IN_KEY_AS_IN_DRAKE: [(&str, &str); 2] =
-    [("ctrl", EFFORT_IS_INPUT), ("act", NO_STATES)];
+const IGNORED_IN_KEY_AS_IN_DRAKE: [(&str, &str); 3] = [
+    ("ctrl", EFFORT_IS_INPUT),
+    ("act", NO_STATES),
+    ("qvel", "keyframes hold positions only"),
+];
 
 impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds a site, which is not a frame of the plant, as in Drake. A site without a name is
@@ -109,15 +112,17 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             return Ok(());
         }
         node.ignore_attributes(&IGNORED_IN_KEY);
-        let controls = match self.document.main_compiler().as_drake() {
+        let as_drake = self.document.main_compiler().as_drake();
+        let controls = match as_drake {
             true => {
-                node.ignore_attributes(&IGNORED_IN_KEY_AS_IN_DRAKE);
+                node.lost().ignore_attributes(&IGNORED_IN_KEY_AS_IN_DRAKE);
                 vec![]
             }
             false => self.read_controls(node)?,
         };
         let qpos = node.numbers("qpos")?;
-        if qpos.is_none() && controls.is_empty() {
+        let qvel = node.numbers("qvel")?.filter(|_| !as_drake);
+        if qpos.is_none() && qvel.is_none() && controls.is_empty() {
             return Ok(());
         }
         let size = |c: &QposBlock| match c {
@@ -141,9 +146,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let mut keyframe = Keyframe {
             name,
             model_instance: self.instance,
-            positions: vec![],
-            free_poses: vec![],
             controls,
+            ..Keyframe::default()
         };
         let quaternion = |q: &[f64]| {
             let q = math::quaternion_wxyz([q[0], q[1], q[2], q[3]]);
@@ -167,8 +171,60 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 QposBlock::Single(joint) => keyframe.positions.push((*joint, own.into())),
             }
         }
+        if let Some(qvel) = qvel {
+            self.add_velocities(node, &mut keyframe, &qvel);
+        }
         let added = self.target.plant.add_keyframe(keyframe);
         added.map_err(|e| node.error(e))
+    }
+
+    /// Adds the velocities of a keyframe, `qvel`, to its positions.
+    fn add_velocities(&self, node: ElementRef<'_>, keyframe: &mut Keyframe, qvel: &[f64]) {
+        let size = |c: &QposBlock| match c {
+            QposBlock::Free(_) => 6,
+            QposBlock::Ball(_) => 3,
+            QposBlock::Single(_) => 1,
+        };
+        let expected: usize = self.coordinates.iter().map(size).sum();
+        if qvel.len() != expected {
+            let message = format!(
+                "keyframe '{}': 'qvel' is ignored: it has {} numbers, but the joints that were \
+                 read have {expected} velocities",
+                keyframe.name,
+                qvel.len()
+            );
+            return node.warning_at("qvel", message);
+        }
+        let mut rest = qvel;
+        for coordinate in &self.coordinates {
+            let (own, others) = rest.split_at(size(coordinate));
+            rest = others;
+            match coordinate {
+                // MuJoCo expresses angular velocities of free and ball joints in the child's frame.
+                QposBlock::Free(body) => {
+                    let pose = keyframe.free_poses.iter().find(|(of, _)| of == body);
+                    let pose = pose
+                        .map(|(_, x_wb)| *x_wb)
+                        .or(self.poses.get(body).copied());
+                    let angular = Vector3::new(own[3], own[4], own[5]);
+                    let velocity = SpatialVector {
+                        rotational: pose.unwrap_or_default().rotation * angular,
+                        translational: Vector3::new(own[0], own[1], own[2]),
+                    };
+                    keyframe.free_velocities.push((*body, velocity));
+                }
+                QposBlock::Ball(joint) => {
+                    let angles = keyframe.positions.iter().find(|(of, _)| of == joint);
+                    let angles = angles.map_or(&[0.0; 3][..], |(_, angles)| angles);
+                    let rotation = math::rpy(angles[0], angles[1], angles[2]);
+                    let velocity = rotation * Vector3::new(own[0], own[1], own[2]);
+                    keyframe
+                        .velocities
+                        .push((*joint, velocity.as_slice().into()));
+                }
+                QposBlock::Single(joint) => keyframe.velocities.push((*joint, own.into())),
+            }
+        }
     }
 
     /// Reads the inputs of actuators in a keyframe: activations of those that have some in MuJoCo,

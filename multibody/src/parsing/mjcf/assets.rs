@@ -69,11 +69,12 @@ impl Assets {
             "material" if as_drake => return self.read_material(node, as_drake),
             "material" => return self.read_material(defaults.apply(node, None), as_drake),
             "hfield" if !as_drake => return self.read_height_field(node, compiler, resolve),
-            "hfield" => node.ignored("height fields are not supported"),
-            "skin" if as_drake => node.ignored("deformable bodies are not supported"),
+            "hfield" => node.lost().ignored("height fields are not supported"),
+            "skin" if as_drake => node.lost().ignored("deformable bodies are not supported"),
             "skin" => {}
             "model" if as_drake => {
-                node.ignored("attaching models to models is not supported; use model directives");
+                let why = "attaching models to models is not supported; use model directives";
+                node.lost().ignored(why);
             }
             "model" => {}
             _ => node.ignored("the element is unknown"),
@@ -89,7 +90,7 @@ impl Assets {
     ) -> Parsed<()> {
         let as_drake = context.compiler(node).as_drake();
         if as_drake && node.text("type") != Some("skybox") {
-            node.ignored("textures are not read");
+            node.lost().ignored("textures are not read");
             return Ok(());
         }
         let node = context.defaults.apply(node, None);

@@ -32,29 +32,42 @@ const IGNORED_BY_DRAKE: [(&str, &str); 8] = [
 ];
 
 const OWN_SOLVER: &str = "the plant has its own solver";
+const NO_MEDIUM: &str = "no medium is simulated: bodies move without drag and lift";
 const OWN_PAIRS: &str = "contact properties are those of the two geoms";
 /// Attributes of `<option>` that are ignored with a warning, with the reasons. The others, but for
 /// `gravity`, set iterations and tolerances of MuJoCo's algorithms and are ignored silently.
-const IGNORED_OPTIONS: [(&str, &str); 16] = [
+const IGNORED_OPTIONS: [(&str, &str); 9] = [
     ("collision", "collision filters select the pairs"),
+    (
+        "noslip_iterations",
+        "contacts that stick slip by less than the plant's stiction tolerance without them",
+    ),
+    ("solver", OWN_SOLVER),
+    (
+        "actuatorgroupdisable",
+        "groups of actuators are not supported; all actuators act",
+    ),
+    ("density", NO_MEDIUM),
+    (
+        "integrator",
+        "a discrete plant has its own step, which is implicit in contact, damping and servos",
+    ),
+    (
+        "magnetic",
+        "no magnetic field is simulated; magnetometers measure none",
+    ),
+    ("viscosity", NO_MEDIUM),
+    ("wind", NO_MEDIUM),
+];
+
+/// Attributes of `<option>` that Drake ignores in addition.
+const IGNORED_BY_DRAKE_IN_OPTION: [(&str, &str); 6] = [
+    ("cone", "the plant has its own contact model"),
     ("impratio", OWN_SOLVER),
-    ("noslip_iterations", OWN_SOLVER),
     ("o_friction", OWN_PAIRS),
     ("o_margin", OWN_PAIRS),
     ("o_solimp", OWN_PAIRS),
     ("o_solref", OWN_PAIRS),
-    ("solver", OWN_SOLVER),
-    (
-        "actuatorgroupdisable",
-        "groups of actuators are not supported",
-    ),
-    ("cone", "the plant has its own contact model"),
-    ("density", "no medium is simulated"),
-    ("integrator", "the simulator has its own integrators"),
-    ("magnetic", "no magnetic field is simulated"),
-    ("timestep", "the plant has its own time step"),
-    ("viscosity", "no medium is simulated"),
-    ("wind", "no medium is simulated"),
 ];
 
 /// Bodies whose inertia is computed from their geoms.
@@ -131,7 +144,7 @@ impl CompilerOptions {
     fn update(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
         match self.as_drake() {
-            true => node.ignore_attributes(&IGNORED_BY_DRAKE),
+            true => node.lost().ignore_attributes(&IGNORED_BY_DRAKE),
             false => self.update_masses(node)?,
         }
         for child in node.children() {
@@ -404,20 +417,42 @@ pub(super) fn boolean(node: ElementRef<'_>, name: &str) -> Parsed<Option<bool>> 
     })
 }
 
-/// Reads gravity from `<option>`.
-pub(super) fn read_options(root: ElementRef<'_>, plant: &mut MultibodyPlant) {
+/// Time step (s) of a file without one in MuJoCo.
+const TIME_STEP: f64 = 0.002;
+
+/// Reads gravity from `<option>`; returns the time step (s).
+pub(super) fn read_options(
+    root: ElementRef<'_>,
+    plant: &mut MultibodyPlant,
+    semantics: MjcfSemantics,
+) -> f64 {
+    let mut time_step = TIME_STEP;
     for node in root.children_named("option") {
         node.ignore_attributes(&IGNORED_OPTIONS);
+        if semantics == MjcfSemantics::Drake {
+            node.lost().ignore_attributes(&IGNORED_BY_DRAKE_IN_OPTION);
+        }
         if let Ok(Some(gravity)) = node.vector::<3>("gravity")
             && let Err(error) = plant.set_gravity(gravity.into())
         {
             node.error_at("gravity", error);
         }
+        match node.number("timestep") {
+            Ok(Some(given)) if given > 0.0 => time_step = given,
+            Ok(Some(other)) => {
+                let message =
+                    format!("'timestep' must be positive, got {other:?} s; it is ignored");
+                node.warning_at("timestep", message);
+            }
+            _ => {}
+        }
         for child in node.children() {
             match child.tag() {
-                "flag" => vocabulary::check_flags(child),
+                "flag" if semantics == MjcfSemantics::Drake => vocabulary::check_flags(child),
+                "flag" => {}
                 _ => child.ignored("the element is unknown"),
             }
         }
     }
+    time_step
 }

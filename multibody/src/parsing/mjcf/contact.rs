@@ -1,7 +1,7 @@
 //! `<contact>`: pairs that are excluded from or added to the collision tests.
 
 use super::builder::MjcfBuilder;
-use super::contact_properties::{read_condim, read_solver_parameters};
+use super::contact_properties::read_condim;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, ContactPairProperties};
@@ -88,10 +88,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             };
             bodies.push(*body);
         }
-        node.ignore_attributes(&IGNORED_IN_PAIR);
+        node.lost().ignore_attributes(&IGNORED_IN_PAIR);
         let (a, b) = (bodies[0].min(bodies[1]), bodies[0].max(bodies[1]));
         if a != BodyIndex::WORLD && self.target.plant.are_joined(a, b) {
-            node.warning(
+            node.lost().warning(
                 "<pair> is ignored: its geoms are on bodies connected by a joint, which are not \
                  tested against each other",
             );
@@ -100,6 +100,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     /// Adds `contype` and `conaffinity` of all geoms.
     fn set_masks(&mut self, root: ElementRef<'_>) -> crate::Result<()> {
+        if !self.document.flags.contact {
+            self.collision_masks
+                .iter_mut()
+                .for_each(|(_, m)| *m = [0; 2]);
+        }
         let masks = self.collision_masks.iter().map(|(_, masks)| *masks);
         let different: BTreeSet<[u32; 2]> = masks.collect();
         let are_many = different.len() > MOST_MASKS;
@@ -151,7 +156,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let friction = CoulombFriction::new(mu, mu);
         let properties = ContactPairProperties {
             friction: Some(friction.map_err(|e| node.error_at("friction", e))?),
-            solver_parameters: Some(read_solver_parameters(node)?),
+            solver_parameters: Some(self.document.read_solver_parameters(node)?),
             margin: Some(node.number("margin")?.unwrap_or(0.0)),
             gap: Some(node.number("gap")?.unwrap_or(0.0)),
         };

@@ -77,6 +77,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             Err(why) => return left_out(&why),
         };
         let Some(driven) = self.read_transmission(node)? else {
+            if let Some(tendon) = node.own_text("tendon") {
+                return left_out(&format!("its tendon '{tendon}' is left out"));
+            }
             let other = TRANSMISSIONS.iter().find(|at| node.own_text(at).is_some());
             let other = other.map_or(String::new(), |at| format!(", got '{at}'"));
             return left_out(&format!(

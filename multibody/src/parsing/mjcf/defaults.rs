@@ -2,13 +2,13 @@
 
 use super::tree::{Attribute, ElementRef, FilePosition, overlay};
 use crate::parsing::mjcf_semantics::MjcfSemantics;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Class of elements that name none.
 pub(super) const MAIN: &str = "main";
 /// Elements of `<actuator>`; in MuJoCo, their defaults are one.
-const ACTUATORS: [&str; 9] = [
+pub(super) const ACTUATORS: [&str; 9] = [
     "general",
     "motor",
     "position",
@@ -98,6 +98,9 @@ impl DefaultClasses {
                     continue;
                 }
             };
+            if !defaults.inherits() {
+                defaults.warn_of_lost_defaults(node, class, around);
+            }
             defaults.add_class(node, class, around);
             // That of an attached model applies to its own elements only.
             let is_own = node.document() == 0;
@@ -112,6 +115,30 @@ impl DefaultClasses {
             waiting.extend(inside.into_iter().rev());
         }
         defaults
+    }
+
+    /// Warns about elements of which Drake gives a class no defaults, although an enclosing class
+    /// has some.
+    fn warn_of_lost_defaults(&self, node: ElementRef<'_>, class: &str, around: Option<&str>) {
+        let enclosing = around.and_then(|around| self.classes.get(around));
+        let own: BTreeSet<&str> = node.children().map(|child| child.tag()).collect();
+        let has_own = |tag: &str| own.contains(tag) || self.has(class, tag);
+        let tags = enclosing.into_iter().flat_map(|of| of.keys());
+        let lost: Vec<String> = tags
+            .filter(|tag| !has_own(tag))
+            .map(|tag| format!("<{tag}>"))
+            .collect();
+        if !lost.is_empty() {
+            node.lost().warning(format!(
+                "class '{class}' lists no defaults of {}, and so has none, as in Drake, although \
+                 the class around it does",
+                lost.join(", ")
+            ));
+        }
+    }
+
+    fn has(&self, class: &str, tag: &str) -> bool {
+        self.get(class, tag).is_some()
     }
 
     fn inherits(&self) -> bool {

@@ -1,6 +1,7 @@
 //! `<geom>`: shapes, appearance, friction and mass.
 
 use super::assets::{grey, read_rgba};
+use super::bodies::unused;
 use super::compiler::{boolean, z_to};
 use super::contact_properties::{GeomContact, check_contact};
 use super::fit::fit;
@@ -14,6 +15,7 @@ use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, VisualProperties};
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Unit, Vector3};
+use std::collections::BTreeSet;
 use tarragon_framework::math;
 use tarragon_geometry::{
     BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, HalfSpace, IllustrationProperties,
@@ -63,9 +65,22 @@ impl GlobalSections {
         want_mass: bool,
     ) -> Vec<Geom<'a>> {
         let mut geoms: Vec<Geom<'a>> = vec![];
+        let names: BTreeSet<&str> = body
+            .children_named("geom")
+            .filter_map(|g| g.name())
+            .collect();
         for node in body.children_named("geom") {
             let node = self.defaults.apply(node, childclass);
-            if let Ok(Some(geom)) = self.read_geom(node, geoms.len(), want_mass) {
+            let name = node.name().map_or_else(
+                || {
+                    let name = format!("geom{}", geoms.len());
+                    unused(name, |n| {
+                        names.contains(n) && !self.main_compiler().as_drake()
+                    })
+                },
+                String::from,
+            );
+            if let Ok(Some(geom)) = self.read_geom(node, name, want_mass) {
                 geoms.push(geom);
             }
         }
@@ -75,12 +90,9 @@ impl GlobalSections {
     fn read_geom<'a>(
         &'a self,
         node: ElementRef<'a>,
-        index: usize,
+        name: String,
         want_mass: bool,
     ) -> Parsed<Option<Geom<'a>>> {
-        let name = node
-            .name()
-            .map_or_else(|| format!("geom{index}"), String::from);
         node.ignore_attributes(&IGNORED);
         check_contact(node, self.main_compiler().as_drake());
         let Some(read) = self.read_shape(node, &name)? else {
@@ -133,7 +145,7 @@ impl GlobalSections {
             "box" | "ellipsoid" => {
                 let message =
                     format!("geom '{name}' is left out: 'fromto' of a {kind} is not supported");
-                node.warning_at("fromto", message);
+                node.lost().warning_at("fromto", message);
                 return Ok(None);
             }
             "hfield" | "sdf" => {
@@ -340,7 +352,8 @@ impl GlobalSections {
     /// Returns the mass properties of the surface of a shape, if the geom asks for them.
     fn is_shell(&self, node: ElementRef<'_>, shape: &Shape) -> Parsed<Option<UnitSolid>> {
         if self.compiler(node).as_drake() {
-            node.ignore_attributes(&[("shellinertia", "geoms are solid")]);
+            node.lost()
+                .ignore_attributes(&[("shellinertia", "geoms are solid")]);
             return Ok(None);
         }
         if boolean(node, "shellinertia")? != Some(true) {

@@ -1,5 +1,6 @@
 //! `<joint>` and `<freejoint>`: joints between a body and its parent.
 
+use super::bodies::unused;
 use super::builder::{MjcfBuilder, QposBlock};
 use super::springs::with_dry_friction;
 use super::tree::ElementRef;
@@ -12,29 +13,18 @@ use std::f64::consts::TAU;
 use tarragon_framework::math;
 
 const OWN_LIMITS: &str = "joint limits of the plant are as stiff as its time step allows";
-const NO_DRY_FRICTION: &str = "joints have no dry friction";
 const NO_SPRINGS: &str = "joints have no springs";
-const IGNORED: [(&str, &str); 14] = [
+/// Attributes that Drake's reading ignores.
+const IGNORED_BY_DRAKE: [(&str, &str); 6] = [
     ("actuatorfrclimited", "efforts are limited by actuators"),
     ("actuatorfrcrange", "efforts are limited by actuators"),
-    (
-        "actuatorgravcomp",
-        "gravity compensation is no effort of an actuator",
-    ),
-    ("frictionloss", NO_DRY_FRICTION),
-    ("group", "joints are not drawn"),
-    ("margin", "joint limits act where they are violated"),
-    ("solimpfriction", NO_DRY_FRICTION),
-    ("solimplimit", OWN_LIMITS),
-    ("solreffriction", NO_DRY_FRICTION),
-    ("solreflimit", OWN_LIMITS),
+    ("frictionloss", "joints have no dry friction"),
     ("springdamper", NO_SPRINGS),
     ("springref", NO_SPRINGS),
     ("stiffness", NO_SPRINGS),
-    ("user", "user data is not supported"),
 ];
-/// Attributes of joints that are ignored where a file is read as by MuJoCo.
-const IGNORED_AS_IN_MUJOCO: [(&str, &str); 8] = [
+/// Attributes that neither reading uses.
+const IGNORED: [(&str, &str); 8] = [
     (
         "actuatorgravcomp",
         "gravity compensation is no effort of an actuator",
@@ -108,12 +98,18 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let _ = added;
     }
 
+    /// Warns about attributes that Drake's reading ignores.
+    fn ignore_as_drake(node: ElementRef<'_>) {
+        node.lost().ignore_attributes(&IGNORED_BY_DRAKE);
+        node.ignore_attributes(&IGNORED);
+    }
+
     fn check_free(&self, node: ElementRef<'_>) {
         if node.tag() == "joint" {
             match self.document.main_compiler().as_drake() {
-                true => node.ignore_attributes(&IGNORED),
+                true => Self::ignore_as_drake(node),
                 false => {
-                    node.ignore_attributes(&IGNORED_AS_IN_MUJOCO);
+                    node.ignore_attributes(&IGNORED);
                     node.ignore_attributes(&IGNORED_IN_FREE);
                 }
             }
@@ -144,14 +140,20 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             false if others.is_empty() => (&identity, x_pb),
             false => (x_pb, &identity),
         };
+        if self.document.main_compiler().as_drake()
+            && !others.is_empty()
+            && *x_pb != Isometry3::identity()
+        {
+            let message = "several joints in a <body>: only the last one is at the pose of the \
+                           body, as in Drake";
+            last.lost().warning_grouped("type", message);
+        }
         let mut parent = parent;
         for (i, node) in others.iter().enumerate() {
-            let mut between = format!("{name}{i}");
-            if !self.document.main_compiler().as_drake() {
-                while self.names.contains(&*between) {
-                    between.push('_');
-                }
-            }
+            let names = Some(&self.names).filter(|_| !self.document.main_compiler().as_drake());
+            let between = unused(format!("{name}{i}"), |name| {
+                names.is_some_and(|names| names.contains(name))
+            });
             let zero = SpatialInertia::zero();
             let added = self
                 .target
@@ -179,8 +181,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     ) -> Parsed<()> {
         let as_drake = self.document.main_compiler().as_drake();
         match as_drake {
-            true => node.ignore_attributes(&IGNORED),
-            false => node.ignore_attributes(&IGNORED_AS_IN_MUJOCO),
+            true => Self::ignore_as_drake(node),
+            false => node.ignore_attributes(&IGNORED),
         }
         let name = node.name().map_or_else(
             || format!("{}-{}", self.body_name(parent), self.body_name(child)),

@@ -41,7 +41,7 @@ impl Assets {
     ) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
         if compiler.as_drake() {
-            node.ignore_attributes(&IGNORED_BY_DRAKE);
+            node.lost().ignore_attributes(&IGNORED_BY_DRAKE);
         }
         let name = node.name();
         let file = node.own_text("file");
@@ -58,7 +58,7 @@ impl Assets {
                 }
                 _ => "meshes are read from files only".into(),
             };
-            node.warning(format!(
+            node.lost_if(compiler.as_drake()).warning(format!(
                 "mesh '{name}' has no attribute 'file'; it is left out: {why}"
             ));
             return Ok(());
@@ -103,7 +103,7 @@ fn mesh_inertia_of(node: ElementRef<'_>, compiler: &CompilerOptions) -> Parsed<M
             .filter(|i| *i != "exact" && *i != "legacy")
         {
             let message = format!("inertia '{other}' is ignored: meshes are solid");
-            node.warning_at("inertia", message);
+            node.lost().warning_at("inertia", message);
         }
         return Ok(MeshInertia::Solid);
     }

@@ -19,8 +19,7 @@
 //! * A spatial tendon that a side site pulls inwards is as short as possible; MuJoCo's search for
 //!   the point of the geom is less exact.
 //!
-//! Files of which Drake reads all that determines bodies are read as Drake does, unless
-//! [`MjcfSemantics::MuJoCo`] is asked for. Drake departs from MuJoCo:
+//! [`MjcfSemantics::Drake`] selects Drake's reading, which departs from MuJoCo's:
 //!
 //! * If a body has several joints, only the last one is placed at the pose of the body; the others
 //!   are placed as if that pose were the identity.
@@ -39,7 +38,8 @@
 //! Everything else that a file asks for is left out with a warning, once per file and text;
 //! `docs/guide/models.md` has the list.
 //!
-//! Both accept the following, which Drake refuses:
+//! Warnings about these losses name the other reading. Both readings accept the following, which
+//! Drake refuses:
 //!
 //! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,
 //! * shapes whose size is fitted to a mesh,
@@ -51,8 +51,7 @@
 //!
 //! Both keep the following, which Drake ignores, without making it part of the plant: sites
 //! ([`crate::MultibodyPlant::sites`]), cameras (`model_cameras`), keyframes (`keyframes`). `weld`
-//! and `joint` equalities act where a file is read as by MuJoCo, and are kept otherwise
-//! (`model_equalities`).
+//! and `joint` equalities act in MuJoCo's reading; Drake's keeps them (`model_equalities`).
 
 mod actuator_force;
 mod actuators;
@@ -70,6 +69,7 @@ mod defaults;
 mod equality;
 mod expand;
 mod fit;
+mod flags;
 mod geom_texture;
 mod geoms;
 mod heightfield;
@@ -84,7 +84,6 @@ mod own_plant;
 mod pixels;
 mod principal_axes;
 mod sections;
-mod semantics;
 mod sensors;
 mod shell;
 mod skin_data;
@@ -107,8 +106,10 @@ use asset_context::AssetContext;
 use assets::Assets;
 use builder::MjcfBuilder;
 use compiler::CompilerOptions;
+use contact_properties::ContactOptions;
 use defaults::DefaultClasses;
 use expand::Expanded;
+use flags::PhysicsFlags;
 use sections::GlobalSections;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -142,6 +143,9 @@ const KNOWN: [&str; 11] = [
     "custom",
 ];
 
+/// MuJoCo's name for a model without one.
+pub(in crate::parsing) const UNNAMED: &str = "MuJoCo Model";
+
 /// Adds the model of an MJCF file.
 pub(crate) fn parse(
     input: &ModelInput<'_>,
@@ -151,16 +155,17 @@ pub(crate) fn parse(
 ) -> Vec<ModelInstanceIndex> {
     let expanded = {
         let resolve = |uri: &str, directory: Option<&Path>| target.resolve(uri, directory);
-        let semantics = (target.mjcf_semantics, naming.name.is_some());
-        expand::read(input, semantics, &resolve)
+        expand::read(input, target.mjcf_semantics, &resolve)
     };
     let Expanded {
         tree,
         log,
         compilers,
-        semantics,
+        flags,
     } = expanded;
-    let model = add_model((input, semantics), naming, target, &tree, &log, compilers);
+    let semantics = target.mjcf_semantics;
+    let document = (&tree, &log, compilers, flags);
+    let model = add_model((input, semantics), naming, target, document);
     diagnostics.extend(log.into_diagnostics());
     model.into_iter().collect()
 }
@@ -169,9 +174,12 @@ fn add_model(
     (input, semantics): (&ModelInput<'_>, MjcfSemantics),
     naming: &ModelNaming<'_>,
     target: &mut ParseTarget<'_>,
-    tree: &ElementTree,
-    log: &DiagnosticLog,
-    compilers: Vec<CompilerOptions>,
+    (tree, log, compilers, flags): (
+        &ElementTree,
+        &DiagnosticLog,
+        Vec<CompilerOptions>,
+        PhysicsFlags,
+    ),
 ) -> Option<ModelInstanceIndex> {
     // The tree is empty only if the file could not be read, which was reported.
     tree.elements.first()?;
@@ -187,7 +195,9 @@ fn add_model(
     let instance = target.add_model_instance(naming.scope, &name);
     let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;
     vocabulary::check(tree, root);
-    compiler::read_options(root, target.plant);
+    let time_step = compiler::read_options(root, target.plant, semantics);
+    target.options.time_step.get_or_insert(time_step);
+    target.options.mjcf_semantics = Some(semantics);
     let defaults = DefaultClasses::read(root, semantics);
     let resolve = |uri: &str| target.resolve(uri, input.directory);
     let context = AssetContext {
@@ -204,6 +214,8 @@ fn add_model(
         defaults,
         assets,
         paired_geoms: contact::paired_geoms(root),
+        flags,
+        contact_options: ContactOptions::read(root),
     };
     let first_body = BodyIndex::new(target.plant.num_bodies());
     let first_joint = JointIndex::new(target.plant.num_joints());
@@ -260,7 +272,8 @@ fn add_model(
             continue;
         }
         if let Some((_, why)) = IGNORED.iter().find(|(tag, _)| *tag == node.tag()) {
-            node.ignored(why);
+            let has_other_reading = matches!(node.tag(), "deformable" | "sensor" | "tendon");
+            node.lost_if(has_other_reading).ignored(why);
         } else if !KNOWN.contains(&node.tag()) {
             node.ignored("the element is unknown");
         }
@@ -268,7 +281,8 @@ fn add_model(
     Some(instance)
 }
 
-/// Returns the name of the model: the one given by the caller, the file's own, or the file's stem.
+/// Returns the name of the model: the one given by the caller, the file's own, or, where MuJoCo
+/// names the model itself, the stem of the file or MuJoCo's name.
 fn model_name(
     input: &ModelInput<'_>,
     naming: &ModelNaming<'_>,
@@ -278,21 +292,20 @@ fn model_name(
     if let Some(name) = naming.name.or(root.own_text("model")) {
         return Ok(name.into());
     }
+    if semantics == MjcfSemantics::Drake {
+        let message = "<mujoco> has no attribute 'model'; add it, load the model under a name, or \
+                       read it as MuJoCo does (MjcfSemantics::MuJoCo, --mjcf-semantics mujoco)";
+        return Err(root.error(message));
+    }
     // A text has no file name.
     let stem = input.directory.and(Path::new(input.file).file_stem());
     let stem = stem.map(|s| s.to_string_lossy().into_owned());
-    match stem.filter(|s| !s.is_empty() && semantics == MjcfSemantics::MuJoCo) {
-        Some(stem) => {
-            root.warning(format!(
-                "<mujoco> has no attribute 'model'; the model is named '{stem}' after its file"
-            ));
-            Ok(stem)
-        }
-        None => {
-            Err(root
-                .error("<mujoco> has no attribute 'model'; add it, or load the model under a name"))
-        }
-    }
+    let name = stem.filter(|s| !s.is_empty());
+    let name = name.unwrap_or_else(|| UNNAMED.into());
+    root.warning(format!(
+        "<mujoco> has no attribute 'model'; the model is named '{name}'"
+    ));
+    Ok(name)
 }
 
 /// Returns the names of all bodies.

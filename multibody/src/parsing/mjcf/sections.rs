@@ -2,7 +2,9 @@
 
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
+use super::contact_properties::ContactOptions;
 use super::defaults::DefaultClasses;
+use super::flags::PhysicsFlags;
 use super::tree::ElementRef;
 use std::collections::BTreeSet;
 
@@ -14,6 +16,8 @@ pub(super) struct GlobalSections {
     pub(super) assets: Assets,
     /// Names of the geoms in `<pair>` elements.
     pub(super) paired_geoms: BTreeSet<String>,
+    pub(super) flags: PhysicsFlags,
+    pub(super) contact_options: ContactOptions,
 }
 
 impl GlobalSections {

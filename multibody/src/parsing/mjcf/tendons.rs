@@ -94,7 +94,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         joints.retain(|(_, coefficient)| *coefficient != 0.0);
         let all: Vec<JointIndex> = joints.iter().map(|(joint, _)| *joint).collect();
         let single = self.target.plant.check_single("fixed tendon", &all);
-        single.map_err(|e| node.error(e))?;
+        if let Err(error) = single {
+            // MuJoCo adds up a component of the quaternion, which is no length.
+            let name = node.name().unwrap_or_default();
+            node.warning(format!("tendon '{name}' is left out: {error}"));
+            return Ok(());
+        }
         let range = self.nonempty_limits(node, "limited", "range")?;
         self.act_on_fixed_tendon(node, &joints, range)?;
         self.keep_tendon(node, Tendon::Fixed(joints), range);

@@ -167,7 +167,12 @@ pub(super) struct ElementRef<'a> {
     log: &'a DiagnosticLog,
     index: usize,
     defaults: &'a [Attribute],
+    /// Whether warnings are about losses of Drake's reading.
+    is_lost: bool,
 }
+
+/// End of warnings about losses of Drake's reading.
+const CURE: &str = "; MuJoCo's reading has it (MjcfSemantics::MuJoCo, --mjcf-semantics mujoco)";
 
 impl<'a> ElementRef<'a> {
     pub(super) fn root(tree: &'a ElementTree, log: &'a DiagnosticLog) -> Self {
@@ -176,6 +181,7 @@ impl<'a> ElementRef<'a> {
             log,
             index: 0,
             defaults: &[],
+            is_lost: false,
         }
     }
     /// Returns another element of the tree by its index.
@@ -188,6 +194,19 @@ impl<'a> ElementRef<'a> {
     }
     pub(super) fn with_defaults(self, defaults: &'a [Attribute]) -> Self {
         Self { defaults, ..self }
+    }
+    /// Returns the element with warnings that end with the cure for losses of Drake's reading.
+    pub(super) fn lost(self) -> Self {
+        self.lost_if(true)
+    }
+    /// Same as [`Self::lost`], if a condition holds.
+    pub(super) fn lost_if(self, is_lost: bool) -> Self {
+        Self { is_lost, ..self }
+    }
+    /// Returns the text of a warning.
+    fn warning_text(&self, message: impl Display) -> String {
+        let cure = if self.is_lost { CURE } else { "" };
+        format!("{message}{cure}")
     }
     fn element(&self) -> &'a MjcfElement {
         &self.tree.elements[self.index]
@@ -259,6 +278,7 @@ impl<'a> ElementRef<'a> {
         Reported
     }
     pub(super) fn warning(&self, message: impl Display) {
+        let message = self.warning_text(message);
         self.log
             .report(Severity::Warning, self.element().place, message);
     }
@@ -271,6 +291,7 @@ impl<'a> ElementRef<'a> {
     /// Reports a warning at an attribute.
     pub(super) fn warning_at(&self, name: &str, message: impl Display) {
         let place = self.find(name).map_or(self.element().place, |a| a.place);
+        let message = self.warning_text(message);
         self.log.report(Severity::Warning, place, message);
     }
 
@@ -286,7 +307,8 @@ impl<'a> ElementRef<'a> {
             if let Some((name, why)) = ignored.iter().find(|(name, _)| *name == attribute.name) {
                 let tag = self.tag();
                 let message = format!("attribute '{name}' of <{tag}> is ignored: {why}");
-                self.log.warn_grouped(attribute.place, message);
+                self.log
+                    .warn_grouped(attribute.place, self.warning_text(message));
             }
         }
     }
@@ -294,12 +316,13 @@ impl<'a> ElementRef<'a> {
     /// for all elements of the file with the same warning.
     pub(super) fn warning_grouped(&self, name: &str, message: impl Display) {
         let place = self.find(name).map_or(self.element().place, |a| a.place);
-        self.log.warn_grouped(place, message.to_string());
+        self.log.warn_grouped(place, self.warning_text(message));
     }
     /// Warns that the element has no meaning for the plant; `why` is the reason.
     pub(super) fn ignored(&self, why: &str) {
         let message = format!("<{}> is ignored: {why}", self.tag());
-        self.log.warn_grouped(self.element().place, message);
+        self.log
+            .warn_grouped(self.element().place, self.warning_text(message));
     }
 
     /// Reads the numbers of an attribute, none of them NaN; `None` if the attribute is absent.

@@ -9,25 +9,13 @@ use std::sync::OnceLock;
 const FLAGS: [(&str, &str, &str); 13] = [
     ("constraint", "enable", "all constraints act"),
     ("equality", "enable", "equality constraints act"),
-    (
-        "frictionloss",
-        "enable",
-        "dry friction of joints acts where files are read as by MuJoCo",
-    ),
+    ("frictionloss", "enable", "joints have no dry friction"),
     ("limit", "enable", "joint limits act"),
     ("contact", "enable", "contacts act"),
     ("passive", "enable", "damping acts"),
-    (
-        "spring",
-        "enable",
-        "springs of joints act where files are read as by MuJoCo",
-    ),
+    ("spring", "enable", "joints have no springs"),
     ("damper", "enable", "damping acts"),
-    (
-        "gravity",
-        "enable",
-        "gravity acts; set the attribute 'gravity' of <option> to 0",
-    ),
+    ("gravity", "enable", "gravity acts"),
     ("clampctrl", "enable", "efforts are limited"),
     (
         "filterparent",
@@ -65,11 +53,11 @@ pub(super) fn check(tree: &ElementTree, root: ElementRef<'_>) {
     }
 }
 
-/// Warns about flags of `<option>` that ask for other dynamics than those of the plant.
+/// Warns where a file is read as by Drake about flags of `<option>` that ask for other dynamics than those of the plant.
 pub(super) fn check_flags(node: ElementRef<'_>) {
     for (name, usual, instead) in FLAGS {
         if node.text(name).is_some_and(|value| value.trim() != usual) {
-            node.ignore_attributes(&[(name, instead)]);
+            node.lost().ignore_attributes(&[(name, instead)]);
         }
     }
 }

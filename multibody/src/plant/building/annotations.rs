@@ -12,7 +12,8 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if a joint, a body or an actuator is unknown, the number of positions of a
-    /// joint is wrong, a position or an input is not finite, or after `finalize`.
+    /// or velocities of a joint is wrong, a position, a velocity or an input is not finite, or after
+    /// `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;
@@ -23,6 +24,19 @@ impl MultibodyPlant {
         for (body, x_wb) in &keyframe.free_poses {
             self.body(*body)?;
             let numbers = x_wb.translation.vector.iter();
+            check_finite(&format!("keyframe '{}'", keyframe.name), numbers)?;
+        }
+        for (joint, v) in &keyframe.velocities {
+            let expected = self.joint(*joint)?.num_velocities();
+            if v.len() != expected {
+                let message = format!("number of velocities must be {expected}, got {}", v.len());
+                return Err(self.joint_error(*joint, &message));
+            }
+            check_finite(&format!("keyframe '{}'", keyframe.name), v.iter())?;
+        }
+        for (body, v_wb) in &keyframe.free_velocities {
+            self.body(*body)?;
+            let numbers = v_wb.rotational.iter().chain(&v_wb.translational);
             check_finite(&format!("keyframe '{}'", keyframe.name), numbers)?;
         }
         for (actuator, input) in &keyframe.controls {
@@ -63,6 +77,32 @@ impl MultibodyPlant {
             }
         }
         Ok(q)
+    }
+
+    /// Returns the velocities v at the keyframe `name`, plain or scoped (`model::name`); 0 for
+    /// joints that it says nothing about.
+    ///
+    /// # Errors
+    /// Returns an error if there is no keyframe of this name or several, or before `finalize`.
+    pub fn keyframe_velocities(&self, name: &str) -> Result<Vec<f64>> {
+        let topology = self.finalized("keyframe_velocities")?;
+        let keyframe = self.keyframe_by_name(name)?;
+        let mut v = vec![0.0; self.num_velocities()];
+        for (joint, velocities) in &keyframe.velocities {
+            let start = topology.starts[joint.index()].1;
+            v[start..start + velocities.len()].copy_from_slice(velocities);
+        }
+        for (body, v_wb) in &keyframe.free_velocities {
+            let joint = self.inboard_joint(*body);
+            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
+                let start = topology.starts[joint.index()].1;
+                let own = v_wb.rotational.iter().chain(&v_wb.translational);
+                for (place, value) in v[start..start + 6].iter_mut().zip(own) {
+                    *place = *value;
+                }
+            }
+        }
+        Ok(v)
     }
 
     /// Returns the keyframe with a name, plain or scoped (`model::name`).

@@ -4,6 +4,7 @@ use super::expander::{Expander, attribute};
 use super::renaming::{self, REFERRING, is_reference};
 use crate::document::input::{ModelInput, read_file};
 use crate::document::xml::Parsed;
+use crate::parsing::mjcf::UNNAMED;
 use crate::parsing::mjcf::compiler::CompilerOptions;
 use crate::parsing::mjcf::defaults::MAIN;
 use crate::parsing::mjcf::include;
@@ -30,7 +31,8 @@ impl Expander<'_> {
             .sections("asset")
             .into_iter()
             .flat_map(|section| self.tree.elements[section].children.clone())
-            .find(|a| self.tag(*a) == "model" && self.asset_name(*a).as_ref() == Some(&model));
+            .filter(|a| self.tag(*a) == "model")
+            .find(|a| self.is_model(*a, &model));
         let Some(asset) = asset else {
             let message = format!("<attach>: there is no <model> asset '{model}'");
             return Err(self.node(attach).error_at("model", message));
@@ -135,6 +137,29 @@ impl Expander<'_> {
         let stem = || Path::new(node.own_text("file")?).file_stem();
         let stem = || stem().map(|s| s.to_string_lossy().into_owned());
         node.name().map(String::from).or_else(stem)
+    }
+
+    /// Returns true if a `<model>` asset has a name: its own, else that of its file's model, else the
+    /// stem of the file.
+    fn is_model(&self, asset: usize, name: &str) -> bool {
+        let node = self.node(asset);
+        if self.asset_name(asset).is_some_and(|own| own == name) {
+            return true;
+        }
+        let (None, Some(file)) = (node.name(), node.own_text("file")) else {
+            return false;
+        };
+        // What is wrong with the file is reported when it is attached.
+        let path = (self.resolve)(file, self.directory.as_deref()).ok();
+        let bytes = path.and_then(|path| read_file(&path).ok());
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let Some(text) = text else {
+            return false;
+        };
+        let document = roxmltree::Document::parse(&text).ok();
+        let root = document.as_ref().map(|document| document.root_element());
+        let own = root.and_then(|root| root.attribute("model")).map(str::trim);
+        own.unwrap_or(UNNAMED) == name
     }
 
     /// Reads and expands the model of a `<model>` asset.

@@ -15,6 +15,7 @@ mod references;
 mod renaming;
 
 use super::compiler::CompilerOptions;
+use super::flags::PhysicsFlags;
 use super::include;
 use super::tree::{DiagnosticLog, ElementRef, ElementTree};
 use crate::document::input::ModelInput;
@@ -28,15 +29,14 @@ pub(super) struct Expanded {
     pub(super) log: DiagnosticLog,
     /// Compilers of the documents, by number.
     pub(super) compilers: Vec<CompilerOptions>,
-    /// The reading of this file.
-    pub(super) semantics: MjcfSemantics,
+    /// Flags of the file.
+    pub(super) flags: PhysicsFlags,
 }
 
-/// Reads a file with all files that it includes and attaches. `is_named` tells whether the caller
-/// names the model.
+/// Reads a file with all files that it includes and attaches.
 pub(super) fn read(
     input: &ModelInput<'_>,
-    (mut semantics, is_named): (MjcfSemantics, bool),
+    semantics: MjcfSemantics,
     resolve: Resolve<'_>,
 ) -> Expanded {
     let (tree, log) = include::read(input, DiagnosticLog::default());
@@ -52,19 +52,20 @@ pub(super) fn read(
         renamings: vec![],
         resolve,
     };
+    let mut flags = PhysicsFlags::default();
     if !expander.tree.elements.is_empty() {
         let root = ElementRef::root(&expander.tree, &expander.log);
-        semantics = semantics.of_file(&expander.tree, root, is_named);
         expander.compilers = vec![CompilerOptions::read(root, semantics)];
         if semantics == MjcfSemantics::MuJoCo {
             // Errors were reported.
             let _ = expander.expand_document();
+            flags = PhysicsFlags::apply(&mut expander.tree, &expander.log);
         }
     }
     Expanded {
         tree: expander.tree,
         log: expander.log,
         compilers: expander.compilers,
-        semantics,
+        flags,
     }
 }

@@ -1,0 +1,14 @@
+//! Options of model files for whole simulations.
+
+use super::mjcf_semantics::MjcfSemantics;
+
+/// What model files say about the simulation, and how they were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ModelOptions {
+    /// Time step (s): that of the first MJCF file, which is MuJoCo's 0.002 s unless its `<option>`
+    /// gives another. `None` without such a file. A plant has its time step before models are
+    /// added, so this value has no effect by itself.
+    pub time_step: Option<f64>,
+    /// Reading of MJCF files, if any was read.
+    pub mjcf_semantics: Option<MjcfSemantics>,
+}

@@ -1,0 +1,18 @@
+//! Defects that real robots and public reports showed, one small case each. Every test names the
+//! source of the right value.
+
+mod mjcf_collisions;
+mod mjcf_names;
+mod mjcf_reading;
+mod open_loops;
+mod soft_contact;
+
+use crate::support::loaded::{Loaded, load_with};
+
+/// Loads an MJCF text by default.
+fn load_mjcf(text: &str) -> Loaded {
+    let mut model = load_with(|p| p.add_models_from_string(text, "xml"));
+    model.result.as_ref().unwrap();
+    model.plant.finalize_with(&mut model.scene).unwrap();
+    model
+}
