@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use tarragon::geometry::HydroelasticType;
 use tarragon::multibody::xacro::{self, XacroReport};
 use tarragon::multibody::{
-    Diagnostic, MjcfSemantics, MultibodyPlant, PackageMap, Parser, Severity,
+    Diagnostic, MjcfSemantics, ModelOptions, MultibodyPlant, PackageMap, Parser, Severity,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::CubeMap;
@@ -65,6 +66,10 @@ pub(crate) struct Extras<'a> {
     pub(crate) files: Option<&'a mut BTreeSet<PathBuf>>,
     /// Receives the skybox, which takes time to make.
     pub(crate) skybox: Option<&'a mut Option<CubeMap>>,
+    /// Receives what the files say about the simulation.
+    pub(crate) model_options: Option<&'a mut ModelOptions>,
+    /// Whether the geometry of the models is left out.
+    pub(crate) without_geometry: bool,
 }
 
 impl<'a> Extras<'a> {
@@ -148,7 +153,10 @@ impl Options {
         scene_graph: &mut SceneGraph,
         extras: Extras<'_>,
     ) -> Result<(), Box<dyn Error>> {
-        let mut parser = Parser::with_scene_graph(plant, scene_graph);
+        let mut parser = match extras.without_geometry {
+            true => Parser::new(plant),
+            false => Parser::with_scene_graph(plant, scene_graph),
+        };
         self.configure(&mut parser)?;
         let added = models.iter().try_for_each(|model| {
             let added = parser.add_models(model).map(|_| ());
@@ -167,6 +175,9 @@ impl Options {
                 0 => error.into(),
                 n => format!("{model}: {}, nothing was loaded", count(n, "error")).into(),
             });
+        }
+        if let Some(options) = extras.model_options {
+            *options = parser.model_options();
         }
         if let Some(skybox) = extras.skybox {
             *skybox = self.skybox(&parser)?;
@@ -190,6 +201,20 @@ impl Options {
             }
         }
     }
+}
+
+/// Returns true if a geometry declares that it is rigid or compliant in hydroelastic contact.
+pub(crate) fn declares_hydroelastics(scene: &SceneGraph) -> Result<bool> {
+    let inspector = scene.model_inspector();
+    for id in inspector.geometry_ids_with_role(Role::Proximity) {
+        let properties = inspector.proximity_properties(id)?;
+        let declared = properties.map(|p| p.try_get("hydroelastic", "compliance_type"));
+        let declared: Option<&HydroelasticType> = declared.transpose()?.flatten();
+        if declared.is_some_and(|kind| *kind != HydroelasticType::Undefined) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl SourceOptions {

@@ -34,13 +34,23 @@ fn spatial(f: &SpatialVector<f64>) -> Value {
     numbers(f.rotational.iter().chain(&f.translational))
 }
 
-/// Computes the answer to a case.
-pub(super) fn answer(case: &Case, models: Option<&Path>) -> Result<Value, String> {
-    let model = Model::new(case, models)?;
+/// Computes the answer to a case. `warn` receives what the case may not have meant.
+pub(super) fn answer(
+    mut case: Case,
+    models: Option<&Path>,
+    warn: impl Fn(&str),
+) -> Result<Value, String> {
+    let model = Model::new(&case, models, warn)?;
+    let plant = model.plant.system();
+    case.state
+        .q
+        .get_or_insert_with(|| plant.default_positions());
+    let at_rest = || vec![0.0; plant.num_velocities()];
+    case.state.v.get_or_insert_with(at_rest);
     match case.kind {
-        CaseKind::Forward => forward(case, &model),
-        CaseKind::Trajectory => trajectory(case, &model),
-        CaseKind::Gradient => gradient(case, &model),
+        CaseKind::Forward => forward(&case, &model),
+        CaseKind::Trajectory => trajectory(&case, &model),
+        CaseKind::Gradient => gradient(&case, &model),
     }
 }
 
@@ -55,10 +65,10 @@ impl Model {
         let plant = self.plant.system();
         let lifted = |x: &[f64]| -> Vec<T> { x.iter().map(|x| T::from(*x)).collect() };
         plant
-            .set_positions(ports, context, &lifted(&case.state.q))
+            .set_positions(ports, context, &lifted(case.state.q()))
             .map_err(text)?;
         plant
-            .set_velocities(ports, context, &lifted(&case.state.v))
+            .set_velocities(ports, context, &lifted(case.state.v()))
             .map_err(text)?;
         for name in &case.lock {
             let joint = plant.joint_by_name(name).map_err(text)?;
@@ -128,10 +138,10 @@ fn forward(case: &Case, model: &Model) -> Result<Value, String> {
     model.start(case, model.plant.ports(), &mut context)?;
     let plant = model.plant.system();
     let positions = plant
-        .calc_position_kinematics(&case.state.q)
+        .calc_position_kinematics(case.state.q())
         .map_err(text)?;
     let velocities = plant
-        .calc_velocity_kinematics(&positions, &case.state.v)
+        .calc_velocity_kinematics(&positions, case.state.v())
         .map_err(text)?;
     let ports = model.plant.dynamics().map_err(text)?;
     let mut all = Map::new();
@@ -158,7 +168,7 @@ fn forward(case: &Case, model: &Model) -> Result<Value, String> {
     let has_vdot = all["vdot"] != Value::Null;
     let mut add = |key: &str, value: Value| all.insert(key.into(), value);
     let qdot = plant
-        .map_velocity_to_qdot(&positions, &case.state.v)
+        .map_velocity_to_qdot(&positions, case.state.v())
         .map_err(text)?;
     add("qdot", numbers(&qdot));
     let m = plant.calc_mass_matrix(&positions).map_err(text)?;
@@ -241,7 +251,7 @@ fn trajectory(case: &Case, model: &Model) -> Result<Value, String> {
     model.start(case, model.plant.ports(), &mut context)?;
     let plant = model.plant.system();
     let mut sim = Simulator::new(&model.diagram, context).map_err(text)?;
-    let mut step = case.plant.time_step;
+    let mut step = case.plant.time_step.0;
     if step == 0.0 {
         step = record
             .sample
@@ -316,7 +326,7 @@ fn outcome<T: DiagramScalar>(
     context
         .fix(dynamics.actuation(), u.to_vec())
         .map_err(text)?;
-    if case.plant.time_step == 0.0 {
+    if case.plant.time_step.0 == 0.0 {
         let positions = plant.calc_position_kinematics(q).map_err(text)?;
         let mut x = plant.map_velocity_to_qdot(&positions, v).map_err(text)?;
         x.extend(
@@ -328,7 +338,7 @@ fn outcome<T: DiagramScalar>(
     }
     let steps = case.steps.unwrap_or(1);
     let mut sim = Simulator::new(diagram, context).map_err(text)?;
-    sim.advance_to(steps as f64 * case.plant.time_step)
+    sim.advance_to(steps as f64 * case.plant.time_step.0)
         .map_err(text)?;
     let mut x = plant.positions(&ports, sim.context()).map_err(text)?;
     x.extend(plant.velocities(&ports, sim.context()).map_err(text)?);
@@ -337,7 +347,7 @@ fn outcome<T: DiagramScalar>(
 
 fn gradient(case: &Case, model: &Model) -> Result<Value, String> {
     let plant = model.plant.system();
-    let (q, v) = (&case.state.q, &case.state.v);
+    let (q, v) = (case.state.q(), case.state.v());
     let first = case.inputs.iter().find(|phase| phase.from_step == 0);
     let u = first.and_then(|phase| phase.actuation.clone());
     let u = u.unwrap_or_else(|| vec![0.0; plant.actuators().len()]);

@@ -1,6 +1,7 @@
 //! From the steps of a case to a diagram of a plant and its scene.
 
 use super::case::{BuildStep, Case, Inputs, MjcfReading, NumberOrText, Pose};
+use crate::model;
 use nalgebra::{Isometry3, Vector3};
 use std::path::Path;
 use tarragon::framework::{DiagramScalar, math};
@@ -34,18 +35,25 @@ fn text(error: impl std::fmt::Display) -> String {
 
 impl Model {
     /// Builds the diagram of a case; `models` is the folder of model files.
-    pub(super) fn new(case: &Case, models: Option<&Path>) -> Result<Self, String> {
+    pub(super) fn new(
+        case: &Case,
+        models: Option<&Path>,
+        warn: impl Fn(&str),
+    ) -> Result<Self, String> {
         let options = &case.plant;
-        let mut plant = MultibodyPlant::new(options.time_step).map_err(text)?;
+        let time_step = options.time_step.0;
+        let mut plant = MultibodyPlant::new(time_step).map_err(text)?;
         if let Some(name) = &options.discrete_contact_approximation {
             let approximation = name.parse().map_err(text)?;
             plant
                 .set_discrete_contact_approximation(approximation)
                 .map_err(text)?;
         }
-        plant.set_contact_model(ContactModel::Point).map_err(text)?;
+        let contact_model = options.contact_model.as_deref().unwrap_or("point");
+        let contact_model: ContactModel = contact_model.parse().map_err(text)?;
+        plant.set_contact_model(contact_model).map_err(text)?;
         let sampled = options.use_sampled_output_ports.unwrap_or(false);
-        let sampled = sampled && options.time_step > 0.0;
+        let sampled = sampled && time_step > 0.0;
         plant.set_use_sampled_output_ports(sampled).map_err(text)?;
         if let Some(v) = options.stiction_tolerance {
             plant.set_stiction_tolerance(v).map_err(text)?;
@@ -90,6 +98,16 @@ impl Model {
             builder
                 .apply(step)
                 .map_err(|e| format!("build[{i}]: {e}"))?;
+        }
+        let is_at_points = matches!(
+            contact_model,
+            ContactModel::Point | ContactModel::PointManifold
+        );
+        if is_at_points && model::declares_hydroelastics(&scene).map_err(text)? {
+            warn(
+                "the hydroelastic properties of the models are ignored: contact is at points; give \
+                 the plant a contact_model, \"hydroelastic_with_fallback\" for example",
+            );
         }
         let mut b = DiagramBuilder::new();
         let plant = match has_scene {
@@ -189,22 +207,20 @@ impl Builder<'_> {
         Ok(parser)
     }
 
+    fn add_text(&mut self, model: &str, suffix: &str) -> Result<(), String> {
+        let added = self.parser()?.add_models_from_string(model, suffix);
+        added.map(drop).map_err(text)
+    }
+
     fn apply(&mut self, step: &BuildStep) -> Result<(), String> {
         match step {
             BuildStep::File(file) => {
                 let path = self.models.map_or(file.into(), |models| models.join(file));
                 self.parser()?.add_models(path).map_err(text)?;
             }
-            BuildStep::Urdf(model) => {
-                self.parser()?
-                    .add_models_from_string(model, "urdf")
-                    .map_err(text)?;
-            }
-            BuildStep::Sdf(model) => {
-                self.parser()?
-                    .add_models_from_string(model, "sdf")
-                    .map_err(text)?;
-            }
+            BuildStep::Mjcf(model) => self.add_text(model, "xml")?,
+            BuildStep::Urdf(model) => self.add_text(model, "urdf")?,
+            BuildStep::Sdf(model) => self.add_text(model, "sdf")?,
             BuildStep::Weld {
                 parent,
                 child,

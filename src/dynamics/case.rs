@@ -9,12 +9,14 @@ use std::collections::BTreeMap;
 pub(super) struct Case {
     pub(super) id: String,
     pub(super) kind: CaseKind,
+    #[serde(default)]
     pub(super) plant: PlantOptions,
     #[serde(default)]
     pub(super) scene_graph: Option<SceneOptions>,
     #[serde(default)]
     pub(super) mjcf_semantics: MjcfReading,
     pub(super) build: Vec<BuildStep>,
+    #[serde(default)]
     pub(super) state: CaseState,
     #[serde(default)]
     pub(super) lock: Vec<String>,
@@ -51,10 +53,13 @@ pub(super) enum CaseKind {
     Gradient,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlantOptions {
-    pub(super) time_step: f64,
+    #[serde(default)]
+    pub(super) time_step: TimeStep,
+    #[serde(default)]
+    pub(super) contact_model: Option<String>,
     #[serde(default)]
     pub(super) discrete_contact_approximation: Option<String>,
     #[serde(default)]
@@ -65,6 +70,17 @@ pub(super) struct PlantOptions {
     pub(super) sap_near_rigid_threshold: Option<f64>,
     #[serde(default)]
     pub(super) gravity: Option<[f64; 3]>,
+}
+
+/// Time step (s), Drake's by default.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(transparent)]
+pub(super) struct TimeStep(pub(super) f64);
+
+impl Default for TimeStep {
+    fn default() -> Self {
+        Self(0.001)
+    }
 }
 
 /// Default proximity properties.
@@ -85,6 +101,7 @@ pub(super) type Pose = [f64; 7];
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum BuildStep {
     File(String),
+    Mjcf(String),
     Urdf(String),
     Sdf(String),
     Weld {
@@ -197,11 +214,26 @@ pub(super) enum NumberOrText {
     Text(String),
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CaseState {
-    pub(super) q: Vec<f64>,
-    pub(super) v: Vec<f64>,
+    /// The default positions if this is missing.
+    #[serde(default)]
+    pub(super) q: Option<Vec<f64>>,
+    /// Rest if this is missing.
+    #[serde(default)]
+    pub(super) v: Option<Vec<f64>>,
+}
+
+impl CaseState {
+    /// Returns the positions, which are known once the plant is built.
+    pub(super) fn q(&self) -> &[f64] {
+        self.q.as_deref().unwrap_or_default()
+    }
+    /// Returns the velocities, which are known once the plant is built.
+    pub(super) fn v(&self) -> &[f64] {
+        self.v.as_deref().unwrap_or_default()
+    }
 }
 
 /// Inputs that hold from a step on; what is not named is zero.

@@ -23,14 +23,14 @@ One answer, on one line of the output:
 Case:
   id           copied to the answer
   kind         "forward", "trajectory" or "gradient"
-  plant        time_step (s; 0: continuous time); discrete_contact_approximation ("lagged", "similar", "sap"),
+  plant        time_step (s; 0: continuous time; default 0.001); contact_model (default "point"), discrete_contact_approximation ("lagged", "similar", "sap"),
                use_sampled_output_ports (default false), stiction_tolerance (m/s), sap_near_rigid_threshold, gravity
   scene_graph  default proximity properties; without it, there is no contact
   mjcf_semantics  reading of MJCF files, "drake" (default) or "mujoco"
-  build        steps in order, one key each: file (relative to --models), urdf, sdf, weld, actuator, rotor, pd, limits,
+  build        steps in order, one key each: file (relative to --models), mjcf, urdf, sdf, weld, actuator, rotor, pd, limits,
                coupler, ball, weld_constraint, distance, revolute_spring, prismatic_spring, linear_spring_damper, bushing,
                door_hinge; names are model::element, poses [qw,qx,qy,qz,x,y,z]
-  state        q and v, in the order of the plant
+  state        q and v, in the order of the plant; the default positions at rest where they are missing
   lock         names of joints that are locked
   inputs       phases that hold from a step on: from_step, actuation, desired_state, generalized_force, spatial_forces
   record       trajectory: steps, every; in continuous time also sample (s per step), max_step (s), accuracy
@@ -60,9 +60,16 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
         return Err(format!("--models {}: there is no such folder", models.display()).into());
     }
     let answer = |line: &InputLine| -> Result<Answered, String> {
-        let case: Case = serde_json::from_slice(&line.text).map_err(|e| json_error(&e))?;
+        let case: Case = match serde_json::from_slice(&line.text) {
+            Ok(case) => case,
+            Err(error) => {
+                let error = format!("line {}: {}", line.number, json_error(&error));
+                return Ok(failed(id_of(&line.text).as_deref(), &error));
+            }
+        };
         let id = case.id.clone();
-        Ok(match answer::answer(&case, args.models.as_deref()) {
+        let warn = |why: &str| eprintln!("warning: line {}, case '{id}': {why}", line.number);
+        Ok(match answer::answer(case, args.models.as_deref(), warn) {
             Ok(result) => Answered {
                 json: serde_json::json!({ "id": id, "result": result }).to_string(),
                 failed: false,
@@ -74,6 +81,12 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
         })
     };
     json_lines::run(&args.lines, answer, |error| failed(None, error))
+}
+
+/// Returns the id of a line that is JSON but no case.
+fn id_of(line: &[u8]) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_slice(line).ok()?;
+    Some(value.get("id")?.as_str()?.to_owned())
 }
 
 fn failed(id: Option<&str>, error: &str) -> Answered {

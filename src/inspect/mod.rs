@@ -13,7 +13,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tarragon::multibody::{Diagnostic, MultibodyPlant, Parser, Severity};
+use tarragon::multibody::{Diagnostic, MjcfSemantics, MultibodyPlant, Parser, Severity};
 use tarragon::prelude::*;
 
 /// Time step of the plant (s); it affects nothing that is printed.
@@ -80,6 +80,7 @@ fn load(args: &InspectArgs) -> Result<Result<Inspected, Failure>, Box<dyn Error>
     args.model.configure(&mut parser)?;
     let added = parser.add_models(&args.model.model);
     let diagnostics = parser.diagnostics().to_vec();
+    let mjcf_semantics = parser.model_options().mjcf_semantics;
     let failed = |stage, error: String| Failure {
         stage,
         error,
@@ -97,6 +98,7 @@ fn load(args: &InspectArgs) -> Result<Result<Inspected, Failure>, Box<dyn Error>
         scene,
         models,
         diagnostics,
+        mjcf_semantics,
     }))
 }
 
@@ -112,6 +114,13 @@ fn answer(
     if args.json {
         let mut report = inspected.report()?;
         report.insert("file".into(), args.model.model.display().to_string().into());
+        if let Some(semantics) = inspected.mjcf_semantics {
+            let name = match semantics {
+                MjcfSemantics::MuJoCo => "mujoco",
+                MjcfSemantics::Drake => "drake",
+            };
+            report.insert("mjcf_semantics".into(), name.into());
+        }
         if positions.is_some() {
             report.insert("samples".into(), samples.into());
         }

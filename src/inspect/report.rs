@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 use tarragon::multibody::{
-    BodyIndex, Diagnostic, FrameIndex, Joint, JointKind, ModelInstanceIndex, MultibodyPlant,
-    TendonPart,
+    BodyIndex, Diagnostic, FrameIndex, Joint, JointKind, MjcfSemantics, ModelInstanceIndex,
+    MultibodyPlant, TendonPart,
 };
 use tarragon::prelude::*;
 
@@ -16,6 +16,8 @@ pub(super) struct Inspected {
     pub(super) scene: SceneGraph,
     pub(super) models: Vec<ModelInstanceIndex>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// Reading of MJCF files, if any was read.
+    pub(super) mjcf_semantics: Option<MjcfSemantics>,
 }
 
 /// A number as JSON. Numbers that JSON lacks become text: `inf`, `-inf`, `nan`.

@@ -4,7 +4,7 @@ use super::report::Inspected;
 use std::error::Error;
 use std::fmt::Write;
 use tarragon::geometry::GeometryId;
-use tarragon::multibody::{BodyIndex, Joint, JointIndex};
+use tarragon::multibody::{BodyIndex, Joint, JointIndex, MjcfSemantics};
 
 /// A joint's range, as short text.
 fn range(joint: &Joint) -> String {
@@ -29,7 +29,12 @@ pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
         .iter()
         .map(|m| inspected.model_name(*m))
         .collect();
-    writeln!(text, "models: {}", models.join(", "))?;
+    let reading = match inspected.mjcf_semantics {
+        None => "",
+        Some(MjcfSemantics::MuJoCo) => " (MJCF as MuJoCo reads it)",
+        Some(MjcfSemantics::Drake) => " (MJCF as Drake reads it)",
+    };
+    writeln!(text, "models: {}{reading}", models.join(", "))?;
     writeln!(
         text,
         "{} bodies, {} joints, {} positions, {} velocities, {} actuators, {:.6} kg",

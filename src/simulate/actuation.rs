@@ -2,6 +2,7 @@
 
 use super::driver::Driver;
 use super::scenario::Scenario;
+use std::collections::BTreeMap;
 use std::error::Error;
 use tarragon::multibody::{JointKind, ModelInstanceIndex, MultibodyPlant};
 use tarragon::prelude::*;
@@ -40,7 +41,8 @@ pub(super) struct Actuation {
 }
 
 impl Actuation {
-    /// Creates the inputs of a finalized plant: efforts and controls are 0, but for those of
+    /// Creates the inputs of a finalized plant, `inputs` by the indices of actuators. Of all others,
+    /// efforts and controls are 0, but for those of
     /// controllers and position servos, which hold the default positions with any driver. With a
     /// server, each actuator gets a slider, unless its model has a [`Driver::ZeroForce`]. Sliders
     /// name the model if several models have actuators.
@@ -48,6 +50,7 @@ impl Actuation {
         plant: &MultibodyPlant,
         scenario: &Scenario,
         meshcat: Option<&Meshcat>,
+        inputs: &BTreeMap<usize, f64>,
     ) -> Result<Self, Box<dyn Error>> {
         let mut actuation = Self {
             meshcat: meshcat.cloned(),
@@ -70,17 +73,19 @@ impl Actuation {
                 false => String::new(),
             };
             let has_sliders = driver != Some(&Driver::ZeroForce);
-            actuation.add_model(plant, instance, has_sliders.then_some(&*suffix))?;
+            let suffix = has_sliders.then_some(&*suffix);
+            actuation.add_model((plant, instance), suffix, inputs)?;
         }
         Ok(actuation)
     }
 
-    /// Adds the inputs of a model, and sliders if there is a suffix for their names.
+    /// Adds the inputs of a model, those that are given and defaults of others, and sliders if there
+    /// is a suffix for their names.
     fn add_model(
         &mut self,
-        plant: &MultibodyPlant,
-        instance: ModelInstanceIndex,
+        (plant, instance): (&MultibodyPlant, ModelInstanceIndex),
         suffix: Option<&str>,
+        inputs: &BTreeMap<usize, f64>,
     ) -> Result<(), Box<dyn Error>> {
         let q0 = plant.default_positions();
         let actuators = plant.joint_actuator_indices_in(instance)?;
@@ -96,7 +101,7 @@ impl Actuation {
                     JointKind::Prismatic { .. } | JointKind::Curvilinear { .. }
                 ),
             };
-            let (range, unit, initial, target);
+            let (range, unit, mut initial, target);
             let with_gains = actuator
                 .joint()
                 .filter(|_| actuator.controller_gains().is_some());
@@ -139,6 +144,13 @@ impl Actuation {
                 (initial, range) = (0.0, [-limit, limit]);
                 unit = if is_linear { "N" } else { "N m" };
                 target = Target::Effort(index.index());
+            }
+            if let Some(given) = inputs.get(&index.index()) {
+                initial = *given;
+                match target {
+                    Target::Effort(i) => self.efforts[i] = initial,
+                    Target::Position(_, i) => desired[i] = initial,
+                }
             }
             if range[0] >= range[1] {
                 continue;

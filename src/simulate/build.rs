@@ -1,22 +1,24 @@
 //! From a model or a scenario to a diagram.
 
-use super::SimulateArgs;
 use super::actuation::Actuation;
+use super::columns::StateColumns;
 use super::csv::{CsvFile, CsvWriter};
 use super::drag::{DragSpring, Dragged, Pull};
 use super::driver::Driver;
 use super::ground::Ground;
 use super::scenario::Scenario;
-use crate::model::Extras;
+use super::{SimulateArgs, TimeStep};
+use crate::model::{self, Extras};
 use crate::sky;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use tarragon::framework::Diagram;
 use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
 use tarragon::multibody::directives::{ModelDirective, ModelDirectives, process_model_directives};
 use tarragon::multibody::{
-    ContactResults, MultibodyPlant, Parser, Severity, add_multibody_plant_scene_graph,
-    compute_default_scene_aabb,
+    ContactModel, ContactResults, ModelOptions, MultibodyPlant, Parser, Severity,
+    add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -35,6 +37,52 @@ pub(super) struct World {
     pub(super) skybox: Option<CubeMap>,
     /// Height of an added ground (m).
     pub(super) ground: Option<f64>,
+    /// Initial velocities.
+    pub(super) velocities: Vec<f64>,
+    /// Inputs of actuators by their indices; all others have defaults.
+    pub(super) inputs: BTreeMap<usize, f64>,
+}
+
+impl World {
+    /// Sets what a user asks for: a keyframe, then single values.
+    fn start_as_asked(&mut self, args: &SimulateArgs) -> Result<(), Box<dyn Error>> {
+        let plant = &mut self.plant;
+        self.velocities = vec![0.0; plant.num_velocities()];
+        if args.keyframe != "none" {
+            check_keyframe(plant, &args.keyframe)?;
+            plant.set_default_positions_to_keyframe(&args.keyframe)?;
+            self.velocities = plant.keyframe_velocities(&args.keyframe)?;
+            let inputs = plant.keyframe_actuation(&args.keyframe)?;
+            self.inputs = inputs.into_iter().enumerate().collect();
+        }
+        let given = StateColumns::new(plant)?.read(&args.set)?;
+        let mut q = plant.default_positions();
+        for (place, value) in given.positions {
+            q[place] = value;
+        }
+        plant.set_default_positions(&q)?;
+        for (place, value) in given.velocities {
+            self.velocities[place] = value;
+        }
+        self.inputs.extend(given.inputs);
+        Ok(())
+    }
+}
+
+/// Returns an error that lists the keyframes unless there is one with the name.
+fn check_keyframe(plant: &MultibodyPlant, name: &str) -> Result<(), String> {
+    let names: Vec<&str> = plant.keyframes().iter().map(|key| &*key.name).collect();
+    let plain = name.rsplit_once("::").map_or(name, |(_, plain)| plain);
+    if names.contains(&name) || names.contains(&plain) {
+        return Ok(());
+    }
+    Err(match names.is_empty() {
+        true => format!("--keyframe {name}: the model has no keyframes; leave the option out"),
+        false => format!(
+            "--keyframe {name}: must be 'none' or a keyframe of the model, '{}'",
+            names.join("', '")
+        ),
+    })
 }
 
 /// Loads a model, puts a ground below it and finalizes the plant.
@@ -44,11 +92,21 @@ pub(super) fn load_model(
 ) -> Result<World, Box<dyn Error>> {
     let (mut plant, mut scene) = empty(scenario)?;
     let models = std::slice::from_ref(&args.model.model);
-    let mut skybox = None;
-    let extras = Extras::skybox(&mut skybox);
+    let (mut skybox, mut options) = (None, ModelOptions::default());
+    let extras = Extras {
+        model_options: Some(&mut options),
+        without_geometry: args.no_geometry,
+        ..Extras::skybox(&mut skybox)
+    };
     args.model
         .options
         .add(models, &mut plant, &mut scene, extras)?;
+    if let (None | Some(TimeStep::Model), Some(step)) = (args.time_step, options.time_step) {
+        plant.set_time_step(step)?;
+    }
+    if args.contact_model.is_none() && model::declares_hydroelastics(&scene)? {
+        plant.set_contact_model(ContactModel::HydroelasticWithFallback)?;
+    }
     if args.weld {
         plant.weld_unattached_bodies(Isometry3::identity())?;
     }
@@ -70,13 +128,16 @@ pub(super) fn load_model(
     if let Some(ground) = ground {
         ground.lift(&mut plant)?;
     }
-    let ground = ground.map(|ground| ground.z);
-    Ok(World {
+    let mut world = World {
         plant,
         scene,
         skybox,
-        ground,
-    })
+        ground: ground.map(|ground| ground.z),
+        velocities: vec![],
+        inputs: BTreeMap::new(),
+    };
+    world.start_as_asked(args)?;
+    Ok(world)
 }
 
 /// Moves the default positions of joints into their limits, because a violated limit throws the
@@ -140,13 +201,16 @@ pub(super) fn load_scenario(
         None => add_camera_renderers(cameras, &mut scene),
     };
     added.map_err(|e| in_file(e.into()))?;
-    let ground = None;
-    Ok(World {
+    let mut world = World {
         plant,
         scene,
         skybox,
-        ground,
-    })
+        ground: None,
+        velocities: vec![],
+        inputs: BTreeMap::new(),
+    };
+    world.start_as_asked(args)?;
+    Ok(world)
 }
 
 fn set_driver(plant: &mut MultibodyPlant, model: &str, driver: &Driver) -> Result<()> {
@@ -248,6 +312,8 @@ pub(super) struct Experiment {
     pub(super) query: OutputPort<QueryObject<f64>>,
     pub(super) contacts: OutputPort<ContactResults<f64>>,
     pub(super) actuation: Actuation,
+    /// Initial velocities.
+    pub(super) velocities: Vec<f64>,
     /// Spring by which a user drags a body.
     pub(super) pull: InputPort<Option<Pull>>,
     pub(super) dragged: Option<Dragged>,
@@ -262,7 +328,8 @@ pub(super) fn wire(
     csv: Option<(CsvFile, f64)>,
     images: Option<&Path>,
 ) -> Result<Experiment, Box<dyn Error>> {
-    let actuation = Actuation::new(&world.plant, scenario, sliders)?;
+    let actuation = Actuation::new(&world.plant, scenario, sliders, &world.inputs)?;
+    let velocities = world.velocities.clone();
     let newtons_per_meter = arrow_scale(&world)?;
     let mut b = DiagramBuilder::new();
     let (plant, scene) = add_multibody_plant_scene_graph(&mut b, world.plant, world.scene)?;
@@ -312,17 +379,14 @@ pub(super) fn wire(
         add_image_writers(&mut b, config, &applied, &folder.join(&config.name))?;
     }
     if let Some((file, period)) = csv {
-        let size = plant.system().num_positions() + plant.system().num_velocities();
-        let bodies = plant.system().deformable_bodies().iter();
-        let deformables = bodies.map(|body| body.geometry_id()).collect();
         let writer = CsvWriter {
             file,
-            size,
-            deformables,
+            plant: plant.system().clone(),
             period,
         };
         let csv = b.add_f64("csv", writer);
         b.connect(plant.state()?, csv.state);
+        b.connect(plant.dynamics()?.contact_results, csv.contacts);
         if let Some(port) = csv.configurations {
             b.connect(plant.deformable()?.configuration, port);
         }
@@ -343,6 +407,7 @@ pub(super) fn wire(
         query,
         contacts,
         actuation,
+        velocities,
         pull: spring.pull,
         dragged,
     })

@@ -1,13 +1,15 @@
 //! The motion as comma-separated values, written while it happens.
 
+use super::columns::StateColumns;
 use crate::sweep;
 use std::error::Error;
 use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tarragon::framework::Trigger;
 use tarragon::geometry::GeometryConfigurationVector;
-use tarragon::multibody::MultibodyPlant;
+use tarragon::multibody::{ContactResults, MultibodyPlant};
 use tarragon::nalgebra::DVector;
 use tarragon::prelude::*;
 use tempfile::NamedTempFile;
@@ -22,6 +24,8 @@ struct Content {
     /// `None` once the file is complete.
     file: Option<BufWriter<NamedTempFile>>,
     rows: u64,
+    /// Time spent on rows.
+    spent: Duration,
 }
 
 impl Content {
@@ -41,6 +45,7 @@ impl Content {
             file.get_mut().as_file_mut().set_len(0)?;
         }
         self.rows = 0;
+        self.spent = Duration::ZERO;
         let header = self.header.clone();
         self.write(&header)
     }
@@ -48,14 +53,15 @@ impl Content {
 
 impl CsvFile {
     /// Starts a file with the columns of a plant: the time (s), positions `model::name.q`,
-    /// velocities `model::name.v`, and means `model::name.x`, `.y` and `.z` of the vertices of
-    /// deformable bodies (m).
+    /// velocities `model::name.v`, means `model::name.x`, `.y` and `.z` of the vertices of deformable
+    /// bodies (m), the energy of rigid bodies (J), and the number of contacts.
     pub(super) fn create(path: &Path, plant: &MultibodyPlant) -> Result<Self, Box<dyn Error>> {
         let mut content = Content {
             path: path.into(),
             header: header(plant)?,
             file: None,
             rows: 0,
+            spent: Duration::ZERO,
         };
         let file = sweep::temporary_beside(path).map_err(|e| content.problem(e))?;
         content.file = Some(BufWriter::new(file));
@@ -73,7 +79,8 @@ impl CsvFile {
     pub(super) fn restart(&self) -> Result<(), Box<dyn Error>> {
         self.with(Content::restart)
     }
-    fn add(&self, time: f64, state: &[f64]) -> Result<(), Box<dyn Error>> {
+    /// Adds a row whose numbers were begun at a time.
+    fn add(&self, time: f64, state: &[f64], begun: Instant) -> Result<(), Box<dyn Error>> {
         self.with(|content| {
             let mut row = time.to_string();
             for x in state {
@@ -81,8 +88,13 @@ impl CsvFile {
             }
             content.write(&row)?;
             content.rows += 1;
+            content.spent += begun.elapsed();
             Ok(())
         })
+    }
+    /// Returns the time spent on rows.
+    pub(super) fn spent(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).spent
     }
     /// Completes the file; returns the number of rows.
     pub(super) fn finish(&self) -> Result<u64, Box<dyn Error>> {
@@ -97,31 +109,16 @@ impl CsvFile {
 }
 
 fn header(plant: &MultibodyPlant) -> Result<String> {
-    let (mut q, mut v) = (
-        vec![String::new(); plant.num_positions()],
-        vec![String::new(); plant.num_velocities()],
-    );
-    for (index, joint) in plant.joints() {
-        let model = plant.model_instance_name(joint.model_instance())?;
-        let label = |columns: &mut [String], names: &[String], suffix: &str| {
-            for (column, name) in columns.iter_mut().zip(names) {
-                *column = format!("{model}::{name}.{suffix}");
-            }
-        };
-        let start = plant.position_start(index)?;
-        let range = start..start + joint.num_positions();
-        label(&mut q[range.clone()], &plant.position_names()[range], "q");
-        let start = plant.velocity_start(index)?;
-        let range = start..start + joint.num_velocities();
-        label(&mut v[range.clone()], &plant.velocity_names()[range], "v");
-    }
+    let columns = StateColumns::new(plant)?;
     let mut soft = vec![];
     for body in plant.deformable_bodies() {
         let model = plant.model_instance_name(body.model_instance())?;
         soft.extend(["x", "y", "z"].map(|axis| format!("{model}::{}.{axis}", body.name())));
     }
-    let columns = std::iter::once("time".into()).chain(q).chain(v).chain(soft);
-    let columns: Vec<String> = columns.map(|name: String| quoted(&name)).collect();
+    let state = columns.positions.into_iter().chain(columns.velocities);
+    let all = std::iter::once("time".into()).chain(state).chain(soft);
+    let all = all.chain(["energy", "contacts"].map(String::from));
+    let columns: Vec<String> = all.map(|name: String| quoted(&name)).collect();
     Ok(columns.join(","))
 }
 
@@ -136,10 +133,7 @@ fn quoted(name: &str) -> String {
 /// System that writes a row at a fixed rate.
 pub(super) struct CsvWriter {
     pub(super) file: CsvFile,
-    /// Size of the state.
-    pub(super) size: usize,
-    /// Geometry of the deformable bodies.
-    pub(super) deformables: Vec<GeometryId>,
+    pub(super) plant: MultibodyPlant,
     /// Time between rows (s).
     pub(super) period: f64,
 }
@@ -148,6 +142,7 @@ pub(super) struct CsvWriter {
 #[derive(Clone, Debug)]
 pub(super) struct CsvWriterPorts {
     pub(super) state: InputPort<Vec<f64>>,
+    pub(super) contacts: InputPort<ContactResults<f64>>,
     /// Configurations of the deformable bodies; `None` if there are none.
     pub(super) configurations: Option<InputPort<GeometryConfigurationVector<f64>>>,
 }
@@ -155,27 +150,51 @@ pub(super) struct CsvWriterPorts {
 impl LeafSystem<f64> for CsvWriter {
     type Ports = CsvWriterPorts;
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
-        let state = d.vector_input("state", self.size);
-        let has_soft = !self.deformables.is_empty();
+        let size = self.plant.num_positions() + self.plant.num_velocities();
+        let state = d.vector_input("state", size);
+        let contacts = d.input::<ContactResults<f64>>("contacts");
+        let has_soft = !self.plant.deformable_bodies().is_empty();
         type Configurations = GeometryConfigurationVector<f64>;
         let configurations = has_soft.then(|| d.input::<Configurations>("configurations"));
         d.publish_on(Trigger::every(self.period), move |s, ctx| {
+            let started = Instant::now();
             let mut numbers = ctx.eval(state)?.clone();
+            let energy = energy_of(&s.plant, &numbers)?;
             if let Some(port) = configurations {
                 let all = ctx.eval(port)?;
-                for id in &s.deformables {
-                    numbers.extend(all.value(*id).map_or([f64::NAN; 3], mean));
+                for body in s.plant.deformable_bodies() {
+                    let configuration = all.value(body.geometry_id());
+                    numbers.extend(configuration.map_or([f64::NAN; 3], mean));
                 }
             }
-            let row = s.file.add(ctx.time(), &numbers);
+            numbers.push(energy);
+            numbers.push(num_contacts(ctx.eval(contacts)?) as f64);
+            let row = s.file.add(ctx.time(), &numbers, started);
             row.map_err(|e| tarragon::Error::invalid(e.to_string()))?;
             Ok(EventStatus::Succeeded)
         });
         CsvWriterPorts {
             state,
+            contacts,
             configurations,
         }
     }
+}
+
+/// Returns the kinetic and potential energy (J) of the rigid bodies of a plant at `[q; v]`.
+pub(super) fn energy_of(plant: &MultibodyPlant, state: &[f64]) -> Result<f64> {
+    let (q, v) = state.split_at(plant.num_positions());
+    let positions = plant.calc_position_kinematics(q)?;
+    let velocities = plant.calc_velocity_kinematics(&positions, &v[..plant.num_velocities()])?;
+    let kinetic = plant.calc_kinetic_energy(&positions, &velocities)?;
+    Ok(kinetic + plant.calc_potential_energy(&positions)?)
+}
+
+/// Returns the number of contact points and surfaces.
+pub(super) fn num_contacts(contacts: &ContactResults<f64>) -> usize {
+    contacts.point_pairs().len()
+        + contacts.hydroelastic_contacts().len()
+        + contacts.deformable_contacts().len()
 }
 
 /// Returns the mean of the vertices of a configuration.

@@ -2,12 +2,14 @@
 
 mod actuation;
 mod build;
+mod columns;
 mod csv;
 mod drag;
 mod driver;
 mod ground;
 mod scenario;
 mod session;
+mod stats;
 
 use crate::stop::{INTERRUPTED, Stop};
 use crate::{model, page, sweep};
@@ -19,7 +21,28 @@ use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 use tarragon::visualization::{Meshcat, MeshcatParams};
+
+/// Time step of a plant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum TimeStep {
+    /// That of the model file.
+    Model,
+    Seconds(f64),
+}
+
+impl std::str::FromStr for TimeStep {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "model" => Ok(Self::Model),
+            _ => Ok(Self::Seconds(sweep::not_negative(text).map_err(|why| {
+                format!("{why}, or 'model' for the time step of the file")
+            })?)),
+        }
+    }
+}
 
 /// Arguments of `tarragon simulate`.
 #[derive(clap::Args)]
@@ -36,9 +59,28 @@ pub(crate) struct SimulateArgs {
     /// scenario, or 1; 0 with --no-browser].
     #[arg(long, value_name = "RATE", value_parser = sweep::not_negative, allow_negative_numbers = true)]
     realtime_rate: Option<f64>,
-    /// Time step (s); 0 means continuous time [default: that of the scenario, or 0.001].
-    #[arg(long, value_name = "SECONDS", value_parser = sweep::not_negative, allow_negative_numbers = true)]
-    time_step: Option<f64>,
+    /// Time step (s), 0 for continuous time, or `model` for the time step of the file, which is 0.001
+    /// where it has none [default: that of the scenario, or `model`].
+    #[arg(long, value_name = "SECONDS|model", allow_negative_numbers = true)]
+    time_step: Option<TimeStep>,
+    /// Contact model [default: that of the scenario; for a model `hydroelastic_with_fallback` if a
+    /// geometry declares hydroelastic properties, else `point_manifold`].
+    #[arg(long, value_name = "MODEL", value_parser = ["point", "point_manifold", "hydroelastic", "hydroelastic_with_fallback"])]
+    contact_model: Option<String>,
+    /// Keyframe of an MJCF model to start from, with its velocities and controls; `none` starts from
+    /// the default pose.
+    #[arg(long, value_name = "NAME|none", default_value = "none")]
+    keyframe: String,
+    /// Initial position or velocity, or constant input of an actuator, by a name like that of a
+    /// column of the log: `arm::elbow.q=0.5`, `arm::elbow.v=1`, `arm::motor.u=2`. May be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Leaves out all geometry: nothing collides and nothing is drawn.
+    #[arg(long, conflicts_with = "record")]
+    no_geometry: bool,
+    /// On exit, writes one line about steps, times and energies to standard output.
+    #[arg(long, value_name = "FORMAT", value_parser = ["json"])]
+    stats: Option<String>,
     /// Height at which a free model starts above the ground (m).
     #[arg(long, value_name = "METRES", default_value_t = 0.1, value_parser = sweep::not_negative, allow_negative_numbers = true)]
     height: f64,
@@ -51,7 +93,7 @@ pub(crate) struct SimulateArgs {
     /// On exit, writes a page that plays back the motion.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// On exit, writes times, positions and velocities as CSV.
+    /// On exit, writes times, positions, velocities, energy and number of contacts as CSV.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Rows of the log per simulated second.
@@ -77,6 +119,7 @@ pub(crate) struct SimulateArgs {
 
 /// Simulates until the end time, the button `Stop` or Ctrl-C, then writes what was recorded.
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
+    let started = Instant::now();
     let (scenario, world) = load(args)?;
     let until = args.until.unwrap_or(scenario.simulation_duration);
     if args.no_browser && until.is_infinite() {
@@ -140,7 +183,13 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         std::io::stdout().flush()?;
     }
     let stop = Stop::listen()?;
+    let loaded = started.elapsed();
+    let start = playback.energy();
     let ending = playback.run(&stop);
+    if args.stats.is_some() {
+        let stats = playback.stats(loaded, start, ending.is_ok());
+        writeln!(std::io::stdout(), "{stats}")?;
+    }
     // An error, too, leaves what was recorded before it.
     let rows = csv.as_ref().map(CsvFile::finish).transpose()?;
     if let (Some(meshcat), Some(file)) = (&meshcat, &args.record) {
@@ -176,8 +225,11 @@ fn load(args: &SimulateArgs) -> Result<(Scenario, World), Box<dyn Error>> {
         true => Scenario::load(file, args.scenario_name.as_deref())?,
         false => Scenario::of_model(),
     };
-    if let Some(step) = args.time_step {
+    if let Some(TimeStep::Seconds(step)) = args.time_step {
         scenario.plant_config.time_step = step;
+    }
+    if let Some(model) = &args.contact_model {
+        scenario.plant_config.contact_model.clone_from(model);
     }
     if !is_scenario {
         if args.images.is_some() {
@@ -190,7 +242,13 @@ fn load(args: &SimulateArgs) -> Result<(Scenario, World), Box<dyn Error>> {
         let world = build::load_model(args, &scenario)?;
         return Ok((scenario, world));
     }
-    for (given, option) in [(args.weld, "--weld"), (args.no_ground, "--no-ground")] {
+    let uses_model = args.time_step == Some(TimeStep::Model);
+    for (given, option) in [
+        (args.weld, "--weld"),
+        (args.no_ground, "--no-ground"),
+        (args.no_geometry, "--no-geometry"),
+        (uses_model, "--time-step model"),
+    ] {
         if given {
             return Err(format!(
                 "{option} must come with a model, got the scenario {}; use its directives",

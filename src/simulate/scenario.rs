@@ -182,8 +182,7 @@ impl Scenario {
         is_yaml && !name.ends_with(".dmd.yaml") && !name.ends_with(".dmd.yml")
     }
 
-    /// Scenario for a model file: contact at points, because models rarely have what contact
-    /// surfaces need.
+    /// Scenario for a model file, in which contact is at points.
     pub(super) fn of_model() -> Self {
         let mut scenario = Self::default();
         scenario.plant_config.contact_model = "point_manifold".into();

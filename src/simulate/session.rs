@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tarragon::framework::random::RandomGenerator;
 use tarragon::framework::warnings::collect;
 use tarragon::framework::{Simulator, SimulatorConfig};
+use tarragon::multibody::{ContactResults, MultibodyPlant};
 use tarragon::prelude::*;
 use tarragon::visualization::Meshcat;
 
@@ -86,6 +87,8 @@ pub(super) struct Playback<'a> {
     spent: (Duration, f64),
     /// End of the real time in `spent`.
     counted: Instant,
+    /// Time spent in steps and in the log.
+    stepping: Duration,
 }
 
 impl<'a> Playback<'a> {
@@ -115,6 +118,7 @@ impl<'a> Playback<'a> {
             origin: (Instant::now(), 0.0),
             spent: (Duration::ZERO, 0.0),
             counted: Instant::now(),
+            stepping: Duration::ZERO,
         };
         playback.start()?;
         Ok(playback)
@@ -127,9 +131,12 @@ impl<'a> Playback<'a> {
             context.set_time(time);
         }
         context.set_random(&mut RandomGenerator::new(self.settings.seed))?;
-        self.experiment
-            .actuation
-            .apply(&self.experiment.plant, &mut context)?;
+        let plant = &self.experiment.plant;
+        self.experiment.actuation.apply(plant, &mut context)?;
+        let velocities = &self.experiment.velocities;
+        plant
+            .system()
+            .set_velocities(plant, &mut context, velocities)?;
         context.fix(self.experiment.pull, None)?;
         *self.sim.context_mut() = context;
         let (initialized, warnings) = collect(|| self.sim.initialize());
@@ -287,8 +294,11 @@ impl<'a> Playback<'a> {
         } else {
             time + self.settings.step
         };
-        self.sim.advance_to(next.min(self.settings.until))?;
+        let begun = Instant::now();
+        let advanced = self.sim.advance_to(next.min(self.settings.until));
+        self.stepping += begun.elapsed();
         self.spent.1 += self.time() - time;
+        advanced?;
         Ok(())
     }
 
@@ -339,6 +349,30 @@ impl<'a> Playback<'a> {
         }
         requests.is_stopped = stop > 0;
         Ok(requests)
+    }
+
+    pub(super) fn plant(&self) -> &Block<MultibodyPlant> {
+        &self.experiment.plant
+    }
+    pub(super) fn contacts(&self) -> OutputPort<ContactResults<f64>> {
+        self.experiment.contacts
+    }
+    pub(super) fn context(&self) -> &Context<f64> {
+        self.sim.context()
+    }
+    /// Real time spent on the simulation, without pauses.
+    pub(super) fn wall_time(&self) -> Duration {
+        self.spent.0
+    }
+    /// Number of steps, and the time spent on them, without that of the log.
+    pub(super) fn stepping(&self) -> (u64, Duration) {
+        // A discrete plant takes its own steps, whatever else there is in the diagram.
+        let steps = match self.experiment.plant.system().time_step() {
+            0.0 => self.sim.statistics().steps,
+            step => (self.spent.1 / step).round() as u64,
+        };
+        let log = self.csv.as_ref().map_or(Duration::ZERO, CsvFile::spent);
+        (steps, self.stepping.saturating_sub(log))
     }
 
     /// Ratio of simulated to real time, without pauses.

@@ -35,7 +35,7 @@ pub(super) fn load(
     let mut skybox = None;
     let extras = model::Extras {
         files: Some(files),
-        skybox: Some(&mut skybox),
+        ..model::Extras::skybox(&mut skybox)
     };
     args.options
         .load(&args.models, &mut plant, &mut scene_graph, extras)?;

@@ -144,11 +144,7 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if the time step is negative or not finite.
     pub fn new(time_step: f64) -> Result<Self> {
-        if !(time_step >= 0.0 && time_step.is_finite()) {
-            return Err(Error::invalid(format!(
-                "MultibodyPlant: the time step must be finite and at least 0, got {time_step:?} s"
-            )));
-        }
+        check_time_step(time_step)?;
         let mut plant = Self {
             time_step,
             model_instances: vec![],
@@ -250,4 +246,14 @@ pub(super) fn out_of_range(kind: &str, index: usize) -> Error {
     Error::not_found(format!(
         "the {kind} index must belong to this plant, got {index}"
     ))
+}
+
+/// Checks a time step (s).
+pub(super) fn check_time_step(time_step: f64) -> Result<()> {
+    if !(time_step >= 0.0 && time_step.is_finite()) {
+        return Err(Error::invalid(format!(
+            "MultibodyPlant: the time step must be finite and at least 0, got {time_step:?} s"
+        )));
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::discrete::DiscreteContactApproximation;
 use crate::error::{Error, Result};
 use crate::plant::contact_model::{ContactModel, SleepSettings};
-use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::multibody_plant::{MultibodyPlant, check_time_step};
 
 impl MultibodyPlant {
     /// Chooses the model of contact; [`ContactModel::HydroelasticWithFallback`] unless it is set.
@@ -126,6 +126,18 @@ impl MultibodyPlant {
     /// Returns the depth (m) to which the heaviest body sinks into geometry without a stiffness.
     pub fn penetration_allowance(&self) -> f64 {
         self.contact.penetration_allowance
+    }
+
+    /// Sets the time step (s), 0 for continuous time, for example to that of the model that was
+    /// added ([`ModelOptions::time_step`](crate::ModelOptions::time_step)).
+    ///
+    /// # Errors
+    /// Returns an error if the time step is negative or not finite, or after `finalize`.
+    pub fn set_time_step(&mut self, time_step: f64) -> Result<()> {
+        self.check_open_setting("the time step")?;
+        check_time_step(time_step)?;
+        self.time_step = time_step;
+        Ok(())
     }
 
     /// Chooses what a discrete plant's output ports of accelerations, forces, actuation and
