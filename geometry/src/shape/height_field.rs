@@ -73,7 +73,7 @@ impl HeightField {
                 heights.len()
             ));
         }
-        if let Some(i) = heights.iter().position(|h| !(h.abs() <= 1e9)) {
+        if let Some(i) = heights.iter().position(|h| !(-1e9..=1e9).contains(h)) {
             return wrong(format!(
                 "the height at row {} and column {} must be a number of magnitude up to 1e9 m, got \
                  {:?} m",

@@ -81,7 +81,7 @@ impl Assets {
             return None;
         };
         let asset = self.height_fields.get(node.text("hfield")?.trim())?;
-        Some(asset.solid.clone().into())
+        Some(asset.solid.into())
     }
 }
 
