@@ -41,7 +41,8 @@ pub use self::scene::{
     SignedDistanceToPoint, SparsePenetration,
 };
 pub use self::shape::{
-    Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, MassProperties, Mesh,
-    MeshcatCone, Obb, ProjectedTexture, Shape, Sphere, calc_mass_properties, calc_obb, calc_volume,
+    Aabb, BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, HeightField, MassProperties,
+    Mesh, MeshcatCone, Obb, ProjectedTexture, Shape, Sphere, calc_mass_properties, calc_obb,
+    calc_volume,
 };
 pub use self::skin::{Bone, Skin};

@@ -112,6 +112,14 @@ fn shape(shape: &Shape) -> Value {
         }
         Shape::Ellipsoid(s) => set("abc", numbers(&s.semi_axes())),
         Shape::Sphere(s) => set("radius", number(s.radius())),
+        Shape::HeightField(s) => {
+            let (low, high) = s.height_range();
+            set("rows", s.rows().into());
+            set("columns", s.columns().into());
+            set("size", s.size().map(number).to_vec().into());
+            set("height_range", [low, high].map(number).to_vec().into());
+            set("base", number(s.base()));
+        }
         Shape::Mesh(s) => mesh(&mut set, s.source(), &s.scale3()),
         Shape::Convex(s) => mesh(&mut set, s.source(), &s.scale3()),
         _ => {}

@@ -52,6 +52,7 @@ Shapes (m):
   {"type": "Ellipsoid", "abc": [a,b,c]}           {"type": "HalfSpace"}: all of z <= 0
   {"type": "Cylinder", "radius": r, "length": l}  {"type": "Capsule", "radius": r, "length": l}
   {"type": "Convex", "file": path, "scale3": s}   {"type": "Mesh", "file": path, "scale3": s}
+  {"type": "HeightField", "heights": [[...], ...], "size": [x,y], "base_depth": d}: rows along x, from the smallest y
   s is one factor or three, default 1. A relative path is searched in the current directory, then in that of the
   input file. Every file is read once.
 Answer:

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tarragon::framework::math;
 use tarragon::geometry::{
-    BoxShape, Capsule, Convex, Cylinder, DefaultProximityProperties, Ellipsoid, HalfSpace, Mesh,
-    ProximityProperties, Shape, Sphere,
+    BoxShape, Capsule, Convex, Cylinder, DefaultProximityProperties, Ellipsoid, HalfSpace,
+    HeightField, Mesh, ProximityProperties, Shape, Sphere,
 };
 
 /// One geometry of a scene.
@@ -205,6 +205,13 @@ pub(super) fn shape_at(value: Value, what: String, meshes: &MeshFiles) -> Result
             Ellipsoid::new(a, b, c).map(Shape::from)
         }
         "HalfSpace" => Ok(HalfSpace.into()),
+        "HeightField" => {
+            let heights = fields.required("heights")?;
+            let (rows, columns, heights) = height_rows(heights, &fields.path("heights"))?;
+            let size = fields.numbers("size")?;
+            let depth = fields.number("base_depth")?;
+            HeightField::new(rows, columns, heights, size, depth).map(Shape::from)
+        }
         "Convex" | "Mesh" => {
             let file = fields.text("file")?;
             let scale3 = match fields.optional("scale3") {
@@ -217,13 +224,35 @@ pub(super) fn shape_at(value: Value, what: String, meshes: &MeshFiles) -> Result
         other => {
             return Err(format!(
                 "{what}.type must be one of Box, Capsule, Convex, Cylinder, Ellipsoid, \
-                 HalfSpace, Mesh, Sphere, got '{other}'"
+                 HalfSpace, HeightField, Mesh, Sphere, got '{other}'"
             ));
         }
     };
     let shape = shape.map_err(|e| format!("{what}: {e}"))?;
     fields.finish()?;
     Ok(shape)
+}
+
+/// Parses the rows of a height field; returns their number, their length and all heights.
+fn height_rows(value: Value, place: &str) -> Result<(usize, usize, Vec<f64>), String> {
+    let (mut columns, mut heights) = (None, vec![]);
+    let rows = array(value, place)?;
+    let count_of_rows = rows.len();
+    for (i, row) in rows.into_iter().enumerate() {
+        let place = format!("{place}[{i}]");
+        let row = array(row, &place)?;
+        let count = *columns.get_or_insert(row.len());
+        if row.len() != count {
+            return Err(format!(
+                "{place} must have {count} numbers as the first row has, got {}",
+                row.len()
+            ));
+        }
+        for (k, height) in row.iter().enumerate() {
+            heights.push(number(height, &format!("{place}[{k}]"))?);
+        }
+    }
+    Ok((count_of_rows, columns.unwrap_or(0), heights))
 }
 
 /// Kind, file and scale of a mesh.

@@ -11,5 +11,5 @@ mod triangle_bvh;
 pub(crate) mod triangle_index;
 
 pub(crate) use self::polytope::Polytope;
-pub(crate) use self::triangle_bvh::TriangleBvh;
+pub(crate) use self::triangle_bvh::{TriangleBvh, TriangleHit};
 pub(crate) use self::triangle_index::IndexedSurface;

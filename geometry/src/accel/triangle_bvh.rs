@@ -84,7 +84,7 @@ pub(crate) struct TriangleHit {
 }
 
 /// Transformation to a frame in which the ray starts at the origin and points along z.
-struct Shear {
+pub(super) struct Shear {
     origin: Vector3<f64>,
     /// Axes in their new order: z is the dominant axis of the ray's direction.
     axes: [usize; 3],
@@ -92,7 +92,7 @@ struct Shear {
 }
 
 impl Shear {
-    fn new(o: &Vector3<f64>, d: &Vector3<f64>) -> Self {
+    pub(super) fn new(o: &Vector3<f64>, d: &Vector3<f64>) -> Self {
         let z = d.iamax();
         let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
         if d[z] < 0.0 {
@@ -106,7 +106,7 @@ impl Shear {
     }
 
     /// Returns the distance to a triangle, which may be hit from either side.
-    fn meet(&self, corners: &[Vector3<f64>; 3]) -> Option<f64> {
+    pub(super) fn meet(&self, corners: &[Vector3<f64>; 3]) -> Option<f64> {
         let [x, y, z] = self.axes;
         let [a, b, c] = corners.map(|p| {
             let p = p - self.origin;

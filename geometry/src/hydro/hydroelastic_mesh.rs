@@ -215,6 +215,7 @@ fn rigid(
 ) -> Result<Option<Arc<TriangleSurfaceMesh>>> {
     Ok(match shape {
         Shape::Convex(c) => Some(Arc::new(c.convex_hull()?.to_triangles())),
+        Shape::HeightField(f) => Some(Arc::new(f.surface()?)),
         Shape::Mesh(m) => {
             let surface = m.surface()?;
             if let Err(error) = check_closed_and_oriented(&surface) {

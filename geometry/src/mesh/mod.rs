@@ -4,6 +4,7 @@ mod decomposition;
 mod drawn_surface;
 mod elements;
 mod field;
+mod height_grid;
 mod hull;
 mod import;
 mod material;
@@ -17,12 +18,13 @@ mod volume;
 
 pub(crate) use self::decomposition::PIECES as DECOMPOSITION_PIECES;
 pub use self::decomposition::convex_decomposition;
-pub(crate) use self::drawn_surface::render_mesh_of_hull;
+pub(crate) use self::drawn_surface::{render_mesh_of_heights, render_mesh_of_hull};
 pub use self::elements::{SurfacePolygon, SurfaceTriangle, VolumeElement};
 pub use self::field::{
     BarycentricMesh, FieldMesh, MeshFieldLinear, PolygonSurfaceMeshFieldLinear,
     TriangleSurfaceMeshFieldLinear, VolumeMeshFieldLinear,
 };
+pub(crate) use self::height_grid::HeightGrid;
 pub(crate) use self::hull::convex_ring;
 pub use self::hull::{ConvexHull, convex_hull};
 pub use self::import::{

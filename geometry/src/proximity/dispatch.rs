@@ -1,6 +1,6 @@
 //! Signed distance of two shapes: the choice of the kernel for each pair.
 
-use super::answer::{PairAnswer, PairDistance};
+use super::answer::PairAnswer;
 use super::convex::{
     ActiveFeatures, RelativePose, convex_features, half_space_convex_features,
     point_cylinder_features, point_ellipsoid_features,
@@ -11,7 +11,7 @@ use super::pairs::{
     sphere_box_features, sphere_capsule_features, sphere_sphere_distance,
 };
 use super::rounding::{NEGLIGIBLE, check_distance};
-use super::shape_core::{UNKNOWN, core, extent, margin, precedes, rank};
+use super::shape_core::{core, extent, margin, precedes, rank};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::values::{value_of, values_of_pose};
@@ -21,49 +21,8 @@ use tarragon_framework::Scalar;
 /// The reason why a kernel without a distance limit always returns a result.
 pub(super) const NEVER: &str = "no distance is beyond infinity";
 
-/// Returns the signed distance of shape `a` at the pose `x_wa` and shape `b` at `x_wb`.
-///
-/// # Errors
-/// Returns an error if the pair is not supported (see [`is_supported`]), or if the shapes are more
-/// than 1e150 m apart.
-///
-/// ```
-/// use nalgebra::{Isometry3, Translation3, Vector3};
-/// use tarragon_geometry::{BoxShape, Sphere, proximity};
-/// let ball = Sphere::new(0.5)?.into();
-/// let block = BoxShape::new(2.0, 2.0, 2.0)?.into();
-/// let x_wa: Isometry3<f64> = Translation3::new(0.0, 0.0, 1.75).into();
-/// let d = proximity::signed_distance(&ball, &x_wa, &block, &Isometry3::identity())?;
-/// assert_eq!((d.distance, d.nhat_ba_w), (0.25, Vector3::z()));
-/// assert_eq!((d.p_wca.z, d.p_wcb.z), (1.25, 1.0));
-/// # Ok::<(), tarragon_geometry::Error>(())
-/// ```
-pub fn signed_distance<T: Scalar>(
-    a: &Shape,
-    x_wa: &Isometry3<T>,
-    b: &Shape,
-    x_wb: &Isometry3<T>,
-) -> Result<PairDistance<T>> {
-    Ok(closest(a, x_wa, b, x_wb, f64::INFINITY)?.expect(NEVER))
-}
-
-/// Same as [`signed_distance`], but returns `None` if the distance is above `max_distance` (m),
-/// which is often detected early. With `max_distance` 0 this is a penetration query; with a
-/// negative one it finds penetrations of at least that depth.
-///
-/// # Errors
-/// Returns an error if the pair is not supported: see [`is_supported`].
-pub fn signed_distance_within<T: Scalar>(
-    a: &Shape,
-    x_wa: &Isometry3<T>,
-    b: &Shape,
-    x_wb: &Isometry3<T>,
-    max_distance: f64,
-) -> Result<Option<PairDistance<T>>> {
-    closest(a, x_wa, b, x_wb, max_distance)
-}
-
-/// Same as [`signed_distance_within`], with the witnesses in the frames of `A`.
+/// Returns the signed distance of two convex shapes or half spaces, or `None` beyond
+/// `max_distance`. A mesh is its hull.
 #[inline]
 pub(crate) fn closest<T: Scalar, A: PairAnswer<T>>(
     a: &Shape,
@@ -75,15 +34,6 @@ pub(crate) fn closest<T: Scalar, A: PairAnswer<T>>(
     // Kernels stop early only at positive limits: they always compute the depth of an overlap.
     let found: Option<A> = in_any_order(a, x_wa, b, x_wb, max_distance.max(0.0))?;
     Ok(found.filter(|found| found.distance().re() <= max_distance))
-}
-
-/// Returns true if [`signed_distance`] supports this pair of shape types. It supports all pairs
-/// except those of two half spaces, which either overlap without bound or are not comparable, and
-/// those with a cone, which is for visualizers only.
-pub fn is_supported(a: &Shape, b: &Shape) -> bool {
-    let known = |s: &Shape| rank(s) < UNKNOWN;
-    let half_spaces = matches!((a, b), (Shape::HalfSpace(_), Shape::HalfSpace(_)));
-    known(a) && known(b) && !half_spaces
 }
 
 /// Brings the pair into canonical order, and the result back into the order of the arguments.

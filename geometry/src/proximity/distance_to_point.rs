@@ -43,10 +43,10 @@ pub struct PointDistance<T: Scalar> {
 /// (`QueryObject::ComputeSignedDistanceToPoint`). At the centre of a sphere and on the axis of a
 /// capsule, the gradient is the x axis of G. On an edge or a corner of a box, it is the mean of the
 /// normals of the adjacent faces. Inside a box, the face of the first axis is taken among equally
-/// near ones, and the positive side of that axis. A mesh is represented by its true surface; the
-/// winding of its triangles determines the side, and so the sign, of the point. On an edge or a
-/// vertex of a mesh, the gradient is the angle-weighted mean of the normals of the adjacent faces.
-/// Derivatives at these points are one element of the generalised gradient.
+/// near ones, and the positive side of that axis. A mesh is represented by its true surface, as is
+/// a height field; the winding of its triangles determines the side, and so the sign, of the point.
+/// On an edge or a vertex of a mesh, the gradient is the angle-weighted mean of the normals of the
+/// adjacent faces. Derivatives at these points are one element of the generalised gradient.
 ///
 /// # Errors
 /// Returns an error if the point is more than 1e150 m away, if the shape is a cone, or if it comes
@@ -86,14 +86,8 @@ pub fn distance_to_point<T: Scalar>(
                 p_gn: Vector3::new(p_gq.x, p_gq.y, T::zero()),
             });
         }
-        Shape::Mesh(g) => {
-            let nearest = g.indexed_surface()?.nearest_feature(&p).evaluate(&p_gq);
-            return Ok(PointDistance {
-                distance: nearest.distance,
-                grad_w: x_wg.rotation * nearest.n_ab,
-                p_gn: nearest.p_a,
-            });
-        }
+        Shape::Mesh(g) => return Ok(to_surface(g.indexed_surface()?, &p_gq, x_wg)),
+        Shape::HeightField(g) => return Ok(to_surface(g.indexed_surface(), &p_gq, x_wg)),
         other => {
             let active = match core(other)? {
                 ConvexCore::Cylinder { radius, half } => {
@@ -122,6 +116,20 @@ pub fn distance_to_point<T: Scalar>(
         grad_w: x_wg.rotation * core.n_ab,
         p_gn: core.p_a + core.n_ab * radius,
     })
+}
+
+/// Returns the signed distance from a surface at the pose `x_wg` to a point in its frame.
+fn to_surface<T: Scalar>(
+    surface: &IndexedSurface,
+    p_gq: &Vector3<T>,
+    x_wg: &Isometry3<T>,
+) -> PointDistance<T> {
+    let nearest = surface.nearest_feature(&value_of(p_gq)).evaluate(p_gq);
+    PointDistance {
+        distance: nearest.distance,
+        grad_w: x_wg.rotation * nearest.n_ab,
+        p_gn: nearest.p_a,
+    }
 }
 
 /// Returns the signed distance, with its gradient, from a surface in the world to the point `p_WQ`

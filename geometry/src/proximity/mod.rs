@@ -73,6 +73,10 @@
 //! equally many triangles on both sides) and encloses a positive volume is the boundary of a
 //! *solid*; every other surface is a *sheet*, which has no inside.
 //!
+//! A [`HeightField`](crate::HeightField) always takes part as the solid between its heights and its
+//! base, whatever the properties. Its triangles are computed from the grid when a search reaches
+//! their cells.
+//!
 //! * **Separated**: the least distance of all triangles to the other body, exact.
 //! * **Half space**: the lowest vertex, exact.
 //! * **Margins**: a sphere is its centre and a capsule its axis; the radius is subtracted at the
@@ -112,15 +116,16 @@ mod pairs;
 mod pieces;
 mod rounding;
 mod shape_core;
+mod shape_distance;
 mod surface;
 
 pub use self::answer::PairDistance;
 pub(crate) use self::answer::{PairAnswer, WitnessPair};
-pub use self::dispatch::{is_supported, signed_distance, signed_distance_within};
 pub(crate) use self::distance_to_point::distance_to_surface;
 pub use self::distance_to_point::{PointDistance, distance_to_point};
 pub(crate) use self::manifold::{Manifold, contact_manifold};
 pub(crate) use self::pieces::{Body, ConvexPieces, closest_of, distance_to_pieces, max_pieces};
+pub use self::shape_distance::{is_supported, signed_distance, signed_distance_within};
 pub(crate) use self::surface::has_true_surface;
 pub use self::surface::signed_distance_true_surface;
 

@@ -20,6 +20,7 @@ pub(super) fn rank(shape: &Shape) -> u8 {
         Shape::Ellipsoid(_) => 4,
         Shape::Capsule(_) => 5,
         Shape::Sphere(_) => 6,
+        Shape::HeightField(_) => 7,
         Shape::MeshcatCone(_) => UNKNOWN,
     }
 }
@@ -40,6 +41,11 @@ pub(super) fn core(shape: &Shape) -> Result<ConvexCore<'_>> {
         Shape::Sphere(_) => ConvexCore::Point,
         Shape::Convex(s) => ConvexCore::Polytope(s.polytope()?),
         Shape::Mesh(s) => ConvexCore::Polytope(s.polytope()?),
+        Shape::HeightField(_) => {
+            return Err(Error::unsupported(
+                "HeightField: it is not convex, so this query must use its true surface",
+            ));
+        }
         other => {
             return Err(Error::unsupported(format!(
                 "{} cannot be used in proximity queries, it is for visualizers only; use another \
@@ -70,6 +76,7 @@ pub(super) fn extent(shape: &Shape) -> f64 {
         Shape::Cylinder(s) => s.length() + s.radius(),
         Shape::Ellipsoid(s) => s.semi_axes().max(),
         Shape::Convex(_) | Shape::Mesh(_) => core(shape).map_or(0.0, |c| c.extent()),
+        Shape::HeightField(s) => s.calc_bounding_box().1.sum(),
         Shape::HalfSpace(_) | Shape::MeshcatCone(_) => 0.0,
     }
 }

@@ -3,7 +3,7 @@
 use super::crossing::{CrossedSurface, Crossing, SurfaceHit};
 use super::half_line::Ray;
 use super::{polygons, solids};
-use crate::accel::TriangleBvh;
+use crate::accel::{TriangleBvh, TriangleHit};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::values::value_of;
@@ -14,9 +14,9 @@ use tarragon_framework::Scalar;
 /// does not cross it within `max_distance` (m) of its origin.
 ///
 /// A ray that starts inside hits the surface where it leaves; the normal points out of the shape
-/// there too, and so along the ray. Triangles of a `Mesh` are hit from both sides; the normal
-/// follows their winding. Where the ray only grazes the surface, the derivatives of the distance
-/// are zero.
+/// there too, and so along the ray. Triangles of a `Mesh` or a `HeightField` are hit from both
+/// sides; the normal follows their winding. Where the ray only grazes the surface, the derivatives
+/// of the distance are zero.
 ///
 /// # Errors
 /// Returns an error if the ray is not finite or has no direction, if `max_distance` is negative or
@@ -88,6 +88,10 @@ pub(crate) fn first_crossing<T: Scalar>(
                 limit,
             ));
         }
+        Shape::HeightField(s) => {
+            let hit = s.indexed_surface().first_hit(&o, &d, limit);
+            return Ok(hit.map(|hit| crossing(&hit)));
+        }
         Shape::MeshcatCone(_) => {
             return Err(Error::unsupported(
                 "cast_ray: a MeshcatCone cannot be hit, it is for visualizers only",
@@ -113,8 +117,9 @@ pub(crate) fn first_crossing_of_triangles(
     limit: f64,
 ) -> Option<Crossing> {
     let hit = triangles.first_hit(origin, direction, limit)?;
-    Some(Crossing::new(
-        hit.distance,
-        CrossedSurface::Flat(hit.normal),
-    ))
+    Some(crossing(&hit))
+}
+
+fn crossing(hit: &TriangleHit) -> Crossing {
+    Crossing::new(hit.distance, CrossedSurface::Flat(hit.normal))
 }

@@ -1,5 +1,6 @@
 //! The enum of all shapes.
 
+use super::height_field::HeightField;
 use super::mesh_shapes::{Convex, Mesh};
 use super::primitives::{BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshcatCone, Sphere};
 
@@ -26,6 +27,8 @@ pub enum Shape {
     Ellipsoid(Ellipsoid),
     /// Half space z <= 0.
     HalfSpace(HalfSpace),
+    /// Heights on a grid, with a base.
+    HeightField(HeightField),
     /// Mesh from a file or from memory.
     Mesh(Mesh),
     /// Cone; only Meshcat shows it.
@@ -35,7 +38,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Returns the name of the type as Drake spells it: `Box`, `Capsule`, `HalfSpace`, ...
+    /// Returns the name of the type, as Drake spells it if it has one: `Box`, `HalfSpace`, ...
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Box(_) => "Box",
@@ -44,6 +47,7 @@ impl Shape {
             Self::Cylinder(_) => "Cylinder",
             Self::Ellipsoid(_) => "Ellipsoid",
             Self::HalfSpace(_) => "HalfSpace",
+            Self::HeightField(_) => "HeightField",
             Self::Mesh(_) => "Mesh",
             Self::MeshcatCone(_) => "MeshcatCone",
             Self::Sphere(_) => "Sphere",
@@ -67,6 +71,7 @@ into_shape!(
     Cylinder(Cylinder),
     Ellipsoid(Ellipsoid),
     HalfSpace(HalfSpace),
+    HeightField(HeightField),
     Mesh(Mesh),
     MeshcatCone(MeshcatCone),
     Sphere(Sphere)

@@ -6,6 +6,7 @@
 
 mod aabb;
 mod any_shape;
+mod height_field;
 mod mass_properties;
 mod mesh_shapes;
 mod obb;
@@ -14,6 +15,7 @@ mod projected_texture;
 
 pub use self::aabb::Aabb;
 pub use self::any_shape::Shape;
+pub use self::height_field::HeightField;
 pub use self::mass_properties::{MassProperties, calc_mass_properties, calc_volume};
 pub use self::mesh_shapes::{Convex, Mesh};
 pub use self::obb::{Obb, calc_obb};

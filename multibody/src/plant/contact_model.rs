@@ -16,7 +16,8 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContactModel {
-    /// One compliant contact point per pair of geometries.
+    /// One compliant contact point per pair of geometries; on height fields, as many as with
+    /// [`PointManifold`](Self::PointManifold).
     Point,
     /// Up to eight points per pair of geometries that touch along a line or a face (see
     /// [`QueryObject::compute_penetration_manifolds`]), each with the stiffness of the pair: boxes

@@ -327,7 +327,7 @@ fn the_pose_of_a_body_is_before_all_of_its_joints() {
 }
 
 #[test]
-fn height_fields_become_closed_meshes() {
+fn height_fields_are_closed_surfaces() {
     let r = world_after(
         "<asset><hfield name='h' nrow='2' ncol='3' size='3 2 1 .5' elevation='0 1 2 3 4 5'/>\
          </asset>",
@@ -335,10 +335,10 @@ fn height_fields_become_closed_meshes() {
     );
     let r = r.ok();
     let geometry = r.plant.collision_geometries(BodyIndex::WORLD)[0];
-    let Shape::Mesh(mesh) = r.scene.model_inspector().shape(geometry).unwrap() else {
-        panic!("it is no mesh");
+    let Shape::HeightField(field) = r.scene.model_inspector().shape(geometry).unwrap() else {
+        panic!("it is no height field");
     };
-    let surface = mesh.surface().unwrap();
+    let surface = field.surface().unwrap();
     // The first row is at the largest y; heights are scaled to [0, 1].
     let top = |i: usize| surface.vertices()[i];
     assert!((top(0) - Vector3::new(-3.0, -2.0, 0.6)).amax() < 1e-15);

@@ -12,6 +12,7 @@ mod elements;
 mod equalities;
 mod files;
 mod geoms;
+mod height_fields;
 mod hostile;
 mod margins;
 mod mesh_textures;

@@ -7,6 +7,7 @@ mod diagnostics;
 mod drake;
 mod files;
 mod filters;
+mod heightmaps;
 mod hostile;
 mod names;
 mod nested;

@@ -1,6 +1,7 @@
 //! Plants written as model files and read back.
 
 mod compare;
+mod height_fields;
 mod matching;
 mod models;
 mod numbers;

@@ -62,6 +62,10 @@ impl Visual {
                     let materials = materials(&mesh, diffuse, map, beside.as_deref())?;
                     parts(&mesh, &materials).map_err(|e| e.at(m.source().description()))?
                 }
+                Shape::HeightField(f) => {
+                    let matt = SentMaterial::matt(color(diffuse, false)?, None);
+                    parts(&f.render_mesh(), &[matt])?
+                }
                 // Only the vertices of the file matter.
                 Shape::Convex(m) => {
                     let matt = SentMaterial::matt(color(diffuse, false)?, None);

@@ -101,6 +101,7 @@ fn plain(shape: &Shape) -> Result<Data> {
         },
         Shape::Mesh(mesh) => file(mesh)?,
         Shape::Convex(convex) => inline(&convex.convex_hull()?.to_triangles()),
+        Shape::HeightField(field) => inline(&field.surface()?),
         Shape::MeshcatCone(cone) => inline(&triangles_of_cone(cone)?),
         other => {
             let shape = other.type_name();

@@ -1,6 +1,7 @@
 //! A bounding volume hierarchy in double precision, searched best-first.
 
 use nalgebra::Vector3;
+use std::ops::Range;
 
 /// Axis-aligned box.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,7 @@ pub(crate) struct BoxNode {
 /// Child nodes of an inner node, or triangles of a leaf.
 pub(crate) enum Children {
     Nodes([usize; 2]),
-    Triangles(std::ops::Range<usize>),
+    Triangles(Range<usize>),
 }
 
 /// Maximum number of triangles in a leaf.
@@ -133,6 +134,70 @@ impl BoxTree {
         self.nodes[index].link = self.nodes.len() as u32;
         self.nodes[index].count = 0;
         self.build(boxes, centers, right, first + middle);
+    }
+
+    /// Builds a tree over a grid of leaves. `leaf` returns the box and the triangles of the leaf at
+    /// a column and a row.
+    pub(crate) fn of_grid(
+        counts: [usize; 2],
+        leaf: &impl Fn([usize; 2]) -> (Box3, Range<usize>),
+    ) -> Self {
+        let mut tree = Self {
+            nodes: Vec::with_capacity(2 * counts[0] * counts[1]),
+        };
+        tree.build_grid([0, 0], counts, leaf);
+        tree
+    }
+
+    fn build_grid(
+        &mut self,
+        from: [usize; 2],
+        to: [usize; 2],
+        leaf: &impl Fn([usize; 2]) -> (Box3, Range<usize>),
+    ) -> Box3 {
+        let index = self.nodes.len();
+        let size = [to[0] - from[0], to[1] - from[1]];
+        if size == [1, 1] {
+            let (bounds, triangles) = leaf(from);
+            self.nodes.push(BoxNode {
+                bounds,
+                link: triangles.start as u32,
+                count: triangles.len() as u32,
+            });
+            return bounds;
+        }
+        self.nodes.push(BoxNode {
+            bounds: Box3::around([]),
+            link: 0,
+            count: 0,
+        });
+        let axis = usize::from(size[1] > size[0]);
+        let middle = from[axis] + size[axis] / 2;
+        let (mut end, mut start) = (to, from);
+        (end[axis], start[axis]) = (middle, middle);
+        let left = self.build_grid(from, end, leaf);
+        self.nodes[index].link = self.nodes.len() as u32;
+        let bounds = left.union(&self.build_grid(start, to, leaf));
+        self.nodes[index].bounds = bounds;
+        bounds
+    }
+
+    /// Joins two trees. The triangles of the second are numbered from `offset` on.
+    pub(crate) fn joined(first: Self, second: Self, offset: usize) -> Self {
+        let mut nodes = Vec::with_capacity(1 + first.nodes.len() + second.nodes.len());
+        nodes.push(BoxNode {
+            bounds: first.bounds().union(second.bounds()),
+            link: 1 + first.nodes.len() as u32,
+            count: 0,
+        });
+        for (tree, offset) in [(first, 0), (second, offset as u32)] {
+            let start = nodes.len() as u32;
+            nodes.extend(tree.nodes.into_iter().map(|node| BoxNode {
+                link: node.link + if node.count == 0 { start } else { offset },
+                ..node
+            }));
+        }
+        Self { nodes }
     }
 
     pub(crate) fn bounds(&self) -> &Box3 {

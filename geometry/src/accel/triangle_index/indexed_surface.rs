@@ -1,23 +1,31 @@
 //! A triangle surface with a search structure.
 
 use super::box_tree::{Box3, BoxTree};
-use super::topology::Topology;
+use super::height_surface::HeightSurface;
+use super::topology::{Pseudonormal, Topology};
 use super::triangle::Triangle;
 use crate::error::{Error, Result};
-use crate::mesh::TriangleSurfaceMesh;
+use crate::mesh::{HeightGrid, TriangleSurfaceMesh};
 use nalgebra::Vector3;
+use std::sync::Arc;
 
 /// Triangle surface prepared for queries, in the frame of the mesh.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexedSurface {
-    /// Triangles in the order of the tree.
-    pub(crate) triangles: Vec<Triangle>,
+    store: TriangleStore,
     pub(crate) tree: BoxTree,
-    pub(crate) topology: Topology,
     /// Whether the surface encloses a positive volume.
     pub(crate) is_solid: bool,
     /// Length of the diagonal of the bounding box (m).
     extent: f64,
+}
+
+/// Triangles with the normals of their edges and vertices.
+#[derive(Clone, Debug)]
+enum TriangleStore {
+    /// In the order of the tree.
+    Listed(Vec<Triangle>, Topology),
+    Heights(HeightSurface),
 }
 
 impl IndexedSurface {
@@ -55,12 +63,75 @@ impl IndexedSurface {
         // A sheet folded back onto itself encloses only rounding.
         let encloses = sixfold.sum::<f64>() > 1e-12 * extent.powi(3);
         Ok(Self {
-            triangles,
             is_solid: topology.is_closed && encloses,
+            store: TriangleStore::Listed(triangles, topology),
             tree,
-            topology,
             extent,
         })
+    }
+
+    /// Creates the search structure of a height field.
+    pub(crate) fn of_heights(grid: Arc<HeightGrid>) -> Self {
+        let (surface, tree) = HeightSurface::new(grid);
+        Self {
+            store: TriangleStore::Heights(surface),
+            extent: (tree.bounds().half() * 2.0).norm(),
+            tree,
+            is_solid: true,
+        }
+    }
+
+    /// Returns a triangle by its number in the tree.
+    #[inline]
+    pub(crate) fn triangle(&self, index: usize) -> Triangle {
+        match &self.store {
+            TriangleStore::Listed(triangles, _) => triangles[index],
+            TriangleStore::Heights(heights) => heights.triangle(index),
+        }
+    }
+
+    /// Returns all triangles.
+    pub(crate) fn triangles(&self) -> impl Iterator<Item = Triangle> + '_ {
+        let (listed, heights) = match &self.store {
+            TriangleStore::Listed(triangles, _) => (triangles.as_slice(), None),
+            TriangleStore::Heights(heights) => (&[][..], Some(heights)),
+        };
+        let computed = heights
+            .into_iter()
+            .flat_map(|h| h.indices().map(|i| h.triangle(i)));
+        listed.iter().copied().chain(computed)
+    }
+
+    /// Returns the normal of a corner of a triangle.
+    pub(crate) fn vertex_normal(&self, triangle: usize, corner: usize) -> Pseudonormal {
+        match &self.store {
+            TriangleStore::Listed(_, topology) => topology.vertex_normal(triangle, corner),
+            TriangleStore::Heights(heights) => heights.vertex_normal(triangle, corner),
+        }
+    }
+
+    /// Returns the normal of the edge of a triangle that starts at a corner.
+    pub(crate) fn edge_normal(&self, triangle: usize, corner: usize) -> Pseudonormal {
+        match &self.store {
+            TriangleStore::Listed(_, topology) => topology.edge_normal(triangle, corner),
+            TriangleStore::Heights(heights) => heights.edge_normal(triangle, corner),
+        }
+    }
+
+    /// Returns whether every edge is traversed equally often in both directions.
+    pub(crate) fn is_closed(&self) -> bool {
+        match &self.store {
+            TriangleStore::Listed(_, topology) => topology.is_closed,
+            TriangleStore::Heights(_) => true,
+        }
+    }
+
+    /// Returns whether a point is inside, if that is known without a search.
+    pub(crate) fn contains(&self, p: &Vector3<f64>) -> Option<bool> {
+        match &self.store {
+            TriangleStore::Listed(..) => None,
+            TriangleStore::Heights(heights) => Some(heights.grid.contains(p)),
+        }
     }
 
     pub(crate) fn extent(&self) -> f64 {
@@ -69,7 +140,11 @@ impl IndexedSurface {
 
     /// Returns numbers that distinguish surfaces, for ordering a pair of them.
     pub(crate) fn key(&self) -> [f64; 5] {
-        let v: Vector3<f64> = self.triangles[0].corners[0];
-        [self.triangles.len() as f64, self.extent, v.x, v.y, v.z]
+        let v: Vector3<f64> = self.triangle(0).corners[0];
+        let count = match &self.store {
+            TriangleStore::Listed(triangles, _) => triangles.len(),
+            TriangleStore::Heights(heights) => heights.grid.heights.len(),
+        };
+        [count as f64, self.extent, v.x, v.y, v.z]
     }
 }

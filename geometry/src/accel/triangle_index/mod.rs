@@ -1,6 +1,8 @@
 //! The triangles of a surface, with a search tree and their connectivity.
 
 mod box_tree;
+mod first_hit;
+mod height_surface;
 mod indexed_surface;
 mod topology;
 mod triangle;

@@ -21,11 +21,11 @@ pub(crate) struct Pseudonormal {
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
     /// Per triangle, indices into `vertex_normals`, one per corner.
-    pub(crate) vertices: Vec<[u32; 3]>,
+    vertices: Vec<[u32; 3]>,
     /// Per triangle, indices into `edge_normals`; edge `i` is from corner `i` to corner `i + 1`.
-    pub(crate) edges: Vec<[u32; 3]>,
-    pub(crate) vertex_normals: Vec<Pseudonormal>,
-    pub(crate) edge_normals: Vec<Pseudonormal>,
+    edges: Vec<[u32; 3]>,
+    vertex_normals: Vec<Pseudonormal>,
+    edge_normals: Vec<Pseudonormal>,
     /// Whether every edge is traversed equally often in both directions, so that the surface bounds
     /// a volume.
     pub(crate) is_closed: bool,
@@ -121,6 +121,16 @@ impl Topology {
         }
         this.add_vertex_normals(triangles, certain, &mut fans);
         this
+    }
+
+    /// Returns the normal of a corner of a triangle.
+    pub(crate) fn vertex_normal(&self, triangle: usize, corner: usize) -> Pseudonormal {
+        self.vertex_normals[self.vertices[triangle][corner] as usize]
+    }
+
+    /// Returns the normal of the edge of a triangle that starts at a corner.
+    pub(crate) fn edge_normal(&self, triangle: usize, corner: usize) -> Pseudonormal {
+        self.edge_normals[self.edges[triangle][corner] as usize]
     }
 
     fn add_vertex_normals(

@@ -86,7 +86,7 @@ fn distances(volume: &VolumeMesh, is_outside: &[bool]) -> Result<Vec<f64>> {
             let mut best = f64::INFINITY;
             let bound = |b: &Box3| b.distance2(p);
             boundary.tree.descend(f64::INFINITY, bound, |i| {
-                let nearest = boundary.triangles[i].nearest(p);
+                let nearest = boundary.triangle(i).nearest(p);
                 best = best.min((p - nearest).norm_squared());
                 best
             });

@@ -18,13 +18,21 @@ use tarragon_framework::Scalar;
 pub(crate) enum Body<'a> {
     /// The shape; of a mesh, the hull.
     Solid(&'a Shape),
-    /// The true surface of a mesh.
+    /// The true surface of a mesh or a height field.
     TrueSurface(&'a Shape),
     /// The convex pieces of a mesh.
     Pieces(&'a Shape, &'a ConvexPieces),
 }
 
 impl<'a> Body<'a> {
+    /// Returns the body of a shape without properties.
+    #[inline]
+    pub(crate) fn of(shape: &'a Shape) -> Self {
+        match shape {
+            Shape::HeightField(_) => Self::TrueSurface(shape),
+            _ => Self::Solid(shape),
+        }
+    }
     fn shape(&self) -> &'a Shape {
         match *self {
             Self::Solid(shape) | Self::TrueSurface(shape) | Self::Pieces(shape, _) => shape,
@@ -123,6 +131,18 @@ fn parts(pieces: &ConvexPieces) -> SmallVec<[Part<'_>; 8]> {
 
 /// Returns a body that is not a half space as one part, with its box in A.
 fn whole<'a>(body: Body<'a>, x_ab: &Isometry3<f64>) -> Result<Part<'a>> {
+    if let Shape::HeightField(field) = body.shape() {
+        let (center, half) = field.calc_bounding_box();
+        let r_ab = x_ab.rotation.to_rotation_matrix().into_inner();
+        return Ok(Part {
+            body,
+            bounds: Bounds {
+                center: r_ab * center + x_ab.translation.vector,
+                half: r_ab.abs() * half,
+            },
+            in_a: true,
+        });
+    }
     let (core, radius) = (core(body.shape())?, margin(body.shape()));
     let end = |axis: usize, sign: f64| {
         let d = Vector3::ith(axis, sign);

@@ -23,7 +23,7 @@ pub(super) fn solve(
         return None;
     }
     let center = (x_mb * Point3::from(core.center())).coords;
-    if mesh.is_solid && !is_apart && mesh.probe(&center).depth >= 0.0 {
+    if mesh.is_solid && !is_apart && mesh.is_inside(&center) {
         return Some(overlap(mesh, core, x_mb, &bounds, center));
     }
     let (distance, active) = nearest_triangle(mesh, core, x_mb, &bounds, reach)?;
@@ -39,7 +39,10 @@ fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<SurfaceS
     if mesh.tree.bounds().distance2(p) > reach * reach {
         return None;
     }
-    let feature = mesh.nearest_feature(p);
+    let feature = match mesh.contains(p) {
+        Some(false) => mesh.nearest_feature_within(p, reach)?,
+        _ => mesh.nearest_feature(p),
+    };
     let feature = if mesh.is_solid {
         feature
     } else {
@@ -93,7 +96,7 @@ fn nearest_triangle(
         if known <= 0.0 && mesh.is_solid {
             return f64::NEG_INFINITY;
         }
-        let t = &mesh.triangles[i];
+        let t = &mesh.triangle(i);
         let beyond = Box3::around(&t.corners).distance(bounds) > known.max(0.0);
         if !beyond
             && let Some(active) = convex_features(&ConvexCore::Triangle(t), core, x_mb, known)
@@ -171,7 +174,7 @@ fn deepest_vertex(
     let mut best: Option<(f64, Vector3<f64>, ActiveFeatures)> = None;
     let floor = -known.max(0.0) * (1.0 + 1e-12) - 1e-14 * core.extent();
     mesh.tree.descend(floor, signed_at_least, |i| {
-        for v in mesh.triangles[i].corners {
+        for v in mesh.triangle(i).corners {
             let limit = best.as_ref().map_or(floor, |b| b.0);
             if bounds.distance2(&v) > 0.0 || signed_at_least(&Box3::around(&[v])) >= limit {
                 continue;

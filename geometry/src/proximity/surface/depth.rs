@@ -117,7 +117,7 @@ impl IndexedSurface {
             return ball;
         }
         // The surface is not farther away than the nearest triangle.
-        let t = &self.triangles[at.triangle];
+        let t = &self.triangle(at.triangle);
         let below = (t.base() - lowest(&t.normal)).max(t.height(center) + radius);
         let bound = ball.min(below.hypot(self.aside(at.triangle, center, radius)));
         if bound <= enough {
@@ -156,7 +156,7 @@ impl IndexedSurface {
     /// Returns how far the points within `radius` of `center`, projected along the normal of a
     /// triangle, may lie outside of that triangle (m).
     fn aside(&self, triangle: usize, center: &Vector3<f64>, radius: f64) -> f64 {
-        let t = &self.triangles[triangle];
+        let t = &self.triangle(triangle);
         let inset = t.inset(center);
         if inset >= 0.0 {
             return (radius - inset).max(0.0);
@@ -174,7 +174,7 @@ impl IndexedSurface {
         center: &Vector3<f64>,
         radius: f64,
     ) -> Option<DepthLimit> {
-        let t = &self.triangles[triangle];
+        let t = &self.triangle(triangle);
         if self.aside(triangle, center, radius) == 0.0 {
             return Some(DepthLimit {
                 n: t.normal,
@@ -190,7 +190,7 @@ impl IndexedSurface {
         }
         let swept = Box3::around(&[*center, center + way]).grown(radius);
         let base = self.tree.highest_within(&swept, &t.normal, |i| {
-            let corners = &self.triangles[i].corners;
+            let corners = &self.triangle(i).corners;
             if Box3::around(corners).distance(&swept) > 0.0 {
                 return f64::NEG_INFINITY;
             }
@@ -240,14 +240,14 @@ impl IndexedSurface {
         probe: &DepthProbe,
         lowest: impl Fn(&Vector3<f64>) -> Vector3<f64>,
     ) -> Option<FacesBetween> {
-        let first = &self.triangles[probe.triangle];
+        let first = &self.triangle(probe.triangle);
         let reach = probe.depth * (1.0 + 2.0 * TOLERANCE);
         let mut other: Option<(f64, usize)> = None;
         self.tree.descend(
             reach * reach,
             |b| b.distance2(p),
             |i| {
-                let t = &self.triangles[i];
+                let t = &self.triangle(i);
                 let d2 = (t.nearest(p) - p).norm_squared();
                 let known = other.map_or(reach * reach, |o| o.0);
                 if d2 < known && t.normal.dot(&first.normal) < 1.0 - 1e-9 {
@@ -256,7 +256,7 @@ impl IndexedSurface {
                 other.map_or(reach * reach, |o| o.0)
             },
         );
-        let second = &self.triangles[other?.1];
+        let second = &self.triangle(other?.1);
         // How much deeper a point is below the first plane than below the second (m).
         let lead = |p: &Vector3<f64>| second.height(p) - first.height(p);
         let at = |weight: f64| lowest(&(first.normal * weight + second.normal * (1.0 - weight)));
@@ -417,7 +417,7 @@ impl<'a> DeepestOfCore<'a> {
             .coords;
         if self.probe.on_face {
             let placed = RelativePose::new(&self.x_mb);
-            let t = &self.mesh.triangles[self.probe.triangle];
+            let t = &self.mesh.triangle(self.probe.triangle);
             let n_b = self.x_mb.rotation.inverse_transform_vector(&-t.normal);
             let same = NEGLIGIBLE * 10.0 * (self.core.extent() + self.mesh.extent());
             let supported = t.height(&self.lowest(&t.normal)) + self.depth;

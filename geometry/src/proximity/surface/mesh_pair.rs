@@ -24,7 +24,7 @@ pub(super) fn solve(
     let both_solid = a.is_solid && b.is_solid;
     // One mesh may be inside the other, with no triangle cut.
     let within = |outer: &IndexedSurface, inner: &IndexedSurface, x: &Isometry3<f64>| {
-        let p = at_pose(x, &inner.triangles[0].corners[0]);
+        let p = at_pose(x, &inner.triangle(0).corners[0]);
         outer.is_solid && outer.tree.bounds().distance2(&p) <= 0.0 && outer.depth(&p) > 0.0
     };
     let nested = within(a, b, x_ab) || within(b, a, &x_ba);
@@ -151,11 +151,11 @@ fn nearest_triangles(
         match (below_a, below_b) {
             (Children::Triangles(of_a), Children::Triangles(of_b)) => {
                 for i in of_a {
-                    let t = &a.triangles[i];
+                    let t = &a.triangle(i);
                     let box_a = Box3::around(&t.corners);
                     for j in of_b.clone() {
                         let known = best.as_ref().map_or(reach, |b| b.0);
-                        let s = &b.triangles[j];
+                        let s = &b.triangle(j);
                         let corners = s.corners.map(|p| at_pose(x_ab, &p));
                         if box_a.distance(&Box3::around(&corners)) > known.max(0.0) {
                             continue;
@@ -210,7 +210,7 @@ struct DeepestOfEdges<'a> {
 
 impl<'a> DeepestOfEdges<'a> {
     fn new(solid: &'a IndexedSurface, body: &'a IndexedSurface, x_ab: &'a Isometry3<f64>) -> Self {
-        let p = at_pose(x_ab, &body.triangles[0].corners[0]);
+        let p = at_pose(x_ab, &body.triangle(0).corners[0]);
         let probe = solid.probe(&p);
         Self {
             solid,
@@ -292,11 +292,11 @@ impl<'a> DeepestOfEdges<'a> {
     }
 
     fn triangle(&mut self, index: usize, enough: f64, hand_on: PartSink<'_>) {
-        let corners = &self.body.triangles[index].corners;
+        let corners = &self.body.triangle(index).corners;
         for k in 0..3 {
             let (p, q) = (&corners[k], &corners[(k + 1) % 3]);
             // The triangle on the other side of the edge examines this edge too.
-            if self.body.topology.is_closed && p.as_slice() > q.as_slice() {
+            if self.body.is_closed() && p.as_slice() > q.as_slice() {
                 continue;
             }
             let (p, q) = (at_pose(self.x_ab, p), at_pose(self.x_ab, q));

@@ -15,6 +15,7 @@
 //! overlap by branch and bound ([`depth`]). Searches run on plain values and end with the features
 //! that decide the distance ([`pair`]), which are evaluated in `T`.
 
+mod contact_points;
 mod core_pair;
 mod depth;
 mod mesh_pair;
@@ -23,7 +24,9 @@ mod point;
 mod property;
 mod solution;
 
+pub(in crate::proximity) use self::contact_points::contacts_of_corners;
 pub use self::pair::signed_distance_true_surface;
+pub(in crate::proximity) use self::pair::surface_of;
 pub(crate) use self::property::has_true_surface;
 
 #[cfg(test)]

@@ -69,20 +69,46 @@ pub(super) struct DepthProbe {
 impl IndexedSurface {
     /// Returns the triangle nearest to `p`, and the nearest point.
     pub(super) fn nearest(&self, p: &Vector3<f64>) -> (usize, Vector3<f64>) {
-        let mut best = (0, f64::INFINITY, self.triangles[0].corners[0]);
+        let found = self.nearest_within(p, f64::INFINITY);
+        found.unwrap_or_else(|| (0, self.triangle(0).corners[0]))
+    }
+
+    /// Returns the triangle nearest to `p`, and the nearest point, unless it is more than `reach`
+    /// (m) away.
+    fn nearest_within(&self, p: &Vector3<f64>, reach: f64) -> Option<(usize, Vector3<f64>)> {
+        // Slightly larger, because `descend` skips nodes at exactly this distance.
+        let mut least = reach * reach * (1.0 + 4.0 * f64::EPSILON);
+        let mut best = None;
         self.tree.descend(
-            f64::INFINITY,
+            least,
             |b| b.distance2(p),
             |i| {
-                let q = self.triangles[i].nearest(p);
+                let q = self.triangle(i).nearest(p);
                 let d2 = (p - q).norm_squared();
-                if d2 < best.1 {
-                    best = (i, d2, q);
+                if d2 < least {
+                    best = Some((i, q));
+                    least = d2;
                 }
-                best.1
+                least
             },
         );
-        (best.0, best.2)
+        best
+    }
+
+    /// Returns whether `p` is inside a solid or on its surface.
+    pub(super) fn is_inside(&self, p: &Vector3<f64>) -> bool {
+        self.contains(p)
+            .unwrap_or_else(|| self.probe(p).depth >= 0.0)
+    }
+
+    /// Does the same as [`Self::nearest_feature`], unless that is more than `reach` (m) away.
+    pub(super) fn nearest_feature_within(
+        &self,
+        p: &Vector3<f64>,
+        reach: f64,
+    ) -> Option<NearestFeature> {
+        let (triangle, q) = self.nearest_within(p, reach)?;
+        Some(self.feature_at(p, triangle, &q).0)
     }
 
     /// Returns the feature nearest to `p`.
@@ -104,6 +130,16 @@ impl IndexedSurface {
         }
     }
 
+    /// Returns the feature of a triangle that contains its point `q` nearest to `p`.
+    pub(super) fn feature_of(
+        &self,
+        p: &Vector3<f64>,
+        triangle: usize,
+        q: &Vector3<f64>,
+    ) -> NearestFeature {
+        self.feature_at(p, triangle, q).0
+    }
+
     /// Returns the feature of a triangle that contains its point `q` nearest to `p`, and whether
     /// that feature is the face.
     fn feature_at(
@@ -112,7 +148,7 @@ impl IndexedSurface {
         triangle: usize,
         q: &Vector3<f64>,
     ) -> (NearestFeature, bool) {
-        let t = &self.triangles[triangle];
+        let t = &self.triangle(triangle);
         let tolerance = NEGLIGIBLE * (self.extent() + (p - q).amax());
         let touches = (p - q).norm_squared() <= tolerance * tolerance;
         // The corner and the edge that contain the nearest point, if any.
@@ -130,12 +166,10 @@ impl IndexedSurface {
         }
         let edge = || (0..3).find(side);
         let (p_a, dir, normal) = if let Some(k) = corner {
-            let v = self.topology.vertices[triangle][k];
-            (t.corners[k], None, self.topology.vertex_normals[v as usize])
+            (t.corners[k], None, self.vertex_normal(triangle, k))
         } else if let Some(k) = edge() {
-            let e = self.topology.edges[triangle][k];
             let dir = (t.corners[(k + 1) % 3] - t.corners[k]).normalize();
-            (*q, Some(dir), self.topology.edge_normals[e as usize])
+            (*q, Some(dir), self.edge_normal(triangle, k))
         } else {
             return (on_face, true);
         };
@@ -157,7 +191,7 @@ impl IndexedSurface {
 
     /// Returns whether `p`, at `offset` from an edge or vertex with this normal, is inside.
     fn is_behind(&self, p: &Vector3<f64>, offset: &Vector3<f64>, normal: &Pseudonormal) -> bool {
-        if normal.certain || !self.topology.is_closed {
+        if normal.certain || !self.is_closed() {
             return normal.normal.dot(offset) < 0.0;
         }
         self.winding_number(p) > 0.5
@@ -173,7 +207,7 @@ impl IndexedSurface {
             let cosine = la * lb * lc + a.dot(&b) * lc + b.dot(&c) * la + c.dot(&a) * lb;
             2.0 * volume.atan2(cosine)
         };
-        self.triangles.iter().map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
+        self.triangles().map(|t| angle(&t)).sum::<f64>() / (4.0 * std::f64::consts::PI)
     }
 }
 

@@ -3,6 +3,7 @@
 mod adversarial;
 mod brute_force;
 mod derivatives;
+mod height_fields;
 mod independent;
 mod properties;
 mod special_points;

@@ -85,6 +85,7 @@ impl Appearance {
                 let hull = mesh::render_mesh_of_hull(&*m.convex_hull()?);
                 (hull, vec![SurfaceMaterial::matt(color, None)])
             }
+            Shape::HeightField(f) => (f.render_mesh(), vec![SurfaceMaterial::matt(color, None)]),
             Shape::MeshcatCone(_) => return Ok(None),
             Shape::Box(_)
             | Shape::Capsule(_)

@@ -46,6 +46,10 @@ impl LocalBound {
                 center: Vector3::new(0.0, 0.0, c.height() / 2.0),
                 half: Vector3::new(c.a(), c.b(), c.height() / 2.0),
             },
+            Shape::HeightField(f) => {
+                let (center, half) = f.calc_bounding_box();
+                Self::Box { center, half }
+            }
             Shape::Mesh(m) => Self::of_hull(&*m.convex_hull()?),
             Shape::Convex(c) => Self::of_hull(&*c.convex_hull()?),
         })

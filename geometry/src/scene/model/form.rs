@@ -12,7 +12,7 @@ pub(crate) enum ProximityForm {
     /// As its shape; a mesh as its hull.
     #[default]
     Solid,
-    /// As the true surface of a mesh.
+    /// As the true surface of a mesh or a height field.
     TrueSurface,
     /// As the convex pieces of a mesh.
     Pieces(Arc<ConvexPieces>),
@@ -25,8 +25,10 @@ impl ProximityForm {
     /// Returns an error if a property has a wrong type or value, if both forms of a mesh are asked
     /// for, or if the mesh cannot be decomposed.
     pub(super) fn of(shape: &Shape, properties: &ProximityProperties) -> Result<Self> {
-        let Shape::Mesh(mesh) = shape else {
-            return Ok(Self::Solid);
+        let mesh = match shape {
+            Shape::Mesh(mesh) => mesh,
+            Shape::HeightField(_) => return Ok(Self::TrueSurface),
+            _ => return Ok(Self::Solid),
         };
         let is_true = proximity::has_true_surface(shape, properties)?;
         match proximity::max_pieces(shape, properties)? {

@@ -198,6 +198,9 @@ pub fn calc_mass_properties(shape: &Shape, density: f64) -> Result<MassPropertie
         Shape::Mesh(s) => {
             return MassProperties::of_surface(&*s.surface()?, density).map_err(named);
         }
+        Shape::HeightField(s) => {
+            return MassProperties::of_surface(&s.surface()?, density).map_err(named);
+        }
         Shape::Convex(s) => {
             let hull = s.convex_hull()?.to_triangles();
             return MassProperties::of_surface(&hull, density).map_err(named);

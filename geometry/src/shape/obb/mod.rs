@@ -164,6 +164,11 @@ pub fn calc_obb(shape: &Shape) -> Result<Option<Obb>> {
             let pose = math::pose(UnitQuaternion::identity(), center);
             Ok(Some(Obb::new(pose, half)))
         }
+        Shape::HeightField(s) => {
+            let (center, half) = s.calc_bounding_box();
+            let pose = math::pose(UnitQuaternion::identity(), center);
+            Ok(Some(Obb::new(pose, half)))
+        }
         Shape::Mesh(s) => match s.convex_hull() {
             Ok(hull) => Ok(Some(Obb::of_hull(&hull))),
             // The vertices may be on a line.

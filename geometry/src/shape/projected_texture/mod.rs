@@ -164,6 +164,7 @@ impl ProjectedTexture {
     pub fn render_mesh(&self, shape: &Shape, segments: u32) -> Result<Option<RenderMesh>> {
         let surface = match shape {
             Shape::Mesh(m) => Some(read_source(m.source())?.scaled(&m.scale3())),
+            Shape::HeightField(f) => Some(f.render_mesh()),
             _ => None,
         };
         let rows = match self.projection {

@@ -56,7 +56,9 @@ impl Outline {
                     rows,
                 );
             }
-            Shape::Mesh(_) | Shape::Convex(_) | Shape::MeshcatCone(_) => return None,
+            Shape::Mesh(_) | Shape::Convex(_) | Shape::HeightField(_) | Shape::MeshcatCone(_) => {
+                return None;
+            }
         }
         Some(made)
     }

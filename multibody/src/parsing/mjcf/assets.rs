@@ -2,12 +2,13 @@
 
 use super::asset_context::AssetContext;
 use super::compiler::boolean;
+use super::heightfield::HeightFieldAsset;
 use super::mesh_asset::MeshAsset;
 use super::textures::{MAX_BUILTIN_PIXELS, PlacedTexture, Skybox, TextureAsset};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use std::collections::BTreeMap;
-use tarragon_geometry::{Mesh, Rgba};
+use tarragon_geometry::Rgba;
 
 /// Attributes of `<material>` without a meaning for the plant, with the reasons.
 const OWN_SHADING: &str = "the colour and the texture are the material";
@@ -39,8 +40,7 @@ pub(super) struct Assets {
     textures: BTreeMap<String, TextureAsset>,
     /// The first one.
     pub(super) skybox: Option<Skybox>,
-    /// Height fields as meshes in their frame.
-    pub(super) height_fields: BTreeMap<String, Mesh>,
+    pub(super) height_fields: BTreeMap<String, HeightFieldAsset>,
 }
 
 impl Assets {

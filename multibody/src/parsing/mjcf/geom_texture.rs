@@ -56,7 +56,7 @@ impl GlobalSections {
             return Ok(is_limited.then_some(GeomTexture::LimitedPlane(half_plane)));
         };
         Ok(Some(match shape {
-            Shape::Mesh(_) => GeomTexture::OnMesh(placed, mesh),
+            Shape::Mesh(_) | Shape::HeightField(_) => GeomTexture::OnMesh(placed, mesh),
             _ => GeomTexture::OnPrimitive(placed, half_plane),
         }))
     }
@@ -108,8 +108,14 @@ impl GeomTexture<'_> {
                 None => None,
             },
             Self::OnMesh(placed, asset) => {
-                let Shape::Mesh(mesh) = shape else {
-                    return Ok(None);
+                let mesh = match shape {
+                    Shape::Mesh(mesh) => mesh,
+                    Shape::HeightField(field) => {
+                        let half = field.calc_bounding_box().1;
+                        let span = Span::of_mesh(half, &Isometry3::identity());
+                        return Ok(Some(Drawn::Projected(placed.on(&span, color)?)));
+                    }
+                    _ => return Ok(None),
                 };
                 if !asset.is_some_and(|asset| asset.has_coordinates()) {
                     let Ok(x_gp) = asset.map_or(Ok(Isometry3::identity()), |asset| {

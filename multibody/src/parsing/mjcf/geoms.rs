@@ -233,7 +233,7 @@ impl GlobalSections {
             return Ok(None);
         };
         Ok(Some(ReadShape {
-            shape: field.clone().into(),
+            shape: field.shape.clone().into(),
             pose: self.compiler(node).pose(node)?,
             mesh: None,
         }))
@@ -305,10 +305,10 @@ impl GlobalSections {
         x_bg: &Isometry3<f64>,
         mesh: Option<&MeshAsset>,
     ) -> Parsed<Option<RigidInertia>> {
+        let solid = self.assets.solid_of_height_field(node, shape);
+        let shape = solid.as_ref().unwrap_or(shape);
         let unit = match shape {
             Shape::HalfSpace(_) => return Ok(None),
-            // Of the meshes, height fields have no mass.
-            Shape::Mesh(_) if mesh.is_none() => return Ok(None),
             // Only a sphere without a size can have the radius 0 here.
             Shape::Sphere(s) if s.radius() == 0.0 && node.text("size").is_none() => {
                 return Ok(None);

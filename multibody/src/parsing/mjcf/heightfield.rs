@@ -1,4 +1,4 @@
-//! `<hfield>`: height fields as closed meshes.
+//! `<hfield>`: height fields.
 //!
 //! Sources: "XML Reference" of MuJoCo's documentation, `asset/hfield`: heights are scaled to the
 //! range from 0 to 1 and then by the third number of `size`; the fourth is the depth of the base.
@@ -6,17 +6,24 @@
 
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
-use super::obj_text::to_obj;
 use super::pixels::Pixels;
 use super::tree::ElementRef;
 use crate::document::input::read_file;
 use crate::document::xml::Parsed;
-use nalgebra::Vector3;
 use std::path::{Path, PathBuf};
-use tarragon_geometry::Mesh;
+use tarragon_geometry::{BoxShape, HeightField, Shape};
 
 /// Maximum number of heights of a field.
 const MAX_HEIGHTS: usize = 1 << 20;
+
+/// A height field.
+#[derive(Debug)]
+pub(super) struct HeightFieldAsset {
+    pub(super) shape: HeightField,
+    /// The shape whose mass properties MuJoCo takes for those of the field, whatever its heights:
+    /// a box centred at its origin, as high as the base and half of the elevation.
+    pub(super) solid: BoxShape,
+}
 
 /// Heights, row by row from the smallest y; x grows along a row.
 struct Heights {
@@ -53,10 +60,28 @@ impl Assets {
             }
             None => from_numbers(node),
         }?;
-        let source = mesh(heights, size, &name);
-        let mesh = Mesh::with_scale(source, Vector3::repeat(1.0)).map_err(|e| node.error(e))?;
-        self.height_fields.insert(name, mesh);
+        let shape = scaled(heights, size).map_err(|e| node.error(e))?;
+        let [x, y, elevation, depth] = size;
+        let solid = BoxShape::new(2.0 * x, 2.0 * y, 0.5 * elevation + depth);
+        let solid = solid.map_err(|e| node.error_at("size", e))?;
+        let asset = HeightFieldAsset { shape, solid };
+        self.height_fields.insert(name, asset);
         Ok(())
+    }
+}
+
+impl Assets {
+    /// Returns the shape that has the mass properties of a geom which is a height field.
+    pub(super) fn solid_of_height_field(
+        &self,
+        node: ElementRef<'_>,
+        shape: &Shape,
+    ) -> Option<Shape> {
+        let Shape::HeightField(_) = shape else {
+            return None;
+        };
+        let asset = self.height_fields.get(node.text("hfield")?.trim())?;
+        Some(asset.solid.into())
     }
 }
 
@@ -143,15 +168,12 @@ fn from_binary(bytes: &[u8]) -> Result<Heights, String> {
     })
 }
 
-/// Returns the solid between the heights and the base.
-fn mesh(heights: Heights, size: [f64; 4], name: &str) -> tarragon_geometry::MeshSource {
-    let Heights {
-        rows,
-        columns,
-        values,
-    } = heights;
-    let [half_x, half_y, elevation, depth] = size;
-    let finite = values.iter().copied().filter(|h| h.is_finite());
+/// Scales heights to the range from 0 to `elevation` (m); numbers that are not finite become 0.
+fn scaled(
+    heights: Heights,
+    [half_x, half_y, elevation, depth]: [f64; 4],
+) -> tarragon_geometry::Result<HeightField> {
+    let finite = heights.values.iter().copied().filter(|h| h.is_finite());
     let low = finite.clone().fold(f64::INFINITY, f64::min);
     let high = finite.fold(f64::NEG_INFINITY, f64::max);
     let scale = if high > low {
@@ -159,56 +181,11 @@ fn mesh(heights: Heights, size: [f64; 4], name: &str) -> tarragon_geometry::Mesh
     } else {
         0.0
     };
-    let place = |row: usize, column: usize, z: f64| {
-        let along = |i: usize, n: usize| 2.0 * i as f64 / (n - 1) as f64 - 1.0;
-        Vector3::new(
-            half_x * along(column, columns),
-            half_y * along(row, rows),
-            z,
-        )
+    let height = |h: f64| match (h - low) * scale {
+        height if height.is_finite() => height,
+        _ => 0.0,
     };
-    let index = |row: usize, column: usize| (row * columns + column) as u32;
-    let mut vertices = vec![];
-    for row in 0..rows {
-        for column in 0..columns {
-            let height = (values[row * columns + column] - low) * scale;
-            let height = if height.is_finite() { height } else { 0.0 };
-            vertices.push(place(row, column, height));
-        }
-    }
-    let mut faces = vec![];
-    for row in 0..rows - 1 {
-        for column in 0..columns - 1 {
-            let [a, b] = [index(row, column), index(row, column + 1)];
-            let [c, d] = [index(row + 1, column), index(row + 1, column + 1)];
-            faces.extend([[a, b, d], [a, d, c]]);
-        }
-    }
-    // The border, counterclockwise as seen from above, and the walls below it.
-    let last = (rows - 1, columns - 1);
-    let border: Vec<(usize, usize)> = (0..last.1)
-        .map(|c| (0, c))
-        .chain((0..last.0).map(|r| (r, last.1)))
-        .chain((1..=last.1).rev().map(|c| (last.0, c)))
-        .chain((1..=last.0).rev().map(|r| (r, 0)))
-        .collect();
-    let base = vertices.len() as u32;
-    let count = border.len() as u32;
-    vertices.extend(
-        border
-            .iter()
-            .map(|(row, column)| place(*row, *column, -depth)),
-    );
-    vertices.push(Vector3::new(0.0, 0.0, -depth));
-    for (i, (row, column)) in (0..count).zip(&border) {
-        let next = (i + 1) % count;
-        let (next_row, next_column) = border[next as usize];
-        let (top, next_top) = (index(*row, *column), index(next_row, next_column));
-        faces.extend([
-            [top, base + i, base + next],
-            [top, base + next, next_top],
-            [base + count, base + next, base + i],
-        ]);
-    }
-    to_obj(&vertices, &faces, &[], name)
+    let values = heights.values.into_iter().map(height).collect();
+    let size = [2.0 * half_x, 2.0 * half_y];
+    HeightField::new(heights.rows, heights.columns, values, size, depth)
 }

@@ -28,10 +28,10 @@ const DRAKE_IN_VISUAL: [&str; 3] = [
     "perception_properties",
 ];
 const IGNORED_IN_COLLISION: [&str; 2] = ["max_contacts", "auto_inertia_params"];
-const IGNORED_IN_GEOMETRY: [&str; 4] = ["cone", "heightmap", "image", "polyline"];
+const IGNORED_IN_GEOMETRY: [&str; 3] = ["cone", "image", "polyline"];
 
 /// A shape and its pose in the frame of its `<geometry>`.
-type PlacedShape = (Shape, Isometry3<f64>);
+pub(super) type PlacedShape = (Shape, Isometry3<f64>);
 
 impl SdfBuilder<'_, '_> {
     /// Registers the geometry of a link: visuals before collisions, as Drake does.
@@ -142,6 +142,7 @@ impl SdfBuilder<'_, '_> {
             "ellipsoid",
             "plane",
             "sphere",
+            "heightmap",
             "mesh",
         ];
         let Some(element) = found.iter().find_map(|tag| geometry.child(tag)) else {
@@ -180,6 +181,7 @@ impl SdfBuilder<'_, '_> {
                 Ellipsoid::new(a, b, c).map(Shape::from)
             }
             "plane" => return self.plane(element).map(Some),
+            "heightmap" => return self.heightmap(element),
             _ => {
                 let mesh = self.mesh(element)?;
                 return Ok(mesh.map(|shape| (shape, Isometry3::identity())));

@@ -13,12 +13,13 @@ const STIFF_LIMITS: &str = "joint limits are as stiff as the time step allows";
 const WHERE_PLACED: &str = "models start where their poses put them";
 
 /// Names of elements, and what the plant does instead.
-const REASONS: [(&str, &str); 43] = [
+const REASONS: [(&str, &str); 46] = [
     ("actor", NOT_A_MODEL),
     ("allow_auto_disable", "bodies never sleep"),
     ("atmosphere", NO_MEDIUM),
     ("auto_inertia_params", "inertias of shapes are exact"),
     ("battery", NOT_A_MODEL),
+    ("blend", APPEARANCE),
     ("bone_attachment", "bodies are rigid"),
     ("cast_shadows", APPEARANCE),
     ("cone", LEFT_OUT),
@@ -34,7 +35,6 @@ const REASONS: [(&str, &str); 43] = [
         "gravity is that of the plant; call `set_gravity`",
     ),
     ("gripper", "objects are held by contact and friction"),
-    ("heightmap", LEFT_OUT),
     ("image", LEFT_OUT),
     ("light", NOT_A_MODEL),
     ("lighting", APPEARANCE),
@@ -52,6 +52,7 @@ const REASONS: [(&str, &str); 43] = [
     ("polyline", LEFT_OUT),
     ("population", WHERE_PLACED),
     ("projector", NOT_A_MODEL),
+    ("sampling", "the surface has one point per pixel"),
     ("script", APPEARANCE),
     (
         "self_collide",
@@ -63,7 +64,9 @@ const REASONS: [(&str, &str); 43] = [
     ("state", WHERE_PLACED),
     ("stiffness", STIFF_LIMITS),
     ("submesh", "the whole mesh is used"),
+    ("texture", APPEARANCE),
     ("transparency", APPEARANCE),
+    ("use_terrain_paging", "the whole surface is loaded"),
     ("velocity_decay", "bodies have no drag"),
     ("wind", NO_MEDIUM),
 ];

@@ -17,6 +17,7 @@ mod element;
 mod frames;
 mod geometry;
 mod graph_builder;
+mod heightmap;
 mod ignored;
 mod include;
 mod interface;

@@ -106,11 +106,17 @@ impl MultibodyPlant {
         } = match materials.max_reach() {
             None => {
                 let reach = |a, b| wanted(a, b).then_some(0.0);
-                search.find(&query, 0.0, reach, &mut contacts.pairs)?
+                search.find(&query, materials.terrain(), 0.0, reach, &mut contacts.pairs)?
             }
             Some(max_reach) => {
                 let reach = |a, b| wanted(a, b).then(|| materials.margin_of(self, [a, b]).reach());
-                search.find(&query, max_reach, reach, &mut contacts.pairs)?
+                search.find(
+                    &query,
+                    materials.terrain(),
+                    max_reach,
+                    reach,
+                    &mut contacts.pairs,
+                )?
             }
         };
         contacts.faces.clear();

@@ -6,7 +6,8 @@ use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::contact_materials::ContactMaterials;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{
-    ContactSurface, GeometryId, HydroelasticContactRepresentation, QueryObject, SparsePenetration,
+    ContactSurface, GeometryId, HydroelasticContactRepresentation, PenetrationManifold,
+    QueryObject, SparsePenetration,
 };
 
 /// How contact is searched for.
@@ -43,10 +44,12 @@ impl MultibodyPlant {
 
 impl ContactSearch {
     /// Replaces `pairs` by the points of all pairs within their `reach` (m), none above
-    /// `max_reach`.
+    /// `max_reach`. Bodies on `terrain` have several points: a body that one point at a time
+    /// carries does not come to rest between two slopes.
     pub(super) fn find<T: Scalar>(
         self,
         query: &QueryObject<T>,
+        terrain: &[GeometryId],
         max_reach: f64,
         reach: impl Fn(GeometryId, GeometryId) -> Option<f64> + Sync,
         pairs: &mut Vec<SparsePenetration<T>>,
@@ -54,15 +57,22 @@ impl ContactSearch {
         let (mut surfaces, mut point_ids) = (vec![], vec![]);
         match self.model {
             ContactModel::PointManifold => {
-                let manifolds = query.compute_manifolds_within(max_reach, reach)?;
-                let points = manifolds.into_iter().flat_map(|pair| pair.points);
-                let points = points.map(|(point, id)| {
-                    point_ids.push(id);
-                    point.into()
-                });
-                *pairs = points.collect();
+                pairs.clear();
+                let found = query.compute_manifolds_within(max_reach, reach)?;
+                add_points(found, pairs, &mut point_ids);
             }
-            ContactModel::Point => query.update_point_pairs_within(max_reach, reach, pairs)?,
+            ContactModel::Point if terrain.is_empty() => {
+                query.update_point_pairs_within(max_reach, reach, pairs)?;
+            }
+            ContactModel::Point => {
+                let is_on_terrain = |a, b| terrain.contains(&a) || terrain.contains(&b);
+                let other = |a, b| reach(a, b).filter(|_| !is_on_terrain(a, b));
+                query.update_point_pairs_within(max_reach, other, pairs)?;
+                point_ids.resize(pairs.len(), 0);
+                let on_terrain = |a, b| reach(a, b).filter(|_| is_on_terrain(a, b));
+                let found = query.compute_manifolds_within(max_reach, on_terrain)?;
+                add_points(found, pairs, &mut point_ids);
+            }
             ContactModel::Hydroelastic | ContactModel::HydroelasticWithFallback => {
                 let fallback = self.model == ContactModel::HydroelasticWithFallback;
                 let all = self.representation;
@@ -74,5 +84,17 @@ impl ContactSearch {
             surfaces,
             point_ids,
         })
+    }
+}
+
+/// Adds the points of manifolds with their numbers.
+fn add_points<T: Scalar>(
+    manifolds: Vec<PenetrationManifold<T>>,
+    pairs: &mut Vec<SparsePenetration<T>>,
+    point_ids: &mut Vec<u32>,
+) {
+    for (point, id) in manifolds.into_iter().flat_map(|pair| pair.points) {
+        pairs.push(point.into());
+        point_ids.push(id);
     }
 }

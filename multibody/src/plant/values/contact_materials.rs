@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use tarragon_framework::Scalar;
 use tarragon_geometry::{
     CoulombFriction, FrameId, GeometryId, GeometryVersion, HydroelasticType, Role,
-    SceneGraphInspector,
+    SceneGraphInspector, Shape,
 };
 
 /// Relaxation time (s) of geometry that declares none, as in Drake.
@@ -49,6 +49,8 @@ pub(in crate::plant) struct ContactMaterials {
     known: HashMap<GeometryId, ContactMaterial<f64>, FixedState>,
     /// Whether any geometry takes part in contact surfaces.
     any_hydroelastic: bool,
+    /// The height fields.
+    terrain: Vec<GeometryId>,
     /// The largest distance (m) at which there may be a force; `None` if no geometry has a margin
     /// or a gap.
     max_reach: Option<f64>,
@@ -79,6 +81,10 @@ impl ContactMaterials {
             self.known.extend(ids.filter_map(material));
             let mut ids = inspector.geometry_ids_with_role(Role::Proximity);
             self.any_hydroelastic = ids.any(|id| is_hydroelastic(inspector, id));
+            let ids = inspector.geometry_ids_with_role(Role::Proximity);
+            let is_terrain =
+                |id: &GeometryId| matches!(inspector.shape(*id), Ok(Shape::HeightField(_)));
+            self.terrain = ids.filter(is_terrain).collect();
             self.max_reach = self.largest_reach(plant);
             self.version = Some(version.clone());
             self.generation += 1;
@@ -94,6 +100,11 @@ impl ContactMaterials {
     /// Returns true if any geometry takes part in contact surfaces.
     pub(in crate::plant) fn any_hydroelastic(&self) -> bool {
         self.any_hydroelastic
+    }
+
+    /// Returns the height fields.
+    pub(in crate::plant) fn terrain(&self) -> &[GeometryId] {
+        &self.terrain
     }
 
     /// Returns the largest distance (m) at which there may be a force between points, at least 0;

@@ -1,6 +1,7 @@
 //! Geoms and the meshes that they use.
 
 use super::contact::{condim_attribute, margin_attributes, solver_attributes};
+use super::height_fields::{lowered, write_height_field};
 use super::{MjcfWriter, pose_attributes};
 use crate::model::{BodyIndex, MujocoContact, WrapShape};
 use crate::writing::geometries::{BodyGeometry, CONTACT_ELEMENTS};
@@ -76,11 +77,17 @@ impl<'a> MjcfWriter<'a> {
                 meshes.push((name, file, scale));
             }
         }
-        if meshes.is_empty() {
+        let fields = self.plan_height_fields();
+        if meshes.is_empty() && fields.is_empty() {
             return;
         }
         let xml = &mut self.document.xml;
         xml.start("asset");
+        for (field, name) in &fields {
+            write_height_field(xml, field, name);
+        }
+        self.height_fields = fields;
+        let xml = &mut self.document.xml;
         for (name, file, scale) in meshes {
             xml.start("mesh").attribute("name", &name);
             xml.attribute("file", &file);
@@ -155,7 +162,10 @@ impl<'a> MjcfWriter<'a> {
             xml.attribute("name", &name);
         }
         xml.attribute("type", kind).attribute(attribute, &value);
-        pose_attributes(xml, first.x_bg);
+        match first.shape {
+            Shape::HeightField(field) => pose_attributes(xml, &(first.x_bg * lowered(field))),
+            _ => pose_attributes(xml, first.x_bg),
+        }
         match rgba {
             Some(rgba) => {
                 xml.numbers("rgba", &rgba.rgba());
@@ -194,6 +204,11 @@ impl<'a> MjcfWriter<'a> {
                     self.document.mesh_uri(source, what);
                 }
                 name.map(|name| ("mesh", "mesh", name))
+            }
+            Shape::HeightField(field) => {
+                let mut known = self.height_fields.iter();
+                let (_, name) = known.find(|(other, _)| other == field)?;
+                Some(("hfield", "hfield", name.clone()))
             }
             other => {
                 let kind = other.type_name();

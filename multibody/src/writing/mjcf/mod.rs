@@ -7,6 +7,7 @@ mod bodies;
 mod constraints;
 mod contact;
 mod geoms;
+mod height_fields;
 mod keyframes;
 mod sensors;
 mod sites;
@@ -23,7 +24,7 @@ use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 use tables::{DocumentSites, MjcfNames, PlantTables, PositionBlock, TendonText, WrapText};
-use tarragon_geometry::GeometryId;
+use tarragon_geometry::{GeometryId, HeightField};
 
 /// Masks of a geom without attributes.
 const USUAL_MASKS: [u32; 2] = [1, 1];
@@ -42,6 +43,8 @@ struct MjcfWriter<'a> {
     inside: Vec<Vec<BodyIndex>>,
     /// Names of meshes by file and scale.
     meshes: BTreeMap<String, String>,
+    /// Names of height fields.
+    height_fields: Vec<(HeightField, String)>,
     /// Pairs of bodies that are not tested against each other.
     excluded: BTreeSet<(BodyIndex, BodyIndex)>,
     /// Bodies that are no elements: their joints are those of bodies further out.
@@ -85,6 +88,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         inboard: vec![None; plant.num_bodies()],
         inside: vec![vec![]; plant.num_bodies()],
         meshes: BTreeMap::new(),
+        height_fields: vec![],
         excluded: contact::excluded_bodies(plant),
         merged: BTreeSet::new(),
         tables: PlantTables::new(plant),

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct MjcfNames {
     pub(super) geoms: TakenNames,
     pub(super) meshes: TakenNames,
+    pub(super) height_fields: TakenNames,
     pub(super) sites: TakenNames,
     pub(super) cameras: TakenNames,
     pub(super) tendons: TakenNames,

@@ -300,7 +300,7 @@ impl<'a> Comparison<'a> {
             Shape::Cylinder(s) => ("cylinder", Some(round(s.radius(), s.length()))),
             Shape::Ellipsoid(s) => ("ellipsoid", Some(s.semi_axes())),
             Shape::Box(s) => ("box", Some(s.size() / 2.0)),
-            Shape::Mesh(_) if theirs["type"] == "hfield" => ("hfield", None),
+            Shape::HeightField(_) => ("hfield", None),
             _ => ("mesh", None),
         };
         if theirs["type"] != kind {

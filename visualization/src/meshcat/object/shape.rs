@@ -1,6 +1,6 @@
 //! Shapes.
 
-use super::{Object, ObjectEncoder, Paint, material, mesh_file};
+use super::{Object, ObjectEncoder, Paint, material, mesh_file, surfaces};
 use crate::meshcat::msgpack::Writer;
 use crate::{Error, Result};
 use nalgebra::{Matrix4, Vector3};
@@ -64,6 +64,7 @@ pub(crate) fn shape<'p>(
                 },
             )
         }
+        Shape::HeightField(s) => return surfaces::hull(e, &s.surface()?, paint.rgba),
         Shape::Mesh(s) => return mesh_file::mesh(e, s, paint),
         Shape::Convex(s) => return mesh_file::convex(e, s, paint.rgba),
         other => {

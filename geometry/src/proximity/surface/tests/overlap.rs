@@ -64,7 +64,7 @@ fn no_point_is_deeper_than_reported() {
                         at(&p)
                     );
                 }
-                for v in surface(&m).triangles.iter().flat_map(|t| t.corners) {
+                for v in surface(&m).triangles().flat_map(|t| t.corners) {
                     let v = (x_wa * nalgebra::Point3::from(v)).coords;
                     let depth = distance_to_point(&b, &x_wb, &v).unwrap().distance;
                     assert!(depth >= d.distance - 1e-12, "{kind} {other} {d:?} {depth}");
@@ -87,7 +87,7 @@ fn no_edge_is_deeper_than_reported() {
             check(&d);
             for (of, x_of, solid, x) in [(&m, &x_wa, &n, &x_wb), (&n, &x_wb, &m, &x_wa)] {
                 let solid: Shape = solid.clone().into();
-                for t in &surface(of).triangles {
+                for t in &surface(of).triangles().collect::<Vec<_>>() {
                     for k in 0..3 {
                         let s = 0.5 + 0.5 * random.number();
                         let p = t.corners[k] * s + t.corners[(k + 1) % 3] * (1.0 - s);

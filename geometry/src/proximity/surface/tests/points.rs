@@ -17,9 +17,9 @@ fn signed(m: &Mesh, q: &Vector3<f64>) -> f64 {
 /// Returns the distance from the general kernel, applied to every triangle.
 fn brute_force(surface: &IndexedSurface, q: &Vector3<f64>) -> f64 {
     let x = Isometry3::translation(q.x, q.y, q.z);
-    let distances = surface.triangles.iter().map(|t| {
+    let distances = surface.triangles().map(|t| {
         let active = convex_features(
-            &ConvexCore::Triangle(t),
+            &ConvexCore::Triangle(&t),
             &ConvexCore::Point,
             &x,
             f64::INFINITY,
@@ -48,7 +48,7 @@ fn distance_matches_all_triangles_and_has_the_right_sign() {
                 "{q:?}"
             );
             // Sum of solid angles: 1 inside, 0 outside.
-            let turns: f64 = s.triangles.iter().map(|t| solid_angle(t, &q)).sum();
+            let turns: f64 = s.triangles().map(|t| solid_angle(&t, &q)).sum();
             let turns = turns / (4.0 * std::f64::consts::PI);
             assert_eq!(d < 0.0, turns > 0.5, "{q:?} {d} {turns}");
         }

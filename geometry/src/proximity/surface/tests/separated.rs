@@ -12,16 +12,16 @@ fn brute_force(m: &Mesh, b: &Shape, x_mb: &Isometry3<f64>) -> f64 {
         let active = convex_features(&ConvexCore::Triangle(t), b, x_mb, f64::INFINITY);
         active.unwrap().evaluate(&RelativePose::new(x_mb)).distance
     };
-    let triangles = || surface(m).triangles.iter();
+    let triangles = || surface(m).triangles();
     let all: Vec<f64> = match b {
         Shape::Mesh(n) => {
-            let others = || surface(n).triangles.iter();
+            let others = || surface(n).triangles();
             triangles()
-                .flat_map(|t| others().map(move |s| of(t, &ConvexCore::Triangle(s))))
+                .flat_map(|t| others().map(move |s| of(&t, &ConvexCore::Triangle(&s))))
                 .collect()
         }
         _ => triangles()
-            .map(|t| of(t, &core(b).unwrap()) - margin(b))
+            .map(|t| of(&t, &core(b).unwrap()) - margin(b))
             .collect(),
     };
     all.into_iter().fold(f64::INFINITY, f64::min)
@@ -124,7 +124,7 @@ fn lowest_vertex_decides_against_a_half_space() {
             let (x_wa, x_wb) = (random.pose(0.3), random.pose(0.3));
             let d = true_distance(&m, &x_wa, &HalfSpace.into(), &x_wb);
             let in_b = x_wb.inverse() * x_wa;
-            let corners = surface(&m).triangles.iter().flat_map(|t| t.corners);
+            let corners = surface(&m).triangles().flat_map(|t| t.corners);
             let heights = corners.map(|p| (in_b * nalgebra::Point3::from(p)).z);
             let lowest = heights.fold(f64::INFINITY, f64::min);
             assert!((d.distance - lowest).abs() < 1e-15);

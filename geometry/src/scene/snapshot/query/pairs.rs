@@ -263,8 +263,10 @@ impl<T: Scalar> QueryObject<T> {
 
     /// Returns all candidate pairs that overlap, by (A, B), with several points where they touch
     /// along a line or a face: boxes on each other, and boxes, capsules and cylinders on half
-    /// spaces. A pair has at most eight points, all with the normal of its deepest overlap; other
-    /// pairs have one point, that of [`Self::compute_point_pair_penetration`].
+    /// spaces; also where these, or spheres, touch the surface of a height field or of a mesh by
+    /// its true surface. A pair has at most eight points. They have the normal of the deepest
+    /// overlap, but on surfaces that of the place. Other pairs have one point, that of
+    /// [`Self::compute_point_pair_penetration`].
     ///
     /// # Errors
     /// Returns an error in the cases of [`Self::compute_point_pair_penetration`].
@@ -309,6 +311,7 @@ impl<T: Scalar> QueryObject<T> {
                     depth: point.depth,
                     p_wca: point.p_wca,
                     p_wcb: point.p_wcb,
+                    nhat_ba_w: point.nhat_ba_w,
                     ..deepest
                 };
                 (pair, point.id)
@@ -357,7 +360,10 @@ impl<T: Scalar> QueryObject<T> {
     }
 
     fn manifold(&self, (a, b): (usize, usize), found: &PairDistance<T>, reach: f64) -> Manifold<T> {
-        let of = |i: usize| (&self.state.geometries[i].shape, self.kinematics.x_wg(i));
+        let of = |i: usize| {
+            let geometry = &self.state.geometries[i];
+            (geometry.form.body(&geometry.shape), self.kinematics.x_wg(i))
+        };
         proximity::contact_manifold(of(a), of(b), found, reach)
     }
 

@@ -4,7 +4,13 @@
 //! other (clipping after I. Sutherland, G. Hodgman, "Reentrant Polygon Clipping", 1974). Which
 //! points there are is decided on plain values; the points themselves are computed in `T`.
 
+mod on_surface;
+mod point;
+
+use self::on_surface::on_surface;
+pub(crate) use self::point::{Manifold, ManifoldPoint};
 use super::answer::PairDistance;
+use super::pieces::Body;
 use crate::shape::{BoxShape, Shape};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use smallvec::SmallVec;
@@ -15,22 +21,31 @@ const ALONG: f64 = 1.0 - 1e-9;
 /// Cosine of the tilt of a cylinder below which it does not stand on its cap (25 degrees).
 const UPRIGHT: f64 = 0.9;
 
-/// A point where two shapes overlap.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ManifoldPoint<T: Scalar> {
-    pub(crate) depth: T,
-    pub(crate) p_wca: Vector3<T>,
-    pub(crate) p_wcb: Vector3<T>,
-    /// Number that stays the same as long as the same features of the shapes meet.
-    pub(crate) id: u32,
-}
-
-pub(crate) type Manifold<T> = SmallVec<[ManifoldPoint<T>; 8]>;
-
 /// Returns the points of a pair whose deepest overlap or least distance was found, at most eight:
 /// those less than a reach (m) apart, which is 0 for overlaps. Returns none if the deepest point
 /// stands for the pair.
 pub(crate) fn contact_manifold<T: Scalar>(
+    (a, x_wa): (Body<'_>, &Isometry3<T>),
+    (b, x_wb): (Body<'_>, &Isometry3<T>),
+    found: &PairDistance<T>,
+    reach: f64,
+) -> Manifold<T> {
+    match (a, b) {
+        (Body::Solid(a), Body::Solid(b)) => of_solids((a, x_wa), (b, x_wb), found, reach),
+        (Body::TrueSurface(surface), Body::Solid(body)) => {
+            on_surface((surface, x_wa), (body, x_wb), found, reach)
+        }
+        (Body::Solid(body), Body::TrueSurface(surface)) => {
+            let found = found.swapped();
+            let mut points = on_surface((surface, x_wb), (body, x_wa), &found, reach);
+            points.iter_mut().for_each(ManifoldPoint::swap);
+            points
+        }
+        _ => Manifold::new(),
+    }
+}
+
+fn of_solids<T: Scalar>(
     (a, x_wa): (&Shape, &Isometry3<T>),
     (b, x_wb): (&Shape, &Isometry3<T>),
     found: &PairDistance<T>,
@@ -39,9 +54,7 @@ pub(crate) fn contact_manifold<T: Scalar>(
     match (a, b) {
         (Shape::HalfSpace(_), solid) => {
             let mut points = on_half_space(solid, x_wb, x_wa, &found.p_wcb, reach);
-            for point in &mut points {
-                (point.p_wca, point.p_wcb) = (point.p_wcb, point.p_wca);
-            }
+            points.iter_mut().for_each(ManifoldPoint::swap);
             points
         }
         (solid, Shape::HalfSpace(_)) => on_half_space(solid, x_wa, x_wb, &found.p_wca, reach),
@@ -69,6 +82,7 @@ fn on_half_space<T: Scalar>(
                 depth: -height,
                 p_wca: p_w,
                 p_wcb: p_w - normal * height,
+                nhat_ba_w: normal,
                 id,
             });
         }
@@ -231,6 +245,7 @@ fn box_box<T: Scalar>(
                 depth,
                 p_wca,
                 p_wcb,
+                nhat_ba_w: found.nhat_ba_w,
                 id: before * 8 + line + 64 * u32::from(is_a),
             });
         }
@@ -254,7 +269,7 @@ mod tests {
         x_wb: &Isometry3<T>,
     ) -> (PairDistance<T>, Manifold<T>) {
         let found = signed_distance(a, x_wa, b, x_wb).unwrap();
-        let points = contact_manifold((a, x_wa), (b, x_wb), &found, 0.0);
+        let points = contact_manifold((Body::of(a), x_wa), (Body::of(b), x_wb), &found, 0.0);
         (found, points)
     }
     fn cube(size: f64) -> Shape {
@@ -305,7 +320,9 @@ mod tests {
             let points = |distance: f64| {
                 let x_w = above(0.75 + distance, 0.3);
                 let found = signed_distance(&cube(0.5), &x_w, base, x_base).unwrap();
-                contact_manifold((&cube(0.5), &x_w), (base, x_base), &found, 0.02)
+                let upper = cube(0.5);
+                let upper = (Body::of(&upper), &x_w);
+                contact_manifold(upper, (Body::of(base), x_base), &found, 0.02)
             };
             let touching = points(-1e-9);
             assert_eq!(touching.len(), 4, "{base:?}");

@@ -1,0 +1,213 @@
+//! Heights on a regular grid, as a solid with vertical walls and a flat base.
+
+use super::TriangleSurfaceMesh;
+use crate::error::Result;
+use nalgebra::Vector3;
+
+/// Grid of heights in the frame G: the solid between the surface through the heights and a flat
+/// base. The grid is centred at the origin of G.
+///
+/// A cell is two triangles. Their common edge goes from (row, column) to (row + 1, column + 1), as
+/// in MuJoCo.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct HeightGrid {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Heights (m) row by row, from the smallest y; x grows along a row.
+    pub(crate) heights: Vec<f64>,
+    /// Half sizes along x and y (m).
+    pub(crate) half: [f64; 2],
+    /// Height of the base (m).
+    pub(crate) base: f64,
+}
+
+impl HeightGrid {
+    /// Returns the numbers of cells along x and y.
+    pub(crate) fn cells(&self) -> [usize; 2] {
+        [self.columns - 1, self.rows - 1]
+    }
+
+    /// Returns the coordinate of column or row `index` along an axis.
+    #[inline]
+    fn coordinate(&self, axis: usize, index: usize) -> f64 {
+        let count = self.cells()[axis];
+        // Exact at both borders and in the middle.
+        self.half[axis] * ((2 * index) as f64 - count as f64) / count as f64
+    }
+
+    /// Returns the point of the surface at a row and a column.
+    #[inline]
+    pub(crate) fn vertex(&self, row: usize, column: usize) -> Vector3<f64> {
+        let height = self.heights[row * self.columns + column];
+        Vector3::new(self.coordinate(0, column), self.coordinate(1, row), height)
+    }
+
+    /// Returns the corners of the first or the second triangle of a cell, counterclockwise as seen
+    /// from above. The first has the larger x and the smaller y.
+    #[inline]
+    pub(crate) fn triangle(&self, [x, y]: [usize; 2], second: bool) -> [Vector3<f64>; 3] {
+        let (a, d) = (self.vertex(y, x), self.vertex(y + 1, x + 1));
+        match second {
+            false => [a, self.vertex(y, x + 1), d],
+            true => [a, d, self.vertex(y + 1, x)],
+        }
+    }
+
+    /// Returns the lowest and the highest height (m).
+    pub(crate) fn range(&self) -> (f64, f64) {
+        let start = (f64::INFINITY, f64::NEG_INFINITY);
+        let heights = self.heights.iter();
+        heights.fold(start, |(low, high), h| (low.min(*h), high.max(*h)))
+    }
+
+    /// Returns the height of the surface at a point; `None` beside the grid.
+    pub(crate) fn surface_at(&self, x: f64, y: f64) -> Option<f64> {
+        let [nx, ny] = self.cells();
+        let place = |p: f64, axis: usize, count: usize| {
+            let at = (p / self.half[axis] + 1.0) * 0.5 * count as f64;
+            let cell = (at.max(0.0) as usize).min(count - 1);
+            (p.abs() <= self.half[axis]).then_some((cell, at - cell as f64))
+        };
+        let ((cx, u), (cy, v)) = (place(x, 0, nx)?, place(y, 1, ny)?);
+        let h = |row: usize, column: usize| self.heights[row * self.columns + column];
+        let (a, d) = (h(cy, cx), h(cy + 1, cx + 1));
+        let slopes = if u >= v {
+            let b = h(cy, cx + 1);
+            u * (b - a) + v * (d - b)
+        } else {
+            let c = h(cy + 1, cx);
+            v * (c - a) + u * (d - c)
+        };
+        Some(a + slopes)
+    }
+
+    /// Returns whether a point is inside the solid.
+    pub(crate) fn contains(&self, p: &Vector3<f64>) -> bool {
+        p.z > self.base && self.surface_at(p.x, p.y).is_some_and(|top| p.z < top)
+    }
+
+    /// Returns the border of the grid as rows and columns, counterclockwise as seen from above.
+    fn border(&self) -> Vec<[usize; 2]> {
+        let [nx, ny] = self.cells();
+        let lower = (0..nx).map(|column| [0, column]);
+        let right = (0..ny).map(|row| [row, nx]);
+        let upper = (1..=nx).rev().map(|column| [ny, column]);
+        let left = (1..=ny).rev().map(|row| [row, 0]);
+        lower.chain(right).chain(upper).chain(left).collect()
+    }
+
+    /// Returns the triangles of the walls and of the base, which are all of the surface below the
+    /// heights, with outward windings.
+    pub(crate) fn skirt(&self) -> Vec<[Vector3<f64>; 3]> {
+        let (vertices, triangles) = self.skirt_mesh();
+        let corners = |t: &[u32; 3]| t.map(|v| vertices[v as usize]);
+        triangles.iter().map(corners).collect()
+    }
+
+    /// Returns the vertices and triangles of the walls and the base. The first half of the vertices
+    /// but one is the border of the surface; the last is the middle of the base.
+    fn skirt_mesh(&self) -> (Vec<Vector3<f64>>, Vec<[u32; 3]>) {
+        let border = self.border();
+        let count = border.len() as u32;
+        let top = border
+            .iter()
+            .map(|[row, column]| self.vertex(*row, *column));
+        let mut vertices: Vec<Vector3<f64>> = top.collect();
+        for i in 0..border.len() {
+            let p = vertices[i];
+            vertices.push(Vector3::new(p.x, p.y, self.base));
+        }
+        vertices.push(Vector3::new(0.0, 0.0, self.base));
+        let mut triangles = Vec::with_capacity(3 * border.len());
+        for i in 0..count {
+            let next = (i + 1) % count;
+            triangles.extend([
+                [i, count + i, count + next],
+                [i, count + next, next],
+                [2 * count, count + next, count + i],
+            ]);
+        }
+        (vertices, triangles)
+    }
+
+    /// Returns the whole surface as a mesh.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many vertices to number.
+    pub(crate) fn surface(&self) -> Result<TriangleSurfaceMesh> {
+        let (vertices, triangles) = self.vertices_and_triangles();
+        TriangleSurfaceMesh::new(triangles, vertices)
+    }
+
+    /// Returns the vertices and triangles of the whole surface; the heights come first.
+    pub(crate) fn vertices_and_triangles(&self) -> (Vec<Vector3<f64>>, Vec<[u32; 3]>) {
+        let [nx, ny] = self.cells();
+        let mut vertices = Vec::with_capacity(self.heights.len() + 2 * (nx + ny) + 1);
+        for row in 0..self.rows {
+            vertices.extend((0..self.columns).map(|column| self.vertex(row, column)));
+        }
+        let index = |row: usize, column: usize| (row * self.columns + column) as u32;
+        let mut triangles = Vec::with_capacity(2 * nx * ny + 6 * (nx + ny));
+        for y in 0..ny {
+            for x in 0..nx {
+                let (a, d) = (index(y, x), index(y + 1, x + 1));
+                triangles.extend([[a, index(y, x + 1), d], [a, d, index(y + 1, x)]]);
+            }
+        }
+        let border = self.border();
+        let (below, skirt) = self.skirt_mesh();
+        let offset = vertices.len();
+        vertices.extend_from_slice(&below[border.len()..]);
+        let number = |v: u32| match border.get(v as usize) {
+            Some([row, column]) => index(*row, *column),
+            None => (offset + v as usize - border.len()) as u32,
+        };
+        triangles.extend(skirt.iter().map(|t| t.map(number)));
+        (vertices, triangles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hills() -> HeightGrid {
+        let heights = (0..12).map(|i| f64::from(i * i % 7) * 0.1).collect();
+        HeightGrid {
+            rows: 3,
+            columns: 4,
+            heights,
+            half: [1.5, 1.0],
+            base: -0.5,
+        }
+    }
+
+    /// The volume is that of the prisms below the triangles.
+    #[test]
+    fn surface_encloses_the_prisms() {
+        let grid = hills();
+        let prism =
+            |t: [Vector3<f64>; 3]| 0.5 * (t.iter().map(|v| v.z).sum::<f64>() / 3.0 - grid.base);
+        let cells = (0..2).flat_map(|y| (0..3).map(move |x| [x, y]));
+        let both = cells.flat_map(|c| [grid.triangle(c, false), grid.triangle(c, true)]);
+        let volume: f64 = both.map(prism).sum();
+        let found = grid.surface().unwrap().calc_enclosed_volume();
+        assert!((found - volume).abs() < 1e-12, "{found} {volume}");
+    }
+
+    #[test]
+    fn height_between_the_points_is_that_of_the_triangle() {
+        let grid = hills();
+        for second in [false, true] {
+            for cell in [[0, 0], [2, 1], [1, 0]] {
+                let [a, b, c] = grid.triangle(cell, second);
+                let p = a * 0.5 + b * 0.3 + c * 0.2;
+                let z = grid.surface_at(p.x, p.y).unwrap();
+                assert!((z - p.z).abs() < 1e-12);
+                assert!(grid.contains(&(p - Vector3::z() * 1e-9)));
+                assert!(!grid.contains(&(p + Vector3::z() * 1e-9)));
+            }
+        }
+        assert!(grid.surface_at(1.6, 0.0).is_none());
+    }
+}

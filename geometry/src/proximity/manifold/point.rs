@@ -1,0 +1,27 @@
+//! A point of a manifold.
+
+use nalgebra::Vector3;
+use smallvec::SmallVec;
+use tarragon_framework::Scalar;
+
+/// A point where two shapes overlap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ManifoldPoint<T: Scalar> {
+    pub(crate) depth: T,
+    pub(crate) p_wca: Vector3<T>,
+    pub(crate) p_wcb: Vector3<T>,
+    /// Unit normal from B outward toward A.
+    pub(crate) nhat_ba_w: Vector3<T>,
+    /// Number that stays the same as long as the same features of the shapes meet.
+    pub(crate) id: u32,
+}
+
+impl<T: Scalar> ManifoldPoint<T> {
+    /// Exchanges A and B.
+    pub(super) fn swap(&mut self) {
+        std::mem::swap(&mut self.p_wca, &mut self.p_wcb);
+        self.nhat_ba_w = -self.nhat_ba_w;
+    }
+}
+
+pub(crate) type Manifold<T> = SmallVec<[ManifoldPoint<T>; 8]>;

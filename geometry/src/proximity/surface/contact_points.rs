@@ -1,0 +1,148 @@
+//! Several points for a body that touches a surface in several places: the corners of its core that
+//! are near the surface.
+
+use super::pair::relative;
+use super::point::{NearestFeature, at_pose};
+use crate::accel::IndexedSurface;
+use crate::proximity::PairDistance;
+use crate::proximity::rounding::NEGLIGIBLE;
+use crate::proximity::shape_core::margin;
+use crate::shape::Shape;
+use crate::values::value_of;
+use nalgebra::{Isometry3, Vector3};
+use smallvec::SmallVec;
+use tarragon_framework::Scalar;
+
+/// Maximum number of triangles near a corner whose local minima of the distance are told apart. A
+/// ball that has sunk below more of them has one point.
+const MOST_TRIANGLES: usize = 64;
+
+/// A contact of a surface A and a body B.
+pub(in crate::proximity) struct SurfaceContact<T: Scalar> {
+    pub(in crate::proximity) distance: PairDistance<T>,
+    /// Number of the corner of the body, and of the place where it touches.
+    pub(in crate::proximity) corner: u32,
+    pub(in crate::proximity) place: u32,
+}
+
+/// Returns the places where the corners of a body are nearer than `reach` (m) to the surface of a
+/// solid.
+///
+/// A corner with a margin is a ball, which may touch several faces: every local minimum of the
+/// distance counts. Edges inside a flat or concave part of the surface have none, so that a body
+/// does not catch on them.
+pub(in crate::proximity) fn contacts_of_corners<T: Scalar>(
+    surface: &IndexedSurface,
+    x_ws: &Isometry3<T>,
+    body: &Shape,
+    x_wb: &Isometry3<T>,
+    reach: f64,
+) -> Vec<SurfaceContact<T>> {
+    let radius = margin(body);
+    let x_sb = relative(x_ws, x_wb);
+    let mut contacts = vec![];
+    for (corner, p_b) in (0..).zip(corners(body)) {
+        let p = at_pose(&x_sb, &p_b);
+        let features = near_features(surface, &value_of(&p), radius + reach);
+        for (place, feature) in (0..).zip(features) {
+            let found = feature.evaluate(&p);
+            let distance = found.distance - T::from(radius);
+            if distance.re() >= reach {
+                continue;
+            }
+            let world = |p: &Vector3<T>| x_ws.rotation * p + x_ws.translation.vector;
+            contacts.push(SurfaceContact {
+                distance: PairDistance {
+                    distance,
+                    nhat_ba_w: -(x_ws.rotation * found.n_ab),
+                    p_wca: world(&found.p_a),
+                    p_wcb: world(&(found.p_b - found.n_ab * T::from(radius))),
+                },
+                corner,
+                place,
+            });
+        }
+    }
+    contacts
+}
+
+/// Returns the points of a body, in its frame, of which one is deepest on any plane; those of a
+/// cylinder are four on either rim. Shapes with more or without such points have none.
+fn corners(body: &Shape) -> SmallVec<[Vector3<f64>; 8]> {
+    let sides = [-1.0, 1.0];
+    match body {
+        Shape::Sphere(_) => SmallVec::from_slice(&[Vector3::zeros()]),
+        Shape::Capsule(c) => sides
+            .into_iter()
+            .map(|z| Vector3::new(0.0, 0.0, 0.5 * z * c.length()))
+            .collect(),
+        Shape::Box(b) => (0..8_u32)
+            .map(|i| {
+                let sign = |axis: u32| if i >> axis & 1 == 0 { -0.5 } else { 0.5 };
+                b.size()
+                    .component_mul(&Vector3::new(sign(0), sign(1), sign(2)))
+            })
+            .collect(),
+        Shape::Cylinder(c) => sides
+            .into_iter()
+            .flat_map(|z| {
+                [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)].map(|(x, y)| {
+                    Vector3::new(c.radius() * x, c.radius() * y, 0.5 * z * c.length())
+                })
+            })
+            .collect(),
+        _ => SmallVec::new(),
+    }
+}
+
+/// Returns the features of the local minima of the distance to `p` within `reach` (m) or, if `p` is
+/// inside the solid, the nearest feature.
+fn near_features(
+    surface: &IndexedSurface,
+    p: &Vector3<f64>,
+    reach: f64,
+) -> SmallVec<[NearestFeature; 2]> {
+    let only = |feature| SmallVec::from_iter([feature]);
+    let outside_box = surface.tree.bounds().distance2(p) > 0.0;
+    if !outside_box && surface.is_inside(p) {
+        return only(surface.nearest_feature(p));
+    }
+    if reach <= 0.0 {
+        return SmallVec::new();
+    }
+    // The nearest points of all triangles within reach.
+    let mut near: SmallVec<[(f64, usize, Vector3<f64>); 16]> = SmallVec::new();
+    let limit = reach * reach;
+    surface.tree.descend(
+        limit,
+        |b| b.distance2(p),
+        |i| {
+            let q = surface.triangle(i).nearest(p);
+            let d2 = (p - q).norm_squared();
+            if d2 < limit && near.len() <= MOST_TRIANGLES {
+                near.push((d2, i, q));
+            }
+            limit
+        },
+    );
+    if near.len() > MOST_TRIANGLES {
+        return surface
+            .nearest_feature_within(p, reach)
+            .map_or_else(SmallVec::new, only);
+    }
+    near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let same = NEGLIGIBLE * (surface.extent() + p.amax());
+    // If the point of a triangle is on another one that is nearer, it is no minimum: the way along
+    // that one leads closer. If that one is as near, it has the same minimum.
+    let is_minimum = |i: usize| {
+        let (_, _, q) = near[i];
+        near[..i].iter().all(|(_, other, _)| {
+            let on_other = surface.triangle(*other).nearest(&q);
+            (on_other - q).norm_squared() > same * same
+        })
+    };
+    let minima = (0..near.len()).filter(|i| is_minimum(*i));
+    minima
+        .map(|i| surface.feature_of(p, near[i].1, &near[i].2))
+        .collect()
+}

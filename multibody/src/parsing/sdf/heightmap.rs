@@ -1,0 +1,123 @@
+//! `<heightmap>`: terrain from the brightness of an image.
+//!
+//! Source: `ImageHeightmap` of Gazebo's common library. The first row of the image is at the
+//! largest y, and its brightest pixel has the height of `<size>`; black is at z = 0.
+
+use super::builder::SdfBuilder;
+use super::element::Element;
+use super::geometry::PlacedShape;
+use crate::document::input::read_file;
+use crate::document::xml::Parsed;
+use nalgebra::{Isometry3, Vector3};
+use std::io::Cursor;
+use tarragon_geometry::HeightField;
+
+const IGNORED: [&str; 4] = ["texture", "blend", "use_terrain_paging", "sampling"];
+
+/// Depth of the base below the surface (m); SDFormat has none.
+const BASE: f64 = 1.0;
+/// Maximum number of pixels of an image.
+const MAX_PIXELS: usize = 1 << 24;
+
+impl SdfBuilder<'_, '_> {
+    /// Reads a terrain; `None`, with a warning, if its image is missing or of an unsupported
+    /// format.
+    pub(super) fn heightmap(&self, element: &Element) -> Parsed<Option<PlacedShape>> {
+        let report = self.report;
+        report.check_children(element, &IGNORED, &[]);
+        let uri = report.required_text(element, "uri")?;
+        let left_out = |why: String| {
+            let message = format!("<heightmap> is left out: '{uri}': {why}");
+            report.warning(element, message);
+            Ok(None)
+        };
+        let size = element.vector::<3>("size").unwrap_or([1.0; 3]);
+        if !size.iter().all(|x| *x > 0.0 && x.is_finite()) {
+            return left_out(format!(
+                "<size> must be three positive numbers, got {size:?} m"
+            ));
+        }
+        let directory = element.place.source.directory.as_deref();
+        let path = match self.target.resolve(uri, directory) {
+            Ok(path) => path,
+            Err(why) => return left_out(why),
+        };
+        let suffix = path.extension().unwrap_or_default().to_string_lossy();
+        if !suffix.eq_ignore_ascii_case("png") {
+            return left_out(format!(
+                "the image must be a PNG file, got '.{suffix}'; convert it to PNG"
+            ));
+        }
+        let bytes = match read_file(&path) {
+            Ok(bytes) => bytes,
+            Err(why) => return left_out(why.to_string()),
+        };
+        let image = match Brightness::from_png(&bytes) {
+            Ok(image) => image,
+            Err(why) => return left_out(why),
+        };
+        let shape = image.terrain(size).map_err(|e| report.error(element, e))?;
+        let p = Vector3::from(element.vector::<3>("pos").unwrap_or([0.0; 3]));
+        Ok(Some((shape.into(), Isometry3::translation(p.x, p.y, p.z))))
+    }
+}
+
+/// First channel of the pixels of an image, row by row from the top.
+struct Brightness {
+    width: usize,
+    height: usize,
+    values: Vec<u16>,
+}
+
+impl Brightness {
+    /// Reads a PNG image of 8 or 16 bits per channel.
+    fn from_png(bytes: &[u8]) -> Result<Self, String> {
+        let mut decoder = png::Decoder::new(Cursor::new(bytes));
+        decoder.set_transformations(png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
+        let (width, height) = (reader.info().width as usize, reader.info().height as usize);
+        if width.min(height) < 2 || width.saturating_mul(height) > MAX_PIXELS {
+            return Err(format!(
+                "the image must have at least 2 x 2 and at most {MAX_PIXELS} pixels, got {width} x \
+                 {height}"
+            ));
+        }
+        // The decoder does not validate the palette and panics if it is invalid.
+        let palette = reader.info().palette.as_deref().map(<[u8]>::len);
+        if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
+            return Err("the palette must have 1 to 256 colours of three bytes".into());
+        }
+        let size = reader
+            .output_buffer_size()
+            .ok_or("the image is too large")?;
+        let mut samples = vec![0; size];
+        let frame = reader.next_frame(&mut samples).map_err(|e| e.to_string())?;
+        let bytes = if frame.bit_depth == png::BitDepth::Sixteen {
+            2
+        } else {
+            1
+        };
+        let value = |pixel: &[u8]| match (bytes, pixel) {
+            (2, [high, low, ..]) => u16::from_be_bytes([*high, *low]),
+            (_, [value, ..]) => u16::from(*value),
+            _ => 0,
+        };
+        let rows = samples.chunks(frame.line_size).take(height);
+        let channels = bytes * frame.color_type.samples();
+        let pixels = rows.flat_map(|row| row.chunks(channels).take(width));
+        Ok(Self {
+            width,
+            height,
+            values: pixels.map(value).collect(),
+        })
+    }
+
+    /// Returns the terrain of a size (m).
+    fn terrain(&self, [x, y, z]: [f64; 3]) -> tarragon_geometry::Result<HeightField> {
+        let brightest = self.values.iter().copied().max().unwrap_or(0).max(1);
+        let scale = z / f64::from(brightest);
+        let rows = self.values.chunks(self.width).rev();
+        let heights = rows.flatten().map(|v| f64::from(*v) * scale).collect();
+        HeightField::new(self.height, self.width, heights, [x, y], BASE)
+    }
+}
