@@ -1,6 +1,8 @@
 //! Plants written as model files and read back.
 
 mod compare;
+mod files;
+mod loads;
 mod matching;
 mod models;
 mod numbers;

@@ -7,7 +7,9 @@ mod bodies;
 mod constraints;
 mod contact;
 mod geoms;
+mod inertial;
 mod keyframes;
+mod mesh_files;
 mod sensors;
 mod sites;
 mod skins;
@@ -42,6 +44,8 @@ struct MjcfWriter<'a> {
     inside: Vec<Vec<BodyIndex>>,
     /// Names of meshes by file and scale.
     meshes: BTreeMap<String, String>,
+    /// Meshes without volume, by file and scale.
+    flat_meshes: BTreeSet<String>,
     /// Pairs of bodies that are not tested against each other.
     excluded: BTreeSet<(BodyIndex, BodyIndex)>,
     /// Bodies that are no elements: their joints are those of bodies further out.
@@ -85,6 +89,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         inboard: vec![None; plant.num_bodies()],
         inside: vec![vec![]; plant.num_bodies()],
         meshes: BTreeMap::new(),
+        flat_meshes: BTreeSet::new(),
         excluded: contact::excluded_bodies(plant),
         merged: BTreeSet::new(),
         tables: PlantTables::new(plant),
@@ -111,6 +116,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
     WrittenModel {
         text: writer.document.xml.finish(),
         diagnostics: writer.document.diagnostics,
+        files: writer.document.files,
     }
 }
 
