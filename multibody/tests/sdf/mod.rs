@@ -10,6 +10,7 @@ mod filters;
 mod hostile;
 mod names;
 mod nested;
+mod vendors;
 
 use nalgebra::Vector3;
 use tarragon_geometry::{CoulombFriction, Rgba, Role, SceneGraph, Shape};
