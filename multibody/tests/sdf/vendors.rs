@@ -59,7 +59,7 @@ fn elements_of_vendors_are_warnings() {
            <lidar><scan><horizontal><samples>-1</samples></horizontal></scan></lidar></sensor></link>",
         "<link name='b'><sensor type='imu'/><sensor name='s'/><sensor name='s' type='imu'/></link>",
         "<link name='b'><visual name='v'><geometry><sphere><radius>1</radius></sphere></geometry>
-           <material><diffuse>2 0 0 1</diffuse><pbr><metal><gz_map>a</gz_map></metal></pbr>
+           <material><gz_map/><pbr><metal><gz_map>a</gz_map></metal></pbr>
            <script>Gazebo/Grey</script></material></visual></link>",
         "<plugin name='p'><a::b/></plugin>",
     ] {

@@ -58,7 +58,7 @@ fn meshes_that_mujoco_cannot_read_become_files_that_replace_no_others() {
     assert_eq!(written.files.len(), 2);
     for _ in 0..2 {
         let told = writer.save(at("out.xml")).unwrap();
-        let added = "body 'a': 1e-12 kg m^2 is added to its moments of inertia";
+        let added = "body 'a': 2e-14 kg m^2 is added to its moments of inertia";
         assert!(
             told.iter().any(|d| d.message.starts_with(added)),
             "{told:?}"

@@ -133,7 +133,9 @@ mod tests {
             "other/images/b c.png",
             "src/hand-1.0/d.png",
         ];
-        images.map(|path| std::fs::write(at(path), "").unwrap());
+        images
+            .iter()
+            .for_each(|path| std::fs::write(at(path), "").unwrap());
         let manifest = "<package><name> hand </name></package>";
         std::fs::write(at("src/hand-1.0/package.xml"), manifest).unwrap();
         let file = format!("file://{}", at("arm/images/a.png").display());

@@ -312,7 +312,7 @@ mod tests {
         for harmless in [
             "<sensor name='s' type='imu'><gz_frame_id>a</gz_frame_id><update_rate>x</update_rate>",
             "<sensor type='imu'><imu><noise/><pose>1</pose></imu>",
-            "<visual name='v'><material><diffuse>2 0 0 1</diffuse></material></visual><sensor>",
+            "<visual name='v'><material><gz_map/></material></visual><sensor>",
             "<battery name='b'><volt/></battery><a.b.c><d/></a.b.c><sensor name='' type=''>",
         ] {
             let text = messages(&format!("<link name='a'>{harmless}</sensor></link>"));

@@ -69,14 +69,13 @@ const REASONS: [(&str, &str); 43] = [
 ];
 
 /// Further elements without an effect on bodies, joints and collisions.
-const WITHOUT_EFFECT: [&str; 12] = [
+const WITHOUT_EFFECT: [&str; 11] = [
     "audio",
     "bounce",
     "bullet",
     "contact",
     "gui",
     "laser_retro",
-    "material",
     "meta",
     "road",
     "scene",

@@ -10,7 +10,7 @@ use nalgebra::Matrix3;
 
 /// Added to the principal moments of a body that moves (kg m^2) if one of them is less: MuJoCo 3.3
 /// refuses moments below 1e-14.
-const LEAST_MOMENT: f64 = 1e-12;
+const LEAST_MOMENT: f64 = 2e-14;
 /// Least excess of two principal moments over the third, relative to it: MuJoCo refuses less than
 /// zero, and rounds.
 const LEAST_EXCESS: f64 = 1e-13;
@@ -73,18 +73,22 @@ impl MjcfWriter<'_> {
             return;
         };
         let is_point = central == Matrix3::zeros() && self.is_anchored(index);
-        let added = if is_point {
-            0.0
-        } else {
-            missing_moment(&central)
+        let added = match is_point {
+            true => 0.0,
+            false => missing_moment(&central),
         };
         if added > 0.0 {
             self.document.warn(format!(
                 "body '{name}': {added:?} kg m^2 is added to its moments of inertia, because \
-                 MuJoCo refuses moments of zero and those of flat bodies"
+                 MuJoCo refuses moments of zero"
             ));
         }
-        let i = central + Matrix3::identity() * added;
+        let rounding = if is_point {
+            0.0
+        } else {
+            rounding_of_plates(&central)
+        };
+        let i = central + Matrix3::identity() * (added + rounding);
         let xml = &mut self.document.xml;
         xml.start("inertial");
         xml.numbers("pos", inertia.center_of_mass().as_slice());
@@ -98,27 +102,32 @@ impl MjcfWriter<'_> {
     }
 }
 
-/// Returns what must be added to the principal moments of a body so that MuJoCo accepts them. The
-/// sum is again possible for a body.
+/// Returns the principal moments in ascending order.
+fn principal_moments(central: &Matrix3<f64>) -> [f64; 3] {
+    let mut moments: [f64; 3] = central.symmetric_eigenvalues().into();
+    moments.sort_by(f64::total_cmp);
+    moments
+}
+
+/// Returns what must be added to the principal moments of a body so that MuJoCo accepts the least
+/// one. The sum is again possible for a body.
 fn missing_moment(central: &Matrix3<f64>) -> f64 {
-    let mut moments = central.symmetric_eigenvalues();
-    moments.as_mut_slice().sort_by(f64::total_cmp);
-    let [a, b, c] = [moments[0], moments[1], moments[2]];
-    if a < LEAST_MOMENT {
-        return LEAST_MOMENT.max(LEAST_EXCESS * c);
+    match principal_moments(central) {
+        [a, ..] if a < LEAST_MOMENT => LEAST_MOMENT,
+        _ => 0.0,
     }
-    // Exact plates are accepted; rounded ones may not be.
-    let is_diagonal = [(0, 1), (0, 2), (1, 2)]
+}
+
+/// Returns what must be added to the principal moments of a plate so that MuJoCo, which rounds when
+/// it turns them, finds the largest one possible. Plates along the axes need nothing.
+fn rounding_of_plates(central: &Matrix3<f64>) -> f64 {
+    let is_turned = [(0, 1), (0, 2), (1, 2)]
         .iter()
-        .all(|at| central[*at] == 0.0);
-    let excess = match is_diagonal {
-        true => 0.0,
-        false => LEAST_EXCESS * c,
-    };
-    if a + b - c < excess {
-        LEAST_EXCESS * c
-    } else {
-        0.0
+        .any(|at| central[*at] != 0.0);
+    let [a, b, c] = principal_moments(central);
+    match is_turned && a + b - c < LEAST_EXCESS * c {
+        true => LEAST_EXCESS * c,
+        false => 0.0,
     }
 }
 

@@ -84,7 +84,7 @@ fn number(random: &mut Random, depth: usize) -> String {
     let mut sub = || number(random, depth - 1);
     let (a, b) = (sub(), sub());
     match random.below(19) {
-        17 => format!("python.hash({a})"),
+        17 => format!("python.hash({a}) % 1000"),
         18 => format!("len(python.set({}))", list(random, depth - 1)),
         16 => format!(
             "{}.{}('{}', {}, {})",
