@@ -2,7 +2,7 @@
 
 use crate::model::ModelArgs;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use tarragon::multibody::{ModelWriter, MultibodyPlant, OutputFormat};
 use tarragon::prelude::*;
@@ -20,19 +20,19 @@ pub(crate) struct ConvertArgs {
 }
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
-    let format = OutputFormat::of_file(&args.output)?;
+    // An error before the model is loaded.
+    OutputFormat::of_file(&args.output)?;
     let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP)?, SceneGraph::new());
     args.model.load(&mut plant, &mut scene)?;
-    let mut writer = ModelWriter::with_scene_graph(&plant, &scene);
-    writer.set_directory(args.output.parent().unwrap_or(Path::new("")));
-    // Nothing is written if a warning is an error.
-    let warnings = writer.write(format)?.diagnostics;
+    let written = ModelWriter::with_scene_graph(&plant, &scene).write_for(&args.output)?;
     let file = args.output.display();
-    let warnings: Vec<String> = warnings
+    let warnings: Vec<String> = written
+        .diagnostics
         .iter()
         .map(|d| format!("{file}: {}", d.message))
         .collect();
+    // Nothing is written if a warning is an error.
     args.model.options.report(&warnings)?;
-    writer.save(&args.output)?;
+    written.save(&args.output)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -15,7 +15,7 @@ use tarragon::sensors::CubeMap;
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct ModelArgs {
-    /// Model file (.urdf, .sdf, .xml, .xacro, .dmd.yaml or .obj).
+    /// Model file (.urdf, .sdf, .world, .xml, .xacro, .dmd.yaml or .obj).
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) options: Options,

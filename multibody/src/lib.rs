@@ -66,4 +66,4 @@ pub use plant::{
 };
 pub use spatial::{SpatialInertia, SpatialVector};
 pub use tarragon_geometry::{CoulombFriction, HydroelasticType};
-pub use writing::{ModelWriter, OutputFormat, WrittenModel};
+pub use writing::{ModelWriter, OutputFormat, WrittenFile, WrittenModel};

@@ -61,13 +61,44 @@ pub(crate) fn only_match<I: Copy>(
     }
 }
 
-/// Computes the edit distance (Levenshtein) of the lowercased names; 0 if `b` contains `a`.
+/// Returns true if two names differ by so few letters that one probably stands for the other.
+pub(crate) fn is_misspelling(a: &str, b: &str) -> bool {
+    let [a, b] = [a, b].map(str::to_lowercase);
+    let [m, n] = [&a, &b].map(|name| name.chars().count());
+    if m.max(n) > COMPARED {
+        return false;
+    }
+    // Two letters that changed places are one mistake.
+    let differ = |(a, b): &(char, char)| a != b;
+    let places: Vec<usize> = (0..)
+        .zip(a.chars().zip(b.chars()))
+        .filter_map(|(i, pair)| differ(&pair).then_some(i))
+        .collect();
+    let letters = |name: &str, i: usize| [name.chars().nth(i), name.chars().nth(i + 1)];
+    let are_swapped = matches!(*places, [i, j] if m == n && j == i + 1 && {
+        let [first, second] = letters(&a, i);
+        letters(&b, i) == [second, first]
+    });
+    let distance = if are_swapped {
+        1
+    } else {
+        edit_distance(&a, &b)
+    };
+    3 * distance <= m.max(n)
+}
+
+/// Computes the edit distance of the lowercased names; 0 if `b` contains `a`.
 fn distance(a: &str, b: &str) -> usize {
     let short = |s: &str| s.to_lowercase().chars().take(COMPARED).collect::<String>();
     let (a, b) = (short(a), short(b));
-    if !a.is_empty() && b.contains(&a) {
-        return 0;
+    match !a.is_empty() && b.contains(&a) {
+        true => 0,
+        false => edit_distance(&a, &b),
     }
+}
+
+/// Computes the edit distance (Levenshtein) of two names.
+fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.chars().enumerate() {
@@ -100,5 +131,16 @@ mod tests {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("arm", "left_ARM_2"), 0);
+        for (a, b, near) in [
+            ("mas", "mass", true),
+            ("Mass", "mass", true),
+            ("inertail", "inertial", true),
+            ("jiont", "joint", true),
+            ("foo", "box", false),
+            ("gz_frame_id", "frame_id", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(is_misspelling(a, b), near, "{a} {b}");
+        }
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn files_of(models: &[PathBuf], scene_graph: &SceneGraph) -> BTreeSet
 fn with_models_beside(mut files: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let is_model = |path: &Path| {
         let extension = path.extension().and_then(|e| e.to_str());
-        extension.is_some_and(|e| ["urdf", "sdf", "xml", "xacro", "yaml", "mtl"].contains(&e))
+        extension
+            .is_some_and(|e| ["urdf", "sdf", "world", "xml", "xacro", "yaml", "mtl"].contains(&e))
     };
     let folders: BTreeSet<PathBuf> = files
         .iter()

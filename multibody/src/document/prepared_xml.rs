@@ -19,6 +19,8 @@ pub(crate) struct PreparedXml<'a> {
     pub(super) inserted: Range<usize>,
     /// Offsets and texts of the XML declarations that are malformed or not the first.
     pub(super) declarations: Vec<(usize, &'a str)>,
+    /// Whether colons in names were replaced, so that `original` has other names than `text`.
+    renamed: bool,
 }
 
 impl<'a> PreparedXml<'a> {
@@ -31,6 +33,7 @@ impl<'a> PreparedXml<'a> {
             text,
             inserted: 0..0,
             declarations,
+            renamed: false,
         };
         prepared.declare_prefixes();
         prepared
@@ -47,8 +50,17 @@ impl<'a> PreparedXml<'a> {
                 return;
             }
             let prefix = match Document::parse(&self.text) {
-                Err(roxmltree::Error::UnknownNamespace(prefix, _)) => prefix,
+                Err(roxmltree::Error::UnknownNamespace(prefix, _)) => Some(prefix),
+                Err(_) if !self.renamed => None,
                 _ => return,
+            };
+            let Some(prefix) = prefix else {
+                // Names such as `gz::system_priority`, which Drake's XML parser accepts.
+                self.renamed = replace_stray_colons(&mut self.text);
+                match self.renamed {
+                    true => continue,
+                    false => return,
+                }
             };
             let Some(at) = end_of_root_name(&self.text) else {
                 return;
@@ -61,16 +73,38 @@ impl<'a> PreparedXml<'a> {
     }
 
     /// Returns the name, in the spelling of the file, of the element that starts at an offset.
-    pub(crate) fn tag_at(&self, offset: usize) -> &str {
-        let rest = self.text.get(offset + 1..).unwrap_or_default();
+    pub(crate) fn tag_at(&self, offset: usize) -> &'a str {
+        let rest = self.rest_at(offset + 1);
         &rest[..name_length(rest)]
+    }
+
+    /// Returns the text of the file from an offset into `text` on. Outside of what was inserted,
+    /// it differs from `text` only in blanked comments and declarations and in replaced colons.
+    pub(crate) fn rest_at(&self, offset: usize) -> &'a str {
+        let original = self.original;
+        original
+            .get(self.original_offset(offset)..)
+            .unwrap_or_default()
+    }
+
+    /// Returns the offset in the file of an offset into `text`.
+    pub(super) fn original_offset(&self, offset: usize) -> usize {
+        match offset {
+            o if o >= self.inserted.end => o - self.inserted.len(),
+            o => o.min(self.inserted.start),
+        }
     }
 
     /// Parses the elements of the text; the error has its place in the file.
     pub(crate) fn parse(&self, file: &str) -> Result<XmlTree<'_>, Diagnostic> {
-        match scan(&self.text) {
+        // The scanner takes names from the text that it reads.
+        let scanned = (!self.renamed).then(|| scan(&self.text)).flatten();
+        match scanned {
             Some(tree) => Ok(tree),
-            None => self.parse_all(file).map(|d| XmlTree::of_document(&d)),
+            None => {
+                let document = self.parse_all(file)?;
+                Ok(XmlTree::of_document(&document, |at| self.rest_at(at)))
+            }
         }
     }
 
@@ -102,11 +136,83 @@ impl<'a> PreparedXml<'a> {
 fn may_have_prefixes(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_in_name =
-        |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte) || *byte > 127;
+        |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(byte) || *byte > 127;
     memchr_iter(b':', bytes).any(|colon| {
         let (before, after) = (&bytes[..colon], &bytes[colon + 1..]);
-        before.last().is_some_and(is_in_name) && after.first().is_some_and(is_in_name)
+        let inside = before.last().is_some_and(is_in_name) && after.first().is_some_and(is_in_name);
+        // A name that starts or ends with the colon.
+        let at_start = before.ends_with(b"<") || before.ends_with(b"</");
+        let at_end = [&b"="[..], b">", b"/>"]
+            .iter()
+            .any(|end| after.starts_with(end));
+        inside || at_start || at_end
     })
+}
+
+/// Replaces, in the names of elements and attributes, the colons that cannot end a prefix with
+/// underscores: XML with namespaces forbids them, but vendors write `gz::name`. Returns false if
+/// there are none.
+fn replace_stray_colons(text: &mut Cow<'_, str>) -> bool {
+    let mut stray = vec![];
+    for name in names(text) {
+        let bytes = &text.as_bytes()[name.clone()];
+        let mut has_prefix = false;
+        for at in memchr_iter(b':', bytes) {
+            let starts = |b: &u8| b.is_ascii_alphabetic() || *b == b'_' || *b > 127;
+            let ends_prefix = !has_prefix && at > 0 && bytes.get(at + 1).is_some_and(starts);
+            match ends_prefix {
+                true => has_prefix = true,
+                false => stray.push(name.start + at),
+            }
+        }
+    }
+    for at in &stray {
+        text.to_mut().replace_range(*at..at + 1, "_");
+    }
+    !stray.is_empty()
+}
+
+/// Returns the ranges of the names of all elements and attributes; of a malformed tag, only the
+/// names before the mistake.
+fn names(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut names = vec![];
+    let mut at = 0;
+    while let Some(start) = memchr::memchr(b'<', &bytes[at..]).map(|i| at + i) {
+        let rest = &text[start..];
+        let skipped = [
+            ("<!--", "-->"),
+            ("<![CDATA[", "]]>"),
+            ("<?", "?>"),
+            ("<!", ">"),
+        ];
+        if let Some((open, close)) = skipped.iter().find(|(open, _)| rest.starts_with(open)) {
+            let length = rest[open.len()..].find(close);
+            at = length.map_or(text.len(), |l| start + open.len() + l + close.len());
+            continue;
+        }
+        at = start + if rest.starts_with("</") { 2 } else { 1 };
+        loop {
+            let end = |b: &u8| b.is_ascii_whitespace() || b"=/><\"'".contains(b);
+            let rest = &bytes[at..];
+            let length = rest.iter().position(end).unwrap_or(rest.len());
+            if length > 0 {
+                names.push(at..at + length);
+            }
+            at += length;
+            let quoted = match bytes.get(at) {
+                None | Some(b'>' | b'<') => break,
+                Some(b'"') => memchr::memchr(b'"', &bytes[at + 1..]),
+                Some(b'\'') => memchr::memchr(b'\'', &bytes[at + 1..]),
+                Some(_) => {
+                    at += 1;
+                    continue;
+                }
+            };
+            at = quoted.map_or(text.len(), |length| at + length + 2);
+        }
+    }
+    names
 }
 
 /// Replaces XML declarations that a strict parser refuses with spaces: those that are not at the
@@ -234,6 +340,57 @@ mod tests {
         }
         let without = "<mesh filename='package://arm/a.obj'/><!-- mass: 1 --> 10: x :y";
         assert!(!may_have_prefixes(without));
+    }
+
+    #[test]
+    fn names_may_have_colons_anywhere() {
+        let names = |text: &str| {
+            let prepared = PreparedXml::new(text);
+            let tree = prepared.parse("f").map_err(|e| e.to_string());
+            let tree = tree.unwrap_or_else(|e| panic!("{text}: {e}"));
+            let mut waiting = vec![tree.root_element()];
+            let mut names = vec![];
+            while let Some(node) = waiting.pop() {
+                names.push(node.tag().to_string());
+                names.extend(node.attributes().map(|a| {
+                    let mark = if a.has_prefix() { "+" } else { "" };
+                    format!("{mark}{}={}", a.name(), a.value())
+                }));
+                waiting.extend(node.elements());
+            }
+            names.join(" ")
+        };
+        for (text, expected) in [
+            ("<a><gz::b/></a>", "a gz::b"),
+            ("<a><gz::b>::1</gz::b></a >", "a gz::b"),
+            ("<a><x:y:z gz::k='::' d:e=':'/></a>", "a x:y:z +:k=:: +e=:"),
+            ("<:a b:='1'/>", ":a +=1"),
+            ("<a><gz:1b/><c: x='<gz::d'/></a>", ""),
+            ("<a><gz:1b/><c: x='>gz::d'/></a>", "a c: x=>gz::d gz:1b"),
+            (
+                "<a><!-- <gz::c> --><gz::b/><![CDATA[<gz::d>]]><?gz::e?></a>",
+                "a gz::b",
+            ),
+            (
+                "<\u{e4}><gz::\u{f6} x::\u{fc}='1'/></\u{e4}>",
+                "\u{e4} gz::\u{f6} +:\u{fc}=1",
+            ),
+        ] {
+            if expected.is_empty() {
+                assert!(PreparedXml::new(text).parse("f").is_err(), "{text}");
+            } else {
+                assert_eq!(names(text), expected, "{text}");
+            }
+        }
+        for open in [
+            "<gz::a",
+            "<gz::a x='",
+            "<gz::a><",
+            "<gz::a></gz::b>",
+            "<gz::a <gz::b/>",
+        ] {
+            assert!(PreparedXml::new(open).parse("f").is_err(), "{open}");
+        }
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl<'a> XmlReader<'a> {
 
     /// Returns the line and column, from 1, of an offset into the parsed text.
     pub(crate) fn position(&self, offset: usize) -> (u32, u32) {
-        let offset = self.original_offset(offset);
+        let offset = self.prepared.original_offset(offset);
         let lines = self.lines.get_or_init(|| {
             let after_breaks = memchr_iter(b'\n', self.prepared.original.as_bytes()).map(|i| i + 1);
             std::iter::once(0).chain(after_breaks).collect()
@@ -154,20 +154,13 @@ impl<'a> XmlReader<'a> {
         (line as u32 + 1, column as u32 + 1)
     }
 
-    fn original_offset(&self, offset: usize) -> usize {
-        let inserted = &self.prepared.inserted;
-        match offset {
-            o if o >= inserted.end => o - inserted.len(),
-            o => o.min(inserted.start),
-        }
-    }
     /// Returns true if an offset into the parsed text is in a part that was inserted.
     pub(crate) fn was_inserted(&self, offset: usize) -> bool {
         self.prepared.inserted.contains(&offset)
     }
     /// Returns the file, the line and the column from which an offset was generated, if it was.
     fn generated_from(&self, offset: usize) -> Option<(&str, u32, u32)> {
-        self.origins?.at(self.original_offset(offset))
+        self.origins?.at(self.prepared.original_offset(offset))
     }
     /// Returns the file, the line and the column from which an offset was generated, or that it
     /// has.

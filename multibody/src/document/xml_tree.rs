@@ -51,9 +51,9 @@ pub(crate) struct XmlNode<'t> {
 }
 
 impl<'i> XmlTree<'i> {
-    /// Copies the elements of a document.
-    pub(super) fn of_document(document: &Document<'i>) -> Self {
-        let text = document.input_text();
+    /// Copies the elements of a document. `rest_at` returns the text from an offset on, in which
+    /// names are spelled as in the file.
+    pub(super) fn of_document(document: &Document<'i>, rest_at: impl Fn(usize) -> &'i str) -> Self {
         let mut tree = Self::default();
         // Elements around the current one.
         let mut around = vec![];
@@ -78,15 +78,19 @@ impl<'i> XmlTree<'i> {
             }
             if node.is_element() {
                 let first = tree.attributes.len();
-                tree.attributes
-                    .extend(node.attributes().map(|a| XmlAttribute {
-                        name: name_at(text, a.range_qname()),
-                        has_prefix: a.namespace().is_some(),
+                tree.attributes.extend(node.attributes().map(|a| {
+                    let name = a.range_qname();
+                    let spelled = rest_at(name.start).get(..name.len()).unwrap_or_default();
+                    let parts = spelled.split_once(':');
+                    XmlAttribute {
+                        name: parts.map_or(spelled, |(_, local)| local),
+                        has_prefix: parts.is_some(),
                         value: copy(a.value_storage()),
                         start: a.range().start,
-                    }));
+                    }
+                }));
                 let start = node.range().start;
-                let rest = text.get(start + 1..).unwrap_or_default();
+                let rest = rest_at(start + 1);
                 around.push((node.id(), tree.elements.len()));
                 tree.elements.push(XmlElement {
                     tag: &rest[..name_length(rest)],
@@ -186,12 +190,6 @@ fn copy<'i>(text: &StringStorage<'i>) -> Cow<'i, str> {
         StringStorage::Borrowed(text) => Cow::Borrowed(text),
         StringStorage::Owned(text) => Cow::Owned(text.to_string()),
     }
-}
-
-/// Returns the part of a name after its prefix.
-fn name_at(text: &str, range: Range<usize>) -> &str {
-    let name = text.get(range).unwrap_or_default();
-    name.split_once(':').map_or(name, |(_, local)| local)
 }
 
 /// Returns the number of bytes up to the end of a name.

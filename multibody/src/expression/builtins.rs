@@ -1,10 +1,12 @@
 //! Calls, and the functions that Python has without an import.
 
-use super::conversions::{int, is_instance, length, needs, range, round, sum};
+use super::conversions::{int, is_subtype, length, needs, range, round, sum};
 use super::evaluator::{CallArguments, Evaluator};
+use super::hash::hash;
 use super::math;
 use super::numbers::overflow;
 use super::operators::{binary, order, quotient_and_rest};
+use super::set_values::set_of;
 use super::sorting;
 use super::text::{is_type, literal, parse_float, text_of};
 use super::value::{PyEntries, PyError, PyFunction, PyResult, PyValue};
@@ -118,11 +120,11 @@ impl Evaluator<'_> {
             _ => {}
         }
         let (least, most) = match name {
-            "bool" | "float" | "list" | "str" | "tuple" => (0, 1),
+            "bool" | "float" | "frozenset" | "list" | "set" | "str" | "tuple" => (0, 1),
             "int" => (0, 2),
             "round" | "sum" | "enumerate" => (1, 2),
             "range" | "slice" => (1, 3),
-            "divmod" | "isinstance" | "filter" => (2, 2),
+            "divmod" | "isinstance" | "issubclass" | "filter" => (2, 2),
             "map" => (2, usize::MAX),
             "zip" => (0, usize::MAX),
             _ => (1, 1),
@@ -134,6 +136,7 @@ impl Evaluator<'_> {
                 "bool" => PyValue::Bool(false),
                 "float" => PyValue::Float(0.0),
                 "int" => PyValue::Int(0),
+                "frozenset" | "set" => return set_of([], name == "frozenset", self.host),
                 "list" => PyValue::list(vec![]),
                 "tuple" => PyValue::tuple(vec![]),
                 "zip" => PyValue::iterator([]),
@@ -202,8 +205,31 @@ impl Evaluator<'_> {
                     .map(PyValue::Float)
                     .ok_or_else(|| needs(name, "a number or a text", value)),
             },
+            "frozenset" | "set" => match &first {
+                PyValue::Set(set) if set.frozen && name == "frozenset" => Ok(first.clone()),
+                first => {
+                    let items = self.items(first)?;
+                    set_of(items, name == "frozenset", self.host)
+                }
+            },
+            "hash" => {
+                let key = first.key(self.host)?;
+                let hash = hash(&key).map(|hash| PyValue::Int(i128::from(hash)));
+                let message = "hash() must have numbers, or tuples of them: hashes of other \
+                               values differ in each run of Python";
+                hash.ok_or_else(|| PyError::new(message))
+            }
             "int" => int(&first, all.get(1)),
-            "isinstance" => Ok(PyValue::Bool(is_instance(&first, &all[1], self.host)?)),
+            "isinstance" => {
+                let found = is_subtype(first.type_name(), &all[1], self.host)?;
+                Ok(PyValue::Bool(found))
+            }
+            "issubclass" => match &first {
+                PyValue::Function(PyFunction::Builtin(kind)) if is_type(kind) => {
+                    Ok(PyValue::Bool(is_subtype(kind, &all[1], self.host)?))
+                }
+                other => Err(needs(name, "a type", other)),
+            },
             "len" => {
                 if let PyValue::Str(text) = &first {
                     self.host.spend(text.len() / 16)?;
@@ -263,12 +289,9 @@ impl Evaluator<'_> {
                 sum(start, &items, self.host)
             }
             "tuple" => self.items(&first).map(PyValue::tuple),
-            "type" => match builtin(first.type_name()).filter(|_| is_type(first.type_name())) {
-                Some(found) => Ok(found),
-                None => Err(PyError::new(format!(
-                    "type() of a {} is unsupported",
-                    first.type_name()
-                ))),
+            "type" => match first.type_name() {
+                name if is_type(name) => Ok(PyValue::Function(PyFunction::Builtin(name))),
+                name => Err(PyError::new(format!("type() of a {name} is unsupported"))),
             },
             "zip" => {
                 let sources = all.iter().map(|source| self.items(source));

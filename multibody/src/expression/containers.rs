@@ -5,6 +5,8 @@ use super::evaluator::{CallArguments, Evaluator};
 use super::numbers::overflow;
 use super::operators::{check_items, equal};
 use super::searches::bounded;
+use super::set_methods::has_set_method;
+use super::set_values::entries_of;
 use super::strings;
 use super::text::literal;
 use super::value::{Budget, PyDict, PyError, PyList, PyRange, PyResult, PyValue};
@@ -13,9 +15,10 @@ const LIST_METHODS: [&str; 11] = [
     "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse",
     "sort",
 ];
-const DICT_METHODS: [&str; 10] = [
+const DICT_METHODS: [&str; 11] = [
     "clear",
     "copy",
+    "fromkeys",
     "get",
     "items",
     "keys",
@@ -33,6 +36,7 @@ impl Evaluator<'_> {
             PyValue::Str(_) => strings::METHODS.contains(&name),
             PyValue::List(_) => LIST_METHODS.contains(&name),
             PyValue::Dict(_) => DICT_METHODS.contains(&name),
+            PyValue::Set(set) => has_set_method(set, name),
             PyValue::Tuple(_) | PyValue::Range(_) => matches!(name, "count" | "index"),
             PyValue::Float(_) => name == "is_integer",
             PyValue::Int(_) | PyValue::Bool(_) => name == "bit_length",
@@ -50,6 +54,7 @@ impl Evaluator<'_> {
             PyValue::Str(text) => self.str_method(text, name, arguments),
             PyValue::List(list) => self.list_method(list, name, arguments),
             PyValue::Dict(dict) => self.dict_method(dict, name, arguments),
+            PyValue::Set(set) => self.set_method(set, name, arguments),
             PyValue::Float(x) => {
                 arguments.check(name, 0, 0)?;
                 Ok(PyValue::Bool(x.is_finite() && x.fract() == 0.0))
@@ -255,7 +260,7 @@ impl Evaluator<'_> {
             _ => vec![],
         };
         let (least, most) = match name {
-            "get" | "pop" | "setdefault" => (1, 2),
+            "fromkeys" | "get" | "pop" | "setdefault" => (1, 2),
             "update" => (0, 1),
             _ => (0, 0),
         };
@@ -264,6 +269,16 @@ impl Evaluator<'_> {
         let view = |items: Vec<PyValue>, name| Ok(PyValue::view(name, items));
         match name {
             "clear" => *dict.entries.borrow_mut() = Default::default(),
+            "fromkeys" => {
+                let keys = self.items(&plain[0])?;
+                let mut entries = entries_of(keys, self.host)?;
+                if let Some(value) = plain.get(1) {
+                    for key in entries.keys() {
+                        entries.insert(key, value.clone(), self.host)?;
+                    }
+                }
+                return Ok(PyValue::dict(entries));
+            }
             "copy" => return Ok(PyValue::dict(dict.entries.borrow().clone())),
             "get" | "setdefault" => {
                 let key = plain[0].key(self.host)?;

@@ -66,6 +66,7 @@ pub(super) fn length(value: &PyValue) -> PyResult<usize> {
         PyValue::Tuple(items) | PyValue::View(_, items) => Ok(items.len()),
         PyValue::List(list) => Ok(list.items.borrow().len()),
         PyValue::Dict(dict) => Ok(dict.entries.borrow().len()),
+        PyValue::Set(set) => Ok(set.entries.borrow().len()),
         PyValue::Range(range) => usize::try_from(range.len())
             .ok()
             .filter(|n| isize::try_from(*n).is_ok())
@@ -118,16 +119,13 @@ pub(super) fn round(value: &PyValue, digits: Option<&PyValue>) -> PyResult {
     }
 }
 
-pub(super) fn is_instance(
-    value: &PyValue,
-    kind: &PyValue,
-    host: &mut dyn Budget,
-) -> PyResult<bool> {
-    is_instance_at(value, kind, host, 0)
+/// Returns whether the type of a name is a type, one of a tuple of types, or derived from one.
+pub(super) fn is_subtype(name: &str, kind: &PyValue, host: &mut dyn Budget) -> PyResult<bool> {
+    is_subtype_at(name, kind, host, 0)
 }
 
-fn is_instance_at(
-    value: &PyValue,
+fn is_subtype_at(
+    name: &str,
     kind: &PyValue,
     host: &mut dyn Budget,
     depth: usize,
@@ -137,15 +135,17 @@ fn is_instance_at(
         PyValue::Tuple(_) if depth > 100 => Err(PyError::limit("types are nested too deep")),
         PyValue::Tuple(kinds) => {
             for kind in kinds.iter() {
-                if is_instance_at(value, kind, host, depth + 1)? {
+                if is_subtype_at(name, kind, host, depth + 1)? {
                     return Ok(true);
                 }
             }
             Ok(false)
         }
-        PyValue::Function(PyFunction::Builtin(name)) if is_type(name) => {
-            let found = value.type_name();
-            Ok(found == *name || (*name == "int" && found == "bool"))
+        PyValue::Function(PyFunction::Builtin(kind)) if is_type(kind) => {
+            Ok(name == *kind || (*kind == "int" && name == "bool"))
+        }
+        PyValue::Function(PyFunction::Builtin(kind)) => {
+            Err(PyError::new(format!("'{kind}' is unsupported as a type")))
         }
         other => Err(needs("isinstance", "a type", other)),
     }

@@ -5,6 +5,7 @@ use super::evaluator::{CallArguments, Evaluator};
 use super::math;
 use super::operators::{binary, check_items, compare, unary};
 use super::percent::percent;
+use super::set_values::set_of;
 use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop, LoopTarget};
 use super::value::{PyEntries, PyError, PyNamespace, PyResult, PyValue};
 use std::rc::Rc;
@@ -32,6 +33,10 @@ impl Evaluator<'_> {
             ExprKind::Name(name) => self.name(name),
             ExprKind::Tuple(items) => Ok(PyValue::tuple(self.values(items)?)),
             ExprKind::List(items) => Ok(PyValue::list(self.values(items)?)),
+            ExprKind::Set(items) => {
+                let items = self.values(items)?;
+                set_of(items, false, self.host)
+            }
             ExprKind::Dict(entries) => {
                 let mut dict = PyEntries::default();
                 for (key, value) in entries {
@@ -130,6 +135,9 @@ impl Evaluator<'_> {
                     ComprehensionKind::List => Ok(PyValue::list(
                         found.into_iter().map(|(item, _)| item).collect(),
                     )),
+                    ComprehensionKind::Set => {
+                        set_of(found.into_iter().map(|(item, _)| item), false, self.host)
+                    }
                     ComprehensionKind::Generator => {
                         Ok(PyValue::iterator(found.into_iter().map(|(item, _)| item)))
                     }
@@ -300,7 +308,27 @@ impl Evaluator<'_> {
                 let error = missing();
                 Err(PyError::new(error.message + &cure))
             }
-            PyValue::Int(_) if matches!(name, "real" | "numerator") => Ok(value.clone()),
+            PyValue::Range(range) => match name {
+                "start" => Ok(PyValue::Int(range.start)),
+                "stop" => Ok(PyValue::Int(range.stop)),
+                "step" => Ok(PyValue::Int(range.step)),
+                _ => Err(missing()),
+            },
+            PyValue::Slice(parts) => match name {
+                "start" => Ok(parts[0].clone()),
+                "stop" => Ok(parts[1].clone()),
+                "step" => Ok(parts[2].clone()),
+                _ => Err(missing()),
+            },
+            PyValue::Float(x) if matches!(name, "real" | "imag") => {
+                Ok(PyValue::Float(if name == "real" { *x } else { 0.0 }))
+            }
+            PyValue::Int(_) | PyValue::Bool(_) => match (name, value.as_int()) {
+                ("real" | "numerator", Some(i)) => Ok(PyValue::Int(i)),
+                ("imag", _) => Ok(PyValue::Int(0)),
+                ("denominator", _) => Ok(PyValue::Int(1)),
+                _ => Err(missing()),
+            },
             _ => Err(missing()),
         }
     }

@@ -1,6 +1,7 @@
 //! State of an evaluation, and the host that knows the names of an expression.
 
 use super::operators::check_items;
+use super::set_values::members;
 use super::value::{Budget, PyError, PyResult, PyValue};
 
 /// Maximum depth of an evaluation.
@@ -69,6 +70,7 @@ impl<'h> Evaluator<'h> {
             PyValue::Tuple(items) | PyValue::View(_, items) => items.len(),
             PyValue::List(list) => list.items.borrow().len(),
             PyValue::Dict(dict) => 4 * dict.entries.borrow().len(),
+            PyValue::Set(set) => 4 * set.entries.borrow().len(),
             _ => 0,
         })
     }
@@ -101,6 +103,10 @@ impl<'h> Evaluator<'h> {
                 }
             }
             PyValue::Dict(dict) => dict.entries.borrow().keys(),
+            PyValue::Set(set) => {
+                self.host.spend(4 * set.entries.borrow().len())?;
+                members(set)
+            }
             PyValue::Range(range) => {
                 check_items(usize::try_from(range.len()).unwrap_or(usize::MAX))?;
                 (0..range.len())

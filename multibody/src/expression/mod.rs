@@ -3,8 +3,9 @@
 //! Text becomes tokens (`token`), a tree (`parse`, `syntax`) and a value (`eval`). Numbers, texts,
 //! lists, dictionaries, comprehensions and the functions of `math` are as in Python 3.11, and so is
 //! the text of a number; only `erf`, `erfc`, `gamma` and `lgamma` differ in the last digits.
-//! Lambdas, sets, complex numbers and whole numbers of more than 127 bits are errors. Depth, size
-//! and work are bounded, because the files are untrusted.
+//! Lambdas, complex numbers, `vars()` and whole numbers of more than 127 bits are errors. Sets of
+//! numbers have Python's order; those of texts, whose order in Python differs from run to run, keep
+//! the order of insertion. Depth, size and work are bounded, because the files are untrusted.
 
 mod builtins;
 mod containers;
@@ -12,6 +13,7 @@ mod conversions;
 mod eval;
 mod evaluator;
 mod format;
+mod hash;
 mod loops;
 mod math;
 mod numbers;
@@ -19,6 +21,8 @@ mod operators;
 mod parse;
 mod percent;
 mod searches;
+mod set_methods;
+mod set_values;
 mod sorting;
 mod strings;
 mod syntax;

@@ -1,6 +1,7 @@
 //! Operators of Python: arithmetic, comparison, membership.
 
 use super::numbers::{number_order, overflow, quotient};
+use super::set_values::{set_operator, set_relation};
 use super::text::{check_length, text_of};
 use super::value::{Budget, PyError, PyResult, PyValue};
 use std::cmp::Ordering;
@@ -73,7 +74,10 @@ pub(super) fn binary(operator: &str, a: &PyValue, b: &PyValue, host: &mut dyn Bu
             }
             Ok(PyValue::dict(entries))
         }
-        _ => Err(no_operator(operator, a, b)),
+        _ => {
+            let combined = set_operator(operator, a, b, host)?;
+            combined.ok_or_else(|| no_operator(operator, a, b))
+        }
     }
 }
 
@@ -275,6 +279,10 @@ fn equal_at(a: &PyValue, b: &PyValue, host: &mut dyn Budget, depth: usize) -> Py
             }
             true
         }
+        (PyValue::Set(a), PyValue::Set(b)) => {
+            let (a, b) = (a.entries.borrow(), b.entries.borrow());
+            set_relation(&a, &b, host)? == Some(Ordering::Equal)
+        }
         (PyValue::Range(a), PyValue::Range(b)) => {
             a.len() == b.len() && (a.len() == 0 || (a.start == b.start && a.get(1) == b.get(1)))
         }
@@ -321,6 +329,9 @@ fn order_at(
         (PyValue::List(a), PyValue::List(b)) => {
             return items(&a.items.borrow(), &b.items.borrow());
         }
+        (PyValue::Set(a), PyValue::Set(b)) => {
+            return set_relation(&a.entries.borrow(), &b.entries.borrow(), host);
+        }
         _ => {}
     }
     number_order(a, b).ok_or_else(|| no_operator(operator, a, b))
@@ -356,6 +367,7 @@ fn identical(a: &PyValue, b: &PyValue, host: &mut dyn Budget) -> PyResult<bool> 
     match (a, b) {
         (PyValue::List(a), PyValue::List(b)) => Ok(std::rc::Rc::ptr_eq(a, b)),
         (PyValue::Dict(a), PyValue::Dict(b)) => Ok(std::rc::Rc::ptr_eq(a, b)),
+        (PyValue::Set(a), PyValue::Set(b)) => Ok(std::rc::Rc::ptr_eq(a, b)),
         _ => Ok(a.type_name() == b.type_name() && equal(a, b, host)?),
     }
 }
@@ -370,6 +382,7 @@ fn contains(container: &PyValue, item: &PyValue, host: &mut dyn Budget) -> PyRes
             _ => Err(no_operator("in", item, container)),
         },
         PyValue::Dict(dict) => Ok(dict.entries.borrow().get(&item.key(host)?).is_some()),
+        PyValue::Set(set) => Ok(set.entries.borrow().get(&item.key(host)?).is_some()),
         PyValue::Range(range) => {
             let found = item.as_int().and_then(|i| range.position(i));
             Ok(found.is_some())

@@ -405,24 +405,39 @@ impl ExprParser {
     fn list(&mut self) -> PyResult<Expr> {
         let at = self.at();
         self.advance();
+        self.items_until("]", at, None)
+    }
+
+    /// Parses the items of a list or a set, of which the first one may have been parsed.
+    fn items_until(&mut self, close: &str, at: usize, mut first: Option<Expr>) -> PyResult<Expr> {
+        let is_set = close == "}";
         let mut items = vec![];
-        while !self.take("]") {
-            items.push(self.item()?);
+        while first.is_some() || !self.take(close) {
+            items.push(match first.take() {
+                Some(first) => first,
+                None => self.item()?,
+            });
             let is_starred = matches!(items[0].kind, ExprKind::Starred(_));
             if self.is("for") && items.len() == 1 && !is_starred {
                 let loops = self.loops()?;
-                self.require("]")?;
+                self.require(close)?;
                 let element = items.remove(0).into();
-                let kind = ComprehensionKind::List;
+                let kind = match is_set {
+                    true => ComprehensionKind::Set,
+                    false => ComprehensionKind::List,
+                };
                 let kind = ExprKind::Comprehension(kind, element, None, loops);
                 return Ok(Expr { at, kind });
             }
             if !self.take(",") {
-                self.require("]")?;
+                self.require(close)?;
                 break;
             }
         }
-        let kind = ExprKind::List(items);
+        let kind = match is_set {
+            true => ExprKind::Set(items),
+            false => ExprKind::List(items),
+        };
         Ok(Expr { at, kind })
     }
 
@@ -439,15 +454,15 @@ impl ExprParser {
                 }
                 continue;
             }
-            let key = self.expression()?;
-            if !self.take(":") {
-                return Err(match self.peek() {
-                    TokenKind::Symbol("," | "}" | "for") => {
-                        self.unsupported("sets are unsupported")
-                    }
-                    _ => self.unexpected("':'"),
-                });
+            let is_first = entries.is_empty();
+            if is_first && self.is("*") {
+                return self.items_until("}", at, None);
             }
+            let key = self.expression()?;
+            if is_first && (self.is(",") || self.is("}") || self.is("for")) {
+                return self.items_until("}", at, Some(key));
+            }
+            self.require(":")?;
             let value = self.expression()?;
             if self.is("for") && entries.is_empty() {
                 let loops = self.loops()?;

@@ -15,6 +15,7 @@ pub(super) enum ExprKind {
     Name(String),
     Tuple(Vec<Expr>),
     List(Vec<Expr>),
+    Set(Vec<Expr>),
     /// Keys and values; without a key, the value is a dictionary whose entries are added.
     Dict(Vec<(Option<Expr>, Expr)>),
     /// `*ITEMS` among the items of a list or a tuple.
@@ -32,7 +33,7 @@ pub(super) enum ExprKind {
     Compare(Box<Expr>, Vec<(&'static str, Expr)>),
     /// Condition, value if true, value if false.
     Choice(Box<[Expr; 3]>),
-    /// Element of a list, or key and value of a dictionary, for all members of the loops.
+    /// Element of a list or a set, or key and value of a dictionary, for all members of the loops.
     Comprehension(ComprehensionKind, Box<Expr>, Option<Box<Expr>>, Vec<Loop>),
 }
 
@@ -47,6 +48,7 @@ pub(super) struct BinaryStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ComprehensionKind {
     List,
+    Set,
     Dict,
     Generator,
 }

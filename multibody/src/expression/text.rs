@@ -1,5 +1,6 @@
 //! Text of values: Python's `str` and `repr`, and its numbers in text.
 
+use super::set_values::members;
 use super::value::{PyError, PyFunction, PyResult, PyValue};
 
 /// Maximum length of a text (bytes).
@@ -65,6 +66,23 @@ fn write(value: &PyValue, text: &mut String, depth: usize) -> PyResult<()> {
             }
             text.push('}');
         }
+        PyValue::Set(set) => {
+            let members = members(set);
+            let (open, close) = match (set.frozen, members.is_empty()) {
+                (false, true) => ("set(", ")"),
+                (false, false) => ("{", "}"),
+                (true, true) => ("frozenset(", ")"),
+                (true, false) => ("frozenset({", "})"),
+            };
+            text.push_str(open);
+            write_all(&members, text, depth)?;
+            text.push_str(close);
+        }
+        PyValue::Slice(parts) => {
+            text.push_str("slice(");
+            write_all(&**parts, text, depth)?;
+            text.push(')');
+        }
         PyValue::Range(range) => {
             text.push_str(&format!("range({}, {}", range.start, range.stop));
             if range.step != 1 {
@@ -101,7 +119,21 @@ fn write_all(items: &[PyValue], text: &mut String, depth: usize) -> PyResult<()>
 pub(super) fn is_type(name: &str) -> bool {
     matches!(
         name,
-        "bool" | "dict" | "float" | "int" | "list" | "range" | "str" | "tuple"
+        "NoneType"
+            | "bool"
+            | "dict"
+            | "dict_items"
+            | "dict_keys"
+            | "dict_values"
+            | "float"
+            | "frozenset"
+            | "int"
+            | "list"
+            | "range"
+            | "set"
+            | "slice"
+            | "str"
+            | "tuple"
     )
 }
 

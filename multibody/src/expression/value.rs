@@ -71,6 +71,7 @@ pub(crate) enum PyValue {
     Tuple(Rc<PyTuple>),
     List(Rc<PyList>),
     Dict(Rc<PyDict>),
+    Set(Rc<PySet>),
     Range(PyRange),
     /// Keys, values or items of a dictionary.
     View(&'static str, Rc<PyTuple>),
@@ -108,6 +109,13 @@ pub(crate) struct PyDict {
     pub(crate) dotted: bool,
 }
 
+/// A set, or a frozen set, which must not change. The values of its entries are `None`.
+#[derive(Debug)]
+pub(crate) struct PySet {
+    pub(crate) entries: RefCell<PyEntries>,
+    pub(crate) frozen: bool,
+}
+
 /// Entries of a dictionary in the order of insertion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PyEntries {
@@ -124,6 +132,8 @@ pub(crate) enum PyKey {
     Float(u64),
     Str(Rc<str>),
     Tuple(Vec<PyKey>),
+    /// Members of a frozen set, sorted.
+    Set(Vec<PyKey>),
 }
 
 /// Whole numbers from `start` to before `stop`.
@@ -169,6 +179,10 @@ impl PyValue {
             dotted: false,
         }))
     }
+    pub(crate) fn set(entries: PyEntries, frozen: bool) -> Self {
+        let entries = RefCell::new(entries);
+        Self::Set(Rc::new(PySet { entries, frozen }))
+    }
     pub(crate) fn iterator(items: impl IntoIterator<Item = PyValue>) -> Self {
         Self::Iterator(Rc::new(PyIterator {
             items: RefCell::new(items.into_iter().collect()),
@@ -204,6 +218,8 @@ impl PyValue {
             Self::Tuple(_) => "tuple",
             Self::List(_) => "list",
             Self::Dict(_) => "dict",
+            Self::Set(set) if set.frozen => "frozenset",
+            Self::Set(_) => "set",
             Self::Range(_) => "range",
             Self::View(name, _) => name,
             Self::Iterator(_) => "iterator",
@@ -224,6 +240,7 @@ impl PyValue {
             Self::Tuple(items) | Self::View(_, items) => !items.is_empty(),
             Self::List(list) => !list.items.borrow().is_empty(),
             Self::Dict(dict) => dict.entries.borrow().len() > 0,
+            Self::Set(set) => set.entries.borrow().len() > 0,
             Self::Range(range) => range.len() > 0,
             _ => true,
         }
@@ -258,8 +275,7 @@ impl PyValue {
     }
     fn key_at(&self, host: &mut dyn Budget, depth: usize) -> PyResult<PyKey> {
         if depth > MAX_KEY_DEPTH {
-            let message = format!("keys must be nested at most {MAX_KEY_DEPTH} deep");
-            return Err(PyError::limit(message));
+            return Err(too_deep());
         }
         match self {
             Self::None => Ok(PyKey::None),
@@ -276,13 +292,42 @@ impl PyValue {
                 let keys = items.iter().map(|item| item.key_at(host, depth + 1));
                 Ok(PyKey::Tuple(keys.collect::<PyResult<_>>()?))
             }
+            Self::Set(set) if set.frozen => {
+                let entries = set.entries.borrow();
+                for key in entries.places.keys() {
+                    // Shared parts are copied.
+                    let (nodes, deep) = key.extent();
+                    host.spend(nodes)?;
+                    if depth + 1 + deep > MAX_KEY_DEPTH {
+                        return Err(too_deep());
+                    }
+                }
+                Ok(PyKey::Set(entries.places.keys().cloned().collect()))
+            }
             other => other.as_int().map(PyKey::Int).ok_or_else(|| {
                 let found = other.type_name();
                 PyError::new(format!(
-                    "the key of a dictionary must be hashable, got a {found}"
+                    "a key or a member of a set must be hashable, got a {found}"
                 ))
             }),
         }
+    }
+}
+
+fn too_deep() -> PyError {
+    PyError::limit(format!("keys must be nested at most {MAX_KEY_DEPTH} deep"))
+}
+
+impl PyKey {
+    /// Returns the number of parts and the depth.
+    fn extent(&self) -> (usize, usize) {
+        let (Self::Tuple(parts) | Self::Set(parts)) = self else {
+            return (1, 0);
+        };
+        let parts = parts.iter().map(Self::extent);
+        let sum = |(nodes, depth): (usize, usize), (n, d)| (nodes + n, depth.max(d));
+        let (nodes, depth) = parts.fold((1, 0), sum);
+        (nodes, depth + 1)
     }
 }
 
@@ -365,6 +410,16 @@ impl PyEntries {
     fn take_values(&mut self) -> Vec<PyValue> {
         let entries = std::mem::take(&mut self.entries);
         entries.into_values().map(|(_, value)| value).collect()
+    }
+    /// Number of entries that were removed.
+    pub(crate) fn num_removed(&self) -> usize {
+        usize::try_from(self.next).map_or(0, |n| n.saturating_sub(self.len()))
+    }
+    /// Returns the keys in the order of [`PyEntries::keys`], by which equal ones are found.
+    pub(crate) fn hash_keys(&self) -> Vec<&PyKey> {
+        let mut keys: Vec<_> = self.places.iter().collect();
+        keys.sort_by_key(|(_, place)| **place);
+        keys.into_iter().map(|(key, _)| key).collect()
     }
     pub(crate) fn keys(&self) -> Vec<PyValue> {
         self.iter().map(|(key, _)| key.clone()).collect()

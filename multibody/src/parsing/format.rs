@@ -17,9 +17,10 @@ pub(crate) enum ModelFormat {
 }
 
 /// The formats by their names.
-const FORMATS: [(&str, ModelFormat); 6] = [
+const FORMATS: [(&str, ModelFormat); 7] = [
     ("urdf", ModelFormat::Urdf),
     ("sdf", ModelFormat::Sdf),
+    ("world", ModelFormat::Sdf),
     ("xml", ModelFormat::Mjcf),
     ("dmd.yaml", ModelFormat::ModelDirectives),
     ("obj", ModelFormat::Obj),
@@ -27,7 +28,7 @@ const FORMATS: [(&str, ModelFormat); 6] = [
 ];
 
 /// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .sdf, .xml, .xacro, .dmd.yaml or .obj";
+const SUFFIXES: &str = ".urdf, .sdf, .world, .xml, .xacro, .dmd.yaml or .obj";
 
 impl ModelFormat {
     /// Determines the format from the suffix of a file.
@@ -57,7 +58,7 @@ impl ModelFormat {
     pub(crate) fn of_root(tag: &str) -> Option<Self> {
         match tag {
             "robot" => Some(Self::Urdf),
-            "sdf" => Some(Self::Sdf),
+            "sdf" | "gazebo" => Some(Self::Sdf),
             "mujoco" => Some(Self::Mjcf),
             _ => None,
         }

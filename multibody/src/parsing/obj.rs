@@ -83,12 +83,13 @@ fn add(
     let body = target.plant.add_rigid_body(name, model, inertia)?;
     let x = Isometry3::identity();
     let collision = ProximityProperties::new();
-    target.register_collision(body, x, shape.clone(), "collision", collision)?;
+    let (_, mut warnings) =
+        target.register_collision(body, x, shape.clone(), "collision", collision)?;
     let looks = VisualProperties {
         illustration: Some(IllustrationProperties::new()),
         perception: Some(PerceptionProperties::new()),
     };
-    let warnings = target.register_visual(body, x, shape, "visual", looks)?;
+    warnings.extend(target.register_visual(body, x, shape, "visual", looks)?);
     Ok((model, warnings))
 }
 

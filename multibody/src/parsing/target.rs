@@ -98,7 +98,8 @@ impl ParseTarget<'_> {
         registered.map(|_| warnings)
     }
 
-    /// Adds a collision geometry, named `{model}::{name}`, if there is a scene; returns it.
+    /// Adds a collision geometry, named `{model}::{name}`, if there is a scene. Returns it with the
+    /// warnings of the registration.
     pub(crate) fn register_collision(
         &mut self,
         body: BodyIndex,
@@ -106,13 +107,15 @@ impl ParseTarget<'_> {
         shape: Shape,
         name: &str,
         properties: ProximityProperties,
-    ) -> Result<Option<GeometryId>> {
+    ) -> Result<(Option<GeometryId>, Vec<String>)> {
         let Some(scene) = self.scene_graph.as_deref_mut() else {
-            return Ok(None);
+            return Ok((None, vec![]));
         };
         let plant = &mut *self.plant;
-        let added = plant.register_collision_geometry(scene, body, x_bg, shape, name, properties);
-        added.map(Some)
+        let register =
+            || plant.register_collision_geometry(scene, body, x_bg, shape, name, properties);
+        let (added, warnings) = collect(register);
+        added.map(|id| (Some(id), warnings))
     }
 
     /// Adds a deformable body with its geometry. Returns it with the warnings of the registration.

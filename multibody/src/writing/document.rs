@@ -1,13 +1,14 @@
 //! State of writing one document, and helpers for all formats.
 
 use super::format::OutputFormat;
+use super::written_model::WrittenFile;
 use super::xml::{XmlText, is_xml_char};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{Joint, ModelInstanceIndex, RigidBody};
 use crate::plant::MultibodyPlant;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use tarragon_geometry::{MeshSource, SceneGraph};
+use tarragon_geometry::SceneGraph;
 
 /// A document in the making.
 pub(super) struct ModelDocument<'a> {
@@ -20,10 +21,19 @@ pub(super) struct ModelDocument<'a> {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Numbers of the constraints that are left out.
     pub(super) lost_constraints: BTreeSet<usize>,
+    /// Files next to the document.
+    pub(super) files: Vec<WrittenFile>,
+    /// Names of the OBJ files among them, by the meshes that they were made from.
+    pub(super) converted: BTreeMap<PathBuf, String>,
+    /// Start of the names of these files; `None` if only a text is written.
+    file_prefix: Option<String>,
     /// Texts of the diagnostics.
     told: BTreeSet<String>,
     file: String,
 }
+
+/// Start of files that are written next to a document, as a comment of OBJ.
+const FILE_MARK: &str = "# Written by tarragon for";
 
 /// Names of one kind that are taken in the document.
 #[derive(Default)]
@@ -79,9 +89,48 @@ impl<'a> ModelDocument<'a> {
             xml: XmlText::new(),
             diagnostics: vec![],
             lost_constraints: BTreeSet::new(),
+            files: vec![],
+            converted: BTreeMap::new(),
+            file_prefix: None,
             told: BTreeSet::new(),
             file,
         }
+    }
+
+    /// Permits files next to the document, whose names start with a given one.
+    pub(super) fn allow_files(&mut self, prefix: &str) {
+        self.file_prefix = Some(self.clean_name(prefix));
+    }
+
+    pub(super) fn may_add_files(&self) -> bool {
+        self.file_prefix.is_some()
+    }
+
+    /// Adds a text file next to the document, with a name like `wanted`. Its first line says that
+    /// it was made, so that a file of another origin is never replaced. Returns its name; `None` if
+    /// only a text is written.
+    pub(super) fn add_file(&mut self, wanted: &str, suffix: &str, text: &str) -> Option<String> {
+        let prefix = self.file_prefix.as_deref()?;
+        let directory = self.directory.unwrap_or(Path::new("."));
+        let is_ours = |name: &str| match std::fs::read(directory.join(name)) {
+            Ok(old) => old.starts_with(FILE_MARK.as_bytes()),
+            Err(e) => e.kind() == std::io::ErrorKind::NotFound,
+        };
+        let wanted: String = self.clean_name(wanted).replace(['/', '\\'], "_");
+        let names = (0..).map(|i| match i {
+            0 => format!("{prefix}_{wanted}.{suffix}"),
+            i => format!("{prefix}_{wanted}_{i}.{suffix}"),
+        });
+        let taken = |name: &String| self.files.iter().any(|file| file.name == *name);
+        let name = names
+            .take(1000)
+            .find(|name| !taken(name) && is_ours(name))?;
+        let text = format!("{FILE_MARK} {}.\n{text}", self.file);
+        self.files.push(WrittenFile {
+            name: name.clone(),
+            text: text.replace('\r', ""),
+        });
+        Some(name)
     }
 
     /// Reports something that the format cannot say, once.
@@ -197,19 +246,5 @@ impl<'a> ModelDocument<'a> {
             ));
         }
         uri
-    }
-
-    /// Same as [`Self::uri`], for a mesh, which must be on disk.
-    pub(super) fn mesh_uri(&mut self, source: &MeshSource, what: &str) -> Option<String> {
-        match source.path() {
-            Some(path) => self.uri(path, what),
-            None => {
-                let mesh = source.description();
-                self.warn(format!(
-                    "{what}: left out, because its mesh is in memory ({mesh}); write it to a file"
-                ));
-                None
-            }
-        }
     }
 }

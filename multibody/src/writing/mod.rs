@@ -13,6 +13,7 @@ mod instances;
 mod layout;
 mod leftovers;
 mod limits;
+mod mesh_conversion;
 mod mjcf;
 mod model_writer;
 mod poses;
@@ -24,4 +25,4 @@ mod xml;
 
 pub use format::OutputFormat;
 pub use model_writer::ModelWriter;
-pub use written_model::WrittenModel;
+pub use written_model::{WrittenFile, WrittenModel};

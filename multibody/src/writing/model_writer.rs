@@ -5,10 +5,8 @@ use super::format::OutputFormat;
 use super::written_model::WrittenModel;
 use super::{extent, mjcf, sdf, urdf};
 use crate::diagnostic::Diagnostic;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::plant::MultibodyPlant;
-use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tarragon_geometry::SceneGraph;
 
@@ -71,58 +69,60 @@ impl<'p> ModelWriter<'p> {
     /// than 1e100 m from the origin of its body or of the world, where sums of positions overflow.
     pub fn write(&self, format: OutputFormat) -> Result<WrittenModel> {
         let file = format!("<literal>.{}", format.suffix());
-        self.write_as(format, file, self.directory.as_deref())
+        let document = self.document(format, file, self.directory.as_deref())?;
+        Ok(write_document(document))
     }
 
     /// Writes the model to a file, whose suffix selects the format: see
-    /// [`OutputFormat::of_file`]. The file appears as a whole; after an error, a file that existed
-    /// before is unchanged.
+    /// [`OutputFormat::of_file`]. For MJCF, meshes that MuJoCo cannot read are written as OBJ files
+    /// next to it, named after it. Each file appears as a whole; after an error, files that existed
+    /// before are unchanged.
     ///
     /// # Errors
-    /// Returns an error if the suffix has no format, the file cannot be written, or as
+    /// Returns an error if the suffix has no format, a file cannot be written, or as
     /// [`Self::write`] does.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Vec<Diagnostic>> {
+        let written = self.write_for(&path)?;
+        written.save(path)?;
+        Ok(written.diagnostics)
+    }
+
+    /// Writes the model as the text of a file, which [`WrittenModel::save`] then writes.
+    ///
+    /// # Errors
+    /// Returns an error if the suffix has no format, or as [`Self::write`] does.
+    pub fn write_for(&self, path: impl AsRef<Path>) -> Result<WrittenModel> {
         let path = path.as_ref();
         let format = OutputFormat::of_file(path)?;
         let directory = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let written = self.write_as(format, path.display().to_string(), Some(directory))?;
-        let saved = replace_file(path, written.text.as_bytes());
-        saved.map_err(|e| Error::io(path, e))?;
-        Ok(written.diagnostics)
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let mut document = self.document(format, path.display().to_string(), Some(directory))?;
+        document.allow_files(&stem);
+        Ok(write_document(document))
     }
 
-    fn write_as(
-        &self,
+    fn document<'a>(
+        &'a self,
         format: OutputFormat,
         file: String,
-        directory: Option<&Path>,
-    ) -> Result<WrittenModel> {
+        directory: Option<&'a Path>,
+    ) -> Result<ModelDocument<'a>> {
         if let Some(scene) = self.scene_graph {
             self.plant.check_scene(scene)?;
         }
         extent::check(self.plant, self.scene_graph)?;
-        let document = ModelDocument::new(self.plant, self.scene_graph, format, directory, file);
-        Ok(match format {
-            OutputFormat::Urdf => urdf::write(document),
-            OutputFormat::Sdf => sdf::write(document),
-            OutputFormat::Mjcf => mjcf::write(document),
-        })
+        let (plant, scene) = (self.plant, self.scene_graph);
+        Ok(ModelDocument::new(plant, scene, format, directory, file))
     }
 }
 
-/// Writes a file under a temporary name beside it and renames it.
-fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
-    // Links stay links; their targets are replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    let temporary = target.with_file_name(format!(".tarragon-{}.tmp", std::process::id()));
-    let written = fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(content))
-        .and_then(|()| fs::rename(&temporary, &target));
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
+fn write_document(document: ModelDocument<'_>) -> WrittenModel {
+    match document.format {
+        OutputFormat::Urdf => urdf::write(document),
+        OutputFormat::Sdf => sdf::write(document),
+        OutputFormat::Mjcf => mjcf::write(document),
     }
-    written
 }

@@ -102,12 +102,13 @@ pub(crate) struct ExpandedText {
 ///
 /// Unlike `xacro`, it resolves `$(dirname)` to the directory of the file at hand, accepts numbers
 /// as values of `<xacro:attribute>`, refuses what would not be XML, and writes no banner at the
-/// top. Expressions are those of Python 3.11 without lambdas, sets, f-strings, complex numbers and
-/// whole numbers of more than 127 bits; `math.erf`, `erfc`, `gamma` and `lgamma` may differ in the
-/// last digits. Generators make all their members at once, and `yield`, `await`, starred targets
-/// and nested fields of formats are errors. In YAML files, dates are texts, and tags other than
-/// units and those of numbers and texts are errors. Depth, size and work are bounded, and so is the
-/// number of files that a pattern matches (1000).
+/// top. Expressions are those of Python 3.11 without lambdas, f-strings, complex numbers, `vars()`
+/// and whole numbers of more than 127 bits; `math.erf`, `erfc`, `gamma` and `lgamma` may differ in
+/// the last digits. Sets of texts keep the order of insertion, since their order in Python differs
+/// from run to run, as does `hash()` of texts, which is an error. Generators make all their members
+/// at once, and `yield`, `await`, starred targets and nested fields of formats are errors. In YAML
+/// files, dates are texts, and tags other than units and those of numbers and texts are errors.
+/// Depth, size and work are bounded, and so is the number of files that a pattern matches (1000).
 ///
 /// # Errors
 /// Returns an error with file, line and column if the file cannot be read, is no XML, refers to

@@ -220,7 +220,9 @@ impl TreeBuilder<'_> {
             let Some(equals) = rest.find('=') else {
                 return attributes;
             };
-            let name = rest[..equals].trim_end();
+            // As the file spells it.
+            let name = rest[..equals].trim_end().len();
+            let name = self.prepared.rest_at(at).get(..name).unwrap_or_default();
             let Some(quote) = rest[equals..].find(['"', '\'']).map(|i| equals + i) else {
                 return attributes;
             };

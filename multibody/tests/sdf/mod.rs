@@ -11,6 +11,7 @@ mod heightmaps;
 mod hostile;
 mod names;
 mod nested;
+mod vendors;
 
 use nalgebra::Vector3;
 use tarragon_geometry::{CoulombFriction, Rgba, Role, SceneGraph, Shape};

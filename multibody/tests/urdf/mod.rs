@@ -1,6 +1,7 @@
 //! Behaviour of the URDF parser, one property per test. The recorded models of the reference set
 //! are in the conformance tests of the root package.
 
+mod appearance;
 mod diagnostics;
 mod drake;
 mod mutations;

@@ -2,6 +2,8 @@
 
 mod compare;
 mod height_fields;
+mod files;
+mod loads;
 mod matching;
 mod models;
 mod numbers;
@@ -67,7 +69,10 @@ fn round_trip(ours: &Model, format: OutputFormat) -> RoundTrip {
     let is_told = |subject: &str| {
         let (quoted, first) = (format!("'{subject}'"), format!("{subject}:"));
         let names = |t: &String| t.contains(&quoted) || t.starts_with(&first);
-        told.iter().any(names)
+        // The mass matrix follows from the inertias of bodies.
+        let is_inertia = |t: &String| t.contains("is added to its moments of inertia");
+        let follows = subject == "<mass matrix>" && told.iter().any(is_inertia);
+        follows || told.iter().any(names)
     };
     let mut wrong: Vec<String> = differences
         .iter()

@@ -42,7 +42,7 @@ pub(super) fn model_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Packages of the reference models.
-fn packages(models: &Path) -> Vec<(String, PathBuf)> {
+pub(super) fn packages(models: &Path) -> Vec<(String, PathBuf)> {
     let Ok(text) = std::fs::read(models.join("packages.json")) else {
         return vec![];
     };

@@ -116,6 +116,75 @@ mod tests {
     }
 
     #[test]
+    fn textures_may_be_uris_of_packages() {
+        let name = format!("tarragon-textures-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let at = |path: &str| folder.join(path);
+        for path in [
+            "arm/meshes",
+            "arm/images",
+            "other/images",
+            "src/hand-1.0/meshes",
+        ] {
+            std::fs::create_dir_all(at(path)).unwrap();
+        }
+        let images = [
+            "arm/images/a.png",
+            "other/images/b c.png",
+            "src/hand-1.0/d.png",
+        ];
+        images
+            .iter()
+            .for_each(|path| std::fs::write(at(path), "").unwrap());
+        let manifest = "<package><name> hand </name></package>";
+        std::fs::write(at("src/hand-1.0/package.xml"), manifest).unwrap();
+        let file = format!("file://{}", at("arm/images/a.png").display());
+        for (from, uri, expected) in [
+            (
+                "arm/meshes/x.mtl",
+                "package://arm/images/a.png",
+                Some("arm/images/a.png"),
+            ),
+            (
+                "arm/meshes/x.mtl",
+                "model://arm/images/a.png",
+                Some("arm/images/a.png"),
+            ),
+            (
+                "arm/meshes/x.mtl",
+                "model://other/images/b%20c.png",
+                Some("other/images/b c.png"),
+            ),
+            (
+                "src/hand-1.0/meshes/x.mtl",
+                "package://hand/d.png",
+                Some("src/hand-1.0/d.png"),
+            ),
+            ("arm/meshes/x.mtl", &file, Some("arm/images/a.png")),
+            ("arm/meshes/x.mtl", "package://none/a.png", None),
+            ("arm/meshes/x.mtl", "package://arm/none.png", None),
+            ("arm/meshes/x.mtl", "https://a/b.png", None),
+        ] {
+            let text = format!("newmtl a\nmap_Kd {uri}");
+            let read = || parse(&at(from), text.as_bytes()).unwrap();
+            let (materials, warnings) = tarragon_framework::warnings::collect(read);
+            let expected = expected.map(|path| Texture::file(at(path)));
+            assert_eq!(materials[0].diffuse_map, expected, "{uri}");
+            assert_eq!(
+                warnings.len(),
+                usize::from(expected.is_none()),
+                "{warnings:?}"
+            );
+            assert!(
+                warnings
+                    .iter()
+                    .all(|w| w.contains(uri) && w.contains("x.mtl:2"))
+            );
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
     fn errors_name_the_line() {
         for (text, expected) in [
             ("Kd 1 1 1", "x.mtl:1: 'Kd' comes before any 'newmtl'"),

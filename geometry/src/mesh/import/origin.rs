@@ -3,7 +3,7 @@
 use crate::mesh::FileSource;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Origin of a file: its name for messages and the location of its supporting files.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,9 @@ impl<'a> FileOrigin<'a> {
     /// the same name as a path relative to the folder of this file.
     pub(super) fn find(self, name: &str, relative: &str) -> Result<FileSource, String> {
         let Some(supporting) = self.supporting else {
+            if let Some((scheme, rest)) = name.split_once("://") {
+                return self.find_uri(scheme, rest).map(FileSource::Path);
+            }
             let folder = self.path.parent().unwrap_or(Path::new(""));
             return Ok(FileSource::Path(folder.join(relative)));
         };
@@ -53,6 +56,48 @@ impl<'a> FileOrigin<'a> {
             format!("is not among the supporting files of this mesh in memory, which are: {known}")
         })
     }
+}
+
+impl FileOrigin<'_> {
+    /// Finds the file of a URI: `file://PATH`, or `package://NAME/PATH` and `model://NAME/PATH` in
+    /// the nearest folder above this file that has a subfolder of the name, or that is a package of
+    /// the name.
+    fn find_uri(self, scheme: &str, rest: &str) -> Result<PathBuf, String> {
+        let rest = String::from_utf8_lossy(&percent(rest)).into_owned();
+        if scheme == "file" {
+            return Ok(rest.into());
+        }
+        let (package, relative) = rest.split_once('/').unwrap_or((&rest, ""));
+        if !matches!(scheme, "package" | "model") || package.is_empty() {
+            return Err(format!(
+                "must be a path or a URI package://, model:// or file://, got {scheme}://{rest}"
+            ));
+        }
+        let path = std::path::absolute(self.path).unwrap_or_else(|_| self.path.into());
+        let folders = path.ancestors().skip(1);
+        let mut candidates = folders.flat_map(|folder| {
+            let own = is_package(folder, package).then(|| folder.join(relative));
+            own.into_iter().chain([folder.join(package).join(relative)])
+        });
+        candidates.find(|file| file.is_file()).ok_or_else(|| {
+            format!(
+                "cannot be found: no folder above '{}' has '{package}/{relative}' or is package \
+                 '{package}'",
+                self.path.display()
+            )
+        })
+    }
+}
+
+/// Returns true if a folder is a package of a given name by its `package.xml`.
+fn is_package(folder: &Path, name: &str) -> bool {
+    let Ok(text) = std::fs::read_to_string(folder.join("package.xml")) else {
+        return false;
+    };
+    let named = text
+        .split_once("<name>")
+        .and_then(|(_, rest)| rest.split_once("</name>"));
+    named.is_some_and(|(found, _)| found.trim() == name)
 }
 
 /// Decodes percent escapes such as `%20`; invalid escapes are left as they are.

@@ -1,5 +1,6 @@
 //! Reading of mesh files by extension, from disk or memory.
 
+use super::lines::for_each_line;
 use super::origin::FileOrigin;
 use super::stl::parse_stl;
 use super::vtk::parse_vtk;
@@ -81,6 +82,29 @@ pub fn read_obj_to_triangle_surface_mesh(
         ".obj" => surface_of(read_source(&source)?.scaled(scale3)),
         _ => Err(unsupported(&source, ".obj")),
     }
+}
+
+/// Returns the lines, from 1, of vertices of an OBJ file; none if the file has another format or
+/// cannot be read.
+pub(crate) fn lines_of_vertices(source: &MeshSource, vertices: &[usize]) -> Vec<usize> {
+    if source.extension() != ".obj" {
+        return vec![];
+    }
+    let lines = with_bytes(source, |origin, bytes| {
+        let mut lines = vec![];
+        for_each_line(origin.path, bytes, |place, key, _| {
+            if key == "v" {
+                lines.push(place.line);
+            }
+            Ok(())
+        })?;
+        Ok(lines)
+    });
+    let lines = lines.unwrap_or_default();
+    vertices
+        .iter()
+        .filter_map(|v| lines.get(*v).copied())
+        .collect()
 }
 
 fn unsupported(source: &MeshSource, expected: &str) -> Error {

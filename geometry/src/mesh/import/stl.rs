@@ -26,7 +26,8 @@ pub fn parse_stl(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let mut surface = Surface::default();
     // Binary files may also start with "solid", so the length is checked first.
     let binary_len = declared_len(bytes);
-    let text = bytes.trim_ascii_start().starts_with(b"solid") && !bytes.contains(&0);
+    let start = bytes.trim_ascii_start().get(..5).unwrap_or_default();
+    let text = start.eq_ignore_ascii_case(b"solid") && !bytes.contains(&0);
     if binary_len == Some(bytes.len()) || !text {
         parse_binary(path, bytes, &mut surface)?;
     } else {
@@ -43,6 +44,13 @@ fn declared_len(bytes: &[u8]) -> Option<usize> {
 
 fn parse_binary(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
     let wrong = |message: String| parse_error(path, 0, message);
+    let has_length = declared_len(bytes) == Some(bytes.len());
+    if let Some(text) = as_text(bytes).filter(|_| !has_length) {
+        return Err(wrong(format!(
+            "the file must be STL (text that starts with 'solid', or binary), got other text, \
+             which starts with '{text}'; export it again"
+        )));
+    }
     let Some(declared) = declared_len(bytes) else {
         return Err(wrong(format!(
             "the file must be STL (text that starts with 'solid', or a binary header of {HEADER} \
@@ -54,7 +62,7 @@ fn parse_binary(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> 
     if bytes.len() < declared {
         return Err(wrong(format!(
             "the file must have {declared} bytes for the {1} triangles that its header announces, \
-            got {0}",
+            got {0}; it is cut off, or it is not STL",
             bytes.len(),
             (declared - HEADER) / RECORD
         )));
@@ -76,12 +84,27 @@ fn parse_binary(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> 
     Ok(())
 }
 
+/// Returns the start of a file that is text; binary files have zeros or other control characters.
+fn as_text(bytes: &[u8]) -> Option<String> {
+    let is_text = |b: &u8| !b.is_ascii_control() || b.is_ascii_whitespace();
+    let line = bytes
+        .trim_ascii()
+        .split(|b| matches!(b, b'\n' | b'\r'))
+        .next();
+    let start = str::from_utf8(line?).ok().filter(|line| !line.is_empty())?;
+    bytes
+        .iter()
+        .all(is_text)
+        .then(|| crate::error::short(start))
+}
+
 fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
     let mut corners = Vec::with_capacity(3);
     let mut last_line = 1;
     for_each_line(path, bytes, |place, key, rest| {
         last_line = place.line;
-        match key {
+        // Some exporters write capitals.
+        match &*key.to_ascii_lowercase() {
             "vertex" => corners.push(place.numbers3(&mut rest.split_whitespace(), "the vertex")?),
             "endloop" => {
                 let triangle = std::mem::take(&mut corners);
@@ -91,11 +114,11 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
                 })?);
             }
             "solid" | "facet" | "outer" | "endfacet" | "endsolid" => {}
-            other => {
+            _ => {
                 return Err(place.error(format!(
                     "the line must begin with solid, facet, outer, vertex, endloop, endfacet or \
                     endsolid, got '{}'",
-                    crate::error::short(other)
+                    crate::error::short(key)
                 )));
             }
         }
@@ -202,10 +225,53 @@ mod tests {
     }
 
     #[test]
+    fn capitals_are_read_as_small_letters() {
+        let small = ascii(&tetrahedron());
+        let expected = parse_stl(Path::new("x.stl"), small.as_bytes()).unwrap();
+        let capitals = small.to_uppercase();
+        let only_solid = capitals.replacen("SOLID", "solid", 1);
+        for text in [
+            capitals.clone(),
+            only_solid,
+            small.replace("facet", "Facet"),
+        ] {
+            let mesh = parse_stl(Path::new("x.stl"), text.as_bytes()).unwrap();
+            assert_eq!(mesh, expected, "{text}");
+        }
+        let error = message(capitals.replace("VERTEX 0", "VERTEX A").as_bytes());
+        assert!(
+            error.contains("x.stl:4: x of the vertex must be"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn text_that_is_not_stl_is_reported_as_such() {
+        // As a binary header, the digits announce 808 333 344 triangles.
+        let numbers = "1.0 0.0 ".repeat(40);
+        for (text, start) in [
+            (&*numbers, "1.0 0.0 "),
+            (
+                "version https://git-lfs.github.com/spec/v1\noid sha256:1",
+                "version https",
+            ),
+            ("<!DOCTYPE html>", "<!DOCTYPE html>"),
+            ("o cube\nv 1 2 3", "o cube'"),
+            ("\u{e4}\u{f6}", "\u{e4}\u{f6}"),
+        ] {
+            let error = message(text.as_bytes());
+            let expected = format!("got other text, which starts with '{start}");
+            assert!(error.contains(&expected), "{error}");
+            assert!(!error.contains("triangles"), "{error}");
+        }
+    }
+
+    #[test]
     fn errors_name_the_place_and_the_value() {
         let t = tetrahedron();
         let whole = binary(b"", &t);
         assert!(message(&whole[..200]).contains("x.stl: the file must have 284 bytes for the 4 triangles that its header announces, got 200"));
+        assert!(message(&whole[..200]).ends_with("it is cut off, or it is not STL"));
         assert!(message(&[0; 10]).contains("got 10 bytes"));
         assert!(message(&binary(b"", &[])).contains("must have at least one triangle"));
         assert!(message(b"solid\nendsolid").contains("must have at least one triangle"));

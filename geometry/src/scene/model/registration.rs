@@ -276,7 +276,14 @@ impl GeometryState {
                 form: ProximityForm::of(shape, properties)?,
             })
         };
-        find().map_err(|e: Error| e.at(self.place(geometry)))
+        let found = find().map_err(|e: Error| e.at(self.place(geometry)))?;
+        // A mesh without a hull works in other ways.
+        let _ = match shape {
+            Shape::Mesh(mesh) => mesh.warn_of_strays(),
+            Shape::Convex(mesh) => mesh.warn_of_strays(),
+            _ => Ok(()),
+        };
+        Ok(found)
     }
 
     /// Records that geometry with the role was added, changed or removed; `is_shown` is true if a

@@ -8,10 +8,10 @@ use crate::mesh::{
     convert_volume_to_surface_mesh,
 };
 use nalgebra::Vector3;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tarragon_framework::warnings::collect;
+use tarragon_framework::warnings::{collect, warn};
 
 /// Value computed from the file on first use. Failures are not stored, because the file may be
 /// repaired in the meantime.
@@ -134,6 +134,64 @@ impl ScaledMesh {
         hull.map_err(|e| self.named(e))
     }
 
+    /// Warns about vertices of no face that are corners of the convex hull: they are left over in
+    /// the file, and the hull is larger than what is seen.
+    fn warn_of_strays(&self) -> Result<()> {
+        if self.is_volume() {
+            return Ok(());
+        }
+        let surface = self.surface()?;
+        let vertices = surface.vertices();
+        let mut used = vec![false; vertices.len()];
+        for v in surface.triangles().iter().flat_map(|t| t.vertices()) {
+            used[v as usize] = true;
+        }
+        if !used.contains(&false) {
+            return Ok(());
+        }
+        let key = |p: &Vector3<f64>| [p.x, p.y, p.z].map(|x| (x + 0.0).to_bits());
+        let hull = self.convex_hull()?;
+        let mut corners: BTreeSet<_> = hull.vertices().iter().map(key).collect();
+        for (p, _) in vertices.iter().zip(&used).filter(|(_, used)| **used) {
+            corners.remove(&key(p));
+        }
+        let strays =
+            (0..vertices.len()).filter(|v| !used[*v] && corners.contains(&key(&vertices[*v])));
+        let strays: Vec<usize> = strays.collect();
+        let Some(first) = strays.first() else {
+            return Ok(());
+        };
+        let lines = mesh::lines_of_vertices(&self.source, &strays);
+        let at = lines
+            .first()
+            .map_or(String::new(), |line| format!(":{line}"));
+        let list: Vec<String> = lines.iter().take(8).map(ToString::to_string).collect();
+        let name = self.source.description();
+        warn(match strays.len() {
+            1 => format!(
+                "{name}{at}: vertex {} is part of no face, and enlarges the convex hull; remove it",
+                first + 1
+            ),
+            n => format!(
+                "{name}{at}: {n} vertices are part of no face, and enlarge the convex hull{}; remove \
+                 them",
+                match list.is_empty() {
+                    true => String::new(),
+                    false => format!(
+                        " (lines {}{})",
+                        list.join(", "),
+                        if lines.len() > list.len() {
+                            ", ..."
+                        } else {
+                            ""
+                        }
+                    ),
+                }
+            ),
+        });
+        Ok(())
+    }
+
     fn convex_hull(&self) -> Result<Arc<PolygonSurfaceMesh>> {
         self.hull.get(|| {
             let mesh = PolygonSurfaceMesh::from_hull(self.hull_of_vertices()?);
@@ -236,6 +294,13 @@ macro_rules! mesh_shape {
             /// Later calls try again.
             pub fn convex_hull(&self) -> Result<Arc<PolygonSurfaceMesh>> {
                 self.0.convex_hull()
+            }
+            /// Warns about vertices of no face that enlarge the convex hull.
+            ///
+            /// # Errors
+            /// Returns an error if the source cannot be read or has no convex hull.
+            pub(crate) fn warn_of_strays(&self) -> Result<()> {
+                self.0.warn_of_strays()
             }
             /// Returns the hull for proximity queries; vertices on a line are allowed.
             pub(crate) fn polytope(&self) -> Result<&Polytope> {

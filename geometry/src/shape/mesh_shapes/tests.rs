@@ -107,3 +107,33 @@ fn uniform_scales_are_returned_and_invalid_ones_refused() {
         );
     }
 }
+
+#[test]
+fn vertices_of_no_face_are_reported_if_they_enlarge_the_hull() {
+    const CORNER: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+    let warnings = |text: String| {
+        let mesh = Mesh::new(crate::InMemoryMesh::new(crate::MemoryFile::new(
+            text, ".obj", "corner",
+        )));
+        collect(|| mesh.warn_of_strays().unwrap()).1
+    };
+    assert_eq!(warnings(CORNER.into()), [""; 0]);
+    let one = warnings(format!("# x\n{CORNER}v 9 9 9\n"));
+    assert_eq!(one.len(), 1);
+    let text = ":10: vertex 5 is part of no face, and enlarges the convex hull; remove it";
+    assert!(one[0].ends_with(text), "{one:?}");
+    let two = warnings(format!(
+        "v -5 0 0\n{}v 9 9 9\n",
+        CORNER.replace(
+            "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n",
+            "f 2 4 3\nf 2 3 5\nf 3 4 5\nf 4 2 5\n"
+        )
+    ));
+    let text = ":1: 2 vertices are part of no face, and enlarge the convex hull (lines 1, 10); remove them";
+    assert!(two.len() == 1 && two[0].ends_with(text), "{two:?}");
+    // Inside the hull, or at a vertex of a face, they change nothing.
+    assert_eq!(
+        warnings(format!("{CORNER}v 0.1 0.1 0.1\nv 0 0 1\nv -0 1 0\n")),
+        [""; 0]
+    );
+}

@@ -386,16 +386,23 @@ impl<'a> Geom<'a> {
         body: BodyIndex,
         target: &mut ParseTarget<'_>,
     ) -> Option<(GeometryId, [u32; 2])> {
-        let result = self.register_visual(body, target).and_then(|warnings| {
+        let warn = |warnings: Vec<String>| {
             for warning in warnings {
                 self.node
                     .warning(format!("geom '{}': {warning}", self.name));
             }
+        };
+        let result = self.register_visual(body, target).and_then(|warnings| {
+            warn(warnings);
             if !self.contact.collides {
                 return Ok(None);
             }
             let properties = self.contact.properties()?;
-            target.register_collision(body, self.x_bg, self.shape.clone(), &self.name, properties)
+            let (x, shape) = (self.x_bg, self.shape.clone());
+            let (id, warnings) =
+                target.register_collision(body, x, shape, &self.name, properties)?;
+            warn(warnings);
+            Ok(id)
         });
         let registered = result.map_err(|error| {
             self.node.error(format!("geom '{}': {error}", self.name));

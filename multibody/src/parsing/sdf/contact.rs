@@ -99,15 +99,24 @@ impl SdfBuilder<'_, '_> {
                 friction
             }
             (None, Some((ode, fixed, moving))) => {
-                let mu = CoulombFriction::new(fixed, moving);
-                mu.map_err(|e| report.error(ode, format!("<mu> and <mu2>: {e}")))?
+                let mu = CoulombFriction::new(fixed, moving.min(fixed));
+                let mu = mu.map_err(|e| report.error(ode, format!("<mu> and <mu2>: {e}")))?;
+                if moving > fixed {
+                    let message = format!(
+                        "<mu2> must be at most <mu>, got {moving:?} and {fixed:?}: friction is the \
+                         same in all directions; {fixed:?} is used for static and dynamic friction"
+                    );
+                    report.warning_grouped(ode, message);
+                }
+                mu
             }
             (None, None) => CoulombFriction::DEFAULT,
         };
         Ok(properties.with_friction(friction))
     }
 
-    /// Reads `<surface><friction><ode>`: `mu` is used for static and `mu2` for dynamic friction.
+    /// Reads `<surface><friction><ode>`: as in Drake, `mu` is used for static and `mu2` for dynamic
+    /// friction. In SDFormat, they are coefficients in two directions of sliding.
     fn surface_friction<'e>(&self, collision: &'e Element) -> Option<(&'e Element, f64, f64)> {
         let ode = collision.descendant(&["surface", "friction", "ode"])?;
         let mu = |tag: &str| ode.number(tag).unwrap_or(1.0);

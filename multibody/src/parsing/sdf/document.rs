@@ -1,6 +1,7 @@
 //! Reading the text of a file as elements of SDFormat 1.12.
 
 use super::element::{Element, MAX_DEPTH, Report, SourceFile, SourceLocation, truth};
+use super::first_version::move_attributes;
 use super::schema;
 use super::unflatten::unflatten;
 use crate::document::input::decode;
@@ -44,6 +45,10 @@ pub(super) fn read(
         report,
     };
     let mut root = builder.element(document.root_element(), 0)?;
+    // The name of the root before version 1.3.
+    if root.tag == "gazebo" {
+        root.tag = "sdf".into();
+    }
     let version = version(&root, report)?;
     upgrade(&mut root, version, report)?;
     let before = report.num_errors();
@@ -115,7 +120,10 @@ impl ElementBuilder<'_, '_> {
 /// Reads the minor version of a document.
 fn version(root: &Element, report: &Report) -> Parsed<u32> {
     if root.tag != "sdf" {
-        let message = format!("the root element must be <sdf>, got <{}>", root.tag);
+        let message = format!(
+            "the root element must be <sdf>, or <gazebo> in old files, got <{}>",
+            root.tag
+        );
         return Err(report.error(root, message));
     }
     let version = report.required(root, "version")?;
@@ -133,6 +141,9 @@ fn version(root: &Element, report: &Report) -> Parsed<u32> {
 /// Applies the changes of SDFormat since a version that matter here
 /// (<https://github.com/gazebosim/sdformat/blob/main/Migration.md>).
 fn upgrade(root: &mut Element, version: u32, report: &Report) -> Parsed<()> {
+    if version < 2 {
+        move_attributes(root);
+    }
     if version < 5 {
         for model in root.children.iter_mut() {
             match model.tag.as_str() {
@@ -269,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_outside_sdformat_are_refused_with_their_place() {
+    fn elements_outside_sdformat_are_ignored_unless_they_are_misspelt() {
         let messages = |body: &str| {
             let text = format!("<sdf version='1.9'>\n<model name='m'>{body}</model></sdf>");
             read_text(&text).1
@@ -277,13 +288,40 @@ mod tests {
         let unknown = messages("<link name='a'><foo/></link>");
         assert_eq!(
             unknown,
-            [
-                "t:2:32: error: <foo> in <link> is not in SDFormat; correct the name or give it a prefix"
-            ]
+            ["t:2:32: warning: <foo> in <link> is not in SDFormat and is ignored"]
         );
+        let misspelt = messages("<link name='a'><inertail/></link>");
+        let meant = "<inertail> in <link> is not in SDFormat; did you mean 'inertial'?";
+        assert_eq!(misspelt, [format!("t:2:32: error: {meant}")]);
+        for wrong in [
+            "<origin/>",
+            "<inertial mass='1'/>",
+            "<pose relativ_to='b'/>",
+            "<pose frame='b'>0 0 0 0 0 0</pose>",
+            "<inertial><mass value='2'/></inertial>",
+        ] {
+            let text = messages(&format!("<link name='a'>{wrong}</link>"));
+            assert!(
+                text[0].contains("error: ") && text[0].contains("did you mean"),
+                "{text:?}"
+            );
+        }
         assert!(messages("<link name='a'><x:foo/></link>").is_empty());
         assert!(messages("<plugin name='a' filename='f' any='x'><foo/></plugin>").is_empty());
-        assert!(messages("<link name='a' foo='b'/>")[0].contains("attribute 'foo'"));
+        assert!(messages("<link name='a' foo='b'/>")[0].contains("warning: attribute 'foo'"));
+        for harmless in [
+            "<sensor name='s' type='imu'><gz_frame_id>a</gz_frame_id><update_rate>x</update_rate>",
+            "<sensor type='imu'><imu><noise/><pose>1</pose></imu>",
+            "<visual name='v'><material><gz_map/></material></visual><sensor>",
+            "<battery name='b'><volt/></battery><a.b.c><d/></a.b.c><sensor name='' type=''>",
+        ] {
+            let text = messages(&format!("<link name='a'>{harmless}</sensor></link>"));
+            assert!(
+                !text.is_empty() && text.iter().all(|m| m.contains("warning: ")),
+                "{text:?}"
+            );
+        }
+        assert!(messages("<link name='a'><gz::x gz::y='1'/></link>").is_empty());
         assert!(messages("<link/>")[0].contains("no attribute 'name'"));
         assert!(messages("<static>maybe</static>")[0].contains("must be true or false"));
         let deep = "<model name='m'>".repeat(200) + &"</model>".repeat(200);
@@ -300,5 +338,40 @@ mod tests {
             assert_eq!(result(bad).1.len(), 1, "{bad}");
         }
         assert!(read_text("<robot/>").1[0].contains("must be <sdf>"));
+        let gazebo = read_text("<gazebo version='1.2'><model name='m'/></gazebo>");
+        assert!(gazebo.0.is_ok() && gazebo.1.is_empty(), "{:?}", gazebo.1);
+        assert!(read_text("<gazebo><model name='m'/></gazebo>").0.is_err());
+    }
+
+    #[test]
+    fn values_of_the_first_version_are_in_attributes() {
+        let old = "<gazebo version='1.0'><model name='m' static='1'><origin pose='0 0 1 0 0 0'/>\
+                   <link name='a'><origin pose='1 0 0 0 0 0'/><inertial mass='2'>\
+                   <inertia ixx='1'/></inertial><collision name='c'><geometry>\
+                   <mesh filename='f' scale='1 2 3'/></geometry></collision></link>\
+                   <joint name='j' type='revolute'><parent link='a'/><child link='b'/>\
+                   <axis xyz='0 1 0'><limit lower='-1'/></axis></joint></model></gazebo>";
+        let root = read_text(old).0.unwrap();
+        let text = |path: &[&str]| {
+            let path = [&["model"], path].concat();
+            root.descendant(&path)
+                .map(|e| e.text.clone())
+                .unwrap_or_default()
+        };
+        for (path, expected) in [
+            (&["static"][..], "1"),
+            (&["pose"], "0 0 1 0 0 0"),
+            (&["link", "pose"], "1 0 0 0 0 0"),
+            (&["link", "inertial", "mass"], "2"),
+            (&["link", "inertial", "inertia", "ixx"], "1"),
+            (&["link", "collision", "geometry", "mesh", "uri"], "f"),
+            (&["link", "collision", "geometry", "mesh", "scale"], "1 2 3"),
+            (&["joint", "parent"], "a"),
+            (&["joint", "child"], "b"),
+            (&["joint", "axis", "xyz"], "0 1 0"),
+            (&["joint", "axis", "limit", "lower"], "-1"),
+        ] {
+            assert_eq!(text(path), expected, "{path:?}");
+        }
     }
 }

@@ -113,10 +113,13 @@ impl SdfBuilder<'_, '_> {
         let properties = self.proximity_properties(element)?;
         report.check_surface(element);
         let x_bg = self.pose_on_link(link, element, current)?.isometry() * x;
-        self.target
-            .register_collision(body, x_bg, shape, element.name(), properties)
-            .map(drop)
-            .map_err(|e| report.error(element, e))
+        let added = self
+            .target
+            .register_collision(body, x_bg, shape, element.name(), properties);
+        for warning in added.map_err(|e| report.error(element, e))?.1 {
+            report.warning(element, warning);
+        }
+        Ok(())
     }
 
     fn shape_in(&self, element: &Element) -> Parsed<Option<PlacedShape>> {

@@ -71,6 +71,21 @@ const REASONS: [(&str, &str); 46] = [
     ("wind", NO_MEDIUM),
 ];
 
+/// Further elements without an effect on bodies, joints and collisions.
+const WITHOUT_EFFECT: [&str; 11] = [
+    "audio",
+    "bounce",
+    "bullet",
+    "contact",
+    "gui",
+    "laser_retro",
+    "meta",
+    "road",
+    "scene",
+    "spherical_coordinates",
+    "torsional",
+];
+
 /// Paths below `<surface>` that are left out, and what the plant does instead.
 const SURFACE: [(&[&str], &str); 24] = [
     (
@@ -125,6 +140,14 @@ const NO_TORQUE: &str = "friction exerts no torque about the normal";
 
 /// Bit masks of all categories, the default.
 const ALL_CATEGORIES: [f64; 2] = [65535.0, 255.0];
+
+/// Returns true if bodies, joints and collisions are the same whatever elements with a given name
+/// hold.
+pub(super) fn has_no_effect(tag: &str) -> bool {
+    let is_ignored = REASONS.iter().any(|(name, _)| *name == tag);
+    // Cones have mass properties.
+    (is_ignored && tag != "cone") || WITHOUT_EFFECT.contains(&tag)
+}
 
 /// Returns true if an element asks for what the plant does anyway.
 fn asks_for_nothing(element: &Element) -> bool {

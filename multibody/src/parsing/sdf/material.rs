@@ -29,12 +29,12 @@ impl SdfBuilder<'_, '_> {
             self.report
                 .check_children(material, &IGNORED, &["diffuse_map"]);
             for name in COLORS {
-                if let Some(color) = self.color(material, name)? {
+                if let Some(color) = self.color(material, name) {
                     illustration.set_untyped("phong", name, color);
                     perception.set_untyped("phong", name, color);
                 }
             }
-            if let Some(map) = self.diffuse_map(material)? {
+            if let Some(map) = self.diffuse_map(material) {
                 illustration = illustration.with_diffuse_map(&map);
                 perception = perception.with_diffuse_map(map);
             }
@@ -71,25 +71,20 @@ impl SdfBuilder<'_, '_> {
         }
     }
 
-    fn color(&self, material: &Element, name: &str) -> Parsed<Option<Rgba>> {
-        let Some(text) = material.child_text(name) else {
-            return Ok(None);
-        };
-        let error = |why: String| self.report.error(material, format!("<{name}>: {why}"));
+    fn color(&self, material: &Element, name: &str) -> Option<Rgba> {
+        // The schema reported a bad colour, which affects only the appearance.
+        let (rgba, _) = schema::color(material.child_text(name)?).ok()?;
         // The format's library keeps colours in single precision.
-        let (rgba, _) = schema::color(text).map_err(error)?;
         let [r, g, b, a] = rgba.map(|x| f64::from(x as f32));
-        let color = Rgba::new(r, g, b, a);
-        color.map(Some).map_err(|e| error(e.to_string()))
+        Rgba::new(r, g, b, a).ok()
     }
 
-    fn diffuse_map(&self, material: &Element) -> Parsed<Option<PathBuf>> {
-        let Some(element) = material.child("drake:diffuse_map") else {
-            return Ok(None);
-        };
+    fn diffuse_map(&self, material: &Element) -> Option<PathBuf> {
+        let element = material.child("drake:diffuse_map")?;
         let directory = element.place.source.directory.as_deref();
         let path = self.target.resolve(&element.text, directory);
-        path.map(Some)
-            .map_err(|why| self.report.error(element, format!("texture {why}")))
+        let left_out = |why| format!("texture {why}; the texture is left out");
+        path.map_err(|why| self.report.warning(element, left_out(why)))
+            .ok()
     }
 }

@@ -14,6 +14,7 @@ mod deformable;
 mod document;
 mod drake;
 mod element;
+mod first_version;
 mod frames;
 mod geometry;
 mod graph_builder;

@@ -1,7 +1,9 @@
 //! The schema of SDFormat: its elements and attributes, and the types of their values.
 
 use super::element::{Element, Report, pose, reading, truth, words};
+use super::ignored::has_no_effect;
 use crate::document::numbers::ParsedNumbers;
+use crate::names::is_misspelling;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -23,7 +25,7 @@ enum ValueType {
 
 /// One element of the format.
 #[derive(Debug)]
-struct ElementRule {
+pub(super) struct ElementRule {
     required: bool,
     deprecated: bool,
     kind: Option<ValueType>,
@@ -33,6 +35,14 @@ struct ElementRule {
     /// Rules of children by name.
     children: HashMap<&'static str, usize>,
 }
+
+/// Names in URDF and in old versions of the format, and those that they have now.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("filename", "uri"),
+    ("frame", "relative_to"),
+    ("origin", "pose"),
+    ("use_parent_model_frame", "xyz"),
+];
 
 /// All elements of the format.
 struct SdfSchema {
@@ -201,85 +211,149 @@ pub(super) fn color(text: &str) -> Result<([f64; 4], ParsedNumbers<'_>), String>
     }
 }
 
-/// Reports everything in a document that is not SDFormat 1.12.
-pub(super) fn check(root: &Element, report: &Report) {
+/// Returns the rule of the root of a document.
+pub(super) fn root_rule(root: &Element) -> Option<&'static ElementRule> {
     let schema = schema();
-    if let Some(rule) = schema.shared.get(root.tag.as_str()) {
-        check_element(root, &schema.rules[*rule], report);
+    let rule = schema.shared.get(root.tag.as_str())?;
+    Some(&schema.rules[*rule])
+}
+
+impl ElementRule {
+    pub(super) fn child(&self, name: &str) -> Option<&'static ElementRule> {
+        let index = self.children.get(name)?;
+        Some(&schema().rules[*index])
+    }
+    pub(super) fn has_attribute(&self, name: &str) -> bool {
+        self.attributes.iter().any(|(known, ..)| *known == name)
+    }
+    /// Returns true if elements have a text with a meaning.
+    pub(super) fn has_text(&self) -> bool {
+        self.kind.is_some()
+    }
+    /// Returns the name that an unknown one probably stands for.
+    fn meant_by(&self, name: &str) -> Option<&'static str> {
+        let children = self.children.keys().copied();
+        let known = || {
+            children
+                .clone()
+                .chain(self.attributes.iter().map(|(known, ..)| *known))
+        };
+        let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == name);
+        known()
+            .find(|known| elsewhere.is_some_and(|(_, own)| own == known))
+            .or_else(|| known().find(|known| is_misspelling(name, known)))
     }
 }
 
-/// Checks an element and its descendants, whose depth was limited when the document was read.
-fn check_element(element: &Element, rule: &ElementRule, report: &Report) {
-    let tag = &element.tag;
-    if rule.deprecated {
-        report.warning(element, format!("<{tag}> is deprecated in SDFormat"));
+/// Reports everything in a document that is not SDFormat 1.12.
+pub(super) fn check(root: &Element, report: &Report) {
+    if let Some(rule) = root_rule(root) {
+        SchemaCheck { report, acts: true }.element(root, rule);
     }
-    for (name, value) in &element.attributes {
-        // Prefixed attributes are foreign to SDFormat.
-        if name.contains(':') || rule.open {
-            continue;
-        }
-        let Some((_, required, kind)) = rule.attributes.iter().find(|(n, ..)| n == name) else {
-            let message = format!("<{tag}> has an attribute '{name}', which is not in SDFormat");
-            report.error(element, message);
-            continue;
-        };
-        let value = value.trim();
-        if value.is_empty() {
-            if *required {
-                report.error(
-                    element,
-                    format!("attribute '{name}' of <{tag}> must not be empty"),
-                );
+}
+
+/// Check of an element and its descendants, whose depth was limited when the document was read.
+#[derive(Clone, Copy)]
+struct SchemaCheck<'r> {
+    report: &'r Report,
+    /// Whether the model depends on the element.
+    acts: bool,
+}
+
+impl SchemaCheck<'_> {
+    /// Reports a mistake: an error if the model would be wrong.
+    fn mistake(self, element: &Element, message: String) {
+        match self.acts {
+            true => {
+                self.report.error(element, message);
             }
-        } else {
-            let what = format!("attribute '{name}' of <{tag}>");
-            match kind.check(value) {
-                Ok(reading) => report.warn_of_rest(element, &reading, &what),
-                Err(why) => {
-                    report.error(element, format!("{what}: {why}"));
+            false => self
+                .report
+                .warning_grouped(element, format!("{message}; it is ignored")),
+        }
+    }
+
+    /// Reports something that SDFormat does not have. Files of other programs have much of that,
+    /// but a name that differs by a few letters is a mistake.
+    fn unknown(self, element: &Element, what: &str, meant: Option<&str>) {
+        match meant.filter(|_| self.acts) {
+            Some(meant) => {
+                let message = format!("{what} is not in SDFormat; did you mean '{meant}'?");
+                self.report.error(element, message);
+            }
+            None => self
+                .report
+                .warning_grouped(element, format!("{what} is not in SDFormat and is ignored")),
+        }
+    }
+
+    fn element(mut self, element: &Element, rule: &ElementRule) {
+        let report = self.report;
+        let tag = &element.tag;
+        self.acts &= !has_no_effect(tag);
+        if rule.deprecated {
+            report.warning(element, format!("<{tag}> is deprecated in SDFormat"));
+        }
+        for (name, value) in &element.attributes {
+            // Prefixed attributes are foreign to SDFormat.
+            if name.contains(':') || rule.open {
+                continue;
+            }
+            let Some((_, required, kind)) = rule.attributes.iter().find(|(n, ..)| n == name) else {
+                let what = format!("attribute '{name}' of <{tag}>");
+                let is_text = rule.kind.is_some() && element.text.is_empty();
+                let meant = rule
+                    .meant_by(name)
+                    .or(is_text.then_some("text in the element"));
+                self.unknown(element, &what, meant);
+                continue;
+            };
+            let value = value.trim();
+            if value.is_empty() {
+                if *required {
+                    let message = format!("attribute '{name}' of <{tag}> must not be empty");
+                    self.mistake(element, message);
+                }
+            } else {
+                let what = format!("attribute '{name}' of <{tag}>");
+                match kind.check(value) {
+                    Ok(reading) => report.warn_of_rest(element, &reading, &what),
+                    Err(why) => self.mistake(element, format!("{what}: {why}")),
                 }
             }
         }
-    }
-    for (name, required, _) in &rule.attributes {
-        if *required && element.attribute(name).is_none() {
-            report.error(element, format!("<{tag}> has no attribute '{name}'"));
-        }
-    }
-    if let Some(kind) = rule.kind {
-        let checked = match kind {
-            ValueType::Pose => pose(element).map(|(_, reading)| reading),
-            _ if element.text.is_empty() && rule.required => {
-                Err("the text must not be empty".into())
-            }
-            _ if element.text.is_empty() => Ok(ParsedNumbers::default()),
-            _ => kind.check(&element.text),
-        };
-        let what = format!("<{tag}>");
-        match checked {
-            Ok(reading) => report.warn_of_rest(element, &reading, &what),
-            Err(why) => {
-                report.error(element, format!("{what}: {why}"));
+        for (name, required, _) in &rule.attributes {
+            if *required && element.attribute(name).is_none() {
+                self.mistake(element, format!("<{tag}> has no attribute '{name}'"));
             }
         }
-    }
-    if rule.open {
-        return;
-    }
-    let rules = &schema().rules;
-    for child in &element.children {
-        match rule.children.get(child.tag.as_str()) {
-            Some(rule) => check_element(child, &rules[*rule], report),
-            // Prefixed elements are foreign to SDFormat.
-            None if child.tag.contains(':') => {}
-            None => {
-                let message = format!(
-                    "<{}> in <{tag}> is not in SDFormat; correct the name or give it a prefix",
-                    child.tag
-                );
-                report.error(child, message);
+        if let Some(kind) = rule.kind {
+            let checked = match kind {
+                ValueType::Pose => pose(element).map(|(_, reading)| reading),
+                _ if element.text.is_empty() && rule.required => {
+                    Err("the text must not be empty".into())
+                }
+                _ if element.text.is_empty() => Ok(ParsedNumbers::default()),
+                _ => kind.check(&element.text),
+            };
+            let what = format!("<{tag}>");
+            match checked {
+                Ok(reading) => report.warn_of_rest(element, &reading, &what),
+                Err(why) => self.mistake(element, format!("{what}: {why}")),
+            }
+        }
+        if rule.open {
+            return;
+        }
+        for child in &element.children {
+            match rule.child(&child.tag) {
+                Some(rule) => self.element(child, rule),
+                // Prefixed elements are foreign to SDFormat.
+                None if child.tag.contains(':') => {}
+                None => {
+                    let what = format!("<{}> in <{tag}>", child.tag);
+                    self.unknown(child, &what, rule.meant_by(&child.tag));
+                }
             }
         }
     }

@@ -31,11 +31,17 @@ impl SdfBuilder<'_, '_> {
         let mut names = BTreeSet::new();
         for sensor in link.all("sensor") {
             let name = sensor.name();
-            if !names.insert(name) {
-                let message = format!("another sensor of link '{}' is named '{name}'", link.name());
-                return Err(self.report.error(sensor, message));
+            let kind = sensor.filled("type").unwrap_or_default();
+            // Sensors do not affect the model.
+            if name.is_empty() || !names.insert(name) {
+                let message = format!(
+                    "sensors of link '{}' must have different names, got '{name}'; this sensor is \
+                     ignored",
+                    link.name()
+                );
+                self.report.warning(sensor, message);
+                continue;
             }
-            let kind = self.report.required(sensor, "type")?;
             let camera = CAMERAS.iter().find(|(tag, ..)| *tag == kind);
             match (camera, sensor.child("camera")) {
                 (Some((_, rgb, depth)), Some(camera)) => {

@@ -39,7 +39,7 @@ impl UrdfBuilder<'_, '_> {
         // reports all errors.
         if self.target.has_scene() {
             for node in self.reader.children(root, "material") {
-                let _ = self.read_global_material(node);
+                self.read_global_material(node);
             }
         }
         let count = |tag| self.reader.children(root, tag).count();

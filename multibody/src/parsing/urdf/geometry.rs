@@ -114,7 +114,10 @@ impl UrdfBuilder<'_, '_> {
         let added = self
             .target
             .register_collision(body, x_bg, shape, &name, properties);
-        self.check(node, added.map(drop))
+        for warning in self.check(node, added)?.1 {
+            self.reader.warning(node, warning);
+        }
+        Ok(())
     }
 
     /// Reads the name, pose and shape of a visual or collision; `None` if the geometry is left out.

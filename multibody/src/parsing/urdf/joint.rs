@@ -172,6 +172,14 @@ impl UrdfBuilder<'_, '_> {
         if !CUSTOM.contains(&kind) {
             let limits = self.read_limits(node)?;
             let at = self.reader.child(node, "limit").unwrap_or(node);
+            if kind == "continuous" && limits.lower.is_finite() && limits.upper.is_finite() {
+                let message = format!(
+                    "joint '{name}' of type continuous must have no lower and upper limits, got \
+                     {:?} and {:?}; they act, as in Drake; use the type revolute, or remove them",
+                    limits.lower, limits.upper
+                );
+                self.reader.warning(at, message);
+            }
             joint = self.check(at, limits.apply(joint))?;
         } else {
             self.ignore_limits(node, kind);

@@ -1,38 +1,30 @@
 //! Materials: colours and textures by name.
 
 use super::builder::{Material, UrdfBuilder};
-use crate::document::xml::Parsed;
+use crate::document::xml::{Parsed, exactly, parse_numbers};
 use crate::document::xml_tree::XmlNode;
+use std::path::PathBuf;
 use tarragon_geometry::Rgba;
 
+/// Most mistakes in materials are warnings, because only the appearance is affected.
 impl UrdfBuilder<'_, '_> {
-    pub(super) fn read_global_material(&mut self, node: XmlNode<'_>) -> Parsed<()> {
-        self.reader.required(node, "name")?;
-        self.read_material(node).map(|_| ())
+    pub(super) fn read_global_material(&mut self, node: XmlNode<'_>) {
+        if name_of(node).is_none() {
+            let message = "a <material> of the robot must have a name, got none; it is ignored";
+            self.reader.warning(node, message);
+            return;
+        }
+        // An error was reported.
+        let _ = self.read_material(node);
     }
 
     /// Reads a material. A name defines a new material or refers to a known one.
     pub(super) fn read_material(&mut self, node: XmlNode<'_>) -> Parsed<Material> {
-        let mut material = Material::default();
-        if let Some(color) = self.reader.child(node, "color") {
-            self.reader.required(color, "rgba")?;
-            if let Some([r, g, b, a]) = self.reader.vector::<4>(color, "rgba")? {
-                let rgba = Rgba::new(r, g, b, a);
-                let rgba = rgba.map_err(|e| self.reader.error_at(color, "rgba", e))?;
-                material.diffuse = Some(rgba);
-            }
-        }
-        if let Some(texture) = self.reader.child(node, "texture") {
-            let uri = self.reader.required(texture, "filename")?;
-            match self.resolve(uri) {
-                Ok(path) => material.diffuse_map = Some(path),
-                // Not an error, because only the appearance is affected.
-                Err(why) => self
-                    .reader
-                    .warning(texture, format!("texture {why}; the texture is left out")),
-            }
-        }
-        let Some(name) = node.attribute("name").filter(|n| !n.is_empty()) else {
+        let material = Material {
+            diffuse: self.color(node)?,
+            diffuse_map: self.texture(node),
+        };
+        let Some(name) = name_of(node) else {
             return Ok(material);
         };
         match self.materials.get(name) {
@@ -56,16 +48,62 @@ impl UrdfBuilder<'_, '_> {
             None => {
                 if material == Material::default() {
                     let message = format!(
-                        "material '{name}' must have a colour or a texture, or be defined before; \
-                         define it or give it a colour"
+                        "material '{name}' must have a colour or a texture, or be defined before, \
+                         got neither; the default colour is used"
                     );
-                    return Err(self.reader.error(node, message));
+                    self.reader.warning_grouped(node, message);
+                } else {
+                    self.materials.insert(name.into(), material.clone());
                 }
-                self.materials.insert(name.into(), material.clone());
                 Ok(material)
             }
         }
     }
+
+    fn color(&self, material: XmlNode<'_>) -> Parsed<Option<Rgba>> {
+        let Some(color) = self.reader.child(material, "color") else {
+            return Ok(None);
+        };
+        let text = color.attribute("rgba").unwrap_or_default();
+        let read = parse_numbers("rgba", text).and_then(|reading| {
+            let rgba = exactly::<4>("rgba", &reading)?;
+            Ok((rgba, reading.warning("attribute 'rgba'")))
+        });
+        let ([r, g, b, a], warning) = match read {
+            Ok(read) => read,
+            Err(why) => {
+                let message = format!("{why}; the colour is left out");
+                self.reader.warning_at(color, "rgba", message);
+                return Ok(None);
+            }
+        };
+        if let Some(warning) = warning {
+            self.reader.warning_at(color, "rgba", warning);
+        }
+        let rgba = Rgba::new(r, g, b, a);
+        let rgba = rgba.map_err(|e| self.reader.error_at(color, "rgba", e))?;
+        Ok(Some(rgba))
+    }
+
+    fn texture(&self, material: XmlNode<'_>) -> Option<PathBuf> {
+        let texture = self.reader.child(material, "texture")?;
+        let uri = texture.attribute("filename").unwrap_or_default().trim();
+        if uri.is_empty() {
+            let message = "<texture> must have a filename, got none; the texture is left out";
+            self.reader.warning_grouped(texture, message);
+            return None;
+        }
+        let left_out = |why| format!("texture {why}; the texture is left out");
+        self.resolve(uri)
+            .map_err(|why| self.reader.warning(texture, left_out(why)))
+            .ok()
+    }
+}
+
+/// Returns the name of a material that is not empty.
+fn name_of(node: XmlNode<'_>) -> Option<&str> {
+    node.attribute("name")
+        .filter(|name| !name.trim().is_empty())
 }
 
 fn describe(material: &Material) -> String {

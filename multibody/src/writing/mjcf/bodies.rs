@@ -1,12 +1,13 @@
 //! Bodies with their joints.
 
+use super::inertial::write_nothing_inertial;
 use super::tables::PositionBlock;
 use super::{MjcfWriter, pose_attributes, reference};
-use crate::model::{BodyIndex, Joint, JointIndex, JointKind, ModelCamera, RigidBody};
+use crate::model::{BodyIndex, Joint, JointIndex, JointKind, ModelCamera};
 use crate::spatial::SpatialInertia;
 use crate::writing::document::TakenNames;
 use crate::writing::limits::limits_of;
-use crate::writing::poses::{central_inertia, is_identity};
+use crate::writing::poses::is_identity;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
@@ -226,7 +227,7 @@ impl MjcfWriter<'_> {
         if outer.is_some() {
             write_nothing_inertial(xml);
         } else {
-            self.write_mass(&name, plant.body_at(body));
+            self.write_mass(&name, body);
         }
         if joints.is_empty() {
             self.document.xml.start("freejoint").end();
@@ -239,63 +240,10 @@ impl MjcfWriter<'_> {
             let xml = &mut self.document.xml;
             xml.start("body").attribute("name", &name);
             pose_attributes(xml, &x_mb);
-            self.write_mass(&name, plant.body_at(body));
+            self.write_mass(&name, body);
         }
         self.write_content(body);
         behind.is_some()
-    }
-
-    /// Reports a body that moves without mass, its own or that of bodies that are welded to it.
-    fn report_massless(&mut self, body: BodyIndex) {
-        let plant = self.document.plant;
-        let is_weld = |body: BodyIndex| {
-            let joint = joint_of(plant, self.inboard[body.index()]);
-            joint.is_some_and(|(_, joint)| matches!(joint.kind(), JointKind::Weld { .. }))
-        };
-        if is_weld(body) {
-            return;
-        }
-        let mut open = vec![body];
-        while let Some(next) = open.pop() {
-            if plant.body_at(next).spatial_inertia().mass() > 0.0 {
-                return;
-            }
-            let inside = self.inside[next.index()].iter().copied();
-            open.extend(inside.filter(|body| is_weld(*body)));
-        }
-        let name = &self.bodies[body.index()];
-        self.document.warn(format!(
-            "body '{name}': MuJoCo refuses it, because a body that moves must have mass"
-        ));
-    }
-
-    /// Writes the compensation of gravity into the element of a body, and its mass properties.
-    fn write_mass(&mut self, name: &str, body: &RigidBody) {
-        let compensation = body.gravity_compensation();
-        if compensation != 0.0 {
-            self.document.xml.numbers("gravcomp", &[compensation]);
-        }
-        self.write_inertial(name, body.spatial_inertia());
-    }
-
-    fn write_inertial(&mut self, name: &str, inertia: &SpatialInertia) {
-        let central = central_inertia(inertia).filter(|_| inertia.mass() > 0.0);
-        let Some(i) = central else {
-            if *inertia != SpatialInertia::zero() {
-                self.document.warn(format!(
-                    "body '{name}': its mass properties become zero, because they are physically \
-                     impossible"
-                ));
-            }
-            write_nothing_inertial(&mut self.document.xml);
-            return;
-        };
-        let xml = &mut self.document.xml;
-        xml.start("inertial");
-        xml.numbers("pos", inertia.center_of_mass().as_slice());
-        xml.numbers("mass", &[inertia.mass()]);
-        let entries = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].map(|at| i[at]);
-        xml.numbers("fullinertia", &entries).end();
     }
 
     fn write_joint(&mut self, index: JointIndex, placed: &MjcfJoint<'_>) {
@@ -425,17 +373,11 @@ impl MjcfWriter<'_> {
     }
 }
 
-fn joint_of(
+pub(super) fn joint_of(
     plant: &crate::plant::MultibodyPlant,
     index: Option<JointIndex>,
 ) -> Option<(JointIndex, &Joint)> {
     index.map(|index| (index, plant.joint_at(index)))
-}
-
-fn write_nothing_inertial(xml: &mut crate::writing::xml::XmlText) {
-    xml.start("inertial").numbers("pos", &[0.0; 3]);
-    xml.numbers("mass", &[0.0]);
-    xml.numbers("diaginertia", &[0.0; 3]).end();
 }
 
 /// Finds the placement of a joint that moves `body`, its child or, reversed, its parent.

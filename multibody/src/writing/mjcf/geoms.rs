@@ -1,27 +1,30 @@
 //! Geoms and the meshes that they use.
 
 use super::contact::{condim_attribute, margin_attributes, solver_attributes};
-use super::height_fields::{lowered, write_height_field};
+use super::height_fields::lowered;
+use super::mesh_files::{key, mesh_of};
 use super::{MjcfWriter, pose_attributes};
 use crate::model::{BodyIndex, MujocoContact, WrapShape};
 use crate::writing::geometries::{BodyGeometry, CONTACT_ELEMENTS};
 use crate::writing::poses::same_pose;
 use crate::writing::xml::{XmlText, numbers};
-use nalgebra::Vector3;
 use std::collections::BTreeMap;
-use tarragon_geometry::{MeshSource, Rgba, Shape};
+use tarragon_geometry::{Rgba, Shape};
 
 /// A geom: a visual and a collision geometry of the same shape at the same place, or one of them.
-struct MergedGeom<'a> {
-    visual: Option<BodyGeometry<'a>>,
-    collision: Option<BodyGeometry<'a>>,
+pub(super) struct MergedGeom<'a> {
+    pub(super) visual: Option<BodyGeometry<'a>>,
+    pub(super) collision: Option<BodyGeometry<'a>>,
 }
+
+/// Radius (m) of a sphere that is a point.
+const LEAST_RADIUS: f64 = 1e-12;
 
 /// Group of geoms that are not drawn.
 const HIDDEN: &str = "3";
 
 impl<'a> MjcfWriter<'a> {
-    fn geoms(&self, body: BodyIndex) -> Vec<MergedGeom<'a>> {
+    pub(super) fn geoms(&self, body: BodyIndex) -> Vec<MergedGeom<'a>> {
         let [visuals, collisions] =
             [true, false].map(|visual| self.document.geometries(body, visual));
         let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
@@ -52,53 +55,6 @@ impl<'a> MjcfWriter<'a> {
         geoms
     }
 
-    /// Writes the assets: all meshes of all bodies.
-    pub(super) fn write_meshes(&mut self) {
-        let plant = self.document.plant;
-        let mut meshes: Vec<(String, String, Vector3<f64>)> = vec![];
-        for (body, _) in plant.bodies() {
-            for geom in self.geoms(body) {
-                let shape = geom.visual.as_ref().or(geom.collision.as_ref());
-                let Some((source, scale)) = shape.and_then(|g| mesh_of(g.shape)) else {
-                    continue;
-                };
-                let key = key(source, &scale);
-                let Some(path) = source.path().filter(|_| !self.meshes.contains_key(&key)) else {
-                    continue;
-                };
-                let what = format!("mesh '{}'", path.display());
-                let Some(file) = self.document.uri(path, &what) else {
-                    continue;
-                };
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                let clean = self.document.clean_name(&stem);
-                let name = self.names.meshes.take(&clean);
-                self.meshes.insert(key, name.clone());
-                meshes.push((name, file, scale));
-            }
-        }
-        let fields = self.plan_height_fields();
-        if meshes.is_empty() && fields.is_empty() {
-            return;
-        }
-        let xml = &mut self.document.xml;
-        xml.start("asset");
-        for (field, name) in &fields {
-            write_height_field(xml, field, name);
-        }
-        self.height_fields = fields;
-        let xml = &mut self.document.xml;
-        for (name, file, scale) in meshes {
-            xml.start("mesh").attribute("name", &name);
-            xml.attribute("file", &file);
-            if scale != Vector3::repeat(1.0) {
-                xml.numbers("scale", scale.as_slice());
-            }
-            xml.end();
-        }
-        xml.end();
-    }
-
     pub(super) fn write_geoms(&mut self, body: BodyIndex) {
         let mut count = 0;
         for geom in self.geoms(body) {
@@ -123,17 +79,27 @@ impl<'a> MjcfWriter<'a> {
     }
 
     /// Writes a geom; returns false if it is left out.
-    fn write_geom(&mut self, body: BodyIndex, geom: &MergedGeom<'_>, count: usize) -> bool {
+    fn write_geom(&mut self, body: BodyIndex, geom: &MergedGeom<'a>, count: usize) -> bool {
         let Some(first) = geom.visual.as_ref().or(geom.collision.as_ref()) else {
             return false;
         };
         let link = self.bodies[body.index()].clone();
         let what = format!("geometry '{}' of body '{link}'", first.name);
+        if matches!(first.shape, Shape::HalfSpace(_)) && !self.is_anchored(body) {
+            self.document.warn(format!(
+                "{what}: left out, because MuJoCo refuses planes on bodies that move"
+            ));
+            return false;
+        }
         let Some((kind, attribute, value)) = self.shape(&what, first.shape) else {
             return false;
         };
         let rgba = geom.visual.as_ref().map(|v| self.color(&what, body, v));
-        let contact = geom.collision.as_ref().map(|c| self.contact_of(&what, c));
+        let collision = geom
+            .collision
+            .as_ref()
+            .filter(|c| !self.is_flat(&what, c.shape));
+        let contact = collision.map(|c| self.contact_of(&what, c));
         let instance = self.document.plant.body_at(body).model_instance();
         let paired = geom
             .collision
@@ -185,6 +151,14 @@ impl<'a> MjcfWriter<'a> {
     /// Returns the type of a shape, and the name and the value of the attribute with its size.
     fn shape(&mut self, what: &str, shape: &Shape) -> Option<(&'static str, &'static str, String)> {
         let size = |kind, sizes: &[f64]| Some((kind, "size", numbers(sizes)));
+        if let Shape::Sphere(s) = shape
+            && s.radius() == 0.0
+        {
+            self.document.warn(format!(
+                "{what}: its radius becomes {LEAST_RADIUS:?} m, because MuJoCo refuses zero"
+            ));
+            return size("sphere", &[LEAST_RADIUS]);
+        }
         match shape {
             Shape::Box(s) => size("box", (s.size() * 0.5).as_slice()),
             Shape::Sphere(s) => size("sphere", &[s.radius()]),
@@ -201,7 +175,7 @@ impl<'a> MjcfWriter<'a> {
                 let name = self.meshes.get(&key(source, &scale)).cloned();
                 if name.is_none() {
                     // Reports a mesh in memory; other reasons were reported.
-                    self.document.mesh_uri(source, what);
+                    self.document.mesh_uri(source, what, false);
                 }
                 name.map(|name| ("mesh", "mesh", name))
             }
@@ -322,17 +296,4 @@ impl ContactText {
 
 fn without_contact(xml: &mut XmlText) {
     xml.attribute("contype", "0").attribute("conaffinity", "0");
-}
-
-fn mesh_of(shape: &Shape) -> Option<(&MeshSource, Vector3<f64>)> {
-    match shape {
-        Shape::Mesh(mesh) => Some((mesh.source(), mesh.scale3())),
-        Shape::Convex(mesh) => Some((mesh.source(), mesh.scale3())),
-        _ => None,
-    }
-}
-
-/// Returns the text by which equal meshes are found.
-fn key(source: &MeshSource, scale: &Vector3<f64>) -> String {
-    format!("{:?} {}", scale.as_slice(), source.description())
 }

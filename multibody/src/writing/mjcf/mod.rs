@@ -8,7 +8,9 @@ mod constraints;
 mod contact;
 mod geoms;
 mod height_fields;
+mod inertial;
 mod keyframes;
+mod mesh_files;
 mod sensors;
 mod sites;
 mod skins;
@@ -45,6 +47,8 @@ struct MjcfWriter<'a> {
     meshes: BTreeMap<String, String>,
     /// Names of height fields.
     height_fields: Vec<(HeightField, String)>,
+    /// Meshes without volume, by file and scale.
+    flat_meshes: BTreeSet<String>,
     /// Pairs of bodies that are not tested against each other.
     excluded: BTreeSet<(BodyIndex, BodyIndex)>,
     /// Bodies that are no elements: their joints are those of bodies further out.
@@ -89,6 +93,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
         inside: vec![vec![]; plant.num_bodies()],
         meshes: BTreeMap::new(),
         height_fields: vec![],
+        flat_meshes: BTreeSet::new(),
         excluded: contact::excluded_bodies(plant),
         merged: BTreeSet::new(),
         tables: PlantTables::new(plant),
@@ -115,6 +120,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
     WrittenModel {
         text: writer.document.xml.finish(),
         diagnostics: writer.document.diagnostics,
+        files: writer.document.files,
     }
 }
 

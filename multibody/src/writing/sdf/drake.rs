@@ -98,10 +98,8 @@ impl SdfWriter<'_> {
             ("drake:tendon_constraint_stiffness", tendon.stiffness),
             ("drake:tendon_constraint_damping", tendon.damping),
         ] {
-            // Infinity is what readers assume.
-            if value.is_finite() {
-                xml.text(tag, &number(value));
-            }
+            // Drake requires all of them, and reads `inf`.
+            xml.text(tag, &number(value));
         }
         xml.end();
         true

@@ -106,7 +106,7 @@ impl SdfWriter<'_> {
             document.warn(format!("{what}: left out, because it has no role"));
             return;
         }
-        let Some(shape) = document.sdf_shape(&what, geometry.shape) else {
+        let Some(shape) = document.sdf_shape(&what, geometry.shape, !visual) else {
             return;
         };
         let instance = document.plant.body_at(body).model_instance();
@@ -196,9 +196,9 @@ struct SdfShape {
 
 impl ModelDocument<'_> {
     /// Returns the element of a shape; reports a shape that has none.
-    fn sdf_shape(&mut self, what: &str, shape: &Shape) -> Option<SdfShape> {
+    fn sdf_shape(&mut self, what: &str, shape: &Shape, for_contact: bool) -> Option<SdfShape> {
         let mut mesh = |source: &MeshSource, scale: Vector3<f64>, convex: bool| {
-            let uri = self.mesh_uri(source, what)?;
+            let uri = self.mesh_uri(source, what, for_contact)?;
             let scale = numbers(scale.as_slice());
             Some(SdfShape {
                 tag: "mesh",

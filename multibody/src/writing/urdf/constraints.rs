@@ -55,6 +55,14 @@ impl UrdfWriter<'_> {
     }
 
     fn write_ball(&mut self, ball: &BallConstraint, p_bq: &Vector3<f64>) {
+        if [ball.body_a, ball.body_b].contains(&crate::model::BodyIndex::WORLD) {
+            let bodies = [ball.body_a, ball.body_b].map(|body| &*self.links[body.index()]);
+            let message = format!(
+                "ball constraint of '{}' and '{}': Drake refuses constraints to the world",
+                bodies[0], bodies[1]
+            );
+            self.document.warn(message);
+        }
         let [a, b] = [ball.body_a, ball.body_b].map(|body| &self.links[body.index()]);
         let xml = &mut self.document.xml;
         xml.start("drake:ball_constraint");
@@ -70,6 +78,19 @@ impl UrdfWriter<'_> {
     }
 
     fn write_tendon(&mut self, tendon: &TendonConstraint) {
+        let limits = [tendon.lower, tendon.upper, tendon.stiffness];
+        if limits.iter().any(|x| x.is_infinite()) {
+            let names = tendon
+                .joints
+                .iter()
+                .map(|j| self.joints[j.index()].as_deref());
+            let names: Vec<&str> = names.map(Option::unwrap_or_default).collect();
+            let names = names.join("', '");
+            self.document.warn(format!(
+                "tendon constraint of joints '{names}': Drake refuses infinite limits and stiffness \
+                 in URDF; it reads them in SDFormat"
+            ));
+        }
         let xml = &mut self.document.xml;
         xml.start("drake:tendon_constraint");
         for (joint, a) in tendon.joints.iter().zip(&tendon.coefficients) {

@@ -50,7 +50,7 @@ impl UrdfWriter<'_> {
         let tag = if visual { "visual" } else { "collision" };
         let link = &self.links[body.index()];
         let what = format!("{tag} '{}' of link '{link}'", geometry.name);
-        let Some(shape) = document.urdf_shape(&what, geometry.shape) else {
+        let Some(shape) = document.urdf_shape(&what, geometry.shape, !visual) else {
             return;
         };
         let instance = document.plant.body_at(body).model_instance();
@@ -124,9 +124,9 @@ impl ModelDocument<'_> {
     }
 
     /// Returns the element of a shape; reports a shape that has none.
-    fn urdf_shape(&mut self, what: &str, shape: &Shape) -> Option<UrdfShape> {
+    fn urdf_shape(&mut self, what: &str, shape: &Shape, for_contact: bool) -> Option<UrdfShape> {
         let mut mesh = |source: &MeshSource, scale: Vector3<f64>, convex: bool| {
-            let uri = self.mesh_uri(source, what)?;
+            let uri = self.mesh_uri(source, what, for_contact)?;
             let mut attributes = vec![("filename", uri)];
             if scale != Vector3::repeat(1.0) {
                 attributes.push(("scale", crate::writing::xml::numbers(scale.as_slice())));

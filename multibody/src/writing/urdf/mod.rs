@@ -55,6 +55,7 @@ pub(super) fn write(mut document: ModelDocument<'_>) -> WrittenModel {
     WrittenModel {
         text: writer.document.xml.finish(),
         diagnostics: writer.document.diagnostics,
+        files: writer.document.files,
     }
 }
 

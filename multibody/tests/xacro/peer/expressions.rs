@@ -83,7 +83,9 @@ fn number(random: &mut Random, depth: usize) -> String {
     }
     let mut sub = || number(random, depth - 1);
     let (a, b) = (sub(), sub());
-    match random.below(17) {
+    match random.below(19) {
+        17 => format!("python.hash({a}) % 1000"),
+        18 => format!("len(python.set({}))", list(random, depth - 1)),
         16 => format!(
             "{}.{}('{}', {}, {})",
             text(random, depth - 1),
@@ -182,7 +184,30 @@ fn list(random: &mut Random, depth: usize) -> String {
     if depth == 0 {
         return random.pick(&["l", "[1, 2, 3]", "[0.5]", "[4, 4.0]"]).into();
     }
-    match random.below(8) {
+    match random.below(12) {
+        8 => format!("list(python.set({}))", list(random, depth - 1)),
+        9 => format!(
+            "python.list({{{}, {}}} {} python.frozenset({}))",
+            number(random, depth - 1),
+            number(random, depth - 1),
+            random.pick(&["|", "&", "-", "^"]),
+            list(random, depth - 1)
+        ),
+        10 => format!(
+            "[i for i in {{j // 2 for j in {}}}]",
+            list(random, depth - 1)
+        ),
+        11 => format!(
+            "list(python.set({}).{}({}))",
+            list(random, depth - 1),
+            random.pick(&[
+                "union",
+                "intersection",
+                "difference",
+                "symmetric_difference"
+            ]),
+            list(random, depth - 1)
+        ),
         0 => format!(
             "[{}, {}]",
             number(random, depth - 1),
@@ -206,7 +231,18 @@ fn truth(random: &mut Random, depth: usize) -> String {
         return random.pick(&["True", "False", "n", "s", "not x"]).into();
     }
     let depth = depth - 1;
-    match random.below(6) {
+    match random.below(8) {
+        6 => format!(
+            "python.set({}) {} {{{}, 4}}",
+            list(random, depth),
+            random.pick(&["<", "<=", "==", "!=", ">", ">="]),
+            number(random, depth)
+        ),
+        7 => format!(
+            "{} in python.set({})",
+            number(random, depth),
+            list(random, depth)
+        ),
         0 | 1 => {
             let operator = random.pick(&["<", "<=", "==", "!=", ">", ">="]);
             format!(
