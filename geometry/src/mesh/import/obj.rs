@@ -18,11 +18,12 @@ use tarragon_framework::warnings::warn;
 /// Polygons are triangulated. Missing normals are computed: flat or smooth according to the
 /// smoothing group (`s`); in files without any `s`, smooth between triangles that meet at less than
 /// 30 degrees. A missing material file leaves its faces without colour, as does an unknown
-/// material; both are logged. Lines, points and free-form surfaces are skipped.
+/// material; both are logged, and so are faces with fewer than three corners, which are left out.
+/// Lines, points and free-form surfaces are skipped.
 ///
 /// # Errors
-/// Returns an error if a number is not finite, an index is out of range, a face has fewer than
-/// three corners, a material file is wrong, or there are no faces.
+/// Returns an error if a number is not finite, an index is out of range, a material file is wrong,
+/// or there are no faces.
 pub fn parse_obj(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     parse(FileOrigin::on_disk(path), bytes)
 }
@@ -39,12 +40,22 @@ pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<RenderMesh> 
         corners: vec![],
         points: vec![],
         pieces: vec![],
+        short_faces: None,
     };
     let mut last_line = 1;
     for_each_line(path, bytes, |place, key, rest| {
         last_line = place.line;
         reader.statement(place, key, rest)
     })?;
+    if let Some((line, count)) = reader.short_faces {
+        let what = match count {
+            1 => "a face has fewer than three corners and is".to_owned(),
+            n => format!(
+                "{n} faces, of which this is the first, have fewer than three corners and are"
+            ),
+        };
+        warn(format!("{}:{line}: {what} left out", path.display()));
+    }
     if reader.mesh.triangles.is_empty() {
         return Err(parse_error(
             path,
@@ -74,6 +85,8 @@ struct ObjReader<'a> {
     corners: Vec<ObjCorner>,
     points: Vec<Point3<f64>>,
     pieces: Vec<[usize; 3]>,
+    /// Line of the first face with fewer than three corners, and the number of such faces.
+    short_faces: Option<(usize, usize)>,
 }
 
 impl ObjReader<'_> {
@@ -163,10 +176,9 @@ impl ObjReader<'_> {
             self.corners.push(corner);
         }
         if self.corners.len() < 3 {
-            return Err(place.error(format!(
-                "the face must have at least three corners, got {}",
-                self.corners.len()
-            )));
+            let (line, count) = self.short_faces.unwrap_or((place.line, 0));
+            self.short_faces = Some((line, count + 1));
+            return Ok(());
         }
         let position = |c: &ObjCorner| self.mesh.positions[c.position as usize];
         self.points.clear();

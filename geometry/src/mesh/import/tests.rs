@@ -64,7 +64,7 @@ fn obj_errors_name_the_line() {
         ),
         (
             "v 0 0 0\nf 1 1",
-            "x.obj:2: the face must have at least three corners, got 2",
+            "x.obj:2: the mesh must have at least one face, got none",
         ),
         (
             "v 0 0 0\nf 1//2 1 1",
@@ -85,6 +85,21 @@ fn obj_errors_name_the_line() {
         let found = message(text);
         assert!(found.contains(expected), "{text:?}: {found}");
     }
+}
+
+/// MuJoCo 3.3.7 leaves such faces out, as exporters write them for edges and points.
+#[test]
+fn faces_with_fewer_than_three_corners_are_left_out_with_a_warning() {
+    let read = || obj(&format!("{CUBE_TOP}f 1 2\nf 1\nf 1 2 3 4"));
+    let (mesh, warnings) = tarragon_framework::warnings::collect(read);
+    assert_eq!(mesh.unwrap().triangles.len(), 2);
+    let [warning] = &warnings[..] else {
+        panic!("{warnings:?}");
+    };
+    assert!(
+        warning.contains("2 faces, of which this is the first, have fewer than three corners"),
+        "{warning}"
+    );
 }
 
 #[test]
