@@ -6,6 +6,7 @@
 mod architecture;
 mod bad_input;
 mod convert;
+mod dynamics_command;
 mod examples;
 mod from_drake;
 mod gallery;

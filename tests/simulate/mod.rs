@@ -2,6 +2,7 @@
 
 mod arguments;
 mod motion;
+mod options;
 mod scenarios;
 mod session;
 

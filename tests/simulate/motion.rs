@@ -50,7 +50,7 @@ fn a_welded_model_stays_where_it_is() {
         &model("table_top/block.urdf"),
         &["--until", "0.1", "--weld"],
     );
-    assert_eq!(log.header, ["time"]);
+    assert_eq!(log.header, ["time", "energy", "contacts"]);
 }
 
 #[test]
