@@ -41,11 +41,11 @@ pub(super) struct Actuation {
 }
 
 impl Actuation {
-    /// Creates the inputs of a finalized plant, `inputs` by the indices of actuators. Of all others,
-    /// efforts and controls are 0, but for those of
-    /// controllers and position servos, which hold the default positions with any driver. With a
-    /// server, each actuator gets a slider, unless its model has a [`Driver::ZeroForce`]. Sliders
-    /// name the model if several models have actuators.
+    /// Creates the inputs of a finalized plant, `inputs` by the indices of actuators. Of all
+    /// others, efforts and controls are 0, but for those of controllers and position servos, which
+    /// hold the default positions with any driver. With a server, each actuator gets a slider,
+    /// unless its model has a [`Driver::ZeroForce`]. Sliders name the model if several models have
+    /// actuators.
     pub(super) fn new(
         plant: &MultibodyPlant,
         scenario: &Scenario,
@@ -79,8 +79,8 @@ impl Actuation {
         Ok(actuation)
     }
 
-    /// Adds the inputs of a model, those that are given and defaults of others, and sliders if there
-    /// is a suffix for their names.
+    /// Adds the inputs of a model, those that are given and defaults of others, and sliders if
+    /// there is a suffix for their names.
     fn add_model(
         &mut self,
         (plant, instance): (&MultibodyPlant, ModelInstanceIndex),

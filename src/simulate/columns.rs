@@ -12,7 +12,7 @@ pub(super) struct StateColumns {
     inputs: Vec<String>,
 }
 
-/// What a name stands for, by its place in the plant.
+/// Meaning of a name, with its place in the plant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
     Position(usize),
@@ -62,8 +62,8 @@ impl StateColumns {
         })
     }
 
-    /// Reads settings like `model::joint.v=1.5`. The model may be left out where one model alone has
-    /// the name.
+    /// Reads settings like `model::joint.v=1.5`. The model may be left out where one model alone
+    /// has the name.
     pub(super) fn read(&self, settings: &[String]) -> Result<GivenValues, Box<dyn Error>> {
         let mut given = GivenValues::default();
         for setting in settings {

@@ -53,8 +53,8 @@ impl Content {
 
 impl CsvFile {
     /// Starts a file with the columns of a plant: the time (s), positions `model::name.q`,
-    /// velocities `model::name.v`, means `model::name.x`, `.y` and `.z` of the vertices of deformable
-    /// bodies (m), the energy of rigid bodies (J), and the number of contacts.
+    /// velocities `model::name.v`, means `model::name.x`, `.y` and `.z` of the vertices of
+    /// deformable bodies (m), the energy of rigid bodies (J), and the number of contacts.
     pub(super) fn create(path: &Path, plant: &MultibodyPlant) -> Result<Self, Box<dyn Error>> {
         let mut content = Content {
             path: path.into(),

@@ -59,16 +59,16 @@ pub(crate) struct SimulateArgs {
     /// scenario, or 1; 0 with --no-browser].
     #[arg(long, value_name = "RATE", value_parser = sweep::not_negative, allow_negative_numbers = true)]
     realtime_rate: Option<f64>,
-    /// Time step (s), 0 for continuous time, or `model` for the time step of the file, which is 0.001
-    /// where it has none [default: that of the scenario, or `model`].
+    /// Time step (s), 0 for continuous time, or `model` for the time step of the file, which is
+    /// 0.001 where it has none [default: that of the scenario, or `model`].
     #[arg(long, value_name = "SECONDS|model", allow_negative_numbers = true)]
     time_step: Option<TimeStep>,
     /// Contact model [default: that of the scenario; for a model `hydroelastic_with_fallback` if a
     /// geometry declares hydroelastic properties, else `point_manifold`].
     #[arg(long, value_name = "MODEL", value_parser = ["point", "point_manifold", "hydroelastic", "hydroelastic_with_fallback"])]
     contact_model: Option<String>,
-    /// Keyframe of an MJCF model to start from, with its velocities and controls; `none` starts from
-    /// the default pose.
+    /// Keyframe of an MJCF model to start from, with its velocities and controls; `none` starts
+    /// from the default pose.
     #[arg(long, value_name = "NAME|none", default_value = "none")]
     keyframe: String,
     /// Initial position or velocity, or constant input of an actuator, by a name like that of a

@@ -147,7 +147,8 @@ fn model_without_geometry_touches_nothing() {
     assert_eq!(log.last("contacts"), 0.0);
 }
 
-/// A compliant ball on a rigid block rests by a contact surface, and by a point if that is asked for.
+/// A compliant ball on a rigid block rests by a contact surface, and by a point if that is asked
+/// for.
 #[test]
 fn declared_hydroelastic_properties_choose_the_contact_model() {
     let folder = tempfile::tempdir().unwrap();

@@ -71,7 +71,8 @@ impl Impedance {
         self.width == 0.0
     }
 
-    /// Returns force over depth per mass (1/s^2) at a depth (m), given MuJoCo's stiffness k (1/s^2).
+    /// Returns force over depth per mass (1/s^2) at a depth (m), given MuJoCo's stiffness k
+    /// (1/s^2).
     pub(crate) fn stiffness(&self, k: f64, depth: f64) -> f64 {
         let d = self.value(depth);
         k * d * d / (1.0 - d)

@@ -109,8 +109,8 @@ impl MujocoContact {
     /// Returns the stiffness per mass (1/s^2) at a depth (m) of contact with a geometry of equal
     /// parameters: force over mass and depth.
     ///
-    /// With MuJoCo's impedance d at that depth and its stiffness k per mass, which for a `solref` of
-    /// time constant and damping ratio is `1 / (dmax timeconst dampratio)^2`, the stiffness per
+    /// With MuJoCo's impedance d at that depth and its stiffness k per mass, which for a `solref`
+    /// of time constant and damping ratio is `1 / (dmax timeconst dampratio)^2`, the stiffness per
     /// mass is `k d^2 / (1 - d)`.
     pub fn stiffness_per_mass(&self, depth: f64) -> f64 {
         let impedance = Impedance::new(self.solimp);

@@ -2,7 +2,7 @@
 
 use super::mjcf_semantics::MjcfSemantics;
 
-/// What model files say about the simulation, and how they were read.
+/// Settings of model files for whole simulations, and how the files were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ModelOptions {
     /// Time step (s): that of the first MJCF file, which is MuJoCo's 0.002 s unless its `<option>`

@@ -4,8 +4,8 @@ use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::{MultibodyPlant, Parser, add_multibody_plant_scene_graph};
 
-/// Simulates a file in steps of 2 ms, MuJoCo's default, and returns the distance (m) of the sites of
-/// its first constraint.
+/// Simulates a file in steps of 2 ms, MuJoCo's default, and returns the distance (m) of the sites
+/// of its first constraint.
 fn gap_after(text: &str, [first, second]: [&str; 2], end: f64) -> f64 {
     let (mut plant, mut scene) = (MultibodyPlant::new(0.002).unwrap(), SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
@@ -25,9 +25,9 @@ fn gap_after(text: &str, [first, second]: [&str; 2], end: f64) -> f64 {
     (at(first) - at(second)).norm()
 }
 
-/// Crank 0.1 m, coupler 0.35 m, rocker 0.25 m, bases 0.4 m apart, all horizontal: the sites are 0.2 m
-/// apart, along the links, which cannot move that way at first. MuJoCo 3.3.7 closes the gap to 1e-4 m
-/// within 2 s; here the solution was not finite at 0.012 s.
+/// Crank 0.1 m, coupler 0.35 m, rocker 0.25 m, bases 0.4 m apart, all horizontal: the sites are 0.2
+/// m apart, along the links, which cannot move that way at first. MuJoCo 3.3.7 closes the gap to
+/// 1e-4 m within 2 s; here the solution was not finite at 0.012 s.
 #[test]
 fn four_bar_linkage_closes_from_a_straight_start() {
     let text = r#"<mujoco model="m"><option timestep="0.002"/><worldbody>

@@ -1,8 +1,8 @@
 //! Plants written as model files and read back.
 
 mod compare;
-mod height_fields;
 mod files;
+mod height_fields;
 mod loads;
 mod matching;
 mod models;
@@ -79,8 +79,8 @@ fn round_trip(ours: &Model, format: OutputFormat) -> RoundTrip {
         .filter(|d| !d.subjects.iter().any(|s| is_told(s)))
         .map(|d| d.text.clone())
         .collect();
-    // Readers remark on the <axis> of a ball joint of SDFormat, which has its damping, on equalities
-    // of MJCF, which they keep, and on contacts of more dimensions, as in the original.
+    // Readers remark on the <axis> of a ball joint of SDFormat, which has its damping, on
+    // equalities of MJCF, which they keep, and on contacts of more dimensions, as in the original.
     let remarks = [
         "only the damping of its <axis> is used",
         "is not a constraint of the plant; it is kept in",

@@ -53,7 +53,8 @@ pub(super) fn check(tree: &ElementTree, root: ElementRef<'_>) {
     }
 }
 
-/// Warns where a file is read as by Drake about flags of `<option>` that ask for other dynamics than those of the plant.
+/// Warns where a file is read as by Drake about flags of `<option>` that ask for other dynamics
+/// than those of the plant.
 pub(super) fn check_flags(node: ElementRef<'_>) {
     for (name, usual, instead) in FLAGS {
         if node.text(name).is_some_and(|value| value.trim() != usual) {

@@ -12,8 +12,8 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if a joint, a body or an actuator is unknown, the number of positions of a
-    /// or velocities of a joint is wrong, a position, a velocity or an input is not finite, or after
-    /// `finalize`.
+    /// or velocities of a joint is wrong, a position, a velocity or an input is not finite, or
+    /// after `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
         self.check_instance(keyframe.model_instance)?;

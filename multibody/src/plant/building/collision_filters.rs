@@ -220,9 +220,9 @@ impl MultibodyPlant {
         self.pairs_between(self.neighbours(&welded))
     }
 
-    /// Returns the pairs of bodies with collision geometry that MuJoCo would filter because they are
-    /// connected by joints. Bodies for which `is_merged` returns true are no bodies of their own in
-    /// MuJoCo.
+    /// Returns the pairs of bodies with collision geometry that MuJoCo would filter because they
+    /// are connected by joints. Bodies for which `is_merged` returns true are no bodies of their
+    /// own in MuJoCo.
     pub(crate) fn adjacent_pairs_in_mujoco(
         &self,
         is_merged: impl Fn(BodyIndex) -> bool,

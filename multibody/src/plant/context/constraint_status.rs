@@ -115,9 +115,10 @@ impl MultibodyPlant {
     }
 
     /// Sets the time (s) within which a rigid constraint undoes a deviation, by a factor e, in
-    /// discrete steps; `constraint` is its index in [`Self::constraints`]. The default, 0, is a step
-    /// or two, which throws apart what is far from its place at the start: a loop that is open by
-    /// 0.1 m closes at 100 m/s in steps of 1 ms. Constraints with a stiffness have a damping instead.
+    /// discrete steps; `constraint` is its index in [`Self::constraints`]. The default, 0, is a
+    /// step or two, which throws apart what is far from its place at the start: a loop that is open
+    /// by 0.1 m closes at 100 m/s in steps of 1 ms. Constraints with a stiffness have a damping
+    /// instead.
     ///
     /// # Errors
     /// Returns an error if the constraint is unknown, or the time is negative or not finite.

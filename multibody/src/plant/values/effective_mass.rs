@@ -27,9 +27,9 @@ impl MultibodyPlant {
         masses
     }
 
-    /// Returns bodies that slide along their axes, with their masses: MuJoCo takes the mass itself of
-    /// a single body on joints to the world whose center of mass and principal axes are those of its
-    /// frame (its `body_simple`).
+    /// Returns bodies that slide along their axes, with their masses: MuJoCo takes the mass itself
+    /// of a single body on joints to the world whose center of mass and principal axes are those of
+    /// its frame (its `body_simple`).
     fn slides(&self, trees: &[Option<usize>]) -> Vec<(usize, f64)> {
         let mut of_tree: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (body, tree) in trees.iter().enumerate() {

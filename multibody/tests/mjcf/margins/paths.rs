@@ -31,8 +31,8 @@ fn model(fixed: &str, moving: &str, turns: [&str; 2]) -> String {
 /// place to the next, from 0 at the margin through the first touch to an overlap.
 #[test]
 fn forces_do_not_jump_along_paths() {
-    // The centers of mass are not those of the bodies' frames. Of three directions, the joint allows
-    // one, and MuJoCo's stiffness is that of their mean.
+    // The centers of mass are not those of the bodies' frames. Of three directions, the joint
+    // allows one, and MuJoCo's stiffness is that of their mean.
     let stiffness = 3.0 * 2.0 * stiffness_per_mass();
     let plane = "type='plane' size='5 5 1' pos='0 0 -.1'";
     let fixed = SHAPES.into_iter().chain([plane]);

@@ -139,8 +139,8 @@ impl Expander<'_> {
         node.name().map(String::from).or_else(stem)
     }
 
-    /// Returns true if a `<model>` asset has a name: its own, else that of its file's model, else the
-    /// stem of the file.
+    /// Returns true if a `<model>` asset has a name: its own, else that of its file's model, else
+    /// the stem of the file.
     fn is_model(&self, asset: usize, name: &str) -> bool {
         let node = self.node(asset);
         if self.asset_name(asset).is_some_and(|own| own == name) {
@@ -149,7 +149,7 @@ impl Expander<'_> {
         let (None, Some(file)) = (node.name(), node.own_text("file")) else {
             return false;
         };
-        // What is wrong with the file is reported when it is attached.
+        // Errors in the file are reported when it is attached.
         let path = (self.resolve)(file, self.directory.as_deref()).ok();
         let bytes = path.and_then(|path| read_file(&path).ok());
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
