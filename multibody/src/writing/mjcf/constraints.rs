@@ -2,7 +2,8 @@
 
 use super::MjcfWriter;
 use crate::model::{
-    Constraint, CouplerConstraint, EqualityKind, JointIndex, ModelEquality, WeldConstraint,
+    Constraint, CouplerConstraint, EqualityKind, JointIndex, ModelEquality, MujocoContact,
+    WeldConstraint,
 };
 use crate::writing::subjects;
 use crate::writing::xml::XmlText;
@@ -22,6 +23,14 @@ impl MjcfWriter<'_> {
         self.document.xml.start("equality");
         for (number, constraint) in plant.constraints().iter().enumerate() {
             let is_active = plant.is_default_constraint_active(number).unwrap_or(true);
+            let time = plant.constraint_relaxation_time(number).unwrap_or(0.0);
+            if time != 0.0 && time != MujocoContact::default().reference_time() {
+                let (what, names) = subjects::of_constraint(plant, constraint);
+                self.document.warn(format!(
+                    "{what} '{}': its relaxation time of {time:?} s becomes MuJoCo's default",
+                    names.join("' and '")
+                ));
+            }
             if !self.write_constraint(number, constraint, is_active) {
                 let (what, names) = subjects::of_constraint(plant, constraint);
                 self.document.leave_out(what, &names);
