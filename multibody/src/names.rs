@@ -19,6 +19,14 @@ pub(crate) fn scoped(scope: &str, name: &str) -> String {
     }
 }
 
+/// Returns a generated name, followed by underscores if others have it.
+pub(crate) fn unused(mut name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    while is_taken(&name) {
+        name.push('_');
+    }
+    name
+}
+
 /// Creates the error for an unknown name. It lists similar names first, then others.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let list = match similar(name, known) {

@@ -9,6 +9,7 @@ mod driver;
 mod ground;
 mod scenario;
 mod session;
+mod start;
 mod stats;
 
 use crate::stop::{INTERRUPTED, Stop};

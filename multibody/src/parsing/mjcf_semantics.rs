@@ -14,3 +14,6 @@ pub enum MjcfSemantics {
     /// of the body. Each loss is reported as a warning. The model must have a name.
     Drake,
 }
+
+/// MuJoCo's name for a model without one.
+pub(super) const UNNAMED: &str = "MuJoCo Model";

@@ -7,6 +7,7 @@ use super::mesh_inertia::RigidInertia;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, FrameIndex};
+use crate::names::unused;
 use crate::spatial::{SpatialInertia, rotational_inertia};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use tarragon_framework::math;
@@ -240,14 +241,6 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             child.lost_if(is_lost).ignored(why);
         }
     }
-}
-
-/// Returns a generated name that no element of the file has.
-pub(super) fn unused(mut name: String, is_taken: impl Fn(&str) -> bool) -> String {
-    while is_taken(&name) {
-        name.push('_');
-    }
-    name
 }
 
 /// Returns the child bodies of an element, the last one first.

@@ -1,7 +1,6 @@
 //! `<geom>`: shapes, appearance, friction and mass.
 
 use super::assets::{grey, read_rgba};
-use super::bodies::unused;
 use super::compiler::{boolean, z_to};
 use super::contact_properties::{GeomContact, check_contact};
 use super::fit::fit;
@@ -13,6 +12,7 @@ use super::shell;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, VisualProperties};
+use crate::names::unused;
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::collections::BTreeSet;

@@ -1,12 +1,12 @@
 //! `<joint>` and `<freejoint>`: joints between a body and its parent.
 
-use super::bodies::unused;
 use super::builder::{MjcfBuilder, QposBlock};
 use super::springs::with_dry_friction;
 use super::tree::ElementRef;
 use crate::document::xml::{Parsed, Reported};
 use crate::model::checks::direction;
 use crate::model::{BodyIndex, Joint, JointIndex};
+use crate::names::unused;
 use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::TAU;

@@ -96,7 +96,7 @@ mod textures;
 mod tree;
 mod vocabulary;
 
-use super::mjcf_semantics::MjcfSemantics;
+use super::mjcf_semantics::{MjcfSemantics, UNNAMED};
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::Diagnostic;
 use crate::document::input::ModelInput;
@@ -142,9 +142,6 @@ const KNOWN: [&str; 11] = [
     "keyframe",
     "custom",
 ];
-
-/// MuJoCo's name for a model without one.
-pub(in crate::parsing) const UNNAMED: &str = "MuJoCo Model";
 
 /// Adds the model of an MJCF file.
 pub(crate) fn parse(

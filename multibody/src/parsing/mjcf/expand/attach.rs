@@ -4,11 +4,11 @@ use super::expander::{Expander, attribute};
 use super::renaming::{self, REFERRING, is_reference};
 use crate::document::input::{ModelInput, read_file};
 use crate::document::xml::Parsed;
-use crate::parsing::mjcf::UNNAMED;
 use crate::parsing::mjcf::compiler::CompilerOptions;
 use crate::parsing::mjcf::defaults::MAIN;
 use crate::parsing::mjcf::include;
 use crate::parsing::mjcf::tree::{Attribute, ElementRef, ElementTree, ExpandedFrame, MjcfElement};
+use crate::parsing::mjcf_semantics::UNNAMED;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
