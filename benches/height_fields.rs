@@ -1,7 +1,9 @@
 //! Benches of height fields: loading one of a million points, and a step of a quadruped that stands
 //! on it or on a plane.
 //!
-//! The ratio of `step/field` to `step/plane` should stay below 1.2.
+//! The ratio of `step/field` to `step/plane` should stay below 1.2. It does not yet: the first
+//! measurement was 58 ms against 0.086 ms. The cause is not known; the search for the deepest point
+//! of overlapping boxes and cylinders (`proximity/surface/depth.rs`) is the first suspect.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
