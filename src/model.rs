@@ -52,11 +52,21 @@ pub(crate) struct SourceOptions {
 }
 
 /// Reading of MJCF files.
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-enum MjcfReading {
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MjcfReading {
     #[default]
     Mujoco,
     Drake,
+}
+
+impl MjcfReading {
+    pub(crate) fn semantics(self) -> MjcfSemantics {
+        match self {
+            Self::Drake => MjcfSemantics::Drake,
+            Self::Mujoco => MjcfSemantics::MuJoCo,
+        }
+    }
 }
 
 /// Results of reading models besides plant and scene.
@@ -115,10 +125,7 @@ impl Options {
             parser.set_xacro_argument(name, value);
         }
         parser.set_strict_parsing(self.source.strict);
-        parser.set_mjcf_semantics(match self.mjcf_semantics {
-            MjcfReading::Drake => MjcfSemantics::Drake,
-            MjcfReading::Mujoco => MjcfSemantics::MuJoCo,
-        });
+        parser.set_mjcf_semantics(self.mjcf_semantics.semantics());
         Ok(())
     }
 
@@ -154,7 +161,11 @@ impl Options {
         extras: Extras<'_>,
     ) -> Result<(), Box<dyn Error>> {
         let mut parser = match extras.without_geometry {
-            true => Parser::new(plant),
+            true => {
+                // A plant in a diagram with a scene poses its frames, even if they are empty.
+                plant.register_as_source_for_scene_graph(scene_graph)?;
+                Parser::new(plant)
+            }
             false => Parser::with_scene_graph(plant, scene_graph),
         };
         self.configure(&mut parser)?;

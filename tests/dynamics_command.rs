@@ -71,7 +71,7 @@ fn errors_have_the_id_of_the_line() {
 
 #[test]
 fn ignored_hydroelastic_properties_are_a_warning() {
-    let urdf = "<robot name='m' xmlns:drake='http://drake.mit.edu'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial><collision><geometry><sphere radius='1'/></geometry><drake:proximity_properties><drake:compliant_hydroelastic/><drake:hydroelastic_modulus value='1e5'/></drake:proximity_properties></collision></link></robot>";
+    let urdf = "<robot name='m' xmlns:drake='http://drake.mit.edu'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial><collision><geometry><sphere radius='1'/></geometry><drake:proximity_properties><drake:compliant_hydroelastic/><drake:hydroelastic_modulus value='1e5'/><drake:mesh_resolution_hint value='.5'/></drake:proximity_properties></collision></link></robot>";
     let case = |plant: &str| {
         format!(
             r#"{{"id": "c", "kind": "trajectory", "plant": {plant}, "scene_graph": {{}}, "build": [{{"urdf": "{urdf}"}}], "record": {{"steps": 1, "every": 1}}}}"#

@@ -251,7 +251,7 @@ fn trajectory(case: &Case, model: &Model) -> Result<Value, String> {
     model.start(case, model.plant.ports(), &mut context)?;
     let plant = model.plant.system();
     let mut sim = Simulator::new(&model.diagram, context).map_err(text)?;
-    let mut step = case.plant.time_step.0;
+    let mut step = case.plant.time_step();
     if step == 0.0 {
         step = record
             .sample
@@ -326,7 +326,7 @@ fn outcome<T: DiagramScalar>(
     context
         .fix(dynamics.actuation(), u.to_vec())
         .map_err(text)?;
-    if case.plant.time_step.0 == 0.0 {
+    if case.plant.time_step() == 0.0 {
         let positions = plant.calc_position_kinematics(q).map_err(text)?;
         let mut x = plant.map_velocity_to_qdot(&positions, v).map_err(text)?;
         x.extend(
@@ -338,7 +338,7 @@ fn outcome<T: DiagramScalar>(
     }
     let steps = case.steps.unwrap_or(1);
     let mut sim = Simulator::new(diagram, context).map_err(text)?;
-    sim.advance_to(steps as f64 * case.plant.time_step.0)
+    sim.advance_to(steps as f64 * case.plant.time_step())
         .map_err(text)?;
     let mut x = plant.positions(&ports, sim.context()).map_err(text)?;
     x.extend(plant.velocities(&ports, sim.context()).map_err(text)?);

@@ -1,7 +1,7 @@
 //! From the steps of a case to a diagram of a plant and its scene.
 
-use super::case::{BuildStep, Case, Inputs, MjcfReading, NumberOrText, Pose};
-use crate::model;
+use super::case::{BuildStep, Case, Inputs, NumberOrText, Pose};
+use crate::model::{self, MjcfReading};
 use nalgebra::{Isometry3, Vector3};
 use std::path::Path;
 use tarragon::framework::{DiagramScalar, math};
@@ -41,7 +41,7 @@ impl Model {
         warn: impl Fn(&str),
     ) -> Result<Self, String> {
         let options = &case.plant;
-        let time_step = options.time_step.0;
+        let time_step = options.time_step();
         let mut plant = MultibodyPlant::new(time_step).map_err(text)?;
         if let Some(name) = &options.discrete_contact_approximation {
             let approximation = name.parse().map_err(text)?;
@@ -89,10 +89,10 @@ impl Model {
             plant: &mut plant,
             scene: has_scene.then_some(&mut scene),
             models,
-            mjcf_semantics: match case.mjcf_semantics {
-                MjcfReading::Drake => MjcfSemantics::Drake,
-                MjcfReading::Mujoco => MjcfSemantics::MuJoCo,
-            },
+            mjcf_semantics: case
+                .mjcf_semantics
+                .unwrap_or(MjcfReading::Drake)
+                .semantics(),
         };
         for (i, step) in case.build.iter().enumerate() {
             builder

@@ -1,5 +1,6 @@
 //! Cases of `tarragon dynamics`, as read from JSON.
 
+use crate::model::MjcfReading;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -13,8 +14,9 @@ pub(super) struct Case {
     pub(super) plant: PlantOptions,
     #[serde(default)]
     pub(super) scene_graph: Option<SceneOptions>,
+    /// Drake's by default, because cases are exchanged with Drake.
     #[serde(default)]
-    pub(super) mjcf_semantics: MjcfReading,
+    pub(super) mjcf_semantics: Option<MjcfReading>,
     pub(super) build: Vec<BuildStep>,
     #[serde(default)]
     pub(super) state: CaseState,
@@ -36,15 +38,6 @@ pub(super) struct Case {
     _truth: serde::de::IgnoredAny,
 }
 
-/// Reading of the MJCF files of a case; Drake's by default, because cases are exchanged with Drake.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum MjcfReading {
-    #[default]
-    Drake,
-    Mujoco,
-}
-
 #[derive(Clone, Copy, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CaseKind {
@@ -57,7 +50,7 @@ pub(super) enum CaseKind {
 #[serde(deny_unknown_fields)]
 pub(super) struct PlantOptions {
     #[serde(default)]
-    pub(super) time_step: TimeStep,
+    time_step: Option<f64>,
     #[serde(default)]
     pub(super) contact_model: Option<String>,
     #[serde(default)]
@@ -72,14 +65,10 @@ pub(super) struct PlantOptions {
     pub(super) gravity: Option<[f64; 3]>,
 }
 
-/// Time step (s), Drake's by default.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(transparent)]
-pub(super) struct TimeStep(pub(super) f64);
-
-impl Default for TimeStep {
-    fn default() -> Self {
-        Self(0.001)
+impl PlantOptions {
+    /// Returns the time step (s), Drake's by default.
+    pub(super) fn time_step(&self) -> f64 {
+        self.time_step.unwrap_or(0.001)
     }
 }
 

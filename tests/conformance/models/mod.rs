@@ -20,7 +20,7 @@ const COMPLETE: usize = 314;
 const MINIMUM: usize = 314;
 
 /// Models that Drake refuses because it lacks a feature, and that are accepted here.
-const ACCEPTED: [(&str, &str); 5] = [
+const ACCEPTED: [(&str, &str); 8] = [
     ("unsupported extension '.stl'", "STL collision geometry"),
     (
         "only supports mesh files in .obj format",
@@ -35,6 +35,18 @@ const ACCEPTED: [(&str, &str); 5] = [
         "MJCF shapes with signed distance functions",
     ),
     ("unsupported extension '.dae'", "Collada collision geometry"),
+    (
+        "not defined in SDF. Copying",
+        "elements of vendors, which are reported",
+    ),
+    (
+        "is greater than the given static friction",
+        "friction by directions, of which the smaller one acts",
+    ),
+    (
+        "velocity_decay/linear",
+        "bad values of elements without effect, which are reported",
+    ),
 ];
 
 /// Result for one model.

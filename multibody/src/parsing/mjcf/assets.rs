@@ -2,7 +2,7 @@
 
 use super::asset_context::AssetContext;
 use super::compiler::boolean;
-use super::heightfield::HeightFieldAsset;
+use super::height_field_asset::HeightFieldAsset;
 use super::mesh_asset::MeshAsset;
 use super::textures::{MAX_BUILTIN_PIXELS, PlacedTexture, Skybox, TextureAsset};
 use super::tree::ElementRef;

@@ -6,6 +6,7 @@
 
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
+use super::height_field_asset::HeightFieldAsset;
 use super::pixels::Pixels;
 use super::tree::ElementRef;
 use crate::document::input::read_file;
@@ -15,15 +16,6 @@ use tarragon_geometry::{BoxShape, HeightField, Shape};
 
 /// Maximum number of heights of a field.
 const MAX_HEIGHTS: usize = 1 << 20;
-
-/// A height field.
-#[derive(Debug)]
-pub(super) struct HeightFieldAsset {
-    pub(super) shape: HeightField,
-    /// The shape whose mass properties MuJoCo takes for those of the field, whatever its heights:
-    /// a box centred at its origin, as high as the base and half of the elevation.
-    pub(super) solid: BoxShape,
-}
 
 /// Heights, row by row from the smallest y; x grows along a row.
 struct Heights {

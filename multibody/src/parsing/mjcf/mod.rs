@@ -72,6 +72,7 @@ mod fit;
 mod flags;
 mod geom_texture;
 mod geoms;
+mod height_field_asset;
 mod heightfield;
 mod include;
 mod joints;

@@ -2,7 +2,7 @@
 
 use super::inertial::write_nothing_inertial;
 use super::tables::PositionBlock;
-use super::{MjcfWriter, pose_attributes, reference};
+use super::{MjcfWriter, joint_of, pose_attributes, reference};
 use crate::model::{BodyIndex, Joint, JointIndex, JointKind, ModelCamera};
 use crate::spatial::SpatialInertia;
 use crate::writing::document::TakenNames;
@@ -371,13 +371,6 @@ impl MjcfWriter<'_> {
         }
         xml.end();
     }
-}
-
-pub(super) fn joint_of(
-    plant: &crate::plant::MultibodyPlant,
-    index: Option<JointIndex>,
-) -> Option<(JointIndex, &Joint)> {
-    index.map(|index| (index, plant.joint_at(index)))
 }
 
 /// Finds the placement of a joint that moves `body`, its child or, reversed, its parent.

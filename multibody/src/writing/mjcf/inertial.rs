@@ -1,7 +1,6 @@
 //! Mass properties that MuJoCo accepts.
 
-use super::MjcfWriter;
-use super::bodies::joint_of;
+use super::{MjcfWriter, joint_of};
 use crate::model::{BodyIndex, JointKind};
 use crate::spatial::SpatialInertia;
 use crate::writing::poses::central_inertia;

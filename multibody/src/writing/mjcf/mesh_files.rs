@@ -13,7 +13,7 @@ const LEAST_VOLUME: f64 = 1e-14;
 const STL: (u64, u64, u64) = (84, 50, 200_000);
 
 /// A mesh of the assets.
-struct MeshAsset {
+struct WrittenMesh {
     name: String,
     file: String,
     scale: Vector3<f64>,
@@ -24,7 +24,7 @@ impl MjcfWriter<'_> {
     /// Writes the assets: all height fields and meshes of all bodies.
     pub(super) fn write_meshes(&mut self) {
         let plant = self.document.plant;
-        let mut assets: Vec<MeshAsset> = vec![];
+        let mut assets: Vec<WrittenMesh> = vec![];
         for (body, _) in plant.bodies() {
             for geom in self.geoms(body) {
                 let shape = geom.visual.as_ref().or(geom.collision.as_ref());
@@ -49,7 +49,7 @@ impl MjcfWriter<'_> {
                 if is_flat {
                     self.flat_meshes.insert(key);
                 }
-                assets.push(MeshAsset {
+                assets.push(WrittenMesh {
                     name,
                     file,
                     scale,

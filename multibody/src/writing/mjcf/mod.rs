@@ -21,7 +21,8 @@ use super::document::{ModelDocument, TakenNames};
 use super::layout::Layout;
 use super::written_model::WrittenModel;
 use super::xml::XmlText;
-use crate::model::{BodyIndex, JointIndex, MujocoContact};
+use crate::model::{BodyIndex, Joint, JointIndex, MujocoContact};
+use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
@@ -173,6 +174,11 @@ fn pose_attributes(xml: &mut XmlText, x: &Isometry3<f64>) {
     if q != nalgebra::UnitQuaternion::identity() {
         xml.numbers("quat", &[q.w, q.i, q.j, q.k]);
     }
+}
+
+/// Returns the joint of a body with its index, if the body has one.
+fn joint_of(plant: &MultibodyPlant, index: Option<JointIndex>) -> Option<(JointIndex, &Joint)> {
+    index.map(|index| (index, plant.joint_at(index)))
 }
 
 /// Returns the reference position of a joint with one position; beyond a full turn, readers warn.
