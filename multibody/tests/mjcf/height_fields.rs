@@ -82,7 +82,8 @@ fn ground(is_field: bool) -> String {
         .into()
 }
 
-/// A flat field of many cells is a plane: nothing catches on the edges between its triangles.
+/// A flat field of many cells is a plane: nothing catches on the edges between its triangles. With
+/// a pyramidal cone, contact of so little friction would be so stiff that rounding shows.
 #[test]
 fn bodies_on_a_flat_field_move_as_on_a_plane() {
     let box_ = "<geom type='box' size='.1 .07 .05' friction='.2'/>";
@@ -104,7 +105,8 @@ fn bodies_on_a_flat_field_move_as_on_a_plane() {
                     ContactModel::PointManifold
                 };
                 let text = format!(
-                    "<mujoco model='m'>{}<body name='b' pos='-.51 .013 {z}'><freejoint/>{geom}</body>\
+                    "<mujoco model='m'><option cone='elliptic'/>{}\
+                     <body name='b' pos='-.51 .013 {z}'><freejoint/>{geom}</body>\
                      </worldbody></mujoco>",
                     ground(is_field)
                 );

@@ -47,7 +47,9 @@ def model(rng):
             pairs += f"<pair geom1='{one}' geom2='{other}'{attributes(rng, 0.6)}/>"
     if rng.random() < 0.2:
         pairs += "<exclude body1='a' body2='b'/>"
-    classes = f"<geom{attributes(rng, 0.3)}/><pair{attributes(rng, 0.3)}/>"
+    # A constant impedance, with which the force tells the distance where it begins.
+    constant = " solimp='.9 .9'"
+    classes = f"<geom{constant}{attributes(rng, 0.3)}/><pair{constant}{attributes(rng, 0.3)}/>"
     return (f"<mujoco model='m'><compiler angle='radian'/><default>{classes}</default>"
             f"<worldbody>{world}</worldbody><contact>{pairs}</contact></mujoco>")
 
