@@ -12,7 +12,9 @@ use super::index::{JointIndex, ModelInstanceIndex};
 ///   <worldbody><body name='lid' pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody>
 ///   <equality><weld body1='lid'/></equality></mujoco>";
 /// let mut plant = MultibodyPlant::new(0.001)?;
-/// Parser::new(&mut plant).add_models_from_string(mjcf, "xml")?;
+/// let mut parser = Parser::new(&mut plant);
+/// parser.set_mjcf_semantics(MjcfSemantics::Drake);
+/// parser.add_models_from_string(mjcf, "xml")?;
 /// assert_eq!(plant.constraints().len(), 0);
 /// let equality = &plant.model_equalities()[0];
 /// let Some(Constraint::Weld(weld)) = plant.equality_as_constraint(equality) else { panic!() };
