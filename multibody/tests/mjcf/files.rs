@@ -196,7 +196,7 @@ fn meshes_without_volume_have_the_mass_of_their_hull() {
     near([m.inertia("a").mass()], [2000.0]);
     // Open, but with a volume about the origin: as in Drake, the mesh is taken as it is.
     let m = with_mesh("type='mesh' mesh='open'", "<mesh file='open.obj'/>", "");
-    m.warns(&["part of no face", "open.obj"]);
+    assert!(m.warnings().is_empty(), "{:?}", m.warnings());
     assert!(m.inertia("a").mass() < 2000.0);
 }
 

@@ -2,7 +2,7 @@
 
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
-use super::contact_properties::ContactOptions;
+use super::contact_options::ContactOptions;
 use super::defaults::DefaultClasses;
 use super::flags::PhysicsFlags;
 use super::tree::ElementRef;
