@@ -36,6 +36,27 @@ const DEPTHS: [(&str, &str, &str, &str, f64); 23] = [
     (".9 .95 .001", "0.02 1", "friction='.5'", "cone='elliptic' impratio='4'", 3.671818425e-04),
 ];
 
+/// A wheel turns about its center of mass, which no force moves: contact with it was an error,
+/// because its effective mass is infinite.
+#[test]
+fn wheel_on_a_fixed_axle_can_be_touched() {
+    let model = load_mjcf(
+        "<mujoco model='m'><worldbody><geom type='plane' size='1 1 1'/>
+           <body pos='0 0 .099'><joint axis='0 1 0'/>
+             <geom type='sphere' size='.1' mass='1'/></body></worldbody></mujoco>",
+    );
+    let mut b = DiagramBuilder::new();
+    let (plant, scene) = (model.plant, model.scene);
+    let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    sim.advance_to(0.01).unwrap();
+    let port = plant.dynamics().unwrap().contact_results;
+    let contacts = sim.context().eval(port).unwrap();
+    let force = contacts.point_pairs()[0].contact_force.z.abs();
+    assert!(force > 0.0 && force.is_finite(), "{force}");
+}
+
 /// Only the first number of `solimp` acted: the third ball sank by 286 mm, the tenth by 18 m.
 #[test]
 fn impedance_depends_on_the_depth_as_in_mujoco() {

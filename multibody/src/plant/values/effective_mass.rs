@@ -7,20 +7,29 @@ use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
+/// Least mobility of a center of mass, relative to its tree of joints as one body.
+const LEAST_MOBILITY: f64 = 1e-9;
+
 impl MultibodyPlant {
     /// Returns the effective mass of each body (kg): of a force on its center of mass over the
     /// acceleration of this point along the force, the harmonic mean over all directions, in the
     /// default configuration. It is infinite for bodies that cannot move, and the mass of the tree
-    /// of joints where a motion has no inertia.
+    /// of joints where a motion has no inertia, or no joint moves the center of mass.
     ///
     /// This is the inverse of MuJoCo's `body_invweight0` (`mj_setConst`).
     pub(super) fn effective_masses(&self) -> Vec<f64> {
         let trees = (0..self.bodies.len()).map(|i| self.trees.of_body(BodyIndex::new(i)));
         let trees: Vec<Option<usize>> = trees.collect();
-        let mut masses: Vec<f64> = match self.mobilities(&trees) {
-            Ok(all) => all.into_iter().map(|sum| 3.0 / sum).collect(),
-            Err(_) => self.tree_masses(&trees),
-        };
+        let mut masses = self.tree_masses(&trees);
+        if let Ok(mobilities) = self.mobilities(&trees) {
+            for (mass, sum) in masses.iter_mut().zip(mobilities) {
+                // Rounding is all there is where no joint moves the center of mass, as of a wheel.
+                let is_massless = *mass == 0.0 && sum > 0.0;
+                if mass.is_finite() && (is_massless || sum * *mass > LEAST_MOBILITY) {
+                    *mass = 3.0 / sum;
+                }
+            }
+        }
         for (body, mass) in self.slides(&trees) {
             masses[body] = mass;
         }
