@@ -3,6 +3,7 @@
 use super::TriangleSurfaceMesh;
 use crate::error::Result;
 use nalgebra::Vector3;
+use std::ops::Range;
 
 /// Grid of heights in the frame G: the solid between the surface through the heights and a flat
 /// base. The grid is centred at the origin of G.
@@ -58,6 +59,19 @@ impl HeightGrid {
         let start = (f64::INFINITY, f64::NEG_INFINITY);
         let heights = self.heights.iter();
         heights.fold(start, |(low, high), h| (low.min(*h), high.max(*h)))
+    }
+
+    /// Returns the cells along x and y that a rectangle meets.
+    pub(crate) fn cells_within(&self, low: [f64; 2], high: [f64; 2]) -> [Range<usize>; 2] {
+        [0, 1].map(|axis| {
+            let count = self.cells()[axis];
+            let place = |p: f64| (p / self.half[axis] + 1.0) * 0.5 * count as f64;
+            // Room for rounding.
+            let slack = 1e-12 * count as f64;
+            let first = (place(low[axis]) - slack).max(0.0) as usize;
+            let end = (place(high[axis]) + slack).max(0.0) as usize + 1;
+            first.min(count)..end.min(count)
+        })
     }
 
     /// Returns the height of the surface at a point; `None` beside the grid.

@@ -100,6 +100,23 @@ impl HeightSurface {
         }
     }
 
+    /// Returns the facets of the heights above or below points of a box, cell by cell, if they are
+    /// at most `most`.
+    pub(super) fn facets_within(
+        &self,
+        region: &Box3,
+        most: usize,
+    ) -> Option<impl Iterator<Item = [Triangle; 2]> + '_> {
+        let low = [region.lower.x, region.lower.y];
+        let [x, y] = self
+            .grid
+            .cells_within(low, [region.upper.x, region.upper.y]);
+        let count = 2 * x.len() * y.len();
+        let cells = y.flat_map(move |y| x.clone().map(move |x| [x, y]));
+        let facets = |cell| [false, true].map(|second| placed(self.grid.triangle(cell, second)));
+        (count <= most).then(|| cells.map(facets))
+    }
+
     /// Returns the numbers of all triangles.
     pub(super) fn indices(&self) -> impl Iterator<Item = usize> + '_ {
         let [nx, ny] = self.grid.cells();

@@ -102,6 +102,19 @@ impl IndexedSurface {
         listed.iter().copied().chain(computed)
     }
 
+    /// Returns the facets of a height field that are above or below points of a box, cell by cell,
+    /// if they are at most `most`; `None` for other surfaces.
+    pub(crate) fn facets_within(
+        &self,
+        region: &Box3,
+        most: usize,
+    ) -> Option<impl Iterator<Item = [Triangle; 2]> + '_> {
+        match &self.store {
+            TriangleStore::Listed(..) => None,
+            TriangleStore::Heights(heights) => heights.facets_within(region, most),
+        }
+    }
+
     /// Returns the normal of a corner of a triangle.
     pub(crate) fn vertex_normal(&self, triangle: usize, corner: usize) -> Pseudonormal {
         match &self.store {

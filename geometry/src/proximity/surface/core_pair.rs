@@ -1,6 +1,7 @@
 //! A surface (A) and a convex core (B).
 
-use super::depth;
+use super::core_depth::DeepestOfCore;
+use super::near_triangles::{bounds, nearest_triangle};
 use super::solution::{DecidingFeature, SurfaceSolution};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
@@ -54,67 +55,6 @@ fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<SurfaceS
     )))
 }
 
-/// Returns the bounding box of a core at a pose.
-pub(super) fn bounds(core: &ConvexCore<'_>, x: &Isometry3<f64>) -> Box3 {
-    let highest = |d: &Vector3<f64>| {
-        let support = core.support(&x.rotation.inverse_transform_vector(d));
-        d.dot(&(x * Point3::from(support)).coords)
-    };
-    let axis = |i: usize| Vector3::ith(i, 1.0);
-    Box3 {
-        lower: Vector3::from_fn(|i, _| -highest(&-axis(i))),
-        upper: Vector3::from_fn(|i, _| highest(&axis(i))),
-    }
-}
-
-/// Returns the triangle nearest to the core. Where triangles cut the core, it returns one of them
-/// for a solid, and the one that reaches deepest for a sheet.
-fn nearest_triangle(
-    mesh: &IndexedSurface,
-    core: &ConvexCore<'_>,
-    x_mb: &Isometry3<f64>,
-    bounds: &Box3,
-    reach: f64,
-) -> Option<(f64, ActiveFeatures)> {
-    let mut best: Option<(f64, ActiveFeatures)> = None;
-    // The direction of the best triangle so far separates well, not only along the axes.
-    let separating = std::cell::Cell::new(None::<(Vector3<f64>, f64)>);
-    let least = |b: &Box3| {
-        let gap = b.distance(bounds);
-        if gap <= 0.0 && !mesh.is_solid {
-            return f64::NEG_INFINITY;
-        }
-        match separating.get() {
-            Some((n, low)) => gap.max(low - b.support(&n)),
-            None => gap,
-        }
-    };
-    // Slightly larger, because `descend` skips nodes at exactly this distance.
-    let start = reach + f64::EPSILON * (1.0 + reach);
-    mesh.tree.descend(start, least, |i| {
-        let known = best.as_ref().map_or(reach, |(d, _)| *d);
-        if known <= 0.0 && mesh.is_solid {
-            return f64::NEG_INFINITY;
-        }
-        let t = &mesh.triangle(i);
-        let beyond = Box3::around(&t.corners).distance(bounds) > known.max(0.0);
-        if !beyond
-            && let Some(active) = convex_features(&ConvexCore::Triangle(t), core, x_mb, known)
-        {
-            let found = active.evaluate(&RelativePose::new(x_mb));
-            if best.as_ref().is_none_or(|(d, _)| found.distance < *d) {
-                best = Some((found.distance, active));
-                let n = found.n_ab;
-                let toward = x_mb.rotation.inverse_transform_vector(&-n);
-                let low = n.dot(&(x_mb * Point3::from(core.support(&toward))).coords);
-                separating.set(Some((n, low)));
-            }
-        }
-        best.as_ref().map_or(start, |(d, _)| *d)
-    });
-    best
-}
-
 /// Returns the deeper of the deepest point of the core and the deepest vertex of the mesh. `seed`
 /// is a point of both.
 fn overlap(
@@ -124,11 +64,28 @@ fn overlap(
     bounds: &Box3,
     seed: Vector3<f64>,
 ) -> SurfaceSolution {
-    let deepest = depth::DeepestOfCore::new(mesh, core, x_mb, seed).search(bounds);
-    if let Some((vertex, active)) = deepest_vertex(mesh, core, x_mb, bounds, deepest.depth) {
-        return SurfaceSolution::new(DecidingFeature::Vertex(active, vertex)).exchanged();
+    let mut deepest = DeepestOfCore::new(mesh, core, x_mb, seed);
+    let vertex = deepest_vertex(mesh, core, x_mb, bounds, deepest.depth);
+    if let Some(vertex) = &vertex {
+        deepest.raise(vertex.depth, -(x_mb.rotation * vertex.normal_b));
     }
-    deepest.solution()
+    let deepest = deepest.search(bounds);
+    match vertex {
+        Some(vertex) if vertex.depth > deepest.depth => {
+            let decides = DecidingFeature::Vertex(vertex.active, vertex.p);
+            SurfaceSolution::new(decides).exchanged()
+        }
+        _ => deepest.solution(),
+    }
+}
+
+/// A vertex of a surface below the surface of a core.
+struct DeepVertex {
+    depth: f64,
+    p: Vector3<f64>,
+    active: ActiveFeatures,
+    /// Outward normal of the core, in its frame.
+    normal_b: Vector3<f64>,
 }
 
 /// Returns the vertex of the mesh that is deepest below the surface of the core, if it is deeper
@@ -139,7 +96,7 @@ fn deepest_vertex(
     x_mb: &Isometry3<f64>,
     bounds: &Box3,
     known: f64,
-) -> Option<(Vector3<f64>, ActiveFeatures)> {
+) -> Option<DeepVertex> {
     if let ConvexCore::Point | ConvexCore::Segment { .. } = core {
         return None;
     }
@@ -169,23 +126,29 @@ fn deepest_vertex(
         let p_b = (x_bm * Point3::from(*p)).coords;
         let x = Isometry3::translation(p_b.x, p_b.y, p_b.z);
         let active = convex_features(core, &ConvexCore::Point, &x, 0.0)?;
-        Some((active.evaluate(&RelativePose::new(&x)).distance, active))
+        let found = active.evaluate(&RelativePose::new(&x));
+        Some(DeepVertex {
+            depth: -found.distance,
+            p: *p,
+            active,
+            normal_b: found.n_ab,
+        })
     };
-    let mut best: Option<(f64, Vector3<f64>, ActiveFeatures)> = None;
+    let mut best: Option<DeepVertex> = None;
     let floor = -known.max(0.0) * (1.0 + 1e-12) - 1e-14 * core.extent();
     mesh.tree.descend(floor, signed_at_least, |i| {
         for v in mesh.triangle(i).corners {
-            let limit = best.as_ref().map_or(floor, |b| b.0);
+            let limit = best.as_ref().map_or(floor, |b| -b.depth);
             if bounds.distance2(&v) > 0.0 || signed_at_least(&Box3::around(&[v])) >= limit {
                 continue;
             }
-            if let Some((d, active)) = signed(&v)
-                && d < limit
+            if let Some(found) = signed(&v)
+                && -found.depth < limit
             {
-                best = Some((d, v, active));
+                best = Some(found);
             }
         }
-        best.as_ref().map_or(floor, |b| b.0)
+        best.as_ref().map_or(floor, |b| -b.depth)
     });
-    best.map(|(_, v, active)| (v, active))
+    best
 }

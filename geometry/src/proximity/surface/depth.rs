@@ -6,10 +6,6 @@ use super::solution::{DecidingFeature, SurfaceSolution};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
 use crate::accel::triangle_index::Triangle;
-use crate::proximity::convex::{
-    ActiveFeatures, ConvexCore, LocalFeature, NearPoint, RelativePose, middle_of_support,
-    near_point,
-};
 use crate::proximity::rounding::NEGLIGIBLE;
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::cmp::Ordering;
@@ -20,11 +16,9 @@ use std::collections::BinaryHeap;
 pub(super) const TOLERANCE: f64 = 1e-3;
 /// Maximum number of cells examined before the best result so far is returned. Only bodies buried
 /// in fine and rugged surfaces come near it.
-const MOST_CELLS: usize = 20_000;
+pub(super) const MOST_CELLS: usize = 20_000;
 /// Smallest difference of depths that matters, as a fraction of the size of the body.
 pub(super) const SMALLEST: f64 = 1e-9;
-/// Maximum number of steps of the local search.
-const STEPS: usize = 16;
 
 /// A part of a body that is still to be examined; the one that may be deepest comes first.
 pub(super) struct SearchCell<C> {
@@ -52,25 +46,35 @@ impl<C> Ord for SearchCell<C> {
     }
 }
 
+/// Returns the depth up to which parts need not be examined.
+pub(super) fn enough(best: f64, smallest: f64) -> f64 {
+    best + (TOLERANCE * best).max(smallest)
+}
+
 /// Splits parts until none can be deeper than the greatest known depth, up to the tolerance.
 /// `split` examines a part, passes its pieces on with bounds of their depths, and returns the
 /// greatest depth so far. The bounds need not be tighter than its second argument.
 pub(super) fn search<C>(
-    root: C,
+    roots: impl IntoIterator<Item = (f64, C)>,
     smallest: f64,
+    most_cells: usize,
     mut split: impl FnMut(C, f64, &mut dyn FnMut(f64, C)) -> f64,
 ) {
-    let mut heap = BinaryHeap::new();
-    heap.push(SearchCell {
-        bound: f64::INFINITY,
-        number: 0,
-        part: root,
-    });
-    let mut best = 0.0_f64;
     let mut number = 0;
+    let cells = roots.into_iter().map(|(bound, part)| {
+        number += 1;
+        SearchCell {
+            bound,
+            number,
+            part,
+        }
+    });
+    let mut heap: BinaryHeap<_> = cells.collect();
+    let last = number as usize + most_cells;
+    let mut best = 0.0_f64;
     while let Some(cell) = heap.pop() {
-        let enough = |best: f64| best + (TOLERANCE * best).max(smallest);
-        if cell.bound <= enough(best) || number as usize > MOST_CELLS {
+        let enough = |best: f64| enough(best, smallest);
+        if cell.bound <= enough(best) || number as usize > last {
             return;
         }
         let mut pieces = Vec::with_capacity(2);
@@ -182,26 +186,36 @@ impl IndexedSurface {
                 over: t.height(center) + radius,
             });
         }
-        // A point that leaves the solid along the normal of the triangle crosses the surface,
-        // provided that the end of its path is outside.
-        let way = t.normal * (depth.max(0.0) + 3.0 * radius);
+        Some(DepthLimit {
+            n: t.normal,
+            base: self.highest_exit(&t.normal, depth, center, radius)?,
+            over: f64::NEG_INFINITY,
+        })
+    }
+
+    /// Returns a height along `n` above which every point within `radius` of `center` is outside
+    /// the solid when it has moved along `n`. A point on its way out crosses the surface, so it is
+    /// not deeper than it is below that height. Returns `None` if the end of the paths is inside.
+    fn highest_exit(
+        &self,
+        n: &Vector3<f64>,
+        depth: f64,
+        center: &Vector3<f64>,
+        radius: f64,
+    ) -> Option<f64> {
+        let way = n * (depth.max(0.0) + 3.0 * radius);
         if self.depth(&(center + way)) >= -radius {
             return None;
         }
         let swept = Box3::around(&[*center, center + way]).grown(radius);
-        let base = self.tree.highest_within(&swept, &t.normal, |i| {
+        Some(self.tree.highest_within(&swept, n, |i| {
             let corners = &self.triangle(i).corners;
             if Box3::around(corners).distance(&swept) > 0.0 {
                 return f64::NEG_INFINITY;
             }
-            let heights = corners.iter().map(|v| v.dot(&t.normal));
+            let heights = corners.iter().map(|v| v.dot(n));
             heights.fold(f64::NEG_INFINITY, f64::max)
-        });
-        Some(DepthLimit {
-            n: t.normal,
-            base,
-            over: f64::NEG_INFINITY,
-        })
+        }))
     }
 
     /// Returns the depth below the surface (m).
@@ -290,157 +304,5 @@ impl IndexedSurface {
             weight: 0.5 * (low + high),
             depth,
         })
-    }
-}
-
-/// The deepest known point of a core.
-pub(super) struct DeepestOfCore<'a> {
-    mesh: &'a IndexedSurface,
-    core: &'a ConvexCore<'a>,
-    x_mb: Isometry3<f64>,
-    p: Vector3<f64>,
-    probe: DepthProbe,
-    pub(super) depth: f64,
-}
-
-impl<'a> DeepestOfCore<'a> {
-    pub(super) fn new(
-        mesh: &'a IndexedSurface,
-        core: &'a ConvexCore<'a>,
-        x_mb: &Isometry3<f64>,
-        p: Vector3<f64>,
-    ) -> Self {
-        let probe = mesh.probe(&p);
-        let mut this = Self {
-            mesh,
-            core,
-            x_mb: *x_mb,
-            p,
-            probe,
-            depth: probe.depth,
-        };
-        this.climb(p, probe);
-        this
-    }
-
-    /// Returns the point of the core that is lowest along `n`.
-    fn lowest(&self, n: &Vector3<f64>) -> Vector3<f64> {
-        let n_b = self.x_mb.rotation.inverse_transform_vector(&-n);
-        (self.x_mb * Point3::from(self.core.support(&n_b))).coords
-    }
-
-    fn take(&mut self, p: Vector3<f64>, probe: DepthProbe) -> bool {
-        let deeper = probe.depth > self.depth;
-        if deeper {
-            (self.p, self.probe, self.depth) = (p, probe, probe.depth);
-        }
-        deeper
-    }
-
-    /// Moves from a point of the core along the normals, as long as that leads deeper.
-    fn climb(&mut self, mut p: Vector3<f64>, mut probe: DepthProbe) {
-        for _ in 0..STEPS {
-            let next = self.lowest(&probe.n);
-            let there = self.mesh.probe(&next);
-            self.take(next, there);
-            if there.depth <= probe.depth || next == p {
-                return;
-            }
-            (p, probe) = (next, there);
-        }
-    }
-
-    pub(super) fn search(mut self, bounds: &Box3) -> Self {
-        let root = bounds.intersection(self.mesh.tree.bounds());
-        let smallest = NEGLIGIBLE * (self.core.extent() + self.mesh.extent());
-        search(
-            root,
-            smallest.max(SMALLEST * self.core.extent()),
-            |cell, enough, hand_on| {
-                // The cell is halved across its longest edge.
-                let axis = cell.half().imax();
-                let middle = cell.center()[axis];
-                let (mut left, mut right) = (cell, cell);
-                left.upper[axis] = middle;
-                right.lower[axis] = middle;
-                for half in [left, right] {
-                    if let Some(bound) = self.look(&half, enough) {
-                        hand_on(bound, half);
-                    }
-                }
-                self.depth
-            },
-        );
-        self
-    }
-
-    /// Returns a bound of the depth of the points of the core in a cell; `None` if there are none.
-    fn look(&mut self, cell: &Box3, enough: f64) -> Option<f64> {
-        let (center, radius) = (cell.center(), cell.half().norm() * (1.0 + 1e-12));
-        let center_b = self.x_mb.inverse_transform_point(&center.into()).coords;
-        let (p, radius) = match near_point(self.core, &center_b, radius) {
-            NearPoint::Beyond => return None,
-            NearPoint::Inside => (center, radius),
-            NearPoint::Near { p, radius } => ((self.x_mb * Point3::from(p)).coords, radius),
-        };
-        let probe = self.mesh.probe(&p);
-        if self.take(p, probe) {
-            self.climb(p, probe);
-        }
-        let mut deeper = None;
-        let lowest = |n: &Vector3<f64>| {
-            let of_cell = -cell.support(&-n);
-            of_cell.max(n.dot(&self.lowest(n)))
-        };
-        let try_point = |q| deeper = Some(q);
-        let bound = self
-            .mesh
-            .depth_bound(&probe, &p, radius, enough, lowest, try_point);
-        if let Some(q) = deeper {
-            let q_b = self.x_mb.inverse_transform_point(&Point3::from(q)).coords;
-            let q = match near_point(self.core, &q_b, radius) {
-                NearPoint::Beyond => return Some(bound),
-                NearPoint::Inside => q,
-                NearPoint::Near { p, .. } => (self.x_mb * Point3::from(p)).coords,
-            };
-            self.take(q, self.mesh.probe(&q));
-        }
-        Some(bound)
-    }
-
-    /// Returns the solution: features of the core and of the surface if the deepest point supports
-    /// the core along the normal of a face; otherwise the point, fixed in the core.
-    pub(super) fn solution(self) -> SurfaceSolution {
-        let p_b = self
-            .x_mb
-            .inverse_transform_point(&Point3::from(self.p))
-            .coords;
-        if self.probe.on_face {
-            let placed = RelativePose::new(&self.x_mb);
-            let t = &self.mesh.triangle(self.probe.triangle);
-            let n_b = self.x_mb.rotation.inverse_transform_vector(&-t.normal);
-            let same = NEGLIGIBLE * 10.0 * (self.core.extent() + self.mesh.extent());
-            let supported = t.height(&self.lowest(&t.normal)) + self.depth;
-            if supported.abs() <= same {
-                let active = ActiveFeatures::on_plane(
-                    t.normal,
-                    LocalFeature::face(t.corners[0], t.normal),
-                    self.core.local(&n_b, 1e-15),
-                );
-                // The middle of the lowest points, if it is below this face as well.
-                let middle = middle_of_support(self.core, &n_b);
-                let middle = active.settled(&placed, &t.corners[0], &middle);
-                let p = middle.evaluate(&placed).p_b;
-                if (self.mesh.depth(&p) - self.depth).abs() <= same {
-                    return SurfaceSolution::new(DecidingFeature::Features(middle));
-                }
-                let here = active.settled(&placed, &t.corners[0], &p_b);
-                return SurfaceSolution::new(DecidingFeature::Features(here));
-            }
-        }
-        match self.mesh.between(&self.p, &self.probe, |n| self.lowest(n)) {
-            Some(between) => between.solution(&self.x_mb),
-            None => SurfaceSolution::new(DecidingFeature::Point(self.probe.feature, p_b)),
-        }
     }
 }

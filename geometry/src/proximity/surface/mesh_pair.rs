@@ -1,6 +1,6 @@
 //! Two surfaces.
 
-use super::depth::{SMALLEST, search};
+use super::depth::{MOST_CELLS, SMALLEST, search};
 use super::point::{DepthProbe, at_pose};
 use super::solution::{DecidingFeature, SurfaceSolution};
 use crate::accel::IndexedSurface;
@@ -234,8 +234,9 @@ impl<'a> DeepestOfEdges<'a> {
         let size = self.solid.extent() + self.body.extent();
         let smallest = NEGLIGIBLE * size + SMALLEST * self.body.extent();
         search(
-            EdgeSearchPart::Node(0),
+            [(f64::INFINITY, EdgeSearchPart::Node(0))],
             smallest,
+            MOST_CELLS,
             |part, enough, hand_on| {
                 match part {
                     EdgeSearchPart::Edge {
