@@ -11,9 +11,10 @@
 //! surface is closed, the winding number decides. Vertices at equal positions are merged; triangles
 //! of zero area are ignored.
 //!
-//! Pairs that are apart are searched with bounding boxes ([`near_triangles`], [`mesh_pair`]), pairs that
-//! overlap by climbs, and by branch and bound ([`core_depth`], [`depth`]). Searches run on plain values and end with the features
-//! that decide the distance ([`pair`]), which are evaluated in `T`.
+//! Pairs that are apart are searched with bounding boxes ([`near_triangles`], [`mesh_pair`]), pairs
+//! that overlap by climbs ([`core_depth`]) and by branch and bound ([`depth`]). Searches run on
+//! plain values and end with the features that decide the distance ([`pair`]), which are evaluated
+//! in `T`.
 
 mod below_planes;
 mod columns;
