@@ -1,6 +1,5 @@
 //! Tessellations of shapes that conform to their medial axes.
 
-mod boundary;
 mod capsule;
 mod check;
 mod cuboid;

@@ -1,11 +1,10 @@
 //! Volume meshes from files.
 
-use super::boundary::boundary_faces;
 use super::check::{check_tetrahedra, is_positive};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
 use crate::error::{Error, Result};
-use crate::mesh::{VolumeMesh, convert_volume_to_surface_mesh};
+use crate::mesh::{VolumeMesh, are_on_faces, boundary_faces, convert_volume_to_surface_mesh};
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
 
@@ -63,13 +62,7 @@ pub(crate) fn distances_from_boundary(volume: &VolumeMesh) -> Result<Vec<f64>> {
 
 /// Returns whether each vertex belongs to a face of the boundary.
 fn is_on_boundary(volume: &VolumeMesh) -> Vec<bool> {
-    let mut is_outside = vec![false; volume.num_vertices()];
-    for face in boundary_faces(volume) {
-        for v in face.vertices {
-            is_outside[v as usize] = true;
-        }
-    }
-    is_outside
+    are_on_faces(&boundary_faces(volume.tetrahedra()), volume.num_vertices())
 }
 
 fn distances(volume: &VolumeMesh, is_outside: &[bool]) -> Result<Vec<f64>> {
