@@ -85,20 +85,17 @@ fn refine(mesh: &Path, output: &Path) -> Result<ExitCode, Box<dyn Error>> {
         files: vec![],
     };
     written.save(output)?;
-    let count = |mesh: &VolumeMesh| {
-        format!(
-            "{} tetrahedra and {} vertices",
-            mesh.num_elements(),
-            mesh.num_vertices()
-        )
-    };
-    match refined.num_elements() == given.num_elements() {
-        true => println!("{}: {}, nothing to refine", output.display(), count(&given)),
+    let counts = |mesh: &VolumeMesh| [mesh.num_elements(), mesh.num_vertices()];
+    let ([tetrahedra, vertices], [tetrahedra_before, vertices_before]) =
+        (counts(&refined), counts(&given));
+    let file = output.display();
+    match tetrahedra == tetrahedra_before {
+        true => {
+            println!("{file}: nothing to refine; tetrahedra: {tetrahedra}, vertices: {vertices}")
+        }
         false => println!(
-            "{}: {} instead of {}",
-            output.display(),
-            count(&refined),
-            count(&given)
+            "{file}: tetrahedra: {tetrahedra} (before: {tetrahedra_before}), vertices: {vertices} \
+             (before: {vertices_before})"
         ),
     }
     Ok(ExitCode::SUCCESS)

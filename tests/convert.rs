@@ -224,8 +224,7 @@ fn volume_meshes_are_refined_so_that_all_tetrahedra_have_contact() {
     let output = tarragon("convert", &[&cube, &fixed, Path::new("--refine")]);
     assert!(output.status.success(), "{}", message(&output));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let expected =
-        "fixed.vtk: 21 tetrahedra and 12 vertices instead of 5 tetrahedra and 8 vertices\n";
+    let expected = "fixed.vtk: tetrahedra: 21 (before: 5), vertices: 12 (before: 8)\n";
     assert!(said.ends_with(expected), "{said}");
     let loaded = load("fixed.vtk");
     assert!(loaded.status.success(), "{}", message(&loaded));
@@ -236,7 +235,7 @@ fn volume_meshes_are_refined_so_that_all_tetrahedra_have_contact() {
     assert!(output.status.success(), "{}", message(&output));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        said.ends_with("AGAIN.VTK: 21 tetrahedra and 12 vertices, nothing to refine\n"),
+        said.ends_with("AGAIN.VTK: nothing to refine; tetrahedra: 21, vertices: 12\n"),
         "{said}"
     );
     let [fixed, again] = [fixed, again].map(|file| std::fs::read_to_string(file).unwrap());

@@ -94,7 +94,7 @@ fn supports() -> [Solid; 3] {
     let block = BoxShape::new(40.0, 10.0, 2.0).unwrap();
     [
         Solid::rigid(HalfSpace, 1.0),
-        Solid::rigid(block.clone(), 1.0),
+        Solid::rigid(block, 1.0),
         Solid::compliant(block, 1e6, 1.0),
     ]
 }

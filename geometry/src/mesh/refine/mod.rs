@@ -106,16 +106,18 @@ impl<T: Scalar> Refinement<T> {
     }
 }
 
-/// Returns the sets of `N` of some vertices, each in ascending order.
+/// Returns the sets of `N` different vertices among some, each in ascending order.
 fn subsets<const N: usize>(vertices: &[u32]) -> impl Iterator<Item = [u32; N]> {
     let masks = 0..1_u32 << vertices.len();
     let masks = masks.filter(|mask| mask.count_ones() as usize == N);
-    masks.map(|mask| {
+    let subsets = masks.map(|mask| {
         let mut indices = (0..vertices.len()).filter(|i| mask >> i & 1 == 1);
         let mut subset = [0; N].map(|_: u32| indices.next().map_or(0, |i| vertices[i]));
         subset.sort_unstable();
         subset
-    })
+    });
+    // Degenerate tetrahedra have a vertex twice.
+    subsets.filter(|subset| subset.windows(2).all(|pair| pair[0] != pair[1]))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use super::*;
 use crate::mesh::convert_volume_to_surface_mesh;
+use proptest::prelude::*;
 
 /// Returns the numbers of edges and faces inside and of tetrahedra whose vertices are all on the
 /// boundary.
@@ -128,3 +129,22 @@ const GRIDS: [([usize; 3], usize, usize); 5] = [
     ([3, 2, 4], 84, 264),
     ([4, 4, 4], 161, 564),
 ];
+
+proptest! {
+    /// Whatever the tetrahedra are, also where they overlap or have no volume, the result has the
+    /// same volume and, if no vertex is twice in a tetrahedron, nothing more to divide.
+    #[test]
+    fn every_mesh_is_refined_in_one_pass(
+        tetrahedra in prop::collection::vec(prop::array::uniform4(0..8_u32), 1..12),
+        vertices in prop::array::uniform8(prop::array::uniform3(-1.0..1.0_f64)),
+    ) {
+        let vertices: Vec<Vector3<f64>> = vertices.map(Vector3::from).to_vec();
+        let is_plain = tetrahedra.iter().all(|t| (1..4).all(|i| !t[..i].contains(&t[i])));
+        let volume = VolumeMesh::new(tetrahedra, vertices).unwrap();
+        let refined = refine_volume_mesh(&volume);
+        prop_assert!((refined.calc_volume() - volume.calc_volume()).abs() < 1e-12);
+        if is_plain {
+            prop_assert_eq!(flat_parts(&refined), [0; 3]);
+        }
+    }
+}
