@@ -2,6 +2,7 @@
 
 use crate::model::ModelArgs;
 use std::error::Error;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tarragon::geometry::MeshSource;
@@ -89,14 +90,13 @@ fn refine(mesh: &Path, output: &Path) -> Result<ExitCode, Box<dyn Error>> {
     let ([tetrahedra, vertices], [tetrahedra_before, vertices_before]) =
         (counts(&refined), counts(&given));
     let file = output.display();
-    match tetrahedra == tetrahedra_before {
-        true => {
-            println!("{file}: nothing to refine; tetrahedra: {tetrahedra}, vertices: {vertices}")
-        }
-        false => println!(
-            "{file}: tetrahedra: {tetrahedra} (before: {tetrahedra_before}), vertices: {vertices} \
-             (before: {vertices_before})"
+    let report = match tetrahedra == tetrahedra_before {
+        true => format!("nothing to refine; tetrahedra: {tetrahedra}, vertices: {vertices}"),
+        false => format!(
+            "tetrahedra: {tetrahedra} (before: {tetrahedra_before}), vertices: {vertices} (before: \
+             {vertices_before})"
         ),
-    }
+    };
+    writeln!(std::io::stdout().lock(), "{file}: {report}")?;
     Ok(ExitCode::SUCCESS)
 }
