@@ -1,10 +1,13 @@
-//! `tarragon convert`: writes a model in another format.
+//! `tarragon convert`: writes a model in another format, or a mesh with its tetrahedra refined.
 
 use crate::model::ModelArgs;
 use std::error::Error;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tarragon::multibody::{ModelWriter, MultibodyPlant, OutputFormat};
+use tarragon::geometry::MeshSource;
+use tarragon::geometry::mesh::{VolumeMesh, format_vtk, read_volume, refine_volume_mesh};
+use tarragon::multibody::{ModelWriter, MultibodyPlant, OutputFormat, WrittenModel};
 use tarragon::prelude::*;
 
 /// Time step of the plant (s); it affects nothing that is written.
@@ -15,11 +18,30 @@ const TIME_STEP: f64 = 0.001;
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     model: ModelArgs,
-    /// File to write; its suffix selects the format: .urdf, .sdf, .xml or .mjcf.
+    /// File to write; its suffix selects the format: .urdf, .sdf, .xml or .mjcf, or .vtk with
+    /// --refine.
     output: PathBuf,
+    /// Reads a mesh of tetrahedra (.vtk) in place of a model, and divides the tetrahedra whose
+    /// vertices are all on its boundary, which have no hydroelastic contact.
+    #[arg(long)]
+    refine: bool,
 }
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
+    if args.refine {
+        return refine(&args.model.model, &args.output);
+    }
+    if let Some(mesh) = [&args.model.model, &args.output]
+        .into_iter()
+        .find(|file| is_vtk(file))
+    {
+        return Err(format!(
+            "{}: a file to convert must be a model, got a mesh of tetrahedra; add --refine to refine \
+             a mesh",
+            mesh.display()
+        )
+        .into());
+    }
     // An error before the model is loaded.
     OutputFormat::of_file(&args.output)?;
     let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP)?, SceneGraph::new());
@@ -34,5 +56,47 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
     // Nothing is written if a warning is an error.
     args.model.options.report(&warnings)?;
     written.save(&args.output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_vtk(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("vtk"))
+}
+
+/// Refines a mesh and says how many tetrahedra it had and has.
+fn refine(mesh: &Path, output: &Path) -> Result<ExitCode, Box<dyn Error>> {
+    for file in [mesh, output] {
+        if !is_vtk(file) {
+            let suffix = file.extension().unwrap_or_default().to_string_lossy();
+            return Err(format!(
+                "{}: the suffix must be .vtk with --refine, got '.{suffix}'; name files with meshes of \
+                 tetrahedra",
+                file.display()
+            )
+            .into());
+        }
+    }
+    let given = read_volume(&MeshSource::from(mesh))?;
+    let refined = refine_volume_mesh(&given);
+    // A file that appears as a whole.
+    let written = WrittenModel {
+        text: format_vtk(&refined),
+        diagnostics: vec![],
+        files: vec![],
+    };
+    written.save(output)?;
+    let counts = |mesh: &VolumeMesh| [mesh.num_elements(), mesh.num_vertices()];
+    let ([tetrahedra, vertices], [tetrahedra_before, vertices_before]) =
+        (counts(&refined), counts(&given));
+    let file = output.display();
+    let report = match tetrahedra == tetrahedra_before {
+        true => format!("nothing to refine; tetrahedra: {tetrahedra}, vertices: {vertices}"),
+        false => format!(
+            "tetrahedra: {tetrahedra} (before: {tetrahedra_before}), vertices: {vertices} (before: \
+             {vertices_before})"
+        ),
+    };
+    writeln!(std::io::stdout().lock(), "{file}: {report}")?;
     Ok(ExitCode::SUCCESS)
 }

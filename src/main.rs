@@ -32,7 +32,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes a model as URDF, SDFormat or MJCF. What the format cannot say is a warning.
+    /// Writes a model as URDF, SDFormat or MJCF. What the format cannot say is a warning. With
+    /// --refine, writes a mesh of tetrahedra that all have hydroelastic contact.
     Convert(convert::ConvertArgs),
     /// Simulates models and computes accelerations, forces and gradients: reads one case per line
     /// (JSON) and writes one answer per line.

@@ -178,3 +178,161 @@ fn mujoco_gets_meshes_that_it_reads_and_never_over_other_files() {
     assert!(!output.status.success());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 6);
 }
+
+/// A cube of five tetrahedra without a vertex inside.
+const CUBE: &str = "# vtk DataFile Version 3.0
+cube
+ASCII
+DATASET UNSTRUCTURED_GRID
+POINTS 8 double
+0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 1 1
+CELLS 5 25
+4 0 5 3 6 4 0 1 3 5 4 0 3 2 6 4 0 5 6 4 4 3 6 5 7
+CELL_TYPES 5
+10 10 10 10 10
+";
+
+/// The refined mesh has the numbers of `RefineVolumeMesh` of Drake 1.51.1.
+#[test]
+fn volume_meshes_are_refined_so_that_all_tetrahedra_have_contact() {
+    let folder = tempfile::tempdir().unwrap();
+    let [cube, fixed, again] =
+        ["cube.vtk", "fixed.vtk", "AGAIN.VTK"].map(|f| folder.path().join(f));
+    std::fs::write(&cube, CUBE).unwrap();
+    let soft = |mesh: &str| {
+        format!(
+            "<robot name='r' xmlns:drake='http://drake.mit.edu'><link name='a'><inertial><mass \
+             value='1'/></inertial><collision><geometry><mesh filename='{mesh}'/></geometry>\
+             <drake:proximity_properties><drake:compliant_hydroelastic/><drake:hydroelastic_modulus \
+             value='1e6'/></drake:proximity_properties></collision></link></robot>"
+        )
+    };
+    let load = |mesh: &str| {
+        let model = folder.path().join("soft.urdf");
+        std::fs::write(&model, soft(mesh)).unwrap();
+        tarragon("inspect", &[&model])
+    };
+    let refused = load("cube.vtk");
+    assert!(!refused.status.success());
+    let said = message(&refused);
+    assert!(said.contains("cube.vtk"), "{said}");
+    assert!(
+        said.contains("`tarragon convert MESH.vtk FIXED.vtk --refine`"),
+        "{said}"
+    );
+
+    let output = tarragon("convert", &[&cube, &fixed, Path::new("--refine")]);
+    assert!(output.status.success(), "{}", message(&output));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let expected = "fixed.vtk: tetrahedra: 21 (before: 5), vertices: 12 (before: 8)\n";
+    assert!(said.ends_with(expected), "{said}");
+    let loaded = load("fixed.vtk");
+    assert!(loaded.status.success(), "{}", message(&loaded));
+    let report = String::from_utf8_lossy(&loaded.stdout).into_owned();
+    assert!(!report.contains("warning"), "{report}");
+
+    let output = tarragon("convert", &[&fixed, &again, Path::new("--refine")]);
+    assert!(output.status.success(), "{}", message(&output));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        said.ends_with("AGAIN.VTK: nothing to refine; tetrahedra: 21, vertices: 12\n"),
+        "{said}"
+    );
+    let [fixed, again] = [fixed, again].map(|file| std::fs::read_to_string(file).unwrap());
+    assert_eq!(fixed, again);
+}
+
+/// The warning has the place in the model that names the mesh.
+#[test]
+fn a_model_with_tetrahedra_without_contact_is_a_warning() {
+    const HALF: &str = "# vtk DataFile Version 3.0
+two tetrahedra at a face, one of them around a vertex
+ASCII
+DATASET UNSTRUCTURED_GRID
+POINTS 6 double
+0 0 0 1 0 0 0 1 0 0 0 1 1 1 1 0.25 0.25 0.25
+CELLS 5 25
+4 5 1 2 3 4 0 5 2 3 4 0 1 5 3 4 0 1 2 5 4 1 2 3 4
+CELL_TYPES 5
+10 10 10 10 10
+";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("half.vtk"), HALF).unwrap();
+    let proximity = "<drake:proximity_properties><drake:compliant_hydroelastic/>\
+                     <drake:hydroelastic_modulus value='1e6'/></drake:proximity_properties>";
+    let model = folder.path().join("soft.urdf");
+    let text = format!(
+        "<robot name='r' xmlns:drake='http://drake.mit.edu'>\n<link name='a'><inertial><mass \
+         value='1'/></inertial>\n<collision><geometry><mesh filename='half.vtk'/></geometry>\
+         {proximity}</collision></link></robot>"
+    );
+    std::fs::write(&model, text).unwrap();
+    let output = tarragon("inspect", &[&model]);
+    assert!(output.status.success(), "{}", message(&output));
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    let is_warning = |line: &&str| line.contains("warning: ");
+    let warnings: Vec<&str> = report.lines().filter(is_warning).collect();
+    let [warning] = warnings[..] else {
+        panic!("{report}");
+    };
+    for part in [
+        "soft.urdf:3",
+        "half.vtk: tetrahedra must have a vertex inside the mesh",
+        "got 1 of 5 with all vertices on its boundary",
+        "`tarragon convert MESH.vtk FIXED.vtk --refine`",
+    ] {
+        assert!(warning.contains(part), "{warning}");
+    }
+}
+
+#[test]
+fn refinement_names_files_that_are_no_volume_meshes() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("cube.vtk"), CUBE).unwrap();
+    let surface = CUBE.replace("CELLS 5 25", "CELLS 1 4");
+    let surface = surface.replace(
+        "4 0 5 3 6 4 0 1 3 5 4 0 3 2 6 4 0 5 6 4 4 3 6 5 7",
+        "3 0 1 2",
+    );
+    let surface = surface.replace("CELL_TYPES 5\n10 10 10 10 10", "CELL_TYPES 1\n5");
+    std::fs::write(at("surface.vtk"), surface).unwrap();
+    std::fs::write(at("cube.obj"), "v 0 0 0\n").unwrap();
+    let refine = Path::new("--refine");
+    for (arguments, parts) in [
+        (
+            vec!["cube.obj", "a.vtk"],
+            [
+                "cube.obj: the suffix must be .vtk with --refine",
+                "got '.obj'",
+            ],
+        ),
+        (
+            vec!["cube.vtk", "a.urdf"],
+            [
+                "a.urdf: the suffix must be .vtk with --refine",
+                "got '.urdf'",
+            ],
+        ),
+        (
+            vec!["surface.vtk", "a.vtk"],
+            ["surface.vtk: cell 0 must be a tetrahedron", "got type 5"],
+        ),
+        (vec!["missing.vtk", "a.vtk"], ["missing.vtk", "error: "]),
+    ] {
+        let files: Vec<PathBuf> = arguments.iter().map(|name| at(name)).collect();
+        let output = tarragon("convert", &[&files[0], &files[1], refine]);
+        assert!(!output.status.success());
+        let said = message(&output);
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+    }
+    let output = tarragon("convert", &[&at("cube.vtk"), &at("a.vtk")]);
+    assert!(!output.status.success());
+    let said = message(&output);
+    assert!(
+        said.contains("cube.vtk: a file to convert must be a model"),
+        "{said}"
+    );
+    assert!(said.contains("add --refine"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+}

@@ -119,10 +119,10 @@ enum Determined {
     Fully,
     /// Polygons of a hull may be cut along either diagonal, which moves the centroids of faces.
     ButForDiagonals,
-    /// Where tetrahedra have no gradient of pressure, rounding decides whether they count. They
-    /// have no force.
+    /// Tetrahedra with all corners on the boundary count in Drake's areas, in contact with another
+    /// compliant geometry where rounding decides. They have no force, and none of our faces.
     ButForFacesWithoutForce,
-    /// With a margin, they have one.
+    /// With a margin, they have a force in Drake.
     No,
 }
 
@@ -145,7 +145,7 @@ impl Determined {
             .any(|g| has_flat(g) && !g["hydro"]["margin"].is_null())
         {
             Self::No
-        } else if geometries.iter().any(has_flat) && geometries.iter().all(is_compliant) {
+        } else if geometries.iter().any(has_flat) {
             Self::ButForFacesWithoutForce
         } else if geometries.iter().any(has_polygons) {
             Self::ButForDiagonals

@@ -2,9 +2,10 @@
 
 use crate::meshes::unequal;
 use crate::proximity::shape;
-use crate::support::{Family, difference, load, number, numbers};
+use crate::support::{Family, difference, find, load, number, numbers};
 use nalgebra::Vector3;
 use serde_json::Value;
+use tarragon_geometry::mesh::{read_volume, refine_volume_mesh};
 use tarragon_geometry::{HydroelasticMesh, ProximityProperties, Shape, make_hydroelastic_mesh};
 
 /// Builds the recorded properties.
@@ -29,6 +30,30 @@ pub(crate) fn properties(spec: &Value) -> ProximityProperties {
         properties = properties.with_hydroelastic_margin(margin).unwrap();
     }
     properties
+}
+
+/// Files with the numbers of vertices and tetrahedra of `RefineVolumeMesh` of Drake 1.51.1, which
+/// has the same vertices and tetrahedra.
+const REFINED: [(&str, usize, usize); 7] = [
+    ("hydro/meshes/plate.vtk", 39, 116),
+    ("hydro/meshes/hull.vtk", 88, 282),
+    ("hydro/meshes/beam.vtk", 268, 948),
+    ("hydro/meshes/bent.vtk", 277, 1028),
+    ("hydro/meshes/ball.vtk", 161, 564),
+    ("proximity/meshes/vol.vtk", 139, 399),
+    ("meshes_extra/drake_geometry_test/non_convex_mesh.vtk", 6, 6),
+];
+
+#[test]
+fn refined_meshes_have_the_vertices_and_tetrahedra_of_drake() {
+    for (file, vertices, tetrahedra) in REFINED {
+        let Some(path) = find(file) else {
+            continue;
+        };
+        let refined = refine_volume_mesh(&read_volume(&path.into()).unwrap());
+        let found = (refined.num_vertices(), refined.num_elements());
+        assert_eq!(found, (vertices, tetrahedra), "{file}");
+    }
 }
 
 fn sums(vertices: &[Vector3<f64>]) -> [Vector3<f64>; 2] {

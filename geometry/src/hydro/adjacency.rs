@@ -16,21 +16,15 @@ const MOST_INSIDE: usize = 64;
 
 /// Neighbours of the tetrahedra of a mesh, its skin, and its vertices inside.
 ///
-/// The skin is where the pressure is at most 0: the boundary, tetrahedra with all vertices on it
-/// and, with a margin, the layer below.
+/// The skin is where the pressure is at most 0: the boundary and, with a margin, the layer below.
 pub(super) struct Adjacency {
-    /// By tetrahedron, the one beyond each face, or [`OUTSIDE`]. Tetrahedra without pressure count
-    /// as outside: they are in the skin as a whole.
+    /// By tetrahedron, the one beyond each face, or [`OUTSIDE`].
     pub(super) neighbors: Vec<[u32; 4]>,
     /// Tree over the parts of tetrahedra that are in the skin.
     pub(super) skin: ObbTree,
     /// Tetrahedra and their parts by element of the tree.
     pub(super) skin_tetrahedra: Vec<u32>,
     pub(super) parts: Vec<SkinPart>,
-    /// By tetrahedron, its place in the skin.
-    layers: Vec<Layer>,
-    /// Whether any has no pressure.
-    has_low: bool,
     /// Vertices that are not on the boundary, if they are few and the pressure is concave and
     /// constant in no tetrahedron.
     pub(super) inside: Option<Vec<u32>>,
@@ -38,17 +32,6 @@ pub(super) struct Adjacency {
     pub(super) corners: Corners,
     /// Bounds on the normals of the skin, if the mesh is convex and the skin is its boundary.
     normals: Option<NormalBounds>,
-}
-
-/// Place of a tetrahedron in the skin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layer {
-    /// No more of it than an edge is in the skin.
-    Inside,
-    /// A part of it is.
-    Skin,
-    /// All of it is, without pressure.
-    Low,
 }
 
 impl Adjacency {
@@ -60,24 +43,18 @@ impl Adjacency {
         tetrahedra: &[Tetrahedron],
         reach: f64,
     ) -> Option<Self> {
-        if tetrahedra.len() != field.mesh().num_elements() {
-            return None;
-        }
-        let mut neighbors = neighbors(tetrahedra)?;
+        let neighbors = neighbors(tetrahedra)?;
         let is_inside = inside_vertices(tetrahedra, &neighbors, field.values().len());
-        let values = || field.values().iter().zip(&is_inside);
-        if values().any(|(value, is_inside)| !is_inside && *value > LOW) {
+        let mut vertices = tetrahedra.iter().flat_map(|t| t.vertices);
+        if vertices.any(|v| !is_inside[v as usize] && field.values()[v as usize] > LOW) {
             return None;
         }
         let inside = (0..).zip(&is_inside).filter(|(_, is_inside)| **is_inside);
         let inside: Vec<u32> = inside.map(|(v, _)| v).collect();
         let is_simple = inside.len() <= MOST_INSIDE && is_concave(tetrahedra, &neighbors);
         let (mut skin_tetrahedra, mut parts, mut part_points) = (vec![], vec![], vec![]);
-        let mut layers = vec![Layer::Inside; tetrahedra.len()];
         for (e, t) in tetrahedra.iter().enumerate() {
             if let Some(points) = skin_points(&t.corners(field), &t.pressures(field)) {
-                let is_low = t.pressures(field).iter().all(|p| *p <= LOW);
-                layers[e] = if is_low { Layer::Low } else { Layer::Skin };
                 skin_tetrahedra.push(e as u32);
                 parts.push(SkinPart::new(t, field));
                 part_points.push(points);
@@ -87,11 +64,9 @@ impl Adjacency {
         let corners: Vec<Vector3<f64>> = in_order.map(|v| field.mesh().vertices()[v]).collect();
         let skin = ObbTree::new(&part_points, reach);
         let has_margin = field.values().iter().any(|p| *p < -LOW);
-        let has_low = leave_low_out(&mut neighbors, &layers);
-        let is_plain = !has_low && !has_margin;
-        let faces = match is_plain {
-            true => boundary_faces(&skin_tetrahedra, &neighbors),
-            false => None,
+        let faces = match has_margin {
+            true => None,
+            false => boundary_faces(&skin_tetrahedra, &neighbors),
         };
         let normals = faces.and_then(|faces| {
             NormalBounds::new(&skin, &faces, tetrahedra, field.mesh().vertices(), reach)
@@ -101,23 +76,10 @@ impl Adjacency {
             skin,
             skin_tetrahedra,
             parts,
-            layers,
-            has_low,
             inside: is_simple.then_some(inside),
             corners: Corners::new(&corners),
             normals,
         })
-    }
-
-    /// Returns true if a tetrahedron has no pressure.
-    #[inline(always)]
-    pub(super) fn is_low(&self, e: u32) -> bool {
-        self.has_low && self.layers[e as usize] == Layer::Low
-    }
-    /// Returns true if a tetrahedron has no more than an edge in the skin.
-    #[inline]
-    pub(super) fn is_inside(&self, e: u32) -> bool {
-        self.layers[e as usize] == Layer::Inside
     }
 
     /// Returns the skin if the mesh is convex and the skin is its boundary.
@@ -130,9 +92,13 @@ impl Adjacency {
     }
 }
 
-/// Returns whether each vertex is inside of a mesh: not on a face of the boundary.
+/// Returns whether each vertex is inside of a mesh: of a tetrahedron, and not on a face of the
+/// boundary.
 fn inside_vertices(tetrahedra: &[Tetrahedron], neighbors: &[[u32; 4]], count: usize) -> Vec<bool> {
-    let mut is_inside = vec![true; count];
+    let mut is_inside = vec![false; count];
+    for v in tetrahedra.iter().flat_map(|t| t.vertices) {
+        is_inside[v as usize] = true;
+    }
     for (t, beyond) in tetrahedra.iter().zip(neighbors) {
         for f in (0..4).filter(|f| beyond[*f] == OUTSIDE) {
             for k in (0..4).filter(|k| *k != f) {
@@ -155,19 +121,6 @@ fn is_concave(tetrahedra: &[Tetrahedron], neighbors: &[[u32; 4]]) -> bool {
         };
         t.gradient != Vector3::zeros() && !beyond.iter().enumerate().any(bends_up)
     })
-}
-
-/// Leaves tetrahedra without pressure out of the neighbours; returns true if there are any.
-fn leave_low_out(neighbors: &mut [[u32; 4]], layers: &[Layer]) -> bool {
-    let is_low = |e: u32| layers[e as usize] == Layer::Low;
-    for (own, layer) in neighbors.iter_mut().zip(layers) {
-        for other in own.iter_mut().filter(|other| **other != OUTSIDE) {
-            if *layer == Layer::Low || is_low(*other) {
-                *other = OUTSIDE;
-            }
-        }
-    }
-    layers.contains(&Layer::Low)
 }
 
 /// Returns the vertices at the boundary, of which successive ones are near to each other where

@@ -2,6 +2,7 @@
 
 use super::adjacency::Adjacency;
 use super::clip::{ValuedPoint, valued};
+use super::mesh::are_on_boundary;
 use super::obb_tree::ObbTree;
 use super::planes::rounding_at;
 use super::slopes::SlopeBounds;
@@ -14,7 +15,10 @@ use std::sync::{Arc, OnceLock};
 /// A compliant mesh in the frame of its geometry, whose pressure is per modulus.
 pub(crate) struct CompliantMesh {
     pub(super) field: Arc<VolumeMeshFieldLinear>,
+    /// All but those whose corners are on the boundary, and degenerate ones.
     pub(super) tetrahedra: Vec<Tetrahedron>,
+    /// Whether none was degenerate.
+    is_complete: bool,
     /// Vertices with their pressures per modulus.
     vertices: Vec<ValuedPoint>,
     /// Tree over the tetrahedra.
@@ -29,9 +33,14 @@ pub(crate) struct CompliantMesh {
 impl CompliantMesh {
     pub(super) fn new(field: Arc<VolumeMeshFieldLinear>) -> Self {
         let mesh = field.mesh();
-        let tetrahedra: Vec<Tetrahedron> = (0..mesh.num_elements())
-            .filter_map(|e| Tetrahedron::new(&field, e))
-            .collect();
+        let with_contact = (0..mesh.num_elements()).filter(|e| {
+            let vertices = mesh.element(*e).vertices();
+            !are_on_boundary(&vertices.map(|v| field.values()[v as usize]))
+        });
+        let prepared: Vec<Option<Tetrahedron>> =
+            with_contact.map(|e| Tetrahedron::new(&field, e)).collect();
+        let is_complete = prepared.iter().all(Option::is_some);
+        let tetrahedra: Vec<Tetrahedron> = prepared.into_iter().flatten().collect();
         let corners = |t: &Tetrahedron| t.vertices.map(|v| mesh.vertices()[v as usize]);
         let corners: Vec<[Vector3<f64>; 4]> = tetrahedra.iter().map(corners).collect();
         let reach = mesh.vertices().iter().fold(0.0_f64, |m, p| m.max(p.amax()));
@@ -44,6 +53,7 @@ impl CompliantMesh {
                 .map(|(p, value)| valued(p, *value))
                 .collect(),
             tetrahedra,
+            is_complete,
             reach,
             field,
             outside: OnceLock::new(),
@@ -64,9 +74,10 @@ impl CompliantMesh {
     /// Returns the adjacency, made for the first contact with another compliant mesh; `None` if
     /// surfaces cannot be followed in this mesh.
     pub(super) fn adjacency(&self) -> Option<&Adjacency> {
-        let adjacency = self
-            .adjacency
-            .get_or_init(|| Adjacency::new(&self.field, &self.tetrahedra, self.reach));
+        let adjacency = self.adjacency.get_or_init(|| match self.is_complete {
+            true => Adjacency::new(&self.field, &self.tetrahedra, self.reach),
+            false => None,
+        });
         adjacency.as_ref()
     }
     /// Returns bounds on the pressures and their gradients, made for the first contact that needs

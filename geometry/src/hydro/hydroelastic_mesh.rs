@@ -3,7 +3,7 @@
 use super::adaptive_hint::hint_for_error;
 use super::mesh::{
     Tessellation, check_closed_and_oriented, hull, inflate, offset_hull, oriented,
-    pressure_of_volume, tessellate, without_inverted,
+    pressure_of_volume, tessellate, warn_of_tetrahedra_on_boundary, without_inverted,
 };
 use crate::error::Result;
 use crate::mesh::{
@@ -55,6 +55,10 @@ impl HydroelasticMesh {
 /// their convex hulls. A rigid mesh file that is open or inside out is a
 /// [warning](tarragon_framework::warnings), as is an inverted tetrahedron of a compliant one.
 ///
+/// A tetrahedron of a compliant mesh file whose vertices are all on the boundary has no gradient of
+/// pressure. It belongs to the result and is shown, but contact surfaces leave it out, which is a
+/// warning. [`refine_volume_mesh`](crate::mesh::refine_volume_mesh) divides such tetrahedra.
+///
 /// With a margin, compliant shapes are larger, and their pressure is negative outside their true
 /// surface:
 /// * Spheres, ellipsoids, cylinders, capsules and boxes are larger by the margin on each side. The
@@ -86,7 +90,7 @@ impl HydroelasticMesh {
 /// Returns an error if a property has another type, if the margin is negative or not finite, if the
 /// hint would give more than a million elements, if the relative force error is out of reach, if a
 /// mesh file cannot be read, if a compliant
-/// volume mesh has no vertex inside or no tetrahedron with a positive volume, or if the hull of
+/// volume mesh has no tetrahedron with a vertex inside or with a positive volume, or if the hull of
 /// another compliant file has no volume.
 pub fn make_hydroelastic_mesh(
     shape: &Shape,
@@ -277,8 +281,10 @@ fn compliant_convex(polygons: &PolygonSurfaceMesh, margin: f64) -> Result<Tessel
 
 fn compliant_mesh(shape: &Mesh, margin: f64) -> Result<Tessellation> {
     let mesh = if shape.extension() == ".vtk" {
-        let volume = oriented(shape.volume_mesh()?, &shape.source().description())?;
+        let place = shape.source().description();
+        let volume = oriented(shape.volume_mesh()?, &place)?;
         let pressures = pressure_of_volume(&volume, margin)?;
+        warn_of_tetrahedra_on_boundary(&volume, &pressures, &place)?;
         let volume = match margin == 0.0 {
             true => without_inverted(volume)?,
             false => volume,

@@ -45,7 +45,7 @@ impl NormalBounds {
         }
         let normals = skin.iter();
         let normals = normals.map(|(e, f)| tetrahedra[*e as usize].faces.normal(*f));
-        let normals: Vec<_> = normals.map(Some).collect();
+        let normals: Vec<_> = normals.collect();
         Some(Self(balls_of(tree, &normals)))
     }
 

@@ -20,8 +20,6 @@ pub(super) struct SkinPart {
     corners: [f32x4; 3],
     /// Bit of the face in which the part is; 0 if it is in none.
     face: u32,
-    /// Whether the pressure is the same in all of the tetrahedron.
-    is_level: bool,
 }
 
 impl SkinPart {
@@ -43,7 +41,6 @@ impl SkinPart {
             offsets: f32x4::new(planes.map(|plane| plane.offset as f32)),
             corners: lanes(corners),
             face: opposite.map_or(0, |k| 1 << k),
-            is_level: tetrahedron.gradient == Vector3::zeros(),
         }
     }
 
@@ -60,12 +57,6 @@ impl SkinPart {
             corners: [x + p.x, y + p.y, z + p.z],
             ..*self
         }
-    }
-
-    /// Returns true if the pressure is the same in all of the tetrahedron.
-    #[inline(always)]
-    pub(super) fn is_level(&self) -> bool {
-        self.is_level
     }
 
     /// Returns true if one of the faces separates two parts by more than some length (m).

@@ -2,7 +2,6 @@
 
 use super::obb_pairs::PairFilter;
 use super::obb_tree::{LEAF, ObbTree, ROUNDING, WIDTH, dot, single};
-use super::skin_part::LOW;
 use super::tetrahedron::Tetrahedron;
 use super::vector_balls::{FourBalls, balls_of};
 use crate::mesh::VolumeMeshFieldLinear;
@@ -17,7 +16,6 @@ struct FourRanges {
 }
 
 /// Bounds on the pressures of a mesh per modulus and on their gradients, for the nodes of its tree.
-/// They leave out tetrahedra without pressure.
 pub(super) struct SlopeBounds {
     gradients: Vec<[FourBalls; WIDTH / 4]>,
     pressures: Vec<[FourRanges; WIDTH / 4]>,
@@ -38,9 +36,7 @@ impl SlopeBounds {
             ]
         };
         let ranges: Vec<[f64; 2]> = tetrahedra.iter().map(range).collect();
-        let gradient =
-            |(t, [_, high]): (&Tetrahedron, &[f64; 2])| (*high > LOW).then_some(t.gradient);
-        let gradients: Vec<_> = tetrahedra.iter().zip(&ranges).map(gradient).collect();
+        let gradients: Vec<_> = tetrahedra.iter().map(|t| t.gradient).collect();
         let none = FourRanges {
             low: f32x4::splat(f32::INFINITY),
             high: f32x4::splat(f32::NEG_INFINITY),

@@ -7,16 +7,13 @@ use wide::f32x4;
 /// Four balls around vectors, one per lane.
 pub(super) struct FourBalls {
     pub(super) center: [f32x4; 3],
-    /// Negative infinity where there is no vector. Includes rounding.
+    /// Negative infinity where there is no element. Includes rounding.
     pub(super) radius: f32x4,
 }
 
-/// Returns, for every node of a tree, the balls of its children around the vectors that elements
-/// have.
-pub(super) fn balls_of(
-    tree: &ObbTree,
-    vectors: &[Option<Vector3<f64>>],
-) -> Vec<[FourBalls; WIDTH / 4]> {
+/// Returns, for every node of a tree, the balls of its children around the vectors of the
+/// elements.
+pub(super) fn balls_of(tree: &ObbTree, vectors: &[Vector3<f64>]) -> Vec<[FourBalls; WIDTH / 4]> {
     let none = || FourBalls {
         center: [f32x4::splat(0.0); 3],
         radius: f32x4::splat(f32::NEG_INFINITY),
@@ -32,7 +29,7 @@ pub(super) fn balls_of(
 fn add_balls(
     balls: &mut [[FourBalls; WIDTH / 4]],
     tree: &ObbTree,
-    vectors: &[Option<Vector3<f64>>],
+    vectors: &[Vector3<f64>],
     node: usize,
 ) -> Vec<Vector3<f64>> {
     let mut all = vec![];
@@ -43,11 +40,8 @@ fn add_balls(
         }
         let own = match link & LEAF {
             0 => add_balls(balls, tree, vectors, *link as usize),
-            _ => vectors[(link & !LEAF) as usize].into_iter().collect(),
+            _ => vec![vectors[(link & !LEAF) as usize]],
         };
-        if own.is_empty() {
-            continue;
-        }
         let center = own.iter().sum::<Vector3<f64>>() / own.len() as f64;
         let distances = own.iter().map(|v| (v - center).norm());
         let radius = distances.fold(0.0, f64::max);

@@ -1,14 +1,17 @@
 //! Meshes: surfaces, volumes, fields on them, convex hulls and mesh files.
 
+mod boundary;
 mod decomposition;
 mod drawn_surface;
 mod elements;
 mod field;
+mod format_vtk;
 mod height_grid;
 mod hull;
 mod import;
 mod material;
 mod normals;
+mod refine;
 mod render_mesh;
 pub(crate) mod source;
 mod surface;
@@ -16,6 +19,7 @@ mod triangulate;
 mod vertices;
 mod volume;
 
+pub(crate) use self::boundary::{BoundaryFace, are_on_faces, boundary_faces};
 pub(crate) use self::decomposition::PIECES as DECOMPOSITION_PIECES;
 pub use self::decomposition::convex_decomposition;
 pub(crate) use self::drawn_surface::{render_mesh_of_heights, render_mesh_of_hull};
@@ -24,6 +28,7 @@ pub use self::field::{
     BarycentricMesh, FieldMesh, MeshFieldLinear, PolygonSurfaceMeshFieldLinear,
     TriangleSurfaceMeshFieldLinear, VolumeMeshFieldLinear,
 };
+pub use self::format_vtk::format_vtk;
 pub(crate) use self::height_grid::HeightGrid;
 pub(crate) use self::hull::convex_ring;
 pub use self::hull::{ConvexHull, convex_hull};
@@ -36,6 +41,7 @@ pub use self::material::{
     AlphaMode, Material, MaterialGroup, MetallicRoughness, NormalMap, OcclusionMap, Texture,
     TextureImage, Wrap,
 };
+pub use self::refine::refine_volume_mesh;
 pub use self::render_mesh::RenderMesh;
 pub(crate) use self::render_mesh::surface_of;
 pub(crate) use self::source::{FileSource, MeshSource};

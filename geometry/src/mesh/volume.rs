@@ -1,11 +1,11 @@
 //! Tetrahedral meshes.
 
+use super::boundary::boundary_faces;
 use super::elements::VolumeElement;
 use super::surface::TriangleSurfaceMesh;
 use super::vertices;
 use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Vector3, Vector4};
-use std::collections::HashMap;
 use tarragon_framework::{Scalar, math};
 
 /// Tetrahedral mesh in a frame M (Drake's `VolumeMesh`), generic over the scalar of the coordinates
@@ -46,6 +46,11 @@ impl<T: Scalar> VolumeMesh<T> {
         let indices = elements.iter().map(VolumeElement::as_slice);
         vertices::check_indices("VolumeMesh", "tetrahedron", vertices.len(), indices)?;
         Ok(Self { vertices, elements })
+    }
+
+    /// Creates a mesh from tetrahedra whose vertices exist, of which there is at least one.
+    pub(super) fn of_parts(elements: Vec<VolumeElement>, vertices: Vec<Vector3<T>>) -> Self {
+        Self { vertices, elements }
     }
 
     /// Returns the number of tetrahedra.
@@ -223,24 +228,16 @@ impl VolumeMesh<f64> {
 pub fn convert_volume_to_surface_mesh<T: Scalar>(
     volume: &VolumeMesh<T>,
 ) -> Result<TriangleSurfaceMesh<T>> {
-    let sorted = |mut face: [u32; 3]| {
-        face.sort_unstable();
-        face
-    };
-    let faces = |e: usize| {
-        let v = volume.elements[e].vertices();
-        let inverted = volume.calc_tetrahedron_volume(e).re() < 0.0;
-        OUTWARD.map(|face| {
-            let [a, b, c] = face.map(|i| v[i]);
-            if inverted { [a, c, b] } else { [a, b, c] }
-        })
-    };
-    let mut count: HashMap<[u32; 3], u32> = HashMap::new();
-    let all = || (0..volume.num_elements()).flat_map(faces);
-    for face in all() {
-        *count.entry(sorted(face)).or_default() += 1;
-    }
-    let mut boundary: Vec<[u32; 3]> = all().filter(|f| count[&sorted(*f)] == 1).collect();
+    let faces = boundary_faces(&volume.elements);
+    let outward = faces.iter().map(|face| {
+        let v = volume.elements[face.tetrahedron].vertices();
+        let [a, b, c] = OUTWARD[face.opposite].map(|i| v[i]);
+        match volume.calc_tetrahedron_volume(face.tetrahedron).re() < 0.0 {
+            true => [a, c, b],
+            false => [a, b, c],
+        }
+    });
+    let mut boundary: Vec<[u32; 3]> = outward.collect();
     if boundary.is_empty() {
         return Err(Error::invalid(
             "the volume mesh must have a boundary, got every face in several tetrahedra; remove \

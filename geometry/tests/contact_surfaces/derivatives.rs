@@ -4,12 +4,12 @@ use super::*;
 use tarragon_framework::AutoDiff;
 use tarragon_geometry::{HalfSpace, Sphere};
 
-/// Returns the pressures at the vertices, with the derivatives by the depth of the first geometry.
-fn dual_pressures(
+/// Returns the surface with the derivatives by the depth of the first geometry.
+pub(super) fn dual_surface(
     scene: &PairScene,
     [moving, other]: [Isometry3<f64>; 2],
     representation: HydroelasticContactRepresentation,
-) -> Vec<AutoDiff> {
+) -> ContactSurface<AutoDiff> {
     let mut builder = DiagramBuilder::new();
     let graph = builder.add("scene_graph", scene.graph.clone());
     let dual = builder.build().unwrap().to_scalar::<AutoDiff>().unwrap();
@@ -24,8 +24,8 @@ fn dual_pressures(
         .fix(port, FramePoseVector::from_iter(poses))
         .unwrap();
     let query = context.eval(ports.query).unwrap();
-    let found = query.compute_contact_surfaces(representation).unwrap();
-    found[0].vertex_pressures().to_vec()
+    let mut found = query.compute_contact_surfaces(representation).unwrap();
+    found.swap_remove(0)
 }
 
 /// Pressures, of faces that share vertices and of others, change as their differences do.
@@ -55,7 +55,8 @@ fn pressures_have_the_derivatives_of_the_pose() {
             };
             let (depth, h) = (0.0317, 1e-6);
             let [before, now, after] = [depth - h, depth, depth + h].map(&mut pressures);
-            let found = dual_pressures(&scene, [low(depth), other], representation);
+            let found = dual_surface(&scene, [low(depth), other], representation);
+            let found = found.vertex_pressures();
             assert_eq!(found.len(), now.len(), "{k}");
             let mut largest = 0.0_f64;
             for (v, (found, now)) in found.iter().zip(now).enumerate() {

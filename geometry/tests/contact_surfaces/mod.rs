@@ -4,6 +4,7 @@
 mod checks;
 mod closed_forms;
 mod derivatives;
+mod faces_without_pressure;
 mod invariance;
 mod pairs;
 mod paths;

@@ -162,10 +162,6 @@ impl PosedMeshes<'_> {
                 near_r.skin_tetrahedra[other as usize],
             );
             let (part, other) = (&near_s.parts[part as usize], &near_r.parts[other as usize]);
-            // Tetrahedra without pressure, which are many at the edges of grids, have no face.
-            if part.is_level() && other.is_level() {
-                return true;
-            }
             let part_r = match &part_r {
                 Some((e, part)) if *e == r => part,
                 _ => &part_r.insert((r, other.posed(&r_sr, &p_sr))).1,
@@ -321,8 +317,6 @@ impl Follower<'_> {
             &self.near_s.neighbors[s as usize],
             &self.near_r.neighbors[r as usize],
         );
-        // A tetrahedron without pressure has faces only with those that are in the skin, too.
-        let is_low = self.near_s.is_low(s) || self.near_r.is_low(r);
         let has_short_sides = self.polygon.shortest() < self.least_side;
         for i in 0..self.polygon.num_corners() {
             let side = self.polygon.side(i);
@@ -331,10 +325,6 @@ impl Follower<'_> {
                 None => (s, beyond_r[side as usize]),
             };
             if other_s == OUTSIDE || other_r == OUTSIDE || [other_s, other_r] == from {
-                continue;
-            }
-            let is_inside = || self.near_s.is_inside(other_s) || self.near_r.is_inside(other_r);
-            if is_low && is_inside() {
                 continue;
             }
             if has_short_sides && self.polygon.square(i) < self.least_side {
@@ -364,12 +354,9 @@ impl Follower<'_> {
         let near = &mut self.walk.near;
         let beyond_s = self.near_s.neighbors[s as usize];
         let beyond_r = self.near_r.neighbors[r as usize];
-        // All faces of tetrahedra without pressure are found where the skins meet.
-        if beyond_s != [OUTSIDE; 4] && beyond_r != [OUTSIDE; 4] {
-            let pairs = beyond_s.map(|other| [other, r]).into_iter();
-            let pairs = pairs.chain(beyond_r.map(|other| [s, other]));
-            near.extend(pairs.filter(|pair| !pair.contains(&OUTSIDE)));
-        }
+        let pairs = beyond_s.map(|other| [other, r]).into_iter();
+        let pairs = pairs.chain(beyond_r.map(|other| [s, other]));
+        near.extend(pairs.filter(|pair| !pair.contains(&OUTSIDE)));
     }
 }
 

@@ -187,6 +187,11 @@ fn grid(kind: Grid, n: usize, size: &[f64; 3], seed: u64) -> (Vec<[f64; 3]>, Vec
 }
 
 fn grid_mesh(kind: Grid, n: usize, size: &[f64; 3], margin: f64) -> CompliantMesh {
+    // Thinner walls have no vertex inside.
+    let n = match kind {
+        Grid::Hollow | Grid::Ring => n.max(5),
+        _ => n,
+    };
     let (vertices, tetrahedra) = grid(kind, n, size, n as u64);
     let shape = Mesh::new(vtk(&vertices, &tetrahedra)).into();
     CompliantMesh::new(compliant(&shape, 1.0, margin))

@@ -1,11 +1,10 @@
 //! Volume meshes with a margin around them.
 
-use super::boundary::{BoundaryFace, boundary_faces};
 use super::displacement::shortest_displacement;
 use super::tessellation::Tessellation;
 use super::volume::without_inverted;
 use crate::error::{Error, Result};
-use crate::mesh::VolumeMesh;
+use crate::mesh::{BoundaryFace, VolumeMesh, boundary_faces};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ pub(in crate::hydro) fn inflate(mesh: Tessellation, margin: f64) -> Result<Tesse
     let mut vertices = volume.vertices().to_vec();
     let mut tetrahedra: Vec<[u32; 4]> = volume.tetrahedra().iter().map(|t| t.vertices()).collect();
     let mut faces_at: BTreeMap<u32, Vec<BoundaryFace>> = BTreeMap::new();
-    for face in boundary_faces(&volume) {
+    for face in boundary_faces(volume.tetrahedra()) {
         for v in face.vertices {
             faces_at.entry(v).or_default().push(face);
         }

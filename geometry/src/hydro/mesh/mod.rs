@@ -1,6 +1,5 @@
 //! Tessellations of shapes that conform to their medial axes.
 
-mod boundary;
 mod capsule;
 mod check;
 mod cuboid;
@@ -19,4 +18,6 @@ pub(super) use self::inflate::inflate;
 pub(super) use self::tessellate::tessellate;
 pub(super) use self::tessellation::Tessellation;
 pub(crate) use self::volume::distances_from_boundary;
-pub(super) use self::volume::{oriented, pressure_of_volume, without_inverted};
+pub(super) use self::volume::{
+    are_on_boundary, oriented, pressure_of_volume, warn_of_tetrahedra_on_boundary, without_inverted,
+};

@@ -1,13 +1,23 @@
 //! Volume meshes from files.
 
-use super::boundary::boundary_faces;
 use super::check::{check_tetrahedra, is_positive};
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
 use crate::error::{Error, Result};
-use crate::mesh::{VolumeMesh, convert_volume_to_surface_mesh};
+use crate::mesh::{VolumeMesh, are_on_faces, boundary_faces, convert_volume_to_surface_mesh};
 use std::sync::Arc;
 use tarragon_framework::warnings::warn;
+
+/// Cure for tetrahedra with all vertices on the boundary.
+const REFINE: &str = "divide them with `tarragon convert MESH.vtk FIXED.vtk --refine`, or with \
+                      `refine_volume_mesh` in code";
+
+fn without_inside() -> Error {
+    Error::invalid(format!(
+        "tetrahedra of a compliant volume mesh must have a vertex inside the mesh, got only vertices \
+         on its boundary; {REFINE}"
+    ))
+}
 
 /// Returns the mesh of a file with all tetrahedra in the right order. A tetrahedron in the wrong
 /// order or without volume is a warning that begins with `place`. Where all are in the wrong order,
@@ -63,13 +73,7 @@ pub(crate) fn distances_from_boundary(volume: &VolumeMesh) -> Result<Vec<f64>> {
 
 /// Returns whether each vertex belongs to a face of the boundary.
 fn is_on_boundary(volume: &VolumeMesh) -> Vec<bool> {
-    let mut is_outside = vec![false; volume.num_vertices()];
-    for face in boundary_faces(volume) {
-        for v in face.vertices {
-            is_outside[v as usize] = true;
-        }
-    }
-    is_outside
+    are_on_faces(&boundary_faces(volume.tetrahedra()), volume.num_vertices())
 }
 
 fn distances(volume: &VolumeMesh, is_outside: &[bool]) -> Result<Vec<f64>> {
@@ -107,10 +111,7 @@ pub(in crate::hydro) fn pressure_of_volume(volume: &VolumeMesh, margin: f64) -> 
     let mut pressures = distances(volume, &is_outside)?;
     let deepest = pressures.iter().copied().fold(0.0, f64::max);
     if deepest == 0.0 {
-        return Err(Error::invalid(
-            "a compliant volume mesh must have a vertex inside, got only vertices on the boundary; \
-             divide its tetrahedra",
-        ));
+        return Err(without_inside());
     }
     for (pressure, is_outside) in pressures.iter_mut().zip(is_outside) {
         *pressure = match is_outside {
@@ -119,4 +120,43 @@ pub(in crate::hydro) fn pressure_of_volume(volume: &VolumeMesh, margin: f64) -> 
         };
     }
     Ok(pressures)
+}
+
+/// Returns true if all corners of a tetrahedron are on the boundary, given the pressures there. The
+/// pressure inside is positive, so this holds exactly.
+///
+/// The pressure of such a tetrahedron is that of the boundary everywhere, and has no gradient: 0,
+/// or negative with a margin. A contact surface in it would be an area without the force of a
+/// deformation, so there is none.
+pub(in crate::hydro) fn are_on_boundary(pressures: &[f64; 4]) -> bool {
+    pressures.iter().all(|pressure| *pressure <= 0.0)
+}
+
+/// Warns of the tetrahedra with all vertices on the boundary, which have no contact. The message
+/// begins with `place`. Tetrahedra without a positive volume do not count.
+///
+/// # Errors
+/// Returns an error if no tetrahedron has contact.
+pub(in crate::hydro) fn warn_of_tetrahedra_on_boundary(
+    volume: &VolumeMesh,
+    pressures: &[f64],
+    place: &str,
+) -> Result<()> {
+    let (mut count, mut num_left_out) = (0, 0);
+    for e in (0..volume.num_elements()).filter(|e| is_positive(volume, *e)) {
+        let corners = volume.element(e).vertices().map(|v| pressures[v as usize]);
+        count += 1;
+        num_left_out += usize::from(are_on_boundary(&corners));
+    }
+    if count > 0 && num_left_out == count {
+        return Err(without_inside());
+    }
+    if num_left_out > 0 {
+        warn(format!(
+            "{place}: tetrahedra must have a vertex inside the mesh for a gradient of pressure, got \
+             {num_left_out} of {count} with all vertices on its boundary, which are left out of \
+             contact; {REFINE}"
+        ));
+    }
+    Ok(())
 }
