@@ -3,6 +3,7 @@
 use super::breaks::{check_breaks, check_count, check_samples, check_vector, fail, segment_at};
 use super::trajectory::hold;
 use super::{Polynomial, Trajectory};
+use crate::counted::counted;
 use crate::{Result, Scalar};
 
 /// Name of the type in messages.
@@ -48,13 +49,16 @@ impl PiecewisePolynomial {
     /// ```
     pub fn from_segments(breaks: &[f64], segments: Vec<Polynomial>) -> Result<Self> {
         check_breaks(WHO, breaks, 2)?;
-        check_count(WHO, "segments", segments.len(), breaks.len() - 1)?;
+        check_count(WHO, "segment", segments.len(), breaks.len() - 1)?;
         let rows = segments[0].rows();
         if let Some(i) = segments.iter().position(|p| p.rows() != rows) {
             let found = segments[i].rows();
             return fail(
                 WHO,
-                format!("segment {i} must have {rows} rows, got {found}"),
+                format!(
+                    "segment {i} must have {num_rows}, got {found}",
+                    num_rows = counted(rows, "row")
+                ),
             );
         }
         for segment in &segments {
