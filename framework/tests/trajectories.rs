@@ -188,7 +188,7 @@ fn bad_arguments_are_explained() {
         "{error}"
     );
     let none = PiecewisePolynomial::from_segments(&[0.0, 1.0], vec![]);
-    assert!(message(none).contains("there must be 1 segments, got 0"));
+    assert!(message(none).contains("there must be 1 segment, got 0"));
     let lagrange = PiecewisePolynomial::lagrange_interpolant(&[0.0], &column(&[1.0]));
     assert!(message(lagrange).contains("breaks, got 1"));
 }

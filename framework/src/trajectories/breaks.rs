@@ -34,18 +34,18 @@ pub(super) fn check_breaks(who: &str, breaks: &[f64], minimum: usize) -> Result<
     Ok(())
 }
 
-/// Checks that there are as many `found` items as `expected`; `what` begins with their noun.
+/// Checks that there are as many `found` items as `expected`; `what` begins with their noun
+/// in the plural.
 pub(super) fn check_count(who: &str, what: &str, found: usize, expected: usize) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
-    let wanted = counted(expected, noun);
-    let space = if rest.is_empty() { "" } else { " " };
-    fail(
-        who,
-        format!("there must be {wanted}{space}{rest}, got {found}"),
-    )
+    let what = match (expected, what.split_once("s ")) {
+        (1, Some((noun, rest))) => format!("{noun} {rest}"),
+        (1, None) => what.trim_end_matches('s').into(),
+        _ => what.to_string(),
+    };
+    fail(who, format!("there must be {expected} {what}, got {found}"))
 }
 
 /// Checks that a vector consists of `rows` finite numbers.

@@ -26,7 +26,7 @@ impl PiecewisePolynomial {
     pub fn concatenate_in_time(&mut self, other: &Self) -> Result<()> {
         check_count(
             WHO,
-            "row in the other trajectory",
+            "rows in the other trajectory",
             other.rows(),
             self.rows(),
         )?;

@@ -80,12 +80,7 @@ impl PiecewiseConstantCurvatureTrajectory {
                 format!("the first break must be at 0 m, got {} m", breaks[0]),
             );
         }
-        check_count(
-            WHO,
-            "rate of turning",
-            turning_rates.len(),
-            breaks.len() - 1,
-        )?;
+        check_count(WHO, "turning rates", turning_rates.len(), breaks.len() - 1)?;
         check_vector(
             WHO,
             "the list of turning rates",

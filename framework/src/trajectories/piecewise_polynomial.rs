@@ -49,7 +49,7 @@ impl PiecewisePolynomial {
     /// ```
     pub fn from_segments(breaks: &[f64], segments: Vec<Polynomial>) -> Result<Self> {
         check_breaks(WHO, breaks, 2)?;
-        check_count(WHO, "segment", segments.len(), breaks.len() - 1)?;
+        check_count(WHO, "segments", segments.len(), breaks.len() - 1)?;
         let rows = segments[0].rows();
         if let Some(i) = segments.iter().position(|p| p.rows() != rows) {
             let found = segments[i].rows();

@@ -47,7 +47,7 @@ impl PiecewiseQuaternionSlerp {
     /// orientation is missing, or if a quaternion has no direction.
     pub fn new(breaks: &[f64], orientations: &[UnitQuaternion<f64>]) -> Result<Self> {
         check_breaks(WHO, breaks, 2)?;
-        check_count(WHO, "orientation", orientations.len(), breaks.len())?;
+        check_count(WHO, "orientations", orientations.len(), breaks.len())?;
         let mut slerp = Self {
             breaks: vec![breaks[0]],
             orientations: vec![unit(&orientations[0], 0)?],

@@ -35,9 +35,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         let leaf = self.leaf_mut();
         if let Some(size) = leaf.size_of(what).filter(|size| *size != names.len()) {
             let message = format!(
-                "{elements} were given {names}: {names:?}",
+                "{elements} were given {num_names}: {names:?}",
                 elements = counted(size, "element"),
-                names = counted(names.len(), "name")
+                num_names = counted(names.len(), "name")
             );
             self.mistake(Error::invalid(message));
             return;
