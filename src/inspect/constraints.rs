@@ -148,7 +148,7 @@ impl Inspected {
                     },
                     json: json!({
                         "type": "ball", "body_a": a, "p_AP": numbers(&c.p_ap), "body_b": b,
-                        "p_BQ": c.p_bq.as_ref().map(|q| numbers(q)),
+                        "p_BQ": c.p_bq.as_ref().map(numbers),
                     }),
                 }
             }
