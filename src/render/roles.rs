@@ -12,9 +12,9 @@ const OPACITY_AROUND_VISUALS: f64 = 0.3;
 /// Geometry that images show.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ShownRole {
-    /// What viewers show.
+    /// Visuals that viewers show.
     Illustration,
-    /// What cameras see.
+    /// Visuals that cameras see.
     Perception,
     /// Collision geometry.
     Proximity,
