@@ -41,8 +41,9 @@ enum Command {
     /// Lists the adapters that the GPU render engine can use, and their limits.
     #[cfg(feature = "gpu")]
     Gpu,
-    /// Reports what a parser reads from a model file: bodies, joints, masses, geometries and
-    /// diagnostics.
+    /// Reports what a parser reads from a model file: bodies, joints, masses, geometries,
+    /// constraints and diagnostics. Of a mesh file (.obj, .stl, .gltf, .glb, .dae, .vtk), reports
+    /// bounds, faces, whether it is closed, volume and inertia.
     Inspect(inspect::InspectArgs),
     /// Computes distances and contacts: reads one scene per line (JSON) and writes one answer per
     /// line.

@@ -1,8 +1,11 @@
 //! Loading the models that a command is given.
 
+use crate::warnings::{self, Message, print_messages};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use tarragon::framework::counted;
+use tarragon::framework::warnings::{collect, warn};
 use tarragon::geometry::HydroelasticType;
 use tarragon::multibody::xacro::{self, XacroReport};
 use tarragon::multibody::{
@@ -36,8 +39,9 @@ pub(crate) struct Options {
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct SourceOptions {
-    /// Package that the model refers to, as NAME=DIR, or a directory to search for packages; may be
-    /// repeated.
+    /// Package that the model refers to, as NAME=DIR, or a directory to search for packages
+    /// (package.xml) and models of Gazebo (model.config); may be repeated. Packages in the folders
+    /// of ROS_PACKAGE_PATH and models in those of GZ_SIM_RESOURCE_PATH are known without it.
     #[arg(long)]
     package: Vec<String>,
     /// Packages as a JSON object from names to directories, which are relative to the file.
@@ -46,6 +50,9 @@ pub(crate) struct SourceOptions {
     /// Treats warnings as errors, including those about things missing from a picture.
     #[arg(long)]
     strict: bool,
+    /// Prints every message; without it, one line stands for many that are alike.
+    #[arg(long)]
+    verbose: bool,
     /// Argument of xacro files, as NAME=VALUE or NAME:=VALUE; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     xacro_arg: Vec<String>,
@@ -120,13 +127,25 @@ impl ModelArgs {
 impl Options {
     /// Adds the packages to the parser, and makes it strict if requested.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
-        self.source.configure_packages(parser.package_map_mut())?;
+        let configured = collect(|| self.source.configure_packages(parser.package_map_mut()));
+        let (configured, warnings) = configured;
+        configured?;
+        self.report(&warnings)?;
         for (name, value) in self.source.xacro_arguments(&[])? {
             parser.set_xacro_argument(name, value);
         }
         parser.set_strict_parsing(self.source.strict);
         parser.set_mjcf_semantics(self.mjcf_semantics.semantics());
         Ok(())
+    }
+
+    /// Prints diagnostics on standard error.
+    pub(crate) fn print(&self, diagnostics: &[Diagnostic]) {
+        print_messages(&messages(diagnostics), self.source.verbose);
+    }
+    /// Returns the lines that [`Self::print`] prints.
+    pub(crate) fn lines(&self, diagnostics: &[Diagnostic]) -> Vec<String> {
+        warnings::lines(&messages(diagnostics), self.source.verbose)
     }
 
     /// Same as [`SourceOptions::report`].
@@ -176,15 +195,13 @@ impl Options {
         if let Some(files) = extras.files {
             files.extend(parser.xacro_files().iter().cloned());
         }
-        for diagnostic in parser.diagnostics() {
-            eprintln!("{diagnostic}");
-        }
+        self.print(parser.diagnostics());
         if let Err((model, error)) = added {
             let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
             // Without diagnostics, the error itself is complete, for example about a missing file.
             return Err(match parser.diagnostics().iter().filter(is_error).count() {
                 0 => error.into(),
-                n => format!("{model}: {}, nothing was loaded", count(n, "error")).into(),
+                n => format!("{model}: {}, nothing was loaded", counted(n, "error")).into(),
             });
         }
         if let Some(options) = extras.model_options {
@@ -229,7 +246,8 @@ pub(crate) fn declares_hydroelastics(scene: &SceneGraph) -> Result<bool> {
 }
 
 impl SourceOptions {
-    /// Adds the packages to a map.
+    /// Adds the packages to a map: those of the options, then those of `ROS_PACKAGE_PATH`, then the
+    /// models of `GZ_SIM_RESOURCE_PATH`. The first of several packages with a name counts.
     fn configure_packages(&self, packages: &mut PackageMap) -> Result<(), Box<dyn Error>> {
         if let Some(file) = &self.packages {
             add_packages(packages, file)?;
@@ -239,6 +257,13 @@ impl SourceOptions {
                 .add_argument(package)
                 .map_err(|e| format!("--package {e}"))?;
         }
+        // The paths may name any number of folders that the model does not need, so what is wrong
+        // with them is no reason to stop; packages that are found again are no news.
+        let (found, _) = collect(|| packages.populate_from_ros_package_path());
+        if let Err(error) = found {
+            warn(format!("ROS_PACKAGE_PATH is ignored: {error}"));
+        }
+        packages.populate_from_gz_resource_path();
         Ok(())
     }
 
@@ -251,24 +276,23 @@ impl SourceOptions {
         arguments: &[String],
     ) -> Result<(String, Vec<PathBuf>), Box<dyn Error>> {
         let mut packages = PackageMap::new();
-        self.configure_packages(&mut packages)?;
+        let (configured, warnings) = collect(|| self.configure_packages(&mut packages));
+        configured?;
+        self.report(&warnings)?;
         let arguments = self.xacro_arguments(arguments)?;
         let mut report = XacroReport::default();
         let expanded = xacro::expand_reporting(file, &arguments, &packages, &mut report);
         for message in &report.messages {
             eprintln!("{message}");
         }
-        for warning in &report.diagnostics {
-            let severity = match self.strict {
+        let shown = report.diagnostics.iter().map(|warning| Diagnostic {
+            severity: match self.strict {
                 true => Severity::Error,
                 false => warning.severity,
-            };
-            let shown = Diagnostic {
-                severity,
-                ..warning.clone()
-            };
-            eprintln!("{shown}");
-        }
+            },
+            ..warning.clone()
+        });
+        print_messages(&messages(&shown.collect::<Vec<_>>()), self.verbose);
         let text = expanded?;
         self.check_warnings(report.diagnostics.len())?;
         Ok((text, report.files))
@@ -287,15 +311,19 @@ impl SourceOptions {
     /// Prints each distinct warning once; with `--strict`, any warning is an error.
     pub(crate) fn report(&self, warnings: &[String]) -> Result<(), Box<dyn Error>> {
         let warnings: BTreeSet<&String> = warnings.iter().collect();
-        let severity = if self.strict { "error" } else { "warning" };
-        warnings.iter().for_each(|w| eprintln!("{severity}: {w}"));
+        let severity = match self.strict {
+            true => Severity::Error,
+            false => Severity::Warning,
+        };
+        let shown = warnings.iter().map(|w| Message::new(severity, *w));
+        print_messages(&shown.collect::<Vec<_>>(), self.verbose);
         self.check_warnings(warnings.len())
     }
 
     /// Returns an error if there are warnings, with `--strict`.
     fn check_warnings(&self, number: usize) -> Result<(), Box<dyn Error>> {
         match self.strict && number > 0 {
-            true => Err(format!("{}, with --strict", count(number, "warning")).into()),
+            true => Err(format!("{}, with --strict", counted(number, "warning")).into()),
             false => Ok(()),
         }
     }
@@ -314,9 +342,8 @@ fn xacro_argument(argument: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Counts in words: "1 error", "2 errors".
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+fn messages(diagnostics: &[Diagnostic]) -> Vec<Message> {
+    diagnostics.iter().map(Message::from).collect()
 }
 
 fn add_packages(packages: &mut PackageMap, file: &Path) -> Result<(), Box<dyn Error>> {

@@ -2,9 +2,11 @@
 
 use crate::sweep;
 use nalgebra::Vector3;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
+use tarragon::multibody::ModelInstanceIndex;
 use tarragon::prelude::*;
 use tarragon::sensors::CubeMap;
 
@@ -43,6 +45,55 @@ pub(crate) fn show_sky(meshcat: &Meshcat, skybox: Option<&CubeMap>) -> Result<()
     for (property, color) in [("top_color", up), ("bottom_color", down)] {
         let [r, g, b, _] = color.rgba();
         meshcat.set_property("/Background", property, [r, g, b]);
+    }
+    Ok(())
+}
+
+/// Gives the collision geometry of models without visuals the illustration role, so that their page
+/// is not empty, and says so. Collision geometry of the world is shown only if nothing else is.
+pub(crate) fn show_models_without_visuals(
+    plant: &MultibodyPlant,
+    scene: &mut SceneGraph,
+) -> Result<(), Box<dyn Error>> {
+    let inspector = scene.model_inspector();
+    let is_visible = inspector.num_geometries_with_role(Role::Illustration) > 0;
+    let mut models: BTreeMap<ModelInstanceIndex, Vec<GeometryId>> = BTreeMap::new();
+    let mut visible = BTreeSet::new();
+    for id in inspector.geometry_ids() {
+        let Some(body) = plant.body_from_frame_id(inspector.frame_id(id)?) else {
+            continue;
+        };
+        let model = plant.body(body)?.model_instance();
+        if inspector.illustration_properties(id)?.is_some() {
+            visible.insert(model);
+        } else if inspector.proximity_properties(id)?.is_some() {
+            models.entry(model).or_default().push(id);
+        }
+    }
+    visible.extend(is_visible.then_some(ModelInstanceIndex::WORLD));
+    models.retain(|model, _| !visible.contains(model));
+    let mut names = vec![];
+    for (model, ids) in models {
+        names.push(format!("'{}'", plant.model_instance_name(model)?));
+        for id in ids {
+            let inspector = scene.model_inspector();
+            let source = inspector.source_id(id)?;
+            let properties = inspector.proximity_properties(id)?;
+            let color = Rgba::new(0.8, 0.0, 0.0, 1.0)?;
+            let color = match properties {
+                Some(properties) => properties.get_or("phong", "diffuse", color)?,
+                None => color,
+            };
+            scene.assign_role(source, id, IllustrationProperties::phong(color))?;
+        }
+    }
+    match &*names {
+        [] => {}
+        [name] => eprintln!("note: model {name} has no visuals; its collision shapes are shown"),
+        _ => eprintln!(
+            "note: models {} have no visuals; their collision shapes are shown",
+            names.join(", ")
+        ),
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tarragon::framework::counted;
 use tarragon::framework::primitives::{VectorLogSink, VectorSystem};
 use tarragon::multibody::{
     JointKind, MultibodyPlant, PositionSource, add_multibody_plant_scene_graph,
@@ -149,8 +150,8 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Box<dyn Error>> {
         _ => "simulated",
     };
     eprintln!(
-        "{what} {time:.3} s at {rate:.2} times real time, {} records",
-        log.num_samples()
+        "{what} {time:.3} s at {rate:.2} times real time, {records}",
+        records = counted(log.num_samples(), "record")
     );
     Ok(match status {
         SimulatorStatus::Interrupted => ExitCode::from(INTERRUPTED),

@@ -85,4 +85,7 @@ fn ignored_hydroelastic_properties_are_a_warning() {
     );
     let (_, said) = dynamics(&case(r#"{"contact_model": "hydroelastic_with_fallback"}"#));
     assert_eq!(said, "");
+    let (_, said) = dynamics(&format!("{}\n", case("{}")).repeat(5));
+    assert_eq!(said.lines().count(), 4, "{said}");
+    assert!(said.contains("(5 alike; --verbose lists all)"), "{said}");
 }

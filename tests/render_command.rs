@@ -362,3 +362,100 @@ fn skyboxes_are_behind_the_model() {
         fails(&draw(&["--strict"]), &["error: the skybox is left out: "]);
     }
 }
+
+/// Draws a model from 2 m in front of it; returns the number of pixels that show something.
+fn seen_pixels(model: &Path, out: &Path, more: &[&str]) -> usize {
+    let options = ["--images", "label"];
+    // One camera for all roles.
+    let camera = out.with_extension("yaml");
+    let yaml = "{name: front, focal: !FovDegrees {y: 60},\n\
+                X_PB: {translation: [2, 0, 0], rotation: !Rpy {deg: [-90, 0, 90]}}}\n";
+    std::fs::write(&camera, yaml).unwrap();
+    let camera = ["--camera", camera.to_str().unwrap()];
+    let output = render_model(model, out, &[&options[..], &camera, more].concat());
+    succeeds(&output);
+    let label = ImageIo::new()
+        .load_as::<Label16I>(out.join("label.png"))
+        .unwrap();
+    let pixels = (0..48).flat_map(|y| (0..64).map(move |x| (x, y)));
+    let is_seen = |(x, y): &(usize, usize)| label.at(*x, *y)[0] != RenderLabel::EMPTY.value();
+    pixels.filter(is_seen).count()
+}
+
+#[test]
+fn images_show_the_role_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let shape = |kind: &str, radius: f64| {
+        format!("<{kind}><geometry><sphere radius='{radius}'/></geometry></{kind}>")
+    };
+    let both = shape("visual", 0.1) + &shape("collision", 0.3);
+    let both = robot(folder.path(), &both);
+    let visual = seen_pixels(&both, &out, &[]);
+    assert!(visual > 0);
+    for role in ["perception", "illustration"] {
+        assert_eq!(
+            seen_pixels(&both, &out, &["--role", role]),
+            visual,
+            "{role}"
+        );
+    }
+    let collision = seen_pixels(&both, &out, &["--role", "proximity"]);
+    // The area of a disk of three times the radius, up to the pixels of its edge.
+    assert!(
+        collision > 6 * visual && collision < 13 * visual,
+        "{visual} {collision}"
+    );
+    assert_eq!(seen_pixels(&both, &out, &["--role", "all"]), collision);
+
+    // Collision geometry is not seen unasked, and the message names the cure.
+    let only = robot(folder.path(), &shape("collision", 0.3));
+    assert_eq!(seen_pixels(&only, &out, &[]), 0);
+    assert_eq!(
+        seen_pixels(&only, &out, &["--role", "proximity"]),
+        collision
+    );
+    let output = render_model(&only, &out, &["--images", "color"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("--role proximity draws its 1 collision shape"),
+        "{said}"
+    );
+    fails(
+        &render_model(&only, &out, &["--strict"]),
+        &["--role proximity"],
+    );
+}
+
+#[test]
+fn many_missing_files_are_one_line_unless_verbose() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut visuals = String::new();
+    for i in 0..120 {
+        let obj = format!("mtllib none{i}.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+        std::fs::write(folder.path().join(format!("m{i}.obj")), obj).unwrap();
+        visuals += &mesh(&format!("m{i}.obj"));
+    }
+    let model = robot(folder.path(), &visuals);
+    let options = ["--images", "color"];
+    let lines = |more: &[&str]| {
+        let output = render_model(&model, &out, &[&options, more].concat());
+        succeeds(&output);
+        let said = text(&output.stderr);
+        let lines = said.lines().filter(|line| line.contains(".mtl"));
+        lines.map(String::from).collect::<Vec<_>>()
+    };
+    let few = lines(&[]);
+    assert_eq!(few.len(), 1, "{few:?}");
+    for words in [
+        "none0.mtl",
+        "none1.mtl",
+        "none2.mtl",
+        "120 alike",
+        "--verbose",
+    ] {
+        assert!(few[0].contains(words), "'{words}' is not in: {few:?}");
+    }
+    assert_eq!(lines(&["--verbose"]).len(), 120);
+}

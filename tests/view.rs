@@ -321,3 +321,39 @@ fn missing_parts_give_warnings_and_errors_if_strict() {
     );
     assert!(!page.exists());
 }
+
+/// A page without visuals would be empty.
+#[test]
+fn models_without_visuals_show_their_collision_shapes() {
+    let folder = tempfile::tempdir().unwrap();
+    let urdf = |name: &str, kind: &str| {
+        let file = folder.path().join(format!("{name}.urdf"));
+        let text = format!(
+            "<robot name='{name}'><link name='a'><inertial><mass value='1'/><inertia ixx='1' \
+             iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial><{kind}><geometry>\
+             <sphere radius='.1'/></geometry></{kind}></link></robot>"
+        );
+        std::fs::write(&file, text).unwrap();
+        file
+    };
+    let (bare, seen) = (urdf("bare", "collision"), urdf("seen", "visual"));
+    let note = "note: model 'bare' has no visuals; its collision shapes are shown";
+    let mut viewer = View::start(view().args([&bare, &seen]));
+    viewer.error_until(note);
+    // The visualizer sends it among the visuals.
+    viewer.messages_until(&["illustration/bare", "illustration/seen"]);
+    let _ = viewer.process.kill();
+
+    let simulate = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+        command.arg("simulate").arg(&bare).args(["--until", "0.01"]);
+        let output = command.args(options).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stderr)
+    };
+    assert!(simulate(&["--port", "0"]).contains(note));
+    assert!(
+        !simulate(&["--no-browser"]).contains("note:"),
+        "no page is shown"
+    );
+}

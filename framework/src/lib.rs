@@ -36,6 +36,7 @@
 
 pub mod analysis;
 pub mod autodiff;
+mod counted;
 mod error;
 pub mod math;
 pub mod primitives;
@@ -48,6 +49,7 @@ pub mod trajectories;
 pub mod warnings;
 
 pub use autodiff::dual::AutoDiff;
+pub use counted::counted;
 pub use error::{Error, ErrorKind, FileLocation, Result};
 pub use scalar::Scalar;
 pub use scratch::Scratch;

@@ -153,7 +153,7 @@ fn wiring_mistakes_are_explained() {
     let error = ctx.fix(a.u, vec![1.0, 2.0]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "input port 'a.u': the value must have 1 elements, got 2"
+        "input port 'a.u': the value must have 1 element, got 2"
     );
     assert!(ctx.fixed_mut(a.u).is_err());
 }

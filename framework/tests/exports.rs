@@ -196,7 +196,7 @@ fn ports_that_differ_are_not_exported_under_one_name() {
     b.export_input("u", inputs.three);
     assert_eq!(
         mistake(b),
-        "cannot export inputs 'one.u' and 'inputs.three' under one name: one takes 1 elements, the \
+        "cannot export inputs 'one.u' and 'inputs.three' under one name: one takes 1 element, the \
          other 3"
     );
 }
@@ -211,7 +211,7 @@ fn a_port_of_any_size_adopts_the_size_of_joined_ports() {
     }
     let message = mistake(b);
     assert!(
-        message.ends_with("one takes 1 elements, the other 3"),
+        message.ends_with("one takes 1 element, the other 3"),
         "{message}"
     );
 
@@ -224,7 +224,7 @@ fn a_port_of_any_size_adopts_the_size_of_joined_ports() {
     let error = ctx.fix(inputs.any_size, vec![1.0, 2.0]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "input port 'inputs.any_size': the value must have 1 elements, got 2"
+        "input port 'inputs.any_size': the value must have 1 element, got 2"
     );
 
     let mut b = DiagramBuilder::new();

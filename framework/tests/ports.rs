@@ -126,7 +126,7 @@ fn a_wrong_number_of_names_does_not_build() {
     b.add("named", Named(vec!["left"]));
     assert_eq!(
         mistake(b),
-        "system 'named': 2 elements were given 1 names: [\"left\"]"
+        "system 'named': 2 elements were given 1 name: [\"left\"]"
     );
 }
 

@@ -82,7 +82,7 @@ fn bad_matrices_are_named() {
     let bad = MatrixGain::new(dmatrix![f64::NAN]);
     assert!(message(bad).starts_with("MatrixGain: the elements of D must be finite, got NaN"));
     let system = LinearSystem::new(one(), one(), one(), one()).unwrap();
-    assert!(message(system.with_initial_state([])).contains("x0 must have 1 elements, got 0"));
+    assert!(message(system.with_initial_state([])).contains("x0 must have 1 element, got 0"));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn limits_from_ports_are_optional_but_not_both() {
     );
     assert!(message(Saturation::new([1.0], [0.0])).starts_with("Saturation: element 0"));
     assert!(message(Saturation::new([f64::NAN], [0.0])).starts_with("Saturation: element 0"));
-    assert!(message(Saturation::new([1.0], [])).contains("must have 1 elements, got 0"));
+    assert!(message(Saturation::new([1.0], [])).contains("must have 1 element, got 0"));
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn the_initial_transient_is_suppressed_by_default() {
     assert_eq!(ctx.eval(quiet.dudt).unwrap(), &[5.0]);
     assert!(
         message(quiet.history.set(&mut ctx, &[], &[0.5]))
-            .contains("latest must have 1 elements, got 0")
+            .contains("latest must have 1 element, got 0")
     );
 }
 
@@ -205,10 +205,7 @@ fn projections_select_and_distribute() {
         assert!((y - sign * expected).abs() < 1e-12);
     }
     let bad = PidController::new([1.0], [1.0, 2.0], [1.0]);
-    assert_eq!(
-        message(bad),
-        "PidController: ki must have 1 elements, got 2"
-    );
+    assert_eq!(message(bad), "PidController: ki must have 1 element, got 2");
     let pid = PidController::new([1.0], [0.0], [1.0]).unwrap();
     let bad = pid.with_state_projection(DMatrix::zeros(1, 2));
     assert!(message(bad).contains("the state projection must be 2 x 2, got 1 x 2"));
@@ -248,12 +245,9 @@ fn derivatives_pass_through_every_primitive() {
 #[test]
 fn elements_are_selected_by_checked_indices() {
     let bad = Selector::new([1], [vec![(1, 0)]]);
-    assert_eq!(
-        message(bad),
-        "Selector: y0[0] selects input 1, but there are 1 inputs"
-    );
+    assert_eq!(message(bad), "Selector: y0[0] selects input 1 of 1 input");
     let bad = Selector::new([1], [vec![], vec![(0, 0), (0, 1)]]);
-    assert!(message(bad).contains("y1[1] selects element 1 of u0, which has 1 elements"));
+    assert!(message(bad).contains("y1[1] selects element 1 of u0, which has 1 element"));
 }
 
 #[test]

@@ -326,7 +326,7 @@ fn a_missing_map_names_the_system() {
     b.add("wheel", Wheel);
     b.add("odd", Plain(1));
     let ctx = b.build().unwrap().default_context();
-    let expected = "system 'odd' has 2 positions and 1 velocities; declare how they relate with \
+    let expected = "system 'odd' has 2 positions and 1 velocity; declare how they relate with \
                     `Declare::velocity_map`";
     let error = ctx.map_v_to_qdot(&[1.0; 2], &mut [0.0; 4]).unwrap_err();
     assert_eq!(error.to_string(), format!("map_v_to_qdot: {expected}"));

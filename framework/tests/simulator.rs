@@ -387,7 +387,7 @@ fn bad_trajectories_are_explained() {
     assert!(message(make(&[0.0, 1.0], &[vec![]])).contains("there must be 2 samples, got 1"));
     assert!(
         message(make(&[0.0, 1.0], &[vec![0.0], vec![]]))
-            .contains("samples[1] must have 1 elements, got 0")
+            .contains("samples[1] must have 1 element, got 0")
     );
     assert!(message(make(&[0.0, 1.0], &[vec![0.0], vec![f64::NAN]])).contains("NaN"));
 }

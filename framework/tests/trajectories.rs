@@ -132,7 +132,7 @@ fn bad_arguments_are_explained() {
     let wide = make(&[1.0, 2.0], &[vec![0.0; 2], vec![0.0; 2]]).unwrap();
     let error = message(p.concatenate_in_time(&wide));
     assert!(
-        error.contains("there must be 1 rows in the other trajectory, got 2"),
+        error.contains("there must be 1 row in the other trajectory, got 2"),
         "{error}"
     );
     let error = message(p.concatenate_in_time(&before));
@@ -144,14 +144,14 @@ fn bad_arguments_are_explained() {
     assert!(error.contains("after the last break at 1.0 s"), "{error}");
     let error = message(p.append_cubic_hermite_segment(2.0, &[0.0], &[]));
     assert!(
-        error.contains("sample_dot must have 1 elements, got 0"),
+        error.contains("sample_dot must have 1 element, got 0"),
         "{error}"
     );
     assert!(message(p.shift_right(1e300)).contains("finite and increasing"));
     assert!(message(p.shift_right(f64::NAN)).contains("finite and increasing"));
     assert!(message(p.scale_time(-1.0)).contains("must be positive and finite"));
     assert!(message(p.scale_time(1e-320)).contains("PiecewisePolynomial"));
-    assert!(message(p.integral(&[])).contains("value_at_start_time must have 1 elements"));
+    assert!(message(p.integral(&[])).contains("value_at_start_time must have 1 element"));
     assert_eq!(p, before, "failures change nothing");
 
     let cubic = PiecewisePolynomial::cubic_with_continuous_second_derivatives;
@@ -165,11 +165,11 @@ fn bad_arguments_are_explained() {
     };
     assert!(
         message(cubic(&[0.0, 1.0], &two, &ends))
-            .contains("the end slope must have 1 elements, got 0")
+            .contains("the end slope must have 1 element, got 0")
     );
     assert!(message(cubic(&[0.0, 1.0], &[], &ends)).contains("there must be 2 samples, got 0"));
     let hermite = PiecewisePolynomial::cubic_hermite(&[0.0, 1.0], &two, &[vec![], vec![]]);
-    assert!(message(hermite).contains("samples_dot[0] must have 1 elements, got 0"));
+    assert!(message(hermite).contains("samples_dot[0] must have 1 element, got 0"));
     assert!(message(make(&[0.0, 1e-320], &two)).contains("the coefficients must be finite"));
     assert!(
         message(Polynomial::new(&[vec![], vec![f64::NAN]]))
@@ -188,7 +188,7 @@ fn bad_arguments_are_explained() {
         "{error}"
     );
     let none = PiecewisePolynomial::from_segments(&[0.0, 1.0], vec![]);
-    assert!(message(none).contains("there must be 1 segments, got 0"));
+    assert!(message(none).contains("there must be 1 segment, got 0"));
     let lagrange = PiecewisePolynomial::lagrange_interpolant(&[0.0], &column(&[1.0]));
     assert!(message(lagrange).contains("breaks, got 1"));
 }

@@ -194,7 +194,7 @@ fn a_missing_map_is_an_error_where_it_is_needed() {
         if let Err(error) = result {
             let message = error.to_string();
             for part in [
-                "system 'odd' has 2 positions and 1 velocities",
+                "system 'odd' has 2 positions and 1 velocity",
                 "velocity_map",
             ] {
                 assert!(message.contains(part), "{message}");

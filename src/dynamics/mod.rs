@@ -6,6 +6,7 @@ mod build;
 mod case;
 
 use crate::json_lines::{self, Answered, InputLine, LinesArgs, json_error};
+use crate::warnings::RepeatedWarnings;
 use case::Case;
 use std::error::Error;
 use std::path::PathBuf;
@@ -52,6 +53,10 @@ pub(crate) struct DynamicsArgs {
     /// Folder of the model files of cases; `packages.json` in it maps packages to folders.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
+    /// Prints the warnings of every case; without it, those that are alike are printed for the
+    /// first three cases, and counted.
+    #[arg(long)]
+    verbose: bool,
 }
 
 /// Answers lines until the input ends or the reader of the output goes away.
@@ -59,6 +64,7 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(models) = args.models.as_ref().filter(|models| !models.is_dir()) {
         return Err(format!("--models {}: there is no such folder", models.display()).into());
     }
+    let warnings = RepeatedWarnings::default();
     let answer = |line: &InputLine| -> Result<Answered, String> {
         let case: Case = match serde_json::from_slice(&line.text) {
             Ok(case) => case,
@@ -68,7 +74,11 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
             }
         };
         let id = case.id.clone();
-        let warn = |why: &str| eprintln!("warning: line {}, case '{id}': {why}", line.number);
+        let warn = |why: &str| {
+            if warnings.is_shown(why) || args.verbose {
+                eprintln!("warning: line {}, case '{id}': {why}", line.number);
+            }
+        };
         Ok(match answer::answer(case, args.models.as_deref(), warn) {
             Ok(result) => Answered {
                 json: serde_json::json!({ "id": id, "result": result }).to_string(),
@@ -80,7 +90,11 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
             }
         })
     };
-    json_lines::run(&args.lines, answer, |error| failed(None, error))
+    let code = json_lines::run(&args.lines, answer, |error| failed(None, error));
+    if !args.verbose {
+        warnings.print_rest();
+    }
+    code
 }
 
 /// Returns the id of a line that is JSON but no case.

@@ -1,11 +1,14 @@
 //! `tarragon inspect`: prints what a parser reads from a model file.
 
+mod constraints;
 mod geometry;
+mod mesh;
 mod report;
 mod samples;
 mod tree;
 
 use crate::model;
+use mesh::InspectedMesh;
 use report::Inspected;
 use samples::Positions;
 use serde_json::{Value, json};
@@ -13,6 +16,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tarragon::framework::warnings::collect;
 use tarragon::multibody::{Diagnostic, MjcfSemantics, MultibodyPlant, Parser, Severity};
 use tarragon::prelude::*;
 
@@ -42,12 +46,22 @@ struct Failure {
 }
 
 pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode, Box<dyn Error>> {
+    let file = &args.model.model;
+    if mesh::is_mesh_only(file) {
+        let mesh = read_mesh(args)?;
+        print(&mesh_answer(args, &mesh, None))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let positions = args.q.as_deref().map(samples::read).transpose()?;
     let answer = match load(args)? {
         Ok(inspected) => answer(args, &inspected, positions.as_deref())?,
+        // A mesh need not be a model, for which it must have a mass.
+        Err(failure) if mesh::is_mesh_and_model(file) && InspectedMesh::read(file).is_ok() => {
+            mesh_answer(args, &read_mesh(args)?, Some(&failure.error))
+        }
         Err(failure) => {
             if !args.json {
-                failure.diagnostics.iter().for_each(|d| eprintln!("{d}"));
+                args.model.options.print(&failure.diagnostics);
                 if !failure.diagnostics.iter().any(is_error) {
                     eprintln!("error: {}", failure.error);
                 }
@@ -59,6 +73,33 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode, Box<dyn Error>> {
     };
     print(&answer)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the file as a mesh. What the reader leaves out are warnings.
+fn read_mesh(args: &InspectArgs) -> Result<InspectedMesh, Box<dyn Error>> {
+    let (mesh, warnings) = collect(|| InspectedMesh::read(&args.model.model));
+    args.model.options.report(&warnings)?;
+    mesh
+}
+
+/// Describes a file that is a mesh and no model, for the given reason.
+fn mesh_answer(args: &InspectArgs, mesh: &InspectedMesh, no_model: Option<&str>) -> String {
+    let file = args.model.model.display();
+    if args.json {
+        return json!({
+            "ok": true,
+            "stage": "mesh",
+            "file": file.to_string(),
+            "mesh": mesh.json(),
+            "model_error": no_model,
+        })
+        .to_string();
+    }
+    let mut text = format!("mesh {file}\n{}", mesh.text());
+    if let Some(why) = no_model {
+        text += &format!("\nnot usable as a model: {why}");
+    }
+    text
 }
 
 /// Writes a line. A closed pipe is not an error: the reader has seen enough.
@@ -111,6 +152,10 @@ fn answer(
         Some(positions) => inspected.samples(positions)?,
         None => vec![],
     };
+    let mesh = match mesh::is_mesh_and_model(&args.model.model) {
+        true => Some(InspectedMesh::read(&args.model.model)?),
+        false => None,
+    };
     if args.json {
         let mut report = inspected.report()?;
         report.insert("file".into(), args.model.model.display().to_string().into());
@@ -124,9 +169,16 @@ fn answer(
         if positions.is_some() {
             report.insert("samples".into(), samples.into());
         }
+        if let Some(mesh) = mesh {
+            report.insert("mesh".into(), mesh.json());
+        }
         return Ok(Value::Object(report).to_string());
     }
-    let mut text = tree::draw(inspected)?;
+    let warnings = args.model.options.lines(&inspected.diagnostics);
+    let mut text = tree::draw(inspected, &warnings)?;
+    if let Some(mesh) = mesh {
+        text += &format!("\nmesh {}\n{}", args.model.model.display(), mesh.text());
+    }
     for (i, sample) in samples.iter().enumerate() {
         text += &format!("\nsample {i}: {}", serde_json::to_string_pretty(sample)?);
     }

@@ -121,6 +121,8 @@ impl Inspected {
             "num_actuators": plant.actuators().len(),
             "num_actuated_dofs": plant.actuators().len(),
             "num_constraints": plant.constraints().len(),
+            "constraints": self.constraints_as_json()?,
+            "equalities": self.equalities_as_json()?,
             "inactive_constraints": self.inactive_constraints()?,
             "num_force_elements": force_elements.len(),
             "gravity": numbers(&plant.gravity()),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
+use tarragon::framework::counted;
 use tarragon::geometry::{FramePoseVector, GeometryConfigurationVector, GeometryId, QueryObject};
 use tarragon::multibody::{BodyIndex, PositionKinematics};
 use tarragon::prelude::*;
@@ -74,9 +75,9 @@ impl Inspected {
             let joint = self.plant.joint(index)?;
             if joint.num_positions() != positions.len() {
                 return Err(format!(
-                    "joint '{name}' must have {} positions, got {}",
-                    joint.num_positions(),
-                    positions.len()
+                    "joint '{name}' must have {positions}, got {}",
+                    positions.len(),
+                    positions = counted(joint.num_positions(), "position")
                 )
                 .into());
             }

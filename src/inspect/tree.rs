@@ -1,8 +1,10 @@
 //! Draws a model as a tree of text.
 
+use super::constraints::{self, is_bound};
 use super::report::Inspected;
 use std::error::Error;
 use std::fmt::Write;
+use tarragon::framework::counted;
 use tarragon::geometry::GeometryId;
 use tarragon::multibody::{BodyIndex, Joint, JointIndex, MjcfSemantics};
 
@@ -12,16 +14,18 @@ fn range(joint: &Joint) -> String {
         .position_lower_limits()
         .iter()
         .zip(joint.position_upper_limits());
-    let bounded = |(l, u): &(&f64, &f64)| l.is_finite() || u.is_finite();
+    let bounded = |(l, u): &(&f64, &f64)| is_bound(**l) || is_bound(**u);
     let ranges: Vec<String> = limits
         .filter(bounded)
-        .map(|(l, u)| format!("[{l:.4}, {u:.4}]"))
+        .map(|(l, u)| constraints::range(*l, *u))
         .collect();
     ranges.join(" ")
 }
 
 /// Draws models, their bodies below the joints that carry them, with masses and geometries.
-pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
+///
+/// `warnings` has the lines about what the parser has left out.
+pub(super) fn draw(inspected: &Inspected, warnings: &[String]) -> Result<String, Box<dyn Error>> {
     let plant = &inspected.plant;
     let mut text = String::new();
     let models: Vec<String> = inspected
@@ -37,12 +41,12 @@ pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
     writeln!(text, "models: {}{reading}", models.join(", "))?;
     writeln!(
         text,
-        "{} bodies, {} joints, {} positions, {} velocities, {} actuators, {:.6} kg",
-        plant.num_bodies(),
-        plant.num_joints(),
-        plant.num_positions(),
-        plant.num_velocities(),
-        plant.actuators().len(),
+        "{}, {}, {}, {}, {}, {:.6} kg",
+        counted(plant.num_bodies(), "body"),
+        counted(plant.num_joints(), "joint"),
+        counted(plant.num_positions(), "position"),
+        counted(plant.num_velocities(), "velocity"),
+        counted(plant.actuators().len(), "actuator"),
         plant.calc_total_mass()
     )?;
     let mut children: Vec<Vec<(JointIndex, BodyIndex)>> = vec![vec![]; plant.num_bodies()];
@@ -86,33 +90,39 @@ pub(super) fn draw(inspected: &Inspected) -> Result<String, Box<dyn Error>> {
     for body in plant.deformable_bodies() {
         writeln!(
             text,
-            "deformable {}::{}  {:.6} kg, {} vertices, {} tetrahedra, {:?}",
+            "deformable {}::{}  {:.6} kg, {}, {}, {:?}",
             inspected.model_name(body.model_instance()),
             body.name(),
             body.mass(),
-            body.num_vertices(),
-            body.num_elements(),
+            counted(body.num_vertices(), "vertex"),
+            counted(body.num_elements(), "tetrahedron"),
             body.config().material_model
         )?;
     }
     let inspector = inspected.scene.model_inspector();
     for id in inspector.all_driven_geometry_ids() {
         if let Some(skin) = inspector.skin(id)? {
-            let (name, bones) = (inspector.name(id)?, skin.bones().len());
-            writeln!(text, "skin {name}  {bones} bones")?;
+            let bones = counted(skin.bones().len(), "bone");
+            writeln!(text, "skin {}  {bones}", inspector.name(id)?)?;
         }
+    }
+    for constraint in inspected.constraints()? {
+        writeln!(text, "constraint {}", constraint.text)?;
+    }
+    for equality in inspected.equalities()? {
+        writeln!(text, "equality that does not act: {}", equality.text)?;
     }
     let inactive = inspected.inactive_constraints()?.len();
     if inactive > 0 {
-        let all = plant.constraints().len();
-        writeln!(text, "{inactive} of {all} constraints inactive")?;
+        let all = counted(plant.constraints().len(), "constraint");
+        writeln!(text, "{inactive} of {all} inactive")?;
     }
-    let warnings = inspected.diagnostics.len();
-    if warnings > 0 {
-        writeln!(text, "{warnings} warnings:")?;
+    if !warnings.is_empty() {
+        let count = counted(inspected.diagnostics.len(), "warning");
+        writeln!(text, "{count}:")?;
     }
-    for diagnostic in &inspected.diagnostics {
-        writeln!(text, "  {diagnostic}")?;
+    for line in warnings {
+        writeln!(text, "  {line}")?;
     }
     Ok(text.trim_end().to_string())
 }
@@ -146,6 +156,10 @@ fn motors(inspected: &Inspected, joint: JointIndex) -> String {
             false => coupled.iter().find(|(other, _)| *other == joint)?.1,
         };
         let (name, limit) = (motor.name(), motor.effort_limit() * ratio.abs());
+        let limit = match is_bound(limit) {
+            true => limit.to_string(),
+            false => constraints::bound(limit, 0),
+        };
         Some(match coupled.is_empty() {
             true => format!("driven by '{name}' up to {limit}"),
             false => format!("driven by '{name}' with others up to {limit}"),

@@ -7,6 +7,7 @@ use super::scene::MeshFiles;
 use nalgebra::{Isometry3, Vector3};
 use serde::Serialize;
 use serde_json::Value;
+use tarragon::framework::counted;
 use tarragon::geometry::Shape;
 use tarragon::multibody::{DeformableBodyConfig, MultibodyPlant};
 use tarragon::prelude::*;
@@ -79,9 +80,9 @@ impl ForcesRequest {
         ] {
             if list.len() != body.num_vertices() {
                 return Err(format!(
-                    "{PLACE}.{name} must have the coordinates of {} vertices, got {}",
-                    body.num_vertices(),
-                    list.len()
+                    "{PLACE}.{name} must have the coordinates of {vertices}, got {}",
+                    list.len(),
+                    vertices = counted(body.num_vertices(), "vertex")
                 ));
             }
         }

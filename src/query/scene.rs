@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use tarragon::framework::counted;
 use tarragon::framework::math;
 use tarragon::geometry::{
     BoxShape, Capsule, Convex, Cylinder, DefaultProximityProperties, Ellipsoid, HalfSpace,
@@ -244,8 +245,9 @@ fn height_rows(value: Value, place: &str) -> Result<(usize, usize, Vec<f64>), St
         let count = *columns.get_or_insert(row.len());
         if row.len() != count {
             return Err(format!(
-                "{place} must have {count} numbers as the first row has, got {}",
-                row.len()
+                "{place} must have {numbers} as the first row has, got {}",
+                row.len(),
+                numbers = counted(count, "number")
             ));
         }
         for (k, height) in row.iter().enumerate() {

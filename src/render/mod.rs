@@ -1,6 +1,7 @@
 //! `tarragon render`: draws images of a model, and a video of it turning.
 
 mod pictures;
+mod roles;
 mod view;
 
 use crate::model;
@@ -9,6 +10,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use nalgebra::Vector3;
 use pictures::{Picture, Pictures, write_turntable};
+use roles::ShownRole;
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,6 +32,9 @@ pub(crate) struct RenderArgs {
     /// Render engine, unless a camera file chooses one.
     #[arg(long, value_enum, default_value_t = Engine::Cpu)]
     engine: Engine,
+    /// Geometry to draw: that of one role, or of all. Collision geometry has the role `proximity`.
+    #[arg(long, value_enum, default_value_t = ShownRole::Perception)]
+    role: ShownRole,
     /// Image width (pixels) [default: that of the camera file, or 1280].
     #[arg(long, value_parser = pixels)]
     width: Option<usize>,

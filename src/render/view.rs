@@ -5,8 +5,8 @@ use crate::{model, sky};
 use nalgebra::{Isometry3, Point3};
 use std::error::Error;
 use std::path::Path;
-use tarragon::framework::math;
 use tarragon::framework::warnings::collect;
+use tarragon::framework::{counted, math};
 use tarragon::geometry::Aabb;
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -46,9 +46,10 @@ impl View {
             });
             added?;
         }
-        if let Some(source) = plant.source_id() {
-            scene_graph.show_proximity_where_unseen(source, &PerceptionProperties::new())?;
-        }
+        // Visuals were reported while they were loaded.
+        let (shown, warnings) = collect(|| args.role.show(&plant, &mut scene_graph));
+        shown?;
+        args.model.options.report(&warnings)?;
 
         let mut builder = DiagramBuilder::new();
         let (_, scene_graph) = add_multibody_plant_scene_graph(&mut builder, plant, scene_graph)?;
@@ -61,12 +62,7 @@ impl View {
         };
         let ctx = builder.build()?.default_context();
         let query = ctx.eval(scene_graph.query)?.clone();
-        let bounds = query.compute_scene_aabb(Role::Perception)?.ok_or_else(|| {
-            format!(
-                "{}: the model has nothing to draw: no visual geometry of a supported kind",
-                args.model.model.display()
-            )
-        })?;
+        let bounds = bounds(args, &query)?;
         let (color, depth, x_wb) = match camera {
             Some((config, x_wb)) => {
                 let (color, depth) = config.make_cameras()?;
@@ -107,6 +103,28 @@ impl View {
             [range.min_depth(), range.max_depth()]
         }
     }
+}
+
+/// Returns the bounds of what is visible. If nothing is, but the model has collision geometry,
+/// returns the bounds of that, after a warning.
+fn bounds(args: &RenderArgs, query: &QueryObject<f64>) -> Result<Aabb, Box<dyn Error>> {
+    if let Some(bounds) = query.compute_scene_aabb(Role::Perception)? {
+        return Ok(bounds);
+    }
+    let (file, role) = (args.model.model.display(), args.role.name());
+    let Some(bounds) = query.compute_scene_aabb(Role::Proximity)? else {
+        let message = format!(
+            "{file}: the model has nothing to draw: no visual geometry of a supported kind"
+        );
+        return Err(message.into());
+    };
+    let shapes = query.inspector().num_geometries_with_role(Role::Proximity);
+    let shapes = counted(shapes, "collision shape");
+    args.model.options.report(&[format!(
+        "{file}: the images are empty, because no geometry of the model has the role {role}; \
+         --role proximity draws its {shapes}"
+    )])?;
+    Ok(bounds)
 }
 
 /// Name of the render engine of fitted cameras.

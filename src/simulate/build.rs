@@ -8,7 +8,7 @@ use super::ground::Ground;
 use super::scenario::Scenario;
 use super::{SimulateArgs, TimeStep};
 use crate::model::{self, Extras};
-use crate::sky;
+use crate::{page, sky};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tarragon::framework::Diagram;
 use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
 use tarragon::multibody::directives::{ModelDirective, ModelDirectives, process_model_directives};
 use tarragon::multibody::{
-    ContactModel, ContactResults, ModelOptions, MultibodyPlant, Parser, Severity,
+    ContactModel, ContactResults, Diagnostic, ModelOptions, MultibodyPlant, Parser, Severity,
     add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 use tarragon::prelude::*;
@@ -58,6 +58,9 @@ pub(super) fn load_model(
     args.model
         .options
         .add(models, &mut plant, &mut scene, extras)?;
+    if args.shows_page() {
+        page::show_models_without_visuals(&plant, &mut scene)?;
+    }
     if let (None | Some(TimeStep::Model), Some(step)) = (args.time_step, options.time_step) {
         plant.set_time_step(step)?;
     }
@@ -158,6 +161,9 @@ pub(super) fn load_scenario(
         None => add_camera_renderers(cameras, &mut scene),
     };
     added.map_err(|e| in_file(e.into()))?;
+    if args.shows_page() {
+        page::show_models_without_visuals(&plant, &mut scene)?;
+    }
     let mut world = World {
         plant,
         scene,
@@ -231,11 +237,9 @@ fn add_directives(
     };
     let added = process_model_directives(&list, &mut parser);
     let has_failed = added.is_err();
-    for diagnostic in parser.diagnostics() {
-        if !has_failed || diagnostic.severity != Severity::Error {
-            eprintln!("{diagnostic}");
-        }
-    }
+    let is_shown = |d: &&Diagnostic| !has_failed || d.severity != Severity::Error;
+    let shown = parser.diagnostics().iter().filter(is_shown).cloned();
+    args.model.options.print(&shown.collect::<Vec<_>>());
     let Err(error) = added else {
         return args.model.options.skybox(&parser);
     };

@@ -23,6 +23,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
+use tarragon::framework::counted;
 use tarragon::visualization::{Meshcat, MeshcatParams};
 
 /// Time step of a plant.
@@ -118,6 +119,13 @@ pub(crate) struct SimulateArgs {
     port: Option<u16>,
 }
 
+impl SimulateArgs {
+    /// Whether a page is served or recorded.
+    fn shows_page(&self) -> bool {
+        !self.no_browser || self.record.is_some()
+    }
+}
+
 /// Simulates until the end time, the button `Stop` or Ctrl-C, then writes what was recorded.
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     let started = Instant::now();
@@ -200,7 +208,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         page::save(meshcat, file)?;
     }
     let (time, rate) = (playback.now(), playback.realtime_rate());
-    let rows = rows.map_or(String::new(), |n| format!(", {n} records"));
+    let rows = rows.map_or(String::new(), |n| format!(", {}", counted(n, "record")));
     let what = match ending {
         Ok(Ending::Signal) => "interrupted at",
         Ok(_) => "simulated",
@@ -264,7 +272,7 @@ fn load(args: &SimulateArgs) -> Result<(Scenario, World), Box<dyn Error>> {
 
 /// Starts a server, unless nothing is shown or recorded.
 fn start_server(args: &SimulateArgs) -> Result<Option<Meshcat>, Box<dyn Error>> {
-    if args.no_browser && args.record.is_none() {
+    if !args.shows_page() {
         return Ok(None);
     }
     let params = match args.no_browser {

@@ -39,6 +39,7 @@ pub(super) fn load(
     };
     args.options
         .load(&args.models, &mut plant, &mut scene_graph, extras)?;
+    page::show_models_without_visuals(&plant, &mut scene_graph)?;
     plant.set_position_source(PositionSource::InputPort);
     Ok(Loaded {
         plant,

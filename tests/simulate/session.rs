@@ -155,7 +155,7 @@ fn a_simulation_that_fails_can_be_reset() {
     session.click("Reset");
     session.click("Stop");
     let said = session.end();
-    assert!(said.starts_with("error: ") && said.contains("'r::a' must be positive definite"));
+    assert!(said.contains("\nerror: ") && said.contains("'r::a' must be positive definite"));
     assert!(
         said.contains("paused; the button 'Reset' starts again"),
         "{said}"

@@ -1,5 +1,6 @@
 //! Checks of constructor arguments, with messages that name the system.
 
+use crate::counted::counted;
 use crate::{Error, Result};
 use nalgebra::DMatrix;
 
@@ -41,7 +42,10 @@ pub(super) fn length(system: &str, what: &str, found: usize, expected: usize) ->
     }
     fail(
         system,
-        format!("{what} must have {expected} elements, got {found}"),
+        format!(
+            "{what} must have {elements}, got {found}",
+            elements = counted(expected, "element")
+        ),
     )
 }
 

@@ -1,6 +1,7 @@
 //! Constant vector.
 
 use crate::Error;
+use crate::counted::counted;
 use crate::prelude::*;
 
 /// Source of a constant vector (Drake's `ConstantVectorSource`).
@@ -56,9 +57,9 @@ impl<T: Scalar> LeafSystem<T> for ConstantVectorSource {
             let value = ctx.param(value);
             if value.len() != y.len() {
                 return Err(Error::invalid(format!(
-                    "the value must have {1} elements, got {0}",
-                    value.len(),
-                    y.len()
+                    "the value must have {}, got {}",
+                    counted(y.len(), "element"),
+                    value.len()
                 )));
             }
             y.copy_from_slice(value);

@@ -2,6 +2,7 @@
 
 use super::check;
 use crate::Result;
+use crate::counted::counted;
 use crate::prelude::*;
 
 /// Composition of outputs from single elements of its inputs (Drake's `Selector`).
@@ -45,15 +46,18 @@ impl Selector {
             for (i, (input, element)) in selection.iter().enumerate() {
                 let Some(size) = sizes.get(*input) else {
                     let n = sizes.len();
-                    let what =
-                        format!("y{output}[{i}] selects input {input}, but there are {n} inputs");
+                    let what = format!(
+                        "y{output}[{i}] selects input {input} of {inputs}",
+                        inputs = counted(n, "input")
+                    );
                     return check::fail("Selector", what);
                 };
                 if element >= size {
                     return check::fail(
                         "Selector",
                         format!(
-                            "y{output}[{i}] selects element {element} of u{input}, which has {size} elements"
+                            "y{output}[{i}] selects element {element} of u{input}, which has {elements}",
+                            elements = counted(*size, "element")
                         ),
                     );
                 }

@@ -1,5 +1,6 @@
 //! Samples of a signal over time.
 
+use crate::counted::counted;
 use crate::{Error, Result, Scalar};
 use nalgebra::DMatrixView;
 use std::fmt::Write as _;
@@ -73,11 +74,10 @@ impl<T: Scalar> VectorLog<T> {
     pub fn add_data(&mut self, time: T, sample: &[T]) -> Result<()> {
         if sample.len() != self.size {
             return Err(Error::invalid(format!(
-                "VectorLog: the sample at {0:?} s must have {2} elements, as given to `VectorLog::new`, \
-                 got {1}",
+                "VectorLog: the sample at {:?} s must have {}, as given to `VectorLog::new`, got {}",
                 time.re(),
-                sample.len(),
-                self.size
+                counted(self.size, "element"),
+                sample.len()
             )));
         }
         self.times.push(time);

@@ -1,5 +1,6 @@
 //! Breaks (times between segments), and checks of the arguments that accompany them.
 
+use crate::counted::counted;
 use crate::{Error, Result};
 
 /// Returns an error of the trajectory called `who`.
@@ -33,11 +34,17 @@ pub(super) fn check_breaks(who: &str, breaks: &[f64], minimum: usize) -> Result<
     Ok(())
 }
 
-/// Checks that there are as many `found` items as `expected`.
+/// Checks that there are as many `found` items as `expected`; `what` begins with their noun
+/// in the plural.
 pub(super) fn check_count(who: &str, what: &str, found: usize, expected: usize) -> Result<()> {
     if found == expected {
         return Ok(());
     }
+    let what = match (expected, what.split_once("s ")) {
+        (1, Some((noun, rest))) => format!("{noun} {rest}"),
+        (1, None) => what.trim_end_matches('s').into(),
+        _ => what.to_string(),
+    };
     fail(who, format!("there must be {expected} {what}, got {found}"))
 }
 
@@ -47,7 +54,10 @@ pub(super) fn check_vector(who: &str, what: &str, vector: &[f64], rows: usize) -
         let found = vector.len();
         return fail(
             who,
-            format!("{what} must have {rows} elements, got {found}"),
+            format!(
+                "{what} must have {elements}, got {found}",
+                elements = counted(rows, "element")
+            ),
         );
     }
     if vector.iter().any(|x| !x.is_finite()) {

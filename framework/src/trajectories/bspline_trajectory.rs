@@ -3,6 +3,7 @@
 use super::breaks::{check_samples, fail};
 use super::trajectory::hold;
 use super::{BsplineBasis, Trajectory};
+use crate::counted::counted;
 use crate::{Result, Scalar};
 
 /// Name of the type in messages.
@@ -145,7 +146,9 @@ impl BsplineTrajectory {
             return fail(
                 WHO,
                 format!(
-                    "the block must lie within {n} rows, got {rows} rows from row {start_row} on"
+                    "the block must lie within {num_rows}, got {found} from row {start_row} on",
+                    num_rows = counted(n, "row"),
+                    found = counted(rows, "row")
                 ),
             );
         };

@@ -3,6 +3,7 @@
 use super::breaks::{check_breaks, check_count, check_samples, check_vector, fail, segment_at};
 use super::trajectory::hold;
 use super::{Polynomial, Trajectory};
+use crate::counted::counted;
 use crate::{Result, Scalar};
 
 /// Name of the type in messages.
@@ -54,7 +55,10 @@ impl PiecewisePolynomial {
             let found = segments[i].rows();
             return fail(
                 WHO,
-                format!("segment {i} must have {rows} rows, got {found}"),
+                format!(
+                    "segment {i} must have {num_rows}, got {found}",
+                    num_rows = counted(rows, "row")
+                ),
             );
         }
         for segment in &segments {

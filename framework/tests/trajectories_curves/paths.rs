@@ -159,7 +159,7 @@ fn invalid_paths_of_constant_curvature_are_errors() {
             "first break must be at 0 m, got 1 m",
         ),
         (new(&[0.0, 1.0, 1.0], &[0.0; 2], x, z), "break 2 at 1.0 s"),
-        (new(&[0.0, 1.0], &[0.0; 2], x, z), "1 turning rates, got 2"),
+        (new(&[0.0, 1.0], &[0.0; 2], x, z), "1 turning rate, got 2"),
         (
             new(&[0.0, 1.0], &[f64::NAN], x, z),
             "turning rates must be finite, got [NaN]",

@@ -5,6 +5,7 @@ use super::surface::TriangleSurfaceMesh;
 use crate::error::{Error, Result};
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 use std::ops::Range;
+use tarragon_framework::counted;
 
 /// Triangle mesh with normals, texture coordinates, colours and materials.
 ///
@@ -145,7 +146,10 @@ impl RenderMesh {
         }
         match next == n {
             true => Ok(()),
-            false => wrong(format!("groups must cover all {n} triangles, got {next}")),
+            false => wrong(format!(
+                "groups must cover all {triangles}, got {next}",
+                triangles = counted(n, "triangle")
+            )),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::mesh::{HeightGrid, RenderMesh, TriangleSurfaceMesh, render_mesh_of_he
 use nalgebra::Vector3;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use tarragon_framework::counted;
 
 /// Largest number of heights of a field; its vertices and triangles are numbered with 32 bits.
 const MAX_HEIGHTS: usize = 1 << 26;
@@ -63,14 +64,20 @@ impl HeightField {
         let count = rows.checked_mul(columns).filter(|n| *n <= MAX_HEIGHTS);
         let Some(count) = count.filter(|_| rows.min(columns) >= 2) else {
             return wrong(format!(
-                "there must be at least 2 rows and 2 columns and at most {MAX_HEIGHTS} heights, \
-                 got {rows} rows and {columns} columns"
+                "there must be at least 2 rows and 2 columns and at most {heights}, \
+                 got {num_rows} and {num_columns}",
+                heights = counted(MAX_HEIGHTS, "height"),
+                num_rows = counted(rows, "row"),
+                num_columns = counted(columns, "column")
             ));
         };
         if heights.len() != count {
             return wrong(format!(
-                "{rows} rows and {columns} columns must have {count} heights, got {}",
-                heights.len()
+                "{num_rows} and {num_columns} must have {heights}, got {}",
+                heights.len(),
+                num_rows = counted(rows, "row"),
+                num_columns = counted(columns, "column"),
+                heights = counted(count, "height")
             ));
         }
         if let Some(i) = heights.iter().position(|h| !(-1e9..=1e9).contains(h)) {

@@ -23,6 +23,20 @@ pub(crate) struct PreparedXml<'a> {
     renamed: bool,
 }
 
+/// Elements of xacro without calls of macros, which some files have left over.
+const XACRO_ELEMENTS: [&str; 10] = [
+    "xacro:arg",
+    "xacro:attribute",
+    "xacro:call",
+    "xacro:element",
+    "xacro:if",
+    "xacro:include",
+    "xacro:insert_block",
+    "xacro:macro",
+    "xacro:property",
+    "xacro:unless",
+];
+
 impl<'a> PreparedXml<'a> {
     pub(crate) fn new(original: &'a str) -> Self {
         let mut text = Cow::Borrowed(original);
@@ -95,16 +109,38 @@ impl<'a> PreparedXml<'a> {
         }
     }
 
-    /// Parses the elements of the text; the error has its place in the file.
+    /// Parses the elements of the text; the error has its place in the file. Elements that only
+    /// the expansion of xacro files understands are an error.
     pub(crate) fn parse(&self, file: &str) -> Result<XmlTree<'_>, Diagnostic> {
         // The scanner takes names from the text that it reads.
         let scanned = (!self.renamed).then(|| scan(&self.text)).flatten();
-        match scanned {
-            Some(tree) => Ok(tree),
+        let tree = match scanned {
+            Some(tree) => tree,
             None => {
                 let document = self.parse_all(file)?;
-                Ok(XmlTree::of_document(&document, |at| self.rest_at(at)))
+                XmlTree::of_document(&document, |at| self.rest_at(at))
             }
+        };
+        match tree.find(|tag| XACRO_ELEMENTS.contains(&tag)) {
+            Some((tag, start)) => Err(self.is_xacro(file, tag, start)),
+            None => Ok(tree),
+        }
+    }
+
+    /// Creates the error for an element of a xacro file.
+    fn is_xacro(&self, file: &str, tag: &str, start: usize) -> Diagnostic {
+        let before = &self.original[..self.original_offset(start)];
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        Diagnostic {
+            severity: Severity::Error,
+            file: file.into(),
+            line: 1 + before.matches('\n').count() as u32,
+            column: 1 + before[line_start..].chars().count() as u32,
+            message: format!(
+                "<{tag}> is for the expansion by xacro, but the name of the file does not end in \
+                 .xacro; rename the file so that it is expanded, or read what 'tarragon xacro' \
+                 prints"
+            ),
         }
     }
 
@@ -311,6 +347,28 @@ mod tests {
         assert!(error.to_string().starts_with("f.urdf:3:"), "{error}");
         let error = PreparedXml::new(" \n").parse("f").unwrap_err();
         assert!(error.to_string().contains("empty"), "{error}");
+    }
+
+    #[test]
+    fn xacro_files_with_another_suffix_say_so() {
+        let text = "<robot name='r'>\n é<xacro:property name='a' value='1'/></robot>";
+        let declared = text.replacen(" name", " xmlns:xacro='http://ros.org/wiki/xacro' name", 1);
+        for text in [text, &declared] {
+            let error = PreparedXml::new(text)
+                .parse("f.urdf")
+                .unwrap_err()
+                .to_string();
+            let start = "f.urdf:2:3: error: <xacro:property> is for the expansion by xacro";
+            assert!(
+                error.starts_with(start) && error.contains(".xacro"),
+                "{error}"
+            );
+        }
+        // Generated files have calls of macros left over, which are ignored, as in Drake.
+        for rest in ["<xacro:leg/>", "<!-- <xacro:property/> -->"] {
+            let text = format!("<robot xmlns:xacro='x'>{rest}</robot>");
+            assert!(PreparedXml::new(&text).parse("f.urdf").is_ok(), "{rest}");
+        }
     }
 
     #[test]

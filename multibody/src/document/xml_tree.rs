@@ -51,6 +51,11 @@ pub(crate) struct XmlNode<'t> {
 }
 
 impl<'i> XmlTree<'i> {
+    /// Returns the first element with a tag of a kind, and its offset.
+    pub(super) fn find(&self, is_wanted: impl Fn(&str) -> bool) -> Option<(&'i str, usize)> {
+        let found = self.elements.iter().find(|e| is_wanted(e.tag))?;
+        Some((found.tag, found.start))
+    }
     /// Copies the elements of a document. `rest_at` returns the text from an offset on, in which
     /// names are spelled as in the file.
     pub(super) fn of_document(document: &Document<'i>, rest_at: impl Fn(usize) -> &'i str) -> Self {

@@ -11,6 +11,7 @@ use super::sorting;
 use super::text::{is_type, literal, parse_float, text_of};
 use super::value::{PyEntries, PyError, PyFunction, PyResult, PyValue};
 use std::cmp::Ordering;
+use tarragon_framework::counted;
 
 /// Names of the functions.
 #[rustfmt::skip]
@@ -323,8 +324,8 @@ impl Evaluator<'_> {
                         [key, value] => entries.insert(key.clone(), value.clone(), self.host)?,
                         other => {
                             return Err(PyError::new(format!(
-                                "dict() must have pairs, got an item with {} parts",
-                                other.len()
+                                "dict() must have pairs, got an item with {parts}",
+                                parts = counted(other.len(), "part")
                             )));
                         }
                     }

@@ -9,6 +9,7 @@ use super::set_values::set_of;
 use super::syntax::{Argument, ComprehensionKind, Expr, ExprKind, Loop, LoopTarget};
 use super::value::{PyEntries, PyError, PyNamespace, PyResult, PyValue};
 use std::rc::Rc;
+use tarragon_framework::counted;
 
 impl Evaluator<'_> {
     /// Computes the value of an expression.
@@ -224,9 +225,9 @@ impl Evaluator<'_> {
         let parts = self.items(&item)?;
         if parts.len() != targets.len() {
             return Err(PyError::new(format!(
-                "an item must have {} parts to unpack, got {}",
-                targets.len(),
-                parts.len()
+                "an item must have {parts} to unpack, got {}",
+                parts.len(),
+                parts = counted(targets.len(), "part")
             )));
         }
         targets

@@ -14,6 +14,11 @@ const MAX_DEPTH: usize = 64;
 
 const ROS_PACKAGE_PATH: &str = "ROS_PACKAGE_PATH";
 
+const GZ_SIM_RESOURCE_PATH: &str = "GZ_SIM_RESOURCE_PATH";
+
+/// File that describes a model of Gazebo, in the folder that gives the model its name.
+const MODEL_CONFIG: &str = "model.config";
+
 /// Files that exclude a folder from ROS's search.
 const IGNORE_MARKERS: [&str; 3] = ["AMENT_IGNORE", "CATKIN_IGNORE", "COLCON_IGNORE"];
 
@@ -24,6 +29,18 @@ pub(super) enum CrawlRules {
     Everything,
     /// The same, except folders below a package and folders with an ignore marker.
     Ros,
+}
+
+/// Returns the folders in a folder whose names do not start with a dot. A folder that cannot be
+/// read holds none for us.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let hidden = |e: &fs::DirEntry| e.file_name().as_encoded_bytes().starts_with(b".");
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = entries.filter(|e| !hidden(e)).map(|e| e.path());
+    let mut folders: Vec<PathBuf> = entries.filter(|p| p.is_dir()).collect();
+    // Makes the result independent of the file system's order.
+    folders.sort();
+    folders
 }
 
 impl PackageMap {
@@ -63,6 +80,67 @@ impl PackageMap {
     /// Returns the errors of [`Self::populate_from_folder`].
     pub fn populate_from_ros_package_path(&mut self) -> Result<()> {
         self.populate_from_list(ROS_PACKAGE_PATH, CrawlRules::Ros)
+    }
+
+    /// Adds the models of Gazebo in the folders that `GZ_SIM_RESOURCE_PATH` lists: every folder in
+    /// them is the model of its name, so that `model://NAME/file` and `package://NAME/file` are
+    /// files in it. As in Gazebo, the first of several folders with a name counts. Folders that do
+    /// not exist hold no models, and packages that are known already stay.
+    pub fn populate_from_gz_resource_path(&mut self) {
+        let list = std::env::var_os(GZ_SIM_RESOURCE_PATH).unwrap_or_default();
+        for folder in std::env::split_paths(&list) {
+            for model in folders_in(&folder) {
+                self.add_model_if_new(&model);
+            }
+        }
+    }
+
+    /// Searches a folder and everything below it as [`Self::populate_from_folder`] does, and adds
+    /// folders with a file `model.config` as the packages of their names, as Gazebo names models.
+    /// A `package.xml` comes first where both define a name.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::populate_from_folder`].
+    pub fn populate_from_folder_with_models(&mut self, folder: impl AsRef<Path>) -> Result<()> {
+        let folder = folder.as_ref();
+        self.populate_from_folder(folder)?;
+        let mut seen = BTreeSet::new();
+        let mut waiting = vec![(folder.to_path_buf(), 0)];
+        while let Some((folder, depth)) = waiting.pop() {
+            // Links may lead back to a folder above.
+            let new = folder.canonicalize().is_ok_and(|c| seen.insert(c));
+            if !new {
+                continue;
+            }
+            if folder.join(MODEL_CONFIG).is_file() {
+                self.add_model_if_new(&folder);
+            }
+            if depth < MAX_DEPTH {
+                // The first folder is popped first.
+                let inside = folders_in(&folder).into_iter().rev();
+                waiting.extend(inside.map(|folder| (folder, depth + 1)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a folder as the package of its name, unless there is one.
+    fn add_model_if_new(&mut self, folder: &Path) {
+        let absolute = folder.canonicalize();
+        // The name of a link counts, not that of the folder that it leads to.
+        let name = match folder.file_name() {
+            Some(name) => Some(name.to_os_string()),
+            None => absolute.ok().and_then(|f| Some(f.file_name()?.into())),
+        };
+        let Some(name) = name.and_then(|name| name.into_string().ok()) else {
+            return;
+        };
+        let package = PackageLocation::Local {
+            folder: folder.into(),
+            deprecation: None,
+        };
+        self.give_way(&name, &package);
+        self.packages.entry(name).or_insert(package);
     }
 
     fn populate_from_list(&mut self, variable: &str, crawl: CrawlRules) -> Result<()> {
@@ -119,21 +197,8 @@ impl PackageMap {
                 return Ok(());
             }
         }
-        // Folders that cannot be read hold no packages for us.
-        let Ok(entries) = fs::read_dir(folder) else {
-            return Ok(());
-        };
-        let hidden = |e: &fs::DirEntry| e.file_name().as_encoded_bytes().starts_with(b".");
-        let mut folders: Vec<PathBuf> = entries
-            .flatten()
-            .filter(|e| !hidden(e))
-            .map(|e| e.path())
-            .filter(|p| p.is_dir())
-            .collect();
-        // Makes the result independent of the file system's order.
-        folders.sort();
         if depth < MAX_DEPTH {
-            for folder in folders {
+            for folder in folders_in(folder) {
                 self.crawl(&folder, crawl, depth + 1, seen)?;
             }
         }

@@ -44,6 +44,10 @@ impl PackageLocation {
             Self::Remote(remote) => format!("the remote package {}", remote.params().to_json()),
         }
     }
+    /// Returns true if the package is a folder or lies in it.
+    pub(super) fn is_in(&self, outer: &Path) -> bool {
+        matches!(self, Self::Local { folder, .. } if folder.starts_with(outer))
+    }
     pub(super) fn is_same_place(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Local { folder: a, .. }, Self::Local { folder: b, .. }) => same_place(a, b),

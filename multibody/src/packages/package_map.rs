@@ -143,7 +143,9 @@ impl PackageMap {
     }
 
     /// Adds packages as an argument on a command line names them: `NAME=DIR` is one package, `DIR`
-    /// stands for all packages in this directory and below it.
+    /// stands for all packages (`package.xml`) and models of Gazebo (`model.config`) in this
+    /// directory and below it; see
+    /// [`populate_from_folder_with_models`](Self::populate_from_folder_with_models).
     ///
     /// ```
     /// use tarragon_multibody::PackageMap;
@@ -161,10 +163,19 @@ impl PackageMap {
     pub fn add_argument(&mut self, argument: &str) -> Result<()> {
         match argument.split_once('=') {
             Some((name, folder)) => self.add(name, folder),
-            None if Path::new(argument).is_dir() => self.populate_from_folder(argument),
+            None if Path::new(argument).is_dir() => {
+                self.populate_from_folder_with_models(argument)?;
+                if !self.packages.values().any(|p| p.is_in(argument.as_ref())) {
+                    warn(format!(
+                        "'{argument}' has no package: no folder in it has a package.xml or a \
+                         model.config; give NAME=DIR"
+                    ));
+                }
+                Ok(())
+            }
             None => Err(Error::not_found(format!(
                 "{argument}: there is no such directory; give a directory to search for \
-                 package.xml files, or NAME=DIR"
+                 package.xml and model.config files, or NAME=DIR"
             ))),
         }
     }
@@ -312,11 +323,13 @@ impl PackageMap {
         };
         let cure = match name {
             "drake" => format!(
-                "Add it to the parser's package map, or set {} to the folder 'share' of an installation \
-                 of Drake",
-                DRAKE_ROOT
+                "Add it to the parser's package map, give a command --package drake=DIR, or set \
+                 {DRAKE_ROOT} to the folder 'share' of an installation of Drake"
             ),
-            _ => "Add it to the parser's package map".into(),
+            _ => format!(
+                "Add it to the parser's package map, or give a command --package {name}=DIR, where \
+                 DIR is its folder"
+            ),
         };
         Error::not_found(format!("there is no package '{name}'; {known}. {cure}"))
     }

@@ -176,3 +176,54 @@ fn maps_are_send_and_sync() {
     fn shared<T: Clone + Send + Sync>() {}
     shared::<PackageMap>();
 }
+
+/// As Gazebo resolves `model://NAME` in the folders of `GZ_SIM_RESOURCE_PATH`: by the name of the
+/// folder, not by the `<name>` of its `model.config`.
+#[test]
+fn models_of_gazebo_are_found_by_the_names_of_their_folders() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = |folder: &str| {
+        let folder = dir.path().join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let text = "<model><name>Another Name</name></model>";
+        fs::write(folder.join("model.config"), text).unwrap();
+        folder
+    };
+    let (cup, _) = (model("deep/models/cup"), model("deep/.git/hidden"));
+    model("models/arm");
+    let arm = package(dir.path(), "ws/arm_pkg", "arm");
+    let mut map = PackageMap::make_empty();
+    map.add_argument(dir.path().to_str().unwrap()).unwrap();
+    assert_eq!(names(&map), ["arm", "cup"]);
+    assert_eq!(map.path("arm").unwrap(), arm, "package.xml comes first");
+    assert_eq!(
+        map.resolve_url("model://cup/a.obj").unwrap(),
+        cup.join("a.obj")
+    );
+    // The folder of a single model is that model.
+    let mut map = PackageMap::make_empty();
+    map.add_argument(cup.to_str().unwrap()).unwrap();
+    assert_eq!(names(&map), ["cup"]);
+    // Drake's rule finds packages only.
+    let mut map = PackageMap::make_empty();
+    map.populate_from_folder(dir.path()).unwrap();
+    assert_eq!(names(&map), ["arm"]);
+}
+
+#[test]
+fn arguments_without_packages_are_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("meshes")).unwrap();
+    let mut map = PackageMap::make_empty();
+    let add = |map: &mut PackageMap| {
+        let path = dir.path().to_str().unwrap();
+        tarragon_framework::warnings::collect(|| map.add_argument(path)).1
+    };
+    let warnings = add(&mut map);
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("give NAME=DIR"), "{warnings:?}");
+    let error = map.path("arm").unwrap_err().to_string();
+    assert!(error.contains("--package arm=DIR"), "{error}");
+    package(dir.path(), "arm", "arm");
+    assert!(add(&mut map).is_empty() && add(&mut map).is_empty());
+}

@@ -107,7 +107,10 @@ impl PackageMap {
             return Ok(path);
         }
         let hint = match uri.contains("://") {
-            true => "correct the name or the parser's package map",
+            true => {
+                "correct the name, or the folder of the package (the parser's package map, or \
+                 --package NAME=DIR of a command)"
+            }
             false => "names without package:// are relative to the model file; correct the name",
         };
         Err(format!(

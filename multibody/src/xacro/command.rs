@@ -137,6 +137,9 @@ impl XacroExpander<'_> {
     /// Returns the value of an argument.
     pub(super) fn argument(&self, name: &str, at: &PlacedText) -> XacroResult<String> {
         self.arguments.get(name).cloned().ok_or_else(|| {
+            if let Some(cure) = self.defined_later("xacro:arg", name, at.place) {
+                return self.error(at.place, format!("$(arg {name}): {cure}"));
+            }
             let known = self.arguments.keys().map(String::as_str);
             let unknown = names::unknown("argument", name, known);
             let message = format!(

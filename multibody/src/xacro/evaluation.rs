@@ -212,6 +212,12 @@ fn shortened(chars: impl Iterator<Item = char>) -> String {
 }
 
 impl ScopeHost<'_, '_> {
+    /// Returns the cure for a name that only an element further down defines.
+    fn defined_later(&self, tag: &str, name: &str) -> Option<String> {
+        let cure = self.expander.defined_later(tag, name, self.place)?;
+        Some(format!("; {cure}"))
+    }
+
     /// Keeps an error that has its own place.
     pub(super) fn keep<V>(&mut self, result: XacroResult<V>) -> PyResult<V> {
         result.map_err(|failure| {
@@ -236,7 +242,16 @@ impl Host for ScopeHost<'_, '_> {
     fn name(&mut self, name: &str) -> PyResult<Option<PyValue>> {
         match self.seen {
             SeenNames::Arguments => {
-                return symbols::of_command(name, &self.expander.arguments);
+                let found = symbols::of_command(name, &self.expander.arguments)?;
+                return match found {
+                    Some(_) => Ok(found),
+                    None => match self.defined_later("xacro:arg", name) {
+                        Some(cure) => {
+                            Err(PyError::new(format!("name '{name}' is not defined{cure}")))
+                        }
+                        None => Ok(None),
+                    },
+                };
             }
             SeenNames::Properties => {
                 let scopes = self.expander.scopes.outwards(self.scope).count();
@@ -256,13 +271,16 @@ impl Host for ScopeHost<'_, '_> {
             false if self.seen == SeenNames::Global => {
                 "; a number with a unit must not use properties".into()
             }
-            false => {
-                let known = self.expander.scopes.property_names(self.scope);
-                match names::similar(name, known.into_iter()) {
-                    Some(known) => format!("; there are: {known}"),
-                    None => "; there are no properties".into(),
+            false => match self.defined_later("xacro:property", name) {
+                Some(cure) => cure,
+                None => {
+                    let known = self.expander.scopes.property_names(self.scope);
+                    match names::similar(name, known.into_iter()) {
+                        Some(known) => format!("; there are: {known}"),
+                        None => "; there are no properties".into(),
+                    }
                 }
-            }
+            },
         };
         Err(PyError::new(format!("name '{name}' is not defined{cure}")))
     }

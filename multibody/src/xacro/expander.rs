@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use tarragon_framework::counted;
 
 /// Maximum depth of nested elements, macro calls and lazy properties.
 const MAX_DEPTH: usize = 1000;
@@ -175,7 +176,7 @@ impl<'a> XacroExpander<'a> {
             .collect();
         let more = match self.calls.len().saturating_sub(SHOWN_CALLS) {
             0 => String::new(),
-            n => format!(", and {n} more calls"),
+            n => format!(", and {}", counted(n, "more call")),
         };
         match calls.is_empty() {
             true => String::new(),
@@ -278,6 +279,20 @@ impl<'a> XacroExpander<'a> {
                 "all expressions and included files together must take at most {MAX_WORK} steps"
             ))),
         }
+    }
+
+    /// Returns the cure for a name that only an element further down defines.
+    pub(super) fn defined_later(&self, tag: &str, name: &str, at: OriginPlace) -> Option<String> {
+        let place = self.tree.waiting(tag, name)?;
+        let file = match self.files.get(place.file as usize) {
+            Some(file) if place.file != at.file => format!(" of {file}"),
+            _ => String::new(),
+        };
+        let line = place.line;
+        Some(format!(
+            "<{tag} name=\"{name}\"> comes later, in line {line}{file}; move it up, before its first \
+             use"
+        ))
     }
 
     /// Returns a required attribute.

@@ -84,6 +84,9 @@ impl XacroExpander<'_> {
         let tag = self.tree.tag(node);
         let name = tag.strip_prefix("xacro:").unwrap_or(tag).to_string();
         let Some((found, defined_in)) = self.resolve_macro(&name, scopes) else {
+            if let Some(cure) = self.defined_later("xacro:macro", &name, place) {
+                return Err(self.error(place, format!("<xacro:{name}>: {cure}")));
+            }
             let known = self.scopes.macro_names(scopes.macros);
             let unknown = names::unknown("macro", &name, known.into_iter());
             let message = format!("<xacro:{name}>: {unknown}; define it or include its file");

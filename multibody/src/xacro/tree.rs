@@ -144,6 +144,25 @@ impl XacroTree {
     pub(super) fn parent(&self, node: TreeIndex) -> Option<TreeIndex> {
         self.node(node).parent
     }
+    /// Returns true if a node lies in a document, outside of all macros that wait, too.
+    fn is_read_in_order(&self, node: TreeIndex) -> bool {
+        let above = || std::iter::successors(self.parent(node), |n| self.parent(*n));
+        above().all(|n| self.tag(n) != "xacro:macro")
+            && above().any(|n| *self.content(n) == NodeContent::Document)
+    }
+    /// Returns the place of the first element of a kind with a name that waits for its expansion.
+    /// Expanded ones are no longer in their documents.
+    pub(super) fn waiting(&self, tag: &str, name: &str) -> Option<OriginPlace> {
+        let nodes = 0..self.nodes.len() as TreeIndex;
+        let mut found = nodes.filter(|node| {
+            self.tag(*node) == tag
+                && self
+                    .attribute(*node, "name")
+                    .is_some_and(|n| n.text == name)
+                && self.is_read_in_order(*node)
+        });
+        found.next().map(|node| self.place(node))
+    }
     pub(super) fn next(&self, node: TreeIndex) -> Option<TreeIndex> {
         self.node(node).next
     }

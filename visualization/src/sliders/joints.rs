@@ -4,6 +4,7 @@ use super::group::{Group, RunOptions, Spec, follow};
 use crate::meshcat::Meshcat;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
+use tarragon_framework::counted;
 use tarragon_framework::prelude::*;
 use tarragon_multibody::MultibodyPlant;
 
@@ -177,9 +178,9 @@ impl JointSliders {
         let nq = plant.system().num_positions();
         if nq != group.len() {
             return Err(Error::invalid(format!(
-                "JointSliders::run: the plant must have {} positions, one per slider, got {nq}; \
+                "JointSliders::run: the plant must have {positions}, one per slider, got {nq}; \
                  pass the plant that the sliders were made for",
-                group.len()
+                positions = counted(group.len(), "position")
             )));
         }
         let mut ctx = diagram.default_context();
@@ -294,8 +295,8 @@ impl Lookup<'_> {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "JointSliders: {what} must have {} elements, one for each position, got {found}",
-            self.sliders.len()
+            "JointSliders: {what} must have {elements}, one for each position, got {found}",
+            elements = counted(self.sliders.len(), "element")
         )))
     }
     /// Returns the requested value of each position, or `None`.

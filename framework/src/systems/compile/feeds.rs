@@ -1,5 +1,6 @@
 //! Sources of input ports: connections, and exports that join ports.
 
+use crate::counted::counted;
 use crate::error::WiringError;
 use crate::systems::plan::{Entry, Feed, Input, Leaf, Node, PortIndex, Wire};
 use crate::{Error, Result, Scalar};
@@ -50,7 +51,10 @@ impl Feeds {
                 return refuse(first, other, &why);
             }
             if let Err([a, b]) = this.join(global(first), global(other)) {
-                let why = format!("one takes {a} elements, the other {b}");
+                let why = format!(
+                    "one takes {elements}, the other {b}",
+                    elements = counted(a, "element")
+                );
                 return refuse(first, other, &why);
             }
         }
@@ -129,7 +133,8 @@ fn mismatch<T: Scalar>(entry: &Entry<T>, input: &Input, size: Option<usize>) -> 
     }
     match (entry.size, size) {
         (Some(from), Some(to)) if from != to => Some(format!(
-            "the output has {from} elements, the input takes {to}"
+            "the output has {elements}, the input takes {to}",
+            elements = counted(from, "element")
         )),
         _ => None,
     }

@@ -17,6 +17,7 @@ use super::handles::{
 use super::plan::{ACCURACY, Feed, LeafContext, Plan, TIME};
 use super::storage::{CacheMode, CacheStatistics};
 use super::value::{Stored, Value, copy, is_same};
+use crate::counted::counted;
 use crate::error::WiringError;
 use crate::{Error, Result, Scalar};
 use std::any::type_name;
@@ -239,7 +240,10 @@ impl<T: Scalar> Context<T> {
         }
         match (expected, value.len()) {
             (Some(size), Some(found)) if found != size => {
-                return fail(format!("the value must have {size} elements, got {found}"));
+                return fail(format!(
+                    "the value must have {elements}, got {found}",
+                    elements = counted(size, "element")
+                ));
             }
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! Maps between velocities and position rates.
 
 use super::Context;
+use crate::counted::counted;
 use crate::{Error, Result, Scalar};
 
 impl<T: Scalar> Context<T> {
@@ -53,12 +54,12 @@ impl<T: Scalar> Context<T> {
                 None if n_from == n_to => b.copy_from_slice(a),
                 None => {
                     return Err(Error::invalid(format!(
-                        "{}: system '{}' has {} positions and {} velocities; declare how they relate \
+                        "{}: system '{}' has {positions} and {velocities}; declare how they relate \
                          with `Declare::velocity_map`",
                         direction.name(),
                         leaf.path,
-                        leaf.continuous.q,
-                        leaf.continuous.v
+                        positions = counted(leaf.continuous.q, "position"),
+                        velocities = counted(leaf.continuous.v, "velocity")
                     )));
                 }
             }

@@ -1,6 +1,7 @@
 //! Names of the elements of vectors.
 
 use super::{Declare, LeafSystem};
+use crate::counted::counted;
 use crate::systems::elements::VectorHandle;
 use crate::{Error, Scalar};
 
@@ -34,8 +35,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         let leaf = self.leaf_mut();
         if let Some(size) = leaf.size_of(what).filter(|size| *size != names.len()) {
             let message = format!(
-                "{size} elements were given {} names: {names:?}",
-                names.len()
+                "{elements} were given {num_names}: {names:?}",
+                elements = counted(size, "element"),
+                num_names = counted(names.len(), "name")
             );
             self.mistake(Error::invalid(message));
             return;

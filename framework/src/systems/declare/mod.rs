@@ -21,6 +21,7 @@ use super::plan::{
     Witness,
 };
 use super::value::{Stored, Value};
+use crate::counted::counted;
 use crate::random::RandomGenerator;
 use crate::{Error, Result, Scalar};
 use std::any::{TypeId, type_name};
@@ -282,7 +283,9 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
         if q + v + z != x0.len() {
             let n = x0.len();
             self.mistake(Error::invalid(format!(
-                "continuous state has {q} + {v} + {z} elements but {n} initial values"
+                "continuous state has {q} + {v} + {elements} but {initial_values}",
+                elements = counted(z, "element"),
+                initial_values = counted(n, "initial value")
             )));
         }
         self.leaf.continuous = ContinuousSizes { q, v, z };

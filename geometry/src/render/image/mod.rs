@@ -8,6 +8,7 @@ pub use self::convert::{convert_depth_16u_to_32f, convert_depth_32f_to_16u};
 
 use crate::error::{Error, Result};
 use std::fmt;
+use tarragon_framework::counted;
 
 /// Meaning of the channels of a pixel.
 ///
@@ -241,11 +242,12 @@ impl<P: PixelType> Image<P> {
         let expected = check_size::<P>(width, height)?;
         if data.len() != expected {
             return Err(Error::invalid(format!(
-                "Image<{}>: {width} x {height} pixels of {} channels must have {expected} values, \
+                "Image<{}>: {width} x {height} pixels of {channels} must have {values}, \
                  got {}",
                 P::NAME,
-                P::CHANNELS,
-                data.len()
+                data.len(),
+                channels = counted(P::CHANNELS, "channel"),
+                values = counted(expected, "value")
             )));
         }
         Ok(Self {

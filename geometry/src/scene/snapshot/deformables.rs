@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use tarragon_framework::Scalar;
 use tarragon_framework::autodiff::is_constant;
+use tarragon_framework::counted;
 
 /// The deformable geometries of a scene with their configurations.
 pub(crate) struct Deformables<T: Scalar> {
@@ -114,10 +115,10 @@ impl<T: Scalar> Deformables<T> {
             let count = geometry.form.local_mesh().num_vertices();
             if value.len() != 3 * count {
                 return wrong(format!(
-                    "the configuration must have {} coordinates, three for each of the {count} \
-                     vertices of its reference mesh, got {}",
-                    3 * count,
-                    value.len()
+                    "the configuration must have {coordinates}, three for each of the {vertices} of its reference mesh, got {}",
+                    value.len(),
+                    coordinates = counted(3 * count, "coordinate"),
+                    vertices = counted(count, "vertex")
                 ));
             }
             if let Some(at) = value.iter().position(|x| !x.re().is_finite()) {

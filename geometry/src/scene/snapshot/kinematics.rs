@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tarragon_framework::Scalar;
+use tarragon_framework::counted;
 
 /// Poses of all frames and geometries, and the trees built from them on demand.
 pub(crate) struct Kinematics<T: Scalar> {
@@ -173,10 +174,10 @@ impl<T: Scalar> Kinematics<T> {
         let (frames, source) = (&self.plan.sources[source], &state.sources[source]);
         if given.len() > frames.len() {
             return Err(Error::invalid(format!(
-                "source '{}': got {} poses for {} frames; set one per frame",
+                "source '{}': got {poses} for {frames}; set one per frame",
                 source.name,
-                given.len(),
-                frames.len()
+                poses = counted(given.len(), "pose"),
+                frames = counted(frames.len(), "frame")
             )));
         }
         for (i, frame) in frames.iter().enumerate() {

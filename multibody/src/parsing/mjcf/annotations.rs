@@ -10,6 +10,7 @@ use crate::model::{BodyIndex, FixedOffsetFrame, JointActuatorIndex, Keyframe, Mo
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
 use std::f64::consts::PI;
+use tarragon_framework::counted;
 use tarragon_framework::math;
 
 const FIELD_OF_VIEW: &str = "the image is defined by 'fovy' and 'resolution'";
@@ -136,9 +137,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             .map_or_else(|| format!("key{number}"), String::from);
         if let Some(qpos) = qpos.as_ref().filter(|qpos| qpos.len() != expected) {
             let message = format!(
-                "keyframe '{name}' is left out: 'qpos' has {} numbers, but the joints that were \
-                 read have {expected} positions",
-                qpos.len()
+                "keyframe '{name}' is left out: 'qpos' has {numbers}, but the joints that were \
+                 read have {positions}",
+                numbers = counted(qpos.len(), "number"),
+                positions = counted(expected, "position")
             );
             node.warning_at("qpos", message);
             return Ok(());
@@ -188,10 +190,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let expected: usize = self.coordinates.iter().map(size).sum();
         if qvel.len() != expected {
             let message = format!(
-                "keyframe '{}': 'qvel' is ignored: it has {} numbers, but the joints that were \
-                 read have {expected} velocities",
+                "keyframe '{}': 'qvel' is ignored: it has {numbers}, but the joints that were \
+                 read have {velocities}",
                 keyframe.name,
-                qvel.len()
+                numbers = counted(qvel.len(), "number"),
+                velocities = counted(expected, "velocity")
             );
             return node.warning_at("qvel", message);
         }
@@ -237,15 +240,16 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 return Ok(numbers);
             }
             let message = format!(
-                "'{name}' of a keyframe is ignored: it has {} numbers, but there are {expected} \
-                 {what}",
-                numbers.len()
+                "'{name}' of a keyframe is ignored: it has {numbers}, but there {be} {what}",
+                numbers = counted(numbers.len(), "number"),
+                be = if expected == 1 { "is" } else { "are" },
+                what = counted(expected, what)
             );
             node.warning_at(name, message);
             Ok(vec![])
         };
-        let controls = given("ctrl", self.actuators.len(), "actuators")?;
-        let activations = given("act", num_activations, "activations")?;
+        let controls = given("ctrl", self.actuators.len(), "actuator")?;
+        let activations = given("act", num_activations, "activation")?;
         let mut inputs = vec![];
         let mut place = 0;
         for (k, input) in self.actuators.iter().enumerate() {

@@ -16,6 +16,7 @@ use crate::names::unused;
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::collections::BTreeSet;
+use tarragon_framework::counted;
 use tarragon_framework::math;
 use tarragon_geometry::{
     BoxShape, Capsule, Cylinder, Ellipsoid, GeometryId, HalfSpace, IllustrationProperties,
@@ -249,8 +250,9 @@ impl GlobalSections {
     ) -> Parsed<Shape> {
         let missing = |n: usize| {
             let message = format!(
-                "geom '{name}': 'size' of a {kind} must have at least {n} numbers, got {}",
-                size.len()
+                "geom '{name}': 'size' of a {kind} must have at least {numbers}, got {}",
+                size.len(),
+                numbers = counted(n, "number")
             );
             node.error_at("size", message)
         };

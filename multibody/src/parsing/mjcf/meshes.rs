@@ -11,6 +11,7 @@ use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use tarragon_framework::counted;
 use tarragon_framework::math;
 use tarragon_geometry::mesh::{PolygonSurfaceMesh, TriangleSurfaceMesh, convex_hull};
 use tarragon_geometry::{Mesh, MeshSource};
@@ -212,9 +213,9 @@ fn inline_mesh(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
     let (points, rest) = numbers.as_chunks::<3>();
     if points.len() < 4 || !rest.is_empty() || points.len() > MAX_INLINE {
         let message = format!(
-            "mesh '{name}': 'vertex' must have three numbers for each of 4 to {MAX_INLINE} \
-             vertices, got {} numbers",
-            numbers.len()
+            "mesh '{name}': 'vertex' must have three numbers for each of 4 to {vertices}, got {numbers}",
+            vertices = counted(MAX_INLINE, "vertex"),
+            numbers = counted(numbers.len(), "number")
         );
         return Err(node.error_at("vertex", message));
     }
@@ -243,10 +244,10 @@ fn inline_mesh(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
     let fits = coordinates.len() == vertices.len() && rest.is_empty();
     if !(numbers.is_empty() || fits) || numbers.iter().any(|x| !x.is_finite()) {
         let message = format!(
-            "mesh '{name}': 'texcoord' must have two finite numbers for each of {} vertices, got \
-             {} numbers",
-            vertices.len(),
-            numbers.len()
+            "mesh '{name}': 'texcoord' must have two finite numbers for each of {vertices}, got \
+             {numbers}",
+            vertices = counted(vertices.len(), "vertex"),
+            numbers = counted(numbers.len(), "number")
         );
         return Err(node.error_at("texcoord", message));
     }

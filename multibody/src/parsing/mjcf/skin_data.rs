@@ -9,6 +9,7 @@ use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, Vector3};
 use std::fmt::Write;
+use tarragon_framework::counted;
 use tarragon_framework::math;
 use tarragon_geometry::{InMemoryMesh, MemoryFile};
 
@@ -118,8 +119,8 @@ impl SkinData {
         let (points, rest) = vertices.as_chunks::<3>();
         if !rest.is_empty() {
             let message = format!(
-                "'vertex' must have 3 numbers each, got {} numbers",
-                vertices.len()
+                "'vertex' must have 3 numbers each, got {numbers}",
+                numbers = counted(vertices.len(), "number")
             );
             return Err(node.error_at("vertex", message));
         }
@@ -127,8 +128,8 @@ impl SkinData {
         let (pairs, rest) = coordinates.as_chunks::<2>();
         if !rest.is_empty() {
             let message = format!(
-                "'texcoord' must have 2 numbers each, got {} numbers",
-                coordinates.len()
+                "'texcoord' must have 2 numbers each, got {numbers}",
+                numbers = counted(coordinates.len(), "number")
             );
             return Err(node.error_at("texcoord", message));
         }
@@ -159,8 +160,8 @@ impl SkinData {
         let (faces, rest) = indices.as_chunks::<3>();
         if !rest.is_empty() {
             return Err(format!(
-                "faces must have 3 vertices each, got {} numbers",
-                indices.len()
+                "faces must have 3 vertices each, got {numbers}",
+                numbers = counted(indices.len(), "number")
             ));
         }
         for face in faces {

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::rc::Rc;
+use tarragon_framework::counted;
 
 /// Maximum depth of elements; robots need about ten levels.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -205,8 +206,9 @@ pub(super) fn pose(element: &Element) -> Result<(Pose, ParsedNumbers<'_>), Strin
     let expected = if quaternion { 7 } else { 6 };
     if values.len() != expected {
         return Err(format!(
-            "the pose must have {expected} numbers, got {}",
-            values.len()
+            "the pose must have {numbers}, got {}",
+            values.len(),
+            numbers = counted(expected, "number")
         ));
     }
     if values.iter().any(|x| !x.is_finite()) {

@@ -172,7 +172,9 @@ impl UrdfBuilder<'_, '_> {
         if !CUSTOM.contains(&kind) {
             let limits = self.read_limits(node)?;
             let at = self.reader.child(node, "limit").unwrap_or(node);
-            if kind == "continuous" && limits.lower.is_finite() && limits.upper.is_finite() {
+            // Exporters write the largest number for what has no limit.
+            let is_limit = |limit: f64| limit.abs() < f64::MAX;
+            if kind == "continuous" && is_limit(limits.lower) && is_limit(limits.upper) {
                 let message = format!(
                     "joint '{name}' of type continuous must have no lower and upper limits, got \
                      {:?} and {:?}; they act, as in Drake; use the type revolute, or remove them",

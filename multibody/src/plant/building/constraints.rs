@@ -8,6 +8,7 @@ use crate::model::{
     TendonConstraint, WeldConstraint,
 };
 use crate::plant::multibody_plant::MultibodyPlant;
+use tarragon_framework::counted;
 
 impl MultibodyPlant {
     /// Returns all constraints, in order of addition.
@@ -107,9 +108,9 @@ impl MultibodyPlant {
         if tendon.joints.is_empty() || tendon.joints.len() != tendon.coefficients.len() {
             return Err(Error::invalid(format!(
                 "{what}: at least one joint and one coefficient for each joint must be given, got \
-                 {} joints and {} coefficients",
-                tendon.joints.len(),
-                tendon.coefficients.len()
+                 {joints} and {coefficients}",
+                joints = counted(tendon.joints.len(), "joint"),
+                coefficients = counted(tendon.coefficients.len(), "coefficient")
             )));
         }
         check_finite(what, tendon.coefficients.iter().chain([&tendon.offset]))?;

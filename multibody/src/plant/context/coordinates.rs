@@ -8,6 +8,7 @@ use crate::spatial::SpatialVector;
 use crate::tree::CoordinateKind;
 use nalgebra::Isometry3;
 use std::ops::Range;
+use tarragon_framework::counted;
 use tarragon_framework::prelude::InputPort;
 use tarragon_framework::{Context, Scalar};
 
@@ -356,8 +357,9 @@ impl MultibodyPlant {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "MultibodyPlant: the state must have {expected} elements, got {found}; pass the ports of \
-             this plant"
+            "MultibodyPlant: the state must have {elements}, got {found}; pass the ports of \
+             this plant",
+            elements = counted(expected, "element")
         )))
     }
 }

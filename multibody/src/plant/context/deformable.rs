@@ -5,6 +5,7 @@ use crate::model::DeformableBodyIndex;
 use crate::plant::deformable::DeformablePorts;
 use crate::plant::system::MultibodyPlantPorts;
 use nalgebra::Vector3;
+use tarragon_framework::counted;
 use tarragon_framework::prelude::DiscreteState;
 use tarragon_framework::{Context, Scalar};
 
@@ -155,10 +156,10 @@ impl<T: Scalar> MultibodyPlantPorts<T> {
         let n = state.len() / 3;
         if 3 * values.len() != n {
             return Err(Error::invalid(format!(
-                "deformable body {body}: there must be {} of {} vertices, got {}",
+                "deformable body {body}: there must be {} of {vertices}, got {}",
                 part.name(),
-                n / 3,
-                values.len()
+                values.len(),
+                vertices = counted(n / 3, "vertex")
             )));
         }
         let is_finite = |v: &Vector3<T>| v.iter().all(|x| x.re().is_finite());

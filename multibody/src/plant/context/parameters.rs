@@ -12,6 +12,7 @@ use crate::plant::values::model_parameters::{
 };
 use crate::spatial::SpatialInertia;
 use nalgebra::{Matrix3, Vector3};
+use tarragon_framework::counted;
 use tarragon_framework::{Context, Scalar};
 
 impl MultibodyPlant {
@@ -175,7 +176,11 @@ impl MultibodyPlant {
     ) -> Result<()> {
         let n = self.joint(joint)?.num_velocities();
         if damping.len() != n {
-            let why = format!("damping must have {n} values, got {}", damping.len());
+            let why = format!(
+                "damping must have {values}, got {}",
+                damping.len(),
+                values = counted(n, "value")
+            );
             return Err(self.joint_error(joint, &why));
         }
         for x in damping {

@@ -15,6 +15,7 @@ use crate::plant::values::contact_materials::ContactMaterials;
 use crate::spatial::SpatialVector;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
+use tarragon_framework::counted;
 
 impl MultibodyPlant {
     /// Computes the accelerations at a state, with all forces.
@@ -41,8 +42,8 @@ impl MultibodyPlant {
         if (0..self.constraints.len()).any(active) {
             return Err(Error::unsupported(format!(
                 "MultibodyPlant: constraints act only with a positive time step, got time step 0 and \
-                 {} constraints; use a positive time step, or switch them off in the context",
-                self.constraints.len()
+                 {constraints}; use a positive time step, or switch them off in the context",
+                constraints = counted(self.constraints.len(), "constraint")
             )));
         }
         let (mut forces, mut net_actuation) = (MultibodyForces::zero(0, 0), vec![]);

@@ -112,3 +112,52 @@ fn control_characters_are_errors() {
         "the name must be a valid XML name, got 'µ'",
     );
 }
+
+/// PyPI's xacro 2.1.1 refuses these too, with "Undefined substitution argument" and "name is not
+/// defined".
+#[test]
+fn a_definition_that_comes_later_is_named_with_its_line() {
+    for (body, message) in [
+        (
+            "<x v='$(arg a)'/>\n<xacro:arg name='a' default='1'/>",
+            "$(arg a): <xacro:arg name=\"a\"> comes later, in line 2; move it up, before its first use",
+        ),
+        (
+            "<x v='${xacro.arg(&apos;a&apos;)}'/>\n\n<xacro:arg name='a' default='1'/>",
+            "<xacro:arg name=\"a\"> comes later, in line 3; move it up",
+        ),
+        (
+            "<x v='$(eval a)'/>\n<xacro:arg name='a' default='1'/>",
+            "name 'a' is not defined; <xacro:arg name=\"a\"> comes later, in line 2; move it up",
+        ),
+        (
+            "<x v='${p}'/>\n<y>\n<xacro:property name='p' value='1'/></y>",
+            "name 'p' is not defined; <xacro:property name=\"p\"> comes later, in line 3; move it up",
+        ),
+        (
+            "<xacro:m/>\n<xacro:macro name='m'><y/></xacro:macro>",
+            "<xacro:m>: <xacro:macro name=\"m\"> comes later, in line 2; move it up",
+        ),
+        // Neither the parameter of a macro nor a part that is left out helps.
+        (
+            "<x v='${p}'/>\n<xacro:macro name='m'><xacro:property name='p' value='1'/></xacro:macro>",
+            "name 'p' is not defined; there are no properties",
+        ),
+        (
+            "<xacro:if value='0'><xacro:arg name='a' default='1'/></xacro:if><x v='$(arg a)'/>",
+            "there is no argument named 'a'; there is none; declare it by",
+        ),
+    ] {
+        let error = expanded(body).map(|e| e.text).unwrap_err();
+        assert!(error.message.contains(message), "{error}");
+    }
+    let text = "<x v='$(arg a)'/><xacro:include filename='late.xacro'/>\n\
+                <xacro:arg name='a' default='1'/>";
+    let late = format!("{HEAD}</r>");
+    let error = expanded_beside(&[("late.xacro", &late)], text).map(|e| e.text);
+    let error = error.unwrap_err();
+    assert!(
+        error.message.contains("comes later, in line 2; move"),
+        "{error}"
+    );
+}

@@ -5,6 +5,7 @@ use super::avi::AviWriter;
 use crate::images::io::file::UnfinishedFile;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
+use tarragon_framework::counted;
 use tarragon_geometry::render::{ImageRef, PixelScalar};
 
 /// The formats of video files.
@@ -170,8 +171,8 @@ impl VideoFile {
             }
             State::Closed => {
                 return Err(Error::state(format!(
-                    "{place}: the video has ended after {} frames; begin a new file",
-                    self.frames
+                    "{place}: the video has ended after {frames}; begin a new file",
+                    frames = counted(self.frames, "frame")
                 )));
             }
         }

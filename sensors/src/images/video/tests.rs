@@ -286,7 +286,7 @@ fn a_dropped_context_leaves_a_complete_file() {
     assert_eq!(video.finish(&ctx).unwrap(), 1);
     let text = ctx.force_publish().unwrap_err().to_string();
     assert!(
-        text.contains("publish of 'video'") && text.contains("ended after 1 frames"),
+        text.contains("publish of 'video'") && text.contains("ended after 1 frame"),
         "{text}"
     );
 }

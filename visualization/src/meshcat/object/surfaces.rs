@@ -10,6 +10,7 @@ use bytes::Bytes;
 use nalgebra::{DMatrix, Matrix4, Vector3};
 use std::ops::Range;
 use std::sync::Arc;
+use tarragon_framework::counted;
 use tarragon_framework::warnings::warn;
 use tarragon_geometry::Rgba;
 use tarragon_geometry::mesh::{RenderMesh, TriangleSurfaceMesh};
@@ -58,9 +59,9 @@ pub(crate) fn triangle_color_mesh(
     check_faces(function, vertices, faces)?;
     if colors.len() != vertices.len() {
         return Err(Error::invalid(format!(
-            "Meshcat: {function}: there must be one color per vertex, got {} colors for {} vertices",
-            colors.len(),
-            vertices.len()
+            "Meshcat: {function}: there must be one color per vertex, got {colors} for {vertices}",
+            colors = counted(colors.len(), "color"),
+            vertices = counted(vertices.len(), "vertex")
         )));
     }
     let outside = |c: &[f64; 3]| !c.iter().all(|x| (0.0..=1.0).contains(x));
@@ -122,8 +123,12 @@ pub(crate) fn plot_surface(
     let least = if style.wireframe { 1 } else { 2 };
     if rows < least || columns < least {
         return Err(Error::invalid(format!(
-            "Meshcat: {function}: X, Y and Z must have at least {least} rows and {least} columns, got {rows} \
-             rows and {columns} columns"
+            "Meshcat: {function}: X, Y and Z must have at least {num_rows} and {num_columns}, \
+             got {found} and {found_columns}",
+            num_rows = counted(least, "row"),
+            num_columns = counted(least, "column"),
+            found = counted(rows, "row"),
+            found_columns = counted(columns, "column")
         )));
     }
     check_style(function, style)?;
@@ -176,10 +181,10 @@ fn check_faces(function: &str, vertices: &[Vector3<f64>], faces: &[[u32; 3]]) ->
     match faces.iter().position(out_of_range) {
         None => Ok(()),
         Some(i) => Err(Error::invalid(format!(
-            "Meshcat: {function}: the vertices of faces[{i}] must exist, got {:?} for {} vertices, \
+            "Meshcat: {function}: the vertices of faces[{i}] must exist, got {:?} for {vertices}, \
              counted from 0",
             faces[i],
-            vertices.len()
+            vertices = counted(vertices.len(), "vertex")
         ))),
     }
 }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::path::Path;
 use tarragon_framework::FileLocation;
+use tarragon_framework::counted;
 use tarragon_framework::warnings::warn;
 
 fn location(path: &Path, pos: TextPos) -> FileLocation {
@@ -145,7 +146,10 @@ impl<'x> DaeDocument<'x> {
         let found = words(at).count();
         self.error(
             at,
-            format!("<{tag}> must have {expected} numbers, got {found}"),
+            format!(
+                "<{tag}> must have {numbers}, got {found}",
+                numbers = counted(expected, "number")
+            ),
         )
     }
 

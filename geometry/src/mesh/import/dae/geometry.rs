@@ -7,6 +7,7 @@ use crate::mesh::triangulate::{fan, strip, triangulate};
 use nalgebra::{Point3, Vector3};
 use roxmltree::{Node, NodeId};
 use std::collections::HashMap;
+use tarragon_framework::counted;
 
 /// Largest supported offset of an input; real files stay far below it.
 const MAX_OFFSET: usize = 63;
@@ -377,9 +378,11 @@ impl<'x> GeometryReader<'_, 'x> {
             return Err(document.error(
                 accessor,
                 format!(
-                    "the accessor needs {count} elements of {stride} numbers from number {start} on, but \
-                    <float_array> has only {} numbers",
-                    numbers.len()
+                    "the accessor needs {elements} of {numbers} from number {start} on, but \
+                    <float_array> has only {num_numbers}",
+                    elements = counted(count, "element"),
+                    numbers = counted(stride, "number"),
+                    num_numbers = counted(numbers.len(), "number")
                 ),
             ));
         }

@@ -24,6 +24,7 @@ use gltf::mesh::Mode;
 use gltf::{Accessor, Primitive, Semantic};
 use std::collections::BTreeMap;
 use std::path::Path;
+use tarragon_framework::counted;
 
 /// Maximum number of vertices and of triangles of a scene: a few gigabytes when rendered. Nodes can
 /// instantiate meshes many times, so even a small file could ask for any amount of memory.
@@ -156,8 +157,11 @@ fn check_size<'a>(
     }
     if vertices.max(triangles) > MAX_ELEMENTS {
         return Err(document.at.error(format!(
-            "the scene must have at most {MAX_ELEMENTS} vertices and as many triangles, got \
-            {vertices} vertices and {triangles} triangles"
+            "the scene must have at most {num_vertices} and as many triangles, got \
+            {needed} and {num_triangles}",
+            num_vertices = counted(MAX_ELEMENTS, "vertex"),
+            needed = counted(vertices, "vertex"),
+            num_triangles = counted(triangles, "triangle")
         )));
     }
     Ok(())

@@ -8,6 +8,7 @@ use crate::error::{Error, Result, parse_error};
 use crate::mesh::VolumeMesh;
 use nalgebra::Vector3;
 use std::path::Path;
+use tarragon_framework::counted;
 
 /// VTK's number of the cell type "tetrahedron".
 const TETRAHEDRON: i64 = 10;
@@ -117,8 +118,8 @@ impl VtkSections {
             let (&TETRAHEDRON, &[a, b, c, d]) = (kind, &cell[..]) else {
                 return wrong(format!(
                     "cell {i} must be a tetrahedron (type {TETRAHEDRON}, 4 vertices), got type {kind} \
-                    and {} vertices",
-                    cell.len()
+                    and {vertices}",
+                    vertices = counted(cell.len(), "vertex")
                 ));
             };
             if let Some(bad) = cell.iter().find(|v| **v < 0 || **v >= points.len() as i64) {
@@ -388,7 +389,8 @@ impl<'a> VtkReader<'a> {
             let lists: Option<Vec<_>> = offsets.windows(2).map(list).collect();
             return lists.ok_or_else(|| {
                 self.error(format!(
-                    "the offsets of CELLS must ascend within the {size} numbers of CONNECTIVITY"
+                    "the offsets of CELLS must ascend within the {numbers} of CONNECTIVITY",
+                    numbers = counted(size, "number")
                 ))
             });
         }
@@ -400,10 +402,10 @@ impl<'a> VtkReader<'a> {
             let length = usize::try_from(length).ok().filter(|l| *l <= after.len());
             let Some(length) = length else {
                 return Err(self.error(format!(
-                    "cell {} has {} vertices, but only {} numbers are left in CELLS",
+                    "cell {} has {} vertices, but CELLS has only {numbers} left",
                     lists.len(),
                     rest[0],
-                    after.len()
+                    numbers = counted(after.len(), "number")
                 )));
             };
             lists.push(after[..length].to_vec());
@@ -411,8 +413,10 @@ impl<'a> VtkReader<'a> {
         }
         if lists.len() != n {
             return Err(self.error(format!(
-                "CELLS must have {n} cells in its {size} numbers, got {}",
-                lists.len()
+                "CELLS must have {cells} in its {numbers}, got {}",
+                lists.len(),
+                cells = counted(n, "cell"),
+                numbers = counted(size, "number")
             )));
         }
         Ok(lists)

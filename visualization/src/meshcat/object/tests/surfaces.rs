@@ -83,12 +83,12 @@ fn matrices_of_wrong_sizes_are_rejected() {
     );
     refused(
         plot_surface(e, &m(1, 3), &m(1, 3), &m(1, 3), &dark()),
-        &["must have at least 2 rows and 2 columns, got 1 rows and 3 columns"],
+        &["must have at least 2 rows and 2 columns, got 1 row and 3 columns"],
     );
     let nothing = m(0, 3);
     refused(
         plot_surface(e, &nothing, &nothing, &nothing, &wires()),
-        &["at least 1 rows", "got 0 rows"],
+        &["at least 1 row", "got 0 rows"],
     );
 }
 
