@@ -68,7 +68,7 @@ impl BelowPlanes {
             let answer = lowest(&self.mean);
             let bases = self.planes.iter().zip(&solved.planes);
             let bound = bases.map(|(p, w)| p.base * w).sum::<f64>() - self.mean.dot(&answer);
-            // What has no weight does not matter now.
+            // Planes and points without weight do not matter now.
             if self.planes.len() == MOST {
                 retain(&mut self.planes, &solved.planes);
             }
