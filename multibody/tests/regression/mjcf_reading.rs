@@ -123,3 +123,24 @@ fn flags_switch_physics_off() {
 fn unknown_value_of_a_flag_is_a_warning() {
     load_mjcf(&with_flag(r#"gravity="off""#)).says("must be 'enable' or 'disable', got 'off'");
 }
+
+/// MuJoCo 3.3.7 makes bodies of 1/6 kg of the five vertices that the tetrahedra use, at the places
+/// of the file.
+#[test]
+fn flexcomp_of_a_gmsh_file_has_a_body_for_every_used_vertex() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 0 1 0\n\
+                4 0 0 1\n5 1 1 1\n6 5 5 5\n$EndNodes\n$Elements\n2\n1 4 2 0 1 1 2 3 4\n\
+                2 4 2 0 1 2 3 4 5\n$EndElements\n";
+    std::fs::write(folder.path().join("two.msh"), mesh).unwrap();
+    let file = folder.path().join("soft.xml");
+    let text = "<mujoco model='m'><worldbody><body name='p' pos='0 0 1'>\
+                <flexcomp name='f' type='gmsh' dim='3' file='two.msh' mass='1'/>\
+                </body></worldbody></mujoco>";
+    std::fs::write(&file, text).unwrap();
+    let model = load_with(|p| p.add_models(&file));
+    let plant = &model.plant;
+    assert!(plant.body_by_name("f_5").is_err());
+    assert!((plant.calc_total_mass() - 5.0 / 6.0).abs() < 1e-15);
+    assert!(plant.body_by_name("f_4").is_ok());
+}

@@ -2,6 +2,8 @@
 
 use super::expander::{Expander, text};
 use super::flex_points::Grid;
+use super::gmsh;
+use crate::document::input::read_file;
 use crate::document::xml::Parsed;
 use crate::parsing::mjcf::compiler::boolean;
 use crate::parsing::mjcf::tree::ElementRef;
@@ -21,6 +23,14 @@ struct Vertex {
     name: String,
     position: Vector3<f64>,
     axes: Vec<Vector3<f64>>,
+}
+
+/// The vertices of a flexcomp, the grid that they are on, and those that elements use, if others
+/// do not move.
+struct FlexPoints {
+    points: Vec<Vector3<f64>>,
+    grid: Option<Grid>,
+    used: Option<BTreeSet<usize>>,
 }
 
 /// A flexcomp that was read.
@@ -77,14 +87,17 @@ impl Expander<'_> {
             return Ok(None);
         }
         let dim = node.number("dim")?.unwrap_or(2.0);
-        let Some((points, grid)) = self.flex_points(node, dim)? else {
+        let Some(FlexPoints { points, grid, used }) = self.flex_points(node, dim)? else {
             return Ok(None);
         };
         let x = self.compilers[node.document()].pose_in_frame(node)?;
         let mass = node.number("mass")?.unwrap_or(1.0);
         let half = node.number("inertiabox")?.unwrap_or(0.005);
         let pinned = pins(node, grid.as_ref())?;
-        let used = used(node, points.len(), dim)?;
+        let used = match used {
+            Some(used) => Some(used),
+            None => read_used(node, points.len(), dim)?,
+        };
         let scale = Vector3::from(node.vector::<3>("scale")?.unwrap_or([1.0; 3]));
         let points: Vec<Vector3<f64>> = points.iter().map(|p| p.component_mul(&scale)).collect();
         let (vertices, count) = match dof {
@@ -108,15 +121,9 @@ impl Expander<'_> {
         }))
     }
 
-    /// Returns the vertices, and the grid that they are on.
-    #[allow(clippy::type_complexity, reason = "one caller")]
-    fn flex_points(
-        &self,
-        node: ElementRef<'_>,
-        dim: f64,
-    ) -> Parsed<Option<(Vec<Vector3<f64>>, Option<Grid>)>> {
+    fn flex_points(&self, node: ElementRef<'_>, dim: f64) -> Parsed<Option<FlexPoints>> {
         let kind = node.text("type").map_or("grid", str::trim);
-        let points = match kind {
+        let (points, used) = match kind {
             "grid" | "box" | "ellipsoid" | "cylinder" | "square" | "disc" | "circle" => {
                 let grid = read_grid(node)?;
                 let is_solid = dim == 3.0;
@@ -128,7 +135,11 @@ impl Expander<'_> {
                     "circle" => grid.circle(),
                     _ => grid.points(),
                 };
-                return Ok(Some((points, Some(grid))));
+                return Ok(Some(FlexPoints {
+                    points,
+                    grid: Some(grid),
+                    used: None,
+                }));
             }
             "direct" => {
                 let numbers = node.numbers("point")?.unwrap_or_default();
@@ -137,10 +148,11 @@ impl Expander<'_> {
                     let message = "'point' of <flexcomp> must have three finite numbers per vertex";
                     return Err(node.error_at("point", message));
                 }
-                points.iter().map(|p| Vector3::from(*p)).collect()
+                let points = points.iter().map(|p| Vector3::from(*p));
+                (points.collect(), None)
             }
-            "mesh" => match self.mesh_points(node)? {
-                Some(points) => points,
+            "mesh" | "gmsh" => match self.points_of_file(node, kind)? {
+                Some(found) => found,
                 None => return Ok(None),
             },
             other => {
@@ -149,30 +161,50 @@ impl Expander<'_> {
             }
         };
         checked(node, points.len())?;
-        Ok(Some((points, None)))
+        Ok(Some(FlexPoints {
+            points,
+            grid: None,
+            used,
+        }))
     }
 
-    /// Returns the vertices of a mesh file; `None` if it cannot be read.
-    fn mesh_points(&self, node: ElementRef<'_>) -> Parsed<Option<Vec<Vector3<f64>>>> {
+    /// Returns the vertices of a file, and those that its elements use if others do not move;
+    /// `None` if it cannot be read.
+    #[allow(clippy::type_complexity, reason = "one caller")]
+    fn points_of_file(
+        &self,
+        node: ElementRef<'_>,
+        kind: &str,
+    ) -> Parsed<Option<(Vec<Vector3<f64>>, Option<BTreeSet<usize>>)>> {
         let Some(file) = node.own_text("file") else {
-            return Err(node.error("<flexcomp> of type 'mesh' has no attribute 'file'"));
+            let message = format!("<flexcomp> of type '{kind}' has no attribute 'file'");
+            return Err(node.error(message));
         };
         let compiler = &self.compilers[node.document()];
         let name = compiler.file_name(&compiler.mesh_directory, file);
         let directory = self.directory.as_deref();
         let path = (self.resolve)(&name, directory.map(Path::new));
-        let surface = path.and_then(|path| Mesh::new(path).surface().map_err(|e| e.to_string()));
-        let surface = match surface {
-            Ok(surface) => surface,
+        let read = path.and_then(|path| match kind {
+            "gmsh" => {
+                let name = path.display();
+                let bytes = read_file(&path).map_err(|e| format!("'{name}': {e}"))?;
+                let found = gmsh::parse(&bytes, MAX_POINTS);
+                let found = found.map_err(|why| format!("'{name}': {why}"))?;
+                Ok((found.points, Some(found.used)))
+            }
+            _ => {
+                let surface = Mesh::new(path).surface().map_err(|e| e.to_string())?;
+                Ok((surface.vertices().to_vec(), None))
+            }
+        });
+        match read {
+            Ok(found) => Ok(Some(found)),
             // The rest of the model does not depend on it.
             Err(why) => {
                 node.warning_at("file", format!("the <flexcomp> is left out: {why}"));
-                return Ok(None);
+                Ok(None)
             }
-        };
-        let points = surface.vertices().to_vec();
-        checked(node, points.len())?;
-        Ok(Some(points))
+        }
     }
 }
 
@@ -280,7 +312,7 @@ fn pins(node: ElementRef<'_>, grid: Option<&Grid>) -> Parsed<BTreeSet<usize>> {
 }
 
 /// Returns the vertices that the elements of a flexcomp use; `None` if there is no list of them.
-fn used(node: ElementRef<'_>, count: usize, dim: f64) -> Parsed<Option<BTreeSet<usize>>> {
+fn read_used(node: ElementRef<'_>, count: usize, dim: f64) -> Parsed<Option<BTreeSet<usize>>> {
     let Some(elements) = node.numbers("element")? else {
         return Ok(None);
     };

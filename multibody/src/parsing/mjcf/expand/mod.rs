@@ -11,6 +11,7 @@ mod copy;
 mod expander;
 mod flex;
 mod flex_points;
+mod gmsh;
 mod references;
 mod renaming;
 
