@@ -1,10 +1,10 @@
 //! From a model or a scenario to a diagram.
 
 use super::actuation::Actuation;
-use super::csv::{CsvFile, CsvWriter};
 use super::drag::{DragSpring, Dragged, Pull};
 use super::driver::Driver;
 use super::ground::Ground;
+use super::log::{Log, LogWriter};
 use super::scenario::Scenario;
 use super::{SimulateArgs, TimeStep};
 use crate::model::{self, Extras};
@@ -282,7 +282,7 @@ pub(super) fn wire(
     scenario: &Scenario,
     meshcat: Option<&Meshcat>,
     sliders: Option<&Meshcat>,
-    csv: Option<(CsvFile, f64)>,
+    log: Option<Log>,
     images: Option<&Path>,
 ) -> Result<Experiment, Box<dyn Error>> {
     let actuation = Actuation::new(&world.plant, scenario, sliders, &world.inputs)?;
@@ -335,16 +335,18 @@ pub(super) fn wire(
         };
         add_image_writers(&mut b, config, &applied, &folder.join(&config.name))?;
     }
-    if let Some((file, period)) = csv {
-        let writer = CsvWriter {
-            file,
-            plant: plant.system().clone(),
-            period,
-        };
-        let csv = b.add_f64("csv", writer);
-        b.connect(plant.state()?, csv.state);
-        b.connect(plant.dynamics()?.contact_results, csv.contacts);
-        if let Some(port) = csv.configurations {
+    if let Some(log) = log {
+        let plant_of_log = plant.system().clone();
+        let writer = b.add_f64(
+            "log",
+            LogWriter {
+                log,
+                plant: plant_of_log,
+            },
+        );
+        b.connect(plant.state()?, writer.state);
+        b.connect(plant.dynamics()?.contact_results, writer.contacts);
+        if let Some(port) = writer.configurations {
             b.connect(plant.deformable()?.configuration, port);
         }
     }

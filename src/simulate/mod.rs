@@ -7,6 +7,9 @@ mod csv;
 mod drag;
 mod driver;
 mod ground;
+mod log;
+mod log_columns;
+mod plot;
 mod scenario;
 mod session;
 mod start;
@@ -15,7 +18,7 @@ mod stats;
 use crate::stop::{INTERRUPTED, Stop};
 use crate::{model, page, sweep};
 use build::World;
-use csv::CsvFile;
+use log::{Log, LogArgs};
 use scenario::Scenario;
 use session::{Ending, FRAMES_PER_SECOND, PERIOD, Playback, Settings};
 use std::error::Error;
@@ -94,12 +97,8 @@ pub(crate) struct SimulateArgs {
     /// On exit, writes a page that plays back the motion.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// On exit, writes times, positions, velocities, energy and number of contacts as CSV.
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    /// Rows of the log per simulated second.
-    #[arg(long, default_value_t = 100.0, value_parser = sweep::positive, allow_negative_numbers = true)]
-    rate: f64,
+    #[command(flatten)]
+    log: LogArgs,
     /// Writes the images of the scenario's cameras into this directory, in one folder per camera.
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
@@ -130,10 +129,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
                 .into(),
         );
     }
-    let csv = match &args.log {
-        Some(path) => Some(CsvFile::create(path, &world.plant)?),
-        None => None,
-    };
+    let log = Log::create(&args.log, &world.plant)?;
     let meshcat = start_server(args)?;
     let keys = &scenario.simulator_config;
     let settings = Settings {
@@ -159,9 +155,15 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         page::show_sky(meshcat, world.skybox.as_ref())?;
     }
     let ground = world.ground;
-    let rows = csv.clone().map(|csv| (csv, 1.0 / args.rate));
     let images = args.images.as_deref();
-    let experiment = build::wire(world, &scenario, meshcat.as_ref(), page, rows, images)?;
+    let experiment = build::wire(
+        world,
+        &scenario,
+        meshcat.as_ref(),
+        page,
+        log.clone(),
+        images,
+    )?;
     if let (Some(meshcat), Some(z)) = (&meshcat, ground) {
         let grid = nalgebra::Isometry3::translation(0.0, 0.0, z);
         meshcat.set_transform("/Grid", &grid);
@@ -175,7 +177,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         settings,
         meshcat.clone(),
         has_buttons,
-        csv.clone(),
+        log.clone(),
         options,
     )?;
     playback.fit_camera()?;
@@ -192,7 +194,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         writeln!(std::io::stdout(), "{stats}")?;
     }
     // An error, too, leaves what was recorded before it.
-    let rows = csv.as_ref().map(CsvFile::finish).transpose()?;
+    let rows = log.as_ref().map(Log::finish).transpose()?;
     if let (Some(meshcat), Some(file)) = (&meshcat, &args.record) {
         meshcat.stop_recording();
         playback.hide_drag();

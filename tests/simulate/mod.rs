@@ -3,6 +3,7 @@
 mod arguments;
 mod motion;
 mod options;
+mod plot;
 mod scenarios;
 mod session;
 
