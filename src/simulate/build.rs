@@ -53,6 +53,7 @@ pub(super) fn load_model(
     let extras = Extras {
         model_options: Some(&mut options),
         without_geometry: args.no_geometry,
+        without_meshes: args.no_meshes,
         ..Extras::skybox(&mut skybox)
     };
     args.model
@@ -226,6 +227,7 @@ fn add_directives(
     let before = (plant.clone(), scene.clone());
     let mut parser = Parser::with_scene_graph(plant, scene);
     args.model.configure(&mut parser)?;
+    parser.set_mesh_geometry(!args.no_meshes);
     let list = ModelDirectives {
         directives: directives.clone(),
     };
@@ -245,6 +247,7 @@ fn add_directives(
         let (mut plant, mut scene) = before.clone();
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         args.model.configure(&mut parser)?;
+        parser.set_mesh_geometry(!args.no_meshes);
         let directives = directives[..=i].to_vec();
         if let Err(e) = process_model_directives(&ModelDirectives { directives }, &mut parser) {
             let message = e.to_string();

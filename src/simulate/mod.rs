@@ -84,6 +84,10 @@ pub(crate) struct SimulateArgs {
     /// Leaves out all geometry: nothing collides and nothing is drawn.
     #[arg(long, conflicts_with = "record")]
     no_geometry: bool,
+    /// Leaves out geometry with meshes: it neither collides nor is drawn. Mesh files may be missing
+    /// unless masses are computed from them. Primitive shapes stay.
+    #[arg(long)]
+    no_meshes: bool,
     /// On exit, writes one line about steps, times and energies to standard output.
     #[arg(long, value_name = "FORMAT", value_parser = ["json"])]
     stats: Option<String>,

@@ -1,6 +1,7 @@
 //! `tarragon simulate`, run as by a user.
 
 mod arguments;
+mod loading;
 mod motion;
 mod options;
 mod plot;
