@@ -87,6 +87,8 @@ pub(crate) struct Extras<'a> {
     pub(crate) model_options: Option<&'a mut ModelOptions>,
     /// Whether the geometry of the models is left out.
     pub(crate) without_geometry: bool,
+    /// Whether geometry with meshes is left out.
+    pub(crate) without_meshes: bool,
 }
 
 impl<'a> Extras<'a> {
@@ -188,6 +190,7 @@ impl Options {
             false => Parser::with_scene_graph(plant, scene_graph),
         };
         self.configure(&mut parser)?;
+        parser.set_mesh_geometry(!extras.without_meshes);
         let added = models.iter().try_for_each(|model| {
             let added = parser.add_models(model).map(|_| ());
             added.map_err(|error| (model.display().to_string(), error))

@@ -1,10 +1,10 @@
 //! From a model or a scenario to a diagram.
 
 use super::actuation::Actuation;
-use super::csv::{CsvFile, CsvWriter};
 use super::drag::{DragSpring, Dragged, Pull};
 use super::driver::Driver;
 use super::ground::Ground;
+use super::log::{Log, LogWriter};
 use super::scenario::Scenario;
 use super::{SimulateArgs, TimeStep};
 use crate::model::{self, Extras};
@@ -53,6 +53,7 @@ pub(super) fn load_model(
     let extras = Extras {
         model_options: Some(&mut options),
         without_geometry: args.no_geometry,
+        without_meshes: args.no_meshes,
         ..Extras::skybox(&mut skybox)
     };
     args.model
@@ -232,6 +233,7 @@ fn add_directives(
     let before = (plant.clone(), scene.clone());
     let mut parser = Parser::with_scene_graph(plant, scene);
     args.model.configure(&mut parser)?;
+    parser.set_mesh_geometry(!args.no_meshes);
     let list = ModelDirectives {
         directives: directives.clone(),
     };
@@ -249,6 +251,7 @@ fn add_directives(
         let (mut plant, mut scene) = before.clone();
         let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
         args.model.configure(&mut parser)?;
+        parser.set_mesh_geometry(!args.no_meshes);
         let directives = directives[..=i].to_vec();
         if let Err(e) = process_model_directives(&ModelDirectives { directives }, &mut parser) {
             let message = e.to_string();
@@ -286,7 +289,7 @@ pub(super) fn wire(
     scenario: &Scenario,
     meshcat: Option<&Meshcat>,
     sliders: Option<&Meshcat>,
-    csv: Option<(CsvFile, f64)>,
+    log: Option<Log>,
     images: Option<&Path>,
 ) -> Result<Experiment, Box<dyn Error>> {
     let actuation = Actuation::new(&world.plant, scenario, sliders, &world.inputs)?;
@@ -339,16 +342,18 @@ pub(super) fn wire(
         };
         add_image_writers(&mut b, config, &applied, &folder.join(&config.name))?;
     }
-    if let Some((file, period)) = csv {
-        let writer = CsvWriter {
-            file,
-            plant: plant.system().clone(),
-            period,
-        };
-        let csv = b.add_f64("csv", writer);
-        b.connect(plant.state()?, csv.state);
-        b.connect(plant.dynamics()?.contact_results, csv.contacts);
-        if let Some(port) = csv.configurations {
+    if let Some(log) = log {
+        let plant_of_log = plant.system().clone();
+        let writer = b.add_f64(
+            "log",
+            LogWriter {
+                log,
+                plant: plant_of_log,
+            },
+        );
+        b.connect(plant.state()?, writer.state);
+        b.connect(plant.dynamics()?.contact_results, writer.contacts);
+        if let Some(port) = writer.configurations {
             b.connect(plant.deformable()?.configuration, port);
         }
     }

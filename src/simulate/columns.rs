@@ -130,7 +130,7 @@ impl StateColumns {
 }
 
 /// Lists the first names, and the number of all others.
-fn shortened(names: &[&str]) -> String {
+pub(super) fn shortened(names: &[&str]) -> String {
     const SHOWN: usize = 12;
     let list = names[..names.len().min(SHOWN)].join(", ");
     match names.len().saturating_sub(SHOWN) {

@@ -1,7 +1,7 @@
 //! A ground for models that fall.
 
+use super::floor::starts_over_floor;
 use std::error::Error;
-use tarragon::geometry::Shape;
 use tarragon::multibody::{DeformableBody, compute_default_scene_aabb};
 use tarragon::prelude::*;
 
@@ -23,7 +23,7 @@ const MODULUS: f64 = 1e8;
 
 impl Ground {
     /// Chooses a ground for a plant that is not finalized yet; `None` if nothing would fall onto
-    /// it: no body is free or can collide, or there is a half space already.
+    /// it: no body is free or can collide, or the model brings [a floor](starts_over_floor).
     ///
     /// A model that is free altogether starts at `height` (m) above a ground at z = 0. If something
     /// is fixed to the world, nothing is lifted, and the ground is at the lowest point.
@@ -33,14 +33,10 @@ impl Ground {
         height: f64,
     ) -> Result<Option<Self>, Box<dyn Error>> {
         let inspector = scene.model_inspector();
-        let mut has_half_space = false;
-        for id in inspector.geometry_ids_with_role(Role::Proximity) {
-            has_half_space |= matches!(inspector.shape(id)?, Shape::HalfSpace(_));
-        }
         let mut finalized = plant.clone();
         finalized.finalize()?;
         let has_deformable = !plant.deformable_bodies().is_empty();
-        if has_half_space || !(has_deformable || has_free_body(&finalized)) {
+        if !(has_deformable || has_free_body(&finalized)) || starts_over_floor(&finalized, scene)? {
             return Ok(None);
         }
         let Some(bounds) = compute_default_scene_aabb(plant, scene, Role::Proximity)? else {

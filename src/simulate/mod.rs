@@ -6,7 +6,11 @@ mod columns;
 mod csv;
 mod drag;
 mod driver;
+mod floor;
 mod ground;
+mod log;
+mod log_columns;
+mod plot;
 mod scenario;
 mod session;
 mod start;
@@ -15,7 +19,7 @@ mod stats;
 use crate::stop::{INTERRUPTED, Stop};
 use crate::{model, page, sweep};
 use build::World;
-use csv::CsvFile;
+use log::{Log, LogArgs};
 use scenario::Scenario;
 use session::{Ending, FRAMES_PER_SECOND, PERIOD, Playback, Settings};
 use std::error::Error;
@@ -61,8 +65,9 @@ pub(crate) struct SimulateArgs {
     /// scenario, or 1; 0 with --no-browser].
     #[arg(long, value_name = "RATE", value_parser = sweep::not_negative, allow_negative_numbers = true)]
     realtime_rate: Option<f64>,
-    /// Time step (s), 0 for continuous time, or `model` for the time step of the file, which is
-    /// 0.001 where it has none [default: that of the scenario, or `model`].
+    /// Time step (s), 0 for continuous time, or `model` for the time step of the file (MJCF, or an
+    /// SDF world with `<physics>`), which is 0.001 where it has none [default: that of the
+    /// scenario, or `model`].
     #[arg(long, value_name = "SECONDS|model", allow_negative_numbers = true)]
     time_step: Option<TimeStep>,
     /// Contact model [default: that of the scenario; for a model `hydroelastic_with_fallback` if a
@@ -80,13 +85,18 @@ pub(crate) struct SimulateArgs {
     /// Leaves out all geometry: nothing collides and nothing is drawn.
     #[arg(long, conflicts_with = "record")]
     no_geometry: bool,
+    /// Leaves out geometry with meshes: it neither collides nor is drawn. Mesh files may be missing
+    /// unless masses are computed from them. Primitive shapes stay.
+    #[arg(long)]
+    no_meshes: bool,
     /// On exit, writes one line about steps, times and energies to standard output.
     #[arg(long, value_name = "FORMAT", value_parser = ["json"])]
     stats: Option<String>,
     /// Height at which a free model starts above the ground (m).
     #[arg(long, value_name = "METRES", default_value_t = 0.1, value_parser = sweep::not_negative, allow_negative_numbers = true)]
     height: f64,
-    /// Leaves out the ground; a free model then falls from its default pose.
+    /// Leaves out the ground, which a model over a floor of its own does not get anyway; a free
+    /// model then falls from its default pose.
     #[arg(long)]
     no_ground: bool,
     /// Fixes the free bodies of the model to the world.
@@ -95,12 +105,8 @@ pub(crate) struct SimulateArgs {
     /// On exit, writes a page that plays back the motion.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// On exit, writes times, positions, velocities, energy and number of contacts as CSV.
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    /// Rows of the log per simulated second.
-    #[arg(long, default_value_t = 100.0, value_parser = sweep::positive, allow_negative_numbers = true)]
-    rate: f64,
+    #[command(flatten)]
+    log: LogArgs,
     /// Writes the images of the scenario's cameras into this directory, in one folder per camera.
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
@@ -138,10 +144,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
                 .into(),
         );
     }
-    let csv = match &args.log {
-        Some(path) => Some(CsvFile::create(path, &world.plant)?),
-        None => None,
-    };
+    let log = Log::create(&args.log, &world.plant)?;
     let meshcat = start_server(args)?;
     let keys = &scenario.simulator_config;
     let settings = Settings {
@@ -167,9 +170,15 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         page::show_sky(meshcat, world.skybox.as_ref())?;
     }
     let ground = world.ground;
-    let rows = csv.clone().map(|csv| (csv, 1.0 / args.rate));
     let images = args.images.as_deref();
-    let experiment = build::wire(world, &scenario, meshcat.as_ref(), page, rows, images)?;
+    let experiment = build::wire(
+        world,
+        &scenario,
+        meshcat.as_ref(),
+        page,
+        log.clone(),
+        images,
+    )?;
     if let (Some(meshcat), Some(z)) = (&meshcat, ground) {
         let grid = nalgebra::Isometry3::translation(0.0, 0.0, z);
         meshcat.set_transform("/Grid", &grid);
@@ -183,7 +192,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         settings,
         meshcat.clone(),
         has_buttons,
-        csv.clone(),
+        log.clone(),
         options,
     )?;
     playback.fit_camera()?;
@@ -200,7 +209,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         writeln!(std::io::stdout(), "{stats}")?;
     }
     // An error, too, leaves what was recorded before it.
-    let rows = csv.as_ref().map(CsvFile::finish).transpose()?;
+    let rows = log.as_ref().map(Log::finish).transpose()?;
     if let (Some(meshcat), Some(file)) = (&meshcat, &args.record) {
         meshcat.stop_recording();
         playback.hide_drag();

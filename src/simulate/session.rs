@@ -1,7 +1,7 @@
 //! The loop that steps an experiment: pace, buttons and sliders.
 
 use super::build::Experiment;
-use super::csv::CsvFile;
+use super::log::Log;
 use crate::stop::Stop;
 use crate::{model, page};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -78,7 +78,7 @@ pub(super) struct Playback<'a> {
     /// Whether the page has buttons.
     has_buttons: bool,
     clicks: Clicks,
-    csv: Option<CsvFile>,
+    log: Option<Log>,
     options: &'a model::Options,
     is_paused: bool,
     /// Real time and simulated time (s) from which the pace is kept.
@@ -98,7 +98,7 @@ impl<'a> Playback<'a> {
         settings: Settings,
         meshcat: Option<Meshcat>,
         has_buttons: bool,
-        csv: Option<CsvFile>,
+        log: Option<Log>,
         options: &'a model::Options,
     ) -> Result<Self, Box<dyn Error>> {
         let context = experiment.diagram.default_context();
@@ -113,7 +113,7 @@ impl<'a> Playback<'a> {
             meshcat,
             has_buttons,
             clicks: Clicks::default(),
-            csv,
+            log,
             options,
             origin: (Instant::now(), 0.0),
             spent: (Duration::ZERO, 0.0),
@@ -148,8 +148,8 @@ impl<'a> Playback<'a> {
 
     /// Goes back to the initial state; what was recorded is discarded.
     fn reset(&mut self) -> Result<(), Box<dyn Error>> {
-        if let Some(csv) = &self.csv {
-            csv.restart()?;
+        if let Some(log) = &self.log {
+            log.restart()?;
         }
         if let Some(meshcat) = self.meshcat.as_ref().filter(|m| m.is_recording()) {
             meshcat.delete_recording();
@@ -371,7 +371,7 @@ impl<'a> Playback<'a> {
             0.0 => self.sim.statistics().steps,
             step => (self.spent.1 / step).round() as u64,
         };
-        let log = self.csv.as_ref().map_or(Duration::ZERO, CsvFile::spent);
+        let log = self.log.as_ref().map_or(Duration::ZERO, Log::spent);
         (steps, self.stepping.saturating_sub(log))
     }
 

@@ -1,6 +1,6 @@
 //! The line of `--stats json`.
 
-use super::csv::{energy_of, num_contacts};
+use super::log::{energy_of, num_contacts};
 use super::session::Playback;
 use serde::Serialize;
 use std::time::Duration;

@@ -1,8 +1,10 @@
 //! `tarragon simulate`, run as by a user.
 
 mod arguments;
+mod loading;
 mod motion;
 mod options;
+mod plot;
 mod scenarios;
 mod session;
 

@@ -5,9 +5,10 @@ use super::mjcf_semantics::MjcfSemantics;
 /// Settings of model files for whole simulations, and how the files were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ModelOptions {
-    /// Time step (s): that of the first MJCF file, which is MuJoCo's 0.002 s unless its `<option>`
-    /// gives another. `None` without such a file. A plant has its time step before models are
-    /// added, so this value has no effect by itself.
+    /// Time step (s) of the first file that has one: MJCF files, with MuJoCo's 0.002 s unless
+    /// `<option>` gives another, and SDFormat worlds with the `<max_step_size>` of their default
+    /// `<physics>`. `None` without such a file. A plant has its time step before models are added,
+    /// so this value has no effect by itself.
     pub time_step: Option<f64>,
     /// Reading of MJCF files, if any was read.
     pub mjcf_semantics: Option<MjcfSemantics>,

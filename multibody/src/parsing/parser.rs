@@ -49,6 +49,7 @@ pub struct Parser<'p> {
     prefix: String,
     auto_renaming: bool,
     strict: bool,
+    mesh_geometry: bool,
     mjcf_semantics: MjcfSemantics,
     xacro_arguments: BTreeMap<String, String>,
     xacro_files: BTreeSet<PathBuf>,
@@ -68,6 +69,7 @@ impl<'p> Parser<'p> {
             prefix: String::new(),
             auto_renaming: false,
             strict: false,
+            mesh_geometry: true,
             mjcf_semantics: MjcfSemantics::default(),
             xacro_arguments: BTreeMap::new(),
             xacro_files: BTreeSet::new(),
@@ -105,6 +107,12 @@ impl<'p> Parser<'p> {
     /// Sets whether warnings are errors.
     pub fn set_strict_parsing(&mut self, strict: bool) {
         self.strict = strict;
+    }
+    /// Sets whether geometry whose shape is a mesh or its convex hull is added; by default, it is.
+    /// If not, such visual, collision and skin geometry is left out, and mesh files need not
+    /// exist unless the mass of a body or a deformable body is computed from them.
+    pub fn set_mesh_geometry(&mut self, enabled: bool) {
+        self.mesh_geometry = enabled;
     }
     /// Sets how MJCF files are read where Drake's reading differs from MuJoCo's, which is the
     /// default.
@@ -326,6 +334,7 @@ impl<'p> Parser<'p> {
             scene_graph: self.scene_graph.as_deref_mut(),
             packages: &mut self.packages,
             auto_renaming: self.auto_renaming,
+            mesh_geometry: self.mesh_geometry,
             mjcf_semantics: self.mjcf_semantics,
             xacro_arguments: &self.xacro_arguments,
             xacro_files: &xacro_files,

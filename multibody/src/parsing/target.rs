@@ -47,6 +47,10 @@ pub(crate) struct ParseTarget<'a> {
     pub(super) scene_graph: Option<&'a mut SceneGraph>,
     pub(crate) packages: &'a mut ParserPackages,
     pub(super) auto_renaming: bool,
+    /// Whether geometry with meshes is added, see [`Parser::set_mesh_geometry`].
+    ///
+    /// [`Parser::set_mesh_geometry`]: super::Parser::set_mesh_geometry
+    pub(super) mesh_geometry: bool,
     pub(super) mjcf_semantics: MjcfSemantics,
     /// Values of the arguments of xacro files.
     pub(super) xacro_arguments: &'a BTreeMap<String, String>,
@@ -62,6 +66,11 @@ impl ParseTarget<'_> {
     /// Returns true if geometry is read; otherwise its files need not exist.
     pub(crate) fn has_scene(&self) -> bool {
         self.scene_graph.is_some()
+    }
+
+    /// Returns true if geometry of this shape is left out.
+    pub(super) fn leaves_out(&self, shape: &Shape) -> bool {
+        !self.mesh_geometry && matches!(shape, Shape::Mesh(_) | Shape::Convex(_))
     }
 
     /// Adds a model instance `scope::name`. If the name is taken and automatic renaming is on, a
@@ -89,6 +98,9 @@ impl ParseTarget<'_> {
         name: &str,
         properties: VisualProperties,
     ) -> Result<Vec<String>> {
+        if self.leaves_out(&shape) {
+            return Ok(vec![]);
+        }
         let Some(scene) = self.scene_graph.as_deref_mut() else {
             return Ok(vec![]);
         };
@@ -108,6 +120,9 @@ impl ParseTarget<'_> {
         name: &str,
         properties: ProximityProperties,
     ) -> Result<(Option<GeometryId>, Vec<String>)> {
+        if self.leaves_out(&shape) {
+            return Ok((None, vec![]));
+        }
         let Some(scene) = self.scene_graph.as_deref_mut() else {
             return Ok((None, vec![]));
         };

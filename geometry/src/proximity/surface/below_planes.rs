@@ -17,14 +17,14 @@ const STEPS: usize = 24;
 
 /// A plane with its unit normal, and its offset from the origin along that normal (m).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plane {
+pub(super) struct LimitingPlane {
     pub(super) n: Vector3<f64>,
     pub(super) base: f64,
 }
 
 /// The deepest point of a body below the planes that were added.
 pub(super) struct BelowPlanes {
-    planes: SmallVec<[Plane; MOST]>,
+    planes: SmallVec<[LimitingPlane; MOST]>,
     points: SmallVec<[Vector3<f64>; MOST]>,
     /// The deepest point so far, and its depth (m).
     pub(super) p: Vector3<f64>,
@@ -49,7 +49,7 @@ impl BelowPlanes {
     /// the point of the body that is lowest along a vector.
     pub(super) fn add(
         &mut self,
-        plane: Plane,
+        plane: LimitingPlane,
         tolerance: f64,
         lowest: impl Fn(&Vector3<f64>) -> Vector3<f64>,
     ) {
@@ -108,7 +108,7 @@ struct Solved {
 }
 
 impl Game {
-    fn new(planes: &[Plane], points: &[Vector3<f64>]) -> Self {
+    fn new(planes: &[LimitingPlane], points: &[Vector3<f64>]) -> Self {
         let mut heights = [[0.0; MOST]; MOST];
         for (row, plane) in heights.iter_mut().zip(planes) {
             for (height, p) in row.iter_mut().zip(points) {
@@ -201,7 +201,7 @@ mod tests {
         let mut search = BelowPlanes::new(Vector3::new(0.3, 0.4, -0.5));
         for [x, y] in [[0.6, 0.0], [-0.6, 0.0], [0.0, 0.6], [0.0, -0.6]] {
             let n = Vector3::new(x, y, 0.8);
-            let plane = Plane {
+            let plane = LimitingPlane {
                 n,
                 base: n.dot(&apex),
             };
@@ -217,7 +217,7 @@ mod tests {
         let mut search = BelowPlanes::new(Vector3::zeros());
         let n = Vector3::new(0.6, 0.0, 0.8);
         search.add(
-            Plane { n, base: 0.0 },
+            LimitingPlane { n, base: 0.0 },
             1e-12,
             lowest_of_box(Vector3::repeat(1.0)),
         );

@@ -1,6 +1,6 @@
 //! Bounds of the depth of a convex body below a height field, from the columns below its facets.
 
-use super::below_planes::Plane;
+use super::below_planes::LimitingPlane;
 use crate::accel::IndexedSurface;
 use crate::accel::triangle_index::Box3;
 use nalgebra::Vector3;
@@ -15,7 +15,7 @@ impl IndexedSurface {
     pub(super) fn column_bound(
         &self,
         cell: &Box3,
-        planes: &[Plane],
+        planes: &[LimitingPlane],
         lowest: impl Fn(&Vector3<f64>) -> f64,
     ) -> f64 {
         let Some(facets) = self.facets_within(cell, MOST_FACETS) else {

@@ -4,7 +4,7 @@
 //! motion of that length, no point is deeper; else branch and bound looks for one. On a height
 //! field that search is short, as the columns below its cells tell where to climb.
 
-use super::below_planes::{BelowPlanes, Plane};
+use super::below_planes::{BelowPlanes, LimitingPlane};
 use super::columns::column;
 use super::depth::{MOST_CELLS, SMALLEST, TOLERANCE, enough, search};
 use super::near_triangles::common_point;
@@ -48,7 +48,7 @@ pub(super) struct DeepestOfCore<'a> {
     /// Directions along which the core may leave the solid soonest.
     ways: Vec<Vector3<f64>>,
     /// Planes below the core, which touch it at deep points.
-    planes: Vec<Plane>,
+    planes: Vec<LimitingPlane>,
 }
 
 impl<'a> DeepestOfCore<'a> {
@@ -89,10 +89,10 @@ impl<'a> DeepestOfCore<'a> {
     }
 
     /// Returns the plane below the core, with a normal along `n`, that touches it.
-    fn supporting(&self, n: &Vector3<f64>) -> Option<Plane> {
+    fn supporting(&self, n: &Vector3<f64>) -> Option<LimitingPlane> {
         let n = n.try_normalize(1e-6)?;
         let base = n.dot(&self.lowest(&n));
-        Some(Plane { n, base })
+        Some(LimitingPlane { n, base })
     }
 
     fn take(&mut self, p: Vector3<f64>, probe: DepthProbe) -> bool {
@@ -109,7 +109,7 @@ impl<'a> DeepestOfCore<'a> {
     fn climb(&mut self, start: Vector3<f64>, mut probe: DepthProbe, part: f64) {
         let mut below = BelowPlanes::new(start);
         for _ in 0..STEPS {
-            let plane = Plane {
+            let plane = LimitingPlane {
                 n: probe.n,
                 base: probe.n.dot(&below.p) + probe.depth,
             };
@@ -276,7 +276,8 @@ impl<'a> DeepestOfCore<'a> {
             of_cell.max(n.dot(&self.lowest(n)))
         };
         if probe.depth + radius > enough {
-            let mut planes: SmallVec<[Plane; MOST_WAYS + 1]> = SmallVec::from_slice(&self.planes);
+            let mut planes: SmallVec<[LimitingPlane; MOST_WAYS + 1]> =
+                SmallVec::from_slice(&self.planes);
             planes.extend(self.supporting(&(p - cell.center())));
             let bound = self.mesh.column_bound(cell, &planes, lowest);
             if bound <= enough {

@@ -10,6 +10,8 @@ pub(super) struct AssetContext<'a> {
     /// Compilers of the documents, by number.
     pub(super) compilers: &'a [CompilerOptions],
     pub(super) defaults: &'a DefaultClasses,
+    /// Whether geometry with meshes is added; otherwise, a mesh file is needed for a mass only.
+    pub(super) mesh_geometry: bool,
     /// Finds the file of a path or a URL.
     pub(super) resolve: &'a dyn Fn(&str) -> Result<PathBuf, String>,
 }

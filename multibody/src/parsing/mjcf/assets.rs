@@ -65,7 +65,7 @@ impl Assets {
         let as_drake = compiler.as_drake();
         let (defaults, resolve) = (context.defaults, context.resolve);
         match node.tag() {
-            "mesh" => return self.read_mesh(defaults.apply(node, None), compiler, resolve),
+            "mesh" => return self.read_mesh(defaults.apply(node, None), context),
             "material" if as_drake => return self.read_material(node, as_drake),
             "material" => return self.read_material(defaults.apply(node, None), as_drake),
             "hfield" if !as_drake => return self.read_height_field(node, compiler, resolve),

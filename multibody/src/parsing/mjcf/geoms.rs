@@ -417,7 +417,7 @@ impl<'a> Geom<'a> {
         body: BodyIndex,
         target: &mut ParseTarget<'_>,
     ) -> crate::Result<Vec<String>> {
-        if !self.visible {
+        if !self.visible || target.leaves_out(&self.shape) {
             return Ok(vec![]);
         }
         let rgba = self.rgba.unwrap_or_else(grey);

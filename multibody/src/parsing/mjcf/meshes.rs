@@ -1,5 +1,6 @@
 //! `<mesh>` of `<asset>`: meshes from files and from numbers.
 
+use super::asset_context::AssetContext;
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
 use super::mesh_asset::MeshAsset;
@@ -37,9 +38,9 @@ impl Assets {
     pub(super) fn read_mesh(
         &mut self,
         node: ElementRef<'_>,
-        compiler: &CompilerOptions,
-        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
+        context: &AssetContext<'_>,
     ) -> Parsed<()> {
+        let compiler = context.compiler(node);
         node.ignore_attributes(&IGNORED);
         if compiler.as_drake() {
             node.lost().ignore_attributes(&IGNORED_BY_DRAKE);
@@ -77,11 +78,15 @@ impl Assets {
         let source = match file {
             Some(file) => {
                 let uri = compiler.file_name(&compiler.mesh_directory, file);
-                let path = resolve(&uri).map_err(|why| node.error_at("file", why))?;
+                let path = match (context.resolve)(&uri) {
+                    // A mesh that is needed after all is an error where it is read.
+                    Err(_) if !context.mesh_geometry => PathBuf::from(uri),
+                    path => path.map_err(|why| node.error_at("file", why))?,
+                };
                 let binary = path
                     .extension()
                     .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
-                match binary {
+                match binary && path.exists() {
                     true => msh::read(&path).map_err(|why| node.error_at("file", why))?,
                     false => path.into(),
                 }
@@ -139,7 +144,9 @@ fn place(
         }
     }
     let is_turned = turn.angle() != 0.0;
-    if is_turned && (scale.x != scale.y || scale.x != scale.z) {
+    // A missing file is allowed as long as nothing needs the mesh.
+    let exists = source.path().is_none_or(Path::exists);
+    if exists && is_turned && (scale.x != scale.y || scale.x != scale.z) {
         // The scale is along the axes after the rotation, which no shape can express.
         let mesh = scaled(source, Vector3::repeat(1.0))?;
         let surface = mesh.surface().map_err(|e| node.error(e))?;

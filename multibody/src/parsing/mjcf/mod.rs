@@ -202,6 +202,7 @@ fn add_model(
     let context = AssetContext {
         compilers: &compilers,
         defaults: &defaults,
+        mesh_geometry: target.mesh_geometry,
         resolve: &resolve,
     };
     let mut assets = Assets::read(root, &context);

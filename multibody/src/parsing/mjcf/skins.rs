@@ -19,7 +19,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     /// Adds the skins of the document, if there is a scene.
     /// `directory` is that of the file.
     pub(super) fn add_skins(&mut self, root: ElementRef<'d>, directory: Option<&Path>) {
-        if !self.target.has_scene() {
+        if !(self.target.has_scene() && self.target.mesh_geometry) {
             return;
         }
         let sections = root.children().filter(|n| SECTIONS.contains(&n.tag()));

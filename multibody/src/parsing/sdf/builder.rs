@@ -1,7 +1,7 @@
 //! Adding the models of a document to the plant, in the order of Drake's parser: nested models
 //! first, then links, the model's frame, joints, frames and the rest.
 
-use super::element::{Element, Report};
+use super::element::{Element, Report, truth};
 use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
 use super::model::Model;
 use crate::document::xml::Parsed;
@@ -98,6 +98,7 @@ impl<'a, 't> SdfBuilder<'a, 't> {
     pub(super) fn world(&mut self, world: &Model<'_>, scope: &str) {
         let report = self.report;
         report.check_children(world.element, &IGNORED_IN_WORLD, &[]);
+        self.time_step(world.element);
         self.place_interfaces(world);
         for model in &world.models {
             // Here and below: errors were reported, and the rest is still read.
@@ -116,6 +117,31 @@ impl<'a, 't> SdfBuilder<'a, 't> {
                 );
                 report.error(element, message);
             }
+        }
+    }
+
+    /// Reads the step size of the first `<physics>` that is marked as default, or of the first one.
+    fn time_step(&mut self, world: &Element) {
+        let is_default = |physics: &&Element| {
+            let default = physics.attribute("default").and_then(truth);
+            default == Some(true)
+        };
+        let first = world.all("physics").next();
+        let Some(physics) = world.all("physics").find(is_default).or(first) else {
+            return;
+        };
+        match physics.number("max_step_size") {
+            Some(step) if step > 0.0 && step.is_finite() => {
+                self.target.options.time_step.get_or_insert(step);
+            }
+            Some(step) => self.report.warning(
+                physics,
+                format!(
+                    "<max_step_size> must be positive and finite, got {step:?} s; the world has no \
+                     time step"
+                ),
+            ),
+            None => {}
         }
     }
 

@@ -123,7 +123,8 @@ impl SdfBuilder<'_, '_> {
     }
 
     fn shape_in(&self, element: &Element) -> Parsed<Option<PlacedShape>> {
-        match element.child("geometry") {
+        let geometry = element.child("geometry");
+        match geometry.filter(|g| self.target.mesh_geometry || g.child("mesh").is_none()) {
             Some(geometry) => self.shape(geometry),
             None => Ok(None),
         }

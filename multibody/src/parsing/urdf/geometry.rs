@@ -194,6 +194,9 @@ impl UrdfBuilder<'_, '_> {
     }
 
     fn read_mesh(&self, node: XmlNode<'_>) -> Parsed<Option<Shape>> {
+        if !self.target.mesh_geometry {
+            return Ok(None);
+        }
         let uri = self.reader.required(node, "filename")?;
         let scale = self.reader.vector3_or_uniform(node, "scale")?;
         let scale = Vector3::from(scale.unwrap_or([1.0; 3]));
