@@ -175,12 +175,12 @@ fn errors_name_the_place() {
         (
             "4 0 1 2 3",
             "8 0 1 2 3",
-            "x.vtk:14: cell 1 has 4 vertices, but only 0 numbers are left",
+            "x.vtk:14: cell 1 has 4 vertices, but CELLS has only 0 numbers left",
         ),
         (
             "4 0 1 2 3",
             "14 0 1 2 3",
-            "x.vtk:14: cell 0 has 14 vertices, but only 9 numbers are left",
+            "x.vtk:14: cell 0 has 14 vertices, but CELLS has only 9 numbers left",
         ),
         (
             "10\n10\n",
