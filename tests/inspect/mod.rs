@@ -1,5 +1,9 @@
 //! `tarragon inspect`, run as by a user. The conformance tests compare its output for real robots.
 
+mod meshes;
+mod messages;
+mod packages;
+
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -46,6 +50,22 @@ fn json_of(output: &Output) -> Value {
 
 fn model(name: &str) -> String {
     models().join(name).display().to_string()
+}
+
+/// A box of 1 x 2 x 3 m with a corner at the origin, whose last face may be missing.
+fn box_obj(num_faces: usize) -> String {
+    let mut text = String::new();
+    for i in 0..8 {
+        let corner = [i & 1, (i >> 1) & 1, i >> 2];
+        text += &format!("v {} {} {}\n", corner[0], 2 * corner[1], 3 * corner[2]);
+    }
+    let faces = [
+        "1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6",
+    ];
+    faces[..num_faces]
+        .iter()
+        .for_each(|f| text += &format!("f {f}\n"));
+    text
 }
 
 #[test]
@@ -126,69 +146,6 @@ fn json_contains_everything_with_samples() {
     for pair in samples[0]["signed_distance"].as_array().unwrap() {
         assert!(pair[0].as_u64() < pair[1].as_u64() && pair[2].as_f64().unwrap() <= 0.05);
     }
-}
-
-#[test]
-fn parse_errors_are_explained() {
-    let bad = model("bad/zero_axis.urdf");
-    let output = run(&[&bad, "--json"]);
-    assert_eq!(output.status.code(), Some(1));
-    let report = json_of(&output);
-    assert_eq!(
-        (&report["ok"], &report["stage"]),
-        (&json!(false), &json!("parse"))
-    );
-    let error = &report["error"];
-    assert_eq!(
-        (error["line"].as_u64(), error["file"].as_str()),
-        (Some(5), Some(&*bad))
-    );
-    assert!(error["text"].as_str().unwrap().contains("axis"), "{error}");
-    assert_eq!(report["warnings"], json!([]));
-    let output = run(&[&bad]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(output.stdout.is_empty());
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with(&format!("{bad}:5:")), "{said}");
-}
-
-#[test]
-fn warnings_are_errors_with_strict() {
-    let file = model("bad/bad_inertia.urdf");
-    let lax = json_of(&run(&[&file, "--json"]));
-    assert_eq!(
-        (&lax["ok"], &lax["num_warnings"]),
-        (&json!(true), &json!(1))
-    );
-    let strict = run(&[&file, "--json", "--strict"]);
-    assert_eq!(strict.status.code(), Some(1));
-    assert_eq!(json_of(&strict)["ok"], false);
-}
-
-#[test]
-fn packages_come_from_options_and_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let urdf = "<robot name='r'><link name='a'><visual><geometry>\
-                <mesh filename='package://hand/meshes/finger.obj'/></geometry></visual></link></robot>";
-    let file = folder.path().join("r.urdf");
-    std::fs::write(&file, urdf).unwrap();
-    let file = file.to_str().unwrap();
-    let hand = model("gripper");
-    assert_eq!(run(&[file]).status.code(), Some(1));
-    let option = format!("hand={hand}");
-    assert!(run(&[file, "--package", &option]).status.success());
-    let map = folder.path().join("packages.json");
-    std::fs::write(&map, json!({ "hand": hand }).to_string()).unwrap();
-    let map = map.to_str().unwrap();
-    let report = json_of(&run(&[file, "--packages", map, "--json"]));
-    assert_eq!(report["geometries"][0]["shape"]["basename"], "finger.obj");
-    std::fs::write(map, "[]").unwrap();
-    let output = run(&[file, "--packages", map]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("the file must hold a JSON object from names to directories"),
-        "{said}"
-    );
 }
 
 #[test]
@@ -326,62 +283,6 @@ fn tendons_armature_and_inactive_constraints_are_listed() {
 }
 
 #[test]
-fn many_warnings_alike_are_one_line_unless_verbose() {
-    let folder = tempfile::tempdir().unwrap();
-    let shape = "<collision name='c'><geometry><sphere radius='1'/></geometry></collision>";
-    let urdf = |n: usize| {
-        let shapes = shape.repeat(n);
-        format!("<robot name='r'><link name='a'>{shapes}</link></robot>")
-    };
-    // The first one keeps its name.
-    let file = write(folder.path(), "many.urdf", &urdf(98));
-    let tree = text_of(&run(&[&file]));
-    let lines: Vec<&str> = tree.lines().filter(|l| l.contains("renamed")).collect();
-    assert_eq!(lines.len(), 1, "{tree}");
-    for words in [
-        "97 warnings:",
-        "(97 alike, also 'c_2' in line 1",
-        "and 'c_3' in line 1;",
-        "--verbose lists all",
-    ] {
-        assert!(tree.contains(words), "'{words}' is not in: {tree}");
-    }
-    let verbose = text_of(&run(&[&file, "--verbose"]));
-    assert_eq!(verbose.matches("is renamed to").count(), 97, "{verbose}");
-    let report = json_of(&run(&[&file, "--json"]));
-    assert_eq!(report["warnings"].as_array().unwrap().len(), 97);
-
-    let file = write(folder.path(), "two.urdf", &urdf(2));
-    let tree = text_of(&run(&[&file]));
-    assert!(tree.contains("\n1 warning:\n"), "{tree}");
-    assert!(tree.contains("\n2 bodies, 1 joint, "), "{tree}");
-}
-
-/// Exporters write the largest number for what has no limit.
-#[test]
-fn limits_that_do_not_limit_are_infinite() {
-    let folder = tempfile::tempdir().unwrap();
-    let mass = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' \
-                iyz='0'/></inertial>";
-    let urdf = format!(
-        "<robot name='r'><link name='a'>{mass}</link><link name='b'>{mass}</link>
-           <joint name='j' type='revolute'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/>
-             <limit lower='-1' upper='1.7976931348623157e308' effort='1.7976931348623157e308'
-               velocity='1'/></joint>
-           <transmission><type>transmission_interface/SimpleTransmission</type><joint name='j'/>
-             <actuator name='m'/></transmission></robot>"
-    );
-    let file = write(folder.path(), "r.urdf", &urdf);
-    let tree = text_of(&run(&[&file]));
-    for words in ["[-1.0000, inf]", "driven by 'm' up to inf"] {
-        assert!(tree.contains(words), "'{words}' is not in: {tree}");
-    }
-    assert!(tree.lines().all(|line| line.len() < 200), "{tree}");
-    let report = json_of(&run(&[&file, "--json"]));
-    assert_eq!(report["actuators"][0]["effort_limit"], json!(f64::MAX));
-}
-
-#[test]
 fn constraints_and_couplers_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let mjcf = "<mujoco model='m'><worldbody>
@@ -432,184 +333,4 @@ fn constraints_and_couplers_are_listed() {
     );
     let report = json_of(&run(&[&file, "--json"]));
     assert_eq!(report["constraints"][0]["gear_ratio"], -0.5);
-}
-
-/// A box of 1 x 2 x 3 m with a corner at the origin, whose last face may be missing.
-fn box_obj(num_faces: usize) -> String {
-    let mut text = String::new();
-    for i in 0..8 {
-        let corner = [i & 1, (i >> 1) & 1, i >> 2];
-        text += &format!("v {} {} {}\n", corner[0], 2 * corner[1], 3 * corner[2]);
-    }
-    let faces = [
-        "1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6",
-    ];
-    faces[..num_faces]
-        .iter()
-        .for_each(|f| text += &format!("f {f}\n"));
-    text
-}
-
-#[test]
-fn mesh_files_are_described() {
-    let folder = tempfile::tempdir().unwrap();
-    let close = |value: &Value, expected: f64| {
-        let found = value.as_f64().unwrap();
-        assert!(
-            (found - expected).abs() < 1e-9 * expected.abs().max(1.0),
-            "{value} {expected}"
-        );
-    };
-    let file = write(folder.path(), "box.obj", &box_obj(6));
-    let mesh = &json_of(&run(&[&file, "--json"]))["mesh"];
-    assert_eq!(
-        (&mesh["num_vertices"], &mesh["num_faces"]),
-        (&json!(8), &json!(12))
-    );
-    assert_eq!(mesh["bounds"], json!([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]));
-    assert_eq!(
-        (&mesh["closed"], &mesh["num_open_edges"]),
-        (&json!(true), &json!(0))
-    );
-    close(&mesh["volume"], 6.0);
-    close(&mesh["area"], 22.0);
-    close(&mesh["com"][2], 1.5);
-    // A solid box of 6000 kg: m (b^2 + c^2) / 12.
-    for (moment, expected) in [(0, 6500.0), (1, 5000.0), (2, 2500.0)] {
-        close(&mesh["I_cm_moments"][moment], expected);
-    }
-    let text = text_of(&run(&[&file]));
-    for words in [
-        "models: ",
-        "8 vertices, 12 faces",
-        "closed",
-        "at 1000 kg/m^3",
-    ] {
-        assert!(text.contains(words), "'{words}' is not in: {text}");
-    }
-
-    // The two triangles of the missing face leave four open edges.
-    let file = write(folder.path(), "open.obj", &box_obj(5));
-    let text = text_of(&run(&[&file]));
-    assert!(text.contains("not closed: 4 open edges"), "{text}");
-    assert!(text.contains("none: the surface is not closed"), "{text}");
-
-    let stl = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n\
-               vertex 0 1 0\nendloop\nendfacet\nendsolid s\n";
-    let file = write(folder.path(), "one.STL", stl);
-    let text = text_of(&run(&[&file]));
-    assert!(text.contains("3 vertices, 1 face\n"), "{text}");
-    assert!(text.contains("not closed: 3 open edges"), "{text}");
-    let report = json_of(&run(&[&file, "--json"]));
-    assert_eq!(
-        (&report["ok"], &report["stage"]),
-        (&json!(true), &json!("mesh"))
-    );
-    assert_eq!(report["mesh"]["volume"], Value::Null);
-
-    // A flat OBJ file is no model, because it has no mass, but it is a mesh.
-    let flat = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
-    let file = write(folder.path(), "flat.obj", flat);
-    let text = text_of(&run(&[&file]));
-    assert!(text.contains("not usable as a model: "), "{text}");
-
-    // Two tetrahedra that share a face: all five corners are on the boundary.
-    let vtk = "# vtk DataFile Version 3.0\ntwo\nASCII\nDATASET UNSTRUCTURED_GRID\n\
-               POINTS 5 double\n0 0 0 1 0 0 0 1 0 0 0 1 1 1 1\n\
-               CELLS 2 10\n4 0 1 2 3\n4 1 2 3 4\nCELL_TYPES 2\n10\n10\n";
-    let file = write(folder.path(), "two.vtk", vtk);
-    let text = text_of(&run(&[&file]));
-    for words in [
-        "5 vertices, 6 faces",
-        "2 tetrahedra, 2 with all corners on the boundary",
-        "closed",
-    ] {
-        assert!(text.contains(words), "'{words}' is not in: {text}");
-    }
-    // 1/6 and 1/3.
-    close(&json_of(&run(&[&file, "--json"]))["mesh"]["volume"], 0.5);
-    let broken = run(&[&write(folder.path(), "broken.stl", "solid")]);
-    assert_eq!(broken.status.code(), Some(1));
-    assert!(said(&broken).contains("broken.stl"), "{}", said(&broken));
-}
-
-#[test]
-fn packages_come_from_the_paths_of_ros_and_gazebo() {
-    let folder = tempfile::tempdir().unwrap();
-    let obj = box_obj(6);
-    let (ros, gazebo) = (folder.path().join("ros"), folder.path().join("gz"));
-    write(
-        &ros,
-        "deep/arm/package.xml",
-        "<package><name>arm</name></package>",
-    );
-    write(&ros, "deep/arm/a.obj", &obj);
-    write(
-        &gazebo,
-        "cup/model.config",
-        "<model><name>A Cup</name></model>",
-    );
-    write(&gazebo, "cup/a.obj", &obj);
-    // Gazebo needs no model.config to find a file.
-    write(&gazebo, "plain/a.obj", &obj);
-    let robot = |uri: &str| {
-        let name = uri.replace([':', '/'], "_");
-        let urdf = format!(
-            "<robot name='r'><link name='a'><visual><geometry><mesh filename='{uri}'/></geometry>\
-             </visual></link></robot>"
-        );
-        write(folder.path(), &format!("{name}.urdf"), &urdf)
-    };
-    let list = std::env::join_paths([Path::new("/no/such/folder"), &ros]).unwrap();
-    let list = PathBuf::from(list);
-    for (uri, variable) in [
-        ("package://arm/a.obj", ("ROS_PACKAGE_PATH", &*list)),
-        ("model://cup/a.obj", ("GZ_SIM_RESOURCE_PATH", &*gazebo)),
-        ("model://plain/a.obj", ("GZ_SIM_RESOURCE_PATH", &*gazebo)),
-        ("package://cup/a.obj", ("GZ_SIM_RESOURCE_PATH", &*gazebo)),
-    ] {
-        let file = robot(uri);
-        let output = run_with(&[&file], &[variable]);
-        assert!(
-            output.status.success() && output.stderr.is_empty(),
-            "{}",
-            said(&output)
-        );
-        let missing = run(&[&file]);
-        assert_eq!(missing.status.code(), Some(1), "{uri}");
-        let name = uri.split('/').nth(2).unwrap();
-        let cure = format!("--package {name}=DIR");
-        assert!(said(&missing).contains(&cure), "{}", said(&missing));
-    }
-    let file = robot("model://cup/a.obj");
-    assert!(
-        run(&[&file, "--package", gazebo.to_str().unwrap()])
-            .status
-            .success()
-    );
-    // An option comes before the paths.
-    let other = folder.path().join("other");
-    write(&other, "a.obj", &obj);
-    let option = format!("cup={}", other.display());
-    let output = run_with(
-        &[&file, "--json", "--package", &option],
-        &[("GZ_SIM_RESOURCE_PATH", &gazebo)],
-    );
-    let found = json_of(&output)["geometries"][0]["shape"]["file"].clone();
-    assert_eq!(found, other.join("a.obj").to_str().unwrap());
-}
-
-#[test]
-fn a_urdf_that_is_xacro_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>\n\
-                <xacro:property name='m' value='1'/>\n<link name='a'/></robot>";
-    let file = write(folder.path(), "r.urdf", text);
-    let output = run(&[&file]);
-    assert_eq!(output.status.code(), Some(1));
-    let start = format!("{file}:2:1: error: <xacro:property> is for the expansion by xacro");
-    assert!(said(&output).starts_with(&start), "{}", said(&output));
-    assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
-    let file = write(folder.path(), "r.urdf.xacro", text);
-    assert!(run(&[&file]).status.success());
 }
