@@ -41,7 +41,7 @@ pub(crate) struct Options {
 pub(crate) struct SourceOptions {
     /// Package that the model refers to, as NAME=DIR, or a directory to search for packages
     /// (package.xml) and models of Gazebo (model.config); may be repeated. Packages in the folders
-    /// of ROS_PACKAGE_PATH and models in those of GZ_SIM_RESOURCE_PATH are known without it.
+    /// of ROS_PACKAGE_PATH and models in the folders of GZ_SIM_RESOURCE_PATH are found without it.
     #[arg(long)]
     package: Vec<String>,
     /// Packages as a JSON object from names to directories, which are relative to the file.
@@ -249,7 +249,7 @@ pub(crate) fn declares_hydroelastics(scene: &SceneGraph) -> Result<bool> {
 }
 
 impl SourceOptions {
-    /// Adds the packages to a map: those of the options, then those of `ROS_PACKAGE_PATH`, then the
+    /// Adds packages to a map: first from the options, then from `ROS_PACKAGE_PATH`, last the
     /// models of `GZ_SIM_RESOURCE_PATH`. The first of several packages with a name counts.
     fn configure_packages(&self, packages: &mut PackageMap) -> Result<(), Box<dyn Error>> {
         if let Some(file) = &self.packages {

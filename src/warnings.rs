@@ -209,7 +209,7 @@ impl Wording {
         Self { words, names }
     }
 
-    /// Names that another message has in place of those of this one, with its place.
+    /// Names in another message that differ from the names in this one, with its place.
     fn difference(&self, other: &Self, place: &str) -> String {
         let pairs = self.names.iter().zip(&other.names);
         let mut names: Vec<&str> = vec![];

@@ -15,7 +15,7 @@ use tarragon::geometry::mesh::{self, RenderMesh, TriangleSurfaceMesh, VolumeMesh
 /// Suffixes of meshes that are no models. An OBJ file is both.
 const SUFFIXES: [&str; 5] = ["stl", "gltf", "glb", "dae", "vtk"];
 
-/// Density (kg/m^3) for which masses and inertias are reported: that of water.
+/// Density (kg/m^3) for which masses and inertias are reported: water.
 const DENSITY: f64 = 1000.0;
 
 /// Returns true if a file is a mesh and no model.

@@ -32,7 +32,7 @@ pub(crate) struct RenderArgs {
     /// Render engine, unless a camera file chooses one.
     #[arg(long, value_enum, default_value_t = Engine::Cpu)]
     engine: Engine,
-    /// Geometry to draw: that of one role, or of all. Collision geometry has the role `proximity`.
+    /// Role of the geometry to draw, or all of it. Collision geometry has the role `proximity`.
     #[arg(long, value_enum, default_value_t = ShownRole::Perception)]
     role: ShownRole,
     /// Image width (pixels) [default: that of the camera file, or 1280].

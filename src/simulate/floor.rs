@@ -22,7 +22,7 @@ enum Motion {
 ///
 /// A floor is collision geometry fixed to the world: a half space that faces upwards, or any other
 /// shape whose bounding box begins below what falls. In plan view, the boxes of floors must contain
-/// the centre of each collision geometry that falls: those of free bodies and deformable bodies.
+/// the centre of every collision geometry of free and deformable bodies.
 pub(super) fn starts_over_floor(
     plant: &MultibodyPlant,
     scene: &SceneGraph,

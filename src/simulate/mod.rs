@@ -66,8 +66,8 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "RATE", value_parser = sweep::not_negative, allow_negative_numbers = true)]
     realtime_rate: Option<f64>,
     /// Time step (s), 0 for continuous time, or `model` for the time step of the file (MJCF, or an
-    /// SDF world with `<physics>`), which is 0.001 where it has none [default: that of the
-    /// scenario, or `model`].
+    /// SDF world with `<physics>`), which is 0.001 where it has none [default: the step of
+    /// the scenario, or `model`].
     #[arg(long, value_name = "SECONDS|model", allow_negative_numbers = true)]
     time_step: Option<TimeStep>,
     /// Contact model [default: that of the scenario; for a model `hydroelastic_with_fallback` if a

@@ -258,13 +258,13 @@ fn add_rigid(scene: &mut Builder, rigid: &Value, x_wg: Isometry3<f64>) -> Geomet
         .unwrap()
 }
 
-/// Returns true if the mesh of a rigid geometry is that of a file of tetrahedra.
+/// Returns true if a rigid geometry is a mesh from a file of tetrahedra.
 fn is_volume(rigid: &Value) -> bool {
     let file = rigid["shape"]["file"].as_str().unwrap_or_default();
     rigid["shape"]["type"] == "Mesh" && file.ends_with(".vtk")
 }
 
-/// Contact surfaces have Drake's faces, area and centroid, but for those with geometries that have
+/// Contact surfaces have Drake's faces, area and centroid, except with geometries that have
 /// tetrahedra with all vertices on the boundary, as meshes of files do: the field is zero in them.
 /// Between two deformable geometries, rounding decides which part of them Drake counts. In rigid
 /// geometries Drake counts all of it, without force, and we none.

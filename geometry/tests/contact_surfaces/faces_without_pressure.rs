@@ -141,7 +141,7 @@ fn tetrahedra_on_the_boundary_have_no_part_of_a_contact_surface() {
     }
 }
 
-/// The force is that of the cube in the middle: the pressure at the depth of 0.3 is 0.6e6 Pa above
+/// Only the cube in the middle carries force: the pressure at the depth of 0.3 is 0.6e6 Pa above
 /// the base of a frustum of 0.4 m x 0.4 m, and falls to 0 towards the sides.
 #[test]
 fn the_force_is_the_integral_of_the_pressure() {

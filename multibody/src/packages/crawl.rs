@@ -127,7 +127,7 @@ impl PackageMap {
     /// Adds a folder as the package of its name, unless there is one.
     fn add_model_if_new(&mut self, folder: &Path) {
         let absolute = folder.canonicalize();
-        // The name of a link counts, not that of the folder that it leads to.
+        // The name of a link counts, not the name of the folder that it leads to.
         let name = match folder.file_name() {
             Some(name) => Some(name.to_os_string()),
             None => absolute.ok().and_then(|f| Some(f.file_name()?.into())),

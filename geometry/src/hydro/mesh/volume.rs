@@ -125,9 +125,9 @@ pub(in crate::hydro) fn pressure_of_volume(volume: &VolumeMesh, margin: f64) -> 
 /// Returns true if all corners of a tetrahedron are on the boundary, given the pressures there. The
 /// pressure inside is positive, so this holds exactly.
 ///
-/// The pressure of such a tetrahedron is that of the boundary everywhere, and has no gradient: 0,
-/// or negative with a margin. A contact surface in it would be an area without the force of a
-/// deformation, so there is none.
+/// The pressure is the same everywhere in such a tetrahedron, and so has no gradient: 0 as at the
+/// boundary, or negative with a margin. A contact surface in it would be an area without the force
+/// of a deformation, so there is none.
 pub(in crate::hydro) fn are_on_boundary(pressures: &[f64; 4]) -> bool {
     pressures.iter().all(|pressure| *pressure <= 0.0)
 }

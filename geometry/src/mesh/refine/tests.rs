@@ -87,8 +87,8 @@ fn grid(cubes: [usize; 3]) -> VolumeMesh {
     VolumeMesh::new(tetrahedra, vertices.collect()).unwrap()
 }
 
-/// A cube of five tetrahedra, of which the one in the middle has all its faces inside. The result
-/// is that of `RefineVolumeMesh` of Drake 1.51.1.
+/// A cube of five tetrahedra, of which the one in the middle has all its faces inside. Drake
+/// 1.51.1's `RefineVolumeMesh` gives the same result.
 #[test]
 fn faces_inside_are_divided_at_their_centroids() {
     let corners = (0..8).map(|i| Vector3::new(i & 1, i >> 1 & 1, i >> 2).map(f64::from));
@@ -109,7 +109,7 @@ fn faces_inside_are_divided_at_their_centroids() {
     }
 }
 
-/// Numbers of vertices and tetrahedra are those of `RefineVolumeMesh` of Drake 1.51.1.
+/// Drake 1.51.1's `RefineVolumeMesh` gives these numbers of vertices and tetrahedra.
 #[test]
 fn grids_are_refined_as_by_drake() {
     for (cubes, vertices, tetrahedra) in GRIDS {

@@ -1,8 +1,8 @@
 //! Files of Gmsh with the vertices of a `<flexcomp>`.
 //!
 //! The formats 2.2 and 4.1, as text and binary, of "File formats" in the reference manual of Gmsh,
-//! <https://gmsh.info/doc/texinfo/gmsh.html#File-formats>. As in MuJoCo, the vertices keep the order
-//! of the file, and those that no triangle or tetrahedron uses do not move.
+//! <https://gmsh.info/doc/texinfo/gmsh.html#File-formats>. As in MuJoCo, vertices keep the order of
+//! the file, and a vertex that no triangle or tetrahedron uses does not move.
 
 use nalgebra::Vector3;
 use std::collections::{BTreeSet, HashMap};
@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
         Ok(elements)
     }
 
-    /// Reads the nodes of an element, and keeps those of triangles and tetrahedra.
+    /// Reads the nodes of an element, and keeps them if it is a triangle or a tetrahedron.
     fn element(&mut self, kind: i64, width: usize, to: &mut Elements) -> Result<(), String> {
         let nodes = (0..node_count(kind)?).map(|_| self.integer(width));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
