@@ -63,6 +63,9 @@ pub(crate) struct ContactParameters<T> {
     pub(crate) d: T,
     /// Relaxation time (s).
     pub(crate) tau: T,
+    /// Whether the relaxation time acts in every approximation, as MuJoCo's damping does, and not
+    /// with [`DiscreteContactApproximation::Sap`] alone.
+    pub(crate) is_linear: bool,
     /// Coefficient of friction.
     pub(crate) mu: T,
     /// Depth of penetration (m).
@@ -76,6 +79,7 @@ impl ContactParameters<f64> {
             k: T::from(self.k),
             d: T::from(self.d),
             tau: T::from(self.tau),
+            is_linear: self.is_linear,
             mu: T::from(self.mu),
             depth: T::from(self.depth),
         }
@@ -273,57 +277,109 @@ impl StepSettings {
         w: &InverseInertia<'_, T>,
         vn: T,
     ) -> Law<T> {
-        let dt = self.dt;
         let sigma = FRICTION_REGULARIZATION;
         Law::Contact(match self.approximation {
             DiscreteContactApproximation::Sap => {
-                let w = w.value();
-                let compliance = (c.k * (c.tau + dt) * dt).recip();
-                let mut r_normal = greater(near_rigid(self.near_rigid, w), compliance);
-                let mut v_hat = c.depth / (c.tau + dt);
-                if v_hat.re() > self.max_recovery_speed {
-                    // The impulse at rest stays as it is.
-                    r_normal *= v_hat.recip() * self.max_recovery_speed;
-                    v_hat = T::from(self.max_recovery_speed);
-                }
+                let (r_normal, v_hat) = self.linear(self.near_rigid, c, w);
                 ContactLaw::Sap {
                     mu: c.mu,
-                    r_tangential: w * sigma,
+                    r_tangential: w.value() * sigma,
                     r_normal,
                     v_hat,
                 }
             }
             approximation => {
-                // The stiffness whose regularization 1 / (k dt^2) is that of a near-rigid contact.
-                let scale = self.near_rigid_hunt_crossley;
-                let k = match near_rigid(scale, w.real) * (dt * dt) * c.k.re() > 1.0 {
-                    true => (near_rigid(scale, w.value()) * (dt * dt)).recip(),
-                    false => c.k,
+                let mut law = match c.is_linear {
+                    true => self.linear_damping(c, w, vn),
+                    false => self.hunt_crossley(c, w, vn),
                 };
-                let fe0 = k * c.depth;
-                let damping = greater(T::one() - c.d * vn, T::zero());
-                let n0 = greater(fe0, T::zero()) * damping * dt;
-                let slow = self.stiction_tolerance;
-                let eps = match c.mu.re() * w.real * n0.re() * sigma > slow {
-                    true => c.mu * w.value() * n0 * sigma,
-                    false => T::from(slow),
-                };
-                let law = HuntCrossley {
-                    mu: c.mu,
-                    k,
-                    d: c.d,
-                    fe0,
-                    n0,
-                    eps,
-                    fade: 1.0 / self.max_recovery_speed,
-                    dt,
-                };
+                if c.mu.re() * w.real * law.n0.re() * sigma > self.stiction_tolerance {
+                    law.eps = c.mu * w.value() * law.n0 * sigma;
+                }
                 match approximation {
                     DiscreteContactApproximation::Similar => ContactLaw::Similar(law),
                     _ => ContactLaw::Lagged(law),
                 }
             }
         })
+    }
+
+    /// Returns the regularization of a contact's normal direction whose force is linear in depth
+    /// and speed, and the velocity at which its impulse is zero.
+    #[inline]
+    fn linear<T: Scalar>(
+        &self,
+        scale: f64,
+        c: &ContactParameters<T>,
+        w: &InverseInertia<'_, T>,
+    ) -> (T, T) {
+        let dt = self.dt;
+        let compliance = (c.k * (c.tau + dt) * dt).recip();
+        let mut r = match compliance.re() < near_rigid(scale, w.real) {
+            true => near_rigid(scale, w.value()),
+            false => compliance,
+        };
+        let mut v_hat = c.depth / (c.tau + dt);
+        if v_hat.re() > self.max_recovery_speed {
+            // The impulse at rest stays as it is.
+            r *= v_hat.recip() * self.max_recovery_speed;
+            v_hat = T::from(self.max_recovery_speed);
+        }
+        (r, v_hat)
+    }
+
+    /// Returns the parameters of a contact with Hunt and Crossley's dissipation.
+    #[inline]
+    fn hunt_crossley<T: Scalar>(
+        &self,
+        c: &ContactParameters<T>,
+        w: &InverseInertia<'_, T>,
+        vn: T,
+    ) -> HuntCrossley<T> {
+        let dt = self.dt;
+        // The stiffness whose regularization 1 / (k dt^2) is that of a near-rigid contact.
+        let scale = self.near_rigid_hunt_crossley;
+        let k = match near_rigid(scale, w.real) * (dt * dt) * c.k.re() > 1.0 {
+            true => (near_rigid(scale, w.value()) * (dt * dt)).recip(),
+            false => c.k,
+        };
+        let fe0 = k * c.depth;
+        let damping = greater(T::one() - c.d * vn, T::zero());
+        HuntCrossley {
+            mu: c.mu,
+            k,
+            d: c.d,
+            fe0,
+            n0: greater(fe0, T::zero()) * damping * dt,
+            eps: T::from(self.stiction_tolerance),
+            fade: 1.0 / self.max_recovery_speed,
+            dt,
+        }
+    }
+
+    /// Returns the parameters of a contact whose damping is proportional to its speed: Hunt and
+    /// Crossley's without dissipation, and with a stiffness that has the damping in it.
+    #[inline]
+    fn linear_damping<T: Scalar>(
+        &self,
+        c: &ContactParameters<T>,
+        w: &InverseInertia<'_, T>,
+        vn: T,
+    ) -> HuntCrossley<T> {
+        let dt = self.dt;
+        let (r, v_hat) = self.linear(self.near_rigid_hunt_crossley, c, w);
+        // The depth of the last step, which ended with this velocity, gave this impulse.
+        let n0 = (c.depth - c.tau * vn) / ((c.tau + dt) * r);
+        HuntCrossley {
+            mu: c.mu,
+            k: (r * (dt * dt)).recip(),
+            d: T::zero(),
+            fe0: v_hat / (r * dt),
+            n0: greater(n0, T::zero()),
+            eps: T::from(self.stiction_tolerance),
+            fade: 0.0,
+            dt,
+        }
     }
 }
 

@@ -10,9 +10,10 @@ use super::impedance::Impedance;
 /// depth as in MuJoCo: stiffness is [`Self::stiffness_per_mass`] times the effective mass of the
 /// body of the geometry, MuJoCo's `1 / body_invweight0` (the mass that a force on its center of
 /// mass accelerates, as a mean over all directions, in the default configuration), and infinite for
-/// a geometry that cannot move. It takes the place of the compliance in other properties of the
-/// geometry. Next to geometry without these properties, the stiffness is constant, as it is where a
-/// body rests, and acts in series, as usual.
+/// a geometry that cannot move. Damping is proportional to the speed. Both take the place of the
+/// compliance in other properties of the geometry. Next to geometry without these properties, the
+/// stiffness is constant, as it is where a body rests, and acts in series, as usual, with Hunt and
+/// Crossley's dissipation.
 ///
 /// With a [`margin`](Self::margin), contact at a point acts before surfaces meet: its force is that
 /// of a depth of `margin - gap` less the signed distance. Bodies come to rest `margin - gap` apart,

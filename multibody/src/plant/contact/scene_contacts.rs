@@ -295,9 +295,14 @@ impl<T: Scalar> SceneContacts<T> {
         };
         let v_c = site.r_wc.tr_mul(&(at(site.bodies[1]) - at(site.bodies[0])));
         let c = &site.parameters;
+        // Force over stiffness (m).
         let damping = T::one() - c.d * v_c.z;
-        let normal = match damping.re() > 0.0 {
-            true => c.k * c.depth * damping,
+        let depth = match c.is_linear {
+            true => c.depth - c.tau * v_c.z,
+            false => c.depth * damping,
+        };
+        let normal = match depth.re() > 0.0 && (c.is_linear || damping.re() > 0.0) {
+            true => c.k * depth,
             false => T::zero(),
         };
         let slip_squared = v_c.x * v_c.x + v_c.y * v_c.y;

@@ -56,6 +56,7 @@ pub(super) fn face_site<T: Scalar>(of: &BodySurface<T>, f: usize) -> Option<Cont
             k: area * gradient,
             d,
             tau,
+            is_linear: false,
             mu,
             depth: surface.face_pressure(f) / gradient,
         },

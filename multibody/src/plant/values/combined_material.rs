@@ -25,6 +25,9 @@ pub(in crate::plant) struct CombinedMaterial<T> {
     /// Coefficients of dynamic and of static friction.
     pub(in crate::plant) mu: T,
     pub(in crate::plant) stiction: T,
+    /// Whether the relaxation time acts in every approximation: MuJoCo's damping, which is
+    /// proportional to the speed.
+    is_linear: bool,
     /// Distance (m) at which the force is 0. Depths count from there.
     offset: f64,
     /// Compliance that depends on the depth, if it does. Then `k` and `tau` are those at rest.
@@ -66,6 +69,8 @@ pub(in crate::plant) struct MaterialPair<T> {
     materials: [ContactMaterial<T>; 2],
     /// Coefficients of dynamic and of static friction.
     friction: [T; 2],
+    /// Whether MuJoCo's parameters alone determine the compliance.
+    is_as_in_mujoco: bool,
     /// Compliance that depends on the depth, if it does.
     curve: Option<MujocoCompliance>,
 }
@@ -95,13 +100,12 @@ impl<T: Scalar> MaterialPair<T> {
         if let Some(compliance) = &compliance {
             [a, b] = [a, b].map(|material| material.with_compliance(compliance));
         }
-        let curve = compliance.filter(|of| {
-            !of.impedance.is_constant() && [&a, &b].iter().all(|of| of.is_as_in_mujoco())
-        });
+        let is_as_in_mujoco = [&a, &b].iter().all(|of| of.is_as_in_mujoco());
         Self {
             materials: [a, b],
             friction,
-            curve,
+            is_as_in_mujoco,
+            curve: compliance.filter(|of| is_as_in_mujoco && !of.impedance.is_constant()),
         }
     }
 
@@ -118,6 +122,7 @@ impl<T: Scalar> MaterialPair<T> {
             tau: a.relaxation_time + b.relaxation_time,
             mu,
             stiction,
+            is_linear: self.is_as_in_mujoco && stiffness.is_none(),
             offset: 0.0,
             curve: self.curve.filter(|_| stiffness.is_none()),
         }
@@ -131,6 +136,7 @@ impl<T: Scalar> CombinedMaterial<T> {
             k: self.k,
             d: self.d,
             tau: self.tau,
+            is_linear: self.is_linear,
             mu: self.mu,
             depth: depth(self.k),
         }
@@ -147,6 +153,7 @@ impl<T: Scalar> CombinedMaterial<T> {
             k: S::from(self.k),
             d: S::from(self.d),
             tau: S::from(self.tau),
+            is_linear: self.is_linear,
             mu: S::from(self.mu),
             depth,
         };
@@ -185,6 +192,7 @@ impl<T: Scalar> CombinedMaterial<T> {
             tau,
             mu,
             stiction,
+            is_linear: self.is_linear,
             offset: self.offset,
             curve: self.curve,
         }
