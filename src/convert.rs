@@ -1,16 +1,16 @@
 //! `tarragon convert`: writes a model in another format, or a mesh with its tetrahedra refined.
 
-use crate::model::ModelArgs;
+use crate::model::{Extras, ModelArgs};
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tarragon::geometry::MeshSource;
 use tarragon::geometry::mesh::{VolumeMesh, format_vtk, read_volume, refine_volume_mesh};
-use tarragon::multibody::{ModelWriter, MultibodyPlant, OutputFormat, WrittenModel};
+use tarragon::multibody::{ModelOptions, ModelWriter, MultibodyPlant, OutputFormat, WrittenModel};
 use tarragon::prelude::*;
 
-/// Time step of the plant (s); it affects nothing that is written.
+/// Time step of the plant (s); it affects nothing that is written. The file's own time step is.
 const TIME_STEP: f64 = 0.001;
 
 /// Arguments of `tarragon convert`.
@@ -45,8 +45,17 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
     // An error before the model is loaded.
     OutputFormat::of_file(&args.output)?;
     let (mut plant, mut scene) = (MultibodyPlant::new(TIME_STEP)?, SceneGraph::new());
-    args.model.load(&mut plant, &mut scene)?;
-    let written = ModelWriter::with_scene_graph(&plant, &scene).write_for(&args.output)?;
+    let mut options = ModelOptions::default();
+    let extras = Extras {
+        model_options: Some(&mut options),
+        ..Extras::default()
+    };
+    args.model.load_with(&mut plant, &mut scene, extras)?;
+    let mut writer = ModelWriter::with_scene_graph(&plant, &scene);
+    if let Some(step) = options.time_step {
+        writer.set_time_step(step);
+    }
+    let written = writer.write_for(&args.output)?;
     let file = args.output.display();
     let warnings: Vec<String> = written
         .diagnostics

@@ -2,6 +2,7 @@
 //! Drake's discrete plants.
 
 use super::law::{ContactLaw, HuntCrossley, Law, RowLaw};
+use smallvec::SmallVec;
 use std::any::Any;
 use std::borrow::Cow;
 use std::f64::consts::PI;
@@ -97,11 +98,26 @@ pub(crate) struct SpringRow<T> {
     pub(crate) tau: f64,
 }
 
+/// A spring whose stiffness is proportional to a mass: one row of a constraint as in MuJoCo.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SoftRow<T> {
+    /// Deviation at the start of the step.
+    pub(crate) g: T,
+    /// Stiffness per effective mass (1/s^2).
+    pub(crate) k: T,
+    /// Damping over stiffness (s).
+    pub(crate) tau: T,
+    /// Effective mass (kg); `None` for the inertia of the constraint in the step.
+    pub(crate) mass: Option<f64>,
+}
+
 /// Law of what acts at a site other than a contact, by its physical parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SiteLaw<T: Scalar> {
     /// A spring per row.
     Springs(Vec<SpringRow<T>>),
+    /// A spring per row, all of one unit.
+    Soft(SmallVec<[SoftRow<T>; 3]>),
     /// A spring that only pushes.
     Stop(SpringRow<T>),
     /// A joint limit at a distance.
@@ -124,6 +140,15 @@ impl<T: Scalar> SiteLaw<T> {
         };
         Cow::Owned(match self {
             Self::Springs(rows) => SiteLaw::Springs(rows.iter().map(real).collect()),
+            Self::Soft(rows) => {
+                let real = |row: &SoftRow<T>| SoftRow {
+                    g: row.g.re(),
+                    k: row.k.re(),
+                    tau: row.tau.re(),
+                    mass: row.mass,
+                };
+                SiteLaw::Soft(rows.iter().map(real).collect())
+            }
             Self::Stop(row) => SiteLaw::Stop(real(row)),
             Self::Limit(g) => SiteLaw::Limit(g.re()),
             Self::Controller(c) => SiteLaw::Controller(ControllerParameters {
@@ -139,6 +164,9 @@ impl<T: Scalar> SiteLaw<T> {
     pub(super) fn is_constant(&self) -> bool {
         match self {
             Self::Springs(rows) => rows.iter().all(|row| is_constant(&row.g)),
+            Self::Soft(rows) => rows
+                .iter()
+                .all(|row| [row.g, row.k, row.tau].iter().all(is_constant)),
             Self::Stop(row) => is_constant(&row.g),
             Self::Limit(g) => is_constant(g),
             Self::Controller(c) => {
@@ -200,6 +228,7 @@ impl StepSettings {
             SiteLaw::Springs(rows) => {
                 Law::Rows(rows.iter().map(|row| self.spring(row, w)).collect())
             }
+            SiteLaw::Soft(rows) => Law::Rows(rows.iter().map(|row| self.soft(row, w)).collect()),
             SiteLaw::Stop(row) => {
                 let law = self.spring(row, w);
                 Law::single(RowLaw::one_sided(law.r, law.v_hat))
@@ -230,6 +259,21 @@ impl StepSettings {
             false => (T::from(compliance), row.tau),
         };
         RowLaw::two_sided(r, -row.g / (dt + tau))
+    }
+
+    /// Returns regularization and unforced velocity of a row that is as soft as in MuJoCo.
+    fn soft<T: Scalar>(&self, row: &SoftRow<T>, w: &InverseInertia<'_, T>) -> RowLaw<T> {
+        let time = row.tau + self.dt;
+        let softness = (row.k * time * self.dt).recip();
+        let r = match row.mass {
+            Some(mass) => softness / mass,
+            None => softness * w.value(),
+        };
+        let r = match r.re() < near_rigid(NEAR_RIGID, w.real) {
+            true => near_rigid(NEAR_RIGID, w.value()),
+            false => r,
+        };
+        RowLaw::two_sided(r, -row.g / time)
     }
 
     /// Returns the law of a joint limit at a distance g.

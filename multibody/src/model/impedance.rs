@@ -128,6 +128,13 @@ impl Impedance {
         }
     }
 
+    /// Returns stiffness per mass (1/s^2) and relaxation time (s) at a depth (m), given MuJoCo's
+    /// stiffness (1/s^2) and damping (1/s) of the reference.
+    pub(crate) fn spring<T: Scalar>(&self, [k, b]: [f64; 2], depth: T) -> [T; 2] {
+        let d = self.at(depth).0;
+        [d * d / (-d + 1.0) * k, d.recip() * (b / k)]
+    }
+
     /// Returns the depth (m) at which the force per mass has a value (m/s^2).
     pub(crate) fn depth_of(&self, k: f64, force: f64) -> f64 {
         let [a, b] = self.ends.map(|d| k * d * d / (1.0 - d));

@@ -1,6 +1,7 @@
 //! Contact properties as in MuJoCo.
 
 use super::impedance::Impedance;
+use tarragon_framework::Scalar;
 
 /// Contact properties of a geometry as in MuJoCo, by its proximity property `("material",
 /// "mujoco_contact")`.
@@ -137,7 +138,7 @@ impl MujocoContact {
     /// regularization of an edge is `2 mu^2 (1 + mu^2) / impratio` times that of a cone's axis
     /// (`mj_makeImpedance` of MuJoCo's `engine_core_constraint.c`).
     pub(crate) fn softness(&self, mu: f64) -> f64 {
-        if self.cone_edges == 0 || mu == 0.0 {
+        if self.cone_edges == 0 {
             return 1.0;
         }
         let square = mu * mu;
@@ -169,6 +170,12 @@ impl MujocoContact {
     pub(crate) fn reference_time(&self) -> f64 {
         let [stiffness, damping] = self.reference(0.0);
         damping / stiffness
+    }
+
+    /// Returns stiffness per mass (1/s^2) and relaxation time (s) of an equality that is violated
+    /// by a deviation, in steps of a length.
+    pub(crate) fn spring<T: Scalar>(&self, time_step: f64, deviation: T) -> [T; 2] {
+        Impedance::new(self.solimp).spring(self.reference(time_step), deviation)
     }
 
     /// Returns the compliance in steps of a length, which may be 0, of a body that rests at an

@@ -9,12 +9,13 @@ use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroup, Constraint, ContactPairProperties, FixedOffsetFrame,
     ForceElement, Joint, JointActuator, Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex,
-    ModelSensor, RigidBody,
+    ModelSensor, MujocoContact, RigidBody,
 };
 use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
 use nalgebra::{Isometry3, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 use tarragon_geometry::GeometryId;
 
 /// Source of the positions of the plant as a system.
@@ -96,8 +97,10 @@ pub struct MultibodyPlant {
     pub(super) constraints: Vec<Constraint>,
     /// Constraints that are off in a default context.
     pub(super) inactive_constraints: BTreeSet<usize>,
-    /// Relaxation times (s) of rigid constraints that have one.
-    pub(super) relaxation_times: BTreeMap<usize, f64>,
+    /// Solver parameters of rigid constraints that have some.
+    pub(super) solver_parameters: BTreeMap<usize, MujocoContact>,
+    /// Effective masses of bodies for constraints, in the default configuration at the first step.
+    pub(super) constrained_masses: OnceLock<Vec<f64>>,
     pub(super) equalities: Vec<ModelEquality>,
     pub(super) force_elements: Vec<ForceElement>,
     pub(super) deformables: Vec<DeformableBody>,
@@ -154,7 +157,8 @@ impl MultibodyPlant {
             actuators: vec![],
             constraints: vec![],
             inactive_constraints: BTreeSet::new(),
-            relaxation_times: BTreeMap::new(),
+            solver_parameters: BTreeMap::new(),
+            constrained_masses: OnceLock::new(),
             equalities: vec![],
             force_elements: vec![],
             deformables: vec![],

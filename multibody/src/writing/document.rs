@@ -17,6 +17,8 @@ pub(super) struct ModelDocument<'a> {
     pub(super) format: OutputFormat,
     /// Directory of the document, to which paths of meshes are relative.
     pub(super) directory: Option<&'a Path>,
+    /// Time step (s) for simulations of the model, if it has one.
+    pub(super) time_step: Option<f64>,
     pub(super) xml: XmlText,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Numbers of the constraints that are left out.
@@ -86,6 +88,7 @@ impl<'a> ModelDocument<'a> {
             scene,
             format,
             directory,
+            time_step: None,
             xml: XmlText::new(),
             diagnostics: vec![],
             lost_constraints: BTreeSet::new(),

@@ -36,6 +36,7 @@ pub struct ModelWriter<'p> {
     plant: &'p MultibodyPlant,
     scene_graph: Option<&'p SceneGraph>,
     directory: Option<PathBuf>,
+    time_step: Option<f64>,
 }
 
 impl<'p> ModelWriter<'p> {
@@ -45,6 +46,7 @@ impl<'p> ModelWriter<'p> {
             plant,
             scene_graph: None,
             directory: None,
+            time_step: None,
         }
     }
 
@@ -60,6 +62,12 @@ impl<'p> ModelWriter<'p> {
     /// relative paths, all others by `file://` URLs.
     pub fn set_directory(&mut self, directory: impl Into<PathBuf>) {
         self.directory = Some(directory.into());
+    }
+
+    /// Sets the time step (s) for simulations of the model, which MJCF has (`timestep`) and the
+    /// other formats do not have in a model. Without it, readers of MJCF take MuJoCo's, 2 ms.
+    pub fn set_time_step(&mut self, time_step: f64) {
+        self.time_step = Some(time_step);
     }
 
     /// Writes the model as text.
@@ -115,7 +123,9 @@ impl<'p> ModelWriter<'p> {
         }
         extent::check(self.plant, self.scene_graph)?;
         let (plant, scene) = (self.plant, self.scene_graph);
-        Ok(ModelDocument::new(plant, scene, format, directory, file))
+        let mut document = ModelDocument::new(plant, scene, format, directory, file);
+        document.time_step = self.time_step;
+        Ok(document)
     }
 }
 

@@ -78,3 +78,22 @@ fn keyframe_has_velocities() {
     let slide = model.plant.joint_by_name("j").unwrap();
     assert_eq!(v[model.plant.velocity_start(slide).unwrap()], 7.0);
 }
+
+/// MuJoCo drives the body; the plant has no joint there. Both were errors, which named a joint that
+/// the file has as missing.
+#[test]
+fn actuators_and_tendons_of_a_free_joint_are_left_out() {
+    let text = "<mujoco model='m'><worldbody><body><freejoint name='f'/><geom size='.1'/></body>
+         </worldbody><tendon><fixed name='t'><joint joint='f' coef='1'/></fixed></tendon>
+         <actuator><motor name='a' joint='f' gear='0 0 1 0 0 0'/></actuator></mujoco>";
+    let model = load_mjcf(text);
+    let told = |what: &str| {
+        let mut messages = model.diagnostics.iter().map(|d| &d.message);
+        messages.any(|m| m.contains(what) && m.contains("is left out") && m.contains("is free"))
+    };
+    assert!(
+        told("actuator 'a'") && told("tendon 't'"),
+        "{:?}",
+        model.diagnostics
+    );
+}

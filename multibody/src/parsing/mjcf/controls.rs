@@ -76,6 +76,14 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             Ok(force) => force,
             Err(why) => return left_out(&why),
         };
+        let joint = node
+            .own_text("joint")
+            .or_else(|| node.own_text("jointinparent"));
+        if let Some(joint) = joint.filter(|joint| self.free_joints.contains(joint)) {
+            return left_out(&format!(
+                "its joint '{joint}' is free, and actuators drive joints with one degree of freedom"
+            ));
+        }
         let Some(driven) = self.read_transmission(node)? else {
             if let Some(tendon) = node.own_text("tendon") {
                 return left_out(&format!("its tendon '{tendon}' is left out"));

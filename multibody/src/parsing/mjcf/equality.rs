@@ -21,8 +21,17 @@ type PlacedSite = (BodyIndex, Isometry3<f64>);
 const LINEAR: [f64; 5] = [0.0, 1.0, 0.0, 0.0, 0.0];
 const RIGID: &str = "constraints of the plant are as stiff as its time step allows";
 const IGNORED_IN_CONNECT: [(&str, &str); 2] = [("solimp", RIGID), ("solref", RIGID)];
-/// Attributes of equalities that are ignored where a file is read as by MuJoCo.
-const IGNORED_IF_ACTING: [(&str, &str); 2] = [("solimp", RIGID), ("torquescale", RIGID)];
+/// Attributes of welds that are ignored where a file is read as by MuJoCo.
+const IGNORED_IN_WELD: [(&str, &str); 2] = [
+    (
+        "solimp",
+        "welds of the plant are as stiff as its time step allows",
+    ),
+    (
+        "torquescale",
+        "welds of the plant are as stiff as its time step allows",
+    ),
+];
 const ALWAYS_ON: [(&str, &str); 1] =
     [("active", "constraints are on until a context disables them")];
 
@@ -155,13 +164,23 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     /// Adds an equality as a constraint, where a file is read as by MuJoCo.
     fn add_acting_equality(&mut self, node: ElementRef<'_>) -> Parsed<()> {
-        node.ignore_attributes(&IGNORED_IF_ACTING);
-        let relaxation = self.document.read_solver_parameters(node)?.reference_time();
+        let parameters = self.document.read_solver_parameters(node)?;
         let constraint = match node.tag() {
             "connect" => self.read_connect(node)?,
-            "weld" => self.read_weld(node)?,
+            "weld" => {
+                node.ignore_attributes(&IGNORED_IN_WELD);
+                self.read_weld(node)?
+            }
             "tendon" => match self.read_tendon_equality(node)? {
-                Some(constraint) => constraint,
+                Some(constraint) => {
+                    if matches!(
+                        constraint,
+                        Constraint::Tendon(_) | Constraint::SpatialTendon(_)
+                    ) {
+                        node.ignore_attributes(&[("solimp", RIGID)]);
+                    }
+                    constraint
+                }
                 None => return Ok(()),
             },
             _ => {
@@ -176,7 +195,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let is_active = node.text("active").is_none_or(|a| a.trim() != "false");
         let set = added.and_then(|()| {
             plant.set_default_constraint_active(index, is_active)?;
-            plant.set_constraint_relaxation_time(index, relaxation)
+            plant.set_constraint_solver_parameters(index, parameters.solref, parameters.solimp)
         });
         set.map_err(|e| node.error(e))
     }

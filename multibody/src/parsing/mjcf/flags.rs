@@ -70,6 +70,14 @@ impl PhysicsFlags {
                     match (name, attribute.value.trim()) {
                         ("override", "enable") => is_overridden = true,
                         ("override", "disable") => is_overridden = false,
+                        ("refsafe", "disable") => flags.ignore_attributes(&[(
+                            name,
+                            "time constants of contact are at least two time steps",
+                        )]),
+                        ("multiccd", "enable") => flags.ignore_attributes(&[(
+                            name,
+                            "the plant's contact model decides how many points a contact has",
+                        )]),
                         (_, "enable") => {
                             for name in with_members(name) {
                                 off.remove(name);

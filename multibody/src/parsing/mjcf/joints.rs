@@ -88,6 +88,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 welded.map(|_| ()).map_err(|e| body_node.error(e))
             }
             None => {
+                self.free_joints
+                    .extend(free.iter().filter_map(|joint| joint.name()));
                 self.coordinates.push(QposBlock::Free(body));
                 let placed = self.target.plant.set_default_free_body_pose(body, *x_wb);
                 placed.map_err(|e| body_node.error(e))
@@ -105,6 +107,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     fn check_free(&self, node: ElementRef<'_>) {
+        if node
+            .text("align")
+            .is_some_and(|align| align.trim() == "true")
+        {
+            node.ignore_attributes(&[("align", "free joints move body frames as they are")]);
+        }
         if node.tag() == "joint" {
             match self.document.main_compiler().as_drake() {
                 true => Self::ignore_as_drake(node),
@@ -242,7 +250,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 ("ref", "ball joints have no reference"),
             ]);
         } else {
-            if let Some([lower, upper]) = self.limits(node, "limited", "range")? {
+            let limits = match as_drake {
+                true => self.limits(node, "limited", "range")?,
+                false => self.nonempty_limits(node, "limited", "range")?,
+            };
+            if let Some([lower, upper]) = limits {
                 let (lower, upper) = (scale(lower), scale(upper));
                 let limited = joint.with_position_limits(vec![lower], vec![upper]);
                 joint = limited.map_err(|e| node.error_at("range", e))?;
@@ -284,6 +296,11 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn joint(&self, node: ElementRef<'_>, at: &str, name: &str) -> Parsed<JointIndex> {
         if let Some(joint) = self.joints.get(name) {
             return Ok(*joint);
+        }
+        if self.free_joints.contains(name) {
+            let message =
+                format!("joint '{name}' must be a hinge, a slide or a ball, got a free joint");
+            return Err(node.error_at(at, message));
         }
         // The plant also knows joints with generated names, and creates the error message.
         let joint = self.target.plant.joint_by_name_in(name, self.instance);

@@ -240,6 +240,7 @@ fn add_model(
         actuators: vec![],
         tendons: BTreeMap::new(),
         tendon_names: BTreeSet::new(),
+        free_joints: BTreeSet::new(),
         coordinates: vec![],
         num_cameras: 0,
     };

@@ -83,6 +83,14 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             let Some(name) = part.own_text("joint") else {
                 return Err(part.error("<joint> of <fixed> has no attribute 'joint'"));
             };
+            if self.free_joints.contains(name) {
+                let tendon = node.name().unwrap_or_default();
+                node.warning(format!(
+                    "tendon '{tendon}' is left out: a fixed tendon adds up joints with one degree of \
+                     freedom, and joint '{name}' is free"
+                ));
+                return Ok(());
+            }
             let joint = self.joint(part, "joint", name)?;
             let coefficient = part.number("coef")?.unwrap_or(0.0);
             let place = *places.entry(joint).or_insert(joints.len());

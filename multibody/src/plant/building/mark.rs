@@ -98,7 +98,7 @@ impl PlantMark {
         plant.constraints.truncate(self.constraints);
         let constraints = self.constraints;
         plant.inactive_constraints.retain(|i| *i < constraints);
-        drop(plant.relaxation_times.split_off(&constraints));
+        drop(plant.solver_parameters.split_off(&constraints));
         plant.equalities.truncate(self.equalities);
         plant.force_elements.truncate(self.force_elements);
         plant.keyframes.truncate(self.keyframes);

@@ -1,7 +1,7 @@
 //! Locks of joints and activity of constraints, which a context may change.
 
 use crate::error::{Error, Result};
-use crate::model::JointIndex;
+use crate::model::{JointIndex, MujocoContact};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::system::MultibodyPlantPorts;
 use tarragon_framework::{Context, Scalar};
@@ -114,36 +114,44 @@ impl MultibodyPlant {
         Ok(!self.inactive_constraints.contains(&constraint))
     }
 
-    /// Sets the time (s) within which a rigid constraint undoes a deviation, by a factor e, in
-    /// discrete steps; `constraint` is its index in [`Self::constraints`]. The default, 0, is a
-    /// step or two, which throws apart what is far from its place at the start: a loop that is open
-    /// by 0.1 m closes at 100 m/s in steps of 1 ms. Constraints with a stiffness have a damping
-    /// instead.
+    /// Makes a rigid constraint as soft in discrete steps as an equality of MuJoCo with a `solref`
+    /// and a `solimp`; `constraint` is its index in [`Self::constraints`]. Without them, a deviation
+    /// is undone within a step or two, which throws apart what is far from its place at the start: a
+    /// loop that is open by 0.1 m closes at 100 m/s in steps of 1 ms. Constraints with a stiffness
+    /// have a damping instead.
+    ///
+    /// Welds and tendons undo a deviation in the time of `solref`, and are otherwise as stiff as the
+    /// time step allows.
     ///
     /// # Errors
-    /// Returns an error if the constraint is unknown, or the time is negative or not finite.
-    pub fn set_constraint_relaxation_time(&mut self, constraint: usize, time: f64) -> Result<()> {
+    /// Returns an error if the constraint is unknown, or a number is not finite.
+    pub fn set_constraint_solver_parameters(
+        &mut self,
+        constraint: usize,
+        solref: [f64; 2],
+        solimp: [f64; 5],
+    ) -> Result<()> {
         self.check_constraint(constraint)?;
-        if !(time >= 0.0 && time.is_finite()) {
+        if let Some(x) = solref.iter().chain(&solimp).find(|x| !x.is_finite()) {
             return Err(Error::invalid(format!(
-                "constraint {constraint}: the relaxation time must be finite and at least 0, got \
-                 {time:?} s"
+                "constraint {constraint}: solver parameters must be finite, got {x:?}"
             )));
         }
-        self.relaxation_times.insert(constraint, time);
+        let parameters = MujocoContact::from_solver_parameters(solref, solimp);
+        self.solver_parameters.insert(constraint, parameters);
         Ok(())
     }
-    /// Returns the time of [`Self::set_constraint_relaxation_time`] (s).
+    /// Returns the numbers of [`Self::set_constraint_solver_parameters`], if a constraint has them.
     ///
     /// # Errors
     /// Returns an error if the constraint is unknown.
-    pub fn constraint_relaxation_time(&self, constraint: usize) -> Result<f64> {
+    pub fn constraint_solver_parameters(
+        &self,
+        constraint: usize,
+    ) -> Result<Option<([f64; 2], [f64; 5])>> {
         self.check_constraint(constraint)?;
-        Ok(self.relaxation_time_of(constraint))
-    }
-    pub(in crate::plant) fn relaxation_time_of(&self, constraint: usize) -> f64 {
-        let time = self.relaxation_times.get(&constraint);
-        time.copied().unwrap_or(0.0)
+        let parameters = self.solver_parameters.get(&constraint);
+        Ok(parameters.map(|of| (of.solref, of.solimp)))
     }
 
     fn check_constraint(&self, constraint: usize) -> Result<()> {

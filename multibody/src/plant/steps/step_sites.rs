@@ -3,13 +3,13 @@
 
 use super::tendon_rates::{path_rate, tendon_rate};
 use crate::discrete::{
-    BodiesSite, ControllerParameters, LengthSite, Site, SiteLaw, SpringRow, StepStart,
+    BodiesSite, ControllerParameters, LengthSite, Site, SiteLaw, SoftRow, SpringRow, StepStart,
 };
 use crate::error::Result;
 use crate::kinematics::PositionKinematics;
 use crate::model::{
-    BallConstraint, BodyIndex, Constraint, DistanceConstraint, JointIndex, PolynomialConstraint,
-    WeldConstraint,
+    BallConstraint, BodyIndex, Constraint, DistanceConstraint, JointIndex, MujocoContact,
+    PolynomialConstraint, WeldConstraint,
 };
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::spatial::SpatialVector;
@@ -75,13 +75,13 @@ impl<T: Scalar> StepSites<T> {
         self.roles.push(role);
         self.list.push((site, law));
     }
-    /// Adds rows that are springs.
-    fn push_springs(&mut self, site: Site<T>, rows: Springs<T>) {
+    /// Adds rows that act in both directions.
+    fn push_equality(&mut self, site: Site<T>, law: SiteLaw<T>) {
         let role = match &site {
             Site::Velocities(_) => SiteRole::Joint,
             Site::Bodies(_) | Site::Length(_) => SiteRole::Bodies,
         };
-        self.push(role, site, SiteLaw::Springs(rows));
+        self.push(role, site, law);
     }
     /// Adds the limits of a length, by their stiffness and relaxation time. `site` returns the site
     /// of its rate times a sign.
@@ -106,17 +106,36 @@ impl<T: Scalar> StepSites<T> {
     }
 }
 
-type Springs<T> = Vec<SpringRow<T>>;
-
 /// Returns rigid rows for deviations, which are undone within a relaxation time (s).
-fn rigid<T: Scalar>(deviations: &[Vector3<T>], tau: f64) -> Springs<T> {
-    let rows = deviations.iter().flat_map(|g| g.iter());
-    rows.map(|g| SpringRow {
+fn rigid<T: Scalar>(deviations: &[T], tau: f64) -> Vec<SpringRow<T>> {
+    let row = |g: &T| SpringRow {
         g: *g,
         k: f64::INFINITY,
         tau,
-    })
-    .collect()
+    };
+    deviations.iter().map(row).collect()
+}
+
+/// Returns rows that are as soft as in MuJoCo, where the impedance depends on the whole deviation,
+/// in steps of a length. Without a mass, the inertia is that of the constraint in the step.
+fn soft<T: Scalar>(
+    deviations: &[T],
+    (parameters, time_step): (&MujocoContact, f64),
+    mass: Option<f64>,
+) -> SiteLaw<T> {
+    let square = deviations.iter().fold(T::zero(), |sum, g| sum + *g * *g);
+    let deviation = match square.re() > 0.0 {
+        true => square.sqrt(),
+        false => T::zero(),
+    };
+    let [k, tau] = parameters.spring(time_step, deviation);
+    let row = |g: &T| SoftRow {
+        g: *g,
+        k,
+        tau,
+        mass,
+    };
+    SiteLaw::Soft(deviations.iter().map(row).collect())
 }
 
 fn translations<T: Scalar>() -> SmallVec<[SpatialVector<T>; 3]> {
@@ -169,7 +188,12 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         (index, constraint): (usize, &Constraint),
     ) -> Result<()> {
-        let relaxation = self.relaxation_time_of(index);
+        let parameters = self.solver_parameters.get(&index);
+        let relaxation = parameters.map_or(0.0, MujocoContact::reference_time);
+        let equality = |deviations: &[T], mass: Option<f64>| match parameters {
+            Some(parameters) => soft(deviations, (parameters, self.time_step), mass),
+            None => SiteLaw::Springs(rigid(deviations, 0.0)),
+        };
         let time = |stiffness: f64, damping: f64| match stiffness.is_infinite() {
             true => relaxation,
             false => damping / stiffness,
@@ -181,10 +205,7 @@ impl MultibodyPlant {
                 let ((q0, v0), (q1, v1)) = (joint(c.joint0), joint(c.joint1));
                 let g = positions.q[q0] - positions.q[q1] * c.gear_ratio - c.offset;
                 let site = Site::Velocities(smallvec![(v0, 1.0), (v1, -c.gear_ratio)]);
-                sites.push_springs(
-                    site,
-                    rigid(&[Vector3::new(g, g, g)], relaxation)[..1].into(),
-                );
+                sites.push_equality(site, equality(&[g], None));
             }
             Constraint::Tendon(c) => {
                 let terms = c.joints.iter().zip(&c.coefficients);
@@ -212,22 +233,22 @@ impl MultibodyPlant {
             }
             Constraint::Polynomial(c) => {
                 let (site, g) = polynomial_site(topology, positions, c);
-                sites.push_springs(
-                    site,
-                    rigid(&[Vector3::new(g, g, g)], relaxation)[..1].into(),
-                );
+                sites.push_equality(site, equality(&[g], None));
             }
             Constraint::Ball(c) => {
                 let (site, p_pq) = self.ball_site(positions, c)?;
-                sites.push_springs(site, rigid(&[p_pq], relaxation));
+                let mass = parameters.map(|_| self.effective_mass_between(c.body_a, c.body_b));
+                sites.push_equality(site, equality(p_pq.as_slice(), mass));
             }
             Constraint::Weld(c) => {
                 let (site, deviations) = weld_site(positions, c);
-                sites.push_springs(site, rigid(&deviations, relaxation));
+                // Rows of two units have no common effective mass.
+                let rows = rigid(deviations.as_flattened(), relaxation);
+                sites.push_equality(site, SiteLaw::Springs(rows));
             }
             Constraint::Distance(c) => {
                 if let Some((site, row)) = distance_site(positions, c) {
-                    sites.push_springs(site, vec![row]);
+                    sites.push_equality(site, SiteLaw::Springs(vec![row]));
                 }
             }
         }
@@ -272,7 +293,7 @@ fn point<T: Scalar>(
 fn weld_site<T: Scalar>(
     positions: &PositionKinematics<T>,
     c: &WeldConstraint,
-) -> (Site<T>, [Vector3<T>; 2]) {
+) -> (Site<T>, [[T; 3]; 2]) {
     let pose = |body: BodyIndex, x: &Isometry3<f64>| positions.x_wb(body) * lift::<T>(x);
     let (x_wp, x_wq) = (pose(c.body_a, &c.x_ap), pose(c.body_b, &c.x_bq));
     let (p, q) = (x_wp.translation.vector, x_wq.translation.vector);
@@ -287,7 +308,8 @@ fn weld_site<T: Scalar>(
         points: [middle; 2],
         rows: rotations.chain(translations()).collect(),
     }));
-    (site, [x_wp.rotation * turn, q - p])
+    let (turn, way) = (x_wp.rotation * turn, q - p);
+    (site, [turn.into(), way.into()])
 }
 
 /// Returns a site of the sum of rates, each times a factor.

@@ -70,6 +70,16 @@ impl MultibodyPlant {
         of_tree.into_values().filter_map(simple).collect()
     }
 
+    /// Returns the effective mass (kg) of two bodies that a constraint pulls together: the inverse of
+    /// the sum of their inverses, as in MuJoCo; 1 if neither can move.
+    pub(in crate::plant) fn effective_mass_between(&self, a: BodyIndex, b: BodyIndex) -> f64 {
+        let masses = self
+            .constrained_masses
+            .get_or_init(|| self.effective_masses());
+        let mobility = 1.0 / masses[a.index()] + 1.0 / masses[b.index()];
+        if mobility > 0.0 { 1.0 / mobility } else { 1.0 }
+    }
+
     /// Returns the accelerations (1/kg) of the centers of mass per force, summed over three
     /// directions.
     fn mobilities(&self, trees: &[Option<usize>]) -> Result<Vec<f64>> {

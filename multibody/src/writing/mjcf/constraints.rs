@@ -9,12 +9,31 @@ use crate::writing::subjects;
 use crate::writing::xml::XmlText;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 
-/// Ends the element of an equality.
-pub(super) fn end_equality(xml: &mut XmlText, is_active: bool) {
-    if !is_active {
-        xml.attribute("active", "false");
+/// What every element of an equality ends with.
+#[derive(Clone, Copy)]
+pub(super) struct EqualityEnd {
+    pub(super) is_active: bool,
+    /// `solref` and `solimp`, if they are not MuJoCo's default.
+    parameters: Option<([f64; 2], [f64; 5])>,
+}
+
+impl EqualityEnd {
+    /// Ends the element of an equality.
+    pub(super) fn write(self, xml: &mut XmlText) {
+        let default = MujocoContact::default();
+        if let Some((solref, solimp)) = self.parameters {
+            if solref != default.solref {
+                xml.numbers("solref", &solref);
+            }
+            if solimp != default.solimp {
+                xml.numbers("solimp", &solimp);
+            }
+        }
+        if !self.is_active {
+            xml.attribute("active", "false");
+        }
+        xml.end();
     }
-    xml.end();
 }
 
 impl MjcfWriter<'_> {
@@ -23,15 +42,11 @@ impl MjcfWriter<'_> {
         self.document.xml.start("equality");
         for (number, constraint) in plant.constraints().iter().enumerate() {
             let is_active = plant.is_default_constraint_active(number).unwrap_or(true);
-            let time = plant.constraint_relaxation_time(number).unwrap_or(0.0);
-            if time != 0.0 && time != MujocoContact::default().reference_time() {
-                let (what, names) = subjects::of_constraint(plant, constraint);
-                self.document.warn(format!(
-                    "{what} '{}': its relaxation time of {time:?} s becomes MuJoCo's default",
-                    names.join("' and '")
-                ));
-            }
-            if !self.write_constraint(number, constraint, is_active) {
+            let end = EqualityEnd {
+                is_active,
+                parameters: plant.constraint_solver_parameters(number).unwrap_or(None),
+            };
+            if !self.write_constraint(number, constraint, end) {
                 let (what, names) = subjects::of_constraint(plant, constraint);
                 self.document.leave_out(what, &names);
             }
@@ -49,7 +64,7 @@ impl MjcfWriter<'_> {
         &mut self,
         number: usize,
         constraint: &Constraint,
-        is_active: bool,
+        end: EqualityEnd,
     ) -> bool {
         match constraint {
             Constraint::Ball(ball) => {
@@ -67,24 +82,22 @@ impl MjcfWriter<'_> {
                         xml.numbers("anchor", ball.p_ap.as_slice());
                     }
                 }
-                end_equality(xml, is_active);
+                end.write(xml);
                 true
             }
             Constraint::Weld(weld) => {
-                self.write_weld("", weld, is_active);
+                self.write_weld("", weld, end);
                 true
             }
-            Constraint::Coupler(coupler) => self.write_coupler(coupler, is_active),
-            Constraint::Tendon(tendon) => self.add_tendon_constraint(tendon, is_active),
-            Constraint::SpatialTendon(tendon) => {
-                self.add_spatial_constraint(number, tendon, is_active)
-            }
-            Constraint::Polynomial(c) => self.write_polynomial(number, c, is_active),
+            Constraint::Coupler(coupler) => self.write_coupler(coupler, end),
+            Constraint::Tendon(tendon) => self.add_tendon_constraint(tendon, end),
+            Constraint::SpatialTendon(tendon) => self.add_spatial_constraint(number, tendon, end),
+            Constraint::Polynomial(c) => self.write_polynomial(number, c, end),
             Constraint::Distance(_) => false,
         }
     }
 
-    fn write_weld(&mut self, name: &str, weld: &WeldConstraint, is_active: bool) {
+    fn write_weld(&mut self, name: &str, weld: &WeldConstraint, end: EqualityEnd) {
         // The anchor, at which Q is, has no rotation.
         let is_turned = weld.x_bq.rotation != UnitQuaternion::identity();
         let (x_ap, x_bq) = match is_turned {
@@ -103,7 +116,7 @@ impl MjcfWriter<'_> {
         if q != Translation3::identity() {
             xml.numbers("anchor", q.vector.as_slice());
         }
-        end_equality(xml, is_active);
+        end.write(xml);
     }
 
     /// Returns the position of a joint with one position at which the file states poses.
@@ -112,7 +125,7 @@ impl MjcfWriter<'_> {
         super::reference(joint.default_positions().first().copied().unwrap_or(0.0))
     }
 
-    fn write_coupler(&mut self, coupler: &CouplerConstraint, is_active: bool) -> bool {
+    fn write_coupler(&mut self, coupler: &CouplerConstraint, end: EqualityEnd) -> bool {
         let joints = [coupler.joint0, coupler.joint1];
         let names = joints.map(|joint| self.joints[joint.index()].clone());
         let [Some(first), Some(second)] = names else {
@@ -128,7 +141,7 @@ impl MjcfWriter<'_> {
         xml.start("joint").attribute("joint1", &first);
         xml.attribute("joint2", &second);
         xml.numbers("polycoef", &[constant, coupler.gear_ratio, 0.0, 0.0, 0.0]);
-        end_equality(xml, is_active);
+        end.write(xml);
         true
     }
 
@@ -137,7 +150,11 @@ impl MjcfWriter<'_> {
         let name = &equality.name;
         let (joint0, joint1, coefficients) = match &equality.kind {
             EqualityKind::Weld(weld) => {
-                self.write_weld(name, weld, equality.active);
+                let end = EqualityEnd {
+                    is_active: equality.active,
+                    parameters: None,
+                };
+                self.write_weld(name, weld, end);
                 let bodies = [weld.body_a, weld.body_b].map(|b| self.bodies[b.index()].clone());
                 self.report_acting(name, bodies.as_slice());
                 return true;
@@ -166,7 +183,11 @@ impl MjcfWriter<'_> {
             xml.attribute("joint2", second);
         }
         xml.numbers("polycoef", coefficients);
-        end_equality(xml, equality.active);
+        let end = EqualityEnd {
+            is_active: equality.active,
+            parameters: None,
+        };
+        end.write(xml);
         let joints: Vec<String> = std::iter::once(first).chain(second.flatten()).collect();
         self.report_acting(name, &joints);
         true

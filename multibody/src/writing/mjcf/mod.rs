@@ -29,6 +29,8 @@ use std::f64::consts::TAU;
 use tables::{DocumentSites, MjcfNames, PlantTables, PositionBlock, TendonText, WrapText};
 use tarragon_geometry::{GeometryId, HeightField};
 
+/// Time step (s) of files without one (MuJoCo's default).
+const DEFAULT_TIME_STEP: f64 = 0.002;
 /// Masks of a geom without attributes.
 const USUAL_MASKS: [u32; 2] = [1, 1];
 
@@ -133,10 +135,17 @@ impl MjcfWriter<'_> {
         xml.start("mujoco").attribute("model", &name);
         xml.start("compiler").attribute("angle", "radian").end();
         let cone = contact::FrictionCone::of(&self.document);
+        let step = self
+            .document
+            .time_step
+            .filter(|step| *step != DEFAULT_TIME_STEP);
         let has_gravity = gravity != super::leftovers::STANDARD_GRAVITY;
-        if has_gravity || !cone.is_default() {
+        if has_gravity || !cone.is_default() || step.is_some() {
             let xml = &mut self.document.xml;
             xml.start("option");
+            if let Some(step) = step {
+                xml.numbers("timestep", &[step]);
+            }
             if has_gravity {
                 xml.numbers("gravity", gravity.as_slice());
             }

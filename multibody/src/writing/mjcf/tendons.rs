@@ -1,6 +1,7 @@
 //! Fixed tendons, which are sums of joint positions, and spatial ones.
 
 use super::MjcfWriter;
+use super::constraints::EqualityEnd;
 use super::tables::{PathOwner, SpatialPart, TendonPath, TendonText};
 use crate::model::{
     ForceElement, JointIndex, PolynomialConstraint, SpatialTendonConstraint, Tendon,
@@ -87,14 +88,14 @@ impl MjcfWriter<'_> {
     pub(super) fn add_tendon_constraint(
         &mut self,
         tendon: &TendonConstraint,
-        is_active: bool,
+        end: EqualityEnd,
     ) -> bool {
         let coefficients = tendon.coefficients.iter().copied();
         let joints: Vec<_> = tendon.joints.iter().copied().zip(coefficients).collect();
         let offset = tendon.offset;
         let limits = [tendon.lower - offset, tendon.upper - offset];
         let is_rigid = tendon.stiffness.is_infinite();
-        self.add_limits((is_rigid, is_active), limits, |writer| {
+        self.add_limits((is_rigid, end), limits, |writer| {
             Some((
                 writer.add_fixed_tendon(&joints)?,
                 writer.fixed_length(&joints),
@@ -107,30 +108,26 @@ impl MjcfWriter<'_> {
         &mut self,
         number: usize,
         tendon: &SpatialTendonConstraint,
-        is_active: bool,
+        end: EqualityEnd,
     ) -> bool {
         let is_rigid = tendon.stiffness.is_infinite();
         let owner = PathOwner::Constraint(number, 0);
-        self.add_limits(
-            (is_rigid, is_active),
-            [tendon.lower, tendon.upper],
-            |writer| {
-                let length = writer.sites.paths.get(&owner)?.length;
-                Some((writer.add_path(owner)?, length))
-            },
-        )
+        self.add_limits((is_rigid, end), [tendon.lower, tendon.upper], |writer| {
+            let length = writer.sites.paths.get(&owner)?.length;
+            Some((writer.add_path(owner)?, length))
+        })
     }
 
     /// Adds limits of a length, which `add` adds the tendon of; it returns the tendon's name and
     /// its length in the file.
     fn add_limits(
         &mut self,
-        (is_rigid, is_active): (bool, bool),
+        (is_rigid, end): (bool, EqualityEnd),
         [lower, upper]: [f64; 2],
         add: impl FnOnce(&mut Self) -> Option<(String, f64)>,
     ) -> bool {
         let is_fixed = lower == upper;
-        if !is_rigid || !(is_fixed || (lower < upper && is_active)) {
+        if !is_rigid || !(is_fixed || (lower < upper && end.is_active)) {
             return false;
         }
         let Some((name, length)) = add(self) else {
@@ -143,7 +140,7 @@ impl MjcfWriter<'_> {
         let xml = &mut self.document.xml;
         xml.start("tendon").attribute("tendon1", &name);
         xml.numbers("polycoef", &[lower - length, 0.0, 0.0, 0.0, 0.0]);
-        super::constraints::end_equality(xml, is_active);
+        end.write(xml);
         true
     }
 
@@ -152,7 +149,7 @@ impl MjcfWriter<'_> {
         &mut self,
         number: usize,
         c: &PolynomialConstraint,
-        is_active: bool,
+        end: EqualityEnd,
     ) -> bool {
         let single = |tendon: &Tendon| match tendon {
             Tendon::Fixed(joints) => match &**joints {
@@ -200,7 +197,7 @@ impl MjcfWriter<'_> {
         xml.start(tag).attribute(names[0], &first);
         xml.attribute(names[1], &second);
         xml.numbers("polycoef", &coefficients);
-        super::constraints::end_equality(xml, is_active);
+        end.write(xml);
         true
     }
 
