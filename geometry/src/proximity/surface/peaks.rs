@@ -130,8 +130,8 @@ pub(in crate::proximity) fn contacts_of_peaks<T: Scalar>(
     contacts
 }
 
-/// Returns true if no neighbour of a point is higher along `up`, and one is lower. A face on a slope
-/// as steep as itself has no peaks below it, only corners.
+/// Returns true if no neighbour of a point is higher along `up`, and one is lower. A face parallel
+/// to the slope below it has no peaks, only corners.
 fn is_peak(grid: &HeightGrid, (row, column): (usize, usize), up: &Vector3<f64>, same: f64) -> bool {
     let here = up.dot(&grid.vertex(row, column));
     // The points at the other ends of the edges of the triangles; see `HeightGrid`.
