@@ -68,9 +68,10 @@ impl HeightGrid {
             let place = |p: f64| (p / self.half[axis] + 1.0) * 0.5 * count as f64;
             // Room for rounding.
             let slack = 1e-12 * count as f64;
-            let first = (place(low[axis]) - slack).max(0.0) as usize;
-            let end = (place(high[axis]) + slack).max(0.0) as usize + 1;
-            first.min(count)..end.min(count)
+            let within = |p: f64| p.clamp(0.0, count as f64) as usize;
+            let first = within(place(low[axis]) - slack);
+            let end = within(place(high[axis]) + slack) + 1;
+            first..end.min(count)
         })
     }
 

@@ -88,8 +88,9 @@
 //!   small by at most one thousandth of itself (or 1e-9 of the size of the body), unless that takes
 //!   more than 20,000 parts of the body. Where a body sinks into a height field by less than half
 //!   of the width of a cell, the search is shorter: the depth is mostly within a hundredth of the
-//!   right one, but a body that lies on several hills may be taken at a lesser one of them. It is
-//!   exact up to rounding where the deepest point is the support point of the body along the normal
+//!   right one, but a body that lies on several hills may be taken at a lesser one of them (contact
+//!   manifolds have a point on each, for boxes and upright cylinders). It is exact up to rounding
+//!   where the deepest point is the support point of the body along the normal
 //!   of the face nearest to it, which holds wherever a body sinks into a flat side by less than the
 //!   thickness of the mesh.
 //! * **Two meshes that overlap**: for each mesh, the depth of the deepest point of its edges below

@@ -12,6 +12,9 @@ const BLOCK: usize = 2;
 /// Triangles of a full block.
 const BLOCK_TRIANGLES: usize = 2 * BLOCK * BLOCK;
 
+/// Maximum number of cells below a body whose heights are compared with it before a search.
+const MOST_CELLS: usize = 4096;
+
 /// Surface of a height field. Triangles of the heights are numbered block by block; the walls and
 /// the base follow.
 #[derive(Clone, Debug)]
@@ -115,6 +118,23 @@ impl HeightSurface {
         let cells = y.flat_map(move |y| x.clone().map(move |x| [x, y]));
         let facets = |cell| [false, true].map(|second| placed(self.grid.triangle(cell, second)));
         (count <= most).then(|| cells.map(facets))
+    }
+
+    /// Returns true if all heights near a box are more than `reach` (m) below it, so that the solid
+    /// is farther than that from the box.
+    pub(super) fn is_below(&self, region: &Box3, reach: f64) -> bool {
+        let (limit, near) = (region.lower.z - reach, region.grown(reach));
+        let low = [near.lower.x, near.lower.y];
+        let [x, y] = self.grid.cells_within(low, [near.upper.x, near.upper.y]);
+        if x.is_empty() || y.is_empty() || x.len() * y.len() > MOST_CELLS {
+            return false;
+        }
+        (y.start..=y.end).all(|row| {
+            let row = &self.grid.heights[row * self.grid.columns..];
+            // Without a branch per height, so that several are compared at once.
+            let heights = row[x.start..=x.end].iter();
+            !heights.fold(false, |above, height| above | (*height >= limit))
+        })
     }
 
     /// Returns the numbers of all triangles.

@@ -115,6 +115,41 @@ impl IndexedSurface {
         }
     }
 
+    /// Returns the heights of a height field; `None` for other surfaces.
+    pub(crate) fn heights(&self) -> Option<&HeightGrid> {
+        match &self.store {
+            TriangleStore::Listed(..) => None,
+            TriangleStore::Heights(heights) => Some(&heights.grid),
+        }
+    }
+
+    /// Returns the points of the grid of a height field around a box, if they are at most `most`;
+    /// `None` for other surfaces. Those of the base are not among them, which is below all others.
+    pub(crate) fn heights_within(
+        &self,
+        region: &Box3,
+        most: usize,
+    ) -> Option<impl Iterator<Item = Vector3<f64>> + '_> {
+        let grid = self.heights()?;
+        let low = [region.lower.x, region.lower.y];
+        let [x, y] = grid.cells_within(low, [region.upper.x, region.upper.y]);
+        let is_all = region.lower.z > grid.base;
+        if !is_all || x.is_empty() || y.is_empty() || (x.len() + 1) * (y.len() + 1) > most {
+            return None;
+        }
+        let points = (y.start..=y.end).flat_map(move |r| (x.start..=x.end).map(move |c| (r, c)));
+        Some(points.map(|(row, column)| grid.vertex(row, column)))
+    }
+
+    /// Returns true if the surface is that of a height field and certainly more than `reach` (m)
+    /// below a box. Takes no search, so it suits bodies that are near a field but rarely touch it.
+    pub(crate) fn is_below(&self, region: &Box3, reach: f64) -> bool {
+        match &self.store {
+            TriangleStore::Listed(..) => false,
+            TriangleStore::Heights(heights) => heights.is_below(region, reach),
+        }
+    }
+
     /// Returns the normal of a corner of a triangle.
     pub(crate) fn vertex_normal(&self, triangle: usize, corner: usize) -> Pseudonormal {
         match &self.store {

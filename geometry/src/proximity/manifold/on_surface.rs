@@ -3,8 +3,9 @@
 use super::point::{Manifold, ManifoldPoint};
 use crate::proximity::PairDistance;
 use crate::proximity::rounding::NEGLIGIBLE;
-use crate::proximity::surface::{contacts_of_corners, surface_of};
+use crate::proximity::surface::{contacts_of_corners, contacts_of_peaks, surface_of};
 use crate::shape::Shape;
+use crate::values::value_of;
 use nalgebra::Isometry3;
 use tarragon_framework::Scalar;
 
@@ -14,8 +15,8 @@ const MOST_POINTS: usize = 8;
 /// of the search for the latter.
 const SAME_DEPTH: f64 = 2e-3;
 
-/// Returns the points of a surface A and a body B: its corners near the surface and, if none of
-/// these is as deep, the deepest point.
+/// Returns the points of a surface A and a body B: its corners near the surface, the peaks of a
+/// height field below its lowest face and, if none of these is as deep, the deepest point.
 pub(super) fn on_surface<T: Scalar>(
     (surface, x_wa): (&Shape, &Isometry3<T>),
     (body, x_wb): (&Shape, &Isometry3<T>),
@@ -33,11 +34,10 @@ pub(super) fn on_surface<T: Scalar>(
         nhat_ba_w: found.nhat_ba_w,
         id,
     };
-    let contacts = contacts_of_corners(surface, x_wa, body, x_wb, reach);
-    let mut points: Vec<_> = contacts
-        .iter()
-        .map(|c| point(&c.distance, 1 + c.corner + 8 * c.place))
-        .collect();
+    let corners = contacts_of_corners(surface, x_wa, body, x_wb, reach);
+    let peaks = contacts_of_peaks(surface, x_wa, body, x_wb, reach);
+    let contacts = corners.iter().chain(&peaks);
+    let mut points: Vec<_> = contacts.map(|c| point(&c.distance, c.id)).collect();
     let deepest = points.iter().map(|p| p.depth.re());
     let deepest = deepest.fold(f64::NEG_INFINITY, f64::max);
     let depth = -found.distance.re();
@@ -45,5 +45,30 @@ pub(super) fn on_surface<T: Scalar>(
         points.push(point(found, 0));
     }
     points.sort_by(|p, q| q.depth.re().total_cmp(&p.depth.re()).then(p.id.cmp(&q.id)));
-    points.into_iter().take(MOST_POINTS).collect()
+    spread(points)
+}
+
+/// Returns at most [`MOST_POINTS`] points: the first, then always the one farthest from those
+/// before. Neighbours on a ridge, nearly equally deep, would carry one end of a body only.
+fn spread<T: Scalar>(points: Vec<ManifoldPoint<T>>) -> Manifold<T> {
+    if points.len() <= MOST_POINTS {
+        return points.into_iter().collect();
+    }
+    let place = |i: usize| value_of(&points[i].p_wcb);
+    let mut chosen = vec![0];
+    let mut gaps = vec![f64::INFINITY; points.len()];
+    while chosen.len() < MOST_POINTS {
+        let last = place(chosen[chosen.len() - 1]);
+        let mut farthest = (0, 0.0);
+        for (i, gap) in gaps.iter_mut().enumerate() {
+            *gap = gap.min((place(i) - last).norm_squared());
+            if *gap > farthest.1 {
+                farthest = (i, *gap);
+            }
+        }
+        chosen.push(farthest.0);
+    }
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen.into_iter().map(|i| points[i]).collect()
 }

@@ -20,9 +20,8 @@ const MOST_TRIANGLES: usize = 64;
 /// A contact of a surface A and a body B.
 pub(in crate::proximity) struct SurfaceContact<T: Scalar> {
     pub(in crate::proximity) distance: PairDistance<T>,
-    /// Number of the corner of the body, and of the place where it touches.
-    pub(in crate::proximity) corner: u32,
-    pub(in crate::proximity) place: u32,
+    /// Number that stays the same while the body slides, above 0.
+    pub(in crate::proximity) id: u32,
 }
 
 /// Returns the places where the corners of a body are nearer than `reach` (m) to the surface of a
@@ -41,10 +40,10 @@ pub(in crate::proximity) fn contacts_of_corners<T: Scalar>(
     let radius = margin(body);
     let x_sb = relative(x_ws, x_wb);
     let mut contacts = vec![];
-    for (corner, p_b) in (0..).zip(corners(body)) {
+    for (corner, p_b) in (0_u32..).zip(corners(body)) {
         let p = at_pose(&x_sb, &p_b);
         let features = near_features(surface, &value_of(&p), radius + reach);
-        for (place, feature) in (0..).zip(features) {
+        for (place, feature) in (0_u32..).zip(features) {
             let found = feature.evaluate(&p);
             let distance = found.distance - T::from(radius);
             if distance.re() >= reach {
@@ -58,8 +57,7 @@ pub(in crate::proximity) fn contacts_of_corners<T: Scalar>(
                     p_wca: world(&found.p_a),
                     p_wcb: world(&(found.p_b - found.n_ab * T::from(radius))),
                 },
-                corner,
-                place,
+                id: 1 + corner + 8 * place,
             });
         }
     }

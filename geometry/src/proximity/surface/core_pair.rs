@@ -8,6 +8,9 @@ use crate::accel::triangle_index::Box3;
 use crate::proximity::convex::{ActiveFeatures, ConvexCore, RelativePose, convex_features};
 use nalgebra::{Isometry3, Point3, Vector3};
 
+/// Maximum number of points of a height field that are compared with a body one by one.
+const MOST_VERTICES: usize = 10_000;
+
 /// Returns the solution that decides the signed distance, or `None` beyond `reach`.
 pub(super) fn solve(
     mesh: &IndexedSurface,
@@ -20,7 +23,7 @@ pub(super) fn solve(
     }
     let bounds = bounds(core, x_mb);
     let is_apart = mesh.tree.bounds().distance(&bounds) > 0.0;
-    if mesh.tree.bounds().distance(&bounds) > reach {
+    if mesh.tree.bounds().distance(&bounds) > reach || mesh.is_below(&bounds, reach) {
         return None;
     }
     let center = (x_mb * Point3::from(core.center())).coords;
@@ -37,7 +40,8 @@ pub(super) fn solve(
 
 /// Same as [`solve`], for a sphere: `p` is its centre.
 fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<SurfaceSolution> {
-    if mesh.tree.bounds().distance2(p) > reach * reach {
+    let is_far = mesh.tree.bounds().distance2(p) > reach * reach;
+    if is_far || mesh.is_below(&Box3::around(&[*p]), reach) {
         return None;
     }
     let feature = match mesh.contains(p) {
@@ -136,19 +140,29 @@ fn deepest_vertex(
     };
     let mut best: Option<DeepVertex> = None;
     let floor = -known.max(0.0) * (1.0 + 1e-12) - 1e-14 * core.extent();
-    mesh.tree.descend(floor, signed_at_least, |i| {
-        for v in mesh.triangle(i).corners {
-            let limit = best.as_ref().map_or(floor, |b| -b.depth);
-            if bounds.distance2(&v) > 0.0 || signed_at_least(&Box3::around(&[v])) >= limit {
-                continue;
-            }
-            if let Some(found) = signed(&v)
-                && -found.depth < limit
-            {
-                best = Some(found);
-            }
+    let mut take = |v: &Vector3<f64>| {
+        let limit = best.as_ref().map_or(floor, |b| -b.depth);
+        let is_deeper = |(n, height): &(Vector3<f64>, f64)| n.dot(v) - height < limit;
+        // Most vertices are below the whole body.
+        if bounds.lower.z - v.z < limit
+            && bounds.distance2(v) <= 0.0
+            && planes.iter().all(is_deeper)
+            && let Some(found) = signed(v)
+            && -found.depth < limit
+        {
+            best = Some(found);
         }
         best.as_ref().map_or(floor, |b| -b.depth)
-    });
+    };
+    match mesh.heights_within(bounds, MOST_VERTICES) {
+        // Each vertex once, not once per triangle.
+        Some(vertices) => vertices.for_each(|v| {
+            take(&v);
+        }),
+        None => mesh.tree.descend(floor, signed_at_least, |i| {
+            let corners = mesh.triangle(i).corners;
+            corners.iter().map(&mut take).fold(floor, f64::min)
+        }),
+    }
     best
 }

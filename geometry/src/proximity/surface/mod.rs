@@ -25,6 +25,7 @@ mod depth;
 mod mesh_pair;
 mod near_triangles;
 mod pair;
+mod peaks;
 mod point;
 mod property;
 mod solution;
@@ -32,6 +33,7 @@ mod solution;
 pub(in crate::proximity) use self::contact_points::contacts_of_corners;
 pub use self::pair::signed_distance_true_surface;
 pub(in crate::proximity) use self::pair::surface_of;
+pub(in crate::proximity) use self::peaks::contacts_of_peaks;
 pub(crate) use self::property::has_true_surface;
 
 #[cfg(test)]

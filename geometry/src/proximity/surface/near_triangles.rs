@@ -1,7 +1,7 @@
 //! The triangles of a surface (A) near a convex core (B).
 
 use crate::accel::IndexedSurface;
-use crate::accel::triangle_index::Box3;
+use crate::accel::triangle_index::{Box3, Triangle};
 use crate::proximity::convex::{ActiveFeatures, ConvexCore, RelativePose, convex_features};
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::cell::Cell;
@@ -29,12 +29,22 @@ pub(super) fn nearest_triangle(
     reach: f64,
 ) -> Option<(f64, ActiveFeatures)> {
     let mut best: Option<(f64, ActiveFeatures)> = None;
-    // The direction of the best triangle so far separates well, not only along the axes.
-    let separating = Cell::new(None::<(Vector3<f64>, f64)>);
     let lowest = |n: &Vector3<f64>| {
         let toward = x_mb.rotation.inverse_transform_vector(&-n);
         n.dot(&(x_mb * Point3::from(core.support(&toward))).coords)
     };
+    // The faces of boxes, and often those of other bodies, are perpendicular to the axes of the
+    // body's frame, so most triangles near it are beyond one of these.
+    let directions = [0, 1, 2].map(|i| x_mb.rotation * Vector3::ith(i, 1.0));
+    let sides = directions.map(|n| [(n, lowest(&n)), (-n, lowest(&-n))]);
+    let is_beyond = |t: &Triangle, known: f64| {
+        sides.as_flattened().iter().any(|(n, low)| {
+            let heights = t.corners.map(|v| n.dot(&v));
+            low - heights[0].max(heights[1]).max(heights[2]) > known
+        })
+    };
+    // The direction of the best triangle so far separates well, not only along the axes.
+    let separating = Cell::new(None::<(Vector3<f64>, f64)>);
     let least = |b: &Box3| {
         let gap = b.distance(bounds);
         if gap <= 0.0 && !mesh.is_solid {
@@ -60,6 +70,9 @@ pub(super) fn nearest_triangle(
         let low = lowest(&t.normal);
         if low - t.base() > known {
             separating.set(Some((t.normal, low)));
+            return best.as_ref().map_or(start, |(d, _)| *d);
+        }
+        if is_beyond(t, known) {
             return best.as_ref().map_or(start, |(d, _)| *d);
         }
         if let Some(active) = convex_features(&ConvexCore::Triangle(t), core, x_mb, known) {

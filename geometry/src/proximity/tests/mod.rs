@@ -3,6 +3,7 @@
 mod adversarial;
 mod brute_force;
 mod derivatives;
+mod height_field_depth;
 mod height_fields;
 mod independent;
 mod properties;

@@ -264,7 +264,8 @@ impl<T: Scalar> QueryObject<T> {
     /// Returns all candidate pairs that overlap, by (A, B), with several points where they touch
     /// along a line or a face: boxes on each other, and boxes, capsules and cylinders on half
     /// spaces; also where these, or spheres, touch the surface of a height field or of a mesh by
-    /// its true surface. A pair has at most eight points. They have the normal of the deepest
+    /// its true surface, and where peaks of a height field touch the lowest face of a box or of an
+    /// upright cylinder. A pair has at most eight points. They have the normal of the deepest
     /// overlap, but on surfaces that of the place. Other pairs have one point, that of
     /// [`Self::compute_point_pair_penetration`].
     ///
