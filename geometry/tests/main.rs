@@ -9,6 +9,7 @@ mod contact_surfaces;
 mod counting_allocator;
 mod deformable;
 mod filters;
+mod height_fields;
 mod mesh_shapes;
 mod moving_scenes;
 mod properties;
