@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tarragon_framework::math::rpy;
 use tarragon_geometry::mesh::{RenderMesh, parse_gltf};
+use tarragon_geometry::proximity::distance_to_point;
 use tarragon_geometry::render::{RenderEngine, RenderView};
 use tarragon_geometry::{
-    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, GeometryId, HalfSpace, InMemoryMesh,
-    MemoryFile, Mesh, MeshcatCone, PerceptionProperties, RenderLabel, Shape, Sphere,
+    BoxShape, Capsule, Convex, Cylinder, Ellipsoid, GeometryId, HalfSpace, HeightField,
+    InMemoryMesh, MemoryFile, Mesh, MeshcatCone, PerceptionProperties, RenderLabel, Shape, Sphere,
 };
 use tarragon_sensors::*;
 
@@ -100,6 +101,13 @@ fn shapes_are_where_they_belong() {
     let tetrahedron = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     let mesh = in_memory(tetrahedron, ".obj");
     let inside = |p: Point3<f64>| p.coords.min().min(1.0 - p.coords.sum());
+    let heights = vec![0.1, 0.3, 0.0, 0.2, -0.1, 0.3];
+    let terrain = HeightField::new(2, 3, heights, [0.4, 0.3], 0.2).unwrap();
+    let solid: Shape = terrain.clone().into();
+    let above_terrain = move |p: Point3<f64>| {
+        let found = distance_to_point(&solid, &Isometry3::identity(), &p.coords);
+        found.unwrap().distance
+    };
     // Shape, number of triangles, distance from its surface (m).
     type Case = (Shape, usize, Box<dyn Fn(Point3<f64>) -> f64>);
     let cases: Vec<Case> = vec![
@@ -135,6 +143,8 @@ fn shapes_are_where_they_belong() {
             4,
             Box::new(inside),
         ),
+        // Two triangles per cell, and three per edge of the border for the walls and the base.
+        (terrain.clone().into(), 4 + 18, Box::new(above_terrain)),
     ];
     let mut poses = BTreeMap::new();
     for (i, (shape, ..)) in cases.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use tarragon_geometry::mesh::TextureImage;
-use tarragon_geometry::{BoxShape, InMemoryMesh, MemoryFile, Mesh, ProjectedTexture};
+use tarragon_geometry::{BoxShape, HeightField, InMemoryMesh, MemoryFile, Mesh, ProjectedTexture};
 
 #[test]
 fn role_colour_and_accepting_property_select_what_is_shown() {
@@ -209,4 +209,48 @@ fn the_alpha_slider_sets_the_opacity() {
     drop(MeshcatVisualizer::new(meshcat.clone(), params.clone()).unwrap());
     MeshcatVisualizer::new(meshcat.clone(), params).unwrap();
     assert_eq!(meshcat.slider_names(), [name]);
+}
+
+/// The page gets all points of a height field, with the two triangles of every cell, in single
+/// precision.
+#[test]
+fn height_fields_are_shown_with_all_their_points() {
+    let heights = vec![0.0, 0.5, 0.25, 1.0, -0.125, 0.75];
+    let field = HeightField::new(2, 3, heights.clone(), [2.0, 1.0], 0.5).unwrap();
+    let meshcat = server();
+    let mut toys = Toys::new();
+    let terrain = GeometryInstance::new(at(0.0, 0.0, 0.0), field, "terrain")
+        .unwrap()
+        .with_illustration(IllustrationProperties::default());
+    toys.scene
+        .register_anchored_geometry(toys.source, terrain)
+        .unwrap();
+    let shown = show(toys, &meshcat, MeshcatVisualizerParams::default());
+    shown.diagram.default_context().force_publish().unwrap();
+    let replay = Page::connect(&meshcat).replay();
+    let object = deformable::on_path(&replay, "set_object", "/drake/visualizer/terrain");
+    let (positions, faces) = deformable::contents(object[0]);
+    let corners = |t: &[u32]| -> Vec<[f32; 3]> {
+        let at = |i: &u32| 3 * *i as usize;
+        t.iter()
+            .map(|i| [0, 1, 2].map(|k| positions[at(i) + k]))
+            .collect()
+    };
+    let triangles: Vec<_> = faces.chunks(3).map(corners).collect();
+    // Of the triangles seen from above, each point of the grid belongs to one at least.
+    let mut upper = 0;
+    for t in &triangles {
+        let [u, v] = [1, 2].map(|i| [0, 1].map(|k| t[i][k] - t[0][k]));
+        if u[0] * v[1] - u[1] * v[0] <= 0.0 {
+            continue;
+        }
+        upper += 1;
+        for p in t {
+            let (column, row) = ((p[0] + 1.0) as usize, (p[1] + 0.5) as usize);
+            assert_eq!(f64::from(p[2]), heights[3 * row + column], "{t:?}");
+        }
+    }
+    assert_eq!(upper, 4);
+    let lowest = positions.iter().skip(2).step_by(3);
+    assert_eq!(lowest.fold(f32::MAX, |low, z| low.min(*z)), -0.625);
 }

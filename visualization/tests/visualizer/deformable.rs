@@ -38,7 +38,7 @@ fn floats(value: &rmpv::Value) -> Vec<f32> {
 }
 
 /// Returns the positions and the triangles of an object.
-fn contents(message: &rmpv::Value) -> (Vec<f32>, Vec<u32>) {
+pub(super) fn contents(message: &rmpv::Value) -> (Vec<f32>, Vec<u32>) {
     let get = |value: &rmpv::Value, key: &str| field(value, key).unwrap();
     let object = get(message, "object");
     let geometry = get(&get(&object, "geometries").as_array().unwrap()[0], "data");
@@ -54,7 +54,11 @@ fn single(soft: &Soft, ball: usize) -> Vec<f32> {
     vertices.iter().flatten().map(|x| *x as f32).collect()
 }
 
-fn on_path<'m>(messages: &'m [rmpv::Value], kind: &str, path: &str) -> Vec<&'m rmpv::Value> {
+pub(super) fn on_path<'m>(
+    messages: &'m [rmpv::Value],
+    kind: &str,
+    path: &str,
+) -> Vec<&'m rmpv::Value> {
     let has_path = |m: &&rmpv::Value| field(m, "path").is_some_and(|p| p.as_str() == Some(path));
     messages
         .iter()
