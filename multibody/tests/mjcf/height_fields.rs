@@ -73,6 +73,59 @@ fn ball_in_a_pit_rests_on_its_sides() {
     assert!((p.z - 0.0866).abs() < 5e-3, "{p}");
 }
 
+/// A ball in terrain of 9 x 9 points and a box on three hills, dropped from some height, come to
+/// rest where MuJoCo has them at rest. With one point at a time, the box would rock from hill to
+/// hill.
+#[test]
+fn bodies_come_to_rest_where_they_do_in_mujoco() {
+    let terrain: Vec<f64> = (0..81)
+        .map(|k: u32| f64::from((k * 38 + (k / 9).pow(2) * 7) % 65) / 64.0)
+        .collect();
+    let mut hills = vec![0.0; 81];
+    (hills[2 * 9 + 2], hills[2 * 9 + 6], hills[6 * 9 + 4]) = (1.0, 0.5, 0.75);
+    for (heights, top, body, p, up) in [
+        (
+            terrain,
+            0.3,
+            "pos='-.4 .3 .5'><freejoint/><geom size='.08'/>",
+            Vector3::new(-0.4658, 0.2943, 0.1578),
+            None,
+        ),
+        (
+            hills,
+            0.1,
+            "pos='0 0 .2'><freejoint/><geom type='box' size='.7 .7 .05'/>",
+            Vector3::new(0.003, 0.0, 0.1249),
+            Some(Vector3::new(0.04994, 0.0, 0.99875)),
+        ),
+    ] {
+        // The attribute starts at the largest y.
+        let rows: Vec<_> = heights
+            .chunks(9)
+            .rev()
+            .flatten()
+            .map(f64::to_string)
+            .collect();
+        let text = format!(
+            "<mujoco model='m'><asset><hfield name='h' nrow='9' ncol='9' size='1 1 {top} .2' \
+             elevation='{}'/></asset><worldbody><geom type='hfield' hfield='h'/><body name='b' \
+             {body}</body></worldbody></mujoco>",
+            rows.join(" ")
+        );
+        for contact in [ContactModel::Point, ContactModel::PointManifold] {
+            let (poses, speed) = motion(&text, contact, &[8.0]);
+            let off = poses[0].translation.vector - p;
+            eprintln!("{contact:?}: {} off {off}, speed {speed}", poses[0]);
+            assert!(off.amax() < 4e-3 && off.z.abs() < 1e-3, "{contact:?} {off}");
+            assert!(speed < 1e-3, "{contact:?} {speed}");
+            if let Some(up) = up {
+                let off = poses[0].rotation * Vector3::z() - up;
+                assert!(off.norm() < 2e-3, "{contact:?} {off}");
+            }
+        }
+    }
+}
+
 fn ground(is_field: bool) -> String {
     if !is_field {
         return "<worldbody><geom type='plane' size='5 5 1' friction='.1'/>".into();
