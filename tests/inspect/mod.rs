@@ -334,3 +334,44 @@ fn constraints_and_couplers_are_listed() {
     let report = json_of(&run(&[&file, "--json"]));
     assert_eq!(report["constraints"][0]["gear_ratio"], -0.5);
 }
+
+/// A height field is listed with its grid, and stays near only to what is near its surface: the
+/// ball in the pit touches nothing, although it is inside the hull.
+#[test]
+fn height_fields_are_listed_and_measured_by_their_surface() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "<mujoco model='m'><asset><hfield name='pit' nrow='3' ncol='3' size='1 1 1 0.1' \
+                elevation='1 1 1  1 0 1  1 1 1'/></asset><worldbody>\
+                <geom name='pit' type='hfield' hfield='pit'/>\
+                <body name='ball' pos='0.05 -0.05 HEIGHT'><freejoint/><geom name='ball' size='0.05'/>\
+                </body></worldbody></mujoco>";
+    let distances = ["0.5", "0.2"].map(|height| {
+        let name = format!("at_{height}.xml");
+        let file = write(folder.path(), &name, &text.replace("HEIGHT", height));
+        let q = write(folder.path(), "q.json", "[{}]");
+        let output = run(&[&file, "--json", "--q", &q]);
+        assert!(output.status.success(), "{}", said(&output));
+        let report = json_of(&output);
+        let geometries = report["geometries"].as_array().unwrap();
+        let field = geometries
+            .iter()
+            .find(|g| g["shape"]["type"] == "HeightField");
+        let field = field.unwrap();
+        assert_eq!(
+            field["shape"],
+            json!({"type": "HeightField", "rows": 3, "columns": 3, "size": [2.0, 2.0],
+                   "height_range": [0.0, 1.0], "base": -0.1})
+        );
+        let roles = field["roles"].as_array().unwrap();
+        assert!(roles.contains(&json!("proximity")) && roles.contains(&json!("illustration")));
+        report["samples"][0]["signed_distance"].clone()
+    });
+    assert_eq!(distances[0], json!([]));
+    // The side of the pit is the plane z = x - y; distances up to 5 cm are listed.
+    let near = distances[1].as_array().unwrap();
+    let expected = 0.1 / 3.0_f64.sqrt() - 0.05;
+    assert!(
+        (near[0][2].as_f64().unwrap() - expected).abs() < 1e-12,
+        "{near:?}"
+    );
+}

@@ -7,6 +7,7 @@
 )]
 
 mod deformable;
+mod height_fields;
 mod lines;
 mod numbers;
 
