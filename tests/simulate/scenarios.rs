@@ -267,11 +267,14 @@ fn worlds_of_sdformat_are_added_with_all_their_models() {
         ("low", 2.0 - fallen),
         ("block", 0.1),
     ] {
-        let found = log.last(&format!("lab::{name}::l.z"));
+        let found = log.last(&format!("lab::{name}::l_z.q"));
         assert!((found - z).abs() < 5e-3, "{name}: {found}");
     }
-    let mut command = simulate(&file, &["--until", "0.1", "--time-step", "0.002"]);
-    let output = command.output().unwrap();
+    // A file in the current directory has no directory in its name.
+    let arguments = ["--until", "0.1", "--time-step", "0.002"];
+    let mut command = simulate(std::path::Path::new("scenario.yaml"), &arguments);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
     assert!(
         !said(&output).contains("max_step_size"),
         "{}",
