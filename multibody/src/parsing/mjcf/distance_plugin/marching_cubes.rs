@@ -222,7 +222,10 @@ mod tests {
     fn cuts_fit_the_polygons() {
         let polygons: Vec<_> = (0..256).flat_map(polygons).collect();
         let triangles: usize = triangles_of_cases().iter().map(Vec::len).sum();
-        assert_eq!(triangles, polygons.iter().map(|p| p.len() - 2).sum());
+        assert_eq!(
+            triangles,
+            polygons.iter().map(|p| p.len() - 2).sum::<usize>()
+        );
         let large = polygons.iter().filter(|p| p.len() > 3).count();
         assert_eq!(large, 214);
     }
