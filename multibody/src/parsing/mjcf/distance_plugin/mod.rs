@@ -1,7 +1,8 @@
 //! Meshes that MuJoCo's signed-distance plugins make (`<mesh><plugin plugin="mujoco.sdf.torus"/>`).
 //!
 //! MuJoCo samples the distance function of the plugin on a grid and takes the surface that marching
-//! cubes find. Grid, single precision and surface are the same here, so that masses agree to rounding.
+//! cubes find. Grid, single precision and surface are the same here, so that masses agree to
+//! rounding.
 
 mod distance;
 mod gear;
