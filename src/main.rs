@@ -28,6 +28,9 @@ use std::process::ExitCode;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Prints every message; without it, one line stands for many that are alike.
+    #[arg(long, global = true)]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -67,8 +70,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    warnings::print();
-    let result = match Cli::parse().command {
+    let cli = Cli::parse();
+    warnings::print(cli.verbose);
+    let result = match cli.command {
         Command::Convert(args) => convert::run(&args),
         Command::Dynamics(args) => dynamics::run(&args),
         #[cfg(feature = "gpu")]
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
         Command::View(args) => view::run(&args),
         Command::Xacro(args) => xacro::run(&args),
     };
+    warnings::print_rest();
     match result {
         Ok(code) => code,
         Err(error) => {

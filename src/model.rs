@@ -50,9 +50,6 @@ pub(crate) struct SourceOptions {
     /// Treats warnings as errors, including those about things missing from a picture.
     #[arg(long)]
     strict: bool,
-    /// Prints every message; without it, one line stands for many that are alike.
-    #[arg(long)]
-    verbose: bool,
     /// Argument of xacro files, as NAME=VALUE or NAME:=VALUE; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     xacro_arg: Vec<String>,
@@ -143,11 +140,11 @@ impl Options {
 
     /// Prints diagnostics on standard error.
     pub(crate) fn print(&self, diagnostics: &[Diagnostic]) {
-        print_messages(&messages(diagnostics), self.source.verbose);
+        print_messages(&messages(diagnostics));
     }
     /// Returns the lines that [`Self::print`] prints.
     pub(crate) fn lines(&self, diagnostics: &[Diagnostic]) -> Vec<String> {
-        warnings::lines(&messages(diagnostics), self.source.verbose)
+        warnings::lines(&messages(diagnostics), warnings::are_all_printed())
     }
 
     /// Same as [`SourceOptions::report`].
@@ -295,7 +292,7 @@ impl SourceOptions {
             },
             ..warning.clone()
         });
-        print_messages(&messages(&shown.collect::<Vec<_>>()), self.verbose);
+        print_messages(&messages(&shown.collect::<Vec<_>>()));
         let text = expanded?;
         self.check_warnings(report.diagnostics.len())?;
         Ok((text, report.files))
@@ -319,7 +316,7 @@ impl SourceOptions {
             false => Severity::Warning,
         };
         let shown = warnings.iter().map(|w| Message::new(severity, *w));
-        print_messages(&shown.collect::<Vec<_>>(), self.verbose);
+        print_messages(&shown.collect::<Vec<_>>());
         self.check_warnings(warnings.len())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tarragon::multibody::{Diagnostic, Severity};
 use tracing::{Event, Level, Subscriber};
@@ -12,7 +13,13 @@ use tracing_subscriber::registry::LookupSpan;
 /// Number of messages with one wording that are shown; more become one line.
 const SHOWN: usize = 3;
 
-/// Formats an event as `warning: ` or `error: ` and the message.
+/// Whether every message is printed (`--verbose`).
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+/// Warnings of the libraries that no command collects.
+static UNCOLLECTED: RepeatedWarnings = RepeatedWarnings::new();
+
+/// Formats an event as `warning: ` or `error: ` and the message. Of many warnings with one wording,
+/// only the first are printed.
 struct WarningLine;
 
 impl<S, N> FormatEvent<S, N> for WarningLine
@@ -26,18 +33,19 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let severity = match *event.metadata().level() {
-            Level::ERROR => "error",
-            _ => "warning",
-        };
-        write!(writer, "{severity}: ")?;
-        ctx.format_fields(writer.by_ref(), event)?;
-        writeln!(writer)
+        let mut text = String::new();
+        ctx.format_fields(Writer::new(&mut text), event)?;
+        match *event.metadata().level() {
+            Level::ERROR => writeln!(writer, "error: {text}"),
+            _ if UNCOLLECTED.is_shown(&text) => writeln!(writer, "warning: {text}"),
+            _ => Ok(()),
+        }
     }
 }
 
-/// Prints all further warnings of the libraries, from any thread.
-pub(crate) fn print() {
+/// Prints all further warnings of the libraries, from any thread; with `verbose`, one by one.
+pub(crate) fn print(verbose: bool) {
+    VERBOSE.store(verbose, Ordering::Relaxed);
     let subscriber = SubscriberBuilder::default()
         .event_format(WarningLine)
         .with_max_level(Level::WARN)
@@ -45,6 +53,16 @@ pub(crate) fn print() {
         .finish();
     // Cannot fail: this program installs no other subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Prints the numbers of the warnings of the libraries that were not printed.
+pub(crate) fn print_rest() {
+    UNCOLLECTED.print_rest();
+}
+
+/// Returns true if messages that are alike are printed one by one.
+pub(crate) fn are_all_printed() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
 }
 
 /// A message to print.
@@ -140,31 +158,42 @@ pub(crate) fn lines(messages: &[Message], verbose: bool) -> Vec<String> {
 }
 
 /// Prints messages on standard error, as [`lines`] shows them.
-pub(crate) fn print_messages(messages: &[Message], verbose: bool) {
-    for line in lines(messages, verbose) {
+pub(crate) fn print_messages(messages: &[Message]) {
+    for line in lines(messages, are_all_printed()) {
         eprintln!("{line}");
     }
 }
 
-/// Numbers of warnings that programs of any number of threads report one by one, by their texts.
-#[derive(Default)]
+/// Numbers of warnings that any number of threads report one by one, by their wordings.
 pub(crate) struct RepeatedWarnings {
-    counts: Mutex<BTreeMap<String, usize>>,
+    /// The first text of each wording, and the number of its warnings.
+    counts: Mutex<BTreeMap<String, (String, usize)>>,
 }
 
 impl RepeatedWarnings {
-    /// Counts a warning; returns true if it is among the first with its text.
+    pub(crate) const fn new() -> Self {
+        Self {
+            counts: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// Counts a warning; returns true if it is to be printed: if all are, or if it is among the
+    /// first with its wording.
     pub(crate) fn is_shown(&self, text: &str) -> bool {
+        if are_all_printed() {
+            return true;
+        }
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(text.into()).or_default();
+        let words = Wording::of(text).words;
+        let (_, count) = counts.entry(words).or_insert_with(|| (text.into(), 0));
         *count += 1;
         *count <= SHOWN
     }
 
-    /// Prints one line for each text that was counted and not shown.
+    /// Prints one line for each wording with warnings that were not shown.
     pub(crate) fn print_rest(&self) {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        for (text, count) in counts.iter().filter(|(_, count)| **count > SHOWN) {
+        for (text, count) in counts.values().filter(|(_, count)| *count > SHOWN) {
             eprintln!("warning: {text} ({count} alike; --verbose lists all)");
         }
     }

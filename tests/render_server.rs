@@ -114,3 +114,25 @@ fn mistakes_are_errors_before_anything_is_served() {
         assert_eq!(stdout, b"", "{arguments:?}");
     }
 }
+
+/// All commands print few of many messages that are alike, and so have the option for all.
+#[test]
+fn every_command_has_the_option_for_all_messages() {
+    for name in [
+        "convert",
+        "dynamics",
+        "inspect",
+        "query",
+        "render",
+        "render-server",
+        "simulate",
+        "sweep",
+        "view",
+        "xacro",
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+        let help = command.args([name, "--help"]).output().unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        assert_eq!(help.matches("--verbose").count(), 1, "{name}: {help}");
+    }
+}

@@ -53,10 +53,6 @@ pub(crate) struct DynamicsArgs {
     /// Folder of the model files of cases; `packages.json` in it maps packages to folders.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
-    /// Prints the warnings of every case; without it, those that are alike are printed for the
-    /// first three cases, and counted.
-    #[arg(long)]
-    verbose: bool,
 }
 
 /// Answers lines until the input ends or the reader of the output goes away.
@@ -64,7 +60,7 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(models) = args.models.as_ref().filter(|models| !models.is_dir()) {
         return Err(format!("--models {}: there is no such folder", models.display()).into());
     }
-    let warnings = RepeatedWarnings::default();
+    let warnings = RepeatedWarnings::new();
     let answer = |line: &InputLine| -> Result<Answered, String> {
         let case: Case = match serde_json::from_slice(&line.text) {
             Ok(case) => case,
@@ -75,7 +71,7 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
         };
         let id = case.id.clone();
         let warn = |why: &str| {
-            if warnings.is_shown(why) || args.verbose {
+            if warnings.is_shown(why) {
                 eprintln!("warning: line {}, case '{id}': {why}", line.number);
             }
         };
@@ -91,9 +87,7 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
         })
     };
     let code = json_lines::run(&args.lines, answer, |error| failed(None, error));
-    if !args.verbose {
-        warnings.print_rest();
-    }
+    warnings.print_rest();
     code
 }
 

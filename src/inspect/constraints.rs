@@ -12,6 +12,26 @@ pub(super) struct Described {
     pub(super) json: Value,
 }
 
+impl Described {
+    /// Adds the stiffness (N/m) and the damping (N s/m).
+    fn with_compliance(mut self, stiffness: f64, damping: f64) -> Self {
+        self.json["stiffness"] = number(stiffness);
+        self.json["damping"] = number(damping);
+        self
+    }
+}
+
+/// The limits of a length over joints or bodies.
+fn length(kind: &str, over: &[String], (lower, upper): (f64, f64)) -> Described {
+    let (over, within) = (over.join(", "), range(lower, upper));
+    Described {
+        text: format!("{kind}: length over {over} within {within}"),
+        json: json!({
+            "type": kind.replace(' ', "_"), "lower": number(lower), "upper": number(upper),
+        }),
+    }
+}
+
 /// A point in a frame, as text.
 fn point(p: &Vector3<f64>) -> String {
     format!("[{:.4} {:.4} {:.4}]", p.x, p.y, p.z)
@@ -170,41 +190,24 @@ impl Inspected {
                     json: json!({
                         "type": "distance", "body_a": a, "p_AP": numbers(&c.p_ap), "body_b": b,
                         "p_BQ": numbers(&c.p_bq), "distance": number(c.distance),
-                        "stiffness": number(c.stiffness), "damping": number(c.damping),
                     }),
                 }
+                .with_compliance(c.stiffness, c.damping)
             }
             Constraint::Tendon(c) => {
                 let joints = c.joints.iter().map(|joint| self.joint_name(*joint));
                 let joints = joints.collect::<Result<Vec<_>, _>>()?;
-                Described {
-                    text: format!(
-                        "tendon: length over {} within {}",
-                        joints.join(", "),
-                        range(c.lower, c.upper)
-                    ),
-                    json: json!({
-                        "type": "tendon", "joints": joints,
-                        "coefficients": numbers(&c.coefficients), "offset": number(c.offset),
-                        "lower": number(c.lower), "upper": number(c.upper),
-                        "stiffness": number(c.stiffness), "damping": number(c.damping),
-                    }),
-                }
+                let mut found = length("tendon", &joints, (c.lower, c.upper));
+                found.json["joints"] = joints.into();
+                found.json["coefficients"] = numbers(&c.coefficients);
+                found.json["offset"] = number(c.offset);
+                found.with_compliance(c.stiffness, c.damping)
             }
             Constraint::SpatialTendon(c) => {
                 let bodies = self.bodies_of_path(&c.path)?;
-                Described {
-                    text: format!(
-                        "spatial tendon: length over {} within {}",
-                        bodies.join(", "),
-                        range(c.lower, c.upper)
-                    ),
-                    json: json!({
-                        "type": "spatial_tendon", "bodies": bodies,
-                        "lower": number(c.lower), "upper": number(c.upper),
-                        "stiffness": number(c.stiffness), "damping": number(c.damping),
-                    }),
-                }
+                let mut found = length("spatial tendon", &bodies, (c.lower, c.upper));
+                found.json["bodies"] = bodies.into();
+                found.with_compliance(c.stiffness, c.damping)
             }
             Constraint::Polynomial(c) => {
                 let [first, second] = &c.tendons;

@@ -211,6 +211,19 @@ fn set_position(plant: &mut MultibodyPlant, model: &str, joint: &str, q: &[f64])
     plant.set_default_joint_positions(joint, q)
 }
 
+/// Warns if a world asks for another time step than the scenario, which has its own; every MJCF
+/// model has one.
+fn warn_of_other_step(args: &SimulateArgs, scenario: &Scenario, own: Option<f64>) {
+    let step = scenario.plant_config.time_step;
+    if let Some(own) = own.filter(|own| *own != step && args.time_step.is_none()) {
+        eprintln!(
+            "warning: {}: plant_config: time_step is {step:?} s, not the max_step_size of a world, \
+             {own:?} s; set time_step, or --time-step",
+            scenario.file.display()
+        );
+    }
+}
+
 /// Executes the directives; files are relative to the file of the scenario. Returns the skybox of
 /// the models.
 fn add_directives(
@@ -219,7 +232,7 @@ fn add_directives(
     plant: &mut MultibodyPlant,
     scene: &mut SceneGraph,
 ) -> Result<Option<CubeMap>, Box<dyn Error>> {
-    let directory = std::path::absolute(scenario.directory())?;
+    let directory = scenario.directory()?;
     let directives = scenario.directives.iter().map(|directive| {
         let mut directive = directive.value.clone();
         match &mut directive {
@@ -243,7 +256,12 @@ fn add_directives(
     let shown = parser.diagnostics().iter().filter(is_shown).cloned();
     args.model.options.print(&shown.collect::<Vec<_>>());
     let Err(error) = added else {
-        return args.model.options.skybox(&parser);
+        let (skybox, options) = (args.model.options.skybox(&parser)?, parser.model_options());
+        let own = options
+            .time_step
+            .filter(|_| options.mjcf_semantics.is_none());
+        warn_of_other_step(args, scenario, own);
+        return Ok(skybox);
     };
     // Diagnostics of directives given as data have no place: the first prefix of the list that
     // fails ends with the culprit.

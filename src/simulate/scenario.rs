@@ -251,8 +251,11 @@ impl Scenario {
         }
     }
     /// Directory that file names in the directives are relative to.
-    pub(super) fn directory(&self) -> &Path {
-        self.file.parent().unwrap_or(Path::new(""))
+    pub(super) fn directory(&self) -> std::io::Result<PathBuf> {
+        // The parent of a mere file name is empty, and has no absolute path.
+        let mut path = std::path::absolute(&self.file)?;
+        path.pop();
+        Ok(path)
     }
 }
 

@@ -271,3 +271,30 @@ fn distances_that_overflow_are_errors_with_the_pair() {
         }
     }
 }
+
+/// Each line reads a mesh with a vertex that is part of no face.
+#[test]
+fn warnings_that_are_alike_are_counted_unless_verbose() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: String = (0..5)
+        .map(|i| {
+            let file = folder.path().join(format!("m{i}.obj"));
+            let obj =
+                "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 9 9 9\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+            std::fs::write(&file, obj).unwrap();
+            let shape = json!({ "type": "Convex", "file": file.to_str().unwrap() });
+            let scene = json!({
+                "geometries": [geometry("m", &shape, &AT_ORIGIN)], "queries": ["penetration"],
+            });
+            format!("{scene}\n")
+        })
+        .collect();
+    for (arguments, count, rest) in [(&[] as &[&str], 4, true), (&["--verbose"], 5, false)] {
+        let output = output(arguments, &lines);
+        assert_eq!(answers(&output).len(), 5);
+        let said = message(&output);
+        assert_eq!(said.matches("is part of no face").count(), count, "{said}");
+        let has_rest = said.contains("(5 alike; --verbose lists all)");
+        assert_eq!(has_rest, rest, "{said}");
+    }
+}

@@ -223,3 +223,61 @@ fn mistakes_in_scenarios_are_errors_with_line_and_column() {
         assert!(known, "{text}: {said}");
     }
 }
+
+/// Free fall from 2 m and from 4 m: `z - g t^2 / 2` at 0.5 s. The box rests on the plane.
+#[test]
+fn worlds_of_sdformat_are_added_with_all_their_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let ball = "<link name='l'><inertial><mass>1</mass><inertia><ixx>.01</ixx><iyy>.01</iyy>
+                <izz>.01</izz></inertia></inertial></link>";
+    let shape =
+        |shape: &str| format!("<collision name='c'><geometry>{shape}</geometry></collision>");
+    let plane = shape("<plane><normal>0 0 1</normal></plane>");
+    let block = shape("<box><size>.2 .2 .2</size></box>");
+    let inner = format!("<sdf version='1.9'><model name='falling'>{ball}</model></sdf>");
+    std::fs::write(folder.path().join("ball.sdf"), inner).unwrap();
+    let world = format!(
+        "<sdf version='1.9'><world name='w'>
+           <physics type='ode'><max_step_size>0.002</max_step_size></physics>
+           <model name='floor'><static>true</static><link name='l'>{plane}</link></model>
+           <model name='block'><pose>1 0 .1 0 0 0</pose>
+             <link name='l'><inertial><mass>1</mass></inertial>{block}</link></model>
+           <include><uri>ball.sdf</uri><name>low</name><pose>0 0 2 0 0 0</pose></include>
+           <include><uri>ball.sdf</uri><name>high</name></include></world></sdf>"
+    );
+    std::fs::write(folder.path().join("world.sdf"), world).unwrap();
+    let file = folder.path().join("scenario.yaml");
+    let scenario = "directives:
+- add_model:
+    name: lab
+    file: world.sdf
+    default_free_body_pose: {high::l: {translation: [0, 0, 4]}}
+";
+    std::fs::write(&file, scenario).unwrap();
+    let path = folder.path().join("log.csv");
+    let mut command = simulate(&file, &["--until", "0.5"]);
+    let output = command.arg("--log").arg(&path).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let expected = "time_step is 0.001 s, not the max_step_size of a world, 0.002 s";
+    assert!(said(&output).contains(expected), "{}", said(&output));
+    let log = Log::read(&path);
+    let fallen = 9.81 / 8.0;
+    for (name, z) in [
+        ("high", 4.0 - fallen),
+        ("low", 2.0 - fallen),
+        ("block", 0.1),
+    ] {
+        let found = log.last(&format!("lab::{name}::l_z.q"));
+        assert!((found - z).abs() < 5e-3, "{name}: {found}");
+    }
+    // A file in the current directory has no directory in its name.
+    let arguments = ["--until", "0.1", "--time-step", "0.002"];
+    let mut command = simulate(std::path::Path::new("scenario.yaml"), &arguments);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(
+        !said(&output).contains("max_step_size"),
+        "{}",
+        said(&output)
+    );
+}

@@ -1,6 +1,8 @@
 //! Meshes: surfaces, volumes, fields on them, convex hulls and mesh files.
 
 mod boundary;
+#[cfg(test)]
+pub(crate) mod cube_grid;
 mod decomposition;
 mod drawn_surface;
 mod elements;

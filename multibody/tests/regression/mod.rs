@@ -2,6 +2,7 @@
 //! source of the right value.
 
 mod mjcf_collisions;
+mod mjcf_distance_plugins;
 mod mjcf_names;
 mod mjcf_reading;
 mod open_loops;

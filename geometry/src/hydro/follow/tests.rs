@@ -3,6 +3,7 @@
 use super::*;
 use crate::hydro::clip::position;
 use crate::hydro::tests::{compliant, shapes, vtk};
+use crate::mesh::cube_grid::CubeGrid;
 use crate::mesh::{VolumeElement, VolumeMesh, VolumeMeshFieldLinear};
 use crate::shape::{Mesh, Shape};
 use proptest::prelude::*;
@@ -138,11 +139,9 @@ const GRIDS: [Grid; 6] = [
 /// Returns the vertices (m) and tetrahedra of a grid of up to `n^3` cubes, scaled from the cube
 /// from -1 to 1.
 fn grid(kind: Grid, n: usize, size: &[f64; 3], seed: u64) -> (Vec<[f64; 3]>, Vec<[u32; 4]>) {
-    let steps = |n: usize| {
-        (0..n).flat_map(move |i| (0..n).flat_map(move |j| (0..n).map(move |k| [i, j, k])))
-    };
+    let grid = CubeGrid { cubes: [n; 3] };
     let mut random = tarragon_framework::random::RandomGenerator::new(seed);
-    let vertices = steps(n + 1).map(|p| {
+    let vertices = grid.vertices().map(|p| {
         let is_inside = p.iter().all(|i| *i > 0 && *i < n);
         let mut x = Vector3::from(p.map(|i| 2.0 * i as f64 / n as f64 - 1.0));
         if kind == Grid::Jittered && is_inside {
@@ -160,30 +159,7 @@ fn grid(kind: Grid, n: usize, size: &[f64; 3], seed: u64) -> (Vec<[f64; 3]>, Vec
         Grid::Ring => !(is_middle(*i) && is_middle(*j)),
         Grid::Box | Grid::Jittered | Grid::Ball => true,
     };
-    let at = |p: [usize; 3]| ((p[0] * (n + 1) + p[1]) * (n + 1) + p[2]) as u32;
-    let orders = [
-        [0, 1, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [0, 2, 1],
-        [1, 0, 2],
-        [2, 1, 0],
-    ];
-    let tetrahedra = steps(n).filter(is_present).flat_map(|cube| {
-        orders.into_iter().enumerate().map(move |(i, order)| {
-            let mut corner = cube;
-            let mut vertices = [at(corner); 4];
-            for (v, axis) in vertices[1..].iter_mut().zip(order) {
-                corner[axis] += 1;
-                *v = at(corner);
-            }
-            if i >= 3 {
-                vertices.swap(2, 3);
-            }
-            vertices
-        })
-    });
-    (vertices.collect(), tetrahedra.collect())
+    (vertices.collect(), grid.tetrahedra(is_present))
 }
 
 fn grid_mesh(kind: Grid, n: usize, size: &[f64; 3], margin: f64) -> CompliantMesh {

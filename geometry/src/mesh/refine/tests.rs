@@ -1,5 +1,6 @@
 use super::*;
 use crate::mesh::convert_volume_to_surface_mesh;
+use crate::mesh::cube_grid::CubeGrid;
 use proptest::prelude::*;
 
 /// Returns the numbers of edges and faces inside and of tetrahedra whose vertices are all on the
@@ -55,36 +56,9 @@ fn refined(volume: &VolumeMesh) -> VolumeMesh {
 
 /// Returns a box of cubes, each cut into six tetrahedra along its diagonal.
 fn grid(cubes: [usize; 3]) -> VolumeMesh {
-    let [nx, ny, nz] = cubes;
-    let at = |p: [usize; 3]| ((p[0] * (ny + 1) + p[1]) * (nz + 1) + p[2]) as u32;
-    let all = |n: [usize; 3]| {
-        (0..n[0]).flat_map(move |i| (0..n[1]).flat_map(move |j| (0..n[2]).map(move |k| [i, j, k])))
-    };
-    let vertices = all(cubes.map(|n| n + 1)).map(|p| Vector3::from(p.map(|i| i as f64)));
-    let orders = [
-        [0, 1, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [0, 2, 1],
-        [1, 0, 2],
-        [2, 1, 0],
-    ];
-    let tetrahedra = all([nx, ny, nz]).flat_map(|cube| {
-        orders.into_iter().enumerate().map(move |(i, order)| {
-            let mut corner = cube;
-            let mut vertices = [at(corner); 4];
-            for (v, axis) in vertices[1..].iter_mut().zip(order) {
-                corner[axis] += 1;
-                *v = at(corner);
-            }
-            if i >= 3 {
-                vertices.swap(2, 3);
-            }
-            vertices
-        })
-    });
-    let tetrahedra: Vec<[u32; 4]> = tetrahedra.collect();
-    VolumeMesh::new(tetrahedra, vertices.collect()).unwrap()
+    let grid = CubeGrid { cubes };
+    let vertices = grid.vertices().map(|p| Vector3::from(p.map(|i| i as f64)));
+    VolumeMesh::new(grid.tetrahedra(|_| true), vertices.collect()).unwrap()
 }
 
 /// A cube of five tetrahedra, of which the one in the middle has all its faces inside. Drake

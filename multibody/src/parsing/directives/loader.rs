@@ -248,16 +248,27 @@ impl DirectiveLoader<'_, '_> {
                 model_instance: model,
             });
         }
+        // Names in models within the added one, and in those of a world, start with theirs.
+        let own_name = scoped(&scope, name);
+        let split = |plant: &MultibodyPlant, name: &str| match name.rsplit_once("::") {
+            Some((inner, name)) => {
+                let inner = plant.model_instance_by_name(&scoped(&own_name, inner))?;
+                Ok::<_, Error>((inner, name.to_owned()))
+            }
+            None => Ok((model, name.to_owned())),
+        };
         for (joint, q) in &d.default_joint_positions {
-            let joint = plant.joint_by_name_in(joint, model)?;
+            let (model, joint) = split(plant, joint)?;
+            let joint = plant.joint_by_name_in(&joint, model)?;
             plant.set_default_joint_positions(joint, q)?;
         }
         for (frame, pose) in &d.default_free_body_pose {
-            if let Ok(body) = plant.deformable_body_by_name_in(frame, model) {
+            let (model, frame) = split(plant, frame)?;
+            if let Ok(body) = plant.deformable_body_by_name_in(&frame, model) {
                 place_deformable(plant, body, pose)?;
                 continue;
             }
-            let frame = match &**frame {
+            let frame = match &*frame {
                 "" => plant
                     .body(only_base_body(plant, model, num_bodies)?)?
                     .body_frame(),

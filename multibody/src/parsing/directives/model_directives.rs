@@ -58,6 +58,10 @@ pub enum ModelDirective {
 
 /// Adds the model of a file under a name.
 ///
+/// The models of an SDFormat world, which Drake refuses here, get the name as a prefix: the model
+/// `table` of a world that is added as `lab` is `lab::table`. Elements of models within the added
+/// one, and of those of a world, are named with their model: `table::top`.
+///
 /// ```
 /// use tarragon_multibody::directives::AddModel;
 /// let arm = AddModel { file: "package://lab/arm.urdf".into(), ..AddModel::new("left_arm") };

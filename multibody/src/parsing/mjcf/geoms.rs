@@ -6,7 +6,7 @@ use super::contact_properties::{GeomContact, check_contact};
 use super::fit::fit;
 use super::geom_texture::GeomTexture;
 use super::mesh_asset::MeshAsset;
-use super::mesh_inertia::{self, RigidInertia, UnitSolid};
+use super::mesh_inertia::{RigidInertia, UnitSolid};
 use super::sections::GlobalSections;
 use super::shell;
 use super::tree::ElementRef;
@@ -102,6 +102,15 @@ impl GlobalSections {
         let (shape, x_bg) = (read.shape, read.pose);
         let number = |name: &str, default| Ok(node.number(name)?.unwrap_or(default));
         let contact = self.read_contact(node, &name)?;
+        let is_sdf = node.text("type").map(str::trim) == Some("sdf");
+        if is_sdf && contact.collides {
+            let message = "geoms of type 'sdf' collide with the triangles of their meshes, not with \
+                           distance functions";
+            node.warning_grouped("type", message);
+        }
+        if let Some(plugin) = node.first("plugin").filter(|_| !is_sdf) {
+            plugin.ignored("only geoms of type 'sdf' have a distance function");
+        }
         let material = node
             .text("material")
             .and_then(|m| self.assets.materials.get(m));
@@ -142,6 +151,7 @@ impl GlobalSections {
         match kind {
             "plane" | "sphere" | "capsule" | "cylinder" | "mesh" => {}
             "box" | "ellipsoid" if fromto.is_none() || !compiler.as_drake() => {}
+            "sdf" if !compiler.as_drake() => {}
             "hfield" if !compiler.as_drake() => return self.read_height_geom(node, name),
             "box" | "ellipsoid" => {
                 let message =
@@ -152,13 +162,13 @@ impl GlobalSections {
             "hfield" | "sdf" => {
                 let message =
                     format!("geom '{name}' is left out: shapes of type '{kind}' are not supported");
-                node.warning_at("type", message);
+                node.lost().warning_at("type", message);
                 return Ok(None);
             }
             other => {
                 let message = format!(
-                    "geom '{name}': type must be plane, sphere, capsule, ellipsoid, cylinder, box \
-                     or mesh, got '{other}'"
+                    "geom '{name}': type must be plane, sphere, capsule, ellipsoid, cylinder, box, \
+                     mesh, hfield or sdf, got '{other}'"
                 );
                 return Err(node.error_at("type", message));
             }
@@ -176,9 +186,11 @@ impl GlobalSections {
                 (framed, Some(length / 2.0))
             }
         };
+        let is_mesh = matches!(kind, "mesh" | "sdf");
         let mesh = match node.text("mesh").map(str::trim).filter(|_| kind != "plane") {
-            None if kind == "mesh" => {
-                let message = format!("geom '{name}' is a mesh but has no attribute 'mesh'");
+            None if is_mesh => {
+                let message =
+                    format!("geom '{name}' is of type '{kind}' but has no attribute 'mesh'");
                 return Err(node.error(message));
             }
             None => None,
@@ -191,11 +203,11 @@ impl GlobalSections {
                 }
             },
         };
-        if mesh.is_none() || kind == "mesh" {
+        if mesh.is_none() || is_mesh {
             node.ignore_attributes(&[("fitscale", "the shape is not fitted to a mesh")]);
         }
         let size = match mesh {
-            Some(mesh) if kind == "mesh" => {
+            Some(mesh) if is_mesh => {
                 return Ok(Some(ReadShape {
                     shape: mesh.mesh.clone().into(),
                     pose: x_bg * mesh.x_gm,
@@ -317,7 +329,7 @@ impl GlobalSections {
             }
             shape => match (mesh, self.is_shell(node, shape)?) {
                 // Its pose is that of the mesh already.
-                (Some(mesh), _) => mesh_inertia::of_mesh(node, &mesh.mesh, mesh.inertia)?,
+                (Some(mesh), _) => mesh.solid_in_mesh(node)?,
                 (None, Some(shell)) => shell,
                 (None, None) => {
                     let unit = calc_mass_properties(shape, 1.0);

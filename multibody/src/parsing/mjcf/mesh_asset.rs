@@ -5,7 +5,7 @@ use super::principal_axes::principal_axes;
 use super::tree::ElementRef;
 use crate::document::input::read_file;
 use crate::document::xml::Parsed;
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::cell::OnceCell;
 use tarragon_framework::math;
 use tarragon_geometry::Mesh;
@@ -18,6 +18,8 @@ pub(super) struct MeshAsset {
     /// Pose of the mesh in the frame of a geom: the inverse of `refpos` and `refquat`.
     pub(super) x_gm: Isometry3<f64>,
     pub(super) inertia: MeshInertia,
+    /// Whether a plugin made the mesh.
+    pub(super) is_generated: bool,
     /// Whether the file has texture coordinates, once a texture asks.
     has_coordinates: OnceCell<bool>,
     /// Pose of the principal axes in the frame of a geom, once a texture asks.
@@ -30,14 +32,34 @@ impl MeshAsset {
             mesh,
             x_gm,
             inertia,
+            is_generated: false,
             has_coordinates: OnceCell::new(),
             principal_pose: OnceCell::new(),
         }
     }
+
     /// Computes the mass properties at density 1 in the frame of a geom.
     pub(super) fn solid(&self, node: ElementRef<'_>) -> Parsed<UnitSolid> {
         let solid = mesh_inertia::of_mesh(node, &self.mesh, self.inertia)?;
-        Ok(solid.moved(&self.x_gm))
+        if !self.is_generated {
+            return Ok(solid.moved(&self.x_gm));
+        }
+        // MuJoCo computes the principal moments of the mesh of a plugin, but leaves the mesh where
+        // it is: the moments act about the axes of the geom, the largest about x.
+        let (moments, _) = principal_axes(&solid.inertia);
+        Ok(UnitSolid {
+            size: solid.size,
+            center: Vector3::zeros(),
+            inertia: Matrix3::from_diagonal(&moments.into()),
+        })
+    }
+
+    /// Same as [`Self::solid`], in the frame of the mesh.
+    pub(super) fn solid_in_mesh(&self, node: ElementRef<'_>) -> Parsed<UnitSolid> {
+        match self.is_generated {
+            true => Ok(self.solid(node)?.moved(&self.x_gm.inverse())),
+            false => mesh_inertia::of_mesh(node, &self.mesh, self.inertia),
+        }
     }
 
     /// Returns the pose in the frame of a geom of the centre of mass and the principal axes, which

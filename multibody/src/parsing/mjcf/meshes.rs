@@ -1,8 +1,9 @@
-//! `<mesh>` of `<asset>`: meshes from files and from numbers.
+//! `<mesh>` of `<asset>`: meshes from files, from numbers and from plugins.
 
 use super::asset_context::AssetContext;
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
+use super::distance_plugin;
 use super::mesh_asset::MeshAsset;
 use super::mesh_inertia::MeshInertia;
 use super::msh;
@@ -52,7 +53,12 @@ impl Assets {
             .map(str::trim)
             .filter(|_| !compiler.as_drake());
         let inline = node.text("vertex").is_some() && !compiler.as_drake();
-        if file.is_none() && !inline && builtin != Some("sphere") {
+        let plugin = node.first("plugin").filter(|_| !compiler.as_drake());
+        if let (Some(_), Some(plugin)) = (file, plugin) {
+            plugin.ignored("the mesh is the one of its file");
+        }
+        let plugin = plugin.filter(|_| file.is_none());
+        if file.is_none() && plugin.is_none() && !inline && builtin != Some("sphere") {
             let name = name.unwrap_or_default();
             let why = match node.text("builtin") {
                 Some(builtin) if !compiler.as_drake() => {
@@ -75,8 +81,8 @@ impl Assets {
             String::from,
         );
         let scale = node.vector::<3>("scale")?.unwrap_or([1.0; 3]);
-        let source = match file {
-            Some(file) => {
+        let source = match (file, plugin) {
+            (Some(file), _) => {
                 let uri = compiler.file_name(&compiler.mesh_directory, file);
                 let path = match (context.resolve)(&uri) {
                     // A mesh that is needed after all is an error where it is read.
@@ -91,10 +97,15 @@ impl Assets {
                     false => path.into(),
                 }
             }
-            None if inline => inline_mesh(node, &name)?,
-            None => builtin_sphere(node, &name)?,
+            (None, Some(plugin)) => match distance_plugin::read(node, plugin, &name)? {
+                Some(source) => source,
+                None => return Ok(()),
+            },
+            (None, None) if inline => inline_mesh(node, &name)?,
+            (None, None) => builtin_sphere(node, &name)?,
         };
-        let asset = place(node, compiler, source, scale.into(), inertia)?;
+        let mut asset = place(node, compiler, source, scale.into(), inertia)?;
+        asset.is_generated = plugin.is_some();
         self.meshes.insert(name, asset);
         Ok(())
     }

@@ -12,7 +12,9 @@
 //!   `solref` and `solimp` ([`crate::MujocoContact`]). Equalities, limits of joints and dry
 //!   friction are as stiff as the time step allows.
 //! * `group` determines whether a geom is drawn (groups up to 2).
-//! * Meshes collide with their true shape, not with their convex hulls.
+//! * Meshes collide with their true shape, not with their convex hulls. So do geoms of type `sdf`,
+//!   with a warning: MuJoCo lets their distance functions collide. Plugins that make meshes are
+//!   evaluated (`distance_plugin/`); all others are left out.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
 //!   elasticity, with a warning. Sensors are left out, and so are the dry friction, armature and
 //!   margin of all tendons.
@@ -31,9 +33,9 @@
 //! * Joints have neither springs nor dry friction.
 //! * `contype` and `conaffinity` only determine whether a geom has collision geometry, which
 //!   collides with all others; friction is the harmonic mean.
-//! * What `expand/` expands, height fields, textures, skins, meshes from numbers, `refpos`,
-//!   `refquat`, and the attributes of `compiler` that change masses, are left out, and so are
-//!   bodies inside a `frame`. The model must have a name.
+//! * What `expand/` expands, height fields, textures, skins, meshes from numbers and plugins, geoms
+//!   of type `sdf`, `refpos`, `refquat`, and the attributes of `compiler` that change masses, are
+//!   left out, and so are bodies inside a `frame`. The model must have a name.
 //!
 //! Everything else that a file asks for is left out with a warning, once per file and text;
 //! `docs/guide/models.md` has the list.
@@ -43,7 +45,6 @@
 //!
 //! * meshes in all formats that [`tarragon_geometry::Mesh`] reads, and MuJoCo's MSH,
 //! * shapes whose size is fitted to a mesh,
-//! * `type="sdf"` geoms, which are left out with a warning,
 //! * `exclude` and `connect` of the world body,
 //! * included files in the directory of the file that includes them.
 //!
@@ -67,6 +68,7 @@ mod contact_properties;
 mod controls;
 mod default_inertia;
 mod defaults;
+mod distance_plugin;
 mod equality;
 mod expand;
 mod fit;
@@ -272,8 +274,13 @@ fn add_model(
             others.for_each(|child| child.ignored("deformable bodies are not supported"));
             continue;
         }
+        if node.tag() == "extension" && semantics != MjcfSemantics::Drake {
+            distance_plugin::check_extension(node);
+            continue;
+        }
         if let Some((_, why)) = IGNORED.iter().find(|(tag, _)| *tag == node.tag()) {
-            let has_other_reading = matches!(node.tag(), "deformable" | "sensor" | "tendon");
+            let has_other_reading =
+                matches!(node.tag(), "deformable" | "extension" | "sensor" | "tendon");
             node.lost_if(has_other_reading).ignored(why);
         } else if !KNOWN.contains(&node.tag()) {
             node.ignored("the element is unknown");

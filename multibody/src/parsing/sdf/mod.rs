@@ -38,6 +38,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::input::ModelInput;
 use crate::document::xml::Parsed;
 use crate::model::ModelInstanceIndex;
+use crate::names::scoped;
 use builder::SdfBuilder;
 use element::{Element, Report, SourceFile};
 use frames::FrameGraph;
@@ -75,7 +76,7 @@ fn read(
     includes.expand(&mut root);
     let files = includes.interfaces;
     report.check_children(&root, &["light", "actor"], &[]);
-    let top = top_element(&root, naming, report)?;
+    let top = top_element(&root, report)?;
     let title = match top.tag.as_str() {
         "world" => format!("world '{}'", top.name()),
         _ => "the file".into(),
@@ -87,7 +88,12 @@ fn read(
         target,
         files: &files,
     };
-    let scope = naming.scope;
+    // The models of a world get the name as the prefix of theirs.
+    let scope = match (top.tag.as_str(), naming.name) {
+        ("world", Some(name)) => scoped(naming.scope, name),
+        _ => naming.scope.into(),
+    };
+    let scope = &*scope;
     let (world, model) = match top.tag.as_str() {
         "world" => (Some(declare.world(top, scope)), None),
         _ => {
@@ -119,11 +125,7 @@ fn read(
 }
 
 /// Returns the only model or world of a file.
-fn top_element<'e>(
-    root: &'e Element,
-    naming: &ModelNaming<'_>,
-    report: &Report,
-) -> Parsed<&'e Element> {
+fn top_element<'e>(root: &'e Element, report: &Report) -> Parsed<&'e Element> {
     let count = |tag: &str| root.all(tag).count();
     let (models, worlds) = (count("model"), count("world"));
     match (root.child("model"), root.child("world")) {
@@ -137,16 +139,7 @@ fn top_element<'e>(
             }
             Ok(model)
         }
-        (None, Some(world)) if worlds == 1 => match naming.name {
-            None => Ok(world),
-            Some(name) => {
-                let message = format!(
-                    "a world cannot be added under the name '{name}'; only a \
-                                       model can be renamed"
-                );
-                Err(report.error(world, message))
-            }
-        },
+        (None, Some(world)) if worlds == 1 => Ok(world),
         _ => {
             let included = root.all("include").count();
             let message = format!(

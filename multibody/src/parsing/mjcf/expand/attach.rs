@@ -85,6 +85,10 @@ impl Expander<'_> {
             self.set_class(&children, &main);
             self.tree.elements[0].children.push(copy);
         }
+        for section in sections("extension") {
+            let copy = self.copy_from(source, section, &rename)?;
+            self.tree.elements[0].children.push(copy);
+        }
         for section in REFERRING.into_iter().flat_map(sections) {
             let copy = self.copy_from(source, section, &rename)?;
             if body.is_some() {

@@ -34,11 +34,12 @@ const REFERENCES: [&str; 26] = [
     "tendon1",
     "tendon2",
 ];
-/// Attributes that name assets and classes.
-const SHARED: [&str; 7] = [
+/// Attributes that name assets, classes and instances of plugins.
+const SHARED: [&str; 8] = [
     "class",
     "childclass",
     "hfield",
+    "instance",
     "material",
     "mesh",
     "skin",
