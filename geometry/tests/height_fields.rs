@@ -1,10 +1,11 @@
 //! Height fields are seen by cameras where rays hit them.
 
 use nalgebra::{Isometry3, Vector3};
+use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::render::{
-    CameraInfo, ClippingRange, ColorRenderCamera, DepthRange, DepthRenderCamera, ImageDepth32F,
-    RenderCameraCore, RenderEngineCpu, RenderEngineCpuParams,
+    CameraInfo, ClippingRange, DepthRange, DepthRenderCamera, ImageDepth32F, RenderCameraCore,
+    RenderEngineCpu, RenderEngineCpuParams,
 };
 use tarragon_geometry::*;
 
@@ -24,7 +25,7 @@ fn depth_images_see_what_rays_hit() {
     let source = scene.register_source("world").unwrap();
     let engine = RenderEngineCpu::new(RenderEngineCpuParams::default()).unwrap();
     scene.add_renderer("cpu", engine).unwrap();
-    let x_wf = Isometry3::new(Vector3::new(0.1, -0.2, 0.3), Vector3::new(0.1, -0.15, 0.4));
+    let x_wf = math::pose(math::rpy(0.1, -0.15, 0.4), Vector3::new(0.1, -0.2, 0.3));
     let label = PerceptionProperties::new().with_label(RenderLabel::new(1).unwrap());
     let terrain = GeometryInstance::new(x_wf, hills(), "terrain")
         .unwrap()
@@ -38,7 +39,7 @@ fn depth_images_see_what_rays_hit() {
 
     let info = CameraInfo::from_fov_y(WIDTH, HEIGHT, 0.9).unwrap();
     let clipping = ClippingRange::new(0.01, 20.0).unwrap();
-    let core = RenderCameraCore::new("cpu", info.clone(), clipping, Isometry3::identity());
+    let core = RenderCameraCore::new("cpu", info, clipping, Isometry3::identity());
     let camera = DepthRenderCamera::from_core(core, DepthRange::new(0.1, 10.0).unwrap()).unwrap();
     let world = query.inspector().world_frame_id();
     let mut seen = 0;

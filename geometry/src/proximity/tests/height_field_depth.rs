@@ -184,10 +184,13 @@ fn terrain() -> Shape {
         .into()
 }
 
+/// Whether the body is a capsule, and its position, quaternion, depth and normal.
+type RecordedDepth = (bool, [f64; 3], [f64; 4], f64, [f64; 3]);
+
 /// Poses (position and quaternion w, x, y, z), the least `dist` of MuJoCo 3.3.7's contacts, and
 /// their normal. The height field has `size="1 1 .3 .2"` and the heights of [`terrain`] as its
 /// elevation, the ball `size=".08"`, the capsule `size=".05 .12"`.
-const MUJOCO: [(bool, [f64; 3], [f64; 4], f64, [f64; 3]); 16] = [
+const MUJOCO: [RecordedDepth; 16] = [
     (
         true,
         [-0.568, -0.094, 0.292],
