@@ -59,8 +59,8 @@ fn four_bar_linkage_closes_from_a_straight_start() {
     }
 }
 
-/// Two links of 0.1 and 0.05 m cannot reach a site that is 0.36 m away: they stretch towards it, and
-/// are at rest after 0.2 s in MuJoCo 3.3.7. Here they turned with 460 rad/s after 6 s.
+/// Two links of 0.1 and 0.05 m cannot reach a site that is 0.36 m away: they stretch towards it,
+/// and are at rest after 0.2 s in MuJoCo 3.3.7. Here they turned with 460 rad/s after 6 s.
 #[test]
 fn links_that_cannot_reach_a_site_come_to_rest() {
     let text = r#"<mujoco model="m"><worldbody><body><joint axis="0 1 0" damping=".05"/>

@@ -115,13 +115,14 @@ impl MultibodyPlant {
     }
 
     /// Makes a rigid constraint as soft in discrete steps as an equality of MuJoCo with a `solref`
-    /// and a `solimp`; `constraint` is its index in [`Self::constraints`]. Without them, a deviation
-    /// is undone within a step or two, which throws apart what is far from its place at the start: a
-    /// loop that is open by 0.1 m closes at 100 m/s in steps of 1 ms. Constraints with a stiffness
-    /// have a damping instead.
+    /// and a `solimp`; `constraint` is its index in [`Self::constraints`].
     ///
-    /// Welds and tendons undo a deviation in the time of `solref`, and are otherwise as stiff as the
-    /// time step allows.
+    /// Without these parameters, a step or two undoes a deviation. That throws apart a mechanism
+    /// that is far from its place at the start: a loop that is open by 0.1 m closes at 100 m/s in
+    /// steps of 1 ms. Constraints with a stiffness have a damping instead.
+    ///
+    /// Welds and tendons undo a deviation in the time of `solref`. Otherwise they are as stiff as
+    /// the time step allows.
     ///
     /// # Errors
     /// Returns an error if the constraint is unknown, or a number is not finite.

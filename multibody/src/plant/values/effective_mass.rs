@@ -70,8 +70,8 @@ impl MultibodyPlant {
         of_tree.into_values().filter_map(simple).collect()
     }
 
-    /// Returns the effective mass (kg) of two bodies that a constraint pulls together: the inverse of
-    /// the sum of their inverses, as in MuJoCo; 1 if neither can move.
+    /// Returns the effective mass (kg) of two bodies that a constraint pulls together: the inverse
+    /// of the sum of their inverses, as in MuJoCo; 1 if neither can move.
     pub(in crate::plant) fn effective_mass_between(&self, a: BodyIndex, b: BodyIndex) -> f64 {
         let masses = self
             .constrained_masses

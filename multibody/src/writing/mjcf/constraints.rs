@@ -9,7 +9,7 @@ use crate::writing::subjects;
 use crate::writing::xml::XmlText;
 use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 
-/// What every element of an equality ends with.
+/// The attributes that end every element of an equality.
 #[derive(Clone, Copy)]
 pub(super) struct EqualityEnd {
     pub(super) is_active: bool,
