@@ -10,7 +10,8 @@ use tarragon::geometry::mesh::{VolumeMesh, format_vtk, read_volume, refine_volum
 use tarragon::multibody::{ModelOptions, ModelWriter, MultibodyPlant, OutputFormat, WrittenModel};
 use tarragon::prelude::*;
 
-/// Time step of the plant (s); it affects nothing that is written. The file's own time step is.
+/// Time step of the plant (s). It is never written; the output has the time step of the input file,
+/// if that states one.
 const TIME_STEP: f64 = 0.001;
 
 /// Arguments of `tarragon convert`.

@@ -115,7 +115,7 @@ fn mistakes_are_errors_before_anything_is_served() {
     }
 }
 
-/// All commands print few of many messages that are alike, and so have the option for all.
+/// Every command shortens long lists of similar messages, so every command has `--verbose`.
 #[test]
 fn every_command_has_the_option_for_all_messages() {
     for name in [

@@ -211,14 +211,14 @@ fn set_position(plant: &mut MultibodyPlant, model: &str, joint: &str, q: &[f64])
     plant.set_default_joint_positions(joint, q)
 }
 
-/// Warns if a world asks for another time step than the scenario, which has its own; every MJCF
-/// model has one.
+/// Warns if the time step `own` (s) of an SDFormat world differs from the scenario's, which is
+/// used. Does not warn if `--time-step` is given.
 fn warn_of_other_step(args: &SimulateArgs, scenario: &Scenario, own: Option<f64>) {
     let step = scenario.plant_config.time_step;
     if let Some(own) = own.filter(|own| *own != step && args.time_step.is_none()) {
         eprintln!(
-            "warning: {}: plant_config: time_step is {step:?} s, not the max_step_size of a world, \
-             {own:?} s; set time_step, or --time-step",
+            "warning: {}: plant_config: time_step is {step:?} s, but a world has max_step_size \
+             {own:?} s; set time_step or use --time-step",
             scenario.file.display()
         );
     }

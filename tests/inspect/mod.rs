@@ -335,8 +335,8 @@ fn constraints_and_couplers_are_listed() {
     assert_eq!(report["constraints"][0]["gear_ratio"], -0.5);
 }
 
-/// A height field is listed with its grid, and stays near only to what is near its surface: the
-/// ball in the pit touches nothing, although it is inside the hull.
+/// A height field is listed with its grid, and distances are measured to its surface: the ball in
+/// the pit touches nothing, although it is inside the convex hull of the field.
 #[test]
 fn height_fields_are_listed_and_measured_by_their_surface() {
     let folder = tempfile::tempdir().unwrap();

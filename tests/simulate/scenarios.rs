@@ -258,7 +258,7 @@ fn worlds_of_sdformat_are_added_with_all_their_models() {
     let mut command = simulate(&file, &["--until", "0.5"]);
     let output = command.arg("--log").arg(&path).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
-    let expected = "time_step is 0.001 s, not the max_step_size of a world, 0.002 s";
+    let expected = "time_step is 0.001 s, but a world has max_step_size 0.002 s";
     assert!(said(&output).contains(expected), "{}", said(&output));
     let log = Log::read(&path);
     let fallen = 9.81 / 8.0;

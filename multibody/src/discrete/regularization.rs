@@ -401,8 +401,8 @@ impl StepSettings {
         }
     }
 
-    /// Returns the parameters of a contact whose damping is proportional to its speed: Hunt and
-    /// Crossley's without dissipation, and with a stiffness that has the damping in it.
+    /// Returns the parameters of a contact whose damping is proportional to the speed. They are
+    /// Hunt and Crossley's without dissipation; the stiffness includes the damping.
     #[inline]
     fn linear_damping<T: Scalar>(
         &self,
@@ -412,7 +412,7 @@ impl StepSettings {
     ) -> HuntCrossley<T> {
         let dt = self.dt;
         let (r, v_hat) = self.linear(self.near_rigid_hunt_crossley, c, w);
-        // The depth of the last step, which ended with this velocity, gave this impulse.
+        // Impulse of the last step, from the depth and velocity at its end.
         let n0 = (c.depth - c.tau * vn) / ((c.tau + dt) * r);
         HuntCrossley {
             mu: c.mu,

@@ -99,7 +99,8 @@ pub struct MultibodyPlant {
     pub(super) inactive_constraints: BTreeSet<usize>,
     /// Solver parameters of rigid constraints that have some.
     pub(super) solver_parameters: BTreeMap<usize, MujocoContact>,
-    /// Effective masses of bodies for constraints, in the default configuration at the first step.
+    /// Effective masses (kg) of bodies for soft constraints, in the default configuration. They are
+    /// computed when first needed.
     pub(super) constrained_masses: OnceLock<Vec<f64>>,
     pub(super) equalities: Vec<ModelEquality>,
     pub(super) force_elements: Vec<ForceElement>,

@@ -64,8 +64,8 @@ impl<'p> ModelWriter<'p> {
         self.directory = Some(directory.into());
     }
 
-    /// Sets the time step (s) for simulations of the model, which MJCF has (`timestep`) and the
-    /// other formats do not have in a model. Without it, readers of MJCF take MuJoCo's, 2 ms.
+    /// Sets the time step (s) for simulations of the model. Only MJCF files state it (`timestep`).
+    /// Without it, readers of MJCF use MuJoCo's default, 2 ms.
     pub fn set_time_step(&mut self, time_step: f64) {
         self.time_step = Some(time_step);
     }

@@ -79,8 +79,8 @@ fn keyframe_has_velocities() {
     assert_eq!(v[model.plant.velocity_start(slide).unwrap()], 7.0);
 }
 
-/// MuJoCo drives the body; the plant has no joint there. Both were errors, which named a joint that
-/// the file has as missing.
+/// MuJoCo drives the body; the plant has no joint there. Actuator and tendon used to be errors,
+/// which claimed that the file has no such joint.
 #[test]
 fn actuators_and_tendons_of_a_free_joint_are_left_out() {
     let text = "<mujoco model='m'><worldbody><body><freejoint name='f'/><geom size='.1'/></body>

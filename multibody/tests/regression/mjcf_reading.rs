@@ -158,7 +158,7 @@ fn empty_range_does_not_limit_a_joint() {
     assert_eq!(joint.position_upper_limits(), [f64::INFINITY]);
 }
 
-/// All of these change the motion in MuJoCo, and none of them said that it is ignored.
+/// All of these change the motion in MuJoCo; the reader used to ignore them silently.
 #[test]
 fn ignored_flags_of_the_physics_are_named() {
     for (option, joint, named) in [

@@ -113,8 +113,8 @@ const RECOVERY: [[f64; 5]; 2] = [
     [0.0035e-3, 0.0100e-3, 0.0181e-3, 0.0340e-3, 0.0704e-3],
 ];
 
-/// Damping was that of a body at rest at all depths: the ball was still 0.45 mm deep at the end.
-/// There was no friction on the way either, so that the feet of a dog slid away.
+/// The damping at rest used to act at all depths, and the ball was still 0.45 mm deep at the end.
+/// There was no friction on the way either, so the feet of a robot dog slid away.
 #[test]
 fn deep_contact_recovers_about_as_fast_as_in_mujoco() {
     let contact = "solref='.01 1' solimp='.9 .95 .001' friction='.9'";
@@ -132,14 +132,15 @@ fn deep_contact_recovers_about_as_fast_as_in_mujoco() {
         let ball = motion(&text("size='.1'", 0.0), time_step, times);
         for ((position, _), depth) in ball.iter().zip(depths) {
             let found = 0.1 - position[2];
-            // MuJoCo's force also depends on the acceleration without it, and differs by as much.
+            // MuJoCo's force also depends on the acceleration without contact, so depths differ by
+            // up to a tenth of the initial one.
             assert!(
                 (found - depth).abs() < 0.1 * 0.8e-3,
                 "{found} m, not {depth}"
             );
         }
     }
-    // Friction of the plant slips less than that of MuJoCo, which is as soft as the normal force.
+    // The box slides less than in MuJoCo, whose friction is as soft as its normal force.
     let slid = motion(&text("type='box' size='.1 .1 .1'", 3.0), 0.001, times);
     for ((position, _), way) in slid.iter().zip(ways) {
         assert!(

@@ -288,7 +288,7 @@ fn constraints_that_are_left_out_are_reported_once() {
     }
 }
 
-/// The time step of a file was lost, and the `solref` of an equality a warning.
+/// The writer used to drop the time step of a file, and the `solref` of an equality with a warning.
 #[test]
 fn time_step_and_softness_of_equalities_are_written() {
     let text = "<mujoco model='m'><option timestep='.005'/><worldbody>

@@ -123,8 +123,9 @@ impl IndexedSurface {
         }
     }
 
-    /// Returns the points of the grid of a height field around a box, if they are at most `most`;
-    /// `None` for other surfaces. Those of the base are not among them, which is below all others.
+    /// Returns the grid points of a height field below and around a box. Returns `None` for other
+    /// surfaces, for more than `most` points, and for a box that reaches down to the base: the
+    /// corners of the base are not grid points.
     pub(crate) fn heights_within(
         &self,
         region: &Box3,

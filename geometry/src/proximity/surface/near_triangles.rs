@@ -33,8 +33,8 @@ pub(super) fn nearest_triangle(
         let toward = x_mb.rotation.inverse_transform_vector(&-n);
         n.dot(&(x_mb * Point3::from(core.support(&toward))).coords)
     };
-    // The faces of boxes, and often those of other bodies, are perpendicular to the axes of the
-    // body's frame, so most triangles near it are beyond one of these.
+    // The faces of boxes, and often of other bodies, are perpendicular to the axes of the body's
+    // frame. One of these axes therefore separates most nearby triangles from the body.
     let directions = [0, 1, 2].map(|i| x_mb.rotation * Vector3::ith(i, 1.0));
     let sides = directions.map(|n| [(n, lowest(&n)), (-n, lowest(&-n))]);
     let is_beyond = |t: &Triangle, known: f64| {

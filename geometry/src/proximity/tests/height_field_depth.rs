@@ -184,7 +184,8 @@ fn terrain() -> Shape {
         .into()
 }
 
-/// Whether the body is a capsule, and its position, quaternion, depth and normal.
+/// Whether the body is a ball (otherwise it is the capsule), its position, its quaternion, the
+/// signed distance (m) and the normal.
 type RecordedDepth = (bool, [f64; 3], [f64; 4], f64, [f64; 3]);
 
 /// Poses (position and quaternion w, x, y, z), the least `dist` of MuJoCo 3.3.7's contacts, and

@@ -248,7 +248,7 @@ impl DirectiveLoader<'_, '_> {
                 model_instance: model,
             });
         }
-        // Names in models within the added one, and in those of a world, start with theirs.
+        // An element of a nested model, or of a model of a world, is named `MODEL::ELEMENT`.
         let own_name = scoped(&scope, name);
         let split = |plant: &MultibodyPlant, name: &str| match name.rsplit_once("::") {
             Some((inner, name)) => {

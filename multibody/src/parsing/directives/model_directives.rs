@@ -58,9 +58,10 @@ pub enum ModelDirective {
 
 /// Adds the model of a file under a name.
 ///
-/// The models of an SDFormat world, which Drake refuses here, get the name as a prefix: the model
-/// `table` of a world that is added as `lab` is `lab::table`. Elements of models within the added
-/// one, and of those of a world, are named with their model: `table::top`.
+/// The file may also be an SDFormat world, which Drake refuses here. The name then becomes the
+/// scope of its models: if a world is added as `lab`, its model `table` becomes `lab::table`. The
+/// default positions and poses name an element of a nested model, or of a model of a world,
+/// together with that model: `table::top`.
 ///
 /// ```
 /// use tarragon_multibody::directives::AddModel;

@@ -61,7 +61,7 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     /// Names of all bodies of the file.
     pub(super) names: BTreeSet<&'d str>,
     pub(super) joints: BTreeMap<&'d str, JointIndex>,
-    /// Names of free joints, which the plant has only for bodies.
+    /// Names of free joints. They are not joints of the plant, whose free bodies need none.
     pub(super) free_joints: BTreeSet<&'d str>,
     /// Geoms that have a name, with their bodies, poses in them and shapes.
     pub(super) named_geoms: BTreeMap<&'d str, (BodyIndex, Isometry3<f64>, Shape)>,

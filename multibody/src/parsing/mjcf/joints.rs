@@ -111,7 +111,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             .text("align")
             .is_some_and(|align| align.trim() == "true")
         {
-            node.ignore_attributes(&[("align", "free joints move body frames as they are")]);
+            node.ignore_attributes(&[(
+                "align",
+                "the body frame is not aligned with the principal axes of inertia",
+            )]);
         }
         if node.tag() == "joint" {
             match self.document.main_compiler().as_drake() {

@@ -55,7 +55,7 @@ impl Assets {
         let inline = node.text("vertex").is_some() && !compiler.as_drake();
         let plugin = node.first("plugin").filter(|_| !compiler.as_drake());
         if let (Some(_), Some(plugin)) = (file, plugin) {
-            plugin.ignored("the mesh is the one of its file");
+            plugin.ignored("the mesh is read from its file");
         }
         let plugin = plugin.filter(|_| file.is_none());
         if file.is_none() && plugin.is_none() && !inline && builtin != Some("sphere") {

@@ -9,12 +9,12 @@
 //! * Actuators have no activations: the input of an actuator with `dyntype` is its activation, and
 //!   otherwise its control ([`crate::AffineControl`]). Forces that are not affine are left out.
 //! * Contact resists sliding only, and starts where geoms overlap. Its compliance follows from
-//!   `solref` and `solimp` ([`crate::MujocoContact`]). Equalities, limits of joints and dry
-//!   friction are as stiff as the time step allows.
+//!   `solref` and `solimp` ([`crate::MujocoContact`]), and so does the compliance of most
+//!   equalities. Limits of joints and dry friction are as stiff as the time step allows.
 //! * `group` determines whether a geom is drawn (groups up to 2).
-//! * Meshes collide with their true shape, not with their convex hulls. So do geoms of type `sdf`,
-//!   with a warning: MuJoCo lets their distance functions collide. Plugins that make meshes are
-//!   evaluated (`distance_plugin/`); all others are left out.
+//! * Meshes collide with their true shape, not with their convex hulls. Geoms of type `sdf` do so
+//!   too, with a warning, because MuJoCo uses their distance functions. Plugins that make meshes
+//!   are evaluated (`distance_plugin/`); all others are left out.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
 //!   elasticity, with a warning. Sensors are left out, and so are the dry friction, armature and
 //!   margin of all tendons.
@@ -33,9 +33,10 @@
 //! * Joints have neither springs nor dry friction.
 //! * `contype` and `conaffinity` only determine whether a geom has collision geometry, which
 //!   collides with all others; friction is the harmonic mean.
-//! * What `expand/` expands, height fields, textures, skins, meshes from numbers and plugins, geoms
-//!   of type `sdf`, `refpos`, `refquat`, and the attributes of `compiler` that change masses, are
-//!   left out, and so are bodies inside a `frame`. The model must have a name.
+//! * The following are left out: elements that `expand/` would expand, bodies inside a `frame`,
+//!   height fields, textures, skins, meshes from numbers and plugins, geoms of type `sdf`,
+//!   `refpos`, `refquat`, and the attributes of `compiler` that change masses. The model must have
+//!   a name.
 //!
 //! Everything else that a file asks for is left out with a warning, once per file and text;
 //! `docs/guide/models.md` has the list.

@@ -88,7 +88,7 @@ fn read(
         target,
         files: &files,
     };
-    // The models of a world get the name as the prefix of theirs.
+    // The name under which a world is added is the scope of its models.
     let scope = match (top.tag.as_str(), naming.name) {
         ("world", Some(name)) => scoped(naming.scope, name),
         _ => naming.scope.into(),

@@ -116,8 +116,9 @@ fn rigid<T: Scalar>(deviations: &[T], tau: f64) -> Vec<SpringRow<T>> {
     deviations.iter().map(row).collect()
 }
 
-/// Returns rows that are as soft as in MuJoCo, where the impedance depends on the whole deviation,
-/// in steps of a length. Without a mass, the inertia is that of the constraint in the step.
+/// Returns rows that are as soft as in MuJoCo for a time step (s). All rows have the impedance at
+/// the norm of the deviations. Without an effective `mass` (kg), the step uses the inertia of the
+/// constraint.
 fn soft<T: Scalar>(
     deviations: &[T],
     (parameters, time_step): (&MujocoContact, f64),

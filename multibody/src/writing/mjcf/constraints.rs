@@ -13,7 +13,7 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 #[derive(Clone, Copy)]
 pub(super) struct EqualityEnd {
     pub(super) is_active: bool,
-    /// `solref` and `solimp`, if they are not MuJoCo's default.
+    /// `solref` and `solimp`, if the constraint has them; MuJoCo's defaults are not written.
     parameters: Option<([f64; 2], [f64; 5])>,
 }
 

@@ -265,9 +265,9 @@ impl<T: Scalar> QueryObject<T> {
     /// along a line or a face: boxes on each other, and boxes, capsules and cylinders on half
     /// spaces; also where these, or spheres, touch the surface of a height field or of a mesh by
     /// its true surface, and where peaks of a height field touch the lowest face of a box or of an
-    /// upright cylinder. A pair has at most eight points. They have the normal of the deepest
-    /// overlap, but on surfaces that of the place. Other pairs have one point, that of
-    /// [`Self::compute_point_pair_penetration`].
+    /// upright cylinder. A pair has at most eight points. They share the normal of the deepest
+    /// overlap; on height fields and meshes, each point has its own normal. Other pairs have the
+    /// single point of [`Self::compute_point_pair_penetration`].
     ///
     /// # Errors
     /// Returns an error in the cases of [`Self::compute_point_pair_penetration`].

@@ -1,10 +1,10 @@
 //! Marching cubes: the surface on which samples of a function on a grid are zero.
 //!
 //! W. E. Lorensen, H. E. Cline, "Marching Cubes: A High Resolution 3D Surface Construction
-//! Algorithm", 1987. There is no table of cases. Instead, the polygons of a cell are followed from
-//! face to face; on a face with two corners inside at opposite ends, the surface separates these
-//! corners. Polygons with more than three corners are seldom flat, so that their volume depends on
-//! their diagonals, which are MuJoCo's.
+//! Algorithm", 1987. Instead of a table of cases, the code traces the polygons of a cell from face
+//! to face. On a face with two diagonally opposite corners inside, the surface separates these
+//! corners. Polygons with more than three corners are seldom flat, so the enclosed volume depends
+//! on the choice of their diagonals. We choose MuJoCo's.
 
 /// Corners of the faces of a cell, counter-clockwise from outside. Corner `x + 2 y + 4 z` is at
 /// (x, y, z).
@@ -19,12 +19,14 @@ const FACES: [[usize; 4]; 6] = [
 /// Marks an edge of the grid without a vertex.
 const NO_VERTEX: u32 = u32::MAX;
 
-/// Cuts of the polygons of all cases into triangles, in order: for each polygon and each part of it
-/// with more than three corners, the number of the corner that makes a triangle with the first and
-/// the last one. The parts on both sides of that triangle follow.
+/// Cuts of all polygons into triangles, in the order of the cases. Each digit belongs to a polygon,
+/// or a part of one, with more than three corners. It is the index of the corner that makes a
+/// triangle with the first and the last corner. The digits of the parts on both sides of that
+/// triangle follow.
 ///
 /// The cuts were read off the meshes that MuJoCo 3.3.7 makes of 22 bolts, bowls, gears, nuts and
-/// tori. They hold 179 of the 214 such polygons; the others are cut from their last corner.
+/// tori. These meshes contain 179 of the 214 polygons with more than three corners. The others are
+/// cut into fans around their last corner.
 const CUTS: &str = "21112121212221111412221111121221311111111211242322122221112322121112215432543212232242\
     21211321112131111112212311311254321113211112131232215432111111111131211111321113212214\
     32111111411111312432211111311232111431122111111111231312324111111112232111221324112221\
@@ -142,8 +144,8 @@ fn cut(
 /// Returns the polygons within a cell whose corners with a bit in `case` are inside.
 fn polygons(case: usize) -> Vec<Vec<CellEdge>> {
     let is_inside = |corner: usize| case >> corner & 1 == 1;
-    // On each face, the surface goes from an edge where the boundary enters the inside to the next
-    // one where it leaves it.
+    // The surface meets each face in segments. A segment runs from an edge on which the outline of
+    // the face enters the inside to the next edge on which it leaves.
     let mut segments: Vec<(CellEdge, CellEdge)> = vec![];
     for face in FACES {
         let edge = |i: usize| (face[i % 4], face[(i + 1) % 4]);
