@@ -10,6 +10,7 @@ mod height_grid;
 mod hull;
 mod import;
 mod material;
+pub(crate) mod mesh_path;
 mod normals;
 mod refine;
 mod render_mesh;
@@ -41,6 +42,7 @@ pub use self::material::{
     AlphaMode, Material, MaterialGroup, MetallicRoughness, NormalMap, OcclusionMap, Texture,
     TextureImage, Wrap,
 };
+pub(crate) use self::mesh_path::MeshPath;
 pub use self::refine::refine_volume_mesh;
 pub use self::render_mesh::RenderMesh;
 pub(crate) use self::render_mesh::surface_of;

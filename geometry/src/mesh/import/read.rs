@@ -132,7 +132,7 @@ fn with_bytes<V>(
         MeshSource::Path(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
             check_content(path, &bytes)?;
-            parse(FileOrigin::on_disk(path), &bytes)
+            parse(FileOrigin::in_packages(path), &bytes)
         }
         MeshSource::InMemory(mesh) => {
             let name = source.description();
