@@ -122,7 +122,10 @@ fn deep_contact_recovers_about_as_fast_as_in_mujoco() {
         for ((position, _), depth) in ball.iter().zip(depths) {
             let found = 0.1 - position[2];
             // MuJoCo's force also depends on the acceleration without it, and differs by as much.
-            assert!((found - depth).abs() < 0.08 * 0.8e-3, "{found} m, not {depth}");
+            assert!(
+                (found - depth).abs() < 0.08 * 0.8e-3,
+                "{found} m, not {depth}"
+            );
         }
     }
     // Friction of the plant slips less than that of MuJoCo, which is as soft as the normal force.
