@@ -141,7 +141,7 @@ impl StateColumns {
         match (kind, names.first()) {
             (_, None) => "the model has none".into(),
             (Some(kind), _) if !has_kind => format!("none ends in {kind}; there are {list}"),
-            (_, Some(nearest)) if unlikeness(wanted, nearest) * 2 < wanted.len() => {
+            (_, Some(nearest)) if unlikeness(wanted, nearest) * 4 < wanted.len() => {
                 format!("did you mean {nearest}? There are {list}")
             }
             _ => format!("there are {list}"),

@@ -88,7 +88,7 @@ fn values_are_set_by_the_names_of_columns() {
     );
     assert!((log.last("m::x.v") - 0.7).abs() < 1e-12);
     for (setting, why) in [
-        ("y.v=1", "there are m::x.q, m::x.v, m::push.u"),
+        ("y.v=1", "got an unknown one; there are m::x.v"),
         ("x.v", "must be NAME=VALUE"),
         ("x.v=fast", "must be a finite number, got 'fast'"),
     ] {
