@@ -2,6 +2,7 @@
 
 mod convert;
 mod dynamics;
+mod files;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod inspect;

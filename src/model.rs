@@ -1,5 +1,6 @@
 //! Loading the models that a command is given.
 
+use crate::files;
 use crate::warnings::{self, Message, print_messages};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -18,7 +19,7 @@ use tarragon::sensors::CubeMap;
 #[derive(clap::Args)]
 #[group(skip)]
 pub(crate) struct ModelArgs {
-    /// Model file (.urdf, .sdf, .world, .xml, .xacro, .dmd.yaml or .obj).
+    /// Model file (.urdf, .sdf, .world, .xml, .mjcf, .xacro, .dmd.yaml or .obj).
     pub(crate) model: PathBuf,
     #[command(flatten)]
     pub(crate) options: Options,
@@ -255,7 +256,7 @@ impl SourceOptions {
         for package in &self.package {
             packages
                 .add_argument(package)
-                .map_err(|e| format!("--package {e}"))?;
+                .map_err(|e| format!("--package {package}: {e}"))?;
         }
         // The paths may name any number of folders that the model does not need, so what is wrong
         // with them is no reason to stop; packages that are found again are no news.
@@ -355,7 +356,7 @@ fn add_packages(packages: &mut PackageMap, file: &Path) -> Result<(), Box<dyn Er
             place(&e)
         )
     })?;
-    let beside = file.parent().unwrap_or(Path::new(""));
+    let beside = files::folder_of(file);
     for (name, folder) in map {
         packages.add(name, beside.join(folder))?;
     }

@@ -1,6 +1,6 @@
 //! The page that commands show models on.
 
-use crate::sweep;
+use crate::files;
 use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -101,8 +101,8 @@ pub(crate) fn show_models_without_visuals(
 /// Writes the page as it is now; a file that cannot be written completely is removed.
 pub(crate) fn save(meshcat: &Meshcat, file: &Path) -> Result<(), Box<dyn Error>> {
     let page = meshcat.static_html()?;
-    let problem = |e: std::io::Error| format!("cannot write '{}': {e}", file.display());
-    let mut temporary = sweep::temporary_beside(file).map_err(problem)?;
+    let problem = |e: std::io::Error| files::cannot_write(file, &e);
+    let mut temporary = files::temporary_beside(file).map_err(problem)?;
     temporary.write_all(page.as_bytes()).map_err(problem)?;
     temporary.persist(file).map_err(|e| problem(e.error))?;
     eprintln!(

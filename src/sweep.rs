@@ -1,12 +1,13 @@
 //! `tarragon sweep`: moves the joints of a model through their ranges, in real time.
 
+use crate::files::{cannot_write, temporary_beside};
 use crate::model;
 use crate::stop::INTERRUPTED;
 use nalgebra::Isometry3;
 use std::error::Error;
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use tarragon::framework::counted;
 use tarragon::framework::primitives::{VectorLogSink, VectorSystem};
@@ -14,7 +15,6 @@ use tarragon::multibody::{
     JointKind, MultibodyPlant, PositionSource, add_multibody_plant_scene_graph,
 };
 use tarragon::prelude::*;
-use tempfile::NamedTempFile;
 
 /// Arguments of `tarragon sweep`.
 #[derive(clap::Args)]
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Box<dyn Error>> {
 
     // Created before simulating, so that an unwritable file does not cost the user the simulation.
     // It gets its final name when it is complete.
-    let problem = |e: std::io::Error| format!("cannot write '{}': {e}", args.log.display());
+    let problem = |e: std::io::Error| cannot_write(&args.log, &e);
     let mut file = BufWriter::new(temporary_beside(&args.log).map_err(problem)?);
 
     let status = sim.advance_to(args.duration)?;
@@ -157,17 +157,6 @@ pub(crate) fn run(args: &SweepArgs) -> Result<ExitCode, Box<dyn Error>> {
         SimulatorStatus::Interrupted => ExitCode::from(INTERRUPTED),
         _ => ExitCode::SUCCESS,
     })
-}
-
-/// Creates a temporary file in the same directory, removed unless it is renamed.
-pub(crate) fn temporary_beside(path: &Path) -> std::io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
 /// Makes joints with one position swing through their ranges; the others stay at their defaults.

@@ -336,3 +336,43 @@ fn refinement_names_files_that_are_no_volume_meshes() {
     assert!(said.contains("add --refine"), "{said}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
 }
+
+/// The warnings of a lost property of many joints are one line, and one each with `--verbose`.
+#[test]
+fn lost_properties_of_many_joints_are_grouped() {
+    let folder = tempfile::tempdir().unwrap();
+    let joints: Vec<String> = (0..5)
+        .map(|i| {
+            format!(
+                "<body pos='{i} 0 0'><joint name='j{i}' armature='.1'/><geom size='.1'/></body>"
+            )
+        })
+        .collect();
+    let text = format!(
+        "<mujoco model='m'><worldbody>{}</worldbody></mujoco>",
+        joints.concat()
+    );
+    let (mjcf, sdf) = (folder.path().join("m.mjcf"), folder.path().join("m.sdf"));
+    std::fs::write(&mjcf, text).unwrap();
+    let lines = |options: &[&Path]| {
+        let output = tarragon("convert", &[options, &[&mjcf, &sdf]].concat());
+        assert!(output.status.success(), "{}", message(&output));
+        let said = message(&output);
+        let armature = said.lines().filter(|line| line.contains("armature"));
+        armature.map(String::from).collect::<Vec<_>>()
+    };
+    let short = lines(&[]);
+    let end = "armature of joint 'j0': left out, because SDFormat cannot say it \
+               (5 alike, also 'j1' and 'j2'; --verbose lists all)";
+    assert!(short.len() == 1 && short[0].ends_with(end), "{short:?}");
+    assert_eq!(lines(&[Path::new("--verbose")]).len(), 5);
+}
+
+#[test]
+fn files_with_the_suffix_mjcf_are_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mjcf = folder.path().join("ball.mjcf");
+    let output = tarragon("convert", &[&example("table_top/ball.urdf"), &mjcf]);
+    assert!(output.status.success(), "{}", message(&output));
+    assert_eq!(inspect(&mjcf)["num_bodies"], 2);
+}

@@ -57,6 +57,25 @@ fn time_step_state_and_reading_have_defaults() {
 }
 
 #[test]
+fn ids_may_be_numbers() {
+    let case = format!(
+        r#"{{"id": 7, "kind": "trajectory", "build": [{{"mjcf": "{MODEL}"}}], "record": {{"steps": 1, "every": 1}}}}"#
+    );
+    let lines = format!("{case}\n{{\"id\": 7.5, \"kind\": \"fly\"}}\n{{\"id\": []}}\n");
+    let (answers, _) = dynamics(&lines);
+    assert!(
+        answers[0]["id"] == 7 && answers[0]["error"].is_null(),
+        "{answers:?}"
+    );
+    assert!(
+        answers[1]["id"] == 7.5 && answers[1]["error"].is_string(),
+        "{answers:?}"
+    );
+    let error = answers[2]["error"].as_str().unwrap();
+    assert!(error.contains("a string or a number"), "{error}");
+}
+
+#[test]
 fn errors_have_the_id_of_the_line() {
     let (answers, _) = dynamics("{\"id\": \"b\", \"kind\": \"fly\", \"build\": []}\nno json\n");
     assert_eq!(answers[0]["id"], "b");

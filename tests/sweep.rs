@@ -76,7 +76,7 @@ fn bad_arguments_are_explained() {
         ),
         (
             ["--package", "/nonexist"],
-            "--package /nonexist: there is no such directory",
+            "--package /nonexist: there is no directory '/nonexist'",
         ),
     ] {
         let output = sweep(&log, &options).output().unwrap();

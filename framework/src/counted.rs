@@ -19,7 +19,11 @@ pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> Strin
 }
 
 fn plural(noun: &str) -> String {
-    const IRREGULAR: [(&str, &str); 2] = [("vertex", "vertices"), ("tetrahedron", "tetrahedra")];
+    const IRREGULAR: [(&str, &str); 3] = [
+        ("vertex", "vertices"),
+        ("tetrahedron", "tetrahedra"),
+        ("degree of freedom", "degrees of freedom"),
+    ];
     for (one, many) in IRREGULAR {
         if let Some(start) = noun.strip_suffix(one) {
             return format!("{start}{many}");

@@ -24,6 +24,7 @@ pub use self::hydro::{
     ContactSurface, HydroelasticContactRepresentation, HydroelasticMesh, make_hydroelastic_mesh,
 };
 pub use self::ids::{FilterId, FrameId, GeometryId, SourceId};
+pub use self::mesh::mesh_path::MeshPath;
 pub use self::mesh::source::{FileSource, InMemoryMesh, MemoryFile, MeshSource};
 pub use self::properties::{
     CoulombFriction, GeometryProperties, HydroelasticTessellation, HydroelasticType,

@@ -29,11 +29,14 @@ pub(crate) fn unused(mut name: String, is_taken: impl Fn(&str) -> bool) -> Strin
 
 /// Creates the error for an unknown name. It lists similar names first, then others.
 pub(crate) fn unknown<'a>(kind: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
-    let list = match similar(name, known) {
-        Some(list) => format!("there are: {list}"),
-        None => "there is none".into(),
-    };
-    Error::not_found(format!("there is no {kind} named '{name}'; {list}"))
+    Error::not_found(match similar(name, known) {
+        Some(list) => format!("there is no {kind} named '{name}'; there are: {list}"),
+        None => {
+            // A kind may say where: "joint of model instance 'arm'".
+            let (other, _) = kind.split_once(" of ").unwrap_or((kind, ""));
+            format!("there is no {kind} named '{name}', and no other {other}")
+        }
+    })
 }
 
 /// Lists known names, those that are similar to a name first. `None` if there are no names.

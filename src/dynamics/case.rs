@@ -1,14 +1,14 @@
 //! Cases of `tarragon dynamics`, as read from JSON.
 
 use crate::model::MjcfReading;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A line of the input.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Case {
-    pub(super) id: String,
+    pub(super) id: CaseId,
     pub(super) kind: CaseKind,
     #[serde(default)]
     pub(super) plant: PlantOptions,
@@ -36,6 +36,23 @@ pub(super) struct Case {
     /// The answer of another program.
     #[serde(default, rename = "truth")]
     _truth: serde::de::IgnoredAny,
+}
+
+/// Identifier of a case, which its answer repeats.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(untagged, expecting = "a string or a number")]
+pub(super) enum CaseId {
+    Text(String),
+    Number(serde_json::Number),
+}
+
+impl std::fmt::Display for CaseId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "'{text}'"),
+            Self::Number(number) => write!(f, "{number}"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]

@@ -7,7 +7,8 @@ mod case;
 
 use crate::json_lines::{self, Answered, InputLine, LinesArgs, json_error};
 use crate::warnings::RepeatedWarnings;
-use case::Case;
+use case::{Case, CaseId};
+use serde::Deserialize;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,7 +23,7 @@ One answer, on one line of the output:
   {"id": "fall", "result": {"x": [[...], [...], [...]], "final_ports": {...}}} or {"id": "fall", "error": "line 1: ..."}
 
 Case:
-  id           copied to the answer
+  id           a string or a number, copied to the answer
   kind         "forward", "trajectory" or "gradient"
   plant        time_step (s; 0: continuous time; default 0.001); contact_model (default "point"), discrete_contact_approximation ("lagged", "similar", "sap"),
                use_sampled_output_ports (default false), stiction_tolerance (m/s), sap_near_rigid_threshold, gravity
@@ -36,6 +37,7 @@ Case:
   inputs       phases that hold from a step on: from_step, actuation, desired_state, generalized_force, spatial_forces
   record       trajectory: steps, every; in continuous time also sample (s per step), max_step (s), accuracy
   vdot_desired, steps  forward: for inverse dynamics; gradient: number of steps
+  closed_form, truth   ignored: a note for readers, the answer of another program
 Result:
   forward      qdot, vdot, mass matrix, forces, energies, powers, reaction forces, accelerations, contacts; if there
                are no accelerations, vdot is null and vdot_error says why
@@ -66,13 +68,13 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
             Ok(case) => case,
             Err(error) => {
                 let error = format!("line {}: {}", line.number, json_error(&error));
-                return Ok(failed(id_of(&line.text).as_deref(), &error));
+                return Ok(failed(id_of(&line.text).as_ref(), &error));
             }
         };
         let id = case.id.clone();
         let warn = |why: &str| {
             if warnings.is_shown(why) {
-                eprintln!("warning: line {}, case '{id}': {why}", line.number);
+                eprintln!("warning: line {}, case {id}: {why}", line.number);
             }
         };
         Ok(match answer::answer(case, args.models.as_deref(), warn) {
@@ -92,12 +94,12 @@ pub(crate) fn run(args: &DynamicsArgs) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// Returns the id of a line that is JSON but no case.
-fn id_of(line: &[u8]) -> Option<String> {
+fn id_of(line: &[u8]) -> Option<CaseId> {
     let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-    Some(value.get("id")?.as_str()?.to_owned())
+    CaseId::deserialize(value.get("id")?).ok()
 }
 
-fn failed(id: Option<&str>, error: &str) -> Answered {
+fn failed(id: Option<&CaseId>, error: &str) -> Answered {
     Answered {
         json: serde_json::json!({ "id": id, "error": error }).to_string(),
         failed: true,

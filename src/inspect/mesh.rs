@@ -10,17 +10,37 @@ use std::path::Path;
 use tarragon::framework::counted;
 use tarragon::geometry::MassProperties;
 use tarragon::geometry::MeshSource;
-use tarragon::geometry::mesh::{self, RenderMesh, TriangleSurfaceMesh, VolumeMesh};
-
-/// Suffixes of meshes that are no models. An OBJ file is both.
-const SUFFIXES: [&str; 5] = ["stl", "gltf", "glb", "dae", "vtk"];
+use tarragon::geometry::mesh::{self, MESH_SUFFIXES, RenderMesh, TriangleSurfaceMesh, VolumeMesh};
+use tarragon::multibody::MODEL_SUFFIXES;
 
 /// Density (kg/m^3) for which masses and inertias are reported: water.
 const DENSITY: f64 = 1000.0;
 
 /// Returns true if a file is a mesh and no model.
 pub(super) fn is_mesh_only(file: &Path) -> bool {
-    SUFFIXES.iter().any(|suffix| has_suffix(file, suffix))
+    is_mesh(file) && !is_mesh_and_model(file)
+}
+
+fn is_mesh(file: &Path) -> bool {
+    MESH_SUFFIXES.iter().any(|suffix| has_suffix(file, suffix))
+}
+
+/// Returns what is wrong with the suffix of a file that is neither a model nor a mesh.
+pub(super) fn unknown_suffix(file: &Path) -> Option<String> {
+    let name = file.file_name().unwrap_or_default();
+    let name = name.to_string_lossy().to_lowercase();
+    let is_model = |suffix: &&str| name.ends_with(&format!(".{suffix}"));
+    if is_mesh(file) || MODEL_SUFFIXES.iter().any(is_model) {
+        return None;
+    }
+    let meshes: Vec<&str> = MESH_SUFFIXES.into_iter().filter(|s| *s != "obj").collect();
+    Some(format!(
+        "{}: the suffix must be that of a model (.{}) or of a mesh (.{}), got '.{}'",
+        file.display(),
+        MODEL_SUFFIXES.join(", ."),
+        meshes.join(", ."),
+        file.extension().unwrap_or_default().display()
+    ))
 }
 
 /// Returns true if a file is a mesh that is read as a model, too.

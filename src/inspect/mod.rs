@@ -115,6 +115,13 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
 }
 
 fn load(args: &InspectArgs) -> Result<Result<Inspected, Failure>, Box<dyn Error>> {
+    if let Some(error) = mesh::unknown_suffix(&args.model.model) {
+        return Ok(Err(Failure {
+            stage: "parse",
+            error,
+            diagnostics: vec![],
+        }));
+    }
     let mut plant = MultibodyPlant::new(TIME_STEP)?;
     let mut scene = SceneGraph::new();
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);

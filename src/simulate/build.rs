@@ -232,7 +232,7 @@ fn add_directives(
     plant: &mut MultibodyPlant,
     scene: &mut SceneGraph,
 ) -> Result<Option<CubeMap>, Box<dyn Error>> {
-    let directory = scenario.directory()?;
+    let directory = std::path::absolute(scenario.directory())?;
     let directives = scenario.directives.iter().map(|directive| {
         let mut directive = directive.value.clone();
         match &mut directive {

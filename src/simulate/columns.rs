@@ -110,14 +110,11 @@ impl StateColumns {
         let found: Vec<(&str, Place)> = self.all().filter(|(name, _)| is_short(name)).collect();
         match found[..] {
             [(_, place)] => Ok(place),
-            [] => {
-                let all: Vec<&str> = self.all().map(|(name, _)| name).collect();
-                Err(format!(
-                    "--set {wanted}: the name must be a position (.q), a velocity (.v) or the input \
-                     of an actuator (.u), got an unknown one; there are {}",
-                    shortened(&all)
-                ))
-            }
+            [] => Err(format!(
+                "--set {wanted}: the name must be a position (.q), a velocity (.v) or the input \
+                     of an actuator (.u), got an unknown one; {}",
+                self.suggestion(wanted)
+            )),
             _ => {
                 let all: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
                 Err(format!(
@@ -125,6 +122,29 @@ impl StateColumns {
                     shortened(&all)
                 ))
             }
+        }
+    }
+
+    /// Lists the names that a user may have meant: those of the same kind, the nearest first.
+    fn suggestion(&self, wanted: &str) -> String {
+        let kind = [".q", ".v", ".u"]
+            .into_iter()
+            .find(|kind| wanted.ends_with(kind));
+        let is_asked = |name: &&str| kind.is_none_or(|kind| name.ends_with(kind));
+        let mut names: Vec<&str> = self.all().map(|(name, _)| name).collect();
+        let has_kind = names.iter().any(is_asked);
+        if has_kind {
+            names.retain(is_asked);
+        }
+        names.sort_by_key(|name| unlikeness(wanted, name));
+        let list = shortened(&names);
+        match (kind, names.first()) {
+            (_, None) => "the model has none".into(),
+            (Some(kind), _) if !has_kind => format!("none ends in {kind}; there are {list}"),
+            (_, Some(nearest)) if unlikeness(wanted, nearest) * 4 < wanted.len() => {
+                format!("did you mean {nearest}? There are {list}")
+            }
+            _ => format!("there are {list}"),
         }
     }
 }
@@ -136,5 +156,40 @@ pub(super) fn shortened(names: &[&str]) -> String {
     match names.len().saturating_sub(SHOWN) {
         0 => list,
         others => format!("{list} and {others} more"),
+    }
+}
+
+/// Counts the pairs of neighbouring letters of a pattern that a name lacks.
+pub(super) fn unlikeness(pattern: &str, name: &str) -> usize {
+    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
+    let letters: Vec<char> = pattern.chars().collect();
+    let is_missing = |pair: &&[char]| !name.contains(&pair.iter().collect::<String>());
+    letters.windows(2).filter(is_missing).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_suggest_those_of_the_same_kind() {
+        let names = |model: &str, suffix: &str| {
+            let names = (0..20).map(|i| format!("{model}::trunk_{i}.{suffix}"));
+            names.collect::<Vec<_>>()
+        };
+        let mut columns = StateColumns {
+            positions: names("go", "q"),
+            velocities: names("go", "v"),
+            inputs: vec!["go::FL_hip.u".into(), "go::FR_hip.u".into()],
+        };
+        let error = columns.find("FR_hipp.u").unwrap_err();
+        let end = "did you mean go::FR_hip.u? There are go::FR_hip.u, go::FL_hip.u";
+        assert!(error.ends_with(end), "{error}");
+        columns.inputs.clear();
+        let error = columns.find("FR_hipp.u").unwrap_err();
+        assert!(error.contains("none ends in .u; there are go::"), "{error}");
+        let error = columns.find("trunk_77.v").unwrap_err();
+        assert!(error.contains("did you mean go::trunk_7.v?"), "{error}");
+        assert!(!error.contains(".q,"), "{error}");
     }
 }

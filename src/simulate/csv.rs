@@ -1,7 +1,7 @@
 //! The motion as comma-separated values, written while it happens.
 
 use super::log_columns::LogColumn;
-use crate::sweep;
+use crate::files;
 use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -22,7 +22,7 @@ impl CsvFile {
         let mut csv = Self {
             path: path.into(),
             header: header.join(","),
-            file: Some(BufWriter::new(sweep::temporary_beside(path)?)),
+            file: Some(BufWriter::new(files::temporary_beside(path)?)),
         };
         csv.restart()?;
         Ok(csv)

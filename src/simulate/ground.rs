@@ -2,7 +2,7 @@
 
 use super::floor::starts_over_floor;
 use std::error::Error;
-use tarragon::multibody::{DeformableBody, compute_default_scene_aabb};
+use tarragon::multibody::{ContactModel, DeformableBody, compute_default_scene_aabb};
 use tarragon::prelude::*;
 
 /// Height of the ground, and of free bodies above their default poses.
@@ -66,14 +66,20 @@ impl Ground {
     }
 
     /// Adds the ground as a half space, with the default contact properties of the scene, or as a
-    /// large box if deformable bodies fall onto it.
+    /// large box if deformable bodies fall onto it. It is rigid in hydroelastic contact.
     pub(super) fn add(self, plant: &mut MultibodyPlant, scene: &mut SceneGraph) -> Result<()> {
         let mut properties = ProximityProperties::new();
         let world = BodyIndex::WORLD;
+        let model = plant.contact_model();
+        if matches!(
+            model,
+            ContactModel::Hydroelastic | ContactModel::HydroelasticWithFallback
+        ) {
+            properties = properties.with_rigid_hydroelastic();
+        }
         if self.has_deformable {
             let [x, y, z] = SLAB;
             let pose = Isometry3::translation(0.0, 0.0, self.z - z / 2.0);
-            // Its type stays undefined, so that rigid bodies touch it as they do a half space.
             properties.set_untyped("hydroelastic", "hydroelastic_modulus", MODULUS);
             properties.set_untyped("hydroelastic", "resolution_hint", x);
             let slab = BoxShape::new(x, y, z)?;

@@ -3,9 +3,10 @@
 use super::csv::CsvFile;
 use super::log_columns::{log_columns, matching};
 use super::plot::Plot;
+use crate::files::cannot_write;
 use crate::sweep;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tarragon::framework::Trigger;
@@ -51,6 +52,31 @@ struct Content {
     spent: Duration,
 }
 
+impl LogArgs {
+    /// Returns an error if the name of a file cannot be right.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if let (Some(log), true) = (&self.log, self.log == self.plot) {
+            return Err(format!(
+                "--plot must be another file than --log, got '{}' for both; rename one",
+                log.display()
+            ));
+        }
+        match &self.plot {
+            Some(plot)
+                if !plot
+                    .extension()
+                    .is_some_and(|e| e.eq_ignore_ascii_case("svg")) =>
+            {
+                Err(format!(
+                    "--plot: the suffix must be .svg, got '{}'; the plot is written as SVG",
+                    plot.display()
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Log {
     /// Starts the files that a user asks for; `None` without any.
     pub(super) fn create(
@@ -60,22 +86,15 @@ impl Log {
         if args.log.is_none() && args.plot.is_none() {
             return Ok(None);
         }
-        if let (Some(log), true) = (&args.log, args.log == args.plot) {
-            return Err(format!(
-                "--plot must be another file than --log, got '{}' for both; rename one",
-                log.display()
-            )
-            .into());
-        }
         let columns = log_columns(plant)?;
         let places = matching(&columns, &args.columns)?;
         let csv = args.log.as_deref().map(|path| {
             let csv = CsvFile::create(path, &columns);
-            csv.map_err(|e| unwritable(path, &e))
+            csv.map_err(|e| cannot_write(path, &e))
         });
         let plot = args.plot.as_deref().map(|path| {
             let plot = Plot::create(path, &columns, places);
-            plot.map_err(|e| unwritable(path, &e))
+            plot.map_err(|e| cannot_write(path, &e))
         });
         let content = Content {
             csv: csv.transpose()?,
@@ -124,7 +143,7 @@ impl Log {
         self.with(|content| {
             content.with_csv(CsvFile::finish)?;
             if let Some(plot) = &mut content.plot {
-                plot.finish().map_err(|e| unwritable(plot.path(), &e))?;
+                plot.finish().map_err(|e| cannot_write(plot.path(), &e))?;
             }
             Ok(content.rows)
         })
@@ -137,14 +156,10 @@ impl Content {
         act: impl FnOnce(&mut CsvFile) -> std::io::Result<()>,
     ) -> Result<(), String> {
         match &mut self.csv {
-            Some(csv) => act(csv).map_err(|e| unwritable(csv.path(), &e)),
+            Some(csv) => act(csv).map_err(|e| cannot_write(csv.path(), &e)),
             None => Ok(()),
         }
     }
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> String {
-    format!("cannot write '{}': {error}", path.display())
 }
 
 /// System that adds a row to a log at a fixed rate.

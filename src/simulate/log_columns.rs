@@ -1,6 +1,6 @@
 //! Columns of the log, and patterns that choose among them.
 
-use super::columns::{StateColumns, shortened};
+use super::columns::{StateColumns, shortened, unlikeness};
 use std::error::Error;
 use tarragon::multibody::{JointKind, MultibodyPlant};
 use tarragon::prelude::*;
@@ -157,14 +157,6 @@ fn wildcard_matches(pattern: &str, name: &str) -> bool {
         inside = &inside[place + part.len()..];
     }
     true
-}
-
-/// Counts the pairs of neighbouring letters of a pattern that a name lacks.
-fn unlikeness(pattern: &str, name: &str) -> usize {
-    let (pattern, name) = (pattern.to_lowercase(), name.to_lowercase());
-    let letters: Vec<char> = pattern.chars().collect();
-    let is_missing = |pair: &&[char]| !name.contains(&pair.iter().collect::<String>());
-    letters.windows(2).filter(is_missing).count()
 }
 
 #[cfg(test)]

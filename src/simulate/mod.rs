@@ -135,6 +135,7 @@ impl SimulateArgs {
 /// Simulates until the end time, the button `Stop` or Ctrl-C, then writes what was recorded.
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     let started = Instant::now();
+    args.log.check()?;
     let (scenario, world) = load(args)?;
     let until = args.until.unwrap_or(scenario.simulation_duration);
     if args.no_browser && until.is_infinite() {
@@ -238,7 +239,14 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
 /// Loads the model or the scenario.
 fn load(args: &SimulateArgs) -> Result<(Scenario, World), Box<dyn Error>> {
     let file = &args.model.model;
-    let is_scenario = args.scenario_name.is_some() || Scenario::is_in(file);
+    let is_scenario = Scenario::is_in(file);
+    if args.scenario_name.is_some() && !is_scenario {
+        return Err(format!(
+            "--scenario-name must come with a scenario (.yaml), got the model {}; leave it out",
+            file.display()
+        )
+        .into());
+    }
     let mut scenario = match is_scenario {
         true => Scenario::load(file, args.scenario_name.as_deref())?,
         false => Scenario::of_model(),

@@ -1,8 +1,9 @@
 //! A whole experiment as YAML, with the keys of Drake's `hardware_sim`.
 
 use super::driver::Driver;
+use crate::files::folder_of;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_saphyr::{Spanned, options};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -194,15 +195,30 @@ impl Scenario {
         let place = file.display();
         let text = std::fs::read_to_string(file).map_err(|e| format!("{place}: {e}"))?;
         let scenario = match name {
-            None => read(file, &text)?,
+            None => read(file, &text).map_err(|error| match read_named(file, &text) {
+                Ok(scenarios) if !scenarios.is_empty() => format!(
+                    "{place}: the file holds scenarios by name; choose one with --scenario-name: \
+                     {}",
+                    quoted(&scenarios)
+                )
+                .into(),
+                _ => error,
+            })?,
             Some(name) => {
-                let mut scenarios: BTreeMap<String, Self> = read(file, &text)?;
-                let names: Vec<String> = scenarios.keys().map(|n| format!("'{n}'")).collect();
+                let explained = |error: Box<dyn Error>| match is_one_scenario(file, &text) {
+                    true => format!(
+                        "{place}: with --scenario-name, the file must hold scenarios by name, got \
+                         one scenario; leave out --scenario-name"
+                    )
+                    .into(),
+                    false => error,
+                };
+                let mut scenarios = read_named(file, &text).map_err(explained)?;
+                let names = quoted(&scenarios);
                 scenarios.remove(name).ok_or_else(|| {
                     format!(
-                        "{place}: --scenario-name must be the name of a scenario in the file, {}, \
-                         got '{name}'",
-                        names.join(" or ")
+                        "{place}: --scenario-name must be the name of a scenario in the file, \
+                         {names}, got '{name}'"
                     )
                 })?
             }
@@ -251,12 +267,26 @@ impl Scenario {
         }
     }
     /// Directory that file names in the directives are relative to.
-    pub(super) fn directory(&self) -> std::io::Result<PathBuf> {
-        // The parent of a mere file name is empty, and has no absolute path.
-        let mut path = std::path::absolute(&self.file)?;
-        path.pop();
-        Ok(path)
+    pub(super) fn directory(&self) -> &Path {
+        folder_of(&self.file)
     }
+}
+
+/// Reads a file that maps names to scenarios.
+fn read_named(file: &Path, text: &str) -> Result<BTreeMap<String, Scenario>, Box<dyn Error>> {
+    read(file, text)
+}
+
+/// Returns whether YAML is a scenario, possibly with mistakes.
+fn is_one_scenario(file: &Path, text: &str) -> bool {
+    let keys = read::<BTreeMap<String, IgnoredAny>>(file, text);
+    keys.is_ok_and(|keys| keys.contains_key("directives")) || read::<Scenario>(file, text).is_ok()
+}
+
+/// Lists names of scenarios.
+fn quoted(scenarios: &BTreeMap<String, Scenario>) -> String {
+    let names: Vec<String> = scenarios.keys().map(|n| format!("'{n}'")).collect();
+    names.join(" or ")
 }
 
 /// Reads YAML; errors have file, line and column.

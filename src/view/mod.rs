@@ -27,7 +27,7 @@ const VISUAL: &str = "show visual geometry";
 /// Arguments of `tarragon view`.
 #[derive(clap::Args)]
 pub(crate) struct ViewArgs {
-    /// Model files (.urdf, .sdf, .world, .xml, .xacro, .dmd.yaml or .obj), all in one world.
+    /// Model files (.urdf, .sdf, .world, .xml, .mjcf, .xacro, .dmd.yaml or .obj), all in one world.
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! Detects changes of files.
 
+use crate::files::folder_of;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -25,7 +26,7 @@ pub(super) fn files_of(models: &[PathBuf], scene_graph: &SceneGraph) -> BTreeSet
         _ => None,
     });
     let meshes = meshes.filter_map(|source| match source {
-        MeshSource::Path(path) => Some(path.clone()),
+        MeshSource::Path(path) => Some(path.to_path_buf()),
         _ => None,
     });
     with_models_beside(models.iter().cloned().chain(meshes).collect())
@@ -34,19 +35,18 @@ pub(super) fn files_of(models: &[PathBuf], scene_graph: &SceneGraph) -> BTreeSet
 fn with_models_beside(mut files: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let is_model = |path: &Path| {
         let extension = path.extension().and_then(|e| e.to_str());
-        extension
-            .is_some_and(|e| ["urdf", "sdf", "world", "xml", "xacro", "yaml", "mtl"].contains(&e))
+        extension.is_some_and(|e| {
+            [
+                "urdf", "sdf", "world", "xml", "mjcf", "xacro", "yaml", "mtl",
+            ]
+            .contains(&e)
+        })
     };
     let folders: BTreeSet<PathBuf> = files
         .iter()
-        .filter_map(|f| Some(f.parent()?.to_owned()))
+        .map(|file| folder_of(file).to_owned())
         .collect();
     for folder in folders {
-        let folder = if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            &folder
-        };
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let models = entries.map(|e| e.path()).filter(|p| is_model(p));
         files.extend(models.take(MAX_FILES));

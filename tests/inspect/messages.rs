@@ -110,3 +110,19 @@ fn a_urdf_that_is_xacro_says_so() {
     let file = write(folder.path(), "r.urdf.xacro", text);
     assert!(run(&[&file]).status.success());
 }
+
+#[test]
+fn an_unknown_suffix_names_those_of_models_and_of_meshes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "x.msh", "");
+    let output = run(&[&file]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    for words in [
+        ".dmd.yaml, .obj)",
+        "(.stl, .gltf, .glb, .dae, .vtk)",
+        "got '.msh'",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}

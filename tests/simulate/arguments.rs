@@ -42,6 +42,27 @@ fn bad_arguments_are_explained() {
         ),
         (
             &ball,
+            &["--until", "1", "--plot", "p.png"],
+            "--plot: the suffix must be .svg, got 'p.png'",
+        ),
+        (
+            &ball,
+            &["--until", "1", "--plot", "no/such/folder/p.svg"],
+            "error: cannot write 'no/such/folder/p.svg': No such file or directory (os error 2); \
+             create its directory first\n",
+        ),
+        (
+            &ball,
+            &["--until", "1", "--scenario-name", "x"],
+            "--scenario-name must come with a scenario (.yaml), got the model",
+        ),
+        (
+            &drop,
+            &["--until", "1", "--scenario-name", "x"],
+            "the file must hold scenarios by name, got one scenario; leave out --scenario-name",
+        ),
+        (
+            &ball,
             &["--until", "1", "--images", "x"],
             "--images must come with a scenario",
         ),

@@ -88,7 +88,7 @@ fn values_are_set_by_the_names_of_columns() {
     );
     assert!((log.last("m::x.v") - 0.7).abs() < 1e-12);
     for (setting, why) in [
-        ("y.v=1", "there are m::x.q, m::x.v, m::push.u"),
+        ("y.v=1", "got an unknown one; there are m::x.v"),
         ("x.v", "must be NAME=VALUE"),
         ("x.v=fast", "must be a finite number, got 'fast'"),
     ] {
@@ -174,4 +174,27 @@ fn declared_hydroelastic_properties_choose_the_contact_model() {
     assert_eq!(height(&[]), surface);
     let point = height(&["--contact-model", "point"]);
     assert!((surface - point).abs() > 1e-4, "{surface} {point}");
+}
+
+/// A compliant cube on the rigid ground sinks in by the depth d at which its pressure carries it:
+/// E d / (a/2) a^2 = m g. At points of contact, it would sink in by a twentieth of that.
+#[test]
+fn hydroelastic_models_touch_the_added_ground_by_surfaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cube.sdf");
+    let text = r#"<sdf version="1.9" xmlns:drake="http://drake.mit.edu"><model name="m"><link name="l">
+      <inertial><mass>4</mass><inertia><ixx>.0267</ixx><iyy>.0267</iyy><izz>.0267</izz></inertia></inertial>
+      <collision name="c"><geometry><box><size>.2 .2 .2</size></box></geometry>
+        <drake:proximity_properties><drake:compliant_hydroelastic/>
+          <drake:hydroelastic_modulus>1e5</drake:hydroelastic_modulus>
+          <drake:hunt_crossley_dissipation>5</drake:hunt_crossley_dissipation>
+        </drake:proximity_properties></collision></link></model></sdf>"#;
+    std::fs::write(&file, text).unwrap();
+    let depth = 4.0 * 9.81 / (2.0 * 1e5 * 0.2);
+    for options in [&[][..], &["--contact-model", "hydroelastic"]] {
+        let common = ["--until", "1", "--height", "0.001"];
+        let log = log_of(&file, &[&common, options].concat());
+        let found = 0.1 - log.last("m::l_z.q");
+        assert!((found / depth - 1.0).abs() < 0.1, "{found} {depth}");
+    }
 }

@@ -281,3 +281,30 @@ fn worlds_of_sdformat_are_added_with_all_their_models() {
         said(&output)
     );
 }
+
+/// Files beside a scenario are found by its bare name, too.
+#[test]
+fn scenarios_are_read_by_bare_file_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let urdf = "<robot name='r'><link name='l'/></robot>";
+    std::fs::write(folder.path().join("r.urdf"), urdf).unwrap();
+    let scenario = "directives:\n- add_model: {name: r, file: r.urdf}\n- add_weld: {parent: world, child: r::l}\n";
+    std::fs::write(folder.path().join("s.yaml"), scenario).unwrap();
+    let mut command = simulate("s.yaml".as_ref(), &["--until", "0.01"]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
+fn scenarios_by_name_ask_for_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.yaml");
+    std::fs::write(&file, "One: {random_seed: 1}\nTwo: {}\n").unwrap();
+    let output = simulate(&file, &["--until", "0.01"]).output().unwrap();
+    let text = said(&output);
+    let expected = "choose one with --scenario-name: 'One' or 'Two'";
+    assert!(
+        !output.status.success() && text.contains(expected),
+        "{text}"
+    );
+}

@@ -12,6 +12,7 @@ mod height_grid;
 mod hull;
 mod import;
 mod material;
+pub(crate) mod mesh_path;
 mod normals;
 mod refine;
 mod render_mesh;
@@ -36,13 +37,14 @@ pub(crate) use self::hull::convex_ring;
 pub use self::hull::{ConvexHull, convex_hull};
 pub(crate) use self::import::lines_of_vertices;
 pub use self::import::{
-    parse_dae, parse_gltf, parse_gltf_primitives, parse_obj, parse_stl, parse_vtk, read,
-    read_obj_to_triangle_surface_mesh, read_source, read_volume,
+    MESH_SUFFIXES, parse_dae, parse_gltf, parse_gltf_primitives, parse_obj, parse_stl, parse_vtk,
+    read, read_obj_to_triangle_surface_mesh, read_source, read_volume,
 };
 pub use self::material::{
     AlphaMode, Material, MaterialGroup, MetallicRoughness, NormalMap, OcclusionMap, Texture,
     TextureImage, Wrap,
 };
+pub(crate) use self::mesh_path::MeshPath;
 pub use self::refine::refine_volume_mesh;
 pub use self::render_mesh::RenderMesh;
 pub(crate) use self::render_mesh::surface_of;

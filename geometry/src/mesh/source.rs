@@ -1,5 +1,6 @@
 //! Sources of meshes: files on disk and in memory.
 
+use super::mesh_path::MeshPath;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -159,7 +160,7 @@ impl InMemoryMesh {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MeshSource {
     /// File on disk; its path is relative to the working directory.
-    Path(PathBuf),
+    Path(MeshPath),
     /// File in memory, reference-counted so that shapes are cheap to clone.
     InMemory(Arc<InMemoryMesh>),
 }
@@ -219,7 +220,7 @@ macro_rules! from_path {
     ($($t:ty),*) => {$(
         impl From<$t> for MeshSource {
             fn from(path: $t) -> Self {
-                Self::Path(path.into())
+                Self::Path(MeshPath::new(path))
             }
         }
     )*};

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use tarragon_framework::git_lfs_pointer;
 
 /// Maximum size of a model file (bytes); the largest published files have about ten million bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -32,6 +33,9 @@ fn read_at_most(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // more lets the end be seen without a larger buffer.
     let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize + 1);
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if let Some(why) = git_lfs_pointer(&bytes) {
+        return Err(io::Error::other(why));
+    }
     match bytes.len() as u64 > limit {
         true => Err(io::Error::other(format!(
             "it has more than {limit} bytes, the limit for model files; keep meshes and images in \
@@ -101,6 +105,15 @@ mod tests {
                 at.map(|at| format!("f: warning: byte {at} is not UTF-8; it is replaced"));
             assert_eq!(warning.map(|w| w.to_string()), expected);
         }
+    }
+
+    #[test]
+    fn pointers_of_git_lfs_are_refused_with_the_cure() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.urdf");
+        std::fs::write(&path, "version https://git-lfs.github.com/spec/v1\n").unwrap();
+        let e = read_file(&path).unwrap_err().to_string();
+        assert!(e.contains("Git LFS") && e.contains("'git lfs pull'"), "{e}");
     }
 
     #[cfg(target_os = "linux")]

@@ -153,6 +153,7 @@ impl PackageMap {
     /// packages.add_argument("here=.")?;
     /// assert!(packages.contains("here"));
     /// assert!(packages.add_argument("no/such/directory").is_err());
+    /// assert!(packages.add_argument("=.").is_err());
     /// # Ok::<(), tarragon_multibody::Error>(())
     /// ```
     ///
@@ -162,6 +163,9 @@ impl PackageMap {
     /// directory.
     pub fn add_argument(&mut self, argument: &str) -> Result<()> {
         match argument.split_once('=') {
+            Some((name, _)) if name.trim().is_empty() => Err(Error::invalid(format!(
+                "the name of the package must not be empty, got '{argument}'; give NAME=DIR"
+            ))),
             Some((name, folder)) => self.add(name, folder),
             None if Path::new(argument).is_dir() => {
                 self.populate_from_folder_with_models(argument)?;
@@ -174,7 +178,7 @@ impl PackageMap {
                 Ok(())
             }
             None => Err(Error::not_found(format!(
-                "{argument}: there is no such directory; give a directory to search for \
+                "there is no directory '{argument}'; give a directory to search for \
                  package.xml and model.config files, or NAME=DIR"
             ))),
         }

@@ -113,10 +113,11 @@ impl PackageMap {
             }
             false => "names without package:// are relative to the model file; correct the name",
         };
-        Err(format!(
-            "'{uri}' resolves to '{}', which does not exist; {hint}",
-            path.display()
-        ))
+        let path = path.display().to_string();
+        Err(match path == uri {
+            true => format!("'{uri}' does not exist; {hint}"),
+            false => format!("'{uri}' resolves to '{path}', which does not exist; {hint}"),
+        })
     }
 }
 

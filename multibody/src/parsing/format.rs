@@ -4,6 +4,15 @@ use crate::error::{Error, Result};
 use std::fmt::Display;
 use std::path::Path;
 
+/// Lists suffixes for messages: ".a, .b or .c".
+fn any_suffix(suffixes: &[&str]) -> String {
+    let dotted: Vec<String> = suffixes.iter().map(|s| format!(".{s}")).collect();
+    match &*dotted {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        all => all.concat(),
+    }
+}
+
 /// Format of a model file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ModelFormat {
@@ -16,19 +25,26 @@ pub(crate) enum ModelFormat {
     Xacro,
 }
 
-/// The formats by their names.
-const FORMATS: [(&str, ModelFormat); 7] = [
-    ("urdf", ModelFormat::Urdf),
-    ("sdf", ModelFormat::Sdf),
-    ("world", ModelFormat::Sdf),
-    ("xml", ModelFormat::Mjcf),
-    ("dmd.yaml", ModelFormat::ModelDirectives),
-    ("obj", ModelFormat::Obj),
-    ("xacro", ModelFormat::Xacro),
+/// Suffixes of model files, without the dot before them.
+///
+/// ```
+/// assert!(tarragon_multibody::MODEL_SUFFIXES.contains(&"urdf"));
+/// ```
+pub const MODEL_SUFFIXES: [&str; 8] = [
+    "urdf", "sdf", "world", "xml", "mjcf", "xacro", "dmd.yaml", "obj",
 ];
 
-/// All suffixes, for messages.
-const SUFFIXES: &str = ".urdf, .sdf, .world, .xml, .xacro, .dmd.yaml or .obj";
+/// Formats of [`MODEL_SUFFIXES`].
+const FORMATS: [ModelFormat; MODEL_SUFFIXES.len()] = [
+    ModelFormat::Urdf,
+    ModelFormat::Sdf,
+    ModelFormat::Sdf,
+    ModelFormat::Mjcf,
+    ModelFormat::Mjcf,
+    ModelFormat::Xacro,
+    ModelFormat::ModelDirectives,
+    ModelFormat::Obj,
+];
 
 impl ModelFormat {
     /// Determines the format from the suffix of a file.
@@ -46,11 +62,12 @@ impl ModelFormat {
     }
     /// Determines the format from its name; `what` names the text or file in the error message.
     pub(crate) fn of_name(what: impl Display, name: &str) -> Result<Self> {
-        let known = FORMATS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
-        known.map(|(_, format)| *format).ok_or_else(|| {
-            let name = name.to_lowercase();
+        let mut formats = MODEL_SUFFIXES.iter().zip(FORMATS);
+        let known = formats.find(|(suffix, _)| suffix.eq_ignore_ascii_case(name));
+        known.map(|(_, format)| format).ok_or_else(|| {
+            let (name, suffixes) = (name.to_lowercase(), any_suffix(&MODEL_SUFFIXES));
             Error::invalid(format!(
-                "{what}: the suffix must be {SUFFIXES}, got '.{name}'"
+                "{what}: the suffix must be {suffixes}, got '.{name}'"
             ))
         })
     }

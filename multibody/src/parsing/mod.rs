@@ -25,6 +25,7 @@ pub use directives::{
     AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddModelInstance, AddWeld,
     ModelDirective, ModelDirectives, ModelInstanceInfo, flatten_model_directives,
 };
+pub use format::MODEL_SUFFIXES;
 pub use mjcf_semantics::MjcfSemantics;
 pub use model_options::ModelOptions;
 pub use parser::{Parser, process_model_directives, process_model_directives_into};

@@ -69,7 +69,7 @@ fn add(
     target: &mut ParseTarget<'_>,
 ) -> Result<(ModelInstanceIndex, Vec<String>)> {
     let source = match input.directory {
-        Some(_) => MeshSource::from(Path::new(input.file)),
+        Some(_) => target.mesh_source(input.file.into()),
         None => {
             let file = MemoryFile::new(input.bytes, ".obj", input.file);
             MeshSource::from(InMemoryMesh::new(file))

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::packages::PackageMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use tarragon_geometry::{MeshPath, MeshSource};
 
 /// A package map to which the packages above model files belong as well.
 ///
@@ -16,6 +17,31 @@ pub(crate) struct ParserPackages {
     unsearched: Vec<PathBuf>,
     /// The map with the packages above those files.
     searched: OnceLock<PackageMap>,
+    /// The map for meshes, which outlive the parser.
+    shared: OnceLock<Arc<LazyPackages>>,
+}
+
+/// The packages of a parser at one time.
+struct LazyPackages {
+    map: PackageMap,
+    unsearched: Vec<PathBuf>,
+    searched: OnceLock<PackageMap>,
+}
+
+impl LazyPackages {
+    fn map(&self) -> &PackageMap {
+        self.searched
+            .get_or_init(|| with_upstream(&self.map, &self.unsearched))
+    }
+}
+
+/// Adds the packages above some files to a map.
+fn with_upstream(map: &PackageMap, files: &[PathBuf]) -> PackageMap {
+    let mut map = map.clone();
+    for file in files {
+        map.populate_upstream(file);
+    }
+    map
 }
 
 impl ParserPackages {
@@ -28,6 +54,7 @@ impl ParserPackages {
                 Err(_) => return,
             },
         };
+        self.shared.take();
         self.keep_searched();
         let last = self.unsearched.last();
         if last.is_none_or(|last| last.parent() != file.parent()) {
@@ -40,18 +67,35 @@ impl ParserPackages {
         if self.unsearched.is_empty() {
             return &self.map;
         }
-        self.searched.get_or_init(|| {
-            let mut map = self.map.clone();
-            for file in &self.unsearched {
-                map.populate_upstream(file);
-            }
-            map
-        })
+        self.searched
+            .get_or_init(|| with_upstream(&self.map, &self.unsearched))
+    }
+
+    /// Returns the source of a mesh file, whose materials may refer to the packages.
+    pub(super) fn mesh_source(&self, path: PathBuf) -> MeshSource {
+        // Other formats than OBJ have no such references.
+        if !path
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("obj"))
+        {
+            return path.into();
+        }
+        let packages = self.shared.get_or_init(|| {
+            Arc::new(LazyPackages {
+                map: self.map.clone(),
+                unsearched: self.unsearched.clone(),
+                searched: OnceLock::new(),
+            })
+        });
+        let packages = packages.clone();
+        let lookup = move |uri: &str| Some(packages.map().resolve(uri).ok()?.path);
+        MeshSource::Path(MeshPath::new(path).with_packages(lookup))
     }
 
     /// Returns the map of all packages for modification.
     pub(super) fn map_mut(&mut self) -> &mut PackageMap {
         self.map();
+        self.shared.take();
         self.keep_searched();
         &mut self.map
     }

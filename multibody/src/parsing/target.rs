@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::render::CubeMap;
 use tarragon_geometry::{
-    Bone, GeometryId, GeometryInstance, Mesh, ProximityProperties, SceneGraph, Shape, Skin,
+    Bone, GeometryId, GeometryInstance, Mesh, MeshSource, ProximityProperties, SceneGraph, Shape,
+    Skin,
 };
 
 /// Name and scope that the caller gives to a model.
@@ -200,5 +201,9 @@ impl ParseTarget<'_> {
     /// Resolves a URI, or a path relative to `directory`, to a file.
     pub(crate) fn resolve(&self, uri: &str, directory: Option<&Path>) -> Result<PathBuf, String> {
         self.packages.resolve_file(uri, directory)
+    }
+    /// Returns the source of a mesh file, whose materials may refer to packages.
+    pub(crate) fn mesh_source(&self, path: PathBuf) -> MeshSource {
+        self.packages.mesh_source(path)
     }
 }

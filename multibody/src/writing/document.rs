@@ -147,7 +147,14 @@ impl<'a> ModelDocument<'a> {
         }
     }
 
-    /// Reports elements of one kind that the format does not have.
+    /// Reports elements of one kind that the format does not have, each in a warning of its own.
+    pub(super) fn leave_each_out(&mut self, what: &str, names: &[&str]) {
+        for name in names {
+            self.leave_out(what, &[name]);
+        }
+    }
+
+    /// Reports an element that the format does not have, by its name or those of its parts.
     pub(super) fn leave_out(&mut self, what: &str, names: &[&str]) {
         if !names.is_empty() {
             let (format, list) = (self.format.name(), names.join("', '"));

@@ -21,7 +21,7 @@ impl ModelDocument<'_> {
             .filter(|j| written(*j) && is_moved(j))
             .map(|j| plant.joint_at(j).name())
             .collect();
-        self.leave_out("default positions of joint", &moved);
+        self.leave_each_out("default positions of joint", &moved);
     }
 
     /// Reports default poses of free bodies.
@@ -33,33 +33,33 @@ impl ModelDocument<'_> {
             .filter(|b| plant.default_free_body_pose(*b) != Isometry3::identity())
             .map(|b| plant.body_at(b).name())
             .collect();
-        self.leave_out("default pose of body", &placed);
+        self.leave_each_out("default pose of body", &placed);
     }
 
     pub(super) fn report_cameras(&mut self) {
         let plant = self.plant;
         let names: Vec<&str> = plant.model_cameras().iter().map(|c| &*c.name).collect();
-        self.leave_out("camera", &names);
+        self.leave_each_out("camera", &names);
     }
 
     /// Reports deformable bodies, skins, sites, keyframes and equalities.
     pub(super) fn report_the_rest(&mut self) {
         let plant = self.plant;
         let names: Vec<&str> = plant.deformable_bodies().iter().map(|b| b.name()).collect();
-        self.leave_out("deformable body", &names);
+        self.leave_each_out("deformable body", &names);
         let names = self
             .skins()
             .into_iter()
             .map(|(id, _)| self.geometry_name(id));
         let names: Vec<String> = names.collect();
         let names: Vec<&str> = names.iter().map(|name| &**name).collect();
-        self.leave_out("skin", &names);
+        self.leave_each_out("skin", &names);
         let names: Vec<&str> = plant.sites().iter().map(|s| s.name()).collect();
-        self.leave_out("site", &names);
+        self.leave_each_out("site", &names);
         let names: Vec<&str> = plant.keyframes().iter().map(|k| &*k.name).collect();
-        self.leave_out("keyframe", &names);
+        self.leave_each_out("keyframe", &names);
         let names: Vec<&str> = plant.model_equalities().iter().map(|e| &*e.name).collect();
-        self.leave_out("equality", &names);
+        self.leave_each_out("equality", &names);
         self.report_mujoco();
     }
 
@@ -91,12 +91,7 @@ impl ModelDocument<'_> {
             ),
         ];
         for (what, names) in named {
-            if !names.is_empty() {
-                let list = names.join("', '");
-                self.warn(format!(
-                    "{what} '{list}': left out, because {format} cannot say it"
-                ));
-            }
+            self.leave_each_out(what, &names);
         }
         for (number, constraint) in plant.constraints().iter().enumerate() {
             let is_active = plant.is_default_constraint_active(number).unwrap_or(true);
@@ -144,7 +139,7 @@ impl ModelDocument<'_> {
             .weightless_instances()
             .filter_map(|i| plant.model_instance_name(i).ok())
             .collect();
-        self.leave_out("absence of gravity on model instance", &names);
+        self.leave_each_out("absence of gravity on model instance", &names);
     }
 }
 

@@ -181,7 +181,6 @@ fn the_last_gravity_wins() {
 fn unsupported_elements_are_reported_once_each() {
     for tag in [
         "deformable",
-        "extension",
         "sensor",
         "statistic",
         "tendon",
@@ -190,6 +189,8 @@ fn unsupported_elements_are_reported_once_each() {
     ] {
         world_and("", &format!("<{tag}><x/></{tag}>")).warns(&[&format!("<{tag}> is ignored")]);
     }
+    let extension = "<extension><plugin plugin='x'/></extension>";
+    world_and("", extension).warns(&["<extension> is ignored"]);
     for tag in [
         "frame",
         "replicate",

@@ -151,7 +151,7 @@ fn names_are_found_with_and_without_a_scope() {
         p.joint_by_name("x")
             .unwrap_err()
             .to_string()
-            .contains("there is none")
+            .contains("there is no joint named 'x'")
     );
 }
 

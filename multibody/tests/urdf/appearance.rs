@@ -45,6 +45,7 @@ fn mistakes_in_materials_are_warnings() {
     ] {
         let loaded = visual(material);
         let said: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 1, "{material}: {said:?}");
         assert!(
             said.iter().any(|s| s.contains(words)),
             "{material}: {said:?}"
@@ -118,4 +119,54 @@ fn left_over_vertices_of_a_collision_mesh_are_told() {
         "{said:?}"
     );
     assert_eq!(said_about(stray, "visual"), [""; 0]);
+}
+
+/// Drake 1.51.1 loads the visual with a mesh of no name, and refuses the collision.
+#[test]
+fn a_visual_without_a_mesh_file_is_left_out() {
+    let text = |tag: &str| {
+        format!(
+            "<robot name='r'><link name='a'><{tag}><geometry><mesh filename=''/></geometry></{tag}>
+             </link></robot>"
+        )
+    };
+    let loaded = load(&text("visual"));
+    let said = loaded.diagnostics[0].to_string();
+    assert!(said.contains("warning: <mesh> must name a file"), "{said}");
+    assert_eq!(loaded.scene.model_inspector().geometry_ids().count(), 0);
+    let e = error_of(&text("collision"));
+    assert!(e.contains("'filename' of <mesh> must not be empty"), "{e}");
+}
+
+/// Textures in material files may lie in packages of the parser, wherever these are.
+#[test]
+fn textures_of_meshes_are_found_in_packages_of_the_parser() {
+    let (models, pictures) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let image = pictures.path().join("wood.png");
+    std::fs::write(&image, "").unwrap();
+    let write = |name: &str, text: &str| std::fs::write(models.path().join(name), text).unwrap();
+    write("m.mtl", "newmtl a\nmap_Kd package://looks/wood.png\n");
+    write(
+        "m.obj",
+        "mtllib m.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+    );
+    write(
+        "r.urdf",
+        "<robot name='r'><link name='a'><visual><geometry><mesh filename='m.obj'/></geometry>
+         </visual></link></robot>",
+    );
+    let loaded = load_with(|parser| {
+        let packages = parser.package_map_mut();
+        packages.add("looks", pictures.path())?;
+        parser.add_models(models.path().join("r.urdf"))
+    });
+    let inspector = loaded.scene.model_inspector();
+    let id = inspector.geometry_ids().next().unwrap();
+    let Shape::Mesh(mesh) = inspector.shape(id).unwrap() else {
+        panic!("the shape must be a mesh");
+    };
+    let read = tarragon_geometry::mesh::read_source(mesh.source()).unwrap();
+    let expected = tarragon_geometry::mesh::Texture::file(image);
+    assert_eq!(read.materials[0].diffuse_map, Some(expected));
+    assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
 }

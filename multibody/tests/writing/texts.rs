@@ -204,7 +204,7 @@ fn keyframes_of_servos_hold_positions() {
     one.plant.add_keyframe(key).unwrap();
     let (text, told) = one.write(OutputFormat::Mjcf);
     assert!(text.contains("ctrl=\"0.75 6"), "{text}");
-    let words = "keyframe 'home': the inputs of actuators 'servo' become the positions";
+    let words = "keyframe 'home': the input of actuator 'servo' becomes the position";
     assert!(told.contains(words), "{told}");
 }
 

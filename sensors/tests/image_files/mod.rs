@@ -166,6 +166,8 @@ fn the_content_determines_the_format() {
     assert!(message(strict.load(&path)).contains("lies.tiff: the file must be TIFF, got PNG"));
     fs::write(&path, "GIF89a and more").unwrap();
     assert!(message(io.load(&path)).contains("must be PNG, JPEG or TIFF, got an unknown format"));
+    fs::write(&path, "version https://git-lfs.github.com/spec/v1\n").unwrap();
+    assert!(message(io.load(&path)).contains("got a pointer of Git LFS; fetch the file with"));
     fs::write(&path, "").unwrap();
     assert!(message(io.load(&path)).contains("got an empty file"));
     assert!(message(io.load(folder.path())).contains("got a directory"));

@@ -6,7 +6,7 @@ mod samples;
 mod svg;
 
 use super::log_columns::LogColumn;
-use crate::sweep;
+use crate::files;
 use samples::Samples;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Plot {
     ) -> std::io::Result<Self> {
         Ok(Self {
             path: path.into(),
-            file: Some(sweep::temporary_beside(path)?),
+            file: Some(files::temporary_beside(path)?),
             columns: places.iter().map(|place| all[*place].clone()).collect(),
             places,
             samples: Samples::new(),

@@ -39,17 +39,28 @@ impl LineOrigin<'_> {
     }
 }
 
+/// Removes the byte order mark with which some editors begin UTF-8.
+pub(super) fn without_byte_order_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// Splits text at LF, CR LF or CR.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.split('\n');
+    lines.flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
+}
+
 /// Calls `each` with every line that has words, after removing comments and joining lines that end
 /// in a backslash. Text after the first word keeps its spaces, because file names may contain them.
-pub(super) fn for_each_line<'p>(
+pub(super) fn for_each_line<'p, E>(
     path: &'p Path,
     bytes: &[u8],
-    mut each: impl FnMut(LineOrigin<'p>, &str, &str) -> Result<()>,
-) -> Result<()> {
-    let text = String::from_utf8_lossy(bytes);
+    mut each: impl FnMut(LineOrigin<'p>, &str, &str) -> Result<(), E>,
+) -> Result<(), E> {
+    let text = String::from_utf8_lossy(without_byte_order_mark(bytes));
     let mut joined = String::new();
     // An extra empty line, in case the last line ends in a backslash.
-    for (i, line) in text.lines().chain([""]).enumerate() {
+    for (i, line) in lines(&text).chain([""]).enumerate() {
         let place = LineOrigin { path, line: i + 1 };
         let line = line.split('#').next().unwrap_or_default().trim_end();
         if let Some(start) = line.strip_suffix('\\') {

@@ -7,79 +7,89 @@ use crate::error::{Error, Result};
 use crate::mesh::FileSource;
 use crate::mesh::{Material, Texture, TextureImage};
 use crate::rgba::Rgba;
+use std::convert::Infallible;
 use tarragon_framework::warnings::warn;
 
 /// Reads the content of an MTL file: `Kd`, `d`, `Tr`, `map_Kd` and `map_d` of every material. Other
-/// statements have no effect on rendering and are skipped.
-pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Result<Vec<Material>> {
+/// statements have no effect on rendering and are skipped. A wrong statement is ignored with a
+/// warning.
+pub(super) fn parse(origin: FileOrigin<'_>, bytes: &[u8]) -> Vec<Material> {
     let mut materials: Vec<Material> = Vec::new();
-    for_each_line(origin.path, bytes, |place, key, rest| {
-        if key == "newmtl" {
-            materials.push(Material {
-                name: rest.into(),
-                ..Material::default()
-            });
-            return Ok(());
-        }
-        if !["Kd", "d", "Tr", "map_Kd", "map_d"].contains(&key) {
-            return Ok(());
-        }
-        let material = materials
-            .last_mut()
-            .ok_or_else(|| place.error(format!("'{key}' comes before any 'newmtl'")))?;
-        let [r, g, b, a] = material.diffuse.unwrap_or(Rgba::WHITE).rgba();
-        let mut words = rest.split_whitespace();
-        match key {
-            "Kd" => {
-                // A single value applies to all three channels.
-                let r = unit(place, words.next(), "red of Kd")?;
-                let (g, b) = match words.next() {
-                    None => (r, r),
-                    g => (
-                        unit(place, g, "green of Kd")?,
-                        unit(place, words.next(), "blue of Kd")?,
-                    ),
-                };
-                material.diffuse = Some(rgba(place, [r, g, b, a])?);
-            }
-            "d" | "Tr" => {
-                let value = unit(place, words.rfind(|w| *w != "-halo"), key)?;
-                let a = if key == "d" { value } else { 1.0 - value };
-                material.diffuse = Some(rgba(place, [r, g, b, a])?);
-            }
-            // Options come first and all have values; the file name ends the line.
-            _ => {
-                let name = if rest.starts_with('-') {
-                    words.next_back().unwrap_or_default()
-                } else {
-                    rest
-                };
-                if name.is_empty() {
-                    return Err(place.error(format!("{key} must name a file, got nothing")));
-                }
-                let map = if key == "map_d" {
-                    &mut material.opacity_map
-                } else {
-                    &mut material.diffuse_map
-                };
-                match origin.find(name, &name.replace('\\', "/")) {
-                    Ok(FileSource::Path(path)) => *map = Some(Texture::file(path)),
-                    Ok(FileSource::Memory(file)) => {
-                        *map = Some(TextureImage::Content(file.contents().clone()).into());
-                    }
-                    // Without the texture the colour remains, as in the other formats.
-                    Err(why) => warn(format!(
-                        "{}:{}: texture '{}' {why}",
-                        place.path.display(),
-                        place.line,
-                        short(name)
-                    )),
-                }
-            }
+    let Ok(()) = for_each_line::<Infallible>(origin.path, bytes, |place, key, rest| {
+        if let Err(why) = statement(origin, &mut materials, place, key, rest) {
+            warn(format!("{why}; the statement is ignored"));
         }
         Ok(())
-    })?;
-    Ok(materials)
+    });
+    materials
+}
+
+fn statement(
+    origin: FileOrigin<'_>,
+    materials: &mut Vec<Material>,
+    place: LineOrigin<'_>,
+    key: &str,
+    rest: &str,
+) -> Result<()> {
+    if key == "newmtl" {
+        materials.push(Material {
+            name: rest.into(),
+            ..Material::default()
+        });
+        return Ok(());
+    }
+    if !["Kd", "d", "Tr", "map_Kd", "map_d"].contains(&key) {
+        return Ok(());
+    }
+    let material = materials
+        .last_mut()
+        .ok_or_else(|| place.error(format!("'{key}' comes before any 'newmtl'")))?;
+    let [r, g, b, a] = material.diffuse.unwrap_or(Rgba::WHITE).rgba();
+    let mut words = rest.split_whitespace();
+    match key {
+        "Kd" => {
+            // A single value applies to all three channels.
+            let r = unit(place, words.next(), "red of Kd")?;
+            let (g, b) = match words.next() {
+                None => (r, r),
+                g => (
+                    unit(place, g, "green of Kd")?,
+                    unit(place, words.next(), "blue of Kd")?,
+                ),
+            };
+            material.diffuse = Some(rgba(place, [r, g, b, a])?);
+        }
+        "d" | "Tr" => {
+            let value = unit(place, words.rfind(|w| *w != "-halo"), key)?;
+            let a = if key == "d" { value } else { 1.0 - value };
+            material.diffuse = Some(rgba(place, [r, g, b, a])?);
+        }
+        _ => {
+            // Options come first and all have values; the file name ends the line.
+            let name = if rest.starts_with('-') {
+                words.next_back().unwrap_or_default()
+            } else {
+                rest
+            };
+            if name.is_empty() {
+                return Err(place.error(format!("{key} must name a file, got nothing")));
+            }
+            let map = if key == "map_d" {
+                &mut material.opacity_map
+            } else {
+                &mut material.diffuse_map
+            };
+            match origin.find(name, &name.replace('\\', "/")) {
+                Ok(FileSource::Path(path)) => *map = Some(Texture::file(path)),
+                Ok(FileSource::Memory(file)) => {
+                    *map = Some(TextureImage::Content(file.contents().clone()).into());
+                }
+                // Without the texture the colour remains, as in the other formats.
+                Err(why) => return Err(place.error(format!("texture '{}' {why}", short(name)))),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Parses a number and clamps it to `[0, 1]`, because exporters write values slightly or far above
@@ -97,7 +107,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Material>> {
+    fn parse(path: &Path, bytes: &[u8]) -> Vec<Material> {
         super::parse(FileOrigin::on_disk(path), bytes)
     }
 
@@ -105,7 +115,7 @@ mod tests {
     fn colours_opacity_and_textures_are_read() {
         let text = "# x\nnewmtl a b\nKd 0.5 0.25 2\nTr 0.25\nillum 2\nnewmtl c\r\nd 0.5\n\
                     map_Kd -s 1 1 1 dir\\tex.png\nnewmtl e\nmap_Kd my file.png\nKd 0.5\nmap_d holes.png";
-        let m = parse(Path::new("/m/x.mtl"), text.as_bytes()).unwrap();
+        let m = parse(Path::new("/m/x.mtl"), text.as_bytes());
         assert_eq!(m[0].name, "a b");
         assert_eq!(m[0].diffuse.unwrap().rgba(), [0.5, 0.25, 1.0, 0.75]);
         assert_eq!(m[1].diffuse.unwrap().rgba(), [1.0, 1.0, 1.0, 0.5]);
@@ -166,7 +176,7 @@ mod tests {
             ("arm/meshes/x.mtl", "https://a/b.png", None),
         ] {
             let text = format!("newmtl a\nmap_Kd {uri}");
-            let read = || parse(&at(from), text.as_bytes()).unwrap();
+            let read = || parse(&at(from), text.as_bytes());
             let (materials, warnings) = tarragon_framework::warnings::collect(read);
             let expected = expected.map(|path| Texture::file(at(path)));
             assert_eq!(materials[0].diffuse_map, expected, "{uri}");
@@ -184,24 +194,35 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
+    /// MuJoCo 3.3.7 loads these files, too.
     #[test]
-    fn errors_name_the_line() {
-        for (text, expected) in [
-            ("Kd 1 1 1", "x.mtl:1: 'Kd' comes before any 'newmtl'"),
+    fn wrong_statements_are_ignored_with_their_lines() {
+        for (wrong, expected) in [
             (
-                "newmtl a\nKd 1 z 1",
-                "x.mtl:2: green of Kd must be a finite number, got 'z'",
+                "Kd 1 z 1",
+                "x.mtl:3: green of Kd must be a finite number, got 'z'",
             ),
+            ("Kd", "x.mtl:3: red of Kd is missing"),
+            ("Kd 1 0", "x.mtl:3: blue of Kd is missing"),
             (
-                "newmtl a\n\nd nan",
-                "x.mtl:3: d must be a finite number, got 'nan'",
+                "Kd 1,0,0",
+                "x.mtl:3: red of Kd must be a finite number, got '1,0,0'",
             ),
-            ("newmtl a\nmap_Kd", "x.mtl:2: map_Kd must name a file"),
+            ("d", "x.mtl:3: d is missing"),
+            ("d nan", "x.mtl:3: d must be a finite number, got 'nan'"),
+            ("map_Kd", "x.mtl:3: map_Kd must name a file"),
         ] {
-            let e = parse(Path::new("x.mtl"), text.as_bytes())
-                .unwrap_err()
-                .to_string();
-            assert!(e.contains(expected), "{e}");
+            let text = format!("newmtl a\nKd 0 1 0\n{wrong}\n");
+            let read = || parse(Path::new("x.mtl"), text.as_bytes());
+            let (materials, warnings) = tarragon_framework::warnings::collect(read);
+            assert_eq!(materials[0].diffuse.unwrap().rgba(), [0., 1., 0., 1.]);
+            assert_eq!(warnings.len(), 1, "{warnings:?}");
+            assert!(warnings[0].contains(expected), "{warnings:?}");
+            assert!(warnings[0].ends_with("; the statement is ignored"));
         }
+        let read = || parse(Path::new("x.mtl"), b"\xef\xbb\xbfKd 1 1 1\rnewmtl a\rd 0.5");
+        let (materials, warnings) = tarragon_framework::warnings::collect(read);
+        assert_eq!(materials[0].diffuse.unwrap().a(), 0.5, "CR line ends");
+        assert!(warnings[0].contains("x.mtl:1: 'Kd' comes before any 'newmtl'"));
     }
 }

@@ -8,9 +8,10 @@ use crate::error::{Result, parse_error};
 use crate::mesh::FileSource;
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::triangulate::triangulate;
-use crate::mesh::{Material, MaterialGroup, RenderMesh};
+use crate::mesh::{MaterialGroup, RenderMesh};
 use nalgebra::{Point3, Vector3};
 use std::path::{Path, PathBuf};
+use tarragon_framework::git_lfs_pointer;
 use tarragon_framework::warnings::warn;
 
 /// Reads the content of an OBJ file; material files are looked up in the folder of `path`.
@@ -18,12 +19,12 @@ use tarragon_framework::warnings::warn;
 /// Polygons are triangulated. Missing normals are computed: flat or smooth according to the
 /// smoothing group (`s`); in files without any `s`, smooth between triangles that meet at less than
 /// 30 degrees. A missing material file leaves its faces without colour, as does an unknown
-/// material; both are logged, and so are faces with fewer than three corners, which are left out.
+/// material; both are logged, and so are wrong statements of material files and faces with fewer
+/// than three corners, which are left out.
 /// Lines, points and free-form surfaces are skipped.
 ///
 /// # Errors
-/// Returns an error if a number is not finite, an index is out of range, a material file is wrong,
-/// or there are no faces.
+/// Returns an error if a number is not finite, an index is out of range, or there are no faces.
 pub fn parse_obj(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     parse(FileOrigin::on_disk(path), bytes)
 }
@@ -150,9 +151,13 @@ impl ObjReader<'_> {
                 Err(e) => Err(format!("({}): {e}", path.display())),
             },
         });
+        let file = file.and_then(|(path, bytes)| match git_lfs_pointer(&bytes) {
+            Some(why) => Err(format!("({}): {why}", path.display())),
+            None => Ok((path, bytes)),
+        });
         match file {
             Ok((path, bytes)) => {
-                let materials: Vec<Material> = mtl::parse(self.origin.of(&path), &bytes)?;
+                let materials = mtl::parse(self.origin.of(&path), &bytes);
                 self.mesh.materials.extend(materials);
             }
             Err(why) => warn(format!(

@@ -1,6 +1,6 @@
 //! Lookup of the files that a mesh file refers to.
 
-use crate::mesh::FileSource;
+use crate::mesh::{FileSource, MeshPath};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ pub(super) struct FileOrigin<'a> {
     /// Supporting files by the names that refer to them; `None` if they are in the folder of
     /// `path`.
     supporting: Option<&'a BTreeMap<String, FileSource>>,
+    /// Mesh file with the packages that it knows.
+    mesh: Option<&'a MeshPath>,
 }
 
 impl<'a> FileOrigin<'a> {
@@ -19,12 +21,20 @@ impl<'a> FileOrigin<'a> {
         Self {
             path,
             supporting: None,
+            mesh: None,
+        }
+    }
+    pub(super) fn in_packages(mesh: &'a MeshPath) -> Self {
+        Self {
+            mesh: Some(mesh),
+            ..Self::on_disk(mesh)
         }
     }
     pub(super) fn in_memory(path: &'a Path, supporting: &'a BTreeMap<String, FileSource>) -> Self {
         Self {
             path,
             supporting: Some(supporting),
+            mesh: None,
         }
     }
     /// Returns the origin of a supporting file that refers to further files.
@@ -37,7 +47,7 @@ impl<'a> FileOrigin<'a> {
     pub(super) fn find(self, name: &str, relative: &str) -> Result<FileSource, String> {
         let Some(supporting) = self.supporting else {
             if let Some((scheme, rest)) = name.split_once("://") {
-                return self.find_uri(scheme, rest).map(FileSource::Path);
+                return self.find_uri(name, scheme, rest).map(FileSource::Path);
             }
             let folder = self.path.parent().unwrap_or(Path::new(""));
             return Ok(FileSource::Path(folder.join(relative)));
@@ -60,9 +70,9 @@ impl<'a> FileOrigin<'a> {
 
 impl FileOrigin<'_> {
     /// Finds the file of a URI: `file://PATH`, or `package://NAME/PATH` and `model://NAME/PATH` in
-    /// the nearest folder above this file that has a subfolder of the name, or that is a package of
-    /// the name.
-    fn find_uri(self, scheme: &str, rest: &str) -> Result<PathBuf, String> {
+    /// the packages that the mesh knows, else in the nearest folder above this file that has a
+    /// subfolder of the name, or that is a package of the name.
+    fn find_uri(self, uri: &str, scheme: &str, rest: &str) -> Result<PathBuf, String> {
         let rest = String::from_utf8_lossy(&percent(rest)).into_owned();
         if scheme == "file" {
             return Ok(rest.into());
@@ -73,6 +83,10 @@ impl FileOrigin<'_> {
                 "must be a path or a URI package://, model:// or file://, got {scheme}://{rest}"
             ));
         }
+        let known = self.mesh.and_then(|mesh| mesh.file_in_package(uri));
+        if let Some(file) = known {
+            return Ok(file);
+        }
         let path = std::path::absolute(self.path).unwrap_or_else(|_| self.path.into());
         let folders = path.ancestors().skip(1);
         let mut candidates = folders.flat_map(|folder| {
@@ -81,7 +95,8 @@ impl FileOrigin<'_> {
         });
         candidates.find(|file| file.is_file()).ok_or_else(|| {
             format!(
-                "cannot be found: no folder above '{}' has '{package}/{relative}' or is package \
+                "cannot be found: no known package has it (a command takes --package {package}=DIR), no \
+                 folder above '{}' has '{package}/{relative}' or is package \
                  '{package}'",
                 self.path.display()
             )

@@ -14,6 +14,10 @@ use crate::mesh::surface::TriangleSurfaceMesh;
 use crate::mesh::volume::{VolumeMesh, convert_volume_to_surface_mesh};
 use nalgebra::Vector3;
 use std::path::Path;
+use tarragon_framework::git_lfs_pointer;
+
+/// Suffixes of mesh files, without the dot before them.
+pub const MESH_SUFFIXES: [&str; 6] = ["obj", "stl", "gltf", "glb", "dae", "vtk"];
 
 /// Reads a mesh file: `.obj` (with its `.mtl`), `.stl`, `.gltf` (with its buffers), `.glb`, `.dae`,
 /// or the boundary of a `.vtk`.
@@ -39,7 +43,11 @@ pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
         ".vtk" => with_bytes(source, |origin, bytes| {
             parse_vtk_boundary(origin.path, bytes)
         }),
-        _ => Err(unsupported(source, ".obj, .stl, .gltf, .glb, .dae or .vtk")),
+        _ => {
+            let [others @ .., last] = MESH_SUFFIXES;
+            let expected = format!(".{} or .{last}", others.join(", ."));
+            Err(unsupported(source, &expected))
+        }
     }
 }
 
@@ -96,7 +104,7 @@ pub(crate) fn lines_of_vertices(source: &MeshSource, vertices: &[usize]) -> Vec<
             if key == "v" {
                 lines.push(place.line);
             }
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         Ok(lines)
     });
@@ -124,7 +132,7 @@ fn with_bytes<V>(
         MeshSource::Path(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
             check_content(path, &bytes)?;
-            parse(FileOrigin::on_disk(path), &bytes)
+            parse(FileOrigin::in_packages(path), &bytes)
         }
         MeshSource::InMemory(mesh) => {
             let name = source.description();
@@ -136,11 +144,15 @@ fn with_bytes<V>(
     }
 }
 
-/// Refuses an empty file, which was never written or whose disk was full.
+/// Refuses an empty file, which was never written or whose disk was full, and a pointer to one that
+/// was not fetched.
 fn check_content(path: &Path, bytes: &[u8]) -> Result<()> {
     if bytes.is_empty() {
         let message = "the mesh file is empty (0 bytes); export it again";
         return Err(parse_error(path, 0, message));
+    }
+    if let Some(why) = git_lfs_pointer(bytes) {
+        return Err(parse_error(path, 0, why));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Reader of binary and ASCII STL files.
 
-use super::lines::for_each_line;
+use super::lines::{for_each_line, without_byte_order_mark};
 use crate::error::{Error, Result, parse_error};
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::{MaterialGroup, RenderMesh};
@@ -8,6 +8,7 @@ use foldhash::fast::RandomState;
 use nalgebra::Point3;
 use std::collections::HashMap;
 use std::path::Path;
+use std::str::SplitWhitespace;
 
 /// Number of bytes before the first triangle of a binary file.
 const HEADER: usize = 84;
@@ -24,12 +25,14 @@ const RECORD: usize = 50;
 /// triangles.
 pub fn parse_stl(path: &Path, bytes: &[u8]) -> Result<RenderMesh> {
     let mut surface = Surface::default();
+    let marked = bytes;
+    let bytes = without_byte_order_mark(bytes);
     // Binary files may also start with "solid", so the length is checked first.
-    let binary_len = declared_len(bytes);
+    let binary_len = declared_len(marked);
     let start = bytes.trim_ascii_start().get(..5).unwrap_or_default();
     let text = start.eq_ignore_ascii_case(b"solid") && !bytes.contains(&0);
-    if binary_len == Some(bytes.len()) || !text {
-        parse_binary(path, bytes, &mut surface)?;
+    if binary_len == Some(marked.len()) || !text {
+        parse_binary(path, marked, &mut surface)?;
     } else {
         parse_ascii(path, bytes, &mut surface)?;
     }
@@ -103,26 +106,34 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
     let mut last_line = 1;
     for_each_line(path, bytes, |place, key, rest| {
         last_line = place.line;
-        // Some exporters write capitals.
-        match &*key.to_ascii_lowercase() {
-            "vertex" => corners.push(place.numbers3(&mut rest.split_whitespace(), "the vertex")?),
-            "endloop" => {
-                let triangle = std::mem::take(&mut corners);
-                let n = triangle.len();
-                surface.push(triangle.try_into().map_err(|_| {
-                    place.error(format!("the loop must have three vertices, got {n}"))
-                })?);
+        // All statements may be on one line.
+        let (mut word, mut words) = (key, rest.split_whitespace());
+        loop {
+            // Some exporters write capitals.
+            let key = word.to_ascii_lowercase();
+            match &*key {
+                "vertex" => corners.push(place.numbers3(&mut words, "the vertex")?),
+                "endloop" => {
+                    let triangle = std::mem::take(&mut corners);
+                    let n = triangle.len();
+                    surface.push(triangle.try_into().map_err(|_| {
+                        place.error(format!("the loop must have three vertices, got {n}"))
+                    })?);
+                }
+                "solid" | "facet" | "outer" | "endfacet" | "endsolid" => {}
+                _ => {
+                    return Err(place.error(format!(
+                        "the line must begin with solid, facet, outer, vertex, endloop, endfacet \
+                         or endsolid, got '{}'",
+                        crate::error::short(word)
+                    )));
+                }
             }
-            "solid" | "facet" | "outer" | "endfacet" | "endsolid" => {}
-            _ => {
-                return Err(place.error(format!(
-                    "the line must begin with solid, facet, outer, vertex, endloop, endfacet or \
-                    endsolid, got '{}'",
-                    crate::error::short(key)
-                )));
+            match next_statement(&mut words, key.ends_with("solid")) {
+                Some(next) => word = next,
+                None => return Ok(()),
             }
         }
-        Ok(())
     })?;
     if corners.is_empty() {
         Ok(())
@@ -133,6 +144,27 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
             "the file ends within a loop of vertices",
         ))
     }
+}
+
+/// Returns the next word that begins a statement. A name, which may hold such words, ends before
+/// `facet normal` or `endsolid`.
+fn next_statement<'w>(words: &mut SplitWhitespace<'w>, after_name: bool) -> Option<&'w str> {
+    const STATEMENTS: [&str; 5] = ["outer", "vertex", "endloop", "endfacet", "endsolid"];
+    while let Some(word) = words.next() {
+        let is = |statement: &str| word.eq_ignore_ascii_case(statement);
+        let mut after = words.clone();
+        let normal = after
+            .next()
+            .is_some_and(|w| w.eq_ignore_ascii_case("normal"));
+        let begins = match after_name {
+            true => is("endsolid"),
+            false => is("solid") || STATEMENTS.iter().any(|s| is(s)),
+        };
+        if begins || is("facet") && normal {
+            return Some(word);
+        }
+    }
+    None
 }
 
 /// Surface under construction, in which equal corners become one vertex.
@@ -241,6 +273,33 @@ mod tests {
         let error = message(capitals.replace("VERTEX 0", "VERTEX A").as_bytes());
         assert!(
             error.contains("x.stl:4: x of the vertex must be"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn line_ends_and_a_byte_order_mark_do_not_matter() {
+        let lines = ascii(&tetrahedron()).replace("solid x", "solid a facet of x");
+        let expected = parse_stl(Path::new("x.stl"), lines.as_bytes()).unwrap();
+        for text in [
+            lines.replace('\n', " "),
+            lines.replace('\n', "\r"),
+            lines.replace('\n', "\r\n"),
+            format!("\u{feff}{lines}"),
+            // Two solids.
+            format!("{lines}{lines}").replace('\n', " "),
+        ] {
+            let mut mesh = parse_stl(Path::new("x.stl"), text.as_bytes()).unwrap();
+            let n = expected.triangles.len();
+            assert!(mesh.triangles.len().is_multiple_of(n), "{text}");
+            mesh.triangles.truncate(n);
+            assert_eq!(mesh.triangles, expected.triangles, "{text}");
+            assert_eq!(mesh.positions, expected.positions, "{text}");
+        }
+        let cut = lines.replace('\n', "\r").replace("vertex 1", "vertex z");
+        let error = message(cut.as_bytes());
+        assert!(
+            error.contains("x.stl:6: x of the vertex must be"),
             "{error}"
         );
     }

@@ -198,10 +198,10 @@ fn supporting_files_from_memory_and_disk() {
     assert_eq!(mesh.materials[0].diffuse_map, content());
     let bad = MemoryFile::new("newmtl a\nKd x", ".mtl", "");
     obj.supporting_files.insert("my.mtl".into(), bad.into());
-    let e = read(&obj).unwrap_err().to_string();
+    let (_, warnings) = tarragon_framework::warnings::collect(|| read(&obj).unwrap());
     assert!(
-        e.starts_with("my.mtl:2: red of Kd must be a finite number, got 'x'"),
-        "{e}"
+        warnings[0].starts_with("my.mtl:2: red of Kd must be a finite number, got 'x'"),
+        "{warnings:?}"
     );
 }
 
@@ -233,4 +233,28 @@ proptest! {
         let _ = mtl::parse(FileOrigin::on_disk(Path::new("x.mtl")), text.as_bytes());
         let _ = parse_stl(Path::new("x.stl"), format!("solid\n{text}").as_bytes());
     }
+}
+
+/// Repositories that keep meshes in Git LFS hold pointers where they were not fetched.
+#[test]
+fn pointers_of_git_lfs_are_named_with_the_cure() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n";
+    for suffix in MESH_SUFFIXES {
+        let file = MemoryFile::new(pointer, format!(".{suffix}"), "robot");
+        let error = read_source(&InMemoryMesh::new(file).into()).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("Git LFS") && text.contains("git lfs pull"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let text = format!("{CUBE_TOP}f 1 2 3");
+    assert_eq!(
+        obj(&format!("\u{feff}{text}")).unwrap(),
+        obj(&text).unwrap()
+    );
 }

@@ -266,9 +266,10 @@ impl SdfBuilder<'_, '_> {
             report.warning(element, format!("'{uri}': {why}"));
             return Ok(None);
         }
+        let source = self.target.mesh_source(path);
         let shape = match element.child("drake:declare_convex") {
-            Some(_) => Convex::with_scale(path, scale).map(Shape::from),
-            None => Mesh::with_scale(path, scale).map(Shape::from),
+            Some(_) => Convex::with_scale(source, scale).map(Shape::from),
+            None => Mesh::with_scale(source, scale).map(Shape::from),
         };
         shape.map(Some).map_err(|e| report.error(element, e))
     }

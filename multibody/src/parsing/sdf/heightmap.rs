@@ -40,7 +40,11 @@ impl SdfBuilder<'_, '_> {
         let directory = element.place.source.directory.as_deref();
         let path = match self.target.resolve(uri, directory) {
             Ok(path) => path,
-            Err(why) => return left_out(why),
+            // It names the file.
+            Err(why) => {
+                report.warning(element, format!("<heightmap> is left out: {why}"));
+                return Ok(None);
+            }
         };
         let suffix = path.extension().unwrap_or_default().to_string_lossy();
         if !suffix.eq_ignore_ascii_case("png") {

@@ -13,7 +13,7 @@ use crate::model::{
 use crate::names;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
-use tarragon_framework::math;
+use tarragon_framework::{counted, math};
 
 const IGNORED: [&str; 4] = [
     "gearbox_ratio",
@@ -376,9 +376,9 @@ impl SdfBuilder<'_, '_> {
         let dofs = |joint: JointIndex| plant.joint_at(joint).num_velocities();
         if dofs(joint0) != 1 || dofs(joint1) != 1 {
             let message = format!(
-                "joint '{name}' with {} degrees of freedom cannot follow '{followed}' with {}; \
+                "joint '{name}' with {} cannot follow '{followed}' with {}; \
                  both must have one degree of freedom; <drake:mimic> is ignored",
-                dofs(joint0),
+                counted(dofs(joint0) as u64, "degree of freedom"),
                 dofs(joint1)
             );
             report.warning(mimic, message);

@@ -193,8 +193,21 @@ impl UrdfBuilder<'_, '_> {
         ))
     }
 
+    /// Returns whether a shape belongs to a `<visual>`.
+    fn is_in_visual(&self, shape: XmlNode<'_>) -> bool {
+        let owner = shape.parent().and_then(|geometry| geometry.parent());
+        owner.is_some_and(|owner| self.reader.tag(owner) == "visual")
+    }
+
     fn read_mesh(&self, node: XmlNode<'_>) -> Parsed<Option<Shape>> {
         if !self.target.mesh_geometry {
+            return Ok(None);
+        }
+        let is_blank = |name: &str| name.trim().is_empty();
+        if self.is_in_visual(node) && node.attribute("filename").is_some_and(is_blank) {
+            // Drake loads the model, too, and draws nothing.
+            let message = "<mesh> must name a file, got an empty filename; the visual is left out";
+            self.reader.warning_grouped(node, message);
             return Ok(None);
         }
         let uri = self.reader.required(node, "filename")?;
@@ -206,9 +219,10 @@ impl UrdfBuilder<'_, '_> {
             self.reader.warning(node, format!("'{uri}': {why}"));
             return Ok(None);
         }
+        let source = self.target.mesh_source(path);
         let shape = match self.reader.child(node, "drake:declare_convex") {
-            Some(_) => Convex::with_scale(path, scale).map(Shape::from),
-            None => Mesh::with_scale(path, scale).map(Shape::from),
+            Some(_) => Convex::with_scale(source, scale).map(Shape::from),
+            None => Mesh::with_scale(source, scale).map(Shape::from),
         };
         let shape = shape.map_err(|e| self.reader.error_at(node, "scale", e))?;
         Ok(Some(shape))

@@ -8,7 +8,7 @@ use crate::model::checks::direction;
 use crate::model::{BodyIndex, CouplerConstraint, Joint, JointKind};
 use crate::parsing::curve_builder::CurveBuilder;
 use nalgebra::{Isometry3, Vector3};
-use tarragon_framework::math;
+use tarragon_framework::{counted, math};
 
 /// Minimum length of an axis that has a direction.
 const MIN_AXIS: f64 = 1e-10;
@@ -334,9 +334,10 @@ impl UrdfBuilder<'_, '_> {
         }
         if dofs[0] != dofs[1] || joint0 == joint1 {
             let message = format!(
-                "joint '{name}' with {} degrees of freedom cannot mimic joint '{followed}' with \
+                "joint '{name}' with {} cannot mimic joint '{followed}' with \
                  {}; they must be two different joints with equally many degrees of freedom",
-                dofs[0], dofs[1]
+                counted(dofs[0] as u64, "degree of freedom"),
+                dofs[1]
             );
             return Err(self.reader.error(mimic, message));
         }

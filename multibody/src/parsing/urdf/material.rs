@@ -27,6 +27,7 @@ impl UrdfBuilder<'_, '_> {
         let Some(name) = name_of(node) else {
             return Ok(material);
         };
+        let is_given = |tag| self.reader.child(node, tag).is_some();
         match self.materials.get(name) {
             Some(known) if material == Material::default() => Ok(known.clone()),
             Some(known) if *known != material => {
@@ -46,14 +47,15 @@ impl UrdfBuilder<'_, '_> {
             }
             Some(_) => Ok(material),
             None => {
-                if material == Material::default() {
+                if material != Material::default() {
+                    self.materials.insert(name.into(), material.clone());
+                } else if !is_given("color") && !is_given("texture") {
+                    // A wrong colour or texture has its own warning.
                     let message = format!(
                         "material '{name}' must have a colour or a texture, or be defined before, \
                          got neither; the default colour is used"
                     );
                     self.reader.warning_grouped(node, message);
-                } else {
-                    self.materials.insert(name.into(), material.clone());
                 }
                 Ok(material)
             }

@@ -101,10 +101,9 @@ impl MjcfWriter<'_> {
             xml.start("exclude").attribute("body1", a);
             xml.attribute("body2", b).end();
         }
-        if !merged.is_empty() {
-            let list = merged.into_iter().collect::<Vec<_>>().join("', '");
+        for name in merged {
             self.document.warn(format!(
-                "collision filters of body '{list}': left out, because it has nothing but a joint, \
+                "collision filters of body '{name}': left out, because it has nothing but a joint, \
                  which becomes that of another body"
             ));
         }

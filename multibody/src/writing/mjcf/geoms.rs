@@ -252,10 +252,9 @@ impl<'a> MjcfWriter<'a> {
 
     /// Reports the geometries whose contact is not MuJoCo's.
     pub(super) fn report_contact(&mut self) {
-        if !self.other_contact.is_empty() {
-            let list = self.other_contact.join("', '");
+        for name in std::mem::take(&mut self.other_contact) {
             self.document.warn(format!(
-                "contact of geometry '{list}': its stiffness follows from MuJoCo's default \
+                "contact of geometry '{name}': its stiffness follows from MuJoCo's default \
                  'solref' and 'solimp', and the larger friction of two geometries acts"
             ));
         }

@@ -79,11 +79,10 @@ impl MjcfWriter<'_> {
                 }
             });
         }
-        if !servos.is_empty() {
-            let list = servos.join("', '");
+        for servo in servos {
             self.document.warn(format!(
-                "keyframe '{name}': the inputs of actuators '{list}' become the positions of their \
-                 joints, because their servos have no feed-forward effort"
+                "keyframe '{name}': the input of actuator '{servo}' becomes the position of its \
+                 joint, because its servo has no feed-forward effort"
             ));
         }
         controls
@@ -135,9 +134,9 @@ impl MjcfWriter<'_> {
             !(is_body || is_of_joint)
         });
         let names: Vec<&str> = lost.map(|(_, f)| f.name()).collect();
-        self.document.leave_out("frame", &names);
+        self.document.leave_each_out("frame", &names);
         let names: Vec<&str> = plant.deformable_bodies().iter().map(|b| b.name()).collect();
-        self.document.leave_out("deformable body", &names);
+        self.document.leave_each_out("deformable body", &names);
         self.document.report_weightless();
     }
 }

@@ -145,7 +145,7 @@ fn a_definition_that_comes_later_is_named_with_its_line() {
         ),
         (
             "<xacro:if value='0'><xacro:arg name='a' default='1'/></xacro:if><x v='$(arg a)'/>",
-            "there is no argument named 'a'; there is none; declare it by",
+            "there is no argument named 'a', and no other argument; declare it by",
         ),
     ] {
         let error = expanded(body).map(|e| e.text).unwrap_err();

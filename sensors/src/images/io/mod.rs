@@ -39,6 +39,7 @@ use decode::Budget;
 use std::fs;
 use std::io::{BufRead, BufReader, Cursor, Seek};
 use std::path::Path;
+use tarragon_framework::git_lfs_pointer;
 use tarragon_geometry::render::{Image, ImageAny, ImageRef};
 
 /// Name of a memory buffer in messages.
@@ -199,10 +200,10 @@ impl ImageIo {
         let start = file.fill_buf().map_err(|e| Error::io(path, e))?;
         let place = path.display();
         let Some(found) = ImageFileFormat::of_content(start) else {
-            let what = if start.is_empty() {
-                "an empty file"
-            } else {
-                "an unknown format"
+            let what = match git_lfs_pointer(start) {
+                _ if start.is_empty() => "an empty file",
+                Some(_) => "a pointer of Git LFS; fetch the file with 'git lfs pull'",
+                None => "an unknown format",
             };
             return Err(Error::new(
                 ErrorKind::Parse,

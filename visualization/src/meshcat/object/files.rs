@@ -73,9 +73,13 @@ impl<'a> Files<'a> {
     /// Returns the file that `name` refers to in the file `by`; `relative` is the same reference as
     /// a path. The error says why there is no such file.
     pub(super) fn find(&self, by: &Path, name: &str, relative: &str) -> Result<FileSource, String> {
-        let MeshSource::InMemory(mesh) = self.source else {
-            let folder = by.parent().unwrap_or(Path::new(""));
-            return Ok(FileSource::Path(folder.join(relative)));
+        let mesh = match self.source {
+            MeshSource::InMemory(mesh) => mesh,
+            MeshSource::Path(path) => {
+                let folder = by.parent().unwrap_or(Path::new(""));
+                let packaged = path.file_in_package(name);
+                return Ok(packaged.unwrap_or_else(|| folder.join(relative)).into());
+            }
         };
         let files = &mesh.supporting_files;
         files.get(name).cloned().ok_or_else(|| {

@@ -5,6 +5,7 @@ use super::uri;
 use crate::error::Result;
 use crate::error::short;
 use crate::mesh::import::affine::Affine;
+use crate::mesh::import::lines::without_byte_order_mark;
 use gltf::accessor::{Dimensions, Item};
 use gltf::json::validation::{Error as Wrong, Validate};
 use gltf::json::{self, Root};
@@ -56,7 +57,7 @@ impl<'a> GltfDocument<'a> {
             let glb = chunks(at, bytes)?;
             (glb.json, glb.bin)
         } else {
-            (Cow::Borrowed(bytes), None)
+            (Cow::Borrowed(without_byte_order_mark(bytes)), None)
         };
         let root: Root = json::deserialize::from_slice(&text).map_err(|e| {
             // The message may quote long strings from the file.

@@ -8,6 +8,7 @@ use crate::mesh::import::origin::percent;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
+use tarragon_framework::git_lfs_pointer;
 
 /// Resolved URI.
 #[derive(Debug, PartialEq)]
@@ -65,6 +66,9 @@ pub(super) fn read(at: GltfOrigin<'_>, what: &str, uri: &str, max: u64) -> Resul
     let mut bytes = Vec::new();
     let file = File::open(&path).map_err(io)?;
     file.take(max).read_to_end(&mut bytes).map_err(io)?;
+    if let Some(why) = git_lfs_pointer(&bytes) {
+        return Err(at.error(format!("{what}: {}: {why}", path.display())));
+    }
     Ok(bytes)
 }
 

@@ -5,6 +5,7 @@ use super::size::check_size;
 use crate::error::{Error, Result};
 use std::io::Cursor;
 use std::path::Path;
+use tarragon_framework::git_lfs_pointer;
 use zune_jpeg::JpegDecoder;
 use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
@@ -48,6 +49,8 @@ impl DecodedImage {
             })
         } else if bytes.starts_with(b"\xabKTX") {
             Err("KTX2 is not supported; use PNG or JPEG".into())
+        } else if let Some(why) = git_lfs_pointer(bytes) {
+            Err(why.into())
         } else {
             Err("the content must be PNG, JPEG or Radiance HDR".into())
         };
@@ -128,6 +131,13 @@ fn jpeg(bytes: &[u8]) -> Result<DecodedImage, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pointers_of_git_lfs_are_named_with_the_cure() {
+        let pointer = b"version https://git-lfs.github.com/spec/v1\n";
+        let error = DecodedImage::decode("a.png", pointer).unwrap_err();
+        assert!(error.to_string().contains("'git lfs pull'"), "{error}");
+    }
 
     /// Creates the start of a PNG file: its header, and optionally a palette.
     fn start_of_png(width: u32, height: u32, palette: Option<Vec<u8>>) -> Vec<u8> {
