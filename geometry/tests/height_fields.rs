@@ -56,8 +56,8 @@ fn depth_images_see_what_rays_hit() {
             .unwrap();
         let pixels = (0..HEIGHT).flat_map(|v| (0..WIDTH).map(move |u| (u, v)));
         let directions = pixels.clone().map(|(u, v)| {
-            let x = (u as f64 - info.center_x()) / info.focal_x();
-            let y = (v as f64 - info.center_y()) / info.focal_y();
+            let x = (u as f64 + 0.5 - info.center_x()) / info.focal_x();
+            let y = (v as f64 + 0.5 - info.center_y()) / info.focal_y();
             x_wc * Vector3::new(x, y, 1.0)
         });
         let rays: Vec<_> = directions.map(|d| Ray::new(eye, d)).collect();

@@ -3,6 +3,7 @@
 //! The shapes and their defaults are those of `plugin/sdf` of MuJoCo 3.3. Bolt and nut follow
 //! shadertoy.com/view/XtffzX, the bowl follows iquilezles.org/articles/distfunctions.
 
+use super::combine::{from_axis, without};
 use super::gear::Gear;
 use nalgebra::Vector3;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
@@ -121,16 +122,6 @@ impl DistanceFunction {
             }
         }
     }
-}
-
-/// Returns the distance of a point from the z axis.
-pub(super) fn from_axis(p: &Vector3<f64>) -> f64 {
-    (p.x * p.x + p.y * p.y).sqrt()
-}
-
-/// Returns the part of `a` outside `b`.
-pub(super) fn without(a: f64, b: f64) -> f64 {
-    a.max(-b)
 }
 
 /// A bowl: part of a sphere around the origin below a height, with a thickness on both sides.

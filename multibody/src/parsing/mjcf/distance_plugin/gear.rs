@@ -1,6 +1,6 @@
 //! The involute gear of `mujoco.sdf.gear`, after shadertoy.com/view/3lG3WR.
 
-use super::distance::{from_axis, without};
+use super::combine::{from_axis, smooth_intersection, smooth_union, without};
 use nalgebra::Vector3;
 use std::f64::consts::PI;
 
@@ -96,14 +96,4 @@ impl Gear {
         let gear = smooth_union(root, teeth, base_radius - tip_radius + tooth_height);
         without(gear, rho - hole_radius)
     }
-}
-
-/// Union of two shapes, rounded over a width k (iquilezles.org/articles/smin).
-fn smooth_union(a: f64, b: f64, k: f64) -> f64 {
-    let h = (0.5 + 0.5 * (b - a) / k).clamp(0.0, 1.0);
-    b * (1.0 - h) + a * h - k * h * (1.0 - h)
-}
-
-fn smooth_intersection(a: f64, b: f64, k: f64) -> f64 {
-    without(a.max(b), smooth_union(without(a, b), without(b, a), k))
 }

@@ -4,6 +4,7 @@
 //! cubes find. Grid, single precision and surface are the same here, so that masses agree to
 //! rounding.
 
+mod combine;
 mod distance;
 mod gear;
 mod marching_cubes;
