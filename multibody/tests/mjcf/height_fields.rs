@@ -113,10 +113,10 @@ fn bodies_come_to_rest_where_they_do_in_mujoco() {
             rows.join(" ")
         );
         for contact in [ContactModel::Point, ContactModel::PointManifold] {
-            let (poses, speed) = motion(&text, contact, &[8.0]);
+            // Until 10 s, the ball rolls to and fro between two slopes.
+            let (poses, speed) = motion(&text, contact, &[16.0]);
             let off = poses[0].translation.vector - p;
-            // Friction holds a body some millimetres before the lowest place.
-            assert!(off.amax() < 1e-2 && off.z.abs() < 1e-3, "{contact:?} {off}");
+            assert!(off.amax() < 4e-3 && off.z.abs() < 1e-3, "{contact:?} {off}");
             assert!(speed < 1e-3, "{contact:?} {speed}");
             if let Some(up) = up {
                 let off = poses[0].rotation * Vector3::z() - up;
