@@ -21,6 +21,7 @@ mod primitive_derivatives;
 mod primitives;
 mod random_contexts;
 mod random_diagrams;
+mod regression;
 mod scale;
 mod simulator;
 mod trajectories;

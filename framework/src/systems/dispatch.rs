@@ -23,6 +23,10 @@ impl Outcome {
     pub(crate) fn fail(&mut self, error: Error) {
         self.error.get_or_insert(error);
     }
+    /// Returns the reason to stop after updates, if there is one.
+    pub(crate) fn stop(&self) -> Option<String> {
+        self.termination.clone()
+    }
     /// Returns the reason to stop, if there is one.
     pub(crate) fn finish(self) -> Result<Option<String>> {
         self.error.map_or(Ok(self.termination), Err)

@@ -195,7 +195,8 @@ pub enum EventStatus {
     DidNothing,
     /// The handler did its work.
     Succeeded,
-    /// The handler did its work and asks the simulator to stop after this step.
+    /// The handler did its work and asks the simulator to stop. Time does not go on, and nothing is
+    /// published after an update that asks for it.
     ReachedTermination {
         /// Reason, shown to the user.
         reason: String,

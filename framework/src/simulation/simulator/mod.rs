@@ -320,6 +320,9 @@ impl<T: Scalar> Simulator<T> {
                 self.updates(&mut outcome)?;
                 self.due.clear();
                 self.updated = true;
+                if let Some(reason) = outcome.stop() {
+                    return Ok(SimulatorStatus::ReachedTermination { reason });
+                }
             }
             // Events found to be due later are not due now if the step fails.
             let reached = self
