@@ -131,7 +131,7 @@ fn ports_of_state_space_and_control_primitives() {
     primitive!("pid_controller.rs", pid);
     let states = StateInterpolatorWithDiscreteDerivative::new(1, 0.1).unwrap();
     primitive!("state_interpolator.rs", states);
-    let noise = RandomSource::new(RandomDistribution::Uniform, 1, 0.1, 0).unwrap();
+    let noise = RandomSource::new(RandomDistribution::Uniform, 1, 0.1).unwrap();
     primitive!("random_source.rs", noise);
     let closure = VectorSystem::new(1, 1, |_, _, _, _| Ok(()));
     primitive!("vector_system.rs", closure);

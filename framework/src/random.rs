@@ -54,7 +54,7 @@ impl RandomGenerator {
         Self::new(Self::new(seed).next().wrapping_add(index))
     }
 
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         let Ok(x) = self.0.try_next_u64();
         x
     }

@@ -206,7 +206,9 @@ fn events_allocate_nothing() {
         }
     }
     let mut b = DiagramBuilder::new();
-    let noise = RandomSource::new(RandomDistribution::Gaussian, 1, 0.02, 1).unwrap();
+    let noise = RandomSource::new(RandomDistribution::Gaussian, 1, 0.02)
+        .unwrap()
+        .with_fixed_seed(1);
     let mut last = b.add("noise", noise).y;
     for i in 0..60 {
         let period = [0.01, 0.02, 0.03][i % 3];

@@ -248,7 +248,7 @@ fn unsupported_equilibrium_checks_are_errors() {
     let mut b = DiagramBuilder::new();
     b.add(
         "noise",
-        RandomSource::new(RandomDistribution::Uniform, 1, 0.1, 0).unwrap(),
+        RandomSource::new(RandomDistribution::Uniform, 1, 0.1).unwrap(),
     );
     let noisy = b.build().unwrap();
     let message = is_equilibrium(&noisy, &noisy.default_context(), 1.0).unwrap_err();

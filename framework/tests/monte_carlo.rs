@@ -9,9 +9,7 @@ use tarragon_framework::analysis::{
     random_simulation,
 };
 use tarragon_framework::prelude::*;
-use tarragon_framework::primitives::{
-    AffineSystemPorts, LinearSystem, RandomSource, RandomSourcePorts,
-};
+use tarragon_framework::primitives::{AffineSystemPorts, LinearSystem, RandomSource};
 use tarragon_framework::random::{RandomDistribution, RandomGenerator};
 use tarragon_framework::{Error, Result};
 
@@ -22,14 +20,13 @@ const NOISE: f64 = 0.5;
 /// Ornstein-Uhlenbeck process at multiples of its step: x+ = DECAY x + NOISE w, with w Gaussian.
 struct Process {
     diagram: Diagram<f64>,
-    noise: RandomSourcePorts<f64>,
     filter: AffineSystemPorts<f64>,
 }
 
 impl Process {
     fn new() -> Self {
         let mut b = DiagramBuilder::new();
-        let noise = RandomSource::new(RandomDistribution::Gaussian, 1, STEP, 0).unwrap();
+        let noise = RandomSource::new(RandomDistribution::Gaussian, 1, STEP).unwrap();
         let noise = b.add("noise", noise);
         let (a, c) = (dmatrix![DECAY], dmatrix![1.0]);
         let filter = LinearSystem::new(a, dmatrix![NOISE], c, dmatrix![0.0])
@@ -39,17 +36,13 @@ impl Process {
         b.connect(noise.y, filter.u);
         Self {
             diagram: b.build().unwrap(),
-            noise: *noise.ports(),
             filter: *filter.ports(),
         }
     }
 
-    /// Returns a simulator whose noise continues from the given generator.
-    fn simulator(&self, random: &mut RandomGenerator) -> Result<Simulator<f64>> {
-        let mut ctx = self.diagram.default_context();
-        ctx.xd_mut(self.noise.samples)?[0] = random.sample(RandomDistribution::Gaussian);
-        *ctx.xa_mut(self.noise.generator)? = random.clone();
-        Simulator::new(&self.diagram, ctx)
+    /// Returns a simulator. The noise draws its seed afterwards.
+    fn simulator(&self) -> Result<Simulator<f64>> {
+        Simulator::new(&self.diagram, self.diagram.default_context())
     }
 
     fn run(&self, end: f64, samples: usize, threads: usize) -> Vec<RandomSimulationResult<f64>> {
@@ -57,7 +50,7 @@ impl Process {
             num_threads: threads,
         };
         let output = |ctx: &Context<f64>| Ok(ctx.eval(self.filter.y)?[0]);
-        let make = |random: &mut RandomGenerator| self.simulator(random);
+        let make = |_: &mut RandomGenerator| self.simulator();
         monte_carlo_simulation(make, output, end, samples, 5, &config).unwrap()
     }
 }
@@ -92,7 +85,7 @@ fn one_sample_can_be_reproduced_alone() {
             RandomGenerator::stream(5, i as u64)
         );
         let mut random = result.generator_snapshot.clone();
-        let make = |random: &mut RandomGenerator| process.simulator(random);
+        let make = |_: &mut RandomGenerator| process.simulator();
         let again = random_simulation(make, output, 2.0, &mut random).unwrap();
         assert_eq!(again.to_bits(), result.output.to_bits());
         assert_ne!(
@@ -184,7 +177,7 @@ fn the_first_failing_sample_is_named() {
 #[test]
 fn errors_of_each_part_are_passed_on() {
     let process = Process::new();
-    let make = |random: &mut RandomGenerator| process.simulator(random);
+    let make = |_: &mut RandomGenerator| process.simulator();
     let output = |ctx: &Context<f64>| Ok(ctx.time());
     let config = MonteCarloConfig::default();
     let run = |end| monte_carlo_simulation(make, output, end, 3, 0, &config);
@@ -219,7 +212,7 @@ fn outputs_of_any_type_and_random_structures() {
     let sample = |random: &mut RandomGenerator| {
         let mut b = DiagramBuilder::new();
         let size = 1 + (3.0 * random.sample(RandomDistribution::Uniform)) as usize;
-        let noise = RandomSource::new(RandomDistribution::Gaussian, size, 1.0, 9)?;
+        let noise = RandomSource::new(RandomDistribution::Gaussian, size, 1.0)?.with_fixed_seed(9);
         let noise = b.add("noise", noise);
         let ctx = b.build()?.default_context();
         Ok(ctx.eval(noise.y)?.clone())

@@ -4,6 +4,7 @@ use super::check;
 use crate::Result;
 use crate::prelude::*;
 use crate::random::{RandomDistribution, RandomGenerator};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Source of independent random numbers, drawn anew every period (Drake's `RandomSource`).
 ///
@@ -11,48 +12,88 @@ use crate::random::{RandomDistribution, RandomGenerator};
 /// |---|---|---|
 /// | output | `output` | vector of `size` |
 ///
-/// The seed determines all samples. The generator is state, so a copy of a context continues with
-/// the same samples. They differ from Drake's, which depend on the C++ library, and carry no
-/// derivatives.
+/// Each source has a seed of its own, so two sources differ, and so do a source and its clone. The
+/// seeds follow the order in which a program creates its sources; [`Self::with_fixed_seed`] gives
+/// the same samples wherever it is called. [`Context::set_random_state`] and Monte Carlo
+/// simulations draw a new seed unless it is fixed, as in Drake.
+///
+/// The generator is state, so a copy of a context continues with the same samples. They differ from
+/// Drake's, which depend on the C++ library, and carry no derivatives.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
 /// use tarragon_framework::primitives::RandomSource;
 /// use tarragon_framework::random::RandomDistribution;
 ///
-/// let noise = RandomSource::new(RandomDistribution::Uniform, 3, 0.1, 42)?;
+/// let noise = RandomSource::new(RandomDistribution::Uniform, 3, 0.1)?.with_fixed_seed(42);
 /// let mut b = DiagramBuilder::new();
 /// let noise = b.add("noise", noise);
 /// let ctx = b.build()?.default_context();
 /// assert!(ctx.eval(noise.y)?.iter().all(|x| (0.0..1.0).contains(x)));
 /// # Ok::<(), tarragon_framework::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RandomSource {
     distribution: RandomDistribution,
     size: usize,
     period: f64,
-    seed: u64,
+    own_seed: u64,
+    fixed_seed: Option<u64>,
+}
+
+/// Returns a seed that no other source of this process has.
+fn new_seed() -> u64 {
+    // Far from the small numbers that users choose.
+    static NEXT: AtomicU64 = AtomicU64::new(0x5eed << 48);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl RandomSource {
-    /// Creates a source of `size` samples every `period` (s), from a generator seeded with `seed`.
+    /// Creates a source of `size` samples every `period` (s).
     ///
     /// # Errors
     /// Returns an error if the period is not positive.
-    pub fn new(
-        distribution: RandomDistribution,
-        size: usize,
-        period: f64,
-        seed: u64,
-    ) -> Result<Self> {
+    pub fn new(distribution: RandomDistribution, size: usize, period: f64) -> Result<Self> {
         check::positive_time("RandomSource", "period", period)?;
         Ok(Self {
             distribution,
             size,
             period,
-            seed,
+            own_seed: new_seed(),
+            fixed_seed: None,
         })
+    }
+
+    /// Fixes the seed, which then determines all samples (Drake's `set_fixed_seed`).
+    #[must_use]
+    pub fn with_fixed_seed(self, seed: u64) -> Self {
+        Self {
+            fixed_seed: Some(seed),
+            ..self
+        }
+    }
+
+    /// Draws the first samples from a new generator, which it returns.
+    fn start<T: Scalar>(&self, seed: u64, samples: &mut [T]) -> RandomGenerator {
+        let mut generator = RandomGenerator::new(seed);
+        self.draw(&mut generator, samples);
+        generator
+    }
+
+    fn draw<T: Scalar>(&self, generator: &mut RandomGenerator, samples: &mut [T]) {
+        for x in samples {
+            *x = T::from(generator.sample(self.distribution));
+        }
+    }
+}
+
+/// A clone has a seed of its own, unless that is fixed.
+impl Clone for RandomSource {
+    fn clone(&self) -> Self {
+        Self {
+            own_seed: new_seed(),
+            ..*self
+        }
     }
 }
 
@@ -71,16 +112,19 @@ impl<T: Scalar> LeafSystem<T> for RandomSource {
     type Ports = RandomSourcePorts<T>;
 
     fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
-        let mut state = RandomGenerator::new(self.seed);
-        let mut draw = || T::from(state.sample(self.distribution));
-        let first: Vec<T> = (0..self.size).map(|_| draw()).collect();
+        let mut first = vec![T::zero(); self.size];
+        let state = self.start(self.fixed_seed.unwrap_or(self.own_seed), &mut first);
         let samples = d.discrete_state(&first);
         let generator = d.abstract_state(state);
+        d.random_state(move |s, _, random, next| {
+            let seed = s.fixed_seed.unwrap_or_else(|| random.next());
+            let state = s.start(seed, next.xd_mut(samples));
+            *next.xa_mut(generator) = state;
+            Ok(())
+        });
         d.unrestricted_update_on(Trigger::every(self.period), move |s, ctx, next| {
             let mut state = ctx.xa(generator).clone();
-            for x in next.xd_mut(samples) {
-                *x = T::from(state.sample(s.distribution));
-            }
+            s.draw(&mut state, next.xd_mut(samples));
             *next.xa_mut(generator) = state;
             Ok(EventStatus::Succeeded)
         });

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use tarragon_framework::prelude::*;
 use tarragon_framework::{EventStatus, WitnessDirection};
 
-/// What stops the simulation.
+/// The event that stops the simulation.
 #[derive(Clone, Copy, Debug)]
 enum Stop {
     Discrete,
