@@ -125,7 +125,7 @@ impl StateColumns {
         }
     }
 
-    /// Lists the names that a user may have meant: those of the same kind, the nearest first.
+    /// Lists the names of the asked kind that a user may have meant, the nearest first.
     fn suggestion(&self, wanted: &str) -> String {
         let kind = [".q", ".v", ".u"]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Noise of random sources, sample by sample. The rules are those of Drake's `RandomSource`.
+//! Noise of random sources, sample by sample, by the rules of Drake's `RandomSource`.
 
 use tarragon_framework::analysis::{MonteCarloConfig, monte_carlo_simulation};
 use tarragon_framework::prelude::*;

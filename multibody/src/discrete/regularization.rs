@@ -381,7 +381,7 @@ impl StepSettings {
         vn: T,
     ) -> HuntCrossley<T> {
         let dt = self.dt;
-        // The stiffness whose regularization 1 / (k dt^2) is that of a near-rigid contact.
+        // A stiffness k with the regularization of a near-rigid contact, 1 / (k dt^2).
         let scale = self.near_rigid_hunt_crossley;
         let k = match near_rigid(scale, w.real) * (dt * dt) * c.k.re() > 1.0 {
             true => (near_rigid(scale, w.value()) * (dt * dt)).recip(),

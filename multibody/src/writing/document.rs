@@ -154,7 +154,7 @@ impl<'a> ModelDocument<'a> {
         }
     }
 
-    /// Reports an element that the format does not have, by its name or those of its parts.
+    /// Reports an element that the format does not have, by its name or the names of its parts.
     pub(super) fn leave_out(&mut self, what: &str, names: &[&str]) {
         if !names.is_empty() {
             let (format, list) = (self.format.name(), names.join("', '"));

@@ -94,8 +94,8 @@ fn impedance_depends_on_the_depth_as_in_mujoco() {
     }
 }
 
-/// A pyramid without friction is nearly rigid: MuJoCo 3.3.7 has a depth of 2e-14 m, and here it was
-/// that of an elliptic cone, 4e-4 m.
+/// A pyramid without friction is nearly rigid: MuJoCo 3.3.7 has a depth of 2e-14 m. Here the ball
+/// was 4e-4 m deep, as with an elliptic cone.
 #[test]
 fn pyramidal_contact_without_friction_is_stiff() {
     let text = "<mujoco model='m'><worldbody><geom type='plane' size='1 1 1' friction='0'/>

@@ -142,7 +142,7 @@ impl IndexedSurface {
         Some(points.map(|(row, column)| grid.vertex(row, column)))
     }
 
-    /// Returns true if the surface is that of a height field and certainly more than `reach` (m)
+    /// Returns true if the surface belongs to a height field and is certainly more than `reach` (m)
     /// below a box. Takes no search, so it suits bodies that are near a field but rarely touch it.
     pub(crate) fn is_below(&self, region: &Box3, reach: f64) -> bool {
         match &self.store {

@@ -57,7 +57,7 @@ fn check(name: &str, found: &PairDistance<f64>, expected: f64, normal: [f64; 3])
     assert!(found.nhat_ba_w.z > 0.0, "{name}: {}", found.nhat_ba_w);
 }
 
-/// The depth in a slope is that of the support point below its plane, whatever the cells.
+/// The depth in a slope is how far the support point is below its plane, whatever the cells.
 #[test]
 fn bodies_in_a_slope_are_as_deep_as_in_its_plane() {
     let (sx, sy) = (0.75, -0.5);

@@ -238,7 +238,7 @@ impl MultibodyPlant {
             }
             Constraint::Ball(c) => {
                 let (site, p_pq) = self.ball_site(positions, c)?;
-                let mass = parameters.map(|_| self.effective_mass_between(c.body_a, c.body_b));
+                let mass = parameters.and_then(|_| self.effective_mass_between(c.body_a, c.body_b));
                 sites.push_equality(site, equality(p_pq.as_slice(), mass));
             }
             Constraint::Weld(c) => {

@@ -71,13 +71,17 @@ impl MultibodyPlant {
     }
 
     /// Returns the effective mass (kg) of two bodies that a constraint pulls together: the inverse
-    /// of the sum of their inverses, as in MuJoCo; 1 if neither can move.
-    pub(in crate::plant) fn effective_mass_between(&self, a: BodyIndex, b: BodyIndex) -> f64 {
+    /// of the sum of their inverses, as in MuJoCo. `None` if neither can move, or one has no mass.
+    pub(in crate::plant) fn effective_mass_between(
+        &self,
+        a: BodyIndex,
+        b: BodyIndex,
+    ) -> Option<f64> {
         let masses = self
             .constrained_masses
             .get_or_init(|| self.effective_masses());
         let mobility = 1.0 / masses[a.index()] + 1.0 / masses[b.index()];
-        if mobility > 0.0 { 1.0 / mobility } else { 1.0 }
+        (mobility > 0.0 && mobility.is_finite()).then(|| mobility.recip())
     }
 
     /// Returns the accelerations (1/kg) of the centers of mass per force, summed over three

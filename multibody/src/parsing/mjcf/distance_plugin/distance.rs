@@ -1,6 +1,6 @@
 //! Distance functions of MuJoCo's plugins: negative inside, and approximate away from the surface.
 //!
-//! The shapes and their defaults are those of `plugin/sdf` of MuJoCo 3.3. Bolt and nut follow
+//! Shapes and defaults come from `plugin/sdf` of MuJoCo 3.3. Bolt and nut follow
 //! shadertoy.com/view/XtffzX, the bowl follows iquilezles.org/articles/distfunctions.
 
 use super::combine::{from_axis, without};
