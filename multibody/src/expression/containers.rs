@@ -9,7 +9,9 @@ use super::set_methods::has_set_method;
 use super::set_values::entries_of;
 use super::strings;
 use super::text::literal;
-use super::value::{Budget, PyDict, PyError, PyList, PyRange, PyResult, PyValue};
+use super::value::{
+    Budget, PyDict, PyEntries, PyError, PyFunction, PyList, PyRange, PyResult, PyValue,
+};
 
 const LIST_METHODS: [&str; 11] = [
     "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse",
@@ -30,18 +32,42 @@ const DICT_METHODS: [&str; 11] = [
 ];
 
 impl Evaluator<'_> {
-    /// Returns whether a value has a method.
+    /// Returns whether a value has a method. A type has those of its values, as in `str.lower`.
     pub(super) fn has_method(&self, value: &PyValue, name: &str) -> bool {
-        match value {
-            PyValue::Str(_) => strings::METHODS.contains(&name),
-            PyValue::List(_) => LIST_METHODS.contains(&name),
-            PyValue::Dict(_) => DICT_METHODS.contains(&name),
-            PyValue::Set(set) => has_set_method(set, name),
-            PyValue::Tuple(_) | PyValue::Range(_) => matches!(name, "count" | "index"),
-            PyValue::Float(_) => name == "is_integer",
-            PyValue::Int(_) | PyValue::Bool(_) => name == "bit_length",
+        let kind = match value {
+            PyValue::Function(PyFunction::Builtin(kind)) => kind,
+            other => other.type_name(),
+        };
+        match kind {
+            "str" => strings::METHODS.contains(&name),
+            "list" => LIST_METHODS.contains(&name),
+            "dict" => DICT_METHODS.contains(&name),
+            "set" | "frozenset" => has_set_method(kind == "frozenset", name),
+            "tuple" | "range" => matches!(name, "count" | "index"),
+            "float" => name == "is_integer",
+            "int" | "bool" => name == "bit_length",
             _ => false,
         }
+    }
+
+    /// Calls a method of a type, whose first argument is the value that it acts on.
+    fn call_method_of_type(
+        &mut self,
+        kind: &str,
+        name: &str,
+        mut arguments: CallArguments,
+    ) -> PyResult {
+        if kind == "dict" && name == "fromkeys" {
+            return self.call_method(&PyValue::dict(PyEntries::default()), name, arguments);
+        }
+        let found = arguments.plain.first().map_or("none", PyValue::type_name);
+        if found != kind && (kind, found) != ("int", "bool") {
+            return Err(PyError::new(format!(
+                "{kind}.{name}() must have a {kind} as its first argument, got {found}"
+            )));
+        }
+        let value = arguments.plain.remove(0);
+        self.call_method(&value, name, arguments)
     }
 
     pub(super) fn call_method(
@@ -51,6 +77,9 @@ impl Evaluator<'_> {
         arguments: CallArguments,
     ) -> PyResult {
         match value {
+            PyValue::Function(PyFunction::Builtin(kind)) => {
+                self.call_method_of_type(kind, name, arguments)
+            }
             PyValue::Str(text) => self.str_method(text, name, arguments),
             PyValue::List(list) => self.list_method(list, name, arguments),
             PyValue::Dict(dict) => self.dict_method(dict, name, arguments),

@@ -32,8 +32,8 @@ const CHANGING: [&str; 9] = [
 ];
 
 /// Returns whether sets have a method.
-pub(super) fn has_set_method(set: &PySet, name: &str) -> bool {
-    PURE.contains(&name) || (!set.frozen && CHANGING.contains(&name))
+pub(super) fn has_set_method(is_frozen: bool, name: &str) -> bool {
+    PURE.contains(&name) || (!is_frozen && CHANGING.contains(&name))
 }
 
 impl Evaluator<'_> {

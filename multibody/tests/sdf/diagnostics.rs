@@ -221,7 +221,7 @@ fn parts_of_joints_act_or_are_reported() {
         ),
         (
             "<physics><ode><erp>1</erp></ode></physics>",
-            "the plant has its own solver; `model_options` has the time step",
+            "the plant has its own solver; only the time step of the world is read (`model_options`)",
         ),
         (
             "<sensor name='s' type='force_torque'/>",
@@ -375,7 +375,7 @@ fn parts_of_models_and_worlds_are_reported() {
             "<physics type='ode'><max_step_size>1</max_step_size>
              <real_time_factor>1</real_time_factor>
              <real_time_update_rate>1</real_time_update_rate></physics>",
-            "the plant has its own solver; `model_options` has the time step",
+            "the plant has its own solver; only the time step of the world is read (`model_options`)",
         ),
     ] {
         let world = format!(

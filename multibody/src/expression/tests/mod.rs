@@ -105,6 +105,10 @@ fn functions_are_those_of_python() {
         ("min([3, 1, 2])", "1"),
         ("sum([0.1] * 3)", "0.30000000000000004"),
         ("sorted([3, 1, 2], reverse=True)", "[3, 2, 1]"),
+        ("sorted(['b', 'A'], key=str.lower)", "['A', 'b']"),
+        ("list(map(str.strip, [' a', 'b ']))", "['a', 'b']"),
+        ("dict.fromkeys(['a'], 1)", "{'a': 1}"),
+        ("set.union({1}, {2})", "{1, 2}"),
         ("list(range(1, 10, 3))", "[1, 4, 7]"),
         ("list(map(float, '1 2 3'.split()))", "[1.0, 2.0, 3.0]"),
         ("list(zip([1, 2], 'ab'))", "[(1, 'a'), (2, 'b')]"),
@@ -288,6 +292,11 @@ fn mistakes_are_errors_with_a_place() {
             "popitem() must have a dict with entries",
         ),
         ("len('a', 'b')", 3, "len() must have 1 argument, got 2"),
+        (
+            "str.lower(1)",
+            9,
+            "str.lower() must have a str as its first argument, got int",
+        ),
         ("[1][3]", 3, "the index must be below 1"),
         (
             "s.__class__",

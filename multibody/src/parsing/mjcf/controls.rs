@@ -21,7 +21,10 @@ const IGNORED: [(&str, &str); 10] = [
     ("group", "actuators are not drawn"),
     ("interp", NO_DELAY),
     ("kd", "MuJoCo's name for the damping gain is 'kv'"),
-    ("lengthrange", "only muscles need it"),
+    (
+        "lengthrange",
+        "muscles are not simulated, and others do not need it",
+    ),
     ("nsample", NO_DELAY),
     ("user", "user data is not supported"),
 ];

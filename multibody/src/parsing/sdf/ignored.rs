@@ -5,7 +5,8 @@ use super::element::{Element, Report, truth};
 const APPEARANCE: &str = "only colours, <drake:diffuse_map> and shapes are read";
 const OWN_CONTACT: &str = "use <drake:point_contact_stiffness> and \
                            <drake:hunt_crossley_dissipation>";
-const OWN_SOLVER: &str = "the plant has its own solver; `model_options` has the time step";
+const OWN_SOLVER: &str =
+    "the plant has its own solver; only the time step of the world is read (`model_options`)";
 const NO_MEDIUM: &str = "no medium is simulated";
 const NOT_A_MODEL: &str = "it is not part of the plant";
 const LEFT_OUT: &str = "the geometry is left out";
