@@ -1,6 +1,7 @@
 //! Defects that real robots and public reports showed, one small case each. Every test names the
 //! source of the right value.
 
+mod mjcf_assets;
 mod mjcf_collisions;
 mod mjcf_distance_plugins;
 mod mjcf_names;

@@ -52,6 +52,14 @@ impl Assets {
             }
             None => from_numbers(node),
         }?;
+        if heights.rows == 1 || heights.columns == 1 {
+            node.warning(format!(
+                "height field '{name}' is left out: it must have at least 2 x 2 heights, \
+                 got {} x {}",
+                heights.rows, heights.columns
+            ));
+            return Ok(());
+        }
         let shape = scaled(heights, size).map_err(|e| node.error(e))?;
         let [x, y, elevation, depth] = size;
         let solid = BoxShape::new(2.0 * x, 2.0 * y, 0.5 * elevation + depth);
@@ -79,11 +87,11 @@ impl Assets {
 
 /// Checks the numbers of rows and columns.
 fn checked(rows: f64, columns: f64) -> Result<(usize, usize), String> {
-    let is_count = |n: f64| n >= 2.0 && n.fract() == 0.0;
+    let is_count = |n: f64| n >= 1.0 && n.fract() == 0.0;
     if !is_count(rows) || !is_count(columns) || rows * columns > MAX_HEIGHTS as f64 {
         return Err(format!(
             "a height field must have at least 2 rows and 2 columns and at most {MAX_HEIGHTS} \
-             heights, got {rows:?} rows and {columns:?} columns"
+             heights, got {rows} rows and {columns} columns"
         ));
     }
     Ok((rows as usize, columns as usize))

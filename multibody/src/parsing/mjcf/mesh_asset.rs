@@ -84,17 +84,18 @@ impl MeshAsset {
             }
             // A search is faster than a parser, and the file may be large.
             match (source.path(), source.in_memory()) {
-                (Some(path), _) => read_file(path).is_ok_and(|bytes| has_vt(&bytes)),
-                (None, Some(mesh)) => has_vt(mesh.mesh_file.contents()),
+                (Some(path), _) => read_file(path).is_ok_and(|bytes| has_statement(&bytes, "vt")),
+                (None, Some(mesh)) => has_statement(mesh.mesh_file.contents(), "vt"),
                 (None, None) => false,
             }
         })
     }
 }
 
-/// Returns true if a line of an OBJ file has texture coordinates.
-fn has_vt(obj: &[u8]) -> bool {
-    obj.split(|byte| *byte == b'\n').any(
-        |line| matches!(line.trim_ascii_start(), [b'v', b't', c, ..] if c.is_ascii_whitespace()),
-    )
+/// Returns true if a line of an OBJ file starts with `key`.
+pub(super) fn has_statement(obj: &[u8], key: &str) -> bool {
+    obj.split(|byte| *byte == b'\n').any(|line| {
+        let rest = line.trim_ascii_start().strip_prefix(key.as_bytes());
+        rest.is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
+    })
 }

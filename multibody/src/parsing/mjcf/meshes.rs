@@ -4,14 +4,17 @@ use super::asset_context::AssetContext;
 use super::assets::Assets;
 use super::compiler::CompilerOptions;
 use super::distance_plugin;
-use super::mesh_asset::MeshAsset;
+use super::mesh_asset::{MeshAsset, has_statement};
 use super::mesh_inertia::MeshInertia;
 use super::msh;
-use super::obj_text::to_obj;
+use super::obj_text::{to_obj, vertices_of};
 use super::tree::ElementRef;
+use crate::document::input::read_file;
 use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use tarragon_framework::counted;
 use tarragon_framework::math;
@@ -89,13 +92,7 @@ impl Assets {
                     Err(_) if !context.mesh_geometry => PathBuf::from(uri),
                     path => path.map_err(|why| node.error_at("file", why))?,
                 };
-                let binary = path
-                    .extension()
-                    .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
-                match binary && path.exists() {
-                    true => msh::read(&path).map_err(|why| node.error_at("file", why))?,
-                    false => path.into(),
-                }
+                mesh_of_file(node, path, compiler)?
             }
             (None, Some(plugin)) => match distance_plugin::read(node, plugin, &name)? {
                 Some(source) => source,
@@ -109,6 +106,52 @@ impl Assets {
         self.meshes.insert(name, asset);
         Ok(())
     }
+}
+
+/// Returns the mesh of a file, which is read only if its format asks for it.
+fn mesh_of_file(
+    node: ElementRef<'_>,
+    path: PathBuf,
+    compiler: &CompilerOptions,
+) -> Parsed<MeshSource> {
+    let suffix = path.extension().map(|s| s.to_string_lossy().to_lowercase());
+    match suffix.as_deref() {
+        Some("msh") if path.exists() => msh::read(&path).map_err(|why| node.error_at("file", why)),
+        Some("obj") if !compiler.as_drake() && lacks_faces(&path) => hull_of_file(node, &path),
+        _ => Ok(path.into()),
+    }
+}
+
+/// Returns true if an OBJ file can be read and has no faces.
+fn lacks_faces(path: &Path) -> bool {
+    // Faces are at the end of nearly all files, so the rest need not be searched.
+    let mut end = vec![];
+    let has_face_at_end = File::open(path).and_then(|mut file| {
+        let length = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(512)))?;
+        file.read_to_end(&mut end)?;
+        Ok(has_statement(&end, "f"))
+    });
+    has_face_at_end.is_ok_and(|has| !has)
+        && read_file(path).is_ok_and(|bytes| !has_statement(&bytes, "f"))
+}
+
+/// Returns the convex hull of the vertices of an OBJ file, which is what MuJoCo makes of a file
+/// without faces.
+fn hull_of_file(node: ElementRef<'_>, path: &Path) -> Parsed<MeshSource> {
+    let bytes = read_file(path).map_err(|why| node.error_at("file", why))?;
+    let hull = vertices_of(&bytes).and_then(|vertices| {
+        let hull = convex_hull(&vertices).and_then(PolygonSurfaceMesh::from_hull);
+        hull.map_err(|e| format!("there are no faces, and the vertices have no hull: {e}"))
+    });
+    let name = path.display().to_string();
+    let hull = hull.map_err(|why| node.error_at("file", format!("{name}: {why}")))?;
+    Ok(source_of(&hull.to_triangles(), &name))
+}
+
+fn source_of(hull: &TriangleSurfaceMesh, name: &str) -> MeshSource {
+    let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
+    to_obj(hull.vertices(), &faces, &[], name)
 }
 
 /// Returns the distribution of mass that a `<mesh>` asks for.
@@ -214,9 +257,7 @@ fn builtin_sphere(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
             }
         }
     }
-    let hull = hull_of(node, &vertices)?;
-    let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
-    Ok(to_obj(hull.vertices(), &faces, &[], name))
+    Ok(source_of(&hull_of(node, &vertices)?, name))
 }
 
 fn hull_of(node: ElementRef<'_>, vertices: &[Vector3<f64>]) -> Parsed<TriangleSurfaceMesh> {
@@ -243,9 +284,7 @@ fn inline_mesh(node: ElementRef<'_>, name: &str) -> Parsed<MeshSource> {
     }
     let vertices: Vec<Vector3<f64>> = points.iter().map(|p| (*p).into()).collect();
     let Some(indices) = node.numbers("face")? else {
-        let hull = hull_of(node, &vertices)?;
-        let faces: Vec<[u32; 3]> = hull.triangles().iter().map(|t| t.vertices()).collect();
-        return Ok(to_obj(hull.vertices(), &faces, &[], name));
+        return Ok(source_of(&hull_of(node, &vertices)?, name));
     };
     let (triples, rest) = indices.as_chunks::<3>();
     let is_index = |x: &f64| *x >= 0.0 && *x < vertices.len() as f64 && x.fract() == 0.0;
