@@ -1,9 +1,10 @@
-//! Text of model files: bytes read within limits, XML and YAML with positions, and numbers as Drake
-//! reads them.
+//! Content of model files: bytes read within limits, XML and YAML with positions, numbers as Drake
+//! reads them, and PNG images.
 
 pub(crate) mod input;
 pub(crate) mod numbers;
 pub(crate) mod origins;
+pub(crate) mod png_image;
 pub(crate) mod prepared_xml;
 pub(crate) mod xml;
 mod xml_scan;

@@ -137,9 +137,8 @@ impl<'a> PreparedXml<'a> {
             line: 1 + before.matches('\n').count() as u32,
             column: 1 + before[line_start..].chars().count() as u32,
             message: format!(
-                "<{tag}> is for the expansion by xacro, but the name of the file does not end in \
-                 .xacro; rename the file so that it is expanded, or read what 'tarragon xacro' \
-                 prints"
+                "<{tag}> is a xacro element, but the name of the file does not end in .xacro; \
+                 rename the file so that it is expanded, or load the output of 'tarragon xacro'"
             ),
         }
     }
@@ -358,7 +357,7 @@ mod tests {
                 .parse("f.urdf")
                 .unwrap_err()
                 .to_string();
-            let start = "f.urdf:2:3: error: <xacro:property> is for the expansion by xacro";
+            let start = "f.urdf:2:3: error: <xacro:property> is a xacro element";
             assert!(
                 error.starts_with(start) && error.contains(".xacro"),
                 "{error}"

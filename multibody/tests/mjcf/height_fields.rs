@@ -1,7 +1,6 @@
 //! Bodies on height fields. Numbers without a closed form are those of MuJoCo 3.3.7.
 
-use super::Loaded;
-use crate::support::loaded::load_with;
+use super::read;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::Shape;
@@ -12,18 +11,6 @@ const MODELS: [ContactModel; 3] = [
     ContactModel::PointManifold,
     ContactModel::HydroelasticWithFallback,
 ];
-
-/// Reads a model as by MuJoCo into a plant with a time step (s).
-fn read(text: &str, time_step: f64) -> Loaded {
-    let mut loaded = load_with(|_| Ok(vec![]));
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut loaded.scene);
-    parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
-    loaded.result = parser.add_models_from_string(text, "xml");
-    loaded.diagnostics = parser.diagnostics().to_vec();
-    loaded.plant = plant;
-    loaded
-}
 
 fn diagram(text: &str, contact: ContactModel) -> (Diagram<f64>, Block<MultibodyPlant>) {
     let mut loaded = read(text, 1e-3);

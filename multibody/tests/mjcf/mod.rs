@@ -53,6 +53,17 @@ fn load_file_as_mujoco(path: &Path) -> Loaded {
         p.add_models(path)
     })
 }
+/// Reads a model as by MuJoCo into a plant with a time step (s), or in continuous time.
+fn read(text: &str, time_step: f64) -> Loaded {
+    let mut loaded = load_with(|_| Ok(vec![]));
+    let mut plant = MultibodyPlant::new(time_step).unwrap();
+    let mut parser = Parser::with_scene_graph(&mut plant, &mut loaded.scene);
+    parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
+    loaded.result = parser.add_models_from_string(text, "xml");
+    loaded.diagnostics = parser.diagnostics().to_vec();
+    loaded.plant = plant;
+    loaded
+}
 /// A model `m` with the elements `world` in its `<worldbody>`, and `others` after it.
 fn world_and(world: &str, others: &str) -> Loaded {
     load(&format!(

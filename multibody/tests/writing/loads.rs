@@ -5,11 +5,10 @@
 //! pydrake 1.51; without them, the tests are skipped with a line that says so. What the program
 //! refuses must have been told by a diagnostic of the writer.
 
-use super::models::{load, model_files, packages};
+use super::models::{examples_and_reference_models, load, say};
 use crate::support::mujoco;
 use rayon::prelude::*;
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tarragon_multibody::*;
@@ -49,29 +48,9 @@ struct Converted {
     told: Vec<String>,
 }
 
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
 /// Converts all models to some formats, into a folder.
 fn convert(formats: &[OutputFormat], folder: &Path) -> Vec<Converted> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let named = std::env::var_os("TARRAGON_REFERENCE").map(|named| here.join(named));
-    let models = named
-        .unwrap_or(here.join("../../shared/reference"))
-        .join("models");
-    let mut files = model_files(&here.join("../examples/models"));
-    let mut all = vec![];
-    match models.is_dir() {
-        true => {
-            files.extend(model_files(&models));
-            all = packages(&models);
-        }
-        false => say(&format!(
-            "SKIPPED reference models: no {}",
-            models.display()
-        )),
-    }
+    let (files, all) = examples_and_reference_models();
     let cases: Vec<(usize, PathBuf)> = files.into_iter().enumerate().collect();
     let converted = cases.into_par_iter().filter_map(|(number, from)| {
         let model = load(&from, &all)?;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
 
-fn say(line: &str) {
+pub(super) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
@@ -42,7 +42,7 @@ pub(super) fn model_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Packages of the reference models.
-pub(super) fn packages(models: &Path) -> Vec<(String, PathBuf)> {
+fn packages(models: &Path) -> Vec<(String, PathBuf)> {
     let Ok(text) = std::fs::read(models.join("packages.json")) else {
         return vec![];
     };
@@ -50,6 +50,28 @@ pub(super) fn packages(models: &Path) -> Vec<(String, PathBuf)> {
     map.into_iter()
         .map(|(name, p)| (name, models.join(p)))
         .collect()
+}
+
+/// The models of the examples and, where there are some, of the reference set, with its packages.
+pub(super) fn examples_and_reference_models() -> (Vec<PathBuf>, Vec<(String, PathBuf)>) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let named = std::env::var_os("TARRAGON_REFERENCE").map(|named| here.join(named));
+    let models = named
+        .unwrap_or(here.join("../../shared/reference"))
+        .join("models");
+    let mut files = model_files(&here.join("../examples/models"));
+    let mut all = vec![];
+    match models.is_dir() {
+        true => {
+            files.extend(model_files(&models));
+            all = packages(&models);
+        }
+        false => say(&format!(
+            "SKIPPED reference models: no {}",
+            models.display()
+        )),
+    }
+    (files, all)
 }
 
 /// Loads a model; `None` if it is refused.
@@ -76,23 +98,7 @@ pub(super) fn load_as(
 
 #[test]
 fn models_are_read_back_as_they_were() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let named = std::env::var_os("TARRAGON_REFERENCE").map(|named| here.join(named));
-    let models = named
-        .unwrap_or(here.join("../../shared/reference"))
-        .join("models");
-    let mut files = model_files(&here.join("../examples/models"));
-    let mut all = vec![];
-    match models.is_dir() {
-        true => {
-            files.extend(model_files(&models));
-            all = packages(&models);
-        }
-        false => say(&format!(
-            "SKIPPED reference models: no {}",
-            models.display()
-        )),
-    }
+    let (files, all) = examples_and_reference_models();
     let read_in_two_ways = files.into_iter().flat_map(|file| {
         let is_mjcf = file.extension().is_some_and(|suffix| suffix == "xml");
         let as_drake = is_mjcf.then(|| (file.clone(), MjcfSemantics::Drake));

@@ -1,11 +1,10 @@
 //! Images as pixels.
 
-use std::io::Cursor;
+use crate::document::png_image::PngImage;
 use std::sync::Arc;
 use tarragon_geometry::mesh::TextureImage;
 
-/// Maximum number of pixels of an image.
-pub(super) const MAX_PIXELS: usize = 1 << 24;
+pub(super) use crate::document::png_image::MAX_PIXELS;
 
 /// An image: red, green and blue of each pixel, row by row from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,37 +30,16 @@ impl Pixels {
 
     /// Reads a PNG image, without its opacity.
     pub(super) fn from_png(bytes: &[u8]) -> Result<Self, String> {
-        let mut decoder = png::Decoder::new(Cursor::new(bytes));
-        decoder.set_transformations(png::Transformations::normalize_to_color8());
-        let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-        let (width, height) = (reader.info().width as usize, reader.info().height as usize);
-        if width.saturating_mul(height) > MAX_PIXELS {
-            return Err(format!(
-                "the image must have at most {MAX_PIXELS} pixels, got {width} x {height}"
-            ));
-        }
-        // The decoder does not validate the palette and panics if it is invalid.
-        let palette = reader.info().palette.as_deref().map(<[u8]>::len);
-        if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
-            return Err("the palette must have 1 to 256 colours of three bytes".into());
-        }
-        let size = reader
-            .output_buffer_size()
-            .ok_or("the image is too large")?;
-        let mut samples = vec![0; size];
-        let frame = reader.next_frame(&mut samples).map_err(|e| e.to_string())?;
-        let channels = frame.color_type.samples();
+        let image = PngImage::decode(bytes, png::Transformations::normalize_to_color8(), 1)?;
         let rgb = |pixel: &[u8]| match pixel {
             [r, g, b, ..] => [*r, *g, *b],
             [grey, ..] => [*grey; 3],
             [] => [0; 3],
         };
-        let rows = samples.chunks(frame.line_size).take(height);
-        let pixels = rows.flat_map(|row| row.chunks(channels).take(width));
         Ok(Self {
-            width,
-            height,
-            rgb: pixels.map(rgb).collect(),
+            width: image.width,
+            height: image.height,
+            rgb: image.pixels().map(rgb).collect(),
         })
     }
 

@@ -7,21 +7,19 @@ use super::builder::SdfBuilder;
 use super::element::Element;
 use super::geometry::PlacedShape;
 use crate::document::input::read_file;
+use crate::document::png_image::PngImage;
 use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, Vector3};
-use std::io::Cursor;
 use tarragon_geometry::HeightField;
 
 const IGNORED: [&str; 4] = ["texture", "blend", "use_terrain_paging", "sampling"];
 
 /// Depth of the base below the surface (m); SDFormat has none.
 const BASE: f64 = 1.0;
-/// Maximum number of pixels of an image.
-const MAX_PIXELS: usize = 1 << 24;
 
 impl SdfBuilder<'_, '_> {
-    /// Reads a terrain; `None`, with a warning, if its image is missing or of an unsupported
-    /// format.
+    /// Reads a terrain. Returns `None` after a warning if its size is wrong, or if its image is
+    /// missing or has an unsupported format.
     pub(super) fn heightmap(&self, element: &Element) -> Parsed<Option<PlacedShape>> {
         let report = self.report;
         report.check_children(element, &IGNORED, &[]);
@@ -76,43 +74,16 @@ struct Brightness {
 impl Brightness {
     /// Reads a PNG image of 8 or 16 bits per channel.
     fn from_png(bytes: &[u8]) -> Result<Self, String> {
-        let mut decoder = png::Decoder::new(Cursor::new(bytes));
-        decoder.set_transformations(png::Transformations::EXPAND);
-        let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-        let (width, height) = (reader.info().width as usize, reader.info().height as usize);
-        if width.min(height) < 2 || width.saturating_mul(height) > MAX_PIXELS {
-            return Err(format!(
-                "the image must have at least 2 x 2 and at most {MAX_PIXELS} pixels, got {width} x \
-                 {height}"
-            ));
-        }
-        // The decoder does not validate the palette and panics if it is invalid.
-        let palette = reader.info().palette.as_deref().map(<[u8]>::len);
-        if palette.is_some_and(|n| n == 0 || n % 3 != 0 || n > 3 * 256) {
-            return Err("the palette must have 1 to 256 colours of three bytes".into());
-        }
-        let size = reader
-            .output_buffer_size()
-            .ok_or("the image is too large")?;
-        let mut samples = vec![0; size];
-        let frame = reader.next_frame(&mut samples).map_err(|e| e.to_string())?;
-        let bytes = if frame.bit_depth == png::BitDepth::Sixteen {
-            2
-        } else {
-            1
-        };
-        let value = |pixel: &[u8]| match (bytes, pixel) {
+        let image = PngImage::decode(bytes, png::Transformations::EXPAND, 2)?;
+        let value = |pixel: &[u8]| match (image.sample_size, pixel) {
             (2, [high, low, ..]) => u16::from_be_bytes([*high, *low]),
             (_, [value, ..]) => u16::from(*value),
             _ => 0,
         };
-        let rows = samples.chunks(frame.line_size).take(height);
-        let channels = bytes * frame.color_type.samples();
-        let pixels = rows.flat_map(|row| row.chunks(channels).take(width));
         Ok(Self {
-            width,
-            height,
-            values: pixels.map(value).collect(),
+            width: image.width,
+            height: image.height,
+            values: image.pixels().map(value).collect(),
         })
     }
 

@@ -6,8 +6,7 @@
 mod paths;
 mod steps;
 
-use super::Loaded;
-use crate::support::loaded::load_with;
+use super::read;
 use crate::support::mujoco;
 use serde_json::Value;
 use std::io::Write;
@@ -31,18 +30,6 @@ fn script() -> PathBuf {
 fn numbers(v: &Value) -> Vec<f64> {
     let list = v.as_array().unwrap().iter();
     list.map(|x| x.as_f64().unwrap()).collect()
-}
-
-/// Reads a model as by MuJoCo into a plant with a time step (s), or in continuous time.
-fn read(text: &str, time_step: f64) -> Loaded {
-    let mut loaded = load_with(|_| Ok(vec![]));
-    let mut plant = MultibodyPlant::new(time_step).unwrap();
-    let mut parser = Parser::with_scene_graph(&mut plant, &mut loaded.scene);
-    parser.set_mjcf_semantics(MjcfSemantics::MuJoCo);
-    loaded.result = parser.add_models_from_string(text, "xml");
-    loaded.diagnostics = parser.diagnostics().to_vec();
-    loaded.plant = plant;
-    loaded
 }
 
 /// A diagram of a plant with contact at points, of a model that is read without complaints.

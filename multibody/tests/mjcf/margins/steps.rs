@@ -1,6 +1,7 @@
 //! Steps in which bodies within margins press on each other.
 
-use super::{G, diagram, diagram_with, read};
+use super::{G, diagram, diagram_with};
+use crate::mjcf::read;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
