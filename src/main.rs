@@ -29,15 +29,15 @@ use std::process::ExitCode;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Prints every message; without it, one line stands for many that are alike.
+    /// Prints every message. By default, one line summarizes similar messages.
     #[arg(long, global = true)]
     verbose: bool,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes a model as URDF, SDFormat or MJCF. What the format cannot say is a warning. With
-    /// --refine, writes a mesh of tetrahedra that all have hydroelastic contact.
+    /// Writes a model as URDF, SDFormat or MJCF, with a warning for everything that the format
+    /// cannot express. With --refine, writes a mesh whose tetrahedra all have hydroelastic contact.
     Convert(convert::ConvertArgs),
     /// Simulates models and computes accelerations, forces and gradients: reads one case per line
     /// (JSON) and writes one answer per line.
@@ -46,8 +46,8 @@ enum Command {
     #[cfg(feature = "gpu")]
     Gpu,
     /// Reports what a parser reads from a model file: bodies, joints, masses, geometries,
-    /// constraints and diagnostics. Of a mesh file (.obj, .stl, .gltf, .glb, .dae, .vtk), reports
-    /// bounds, faces, whether it is closed, volume and inertia.
+    /// constraints and diagnostics. For a mesh file (.obj, .stl, .gltf, .glb, .dae, .vtk), reports
+    /// bounds, faces, volume and inertia, and whether it is closed.
     Inspect(inspect::InspectArgs),
     /// Computes distances and contacts: reads one scene per line (JSON) and writes one answer per
     /// line.

@@ -31,7 +31,7 @@ pub(crate) struct ModelArgs {
 pub(crate) struct Options {
     #[command(flatten)]
     source: SourceOptions,
-    /// Reading of MJCF files: MuJoCo's, or Drake's, which leaves out more and says what.
+    /// Reading of MJCF files. Drake's reading leaves out more than MuJoCo's and warns about it.
     #[arg(long, value_enum, default_value_t)]
     mjcf_semantics: MjcfReading,
 }

@@ -1,4 +1,4 @@
-//! Prints warnings and errors on standard error: one line for many that are alike.
+//! Printing of warnings and errors on standard error, with one line for many similar messages.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Pointers of Git LFS, which lie in place of large files that were not fetched.
 
-/// Returns what is wrong with the content of a file that is a pointer of Git LFS, and the cure;
+/// Returns what is wrong with the content of a file that is a Git LFS pointer, and the cure;
 /// `None` for any other content.
 ///
 /// ```
@@ -11,6 +11,6 @@
 /// ```
 pub fn git_lfs_pointer(content: &[u8]) -> Option<&'static str> {
     content.starts_with(b"version https://git-lfs").then_some(
-        "it is a pointer of Git LFS in place of the file; fetch the file with 'git lfs pull'",
+        "it is a Git LFS pointer, not the file itself; fetch the file with 'git lfs pull'",
     )
 }

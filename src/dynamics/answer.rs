@@ -34,7 +34,7 @@ fn spatial(f: &SpatialVector<f64>) -> Value {
     numbers(f.rotational.iter().chain(&f.translational))
 }
 
-/// Computes the answer to a case. `warn` receives what the case may not have meant.
+/// Computes the answer to a case. `warn` receives warnings about likely mistakes in the case.
 pub(super) fn answer(
     mut case: Case,
     models: Option<&Path>,

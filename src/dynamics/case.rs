@@ -14,7 +14,7 @@ pub(super) struct Case {
     pub(super) plant: PlantOptions,
     #[serde(default)]
     pub(super) scene_graph: Option<SceneOptions>,
-    /// Drake's by default, because cases are exchanged with Drake.
+    /// Reading of MJCF files. Drake's is the default, because cases are exchanged with Drake.
     #[serde(default)]
     pub(super) mjcf_semantics: Option<MjcfReading>,
     pub(super) build: Vec<BuildStep>,

@@ -42,7 +42,7 @@ pub(super) fn range(lower: f64, upper: f64) -> String {
     format!("[{}, {}]", bound(lower, 4), bound(upper, 4))
 }
 
-/// A bound with a number of decimals. Numbers that files write in place of infinity are infinite.
+/// Formats a bound. Huge numbers that files write in place of infinity become `inf`.
 pub(super) fn bound(x: f64, decimals: usize) -> String {
     match is_bound(x) {
         true => format!("{x:.decimals$}"),
@@ -52,7 +52,7 @@ pub(super) fn bound(x: f64, decimals: usize) -> String {
     }
 }
 
-/// Whether a bound is one: finite, and not the largest number.
+/// Returns true if a bound limits anything: it is neither infinite nor a huge number in its place.
 pub(super) fn is_bound(x: f64) -> bool {
     x.abs() < 1e300
 }
@@ -186,7 +186,7 @@ impl Inspected {
                 let (a, b) = (name(c.body_a)?, name(c.body_b)?);
                 let (p, q) = (point(&c.p_ap), point(&c.p_bq));
                 Described {
-                    text: format!("distance: {p} of {a} and {q} of {b} keep {} m", c.distance),
+                    text: format!("distance: {p} of {a} to {q} of {b} is {} m", c.distance),
                     json: json!({
                         "type": "distance", "body_a": a, "p_AP": numbers(&c.p_ap), "body_b": b,
                         "p_BQ": numbers(&c.p_bq), "distance": number(c.distance),

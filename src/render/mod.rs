@@ -32,7 +32,8 @@ pub(crate) struct RenderArgs {
     /// Render engine, unless a camera file chooses one.
     #[arg(long, value_enum, default_value_t = Engine::Cpu)]
     engine: Engine,
-    /// Role of the geometry to draw, or all of it. Collision geometry has the role `proximity`.
+    /// Role of the geometry to draw. `proximity` is collision geometry; `all` adds it to the
+    /// visuals.
     #[arg(long, value_enum, default_value_t = ShownRole::Perception)]
     role: ShownRole,
     /// Image width (pixels) [default: that of the camera file, or 1280].

@@ -41,11 +41,10 @@ pub(super) struct Actuation {
 }
 
 impl Actuation {
-    /// Creates the inputs of a finalized plant, `inputs` by the indices of actuators. Of all
-    /// others, efforts and controls are 0, but for those of controllers and position servos, which
-    /// hold the default positions with any driver. With a server, each actuator gets a slider,
-    /// unless its model has a [`Driver::ZeroForce`]. Sliders name the model if several models have
-    /// actuators.
+    /// Creates the inputs of a finalized plant. `inputs` holds values by the index of the actuator.
+    /// All other efforts and controls are 0, except that controllers and position servos hold the
+    /// default positions with any driver. With a server, each actuator gets a slider, unless its
+    /// model has a [`Driver::ZeroForce`]. Sliders name the model if several models have actuators.
     pub(super) fn new(
         plant: &MultibodyPlant,
         scenario: &Scenario,

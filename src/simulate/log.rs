@@ -36,7 +36,7 @@ pub(super) struct LogArgs {
     rate: f64,
 }
 
-/// The files of a log, which get their names when they are complete.
+/// Output files of a log. They have temporary names until they are complete.
 #[derive(Clone)]
 pub(super) struct Log {
     content: Arc<Mutex<Content>>,
@@ -53,11 +53,11 @@ struct Content {
 }
 
 impl LogArgs {
-    /// Returns an error if the name of a file cannot be right.
+    /// Checks the names of the output files.
     pub(super) fn check(&self) -> Result<(), String> {
         if let (Some(log), true) = (&self.log, self.log == self.plot) {
             return Err(format!(
-                "--plot must be another file than --log, got '{}' for both; rename one",
+                "--plot and --log must name different files, got '{}' for both; rename one",
                 log.display()
             ));
         }

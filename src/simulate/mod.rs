@@ -65,9 +65,9 @@ pub(crate) struct SimulateArgs {
     /// scenario, or 1; 0 with --no-browser].
     #[arg(long, value_name = "RATE", value_parser = sweep::not_negative, allow_negative_numbers = true)]
     realtime_rate: Option<f64>,
-    /// Time step (s), 0 for continuous time, or `model` for the time step of the file (MJCF, or an
-    /// SDF world with `<physics>`), which is 0.001 where it has none [default: the step of
-    /// the scenario, or `model`].
+    /// Time step (s), or 0 for continuous time. `model` takes the time step of the file (MJCF, or
+    /// an SDF world with `<physics>`), or 0.001 if the file has none [default: the step of the
+    /// scenario, or `model`].
     #[arg(long, value_name = "SECONDS|model", allow_negative_numbers = true)]
     time_step: Option<TimeStep>,
     /// Contact model [default: that of the scenario; for a model `hydroelastic_with_fallback` if a
@@ -95,8 +95,8 @@ pub(crate) struct SimulateArgs {
     /// Height at which a free model starts above the ground (m).
     #[arg(long, value_name = "METRES", default_value_t = 0.1, value_parser = sweep::not_negative, allow_negative_numbers = true)]
     height: f64,
-    /// Leaves out the ground, which a model over a floor of its own does not get anyway; a free
-    /// model then falls from its default pose.
+    /// Leaves out the ground; a free model then falls from its default pose. A model over its own
+    /// floor never gets a ground.
     #[arg(long)]
     no_ground: bool,
     /// Fixes the free bodies of the model to the world.

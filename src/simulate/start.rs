@@ -42,7 +42,7 @@ fn check_keyframe(plant: &MultibodyPlant, name: &str) -> Result<(), String> {
     Err(match names.is_empty() {
         true => format!("--keyframe {name}: the model has no keyframes; leave the option out"),
         false => format!(
-            "--keyframe {name}: must be 'none' or a keyframe of the model, '{}'",
+            "--keyframe {name}: the name must be 'none' or a keyframe of the model: '{}'",
             names.join("', '")
         ),
     })

@@ -104,7 +104,7 @@ fn a_urdf_that_is_xacro_says_so() {
     let file = write(folder.path(), "r.urdf", text);
     let output = run(&[&file]);
     assert_eq!(output.status.code(), Some(1));
-    let start = format!("{file}:2:1: error: <xacro:property> is for the expansion by xacro");
+    let start = format!("{file}:2:1: error: <xacro:property> is a xacro element");
     assert!(said(&output).starts_with(&start), "{}", said(&output));
     assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));
     let file = write(folder.path(), "r.urdf.xacro", text);

@@ -99,7 +99,7 @@ fn patterns_choose_the_columns_of_a_plot() {
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     let mut both = simulate(&ball, &["--until", "0.1", "--log", "a", "--plot", "a"]);
     let output = both.current_dir(&folder).output().unwrap();
-    assert!(super::said(&output).contains("--plot must be another file than --log"));
+    assert!(super::said(&output).contains("--plot and --log must name different files"));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     let output = simulate(&ball, &["--until", "0.1", "--columns", "*"]).output();
     let said = super::said(&output.unwrap());

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 /// A compliant mesh in the frame of its geometry, whose pressure is per modulus.
 pub(crate) struct CompliantMesh {
     pub(super) field: Arc<VolumeMeshFieldLinear>,
-    /// All but those whose corners are on the boundary, and degenerate ones.
+    /// Tetrahedra that are not degenerate and have a corner inside the mesh.
     pub(super) tetrahedra: Vec<Tetrahedron>,
     /// Whether none was degenerate.
     is_complete: bool,

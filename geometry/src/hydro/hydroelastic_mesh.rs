@@ -55,8 +55,8 @@ impl HydroelasticMesh {
 /// their convex hulls. A rigid mesh file that is open or inside out is a
 /// [warning](tarragon_framework::warnings), as is an inverted tetrahedron of a compliant one.
 ///
-/// A tetrahedron of a compliant mesh file whose vertices are all on the boundary has no gradient of
-/// pressure. It belongs to the result and is shown, but contact surfaces leave it out, which is a
+/// A tetrahedron of a compliant mesh file whose vertices are all on the boundary has no pressure
+/// gradient. It belongs to the result and is shown, but contact surfaces leave it out, with a
 /// warning. [`refine_volume_mesh`](crate::mesh::refine_volume_mesh) divides such tetrahedra.
 ///
 /// With a margin, compliant shapes are larger, and their pressure is negative outside their true

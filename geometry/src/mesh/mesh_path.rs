@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// Function from a URI `package://NAME/FILE` or `model://NAME/FILE` to a path.
 type Lookup = Arc<dyn Fn(&str) -> Option<PathBuf> + Send + Sync>;
 
-/// Path of a mesh file, relative to the working directory. It may know the packages that materials
-/// in the file refer to. Paths are equal whatever packages they know.
+/// Path of a mesh file, relative to the working directory. It may carry a lookup of packages for
+/// the textures of its materials. The lookup does not take part in comparisons.
 ///
 /// ```
 /// use tarragon_geometry::{MeshPath, MeshSource};

@@ -86,13 +86,12 @@
 //!   deepest point below the surface of the mesh, and that of the mesh's deepest vertex below the
 //!   surface of the body. The second is exact. The first is found by branch and bound and is too
 //!   small by at most one thousandth of itself (or 1e-9 of the size of the body), unless that takes
-//!   more than 20,000 parts of the body. Where a body sinks into a height field by less than half
-//!   of the width of a cell, the search is shorter: the depth is mostly within a hundredth of the
-//!   right one, but a body that lies on several hills may be taken at a lesser one of them (contact
-//!   manifolds have a point on each, for boxes and upright cylinders). It is exact up to rounding
-//!   where the deepest point is the support point of the body along the normal
-//!   of the face nearest to it, which holds wherever a body sinks into a flat side by less than the
-//!   thickness of the mesh.
+//!   more than 20,000 parts of the body. If a body sinks into a height field by less than half the
+//!   width of a cell, the search is shorter: the depth is mostly within 1 % of the exact one. If
+//!   the body lies on several hills, the search may miss the deepest point; contact manifolds of
+//!   boxes and upright cylinders have a point on each hill. The depth is exact up to rounding where
+//!   the deepest point is the support point of the body along the normal of the face nearest to it.
+//!   That holds wherever a body sinks into a flat side by less than the thickness of the mesh.
 //! * **Two meshes that overlap**: for each mesh, the depth of the deepest point of its edges below
 //!   the surface of the other, if that is a solid; the result is minus the larger depth, as
 //!   accurate as above.

@@ -216,8 +216,8 @@ impl Evaluator<'_> {
             "hash" => {
                 let key = first.key(self.host)?;
                 let hash = hash(&key).map(|hash| PyValue::Int(i128::from(hash)));
-                let message = "hash() must have numbers, or tuples of them: hashes of other \
-                               values differ in each run of Python";
+                let message = "the argument of hash() must be a number or a tuple of numbers: \
+                               hashes of other values differ in each run of Python";
                 hash.ok_or_else(|| PyError::new(message))
             }
             "int" => int(&first, all.get(1)),

@@ -1,5 +1,5 @@
-//! Hashes of Python for values whose hash is the same in each run, and the order that sets have by
-//! them (CPython 3.11, `Objects/setobject.c`, `Python/pyhash.c` and `Objects/tupleobject.c`).
+//! Python's hashes of values whose hash is the same in every run, and the resulting order of sets
+//! (CPython 3.11, `Objects/setobject.c`, `Python/pyhash.c` and `Objects/tupleobject.c`).
 
 use super::value::PyKey;
 
@@ -70,9 +70,9 @@ fn tuple_hash(items: &[PyKey]) -> Option<i64> {
     }
 }
 
-/// Returns the indices of values in the order of a set to which they were added one by one, after
-/// `removed` others. Without a hash that is the same in each run, Python has no order; values keep
-/// theirs then.
+/// Returns the order in which a set iterates over values that were added one by one, after
+/// `removed` others. If a hash differs from run to run, Python's order does too; the values then
+/// keep the order of insertion.
 pub(super) fn set_order(keys: &[&PyKey], removed: usize) -> Vec<usize> {
     let hashes: Option<Vec<i64>> = keys.iter().map(|key| hash(key)).collect();
     let Some(hashes) = hashes else {

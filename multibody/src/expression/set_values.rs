@@ -1,4 +1,4 @@
-//! Sets without the functions that call others: their members, operators and order.
+//! Construction, operators and comparison of sets; their methods are in `set_methods`.
 
 use super::hash::set_order;
 use super::value::{Budget, PyEntries, PyError, PyResult, PySet, PyValue};
@@ -120,7 +120,7 @@ pub(super) fn set_relation(
     })
 }
 
-/// Removes a member that must be there.
+/// Creates the error for a missing member.
 pub(super) fn missing(item: &PyValue, shown: &str) -> PyError {
     let kind = item.type_name();
     PyError::new(format!("the set has no member {shown} (a {kind})"))

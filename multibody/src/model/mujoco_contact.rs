@@ -8,13 +8,13 @@ use tarragon_framework::Scalar;
 ///
 /// Between two such geometries, the larger coefficient of friction and the mean of the solver
 /// parameters act, or those of the geometry with the higher priority. The force grows with the
-/// depth as in MuJoCo: stiffness is [`Self::stiffness_per_mass`] times the effective mass of the
-/// body of the geometry, MuJoCo's `1 / body_invweight0` (the mass that a force on its center of
-/// mass accelerates, as a mean over all directions, in the default configuration), and infinite for
-/// a geometry that cannot move. Damping is proportional to the speed. Both take the place of the
-/// compliance in other properties of the geometry. Next to geometry without these properties, the
-/// stiffness is constant, as it is where a body rests, and acts in series, as usual, with Hunt and
-/// Crossley's dissipation.
+/// depth as in MuJoCo: the stiffness is [`Self::stiffness_per_mass`] times the effective mass of
+/// the body, and infinite for a geometry that cannot move. The effective mass is MuJoCo's
+/// `1 / body_invweight0`: the mass that a force on the center of mass accelerates, averaged over
+/// all directions in the default configuration. Damping is proportional to the speed. Both replace
+/// the compliance in other properties of the geometry. In contact with geometry without these
+/// properties, the stiffness is constant, with its value at rest, acts in series as usual, and is
+/// combined with Hunt and Crossley's dissipation.
 ///
 /// With a [`margin`](Self::margin), contact at a point acts before surfaces meet: its force is that
 /// of a depth of `margin - gap` less the signed distance. Bodies come to rest `margin - gap` apart,
@@ -42,9 +42,9 @@ pub struct MujocoContact {
     /// Time constant (s) and damping ratio, or else stiffness (1/s^2) and damping (1/s) per mass,
     /// both with a minus sign.
     pub solref: [f64; 2],
-    /// Impedance as a function of the depth: its values at the surface and from the third number,
-    /// the width (m), on; the midpoint of the change in between, over the width; and the power of
-    /// its curve.
+    /// Impedance as a function of the depth: value at the surface, value at depths of at least the
+    /// width, width (m), midpoint of the transition as a fraction of the width, and power of its
+    /// curve.
     pub solimp: [f64; 5],
     /// Number of edges of a pyramidal cone of friction, which makes the normal direction stiffer
     /// where friction is low; 0 for an elliptic cone.

@@ -96,8 +96,8 @@ impl PackageMap {
     }
 
     /// Searches a folder and everything below it as [`Self::populate_from_folder`] does, and adds
-    /// folders with a file `model.config` as the packages of their names, as Gazebo names models.
-    /// A `package.xml` comes first where both define a name.
+    /// every folder with a file `model.config` as a package named after the folder, as Gazebo does.
+    /// If both define a name, `package.xml` takes precedence.
     ///
     /// # Errors
     /// Returns the errors of [`Self::populate_from_folder`].

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct WrittenModel {
     /// Content of the file.
     pub text: String,
-    /// Warnings about what the format cannot say: what is left out, renamed or replaced. Read back,
-    /// the text gives the same plant but for these.
+    /// Warnings about everything that the format cannot express and that is left out, renamed or
+    /// replaced. Reading the text back gives the same plant except for these.
     pub diagnostics: Vec<Diagnostic>,
     /// Files that the text refers to, and that [`Self::save`] writes next to it.
     pub files: Vec<WrittenFile>,
@@ -28,8 +28,8 @@ pub struct WrittenFile {
 }
 
 impl WrittenModel {
-    /// Writes the model file and the files next to it. Each file appears as a whole. After an
-    /// error, files that existed before are unchanged, and no new ones are left.
+    /// Writes the model file and the files next to it. Each file is written completely or not at
+    /// all. After an error, existing files are unchanged and no new ones are left.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.

@@ -167,7 +167,7 @@ fn the_content_determines_the_format() {
     fs::write(&path, "GIF89a and more").unwrap();
     assert!(message(io.load(&path)).contains("must be PNG, JPEG or TIFF, got an unknown format"));
     fs::write(&path, "version https://git-lfs.github.com/spec/v1\n").unwrap();
-    assert!(message(io.load(&path)).contains("got a pointer of Git LFS; fetch the file with"));
+    assert!(message(io.load(&path)).contains("got a Git LFS pointer; fetch the file with"));
     fs::write(&path, "").unwrap();
     assert!(message(io.load(&path)).contains("got an empty file"));
     assert!(message(io.load(folder.path())).contains("got a directory"));

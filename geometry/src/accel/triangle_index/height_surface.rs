@@ -260,8 +260,8 @@ fn placed(corners: [Vector3<f64>; 3]) -> Triangle {
     }
 }
 
-/// Returns a normal that is certain: the faces of a height field meet only at edges, and no two of
-/// them lie back to back.
+/// Returns a normal that is never ambiguous: the faces of a height field meet only at edges, and no
+/// two of them lie back to back.
 fn unit(sum: Vector3<f64>) -> Pseudonormal {
     Pseudonormal {
         normal: sum.normalize(),

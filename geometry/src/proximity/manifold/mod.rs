@@ -21,9 +21,9 @@ const ALONG: f64 = 1.0 - 1e-9;
 /// Cosine of the tilt of a cylinder below which it does not stand on its cap (25 degrees).
 const UPRIGHT: f64 = 0.9;
 
-/// Returns the points of a pair whose deepest overlap or least distance was found, at most eight:
-/// those less than a reach (m) apart, which is 0 for overlaps. Returns none if the deepest point
-/// stands for the pair.
+/// Returns at most eight contact points of a pair whose deepest overlap or smallest distance is
+/// `found`: points where the shapes are less than `reach` (m) apart; a reach of 0 means overlap.
+/// Returns no points if the deepest point alone represents the pair.
 pub(crate) fn contact_manifold<T: Scalar>(
     (a, x_wa): (Body<'_>, &Isometry3<T>),
     (b, x_wb): (Body<'_>, &Isometry3<T>),

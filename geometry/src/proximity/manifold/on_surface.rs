@@ -11,8 +11,8 @@ use tarragon_framework::Scalar;
 
 /// Maximum number of points of a pair.
 const MOST_POINTS: usize = 8;
-/// Relative difference below which the depths of a corner and of the deepest point are equal: that
-/// of the search for the latter.
+/// Relative difference below which a corner counts as deep as the deepest point: the tolerance of
+/// the search for the deepest point.
 const SAME_DEPTH: f64 = 2e-3;
 
 /// Returns the points of a surface A and a body B: its corners near the surface, the peaks of a
@@ -48,8 +48,9 @@ pub(super) fn on_surface<T: Scalar>(
     spread(points)
 }
 
-/// Returns at most [`MOST_POINTS`] points: the first, then always the one farthest from those
-/// before. Neighbours on a ridge, nearly equally deep, would carry one end of a body only.
+/// Returns at most [`MOST_POINTS`] points: the first, then repeatedly the one farthest from those
+/// chosen so far. The deepest points alone may be neighbours on a ridge that carry only one end of
+/// a body.
 fn spread<T: Scalar>(points: Vec<ManifoldPoint<T>>) -> Manifold<T> {
     if points.len() <= MOST_POINTS {
         return points.into_iter().collect();

@@ -1,11 +1,11 @@
 //! The point of a convex body that is deepest below several planes.
 //!
-//! The depth of a point is the least of its heights below the planes, so the deepest point is the
-//! best mixed strategy of a matrix game: the body chooses a mean of its points, the other player a
-//! mean of the planes. Both sides hold only the points and planes that have mattered so far (the
-//! "double oracle" of H. B. McMahan, G. J. Gordon and A. Blum, "Planning in the presence of cost
-//! functions controlled by an adversary", ICML 2003); the best answer of the body to a mean of
-//! planes is a support point.
+//! The depth of a point is the smallest of its depths below the planes, so finding the deepest
+//! point is a matrix game: the body chooses a mean of its points, the other player a mean of the
+//! planes. Both sides keep only the points and planes that have mattered so far (the "double
+//! oracle" of H. B. McMahan, G. J. Gordon and A. Blum, "Planning in the presence of cost functions
+//! controlled by an adversary", ICML 2003). The best answer of the body to a mean of planes is a
+//! support point.
 
 use nalgebra::Vector3;
 use smallvec::SmallVec;
@@ -93,8 +93,8 @@ fn retain<T>(items: &mut SmallVec<[T; MOST]>, weights: &[f64]) {
     items.truncate(MOST - 1);
 }
 
-/// Heights below planes (rows) of points (columns), which the rows make small and the columns
-/// large.
+/// Matrix of the game: depths below planes (rows) of points (columns). The row player minimizes and
+/// the column player maximizes.
 struct Game {
     heights: [[f64; MOST]; MOST],
     rows: usize,
@@ -122,8 +122,9 @@ impl Game {
         }
     }
 
-    /// Solves the linear program of the game with the simplex method: with all heights raised to be
-    /// positive, the weights y of the rows maximise their sum where no column pays more than one.
+    /// Solves the linear program of the game with the simplex method. All heights are shifted to be
+    /// positive; the weights y of the rows then maximise their sum, such that no column pays more
+    /// than one.
     fn solve(&self) -> Solved {
         let (rows, columns) = (self.rows, self.columns);
         let all = || self.heights[..rows].iter().flat_map(|r| &r[..columns]);

@@ -9,9 +9,9 @@ use nalgebra::Vector3;
 const MOST_FACETS: usize = 32;
 
 impl IndexedSurface {
-    /// Returns a bound of the depth of the points of a convex body in a cell of a height field, all
-    /// of which are above `planes`: how far below the facets above them they are along z. Other
-    /// solids, and cells below many facets, have no such bound.
+    /// Returns an upper bound of the depth of a convex body within a cell of a height field: the
+    /// vertical distance of its points below the facets above them. All points of the body are
+    /// above `planes`. Returns infinity for other solids and for cells below many facets.
     pub(super) fn column_bound(
         &self,
         cell: &Box3,

@@ -13,14 +13,14 @@ use nalgebra::{Isometry3, Vector3};
 use smallvec::SmallVec;
 use tarragon_framework::Scalar;
 
-/// Maximum number of triangles near a corner whose local minima of the distance are told apart. A
-/// ball that has sunk below more of them has one point.
+/// Maximum number of triangles near a corner whose local minima of the distance are distinguished.
+/// A ball that has sunk below more triangles has one point.
 const MOST_TRIANGLES: usize = 64;
 
 /// A contact of a surface A and a body B.
 pub(in crate::proximity) struct SurfaceContact<T: Scalar> {
     pub(in crate::proximity) distance: PairDistance<T>,
-    /// Number that stays the same while the body slides, above 0.
+    /// Positive identifier that stays the same while the body slides.
     pub(in crate::proximity) id: u32,
 }
 
@@ -64,8 +64,8 @@ pub(in crate::proximity) fn contacts_of_corners<T: Scalar>(
     contacts
 }
 
-/// Returns the points of a body, in its frame, of which one is deepest on any plane; those of a
-/// cylinder are four on either rim. Shapes with more or without such points have none.
+/// Returns the corners of a body in its frame: points of which one is deepest below any plane. A
+/// cylinder has four on each rim. Returns none for shapes without corners, or with too many.
 fn corners(body: &Shape) -> SmallVec<[Vector3<f64>; 8]> {
     let sides = [-1.0, 1.0];
     match body {
@@ -130,8 +130,9 @@ fn near_features(
     }
     near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let same = NEGLIGIBLE * (surface.extent() + p.amax());
-    // If the point of a triangle is on another one that is nearer, it is no minimum: the way along
-    // that one leads closer. If that one is as near, it has the same minimum.
+    // If the nearest point of a triangle also lies on a nearer triangle, it is no minimum, because
+    // the distance decreases along that triangle. If the other triangle is equally near, both have
+    // the same minimum.
     let is_minimum = |i: usize| {
         let (_, _, q) = near[i];
         near[..i].iter().all(|(_, other, _)| {

@@ -138,7 +138,7 @@ fn mistakes_with_sets_are_errors() {
         ("set(1)", "a int has no members to iterate over"),
         ("{1, 2: 3}", "syntax error: '}' must be here"),
         ("{1: 2, 3}", "syntax error: ':' must be here"),
-        ("hash('a')", "hash() must have numbers"),
+        ("hash('a')", "the argument of hash() must be a number"),
         ("hash([])", "a key or a member of a set must be hashable"),
         ("python.complex(1)", "complex() is unsupported"),
         ("python.vars(1)", "vars() is unsupported"),

@@ -40,7 +40,7 @@ const IGNORED_OPTIONS: [(&str, &str); 9] = [
     ("collision", "collision filters select the pairs"),
     (
         "noslip_iterations",
-        "contacts that stick slip by less than the plant's stiction tolerance without them",
+        "the plant needs none: contacts that stick slip by less than its stiction tolerance",
     ),
     ("solver", OWN_SOLVER),
     (

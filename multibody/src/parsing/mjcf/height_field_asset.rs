@@ -6,7 +6,7 @@ use tarragon_geometry::{BoxShape, HeightField};
 #[derive(Debug)]
 pub(super) struct HeightFieldAsset {
     pub(super) shape: HeightField,
-    /// The shape whose mass properties MuJoCo takes for those of the field, whatever its heights:
-    /// a box centred at its origin, as high as the base and half of the elevation.
+    /// Box whose mass properties MuJoCo uses for the field, regardless of the heights. It is
+    /// centred at the origin, and its height is the base plus half of the elevation.
     pub(super) solid: BoxShape,
 }

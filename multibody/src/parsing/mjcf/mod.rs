@@ -8,16 +8,17 @@
 //! * Several joints of a body are connected by massless bodies.
 //! * Actuators have no activations: the input of an actuator with `dyntype` is its activation, and
 //!   otherwise its control ([`crate::AffineControl`]). Forces that are not affine are left out.
-//! * Contact resists sliding only, and starts where geoms overlap. Its compliance follows from
-//!   `solref` and `solimp` ([`crate::MujocoContact`]), and so does the compliance of most
-//!   equalities. Limits of joints and dry friction are as stiff as the time step allows.
+//! * Contact resists sliding, but neither torsion nor rolling. It starts at a distance of
+//!   `margin - gap`. Its compliance follows from `solref` and `solimp`
+//!   ([`crate::MujocoContact`]), and so does the compliance of most equalities. Limits of joints
+//!   and dry friction are as stiff as the time step allows.
 //! * `group` determines whether a geom is drawn (groups up to 2).
 //! * Meshes collide with their true shape, not with their convex hulls. Geoms of type `sdf` do so
 //!   too, with a warning, because MuJoCo uses their distance functions. Plugins that make meshes
 //!   are evaluated (`distance_plugin/`); all others are left out.
 //! * A `flexcomp` becomes bodies that nothing connects, and a cable a chain of bodies without
-//!   elasticity, with a warning. Sensors are left out, and so are the dry friction, armature and
-//!   margin of all tendons.
+//!   elasticity, with a warning. Sensors are kept, but the plant does not evaluate them. The dry
+//!   friction, armature and margin of all tendons are left out.
 //! * A spatial tendon that a side site pulls inwards is as short as possible; MuJoCo's search for
 //!   the point of the geom is less exact.
 //!

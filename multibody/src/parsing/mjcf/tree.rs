@@ -172,7 +172,8 @@ pub(super) struct ElementRef<'a> {
 }
 
 /// End of warnings about losses of Drake's reading.
-const CURE: &str = "; MuJoCo's reading has it (MjcfSemantics::MuJoCo, --mjcf-semantics mujoco)";
+const CURE: &str =
+    "; use MuJoCo's reading to keep it (MjcfSemantics::MuJoCo, --mjcf-semantics mujoco)";
 
 impl<'a> ElementRef<'a> {
     pub(super) fn root(tree: &'a ElementTree, log: &'a DiagnosticLog) -> Self {

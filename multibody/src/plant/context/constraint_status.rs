@@ -114,15 +114,15 @@ impl MultibodyPlant {
         Ok(!self.inactive_constraints.contains(&constraint))
     }
 
-    /// Makes a rigid constraint as soft in discrete steps as an equality of MuJoCo with a `solref`
-    /// and a `solimp`; `constraint` is its index in [`Self::constraints`].
+    /// Sets MuJoCo's `solref` and `solimp` for a rigid constraint, which is then as soft in
+    /// discrete steps as an equality of MuJoCo; `constraint` is its index in [`Self::constraints`].
     ///
-    /// Without these parameters, a step or two undoes a deviation. That throws apart a mechanism
-    /// that is far from its place at the start: a loop that is open by 0.1 m closes at 100 m/s in
-    /// steps of 1 ms. Constraints with a stiffness have a damping instead.
+    /// Without these parameters, a deviation is undone within two steps. That throws apart a
+    /// mechanism that is far from its place at the start: a loop that is open by 0.1 m closes at
+    /// 100 m/s in steps of 1 ms. Constraints with a stiffness have a damping instead.
     ///
-    /// Welds and tendons undo a deviation in the time of `solref`. Otherwise they are as stiff as
-    /// the time step allows.
+    /// For welds and tendons, only the relaxation time of `solref` matters: they undo a deviation
+    /// in that time, and are otherwise as stiff as the time step allows.
     ///
     /// # Errors
     /// Returns an error if the constraint is unknown, or a number is not finite.

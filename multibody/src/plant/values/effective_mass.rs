@@ -1,4 +1,4 @@
-//! Effective masses of bodies, as MuJoCo's soft contact has them.
+//! Effective masses of bodies for soft contact as in MuJoCo.
 
 use crate::error::Result;
 use crate::model::{BodyIndex, Joint, JointKind};
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 const LEAST_MOBILITY: f64 = 1e-9;
 
 impl MultibodyPlant {
-    /// Returns the effective mass of each body (kg): of a force on its center of mass over the
-    /// acceleration of this point along the force, the harmonic mean over all directions, in the
-    /// default configuration. It is infinite for bodies that cannot move, and the mass of the tree
-    /// of joints where a motion has no inertia, or no joint moves the center of mass.
+    /// Returns the effective mass of each body (kg) in the default configuration: a force on the
+    /// center of mass, divided by the acceleration of this point along the force, as the harmonic
+    /// mean over all directions. It is infinite for bodies that cannot move. It is the mass of the
+    /// tree of joints if a motion has no inertia, or if no joint moves the center of mass.
     ///
     /// This is the inverse of MuJoCo's `body_invweight0` (`mj_setConst`).
     pub(super) fn effective_masses(&self) -> Vec<f64> {
@@ -23,7 +23,7 @@ impl MultibodyPlant {
         let mut masses = self.tree_masses(&trees);
         if let Ok(mobilities) = self.mobilities(&trees) {
             for (mass, sum) in masses.iter_mut().zip(mobilities) {
-                // Rounding is all there is where no joint moves the center of mass, as of a wheel.
+                // If no joint moves the center of mass, as in a wheel, `sum` is only rounding.
                 let is_massless = *mass == 0.0 && sum > 0.0;
                 if mass.is_finite() && (is_massless || sum * *mass > LEAST_MOBILITY) {
                     *mass = 3.0 / sum;
@@ -36,9 +36,9 @@ impl MultibodyPlant {
         masses
     }
 
-    /// Returns bodies that slide along their axes, with their masses: MuJoCo takes the mass itself
-    /// of a single body on joints to the world whose center of mass and principal axes are those of
-    /// its frame (its `body_simple`).
+    /// Returns the bodies that slide along their axes, with their masses. For a single body on
+    /// joints to the world, MuJoCo takes the mass itself if the center of mass and the principal
+    /// axes coincide with the body's frame (`body_simple`).
     fn slides(&self, trees: &[Option<usize>]) -> Vec<(usize, f64)> {
         let mut of_tree: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (body, tree) in trees.iter().enumerate() {
@@ -84,15 +84,15 @@ impl MultibodyPlant {
         (mobility > 0.0 && mobility.is_finite()).then(|| mobility.recip())
     }
 
-    /// Returns the accelerations (1/kg) of the centers of mass per force, summed over three
-    /// directions.
+    /// Returns the mobility of each center of mass: its acceleration per force (1/kg), summed over
+    /// three directions.
     fn mobilities(&self, trees: &[Option<usize>]) -> Result<Vec<f64>> {
         let positions = self.calc_position_kinematics(&self.default_positions())?;
         let at_rest = vec![0.0; self.num_velocities()];
         let at_rest = self.calc_velocity_kinematics(&positions, &at_rest)?;
-        // Of gravity and other force elements, which the response to a force does not contain.
+        // Accelerations from gravity and other force elements, to be subtracted from the response.
         let before = self.calc_forward_dynamics(&positions, &at_rest, &self.zero_forces())?;
-        // Trees do not move each other, so that one body of each can be asked at once.
+        // Trees do not move each other, so one body of each tree can be pushed at the same time.
         let mut bodies: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (body, tree) in trees.iter().enumerate() {
             if let Some(tree) = tree {

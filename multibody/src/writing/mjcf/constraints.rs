@@ -197,8 +197,8 @@ impl MjcfWriter<'_> {
     fn report_acting(&mut self, name: &str, subjects: &[String]) {
         let of = subjects.join("' and '");
         self.document.warn(format!(
-            "equality '{name}' of '{of}': it does not act in the plant, and does where the file is \
-             read"
+            "equality '{name}' of '{of}': the plant only keeps it, but it acts when the file is \
+             read back"
         ));
     }
 }

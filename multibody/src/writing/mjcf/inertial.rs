@@ -117,8 +117,8 @@ fn missing_moment(central: &Matrix3<f64>) -> f64 {
     }
 }
 
-/// Returns what must be added to the principal moments of a plate so that MuJoCo, which rounds when
-/// it turns them, finds the largest one possible. Plates along the axes need nothing.
+/// Returns the addition to the principal moments of a plate that MuJoCo needs to accept the largest
+/// one, because it rounds when it rotates them. Plates along the axes need no addition.
 fn rounding_of_plates(central: &Matrix3<f64>) -> f64 {
     let is_turned = [(0, 1), (0, 2), (1, 2)]
         .iter()

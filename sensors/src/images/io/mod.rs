@@ -202,7 +202,7 @@ impl ImageIo {
         let Some(found) = ImageFileFormat::of_content(start) else {
             let what = match git_lfs_pointer(start) {
                 _ if start.is_empty() => "an empty file",
-                Some(_) => "a pointer of Git LFS; fetch the file with 'git lfs pull'",
+                Some(_) => "a Git LFS pointer; fetch the file with 'git lfs pull'",
                 None => "an unknown format",
             };
             return Err(Error::new(

@@ -261,11 +261,13 @@ impl<T: Scalar> QueryObject<T> {
         Ok(found.map(|found| answer(self.penetration(pair, &found))))
     }
 
-    /// Returns all candidate pairs that overlap, by (A, B), with several points where they touch
-    /// along a line or a face: boxes on each other, and boxes, capsules and cylinders on half
-    /// spaces; also where these, or spheres, touch the surface of a height field or of a mesh by
-    /// its true surface, and where peaks of a height field touch the lowest face of a box or of an
-    /// upright cylinder. A pair has at most eight points. They share the normal of the deepest
+    /// Returns all candidate pairs that overlap, sorted by (A, B), each with one to eight points.
+    ///
+    /// Pairs that touch along a line or a face have several points: boxes on each other, and boxes,
+    /// capsules and cylinders on half spaces. Boxes, capsules, cylinders and spheres also have
+    /// several points on height fields and on true surfaces of meshes. The lowest face of a box or
+    /// of an upright cylinder also touches the peaks of a height field. The points of a pair share
+    /// the normal of the deepest
     /// overlap; on height fields and meshes, each point has its own normal. Other pairs have the
     /// single point of [`Self::compute_point_pair_penetration`].
     ///
