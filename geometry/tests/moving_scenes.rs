@@ -6,9 +6,9 @@ use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{
     BoxShape, Capsule, CollisionFilterDeclaration, Cylinder, Ellipsoid, FrameId, FramePoseVector,
-    GeometryFrame, GeometryId, GeometryInstance, GeometryState, HalfSpace, IllustrationProperties,
-    PenetrationAsPointPair, ProximityProperties, QueryObject, Ray, RayOptions, Role, SceneGraph,
-    SceneGraphPorts, Shape, SourceId, Sphere, cast_ray, proximity,
+    GeometryFrame, GeometryId, GeometryInstance, GeometryState, HalfSpace, HeightField,
+    IllustrationProperties, PenetrationAsPointPair, ProximityProperties, QueryObject, Ray,
+    RayOptions, Role, SceneGraph, SceneGraphPorts, Shape, SourceId, Sphere, cast_ray, proximity,
 };
 
 struct Scene {
@@ -69,6 +69,14 @@ fn scene(n: usize) -> Scene {
         .with_proximity(ProximityProperties::new());
         ids.push(graph.register_anchored_geometry(source, g).unwrap());
     }
+    let heights = (0..72)
+        .map(|i| 0.4 * f64::from(i * i % 11) / 10.0)
+        .collect();
+    let hills = HeightField::new(8, 9, heights, [5.0, 4.0], 0.2).unwrap();
+    let hills = GeometryInstance::new(place([0.1, -0.2, 0.6], [0.0, 0.0, -1.2]), hills, "hills")
+        .unwrap()
+        .with_proximity(ProximityProperties::new());
+    ids.push(graph.register_anchored_geometry(source, hills).unwrap());
     let floor = GeometryInstance::new(place([0.0; 3], [0.0, 0.0, -1.5]), HalfSpace, "floor")
         .unwrap()
         .with_proximity(ProximityProperties::new());

@@ -5,6 +5,9 @@ use crate::error::Result;
 use nalgebra::Vector3;
 use std::ops::Range;
 
+/// Maximum number of cells below a body whose heights are compared with it before a search.
+const MOST_CELLS: usize = 4096;
+
 /// Grid of heights in the frame G: the solid between the surface through the heights and a flat
 /// base. The grid is centred at the origin of G.
 ///
@@ -30,7 +33,7 @@ impl HeightGrid {
 
     /// Returns the coordinate of column or row `index` along an axis.
     #[inline]
-    fn coordinate(&self, axis: usize, index: usize) -> f64 {
+    pub(crate) fn coordinate(&self, axis: usize, index: usize) -> f64 {
         let count = self.cells()[axis];
         // Exact at both borders and in the middle.
         self.half[axis] * ((2 * index) as f64 - count as f64) / count as f64
@@ -72,6 +75,23 @@ impl HeightGrid {
             let first = within(place(low[axis]) - slack);
             let end = within(place(high[axis]) + slack) + 1;
             first..end.min(count)
+        })
+    }
+
+    /// Returns true if all heights near a box are more than `reach` (m) below it, so that the solid
+    /// is farther than that from the box.
+    pub(crate) fn is_below(&self, lower: &Vector3<f64>, upper: &Vector3<f64>, reach: f64) -> bool {
+        let limit = lower.z - reach;
+        let low = [lower.x - reach, lower.y - reach];
+        let [x, y] = self.cells_within(low, [upper.x + reach, upper.y + reach]);
+        if x.is_empty() || y.is_empty() || x.len() * y.len() > MOST_CELLS {
+            return false;
+        }
+        (y.start..=y.end).all(|row| {
+            let row = &self.heights[row * self.columns..];
+            // Without a branch per height, so that several are compared at once.
+            let heights = row[x.start..=x.end].iter();
+            !heights.fold(false, |above, height| above | (*height >= limit))
         })
     }
 

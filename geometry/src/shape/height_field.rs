@@ -169,6 +169,10 @@ impl HeightField {
         render_mesh_of_heights(&self.0.grid)
     }
 
+    pub(crate) fn grid(&self) -> &HeightGrid {
+        &self.0.grid
+    }
+
     /// Returns the surface for queries.
     pub(crate) fn indexed_surface(&self) -> &IndexedSurface {
         let make = || IndexedSurface::of_heights(self.0.grid.clone());

@@ -33,7 +33,7 @@ impl Box3 {
             upper: self.upper + Vector3::repeat(by),
         }
     }
-    fn union(&self, other: &Self) -> Self {
+    pub(crate) fn union(&self, other: &Self) -> Self {
         Self {
             lower: self.lower.inf(&other.lower),
             upper: self.upper.sup(&other.upper),

@@ -12,8 +12,8 @@ const BLOCK: usize = 2;
 /// Triangles of a full block.
 const BLOCK_TRIANGLES: usize = 2 * BLOCK * BLOCK;
 
-/// Maximum number of cells below a body whose heights are compared with it before a search.
-const MOST_CELLS: usize = 4096;
+/// Maximum number of cells that are visited one by one, without the tree.
+const FEW_CELLS: usize = 36;
 
 /// Surface of a height field. Triangles of the heights are numbered block by block; the walls and
 /// the base follow.
@@ -120,21 +120,75 @@ impl HeightSurface {
         (count <= most).then(|| cells.map(facets))
     }
 
-    /// Returns true if all heights near a box are more than `reach` (m) below it, so that the solid
-    /// is farther than that from the box.
-    pub(super) fn is_below(&self, region: &Box3, reach: f64) -> bool {
-        let (limit, near) = (region.lower.z - reach, region.grown(reach));
-        let low = [near.lower.x, near.lower.y];
-        let [x, y] = self.grid.cells_within(low, [near.upper.x, near.upper.y]);
-        if x.is_empty() || y.is_empty() || x.len() * y.len() > MOST_CELLS {
+    /// Visits the triangles of the cells that meet a box, with their numbers, as
+    /// [`BoxTree::descend`] does: first those below the middle of the box, then those whose bounding
+    /// boxes are still of interest. Returns false, and visits none, if there are many cells, or if
+    /// the box meets the walls or the base.
+    #[inline]
+    pub(super) fn visit_within(
+        &self,
+        region: &Box3,
+        start: f64,
+        mut bound: impl FnMut(&Box3) -> f64,
+        mut visit: impl FnMut(usize, &Triangle) -> f64,
+    ) -> bool {
+        let grid = &self.grid;
+        let inside = |axis: usize| {
+            region.lower[axis] > -grid.half[axis] && region.upper[axis] < grid.half[axis]
+        };
+        if !inside(0) || !inside(1) || region.lower.z <= grid.base {
             return false;
         }
-        (y.start..=y.end).all(|row| {
-            let row = &self.grid.heights[row * self.grid.columns..];
-            // Without a branch per height, so that several are compared at once.
-            let heights = row[x.start..=x.end].iter();
-            !heights.fold(false, |above, height| above | (*height >= limit))
-        })
+        let low = [region.lower.x, region.lower.y];
+        let [columns, rows] = grid.cells_within(low, [region.upper.x, region.upper.y]);
+        if columns.len() * rows.len() > FEW_CELLS {
+            return false;
+        }
+        let mut best = start;
+        let mut take = |x: usize, y: usize| {
+            let at = y * grid.columns + x;
+            let [below, above] =
+                [at, at + grid.columns].map(|at| [grid.heights[at], grid.heights[at + 1]]);
+            let (low, high) = (
+                below[0].min(below[1]).min(above[0].min(above[1])),
+                below[0].max(below[1]).max(above[0].max(above[1])),
+            );
+            let (west, east) = (grid.coordinate(0, x), grid.coordinate(0, x + 1));
+            let (south, north) = (grid.coordinate(1, y), grid.coordinate(1, y + 1));
+            let bounds = Box3 {
+                lower: Vector3::new(west, south, low),
+                upper: Vector3::new(east, north, high),
+            };
+            if bound(&bounds) >= best {
+                return;
+            }
+            let first = self.first_of_cell([x, y]);
+            let a = Vector3::new(west, south, below[0]);
+            let d = Vector3::new(east, north, above[1]);
+            let b = Vector3::new(east, south, below[1]);
+            best = visit(first, &placed([a, b, d])).min(best);
+            let c = Vector3::new(west, north, above[0]);
+            best = visit(first + 1, &placed([a, d, c])).min(best);
+        };
+        let middle = [&columns, &rows].map(|cells| (cells.start + cells.end) / 2);
+        take(middle[0], middle[1]);
+        for y in rows {
+            for x in columns.clone() {
+                if [x, y] != middle {
+                    take(x, y);
+                }
+            }
+        }
+        true
+    }
+
+    /// Returns the number of the first triangle of a cell.
+    #[inline]
+    fn first_of_cell(&self, [x, y]: [usize; 2]) -> usize {
+        let (bx, by) = (x / BLOCK, y / BLOCK);
+        let width = (self.grid.cells()[0] - bx * BLOCK).min(BLOCK);
+        let local = y % BLOCK * width + x % BLOCK;
+        (by * self.blocks[0] + bx) * BLOCK_TRIANGLES + 2 * local
     }
 
     /// Returns the numbers of all triangles.

@@ -147,7 +147,31 @@ impl IndexedSurface {
     pub(crate) fn is_below(&self, region: &Box3, reach: f64) -> bool {
         match &self.store {
             TriangleStore::Listed(..) => false,
-            TriangleStore::Heights(heights) => heights.is_below(region, reach),
+            TriangleStore::Heights(heights) => {
+                heights.grid.is_below(&region.lower, &region.upper, reach)
+            }
+        }
+    }
+
+    /// Visits triangles as [`BoxTree::descend`] does, and each with its number. All triangles that
+    /// matter meet `region`; where few triangles of a height field do, the tree is not used.
+    #[inline]
+    pub(crate) fn descend_within(
+        &self,
+        region: &Box3,
+        start: f64,
+        mut bound: impl FnMut(&Box3) -> f64,
+        mut visit: impl FnMut(usize, &Triangle) -> f64,
+    ) {
+        let is_done = match &self.store {
+            TriangleStore::Listed(..) => false,
+            TriangleStore::Heights(heights) => {
+                heights.visit_within(region, start, &mut bound, &mut visit)
+            }
+        };
+        if !is_done {
+            self.tree
+                .descend(start, bound, |i| visit(i, &self.triangle(i)));
         }
     }
 

@@ -4,6 +4,7 @@
 use super::pair::relative;
 use super::point::{NearestFeature, at_pose};
 use crate::accel::IndexedSurface;
+use crate::accel::triangle_index::{Box3, Triangle};
 use crate::proximity::PairDistance;
 use crate::proximity::rounding::NEGLIGIBLE;
 use crate::proximity::shape_core::margin;
@@ -11,6 +12,7 @@ use crate::shape::Shape;
 use crate::values::value_of;
 use nalgebra::{Isometry3, Vector3};
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 use tarragon_framework::Scalar;
 
 /// Maximum number of triangles near a corner whose local minima of the distance are distinguished.
@@ -93,6 +95,24 @@ fn corners(body: &Shape) -> SmallVec<[Vector3<f64>; 8]> {
     }
 }
 
+/// A triangle near a point.
+struct NearTriangle {
+    /// Square of its distance from the point (m^2).
+    distance2: f64,
+    index: usize,
+    /// Its point nearest to the given one.
+    nearest: Vector3<f64>,
+    triangle: Triangle,
+}
+
+impl NearTriangle {
+    /// Compares distances, then numbers.
+    fn compare(&self, other: &Self) -> Ordering {
+        let nearer = self.distance2.total_cmp(&other.distance2);
+        nearer.then(self.index.cmp(&other.index))
+    }
+}
+
 /// Returns the features of the local minima of the distance to `p` within `reach` (m) or, if `p` is
 /// inside the solid, the nearest feature.
 fn near_features(
@@ -108,17 +128,28 @@ fn near_features(
     if reach <= 0.0 {
         return SmallVec::new();
     }
+    // The planes of slivers, which a field does not have, are imprecise.
+    let is_field = surface.heights().is_some();
     // The nearest points of all triangles within reach.
-    let mut near: SmallVec<[(f64, usize, Vector3<f64>); 16]> = SmallVec::new();
+    let mut near: SmallVec<[NearTriangle; 32]> = SmallVec::new();
     let limit = reach * reach;
-    surface.tree.descend(
+    surface.descend_within(
+        &Box3::around(&[*p]).grown(reach),
         limit,
         |b| b.distance2(p),
-        |i| {
-            let q = surface.triangle(i).nearest(p);
-            let d2 = (p - q).norm_squared();
-            if d2 < limit && near.len() <= MOST_TRIANGLES {
-                near.push((d2, i, q));
+        |index, triangle| {
+            if is_field && triangle.height(p).abs() >= reach {
+                return limit;
+            }
+            let nearest = triangle.nearest(p);
+            let distance2 = (p - nearest).norm_squared();
+            if distance2 < limit && near.len() <= MOST_TRIANGLES {
+                near.push(NearTriangle {
+                    distance2,
+                    index,
+                    nearest,
+                    triangle: *triangle,
+                });
             }
             limit
         },
@@ -128,20 +159,26 @@ fn near_features(
             .nearest_feature_within(p, reach)
             .map_or_else(SmallVec::new, only);
     }
-    near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let same = NEGLIGIBLE * (surface.extent() + p.amax());
     // If the nearest point of a triangle also lies on a nearer triangle, it is no minimum, because
     // the distance decreases along that triangle. If the other triangle is equally near, both have
     // the same minimum.
-    let is_minimum = |i: usize| {
-        let (_, _, q) = near[i];
-        near[..i].iter().all(|(_, other, _)| {
-            let on_other = surface.triangle(*other).nearest(&q);
-            (on_other - q).norm_squared() > same * same
-        })
+    let is_minimum = |one: &&NearTriangle| {
+        let q = &one.nearest;
+        near.iter()
+            .filter(|other| other.compare(one).is_lt())
+            .all(|other| {
+                // Most triangles are elsewhere, which costs least to find out from the plane.
+                let triangle = &other.triangle;
+                triangle.height(q).abs() > same
+                    || Box3::around(&triangle.corners).distance2(q) > same * same
+                    || (triangle.nearest(q) - q).norm_squared() > same * same
+            })
     };
-    let minima = (0..near.len()).filter(|i| is_minimum(*i));
+    let mut minima: SmallVec<[&NearTriangle; 2]> = near.iter().filter(is_minimum).collect();
+    minima.sort_unstable_by(|a, b| a.compare(b));
     minima
-        .map(|i| surface.feature_of(p, near[i].1, &near[i].2))
+        .into_iter()
+        .map(|near| surface.feature_of(p, near.index, &near.nearest))
         .collect()
 }

@@ -11,6 +11,9 @@ use nalgebra::{Isometry3, Point3, Vector3};
 /// Maximum number of points of a height field that are compared with a body one by one.
 const MOST_VERTICES: usize = 10_000;
 
+/// Number of parts of a segment that are compared with a height field one by one.
+const SEGMENT_PARTS: u32 = 8;
+
 /// Returns the solution that decides the signed distance, or `None` beyond `reach`.
 pub(super) fn solve(
     mesh: &IndexedSurface,
@@ -26,16 +29,38 @@ pub(super) fn solve(
     if mesh.tree.bounds().distance(&bounds) > reach || mesh.is_below(&bounds, reach) {
         return None;
     }
+    let near = match core {
+        ConvexCore::Segment { half } => near_part(mesh, *half, x_mb, reach)?,
+        _ => bounds,
+    };
     let center = (x_mb * Point3::from(core.center())).coords;
     if mesh.is_solid && !is_apart && mesh.is_inside(&center) {
         return Some(overlap(mesh, core, x_mb, &bounds, center));
     }
-    let (distance, active) = nearest_triangle(mesh, core, x_mb, &bounds, reach)?;
+    let (distance, active) = nearest_triangle(mesh, core, x_mb, &near, reach)?;
     if distance <= 0.0 && mesh.is_solid {
+        // The same start for every reach, so that all queries give the same bits.
+        let active = match mesh.heights() {
+            Some(_) => nearest_triangle(mesh, core, x_mb, &bounds, 0.0).map_or(active, |(_, t)| t),
+            None => active,
+        };
         let on_core = active.evaluate(&RelativePose::new(x_mb)).p_b;
         return Some(overlap(mesh, core, x_mb, &bounds, on_core));
     }
     Some(SurfaceSolution::new(DecidingFeature::Features(active)))
+}
+
+/// Returns the bounding box of the part of a segment that may be within `reach` (m) of a surface, or
+/// `None` if there is no such part. The leg of a robot is near the ground only at its foot.
+fn near_part(mesh: &IndexedSurface, half: f64, x_mb: &Isometry3<f64>, reach: f64) -> Option<Box3> {
+    let end = x_mb.rotation * Vector3::new(0.0, 0.0, half);
+    let at = |part: u32| {
+        let place = f64::from(part) * 2.0 / f64::from(SEGMENT_PARTS) - 1.0;
+        x_mb.translation.vector + end * place
+    };
+    let parts = (0..SEGMENT_PARTS).map(|part| Box3::around(&[at(part), at(part + 1)]));
+    let near = parts.filter(|part| !mesh.is_below(part, reach));
+    near.reduce(|a, b| a.union(&b))
 }
 
 /// Same as [`solve`], for a sphere: `p` is its centre.

@@ -8,6 +8,19 @@ use std::cell::Cell;
 
 /// Returns the bounding box of a core at a pose.
 pub(super) fn bounds(core: &ConvexCore<'_>, x: &Isometry3<f64>) -> Box3 {
+    let turn = || x.rotation.to_rotation_matrix().into_inner();
+    let half = match core {
+        ConvexCore::Segment { half } => Some((turn().column(2) * *half).abs()),
+        ConvexCore::Box(half) => Some(turn().abs() * half),
+        _ => None,
+    };
+    if let Some(half) = half {
+        let center = &x.translation.vector;
+        return Box3 {
+            lower: center - half,
+            upper: center + half,
+        };
+    }
     let highest = |d: &Vector3<f64>| {
         let support = core.support(&x.rotation.inverse_transform_vector(d));
         d.dot(&(x * Point3::from(support)).coords)
@@ -57,12 +70,11 @@ pub(super) fn nearest_triangle(
     };
     // Slightly larger, because `descend` skips nodes at exactly this distance.
     let start = reach + f64::EPSILON * (1.0 + reach);
-    mesh.tree.descend(start, least, |i| {
+    mesh.descend_within(&bounds.grown(start), start, least, |_, t| {
         let known = best.as_ref().map_or(reach, |(d, _)| *d);
         if mesh.is_solid && best.as_ref().is_some_and(|(d, _)| *d <= 0.0) {
             return f64::NEG_INFINITY;
         }
-        let t = &mesh.triangle(i);
         if Box3::around(&t.corners).distance(bounds) > known.max(0.0) {
             return best.as_ref().map_or(start, |(d, _)| *d);
         }

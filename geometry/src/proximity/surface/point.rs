@@ -1,8 +1,7 @@
 //! The feature of a surface nearest to a point, and the signed distance to it.
 
 use crate::accel::IndexedSurface;
-use crate::accel::triangle_index::Pseudonormal;
-use crate::accel::triangle_index::Triangle;
+use crate::accel::triangle_index::{Box3, Pseudonormal, Triangle};
 use crate::proximity::core_distance::CoreDistance;
 use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::NEGLIGIBLE;
@@ -79,11 +78,19 @@ impl IndexedSurface {
         // Slightly larger, because `descend` skips nodes at exactly this distance.
         let mut least = reach * reach * (1.0 + 4.0 * f64::EPSILON);
         let mut best = None;
-        self.tree.descend(
+        let near = Box3::around(&[*p]).grown(reach);
+        let is_field = self.heights().is_some();
+        self.descend_within(
+            &near,
             least,
             |b| b.distance2(p),
-            |i| {
-                let q = self.triangle(i).nearest(p);
+            |i, triangle| {
+                // The plane is at most as far as the triangle, but that of a sliver is imprecise.
+                let height = triangle.height(p);
+                if is_field && height * height >= least {
+                    return least;
+                }
+                let q = triangle.nearest(p);
                 let d2 = (p - q).norm_squared();
                 if d2 < least {
                     best = Some((i, q));

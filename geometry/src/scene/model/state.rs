@@ -269,7 +269,7 @@ impl GeometryState {
         self.static_tree.get_or_init(|| {
             let anchored = self.geometries.iter().enumerate().filter_map(|(i, g)| {
                 let bound = g.bound.filter(|_| g.is_anchored())?;
-                Some((i as u32, bound, &g.x_fg))
+                Some((i as u32, bound, &g.x_fg, &g.shape))
             });
             Arc::new(StaticTree::new(anchored))
         })

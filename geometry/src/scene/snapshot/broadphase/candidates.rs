@@ -1,6 +1,7 @@
 //! Candidate pairs of a query.
 
 use crate::accel::bvh::Box32;
+use crate::scene::bounds::StaticTree;
 use crate::scene::model::GeometryState;
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ pub(super) fn push(state: &GeometryState, a: u32, b: u32, pairs: &mut Vec<u64>) 
 /// Stored pairs, of which those that pass the box test are the candidates of a query.
 pub(crate) struct Candidates<'a> {
     pairs: CandidateStorage,
-    /// The boxes that must be near each other, and their maximum distance (m).
-    near: Option<(&'a [Box32], f32)>,
+    /// The boxes that must be near each other, anchored geometries, and the maximum distance (m).
+    near: Option<(&'a [Box32], &'a StaticTree, f32)>,
 }
 
 enum CandidateStorage {
@@ -38,10 +39,15 @@ enum CandidateStorage {
 
 impl<'a> Candidates<'a> {
     /// Creates candidates from those of `pairs` whose boxes are within `margin` (m) of each other.
-    pub(super) fn near(pairs: Arc<Vec<u64>>, boxes: &'a [Box32], margin: f32) -> Self {
+    pub(super) fn near(
+        pairs: Arc<Vec<u64>>,
+        boxes: &'a [Box32],
+        statics: &'a StaticTree,
+        margin: f32,
+    ) -> Self {
         Self {
             pairs: CandidateStorage::Kept(pairs),
-            near: Some((boxes, margin)),
+            near: Some((boxes, statics, margin)),
         }
     }
 
@@ -61,10 +67,10 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Returns the candidates among `pairs`, of which there must be no more than `selected` has
-    /// room for.
+    /// Returns the candidates among `pairs`, and possibly terrain that is far below a geometry, as
+    /// there is no time to look twice. There must be no more `pairs` than `selected` has room for.
     pub(crate) fn select<'s>(&self, pairs: &'s [u64], selected: &'s mut [u64]) -> &'s [u64] {
-        let Some((boxes, margin)) = self.near else {
+        let Some((boxes, _, margin)) = self.near else {
             return pairs;
         };
         let mut count = 0;
@@ -79,9 +85,14 @@ impl<'a> Candidates<'a> {
 
     /// Returns all candidates, sorted.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
+        // Pairs with terrain must not depend on how enlarged boxes were, either.
         let is_near = |(a, b): &(usize, usize)| {
-            self.near
-                .is_none_or(|(boxes, margin)| boxes[*a].is_near(&boxes[*b], margin))
+            self.near.is_none_or(|(boxes, statics, margin)| {
+                let below = |terrain: usize, other: usize| {
+                    statics.is_terrain_below(terrain as u32, &boxes[other], margin)
+                };
+                boxes[*a].is_near(&boxes[*b], margin) && !below(*a, *b) && !below(*b, *a)
+            })
         };
         self.pairs()
             .iter()

@@ -96,14 +96,18 @@ impl DynamicTree {
 
     /// Returns all candidates whose boxes are within `margin` (m, per axis) of each other. The
     /// caller must return the storage with [`DynamicTree::put_back`].
-    pub(crate) fn candidates(&self, state: &GeometryState, margin: f64) -> Candidates<'_> {
+    pub(crate) fn candidates<'a>(
+        &'a self,
+        state: &'a GeometryState,
+        margin: f64,
+    ) -> Candidates<'a> {
         if margin == f64::INFINITY {
             return Candidates::all(self.all_pairs(state));
         }
         let margin32 = up(margin);
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = lists.refreshed(&self.moving, state, margin32);
-        let near = Candidates::near(kept, &self.moving.boxes, margin32);
+        let near = Candidates::near(kept, &self.moving.boxes, state.static_tree(), margin32);
         if self.moving.planes.is_empty() && state.static_tree().planes.is_empty() {
             return near;
         }
@@ -182,7 +186,12 @@ impl DynamicTree {
             });
             let anchored = &statics.geometries;
             let bvh = &statics.bvh;
-            bvh.for_each_near(b, margin32, |k| meets(anchored[k as usize]));
+            bvh.for_each_near(b, margin32, |k| {
+                let other = anchored[k as usize];
+                if !statics.is_terrain_below(other, b, margin32) {
+                    meets(other);
+                }
+            });
             for plane in planes().filter(|plane| plane.distance(b) <= margin) {
                 meets(plane.geometry);
             }

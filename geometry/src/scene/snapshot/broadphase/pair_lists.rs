@@ -160,7 +160,10 @@ impl PairList {
             });
             let bvh = &tree.bvh;
             bvh.for_each_pair_with(&statics.bvh, self.margin, |a, b| {
-                push(state, member(a), anchored(b), pairs);
+                let (near, b) = (&tree.fat[a as usize], anchored(b));
+                if !statics.is_terrain_below(b, near, self.margin) {
+                    push(state, member(a), b, pairs);
+                }
             });
             sorter.sort(pairs, state.geometries.len());
         } else {
@@ -180,7 +183,10 @@ impl PairList {
                     }
                 });
                 statics.bvh.for_each_near(near, self.margin, |b| {
-                    push(state, a, anchored(b), pairs);
+                    let b = anchored(b);
+                    if !statics.is_terrain_below(b, near, self.margin) {
+                        push(state, a, b, pairs);
+                    }
                 });
             }
             sorter.merge(pairs, sorted);
