@@ -98,15 +98,16 @@ pub(crate) struct SpringRow<T> {
     pub(crate) tau: f64,
 }
 
-/// A spring whose stiffness is proportional to a mass: one row of a constraint as in MuJoCo.
+/// One row of a constraint as in MuJoCo: its acceleration is a reference less a softness times the
+/// force per effective mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SoftRow<T> {
-    /// Deviation at the start of the step.
-    pub(crate) g: T,
-    /// Stiffness per effective mass (1/s^2).
-    pub(crate) k: T,
-    /// Damping over stiffness (s).
-    pub(crate) tau: T,
+    /// Velocity at the start of the step.
+    pub(crate) rate: T,
+    /// Reference acceleration, which undoes the deviation.
+    pub(crate) reference: T,
+    /// Softness: (1 - d) / d for an impedance d.
+    pub(crate) softness: T,
     /// Effective mass (kg); `None` for the inertia of the constraint in the step.
     pub(crate) mass: Option<f64>,
 }
@@ -116,7 +117,7 @@ pub(crate) struct SoftRow<T> {
 pub(crate) enum SiteLaw<T: Scalar> {
     /// A spring per row.
     Springs(Vec<SpringRow<T>>),
-    /// A spring per row, all of one unit.
+    /// Rows of one unit.
     Soft(SmallVec<[SoftRow<T>; 3]>),
     /// A spring that only pushes.
     Stop(SpringRow<T>),
@@ -142,9 +143,9 @@ impl<T: Scalar> SiteLaw<T> {
             Self::Springs(rows) => SiteLaw::Springs(rows.iter().map(real).collect()),
             Self::Soft(rows) => {
                 let real = |row: &SoftRow<T>| SoftRow {
-                    g: row.g.re(),
-                    k: row.k.re(),
-                    tau: row.tau.re(),
+                    rate: row.rate.re(),
+                    reference: row.reference.re(),
+                    softness: row.softness.re(),
                     mass: row.mass,
                 };
                 SiteLaw::Soft(rows.iter().map(real).collect())
@@ -164,9 +165,11 @@ impl<T: Scalar> SiteLaw<T> {
     pub(super) fn is_constant(&self) -> bool {
         match self {
             Self::Springs(rows) => rows.iter().all(|row| is_constant(&row.g)),
-            Self::Soft(rows) => rows
-                .iter()
-                .all(|row| [row.g, row.k, row.tau].iter().all(is_constant)),
+            Self::Soft(rows) => rows.iter().all(|row| {
+                [row.rate, row.reference, row.softness]
+                    .iter()
+                    .all(is_constant)
+            }),
             Self::Stop(row) => is_constant(&row.g),
             Self::Limit(g) => is_constant(g),
             Self::Controller(c) => {
@@ -263,17 +266,15 @@ impl StepSettings {
 
     /// Returns regularization and unforced velocity of a row that is as soft as in MuJoCo.
     fn soft<T: Scalar>(&self, row: &SoftRow<T>, w: &InverseInertia<'_, T>) -> RowLaw<T> {
-        let time = row.tau + self.dt;
-        let softness = (row.k * time * self.dt).recip();
         let r = match row.mass {
-            Some(mass) => softness / mass,
-            None => softness * w.value(),
+            Some(mass) => row.softness / mass,
+            None => row.softness * w.value(),
         };
         let r = match r.re() < near_rigid(NEAR_RIGID, w.real) {
             true => near_rigid(NEAR_RIGID, w.value()),
             false => r,
         };
-        RowLaw::two_sided(r, -row.g / time)
+        RowLaw::two_sided(r, row.rate + row.reference * self.dt)
     }
 
     /// Returns the law of a joint limit at a distance g.

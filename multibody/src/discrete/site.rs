@@ -2,6 +2,7 @@
 
 use super::optional_list::OptionalList;
 use super::regularization::ContactParameters;
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::BodyIndex;
 use crate::spatial::SpatialVector;
 use nalgebra::{Matrix3, Vector3};
@@ -237,5 +238,35 @@ impl<T: Scalar> Site<T> {
                 }
             }
         }
+    }
+
+    /// Returns the velocity that a row measures.
+    pub(crate) fn velocity(
+        &self,
+        row: usize,
+        positions: &PositionKinematics<T>,
+        velocities: &VelocityKinematics<T>,
+    ) -> T {
+        let mut sum = T::zero();
+        match self {
+            Self::Velocities(terms) => {
+                for (k, coefficient) in terms {
+                    sum += velocities.velocities()[*k] * *coefficient;
+                }
+            }
+            Self::Length(site) => {
+                for (k, coefficient) in &site.velocities {
+                    sum += velocities.velocities()[*k] * *coefficient;
+                }
+            }
+            Self::Bodies(_) => {}
+        }
+        // The power of a unit impulse.
+        let unit = |k: usize| if k == row { T::one() } else { T::zero() };
+        self.for_bodies(unit, |body, p_w, impulse| {
+            let arm = p_w - positions.x_wb(body).translation.vector;
+            sum += velocities.v_wb(body).velocity_at(&arm).dot(&impulse);
+        });
+        sum
     }
 }

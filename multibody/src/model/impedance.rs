@@ -79,7 +79,7 @@ impl Impedance {
     }
 
     /// Returns impedance and its derivative (1/m) at a depth (m).
-    fn at<T: Scalar>(&self, depth: T) -> (T, T) {
+    pub(crate) fn at<T: Scalar>(&self, depth: T) -> (T, T) {
         let [first, most] = self.ends;
         let x = match self.width > 0.0 {
             true => depth / self.width,
@@ -126,13 +126,6 @@ impl Impedance {
             },
             damping: d / gap * b,
         }
-    }
-
-    /// Returns stiffness per mass (1/s^2) and relaxation time (s) at a depth (m), given MuJoCo's
-    /// stiffness (1/s^2) and damping (1/s) of the reference.
-    pub(crate) fn spring<T: Scalar>(&self, [k, b]: [f64; 2], depth: T) -> [T; 2] {
-        let d = self.at(depth).0;
-        [d * d / (-d + 1.0) * k, d.recip() * (b / k)]
     }
 
     /// Returns the depth (m) at which the force per mass has a value (m/s^2).

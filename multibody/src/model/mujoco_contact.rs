@@ -148,7 +148,7 @@ impl MujocoContact {
 
     /// Returns stiffness (1/s^2) and damping (1/s) of MuJoCo's reference, in steps of a length,
     /// which may be 0.
-    fn reference(&self, time_step: f64) -> [f64; 2] {
+    pub(crate) fn reference(&self, time_step: f64) -> [f64; 2] {
         let most = Impedance::limited(self.solimp[1]);
         let solref = match self.solref.map(|x| x > 0.0) {
             [true, false] | [false, true] => SOLREF,
@@ -172,10 +172,9 @@ impl MujocoContact {
         damping / stiffness
     }
 
-    /// Returns stiffness per mass (1/s^2) and relaxation time (s) of an equality that is violated
-    /// by a deviation, in steps of a length.
-    pub(crate) fn spring<T: Scalar>(&self, time_step: f64, deviation: T) -> [T; 2] {
-        Impedance::new(self.solimp).spring(self.reference(time_step), deviation)
+    /// Returns the impedance of an equality that is violated by a deviation.
+    pub(crate) fn impedance<T: Scalar>(&self, deviation: T) -> T {
+        Impedance::new(self.solimp).at(deviation).0
     }
 
     /// Returns the compliance in steps of a length, which may be 0, of a body that rests at an

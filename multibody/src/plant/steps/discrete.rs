@@ -377,7 +377,8 @@ impl MultibodyPlant {
             let is_active = !status.inactive.get(i).copied().unwrap_or(false);
             let asleep = |tree: &usize| sleepers.is_asleep(*tree);
             if is_active && !self.constraint_trees(constraint).iter().any(asleep) {
-                self.add_constraint(sites, positions, (i, constraint))?;
+                let motion = (positions, start.velocities);
+                self.add_constraint(sites, motion, (i, constraint))?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use crate::discrete::{
     BodiesSite, ControllerParameters, LengthSite, Site, SiteLaw, SoftRow, SpringRow, StepStart,
 };
 use crate::error::Result;
-use crate::kinematics::PositionKinematics;
+use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::{
     BallConstraint, BodyIndex, Constraint, DistanceConstraint, JointIndex, MujocoContact,
     PolynomialConstraint, WeldConstraint,
@@ -116,27 +116,30 @@ fn rigid<T: Scalar>(deviations: &[T], tau: f64) -> Vec<SpringRow<T>> {
     deviations.iter().map(row).collect()
 }
 
-/// Returns rows that are as soft as in MuJoCo for a time step (s). All rows have the impedance at
-/// the norm of the deviations. Without an effective `mass` (kg), the step uses the inertia of the
-/// constraint.
+/// Returns rows that are as soft as in MuJoCo for a time step (s), from their deviations and rates.
+/// All rows have the impedance at the norm of the deviations. Without an effective `mass` (kg), the
+/// step uses the inertia of the constraint.
+///
+/// Source: "Computation" of MuJoCo's documentation, "Constraint model".
 fn soft<T: Scalar>(
-    deviations: &[T],
+    rows: impl Iterator<Item = (T, T)> + Clone,
     (parameters, time_step): (&MujocoContact, f64),
     mass: Option<f64>,
 ) -> SiteLaw<T> {
-    let square = deviations.iter().fold(T::zero(), |sum, g| sum + *g * *g);
+    let square = rows.clone().fold(T::zero(), |sum, (g, _)| sum + g * g);
     let deviation = match square.re() > 0.0 {
         true => square.sqrt(),
         false => T::zero(),
     };
-    let [k, tau] = parameters.spring(time_step, deviation);
-    let row = |g: &T| SoftRow {
-        g: *g,
-        k,
-        tau,
+    let [k, b] = parameters.reference(time_step);
+    let d = parameters.impedance(deviation);
+    let row = |(g, rate): (T, T)| SoftRow {
+        rate,
+        reference: -(d * g * k) - rate * b,
+        softness: d.recip() - 1.0,
         mass,
     };
-    SiteLaw::Soft(deviations.iter().map(row).collect())
+    SiteLaw::Soft(rows.map(row).collect())
 }
 
 fn translations<T: Scalar>() -> SmallVec<[SpatialVector<T>; 3]> {
@@ -186,13 +189,17 @@ impl MultibodyPlant {
     pub(super) fn add_constraint<T: Scalar>(
         &self,
         sites: &mut StepSites<T>,
-        positions: &PositionKinematics<T>,
+        (positions, velocities): (&PositionKinematics<T>, &VelocityKinematics<T>),
         (index, constraint): (usize, &Constraint),
     ) -> Result<()> {
         let parameters = self.solver_parameters.get(&index);
         let relaxation = parameters.map_or(0.0, MujocoContact::reference_time);
-        let equality = |deviations: &[T], mass: Option<f64>| match parameters {
-            Some(parameters) => soft(deviations, (parameters, self.time_step), mass),
+        let equality = |site: &Site<T>, deviations: &[T], mass: Option<f64>| match parameters {
+            Some(parameters) => {
+                let rate = |(row, g): (usize, &T)| (*g, site.velocity(row, positions, velocities));
+                let rows = deviations.iter().enumerate().map(rate);
+                soft(rows, (parameters, self.time_step), mass)
+            }
             None => SiteLaw::Springs(rigid(deviations, 0.0)),
         };
         let time = |stiffness: f64, damping: f64| match stiffness.is_infinite() {
@@ -206,7 +213,8 @@ impl MultibodyPlant {
                 let ((q0, v0), (q1, v1)) = (joint(c.joint0), joint(c.joint1));
                 let g = positions.q[q0] - positions.q[q1] * c.gear_ratio - c.offset;
                 let site = Site::Velocities(smallvec![(v0, 1.0), (v1, -c.gear_ratio)]);
-                sites.push_equality(site, equality(&[g], None));
+                let law = equality(&site, &[g], None);
+                sites.push_equality(site, law);
             }
             Constraint::Tendon(c) => {
                 let terms = c.joints.iter().zip(&c.coefficients);
@@ -234,12 +242,14 @@ impl MultibodyPlant {
             }
             Constraint::Polynomial(c) => {
                 let (site, g) = polynomial_site(topology, positions, c);
-                sites.push_equality(site, equality(&[g], None));
+                let law = equality(&site, &[g], None);
+                sites.push_equality(site, law);
             }
             Constraint::Ball(c) => {
                 let (site, p_pq) = self.ball_site(positions, c)?;
                 let mass = parameters.and_then(|_| self.effective_mass_between(c.body_a, c.body_b));
-                sites.push_equality(site, equality(p_pq.as_slice(), mass));
+                let law = equality(&site, p_pq.as_slice(), mass);
+                sites.push_equality(site, law);
             }
             Constraint::Weld(c) => {
                 let (site, deviations) = weld_site(positions, c);
