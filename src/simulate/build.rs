@@ -16,8 +16,8 @@ use tarragon::framework::Diagram;
 use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
 use tarragon::multibody::directives::{ModelDirective, ModelDirectives, process_model_directives};
 use tarragon::multibody::{
-    ContactModel, ContactResults, Diagnostic, ModelOptions, MultibodyPlant, Parser, Severity,
-    add_multibody_plant_scene_graph, compute_default_scene_aabb,
+    ContactModel, ContactResults, Diagnostic, JointIndex, ModelOptions, MultibodyPlant, Parser,
+    Severity, add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -104,27 +104,29 @@ pub(super) fn load_model(
 /// Moves the default positions of joints into their limits, because a violated limit throws the
 /// model away. Returns the names of the joints.
 fn start_within_limits(plant: &mut MultibodyPlant) -> Result<Vec<String>> {
-    let mut moved = vec![];
-    for (index, joint) in plant.joints() {
-        let (lower, upper) = (joint.position_lower_limits(), joint.position_upper_limits());
-        let limits = lower.iter().zip(upper);
-        let clamp = |(q, (lower, upper)): (&f64, (&f64, &f64))| q.max(*lower).min(*upper);
-        let q: Vec<f64> = joint
-            .default_positions()
-            .iter()
-            .zip(limits)
-            .map(clamp)
-            .collect();
-        if q != joint.default_positions() {
-            moved.push((index, joint.name().to_owned(), q));
-        }
-    }
     let mut names = vec![];
-    for (joint, name, q) in moved {
+    for (joint, name, q) in beyond_limits(plant) {
         plant.set_default_joint_positions(joint, &q)?;
         names.push(name);
     }
     Ok(names)
+}
+
+/// Returns the joints whose default positions violate their limits, with the nearest positions that
+/// do not.
+pub(super) fn beyond_limits(plant: &MultibodyPlant) -> Vec<(JointIndex, String, Vec<f64>)> {
+    let mut beyond = vec![];
+    for (index, joint) in plant.joints() {
+        let (lower, upper) = (joint.position_lower_limits(), joint.position_upper_limits());
+        let limits = lower.iter().zip(upper);
+        let clamp = |(q, (lower, upper)): (&f64, (&f64, &f64))| q.max(*lower).min(*upper);
+        let positions = joint.default_positions();
+        let q: Vec<f64> = positions.iter().zip(limits).map(clamp).collect();
+        if q != positions {
+            beyond.push((index, joint.name().to_owned(), q));
+        }
+    }
+    beyond
 }
 
 fn empty(scenario: &Scenario) -> Result<(MultibodyPlant, SceneGraph), Box<dyn Error>> {

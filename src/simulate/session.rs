@@ -179,6 +179,16 @@ impl<'a> Playback<'a> {
     /// Runs until the end time, the button or Ctrl-C.
     pub(super) fn run(&mut self, stop: &Stop) -> Result<Ending, Box<dyn Error>> {
         self.counted = Instant::now();
+        let asked = stop.clone();
+        // A single advance may have so many steps that it takes hours.
+        self.sim.set_monitor(move |_| {
+            Ok(match asked.is_asked() {
+                true => EventStatus::ReachedTermination {
+                    reason: "the program was asked to end".into(),
+                },
+                false => EventStatus::DidNothing,
+            })
+        });
         let ending = self.follow(stop);
         self.count_time();
         ending
@@ -369,7 +379,8 @@ impl<'a> Playback<'a> {
         // A discrete plant takes its own steps, whatever else there is in the diagram.
         let steps = match self.experiment.plant.system().time_step() {
             0.0 => self.sim.statistics().steps,
-            step => (self.spent.1 / step).round() as u64,
+            // The first step is at the start; rounding of the time adds none.
+            step => (self.spent.1 / step - 1e-6).ceil() as u64,
         };
         let log = self.log.as_ref().map_or(Duration::ZERO, Log::spent);
         (steps, self.stepping.saturating_sub(log))

@@ -1,7 +1,7 @@
 //! The start of a simulation that a user asks for.
 
 use super::SimulateArgs;
-use super::build::World;
+use super::build::{World, beyond_limits};
 use super::columns::StateColumns;
 use std::error::Error;
 use tarragon::multibody::MultibodyPlant;
@@ -24,6 +24,17 @@ impl World {
             q[place] = value;
         }
         plant.set_default_positions(&q)?;
+        let beyond: Vec<String> = beyond_limits(plant)
+            .into_iter()
+            .map(|(_, name, _)| format!("'{name}'"))
+            .collect();
+        if !beyond.is_empty() {
+            eprintln!(
+                "warning: the limits of {} are violated at the start and push the joints back within \
+                 a step, which can throw the model away; change --keyframe or --set",
+                beyond.join(", ")
+            );
+        }
         for (place, value) in given.velocities {
             self.velocities[place] = value;
         }

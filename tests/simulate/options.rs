@@ -60,11 +60,28 @@ fn step_is_that_of_the_file_unless_it_is_given() {
     assert_eq!(steps(&[]), 200);
     assert_eq!(steps(&["--time-step", "model"]), 200);
     assert_eq!(steps(&["--time-step", "0.01"]), 100);
+    // At 0, 0.3, 0.6 and 0.9 s.
+    assert_eq!(steps(&["--time-step", "0.3"]), 4);
     let error = refused(&file, &["--time-step", "fast"]);
     assert!(
         error.contains("'model' for the time step of the file"),
         "{error}"
     );
+}
+
+#[test]
+fn start_beyond_a_limit_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("slide.xml");
+    let limited = SLIDE.replace("type=\"slide\"", "type=\"slide\" range=\"-.1 .1\"");
+    std::fs::write(&file, limited).unwrap();
+    let told = |options: &[&str]| {
+        let output = simulate(&file, &["--until", "0.1"]).args(options).output();
+        said(&output.unwrap()).contains("the limits of 'x' are violated at the start")
+    };
+    assert!(told(&["--keyframe", "away"]));
+    assert!(told(&["--set", "x.q=-0.2"]));
+    assert!(!told(&["--keyframe", "away", "--set", "x.q=0.05"]));
 }
 
 #[test]
