@@ -97,3 +97,40 @@ fn actuators_and_tendons_of_a_free_joint_are_left_out() {
         model.diagnostics
     );
 }
+
+/// Values are those of MuJoCo 3.3.7.
+#[test]
+fn attached_models_keep_their_own_classes() {
+    const ARM: &str = "<mujoco model='arm'><default><joint damping='3'/>
+        <default class='x'><joint damping='4'/></default></default><worldbody>
+      <body name='r'><joint name='j'/><geom size='.1'/></body>
+      <frame childclass='x'><body name='s'><joint name='k'/><geom size='.1'/></body></frame>
+      </worldbody></mujoco>";
+    const OUTER: &str = "<mujoco model='outer'><default><joint damping='5'/></default>
+      <asset><model name='q' file='arm.xml'/></asset><worldbody>
+      <body name='mm'><joint name='n'/><geom size='.1'/></body><attach model='q' prefix='I_'/>
+      </worldbody></mujoco>";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("arm.xml"), ARM).unwrap();
+    std::fs::write(folder.path().join("outer.xml"), OUTER).unwrap();
+    let of_arm = [("L_j", 3.0), ("L_k", 4.0), ("z", 7.0)];
+    let of_outer = [("L_n", 5.0), ("L_I_j", 3.0), ("L_I_k", 4.0), ("z", 7.0)];
+    for (file, dampings) in [("arm", &of_arm[..]), ("outer", &of_outer)] {
+        let text = format!(
+            "<mujoco model='m'><default><joint damping='7'/></default>
+             <asset><model name='a' file='{file}.xml'/></asset><worldbody>
+             <attach model='a' prefix='L_'/><body><joint name='z'/><geom size='.1'/></body>
+             </worldbody></mujoco>"
+        );
+        let path = folder.path().join("m.xml");
+        std::fs::write(&path, text).unwrap();
+        let model = load_with(|p| p.add_models(&path));
+        model.result.as_ref().unwrap();
+        model.says_nothing();
+        for (name, damping) in dampings {
+            let joint = model.plant.joint_by_name(name).unwrap();
+            let joint = model.plant.joint(joint).unwrap();
+            assert_eq!(joint.damping(), [*damping], "{name}");
+        }
+    }
+}

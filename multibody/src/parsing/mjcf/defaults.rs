@@ -103,7 +103,7 @@ impl DefaultClasses {
             }
             defaults.add_class(node, class, around);
             // That of an attached model applies to its own elements only.
-            let is_own = node.document() == 0;
+            let is_own = node.document() == root.document();
             if around.is_none() && class != MAIN && is_own && defaults.inherits() {
                 // The outermost class is that of elements without a class, whatever its name.
                 let attributes = defaults.classes.get(class).cloned();

@@ -63,34 +63,44 @@ impl Expander<'_> {
             .into_iter()
             .map(|e| own_name(&source[e]))
             .collect();
-        let rename = |attribute: &mut Attribute| renaming::prefix(attribute, &prefix);
         let main = format!("{prefix}{MAIN}");
         let mut copies = vec![];
         for root in roots {
-            copies.push(self.copy_from(source, root, &rename)?);
+            copies.push(self.copy_prefixed(source, root, &prefix)?);
         }
         self.set_class(&copies, &main);
+        let is_own = |section: &usize| source[*section].document == source[0].document;
+        if !sections("default").iter().any(is_own) {
+            // MuJoCo has a main class in every model.
+            let class = vec![("class", main.clone())];
+            let section = self.make("default", attach, class, vec![])?;
+            self.tree.elements[section].document = source[0].document;
+            self.tree.elements[0].children.push(section);
+        }
         for section in sections("default") {
-            let copy = self.copy_from(source, section, &rename)?;
-            let place = self.tree.elements[copy].place;
-            let attributes = &mut self.tree.elements[copy].attributes;
-            attributes.retain(|a| a.name != "class");
-            attributes.push(attribute("class", main.clone(), place));
+            let copy = self.copy_prefixed(source, section, &prefix)?;
+            // Those of models that the model attaches keep their classes.
+            if is_own(&section) {
+                let place = self.tree.elements[copy].place;
+                let attributes = &mut self.tree.elements[copy].attributes;
+                attributes.retain(|a| a.name != "class");
+                attributes.push(attribute("class", main.clone(), place));
+            }
             self.tree.elements[0].children.push(copy);
         }
         for section in sections("asset") {
-            let copy = self.copy_from(source, section, &rename)?;
+            let copy = self.copy_prefixed(source, section, &prefix)?;
             self.name_assets(copy, &prefix);
             let children = self.tree.elements[copy].children.clone();
             self.set_class(&children, &main);
             self.tree.elements[0].children.push(copy);
         }
         for section in sections("extension") {
-            let copy = self.copy_from(source, section, &rename)?;
+            let copy = self.copy_prefixed(source, section, &prefix)?;
             self.tree.elements[0].children.push(copy);
         }
         for section in REFERRING.into_iter().flat_map(sections) {
-            let copy = self.copy_from(source, section, &rename)?;
+            let copy = self.copy_prefixed(source, section, &prefix)?;
             if body.is_some() {
                 // Elements that refer to anything else stay behind.
                 let is_inside = |element: &usize| {
@@ -110,6 +120,25 @@ impl Expander<'_> {
             self.tree.elements[0].children.push(copy);
         }
         Ok(copies)
+    }
+
+    /// Copies an element of an attached model with everything below it under the prefix of the
+    /// model.
+    fn copy_prefixed(
+        &mut self,
+        source: &[MjcfElement],
+        element: usize,
+        prefix: &str,
+    ) -> Parsed<usize> {
+        let rename = |attribute: &mut Attribute| renaming::prefix(attribute, prefix);
+        let copy = self.copy_from(source, element, &rename)?;
+        for index in below(&self.tree.elements, &[copy]) {
+            let frame = self.tree.elements[index].frame.as_mut();
+            if let Some(class) = frame.and_then(|frame| frame.class.as_mut()) {
+                class.insert_str(0, prefix);
+            }
+        }
+        Ok(copy)
     }
 
     /// Sets the class of elements that name none and have none from frames.
