@@ -61,7 +61,7 @@ fn keyframes_are_named_positions() {
     let m = world_and(KEYED, keys).ok();
     assert!(m.warnings().is_empty(), "{:?}", m.warnings());
     let names: Vec<&str> = m.plant.keyframes().iter().map(|k| &*k.name).collect();
-    assert_eq!(names, ["up", "key2"]);
+    assert_eq!(names, ["up", "key1", "key2"]);
     let q = m.plant.keyframe_positions("up").unwrap();
     let mut poses = vec![];
     m.plant.calc_body_poses(&q, &mut poses).unwrap();
@@ -83,7 +83,5 @@ fn keyframes_that_do_not_fit_are_reported() {
         |attributes: &str| world_and(KEYED, &format!("<keyframe><key {attributes}/></keyframe>"));
     key("name='x' qpos='1 2 3'").warns(&["'x' is left out", "3 numbers", "12 positions"]);
     key("qvel='1'").warns(&["'qvel' of <key>"]);
-    let e = key("qpos='1 2 3 0 0 0 0 .5 1 1 0 0'").error();
-    assert!(e.contains("a quaternion must not be zero"), "{e}");
     assert!(key("qpos='1 2 3 inf 0 0 0 .5 1 1 0 0'").result.is_err());
 }

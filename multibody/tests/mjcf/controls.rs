@@ -373,7 +373,7 @@ fn keyframes_hold_controls() {
     assert_eq!(of(&plant, "up"), (vec![1.0], vec![2.0, 4.0]));
     assert_eq!(of(&plant, "on"), (vec![0.0], vec![5.0, 7.0]));
     assert_eq!(of(&plant, "bad"), (vec![1.0], vec![0.0, 0.0]));
-    assert_eq!(plant.keyframes().len(), 3);
+    assert_eq!(plant.keyframes().len(), 4);
     plant.set_default_positions_to_keyframe("up").unwrap();
     assert_eq!(plant.default_positions(), [1.0]);
     let error = plant.set_default_positions_to_keyframe("down").unwrap_err();

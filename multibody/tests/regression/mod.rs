@@ -4,6 +4,7 @@
 mod mjcf_assets;
 mod mjcf_collisions;
 mod mjcf_distance_plugins;
+mod mjcf_keyframes;
 mod mjcf_names;
 mod mjcf_reading;
 mod open_loops;

@@ -19,6 +19,14 @@ pub(super) enum QposBlock {
     Single(JointIndex),
 }
 
+/// Joint of the file with its place in MuJoCo's `qpos`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FileJoint {
+    pub(super) block: QposBlock,
+    /// Number by which keyframes of attached models refer to it.
+    pub(super) key_number: Option<usize>,
+}
+
 /// A spring and a damper of a joint by their effect.
 #[derive(Clone, Copy)]
 pub(super) struct SpringDamper<'d> {
@@ -45,6 +53,8 @@ pub(super) struct ActuatorInput {
     /// `None` if the actuator is left out.
     pub(super) actuator: Option<JointActuatorIndex>,
     pub(super) num_activations: usize,
+    /// Number by which keyframes of attached models refer to it.
+    pub(super) key_number: Option<usize>,
 }
 
 /// Builder that adds the content of a document to a plant.
@@ -85,7 +95,7 @@ pub(super) struct MjcfBuilder<'d, 't, 'p> {
     pub(super) tendon_names: BTreeSet<&'d str>,
     /// Body of each site, and the pose of the site in it.
     pub(super) sites: BTreeMap<&'d str, (BodyIndex, Isometry3<f64>)>,
-    /// Blocks of `qpos`, in order.
-    pub(super) coordinates: Vec<QposBlock>,
+    /// Joints in the order of `qpos`.
+    pub(super) coordinates: Vec<FileJoint>,
     pub(super) num_cameras: usize,
 }

@@ -57,6 +57,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             self.actuators.push(ActuatorInput {
                 actuator,
                 num_activations: num_activations(node),
+                key_number: node.key_number(),
             });
         }
         self.check_effort_ranges();

@@ -104,6 +104,7 @@ impl IncludeLoader<'_> {
                 place: place(reader.place(node)),
                 document: 0,
                 frame: None,
+                key_number: None,
             };
             if let (Some(parent), "include") = (parent, &*element.tag) {
                 self.include(&element, parent)?;

@@ -1,6 +1,6 @@
 //! `<joint>` and `<freejoint>`: joints between a body and its parent.
 
-use super::builder::{MjcfBuilder, QposBlock};
+use super::builder::{FileJoint, MjcfBuilder, QposBlock};
 use super::springs::with_dry_friction;
 use super::tree::ElementRef;
 use crate::document::xml::{Parsed, Reported};
@@ -90,7 +90,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             None => {
                 self.free_joints
                     .extend(free.iter().filter_map(|joint| joint.name()));
-                self.coordinates.push(QposBlock::Free(body));
+                self.coordinates.push(FileJoint {
+                    block: QposBlock::Free(body),
+                    key_number: free.iter().find_map(|joint| joint.key_number()),
+                });
                 let placed = self.target.plant.set_default_free_body_pose(body, *x_wb);
                 placed.map_err(|e| body_node.error(e))
             }
@@ -282,9 +285,12 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             true => drop(self.armatures.insert(index, (armature, node))),
             false => self.add_spring(node, index, scale)?,
         }
-        self.coordinates.push(match kind {
-            "ball" => QposBlock::Ball(index),
-            _ => QposBlock::Single(index),
+        self.coordinates.push(FileJoint {
+            block: match kind {
+                "ball" => QposBlock::Ball(index),
+                _ => QposBlock::Single(index),
+            },
+            key_number: node.key_number(),
         });
         if kind == "hinge" && reference.abs() > TAU {
             node.warning_at(

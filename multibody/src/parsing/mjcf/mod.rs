@@ -81,6 +81,8 @@ mod height_field_asset;
 mod heightfield;
 mod include;
 mod joints;
+mod key_values;
+mod keyframes;
 mod mesh_asset;
 mod mesh_inertia;
 mod meshes;

@@ -1,11 +1,12 @@
 //! An MJCF document: the elements of all its files in one tree, and the diagnostics about them.
 
+use super::key_values::KeyValues;
 use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
 use crate::document::numbers::ParsedNumbers;
 use crate::document::xml::{Parsed, Reported, count, exactly, parse_numbers};
 use nalgebra::Isometry3;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 /// A place in one of the files; line and column count from 1.
@@ -42,6 +43,8 @@ pub(super) struct MjcfElement {
     pub(super) document: usize,
     /// The frames around the element that expansion has removed.
     pub(super) frame: Option<Box<ExpandedFrame>>,
+    /// Number of a joint or actuator that keyframes of attached models refer to.
+    pub(super) key_number: Option<usize>,
 }
 
 /// Frames between an element and the body around it.
@@ -58,6 +61,18 @@ pub(super) struct ExpandedFrame {
 #[derive(Debug, Default)]
 pub(super) struct ElementTree {
     pub(super) elements: Vec<MjcfElement>,
+    /// Keyframes of attached models, by the index of their element.
+    pub(super) attached_keys: BTreeMap<usize, AttachedKey>,
+}
+
+/// A keyframe of an attached model, whose joints and actuators are given by their
+/// [`MjcfElement::key_number`]s.
+#[derive(Clone, Debug)]
+pub(super) struct AttachedKey {
+    pub(super) joints: Vec<usize>,
+    pub(super) actuators: Vec<usize>,
+    /// Values of these joints and actuators.
+    pub(super) values: KeyValues,
 }
 
 /// Diagnostics about the files.
@@ -211,6 +226,18 @@ impl<'a> ElementRef<'a> {
     }
     fn element(&self) -> &'a MjcfElement {
         &self.tree.elements[self.index]
+    }
+    /// Returns the index of the element in its tree.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+    /// Returns the number of a joint or actuator that keyframes of attached models refer to.
+    pub(super) fn key_number(&self) -> Option<usize> {
+        self.element().key_number
+    }
+    /// Returns the values of a `<key>` of an attached model.
+    pub(super) fn attached_key(&self) -> Option<&'a AttachedKey> {
+        self.tree.attached_keys.get(&self.index)
     }
     /// Returns the number of the document that the element is from.
     pub(super) fn document(&self) -> usize {

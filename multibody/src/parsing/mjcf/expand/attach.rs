@@ -37,7 +37,8 @@ impl Expander<'_> {
             let message = format!("<attach>: there is no <model> asset '{model}'");
             return Err(self.node(attach).error_at("model", message));
         };
-        let tree = self.load(asset)?;
+        let mut tree = self.load(asset)?;
+        self.read_keys(&mut tree, &prefix);
         let source = &tree.elements;
         let sections = |tag: &str| {
             let sections = source[0].children.iter().copied();
@@ -98,6 +99,9 @@ impl Expander<'_> {
         for section in sections("extension") {
             let copy = self.copy_prefixed(source, section, &prefix)?;
             self.tree.elements[0].children.push(copy);
+        }
+        for section in sections("keyframe") {
+            self.attach_keys(&tree, section)?;
         }
         for section in REFERRING.into_iter().flat_map(sections) {
             let copy = self.copy_prefixed(source, section, &prefix)?;
@@ -231,6 +235,7 @@ impl Expander<'_> {
             open: self.open.clone(),
             made: self.made,
             bytes: self.bytes,
+            key_numbers: self.key_numbers,
             renamings: vec![],
             resolve: self.resolve,
         };
@@ -254,6 +259,7 @@ impl Expander<'_> {
         self.log = std::mem::take(&mut inner.log);
         self.compilers = std::mem::take(&mut inner.compilers);
         (self.made, self.bytes) = (inner.made, inner.bytes);
+        self.key_numbers = inner.key_numbers;
         result.map(|()| inner.tree)
     }
 }

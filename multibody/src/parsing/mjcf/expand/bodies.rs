@@ -149,6 +149,10 @@ impl Expander<'_> {
             });
             let copied = copied.collect::<Parsed<Vec<usize>>>()?;
             self.move_all(&copied, &frame);
+            if i > 0 {
+                // Keyframes of attached models set the joints of the first copy, as in MuJoCo.
+                self.forget_key_numbers(&copied);
+            }
             copies.extend(copied);
             position += rotation * offset;
             renaming.suffixes.push(suffix);

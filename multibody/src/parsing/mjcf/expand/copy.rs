@@ -56,5 +56,6 @@ fn edited(element: &MjcfElement, edit: &dyn Fn(&mut Attribute)) -> MjcfElement {
         place: element.place,
         document: element.document,
         frame: element.frame.clone(),
+        key_number: element.key_number,
     }
 }

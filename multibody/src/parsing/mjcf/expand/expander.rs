@@ -31,6 +31,8 @@ pub(super) struct Expander<'a> {
     /// Numbers of elements and bytes that expansion has made.
     pub(super) made: usize,
     pub(super) bytes: usize,
+    /// Number of joints and actuators that keyframes of attached models refer to.
+    pub(super) key_numbers: usize,
     /// Names that `<replicate>` has replaced, innermost first.
     pub(super) renamings: Vec<Renaming>,
     pub(super) resolve: Resolve<'a>,
@@ -89,6 +91,7 @@ impl Expander<'_> {
             place,
             document,
             frame: None,
+            key_number: None,
         })
     }
 }

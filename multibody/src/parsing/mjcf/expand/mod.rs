@@ -5,6 +5,7 @@
 //! frame. Copies get new names; elements of other sections that refer to them are copied as well.
 
 mod attach;
+mod attached_keys;
 mod bodies;
 mod cable;
 mod copy;
@@ -50,6 +51,7 @@ pub(super) fn read(
         open: vec![PathBuf::from(input.file)],
         made: 0,
         bytes: 0,
+        key_numbers: 0,
         renamings: vec![],
         resolve,
     };

@@ -27,6 +27,13 @@ impl Expander<'_> {
         names.map(String::from).collect()
     }
 
+    /// Hides elements and everything below them from keyframes of attached models.
+    pub(super) fn forget_key_numbers(&mut self, elements: &[usize]) {
+        for element in self.all_below(elements) {
+            self.tree.elements[element].key_number = None;
+        }
+    }
+
     /// Copies the elements of other sections that refer to replicated ones, once per replica.
     pub(super) fn copy_references(&mut self) -> Parsed<()> {
         let mut looked_at = 0;
@@ -63,6 +70,8 @@ impl Expander<'_> {
                         renaming.renamed_in_place(attribute, suffix);
                     }
                 })?;
+                // In MuJoCo, keyframes of attached models lose the controls of replicated actuators.
+                self.forget_key_numbers(&[copy]);
                 kept.push(copy);
             }
         }

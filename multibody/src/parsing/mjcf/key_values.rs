@@ -1,0 +1,137 @@
+//! Values of a `<key>`, divided among the joints and actuators of its model.
+
+use super::tree::ElementRef;
+use crate::document::xml::Parsed;
+use tarragon_framework::counted;
+
+/// Numbers of positions and velocities of the joints in MuJoCo's `qpos` and `qvel`.
+pub(super) const FREE: [usize; 2] = [7, 6];
+pub(super) const BALL: [usize; 2] = [4, 3];
+pub(super) const SINGLE: [usize; 2] = [1, 1];
+
+/// Sizes of the joints and actuators of a model, in the order of MuJoCo.
+#[derive(Debug, Default)]
+pub(super) struct KeyLayout {
+    /// Numbers of positions and velocities of each joint.
+    pub(super) joints: Vec<[usize; 2]>,
+    /// Number of activations of each actuator.
+    pub(super) activations: Vec<usize>,
+}
+
+/// Values of a `<key>`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeyValues {
+    /// Positions of all joints; `None` if the key gives none.
+    pub(super) positions: Option<Vec<Vec<f64>>>,
+    /// Velocities of all joints; `None` if the key gives none.
+    pub(super) velocities: Option<Vec<Vec<f64>>>,
+    /// Inputs of all actuators: activations of those that have some, and controls of the others.
+    pub(super) inputs: Vec<Option<f64>>,
+}
+
+impl KeyLayout {
+    /// Reads the positions, velocities and inputs of a key. Warns of numbers that do not fit, and
+    /// returns `None` if the positions do not.
+    pub(super) fn read(&self, node: ElementRef<'_>, name: &str) -> Parsed<Option<KeyValues>> {
+        let inputs = self.inputs(node)?;
+        let velocities = node.numbers("qvel")?;
+        let Some(positions) = self.positions(node, name)? else {
+            return Ok(None);
+        };
+        let velocities = velocities.filter(|given| {
+            let expected: usize = self.joints.iter().map(|[_, velocities]| velocities).sum();
+            let fits = given.len() == expected;
+            if !fits && !given.is_empty() {
+                let message = format!(
+                    "keyframe '{name}': 'qvel' is ignored: it has {numbers}, but the joints that \
+                     were read have {velocities}",
+                    numbers = counted(given.len(), "number"),
+                    velocities = counted(expected, "velocity")
+                );
+                node.warning_at("qvel", message);
+            }
+            fits
+        });
+        let velocities = velocities.map(|v| self.divided(1, &v));
+        Ok(Some(KeyValues {
+            positions,
+            velocities,
+            inputs,
+        }))
+    }
+
+    /// Reads the positions of a key as [`Self::read`] does, and nothing else.
+    pub(super) fn read_positions(
+        &self,
+        node: ElementRef<'_>,
+        name: &str,
+    ) -> Parsed<Option<KeyValues>> {
+        let positions = self.positions(node, name)?;
+        Ok(positions.map(|positions| KeyValues {
+            positions,
+            ..KeyValues::default()
+        }))
+    }
+
+    /// Returns the positions of all joints, if the key gives some. Warns if they do not fit, and
+    /// returns `None`.
+    fn positions(&self, node: ElementRef<'_>, name: &str) -> Parsed<Option<Option<Vec<Vec<f64>>>>> {
+        let given = node.numbers("qpos")?.filter(|given| !given.is_empty());
+        let Some(given) = given else {
+            return Ok(Some(None));
+        };
+        let expected: usize = self.joints.iter().map(|[positions, _]| positions).sum();
+        if given.len() == expected {
+            return Ok(Some(Some(self.divided(0, &given))));
+        }
+        let message = format!(
+            "keyframe '{name}' is left out: 'qpos' has {numbers}, but the joints that were read \
+             have {positions}",
+            numbers = counted(given.len(), "number"),
+            positions = counted(expected, "position")
+        );
+        node.warning_at("qpos", message);
+        Ok(None)
+    }
+
+    /// Divides the positions (0) or the velocities (1) of all joints among them.
+    fn divided(&self, which: usize, mut numbers: &[f64]) -> Vec<Vec<f64>> {
+        let sizes = self.joints.iter().map(|sizes| sizes[which]);
+        let own = sizes.map(|size| {
+            let (own, others) = numbers.split_at(size);
+            numbers = others;
+            own.to_vec()
+        });
+        own.collect()
+    }
+
+    /// Reads the inputs of actuators.
+    fn inputs(&self, node: ElementRef<'_>) -> Parsed<Vec<Option<f64>>> {
+        let given = |name: &str, expected: usize, what: &str| {
+            let numbers = node.numbers(name)?.unwrap_or_default();
+            if numbers.is_empty() || numbers.len() == expected {
+                return Ok(numbers);
+            }
+            let message = format!(
+                "'{name}' of a keyframe is ignored: it has {numbers}, but there {be} {what}",
+                numbers = counted(numbers.len(), "number"),
+                be = if expected == 1 { "is" } else { "are" },
+                what = counted(expected, what)
+            );
+            node.warning_at(name, message);
+            Ok(vec![])
+        };
+        let controls = given("ctrl", self.activations.len(), "actuator")?;
+        let activations = given("act", self.activations.iter().sum(), "activation")?;
+        let mut place = 0;
+        let inputs = self.activations.iter().enumerate().map(|(k, count)| {
+            let number = match count {
+                0 => controls.get(k),
+                _ => activations.get(place),
+            };
+            place += count;
+            number.copied()
+        });
+        Ok(inputs.collect())
+    }
+}
