@@ -47,6 +47,7 @@ pub(super) fn of_shape(shape: &Shape) -> Option<UnitSolid> {
                 [axial / 2.0 + along, axial / 2.0 + along, axial],
             )
         }
+        Shape::Ellipsoid(s) => of_ellipsoid(s.semi_axes().into()),
         _ => return None,
     };
     Some(UnitSolid {
@@ -56,15 +57,38 @@ pub(super) fn of_shape(shape: &Shape) -> Option<UnitSolid> {
     })
 }
 
+/// Returns area and moments of inertia of the surface of an ellipsoid by its half axes. Both are
+/// approximations that MuJoCo makes in `mjCGeom::GetVolume` and `SetInertia`: the area is
+/// Thomsen's, and the moments are those of a layer of constant thickness along the axes.
+fn of_ellipsoid(half: [f64; 3]) -> (f64, [f64; 3]) {
+    const THICKNESS: f64 = 1e-6;
+    const EXPONENT: f64 = 1.6075;
+    let [a, b, c] = half;
+    let powers = [a * b, b * c, c * a].map(|product| product.powf(EXPONENT));
+    let mean = powers.iter().sum::<f64>() / 3.0;
+    let area = 4.0 * PI * mean.powf(EXPONENT.recip());
+    // Volume and moments of a solid ellipsoid, up to a common factor.
+    let solid = |[a, b, c]: [f64; 3]| {
+        let volume = a * b * c;
+        let [x, y, z] = [a * a, b * b, c * c].map(|square| volume * square / 5.0);
+        (volume, [y + z, z + x, x + y])
+    };
+    let (inner, inner_moments) = solid(half);
+    let (outer, outer_moments) = solid(half.map(|a| a + THICKNESS));
+    let density = area / (outer - inner);
+    let moments = [0, 1, 2].map(|i| density * (outer_moments[i] - inner_moments[i]));
+    (area, moments)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tarragon_geometry::{BoxShape, Capsule, Cylinder, Sphere};
+    use tarragon_geometry::{BoxShape, Capsule, Cylinder, Ellipsoid, Sphere};
 
     /// Recorded from MuJoCo 3.3.7 at 1 kg/m^2.
     #[test]
     fn surfaces_are_those_of_mujoco() {
-        let shapes: [(Shape, f64, [f64; 3]); 4] = [
+        let shapes: [(Shape, f64, [f64; 3]); 6] = [
             (Sphere::new(0.5).unwrap().into(), PI, [PI / 6.0; 3]),
             (
                 BoxShape::new(0.2, 0.4, 0.6).unwrap().into(),
@@ -80,6 +104,16 @@ mod tests {
                 Cylinder::new(0.1, 0.8).unwrap().into(),
                 0.5654866776461628,
                 [0.03953171, 0.03953171, 0.00534071],
+            ),
+            (
+                Ellipsoid::new(0.1, 0.2, 0.3).unwrap().into(),
+                0.4897193333371731,
+                [0.01807517, 0.01406837, 0.00810268],
+            ),
+            (
+                Ellipsoid::new(0.1, 0.1, 0.1).unwrap().into(),
+                0.1256637061435918,
+                [0.00083777; 3],
             ),
         ];
         for (shape, area, moments) in shapes {
