@@ -232,3 +232,80 @@ fn other_elements_are_reported() {
     let friction: &CoulombFriction = proximity.get("material", "coulomb_friction").unwrap();
     assert_eq!(friction.dynamic_friction(), 0.3);
 }
+
+/// Drake 1.51 takes the axis for 1 0 0, as without `<axis>`.
+#[test]
+fn axis_without_numbers_is_that_of_joints_without_axis() {
+    for (tag, kind) in [
+        ("joint", "revolute"),
+        ("joint", "continuous"),
+        ("joint", "prismatic"),
+        ("joint", "planar"),
+        ("drake:joint", "screw"),
+    ] {
+        let pitch = "<drake:screw_thread_pitch value='1'/>".repeat((kind == "screw").into());
+        let bare = typed(tag, kind, &format!("<axis/>{pitch}"), "", "");
+        bare.says("<axis> of joint 'j' has no attribute 'xyz'; the axis is 1 0 0");
+        let absent = typed(tag, kind, &pitch, "", "");
+        absent.says_nothing();
+        let joint = |model: &Loaded| format!("{:?}", model.plant.joints().next().unwrap());
+        assert_eq!(joint(&bare), joint(&absent));
+        let empty = typed(tag, kind, &format!("<axis xyz=''/>{pitch}"), "", "");
+        assert!(empty.result.is_err());
+    }
+}
+
+/// Drake 1.51: mass and moments in the body frame. It replaces moments that no body can have.
+#[test]
+fn absent_mass_properties_are_zero() {
+    const REPLACED: f64 = 0.001539338926236507;
+    for (inertial, names, mass, moments) in [
+        ("<mass/>", &["'value'"][..], 0.0, [0.0; 3]),
+        ("<inertia/>", &["'ixx', 'iyy', 'izz'"], 0.0, [0.0; 3]),
+        (
+            "<mass value='1'/><inertia/>",
+            &["'ixx', 'iyy', 'izz'"],
+            1.0,
+            [0.0; 3],
+        ),
+        (
+            "<mass value='1'/><inertia ixx='1' iyy='1'/>",
+            &["'izz'"],
+            1.0,
+            [1.0, 1.0, 0.0],
+        ),
+        (
+            "<mass value='1'/><inertia ixx='1'/>",
+            &["'iyy', 'izz'", "the inertia of a sphere of water"],
+            1.0,
+            [REPLACED; 3],
+        ),
+        (
+            "<mass/><inertia/>",
+            &["'value'", "'ixx', 'iyy', 'izz'"],
+            0.0,
+            [0.0; 3],
+        ),
+    ] {
+        let text = format!(
+            "<robot name='r'><link name='a'><inertial>{inertial}</inertial></link></robot>"
+        );
+        let model = load(&text);
+        model.result.as_ref().unwrap();
+        let said: Vec<&str> = model.diagnostics.iter().map(|d| &*d.message).collect();
+        assert_eq!(said.len(), names.len(), "{said:?}");
+        for (message, name) in said.iter().zip(names) {
+            assert!(message.contains(name), "{said:?}");
+        }
+        let body = model.plant.body_by_name("a").unwrap();
+        let inertia = *model.plant.body(body).unwrap().spatial_inertia();
+        assert!((inertia.mass() - mass).abs() < 1e-15, "{inertia:?}");
+        let found = inertia.rotational_inertia().diagonal();
+        for (found, expected) in found.iter().zip(moments) {
+            assert!(
+                (found - expected).abs() < 1e-15,
+                "{inertial}: {found} {expected}"
+            );
+        }
+    }
+}

@@ -125,8 +125,15 @@ impl UrdfBuilder<'_, '_> {
         let axis_node = self.reader.child(node, "axis");
         let axis = match axis_node {
             Some(axis) => {
-                self.reader.required(axis, "xyz")?;
-                self.reader.vector::<3>(axis, "xyz")?
+                let given = self.reader.vector::<3>(axis, "xyz")?;
+                if given.is_none() {
+                    let message = format!(
+                        "<axis> of joint '{name}' has no attribute 'xyz'; the axis is 1 0 0, as \
+                         without <axis>"
+                    );
+                    self.reader.warning(axis, message);
+                }
+                given
             }
             None => None,
         };

@@ -57,20 +57,43 @@ impl UrdfBuilder<'_, '_> {
         Ok(())
     }
 
+    /// Reads mass properties; those that are absent are 0 with a warning, as in Drake.
+    fn numbers_or_zero<const N: usize>(
+        &self,
+        node: XmlNode<'_>,
+        names: [&str; N],
+    ) -> Parsed<[f64; N]> {
+        let mut numbers = [0.0; N];
+        let mut absent = vec![];
+        for (number, name) in numbers.iter_mut().zip(names) {
+            match self.reader.number(node, name)? {
+                Some(given) => *number = given,
+                None => absent.push(format!("'{name}'")),
+            }
+        }
+        if !absent.is_empty() {
+            let (tag, absent) = (self.reader.tag(node), absent.join(", "));
+            let message = format!("<{tag}> has no {absent}: 0 is used");
+            self.reader.warning(node, message);
+        }
+        Ok(numbers)
+    }
+
     /// Reads the mass properties. An inertia that is physically impossible is replaced with a
     /// warning, as in Drake.
     fn read_inertial(&self, node: XmlNode<'_>, link: &str) -> Parsed<SpatialInertia> {
         let x_bbi = self.origin(node)?;
         let mass = match self.reader.child(node, "mass") {
-            Some(mass) => self.reader.required_number(mass, "value")?,
+            Some(mass) => {
+                let [mass] = self.numbers_or_zero(mass, ["value"])?;
+                mass
+            }
             None => 0.0,
         };
         let (mut moments, mut products) = ([0.0; 3], [0.0; 3]);
         let inertia_node = self.reader.child(node, "inertia");
         if let Some(inertia) = inertia_node {
-            for (moment, name) in moments.iter_mut().zip(["ixx", "iyy", "izz"]) {
-                *moment = self.reader.required_number(inertia, name)?;
-            }
+            moments = self.numbers_or_zero(inertia, ["ixx", "iyy", "izz"])?;
             for (product, name) in products.iter_mut().zip(["ixy", "ixz", "iyz"]) {
                 *product = self.reader.number(inertia, name)?.unwrap_or(0.0);
             }
