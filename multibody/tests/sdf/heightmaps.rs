@@ -112,3 +112,23 @@ fn missing_or_foreign_images_are_warnings() {
         );
     }
 }
+
+/// Drake 1.51 leaves it out, too.
+#[test]
+fn heightmap_that_names_no_image_is_left_out() {
+    for inner in ["", "<size>1 1 1</size>"] {
+        let text = model(&format!(
+            "<link name='ground'><collision name='c'><geometry><heightmap>{inner}</heightmap>\
+             </geometry></collision></link>"
+        ));
+        let loaded = load(&text);
+        let [said] = &loaded.said[..] else {
+            panic!("{:?}", loaded.said);
+        };
+        assert!(
+            said.contains("<heightmap> is left out: it must name an image by <uri>"),
+            "{said}"
+        );
+        assert!(fields(&loaded).is_empty());
+    }
+}

@@ -19,11 +19,15 @@ const BASE: f64 = 1.0;
 
 impl SdfBuilder<'_, '_> {
     /// Reads a terrain. Returns `None` after a warning if its size is wrong, or if its image is
-    /// missing or has an unsupported format.
+    /// not named, missing or has an unsupported format.
     pub(super) fn heightmap(&self, element: &Element) -> Parsed<Option<PlacedShape>> {
         let report = self.report;
         report.check_children(element, &IGNORED, &[]);
-        let uri = report.required_text(element, "uri")?;
+        let Some(uri) = element.child("uri").map(|uri| uri.text.as_str()) else {
+            let message = "<heightmap> is left out: it must name an image by <uri>, got none";
+            report.warning(element, message);
+            return Ok(None);
+        };
         let left_out = |why: String| {
             let message = format!("<heightmap> is left out: '{uri}': {why}");
             report.warning(element, message);
