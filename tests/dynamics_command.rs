@@ -56,6 +56,21 @@ fn time_step_state_and_reading_have_defaults() {
     );
 }
 
+/// The option that other commands have is a field of the case.
+#[test]
+fn model_without_a_name_names_the_field_that_helps() {
+    let model = "<mujoco><worldbody/></mujoco>";
+    let case = |others: &str| {
+        format!(r#"{{"id": 1, "kind": "forward", "build": [{{"mjcf": "{model}"}}]{others}}}"#)
+    };
+    let lines = [case(""), case(r#", "mjcf_semantics": "mujoco""#)].join("\n");
+    let (answers, _) = dynamics(&lines);
+    let error = answers[0]["error"].as_str().unwrap();
+    assert!(error.contains(r#""mjcf_semantics": "mujoco""#), "{error}");
+    assert!(!error.contains("--mjcf-semantics"), "{error}");
+    assert!(answers[1].get("error").is_none(), "{}", answers[1]);
+}
+
 #[test]
 fn ids_may_be_numbers() {
     let case = format!(

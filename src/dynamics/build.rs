@@ -33,6 +33,13 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
+/// Returns the message of a parser with the field of a case in place of the option of other
+/// commands.
+fn parser_text(error: impl std::fmt::Display) -> String {
+    let field = r#""mjcf_semantics": "mujoco" in the case"#;
+    text(error).replace("--mjcf-semantics mujoco", field)
+}
+
 impl Model {
     /// Builds the diagram of a case; `models` is the folder of model files.
     pub(super) fn new(
@@ -209,14 +216,14 @@ impl Builder<'_> {
 
     fn add_text(&mut self, model: &str, suffix: &str) -> Result<(), String> {
         let added = self.parser()?.add_models_from_string(model, suffix);
-        added.map(drop).map_err(text)
+        added.map(drop).map_err(parser_text)
     }
 
     fn apply(&mut self, step: &BuildStep) -> Result<(), String> {
         match step {
             BuildStep::File(file) => {
                 let path = self.models.map_or(file.into(), |models| models.join(file));
-                self.parser()?.add_models(path).map_err(text)?;
+                self.parser()?.add_models(path).map_err(parser_text)?;
             }
             BuildStep::Mjcf(model) => self.add_text(model, "xml")?,
             BuildStep::Urdf(model) => self.add_text(model, "urdf")?,
