@@ -42,8 +42,8 @@ impl Evaluator<'_> {
                 self.nested(|evaluator| evaluator.call_method(value, name, arguments))
             }
             other => Err(PyError::new(format!(
-                "a {} must not be called",
-                other.type_name()
+                "{} must not be called",
+                other.a_type()
             ))),
         }
     }
@@ -292,7 +292,10 @@ impl Evaluator<'_> {
             "tuple" => self.items(&first).map(PyValue::tuple),
             "type" => match first.type_name() {
                 name if is_type(name) => Ok(PyValue::Function(PyFunction::Builtin(name))),
-                name => Err(PyError::new(format!("type() of a {name} is unsupported"))),
+                _ => {
+                    let found = first.a_type();
+                    Err(PyError::new(format!("type() of {found} is unsupported")))
+                }
             },
             "zip" => {
                 let sources = all.iter().map(|source| self.items(source));

@@ -60,10 +60,13 @@ impl Evaluator<'_> {
         if kind == "dict" && name == "fromkeys" {
             return self.call_method(&PyValue::dict(PyEntries::default()), name, arguments);
         }
-        let found = arguments.plain.first().map_or("none", PyValue::type_name);
+        let first = arguments.plain.first();
+        let found = first.map_or("none", PyValue::type_name);
         if found != kind && (kind, found) != ("int", "bool") {
+            let found = first.map_or("none".into(), PyValue::a_type);
+            let article = if kind == "int" { "an" } else { "a" };
             return Err(PyError::new(format!(
-                "{kind}.{name}() must have a {kind} as its first argument, got {found}"
+                "{kind}.{name}() must have {article} {kind} as its first argument, got {found}"
             )));
         }
         let value = arguments.plain.remove(0);
@@ -110,8 +113,8 @@ impl Evaluator<'_> {
         }
         let wrong = |found: &str| {
             Err(PyError::new(format!(
-                "the index of a {} must be a whole number, got a {found}",
-                value.type_name()
+                "the index of {} must be a whole number, got {found}",
+                value.a_type()
             )))
         };
         match value {
@@ -139,11 +142,11 @@ impl Evaluator<'_> {
                     let c = text.chars().nth(place(i, count)?);
                     Ok(PyValue::str(c.map(String::from).unwrap_or_default()))
                 }
-                None => wrong(index.type_name()),
+                None => wrong(&index.a_type()),
             },
             PyValue::Tuple(items) => match index.as_int() {
                 Some(i) => Ok(items[place(i, items.len())?].clone()),
-                None => wrong(index.type_name()),
+                None => wrong(&index.a_type()),
             },
             PyValue::List(list) => match index.as_int() {
                 Some(i) => {
@@ -151,7 +154,7 @@ impl Evaluator<'_> {
                     let item = items[place(i, items.len())?].clone();
                     Ok(if list.dotted { item.dotted() } else { item })
                 }
-                None => wrong(index.type_name()),
+                None => wrong(&index.a_type()),
             },
             PyValue::Range(range) => match index.as_int() {
                 Some(i) => {
@@ -163,11 +166,11 @@ impl Evaluator<'_> {
                     let at = at.ok_or_else(|| outside(i, range.len()))?;
                     Ok(PyValue::Int(range.get(at)))
                 }
-                None => wrong(index.type_name()),
+                None => wrong(&index.a_type()),
             },
             other => Err(PyError::new(format!(
-                "a {} has no members by index",
-                other.type_name()
+                "{} has no members by index",
+                other.a_type()
             ))),
         }
     }
@@ -177,7 +180,7 @@ impl Evaluator<'_> {
             value,
             PyValue::Str(_) | PyValue::Tuple(_) | PyValue::List(_) | PyValue::Range(_)
         ) {
-            let message = format!("a {} has no slices", value.type_name());
+            let message = format!("{} has no slices", value.a_type());
             return Err(PyError::new(message));
         }
         let picked = indices(length(value)?, parts)?;

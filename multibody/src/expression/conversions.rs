@@ -6,8 +6,8 @@ use super::text::{is_type, literal, parse_int};
 use super::value::{Budget, PyError, PyFunction, PyRange, PyResult, PyValue};
 
 pub(super) fn needs(function: &str, wanted: &str, value: &PyValue) -> PyError {
-    let found = value.type_name();
-    PyError::new(format!("{function}() must have {wanted}, got a {found}"))
+    let found = value.a_type();
+    PyError::new(format!("{function}() must have {wanted}, got {found}"))
 }
 
 /// Adds up numbers, in the way of Python 3.11 and older.

@@ -51,8 +51,8 @@ impl Evaluator<'_> {
                             }
                         }
                         (None, other) => {
-                            let found = other.type_name();
-                            let message = format!("'**' must be followed by a dict, got a {found}");
+                            let found = other.a_type();
+                            let message = format!("'**' must be followed by a dict, got {found}");
                             return Err(PyError::new(message));
                         }
                     }
@@ -271,8 +271,8 @@ impl Evaluator<'_> {
     fn attribute(&mut self, value: &PyValue, name: &str) -> PyResult {
         check_name(name)?;
         let missing = || {
-            let kind = value.type_name();
-            PyError::new(format!("a {kind} has no attribute '{name}'"))
+            let kind = value.a_type();
+            PyError::new(format!("{kind} has no attribute '{name}'"))
         };
         match value {
             PyValue::Namespace(PyNamespace::Math) => math::name(name)

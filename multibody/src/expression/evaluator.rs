@@ -116,8 +116,8 @@ impl<'h> Evaluator<'h> {
             PyValue::Iterator(items) => items.take(),
             other => {
                 return Err(PyError::new(format!(
-                    "a {} has no members to iterate over",
-                    other.type_name()
+                    "{} has no members to iterate over",
+                    other.a_type()
                 )));
             }
         };

@@ -193,8 +193,8 @@ pub(super) fn formatted(value: &PyValue, text: &str) -> PyResult<String> {
             _ => whole(value.as_int().unwrap_or(0), &spec, text),
         },
         _ => Err(PyError::new(format!(
-            "a {} must be formatted without '{text}'",
-            value.type_name()
+            "{} must be formatted without '{text}'",
+            value.a_type()
         ))),
     }
 }

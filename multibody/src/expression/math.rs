@@ -58,8 +58,8 @@ fn real(name: &str, value: &PyValue) -> PyResult<f64> {
             _ => "",
         };
         PyError::new(format!(
-            "math.{name}() must have a number, got a {}{cure}",
-            value.type_name()
+            "math.{name}() must have a number, got {}{cure}",
+            value.a_type()
         ))
     })
 }

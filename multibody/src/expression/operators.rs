@@ -31,8 +31,8 @@ pub(super) fn unary(operator: &str, value: &PyValue) -> PyResult {
             ("+", Some(i)) => Ok(PyValue::Int(i)),
             ("~", Some(i)) => Ok(PyValue::Int(!i)),
             _ => Err(PyError::new(format!(
-                "a {} has no operator '{operator}'",
-                value.type_name()
+                "{} has no operator '{operator}'",
+                value.a_type()
             ))),
         },
     }
@@ -391,8 +391,8 @@ fn contains(container: &PyValue, item: &PyValue, host: &mut dyn Budget) -> PyRes
         PyValue::Tuple(items) | PyValue::View(_, items) => any_equal(items, item, host),
         PyValue::Iterator(items) => any_equal(&items.take(), item, host),
         other => Err(PyError::new(format!(
-            "'in' must have a list, a dict or a str on its right, got a {}",
-            other.type_name()
+            "'in' must have a list, a dict or a str on its right, got {}",
+            other.a_type()
         ))),
     }
 }

@@ -48,8 +48,8 @@ pub(super) fn percent(template: &str, value: &PyValue, host: &mut dyn Budget) ->
                 found.ok_or_else(|| PyError::new(format!("'%({key})' has no value")))?
             }
             (Some(key), other) => {
-                let found = other.type_name();
-                let message = format!("'%({key})' must have a dict, got a {found}");
+                let found = other.a_type();
+                let message = format!("'%({key})' must have a dict, got {found}");
                 return Err(PyError::new(message));
             }
             (None, _) => {
@@ -166,9 +166,9 @@ impl PercentFormat {
     }
 
     fn wrong(&self, wanted: &str, value: &PyValue) -> PyError {
-        let (kind, found) = (self.kind, value.type_name());
+        let (kind, found) = (self.kind, value.a_type());
         PyError::new(format!(
-            "a value for '%{kind}' must be {wanted}, got a {found}"
+            "a value for '%{kind}' must be {wanted}, got {found}"
         ))
     }
 
@@ -220,9 +220,9 @@ fn character(value: &PyValue) -> PyResult<String> {
             .and_then(|code| char::from_u32(u32::try_from(code).ok()?)),
     };
     found.map(String::from).ok_or_else(|| {
-        let found = value.type_name();
+        let found = value.a_type();
         PyError::new(format!(
-            "a value for '%c' must be one character or its number, got a {found}"
+            "a value for '%c' must be one character or its number, got {found}"
         ))
     })
 }

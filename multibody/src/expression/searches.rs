@@ -30,9 +30,9 @@ impl Evaluator<'_> {
             return self.starts_or_ends(part.map(|(_, part)| part), name, wanted);
         }
         let PyValue::Str(wanted) = wanted else {
-            let found = wanted.type_name();
+            let found = wanted.a_type();
             return Err(PyError::new(format!(
-                "{name}() must have a text, got a {found}"
+                "{name}() must have a text, got {found}"
             )));
         };
         self.host.spend(wanted.len() / 16)?;
@@ -66,8 +66,8 @@ impl Evaluator<'_> {
         for wanted in wanted {
             let PyValue::Str(wanted) = wanted else {
                 let message = format!(
-                    "{name}() must have a text or a tuple of them, got a {}",
-                    wanted.type_name()
+                    "{name}() must have a text or a tuple of them, got {}",
+                    wanted.a_type()
                 );
                 return Err(PyError::new(message));
             };

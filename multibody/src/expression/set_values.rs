@@ -122,6 +122,6 @@ pub(super) fn set_relation(
 
 /// Creates the error for a missing member.
 pub(super) fn missing(item: &PyValue, shown: &str) -> PyError {
-    let kind = item.type_name();
-    PyError::new(format!("the set has no member {shown} (a {kind})"))
+    let kind = item.a_type();
+    PyError::new(format!("the set has no member {shown} ({kind})"))
 }

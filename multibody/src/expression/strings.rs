@@ -98,8 +98,8 @@ impl Evaluator<'_> {
         let part = |i: usize| match &plain[i] {
             PyValue::Str(text) => Ok(&**text),
             other => Err(PyError::new(format!(
-                "{name}() must have a text, got a {}",
-                other.type_name()
+                "{name}() must have a text, got {}",
+                other.a_type()
             ))),
         };
         let all = |test: fn(char) -> bool| !text.is_empty() && text.chars().all(test);
@@ -218,8 +218,8 @@ impl Evaluator<'_> {
         for (i, item) in self.items(items)?.iter().enumerate() {
             let PyValue::Str(item) = item else {
                 return Err(PyError::new(format!(
-                    "join() must have texts, got a {}; convert by map(str, ...)",
-                    item.type_name()
+                    "join() must have texts, got {}; convert by map(str, ...)",
+                    item.a_type()
                 )));
             };
             check_length(text.len() + separator.len() + item.len())?;
@@ -327,8 +327,8 @@ fn split(
         },
         Some(other) => {
             return Err(PyError::new(format!(
-                "the separator must be a text, got a {}",
-                other.type_name()
+                "the separator must be a text, got {}",
+                other.a_type()
             )));
         }
     };

@@ -100,7 +100,7 @@ fn write(value: &PyValue, text: &mut String, depth: usize) -> PyResult<()> {
             text.push_str(&format!("<class '{name}'>"));
         }
         other => {
-            let message = format!("a {} has no text; use list(...)", other.type_name());
+            let message = format!("{} has no text; use list(...)", other.a_type());
             return Err(PyError::new(message));
         }
     }

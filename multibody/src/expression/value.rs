@@ -229,6 +229,17 @@ impl PyValue {
         }
     }
 
+    /// Name of the type with its article, for messages.
+    pub(crate) fn a_type(&self) -> String {
+        let name = self.type_name();
+        let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) {
+            "an"
+        } else {
+            "a"
+        };
+        format!("{article} {name}")
+    }
+
     /// Truth value of Python.
     pub(crate) fn truth(&self) -> bool {
         match self {
@@ -264,8 +275,8 @@ impl PyValue {
     /// The value as a whole number; the error says what needs it.
     pub(crate) fn index(&self, what: &str) -> PyResult<i128> {
         self.as_int().ok_or_else(|| {
-            let found = self.type_name();
-            PyError::new(format!("{what} must be a whole number, got a {found}"))
+            let found = self.a_type();
+            PyError::new(format!("{what} must be a whole number, got {found}"))
         })
     }
 
@@ -305,9 +316,9 @@ impl PyValue {
                 Ok(PyKey::Set(entries.places.keys().cloned().collect()))
             }
             other => other.as_int().map(PyKey::Int).ok_or_else(|| {
-                let found = other.type_name();
+                let found = other.a_type();
                 PyError::new(format!(
-                    "a key or a member of a set must be hashable, got a {found}"
+                    "a key or a member of a set must be hashable, got {found}"
                 ))
             }),
         }

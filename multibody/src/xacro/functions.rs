@@ -40,9 +40,9 @@ impl ScopeHost<'_, '_> {
         let text = |i: usize| match arguments.plain.get(i) {
             Some(PyValue::Str(text)) => Ok(text.to_string()),
             other => {
-                let found = other.map_or("none", PyValue::type_name);
+                let found = other.map_or("none".into(), PyValue::a_type);
                 Err(PyError::new(format!(
-                    "{shown}() must have a text, got a {found}"
+                    "{shown}() must have a text, got {found}"
                 )))
             }
         };
@@ -79,8 +79,8 @@ impl ScopeHost<'_, '_> {
             "dotify" => match arguments.plain.first() {
                 Some(dict @ PyValue::Dict(_)) => Ok(dict.clone().dotted()),
                 Some(other) => Err(PyError::new(format!(
-                    "dotify() must have a dict, got a {}",
-                    other.type_name()
+                    "dotify() must have a dict, got {}",
+                    other.a_type()
                 ))),
                 None => Err(PyError::new("dotify() must have a dict, got none")),
             },
@@ -165,8 +165,8 @@ impl ScopeHost<'_, '_> {
             None => ",; ".into(),
             Some(PyValue::Str(separators)) => separators.to_string(),
             Some(other) => {
-                let found = other.type_name();
-                let message = format!("the separators of tokenize() must be a text, got a {found}");
+                let found = other.a_type();
+                let message = format!("the separators of tokenize() must be a text, got {found}");
                 return Err(PyError::new(message));
             }
         };

@@ -290,8 +290,8 @@ fn merge(merged: &mut PyEntries, value: &PyValue, host: &mut dyn Host) -> PyResu
                 })
         }
         other => Err(PyError::new(format!(
-            "'<<' must have a dictionary or a list of them, got a {}",
-            other.type_name()
+            "'<<' must have a dictionary or a list of them, got {}",
+            other.a_type()
         ))),
     };
     match value {

@@ -82,7 +82,7 @@ fn wrong_formats_are_errors() {
             "'%c' % 'ab'",
             "a value for '%c' must be one character or its number",
         ),
-        ("'%(a)s' % 1", "'%(a)' must have a dict, got a int"),
+        ("'%(a)s' % 1", "'%(a)' must have a dict, got an int"),
         ("'%*d' % (1, 2)", "'*' in a format of '%' is unsupported"),
         ("'%(a' % dict(a=1)", "'%(' must have its ')'"),
         ("'%s %s' % (1,)", "'%' must have a value for each format"),

@@ -135,14 +135,14 @@ fn mistakes_with_sets_are_errors() {
             "{1} | [2]",
             "operator '|' must have operands that fit, got set and list",
         ),
-        ("set(1)", "a int has no members to iterate over"),
+        ("set(1)", "an int has no members to iterate over"),
         ("{1, 2: 3}", "syntax error: '}' must be here"),
         ("{1: 2, 3}", "syntax error: ':' must be here"),
         ("hash('a')", "the argument of hash() must be a number"),
         ("hash([])", "a key or a member of a set must be hashable"),
         ("python.complex(1)", "complex() is unsupported"),
         ("python.vars(1)", "vars() is unsupported"),
-        ("type(map(int, []))", "type() of a iterator is unsupported"),
+        ("type(map(int, []))", "type() of an iterator is unsupported"),
     ] {
         let error = evaluate(text, &mut Names::default()).unwrap_err();
         let found = &error.message;

@@ -54,7 +54,7 @@ fn functions_have_named_arguments_and_no_others() {
             "message() has no argument 'colour'",
         ),
         ("xacro.tokenize(1)", "tokenize() must have a text"),
-        ("xacro.dotify(1)", "dotify() must have a dict, got a int"),
+        ("xacro.dotify(1)", "dotify() must have a dict, got an int"),
     ] {
         let error = expanded(&format!("<x v='${{{call}}}'/>")).map(|e| e.text);
         let error = error.unwrap_err();
