@@ -16,14 +16,7 @@ impl LineOrigin<'_> {
     }
     /// Parses a finite number.
     pub(super) fn number(self, word: Option<&str>, what: &str) -> Result<f64> {
-        let word = word.ok_or_else(|| self.error(format!("{what} is missing")))?;
-        match word.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(self.error(format!(
-                "{what} must be a finite number, got '{}'",
-                crate::error::short(word)
-            ))),
-        }
+        finite_number(word, what).map_err(|why| self.error(why))
     }
     /// Parses three finite numbers.
     pub(super) fn numbers3<'w>(
@@ -31,12 +24,36 @@ impl LineOrigin<'_> {
         words: &mut impl Iterator<Item = &'w str>,
         what: &str,
     ) -> Result<[f64; 3]> {
-        let mut values = [0.0; 3];
-        for (value, axis) in values.iter_mut().zip(["x", "y", "z"]) {
-            *value = self.number(words.next(), &format!("{axis} of {what}"))?;
-        }
-        Ok(values)
+        finite_numbers3(words, what).map_err(|why| self.error(why))
     }
+}
+
+/// Parses a finite number; the error is a message without a place.
+fn finite_number(word: Option<&str>, what: &str) -> Result<f64, String> {
+    let word = word.ok_or_else(|| format!("{what} is missing"))?;
+    let value = word.parse::<f64>().ok().filter(|value| value.is_finite());
+    value.ok_or_else(|| {
+        let found = crate::error::short(word);
+        format!("{what} must be a finite number, got '{found}'")
+    })
+}
+
+/// Parses three finite numbers; the error is a message without a place.
+pub(super) fn finite_numbers3<'w>(
+    words: &mut impl Iterator<Item = &'w str>,
+    what: &str,
+) -> Result<[f64; 3], String> {
+    let mut values = [0.0; 3];
+    for (value, axis) in values.iter_mut().zip(["x", "y", "z"]) {
+        *value = finite_number(words.next(), &format!("{axis} of {what}"))?;
+    }
+    Ok(values)
+}
+
+/// Returns true if no words follow a line, which counts from 1.
+pub(super) fn is_last_line(bytes: &[u8], line: usize) -> bool {
+    let text = String::from_utf8_lossy(without_byte_order_mark(bytes));
+    lines(text.trim_end()).count() <= line
 }
 
 /// Removes the byte order mark with which some editors begin UTF-8.

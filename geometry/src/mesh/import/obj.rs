@@ -144,15 +144,16 @@ impl ObjReader<'_> {
 
     fn material_file(&mut self, place: LineOrigin<'_>, name: &str) -> Result<()> {
         let found = self.origin.find(name, &name.replace('\\', "/"));
+        let found = found.map_err(|why| (short(name), format!(" {why}")));
         let file = found.and_then(|source| match source {
             FileSource::Memory(file) => Ok((PathBuf::from(name), file.contents().clone())),
             FileSource::Path(path) => match std::fs::read(&path) {
                 Ok(bytes) => Ok((path, bytes.into())),
-                Err(e) => Err(format!("({}): {e}", path.display())),
+                Err(e) => Err((path.display().to_string(), format!(": {e}"))),
             },
         });
         let file = file.and_then(|(path, bytes)| match git_lfs_pointer(&bytes) {
-            Some(why) => Err(format!("({}): {why}", path.display())),
+            Some(why) => Err((path.display().to_string(), format!(": {why}"))),
             None => Ok((path, bytes)),
         });
         match file {
@@ -160,11 +161,10 @@ impl ObjReader<'_> {
                 let materials = mtl::parse(self.origin.of(&path), &bytes);
                 self.mesh.materials.extend(materials);
             }
-            Err(why) => warn(format!(
-                "{}:{}: material file '{}' {why}",
+            Err((file, why)) => warn(format!(
+                "{}:{}: material file '{file}'{why}",
                 place.path.display(),
-                place.line,
-                short(name)
+                place.line
             )),
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Reader of binary and ASCII STL files.
 
-use super::lines::{for_each_line, without_byte_order_mark};
+use super::lines::{finite_numbers3, for_each_line, is_last_line, without_byte_order_mark};
 use crate::error::{Error, Result, parse_error};
 use crate::mesh::normals::{Smoothing, add_missing};
 use crate::mesh::{MaterialGroup, RenderMesh};
@@ -104,6 +104,11 @@ fn as_text(bytes: &[u8]) -> Option<String> {
 fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
     let mut corners = Vec::with_capacity(3);
     let mut last_line = 1;
+    // Nothing follows the statement that is wrong.
+    let cut_off = |line: usize, rest: &SplitWhitespace<'_>| {
+        let ends = rest.clone().next().is_none() && is_last_line(bytes, line);
+        if ends { "; the file looks cut off" } else { "" }
+    };
     for_each_line(path, bytes, |place, key, rest| {
         last_line = place.line;
         // All statements may be on one line.
@@ -112,7 +117,12 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
             // Some exporters write capitals.
             let key = word.to_ascii_lowercase();
             match &*key {
-                "vertex" => corners.push(place.numbers3(&mut words, "the vertex")?),
+                "vertex" => {
+                    let corner = finite_numbers3(&mut words, "the vertex");
+                    corners.push(corner.map_err(|why| {
+                        place.error(format!("{why}{}", cut_off(place.line, &words)))
+                    })?);
+                }
                 "endloop" => {
                     let triangle = std::mem::take(&mut corners);
                     let n = triangle.len();
@@ -124,8 +134,9 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
                 _ => {
                     return Err(place.error(format!(
                         "the line must begin with solid, facet, outer, vertex, endloop, endfacet \
-                         or endsolid, got '{}'",
-                        crate::error::short(word)
+                         or endsolid, got '{}'{}",
+                        crate::error::short(word),
+                        cut_off(place.line, &words)
                     )));
                 }
             }
@@ -141,7 +152,7 @@ fn parse_ascii(path: &Path, bytes: &[u8], surface: &mut Surface) -> Result<()> {
         Err(parse_error(
             path,
             last_line,
-            "the file ends within a loop of vertices",
+            "the file ends within a loop of vertices; it is cut off",
         ))
     }
 }
@@ -302,6 +313,31 @@ mod tests {
             error.contains("x.stl:6: x of the vertex must be"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn text_that_ends_within_a_statement_looks_cut_off() {
+        let start = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n";
+        let loops = "endloop\nendfacet\nendsolid";
+        for (end, expected) in [
+            ("vertex 0 1", "z of the vertex is missing"),
+            ("vertex", "x of the vertex is missing"),
+            ("vertex 0 1 1e", "must be a finite number, got '1e'"),
+            ("verte", "got 'verte'"),
+            ("vertex 0 1 0", "the file ends within a loop of vertices"),
+        ] {
+            let line = format!("x.stl:6: {expected}").replace("must", "z of the vertex must");
+            let line = line.replace("got 'verte'", "the line must begin with");
+            for text in [format!("{start}{end}"), format!("{start}{end}\r\n \n")] {
+                let error = message(text.as_bytes());
+                assert!(error.contains(&line), "{error}");
+                assert!(error.ends_with("cut off"), "{error}");
+            }
+            if !end.ends_with(" 0") {
+                let error = message(format!("{start}{end}\n{loops}").as_bytes());
+                assert!(!error.contains("cut off"), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -47,6 +47,17 @@ fn normals_and_texture_coordinates_are_read() {
 }
 
 #[test]
+fn missing_material_file_is_named_once() {
+    let path = Path::new("nowhere/leaf.obj");
+    let text = b"mtllib my.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    let (read, warnings) = tarragon_framework::warnings::collect(|| parse_obj(path, text));
+    read.unwrap();
+    let expected = "nowhere/leaf.obj:1: material file 'nowhere/my.mtl': ";
+    assert!(warnings[0].starts_with(expected), "{warnings:?}");
+    assert_eq!(warnings[0].matches("my.mtl").count(), 1, "{warnings:?}");
+}
+
+#[test]
 fn obj_errors_name_the_line() {
     for (text, expected) in [
         ("v 0 0", "x.obj:1: z of the vertex is missing"),
@@ -187,7 +198,10 @@ fn supporting_files_from_memory_and_disk() {
     let text = "mtllib my.mtl\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     let mut obj = InMemoryMesh::new(MemoryFile::new(text, ".obj", "leaf"));
     // A missing material file is no error.
-    assert_eq!(read(&obj).unwrap().groups[0].material, None);
+    let (read_obj, warnings) = tarragon_framework::warnings::collect(|| read(&obj).unwrap());
+    assert_eq!(read_obj.groups[0].material, None);
+    let told = "material file 'my.mtl' is not among the supporting files";
+    assert!(warnings[0].contains(told), "{warnings:?}");
     let mtl = MemoryFile::new("newmtl a\nKd 0 1 0\nmap_Kd dir\\w.png\n", ".mtl", "");
     obj.supporting_files.insert("my.mtl".into(), mtl.into());
     assert_eq!(read(&obj).unwrap().materials[0].diffuse_map, None);

@@ -60,9 +60,12 @@ impl<'a> GltfDocument<'a> {
             (Cow::Borrowed(without_byte_order_mark(bytes)), None)
         };
         let root: Root = json::deserialize::from_slice(&text).map_err(|e| {
-            // The message may quote long strings from the file.
-            let message: String = e.to_string().chars().take(200).collect();
             let place = format!("line {}, column {}", e.line(), e.column());
+            let message = e.to_string();
+            let end = format!(" at line {} column {}", e.line(), e.column());
+            let message = message.strip_suffix(&end).unwrap_or(&message);
+            // The message may quote long strings from the file.
+            let message: String = message.chars().take(200).collect();
             at.error(format!("invalid glTF 2.0 document at {place}: {message}"))
         })?;
         validate(at, &root)?;

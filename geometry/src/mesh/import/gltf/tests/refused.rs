@@ -131,6 +131,10 @@ fn errors_name_file_and_place() {
             .to_string();
         assert!(found.contains(expected), "{found}");
     }
+    let cut = parse_gltf(Path::new("x.gltf"), b"{\n \"asset\"").unwrap_err();
+    let expected =
+        "x.gltf: invalid glTF 2.0 document at line 2, column 8: EOF while parsing an object";
+    assert_eq!(cut.to_string(), expected);
 }
 
 #[test]
