@@ -295,7 +295,7 @@ fn mistakes_are_errors_with_a_place() {
         (
             "str.lower(1)",
             9,
-            "str.lower() must have a str as its first argument, got int",
+            "str.lower() must have a str as its first argument, got an int",
         ),
         ("[1][3]", 3, "the index must be below 1"),
         (

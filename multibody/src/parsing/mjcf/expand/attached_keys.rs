@@ -35,7 +35,7 @@ impl Expander<'_> {
         if own.is_empty() {
             return;
         }
-        // What is wrong with classes is reported when the elements are added.
+        // Adding the elements reports mistakes in classes.
         let mut log = DiagnosticLog::default();
         log.files.clone_from(&self.log.files);
         let keyed = KeyedElements::of(ElementRef::root(source, &log));
@@ -50,7 +50,7 @@ impl Expander<'_> {
         for key in own {
             let node = ElementRef::root(source, &self.log).at(key);
             let name = format!("{prefix}{}", node.name().unwrap_or_default());
-            // What cannot be read was reported, and is left out.
+            // Left out with a diagnostic.
             let Ok(Some(values)) = keyed.layout.read(node, &name) else {
                 let section = source.elements[0].children.clone().into_iter();
                 for section in section {

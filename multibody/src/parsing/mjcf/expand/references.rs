@@ -70,7 +70,7 @@ impl Expander<'_> {
                         renaming.renamed_in_place(attribute, suffix);
                     }
                 })?;
-                // In MuJoCo, keyframes of attached models lose the controls of replicated actuators.
+                // In MuJoCo, keyframes of attached models set no controls of replicated actuators.
                 self.forget_key_numbers(&[copy]);
                 kept.push(copy);
             }
