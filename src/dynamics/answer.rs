@@ -233,8 +233,11 @@ fn forward(case: &Case, model: &Model) -> Result<Value, String> {
     Ok(all.into())
 }
 
-/// Returns the condition number of a symmetric positive matrix.
+/// Returns the condition number of a symmetric positive matrix, 1 for an empty one.
 fn condition(m: &DMatrix<f64>) -> f64 {
+    if m.is_empty() {
+        return 1.0;
+    }
     let all = m.clone().symmetric_eigen().eigenvalues;
     all.max() / all.min()
 }

@@ -1,5 +1,6 @@
 //! Values of a `<key>`, divided among the joints and actuators of its model.
 
+use super::attached_key::KeyValues;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use tarragon_framework::counted;
@@ -16,17 +17,6 @@ pub(super) struct KeyLayout {
     pub(super) joints: Vec<[usize; 2]>,
     /// Number of activations of each actuator.
     pub(super) activations: Vec<usize>,
-}
-
-/// Values of a `<key>`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct KeyValues {
-    /// Positions of all joints; `None` if the key gives none.
-    pub(super) positions: Option<Vec<Vec<f64>>>,
-    /// Velocities of all joints; `None` if the key gives none.
-    pub(super) velocities: Option<Vec<Vec<f64>>>,
-    /// Inputs of all actuators: activations of those that have some, and controls of the others.
-    pub(super) inputs: Vec<Option<f64>>,
 }
 
 impl KeyLayout {

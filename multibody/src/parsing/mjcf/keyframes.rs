@@ -1,9 +1,10 @@
 //! Keyframes: named positions and velocities of joints, and inputs of actuators.
 
 use super::actuators::{EFFORT_IS_INPUT, NO_STATES};
+use super::attached_key::{AttachedKey, KeyValues};
 use super::builder::{MjcfBuilder, QposBlock};
-use super::key_values::{BALL, FREE, KeyLayout, KeyValues, SINGLE};
-use super::tree::{AttachedKey, ElementRef};
+use super::key_values::{BALL, FREE, KeyLayout, SINGLE};
+use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{JointActuatorIndex, Keyframe};
 use crate::spatial::SpatialVector;

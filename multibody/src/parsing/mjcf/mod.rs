@@ -61,6 +61,7 @@ mod actuators;
 mod annotations;
 mod asset_context;
 mod assets;
+mod attached_key;
 mod bodies;
 mod builder;
 mod compiler;

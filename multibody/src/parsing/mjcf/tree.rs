@@ -1,6 +1,6 @@
 //! An MJCF document: the elements of all its files in one tree, and the diagnostics about them.
 
-use super::key_values::KeyValues;
+use super::attached_key::AttachedKey;
 use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
 use crate::document::numbers::ParsedNumbers;
 use crate::document::xml::{Parsed, Reported, count, exactly, parse_numbers};
@@ -63,16 +63,6 @@ pub(super) struct ElementTree {
     pub(super) elements: Vec<MjcfElement>,
     /// Keyframes of attached models, by the index of their element.
     pub(super) attached_keys: BTreeMap<usize, AttachedKey>,
-}
-
-/// A keyframe of an attached model, whose joints and actuators are given by their
-/// [`MjcfElement::key_number`]s.
-#[derive(Clone, Debug)]
-pub(super) struct AttachedKey {
-    pub(super) joints: Vec<usize>,
-    pub(super) actuators: Vec<usize>,
-    /// Values of these joints and actuators.
-    pub(super) values: KeyValues,
 }
 
 /// Diagnostics about the files.

@@ -6,10 +6,11 @@
 use super::expander::{Expander, attribute};
 use crate::document::xml::Parsed;
 use crate::parsing::mjcf::actuator_force::num_activations;
+use crate::parsing::mjcf::attached_key::AttachedKey;
 use crate::parsing::mjcf::defaults::DefaultClasses;
 use crate::parsing::mjcf::joints::is_free;
 use crate::parsing::mjcf::key_values::{BALL, FREE, KeyLayout, SINGLE};
-use crate::parsing::mjcf::tree::{AttachedKey, DiagnosticLog, ElementRef, ElementTree};
+use crate::parsing::mjcf::tree::{DiagnosticLog, ElementRef, ElementTree};
 use crate::parsing::mjcf_semantics::MjcfSemantics;
 
 /// Joints and actuators of a model, by the indices of their elements in the order of MuJoCo.
