@@ -121,9 +121,9 @@ impl HeightSurface {
     }
 
     /// Visits the triangles of the cells that meet a box, with their numbers, as
-    /// [`BoxTree::descend`] does: first those below the middle of the box, then those whose bounding
-    /// boxes are still of interest. Returns false, and visits none, if there are many cells, or if
-    /// the box meets the walls or the base.
+    /// [`BoxTree::descend`] does: first those below the middle of the box, then those whose
+    /// bounding boxes are still of interest. Returns false, and visits none, if there are many
+    /// cells, or if the box meets the walls or the base.
     #[inline]
     pub(super) fn visit_within(
         &self,

@@ -50,8 +50,8 @@ pub(super) fn solve(
     Some(SurfaceSolution::new(DecidingFeature::Features(active)))
 }
 
-/// Returns the bounding box of the part of a segment that may be within `reach` (m) of a surface, or
-/// `None` if there is no such part. The leg of a robot is near the ground only at its foot.
+/// Returns the bounding box of the part of a segment that may be within `reach` (m) of a surface,
+/// or `None` if there is no such part. The leg of a robot is near the ground only at its foot.
 fn near_part(mesh: &IndexedSurface, half: f64, x_mb: &Isometry3<f64>, reach: f64) -> Option<Box3> {
     let end = x_mb.rotation * Vector3::new(0.0, 0.0, half);
     let at = |part: u32| {

@@ -52,8 +52,8 @@ impl StaticTree {
         this
     }
 
-    /// Returns true if a geometry is a height field that is certainly more than `margin` (m) below a
-    /// box.
+    /// Returns true if a geometry is a height field that is certainly more than `margin` (m) below
+    /// a box.
     #[inline]
     pub(in crate::scene) fn is_terrain_below(&self, geometry: u32, b: &Box32, margin: f32) -> bool {
         let mut terrains = self.terrains.iter();
