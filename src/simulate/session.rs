@@ -139,7 +139,14 @@ impl<'a> Playback<'a> {
             .set_velocities(plant, &mut context, velocities)?;
         context.fix(self.experiment.pull, None)?;
         *self.sim.context_mut() = context;
-        let (initialized, warnings) = collect(|| self.sim.initialize());
+        let (initialized, warnings) = collect(|| {
+            self.sim.initialize()?;
+            // The index of terrain, which the first query makes, is not part of a step.
+            self.sim
+                .context()
+                .eval(self.experiment.contacts)
+                .map(|_| ())
+        });
         initialized?;
         self.options.report(&warnings)?;
         self.keep_pace_from_now();
