@@ -187,7 +187,7 @@ impl<'a> Playback<'a> {
     pub(super) fn run(&mut self, stop: &Stop) -> Result<Ending, Box<dyn Error>> {
         self.counted = Instant::now();
         let asked = stop.clone();
-        // A single advance may have so many steps that it takes hours.
+        // With tiny steps, a single advance takes hours.
         self.sim.set_monitor(move |_| {
             Ok(match asked.is_asked() {
                 true => EventStatus::ReachedTermination {

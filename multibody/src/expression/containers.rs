@@ -32,7 +32,8 @@ const DICT_METHODS: [&str; 11] = [
 ];
 
 impl Evaluator<'_> {
-    /// Returns whether a value has a method. A type has those of its values, as in `str.lower`.
+    /// Returns whether a value has a method. A type has the methods of its
+    /// values, as in `str.lower`.
     pub(super) fn has_method(&self, value: &PyValue, name: &str) -> bool {
         let kind = match value {
             PyValue::Function(PyFunction::Builtin(kind)) => kind,

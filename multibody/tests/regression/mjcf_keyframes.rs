@@ -1,4 +1,4 @@
-//! Keyframes. All values are those of MuJoCo 3.3.7 (`key_qpos`, `key_qvel`, `key_ctrl`).
+//! Keyframes. All values are from MuJoCo 3.3.7 (`key_qpos`, `key_qvel`, `key_ctrl`).
 
 use super::load_mjcf;
 use crate::support::loaded::{Loaded, load_with};

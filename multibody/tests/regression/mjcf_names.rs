@@ -98,7 +98,7 @@ fn actuators_and_tendons_of_a_free_joint_are_left_out() {
     );
 }
 
-/// Values are those of MuJoCo 3.3.7.
+/// MuJoCo 3.3.7 has the same values.
 #[test]
 fn attached_models_keep_their_own_classes() {
     const ARM: &str = "<mujoco model='arm'><default><joint damping='3'/>

@@ -85,7 +85,7 @@ impl IndexedSurface {
             least,
             |b| b.distance2(p),
             |i, triangle| {
-                // The plane is at most as far as the triangle, but that of a sliver is imprecise.
+                // The plane is at most as far as the triangle, but imprecise for a sliver.
                 let height = triangle.height(p);
                 if is_field && height * height >= least {
                     return least;

@@ -34,6 +34,8 @@ impl StaticTree {
         let mut this = Self::default();
         for (number, bound, x_wg, shape) in geometries {
             if let Shape::HeightField(shape) = shape {
+                // Else the first contact would wait for the index, in the middle of a simulation.
+                shape.indexed_surface();
                 this.terrains.push(Terrain {
                     geometry: number,
                     x_gw: x_wg.inverse(),

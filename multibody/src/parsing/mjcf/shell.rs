@@ -59,7 +59,7 @@ pub(super) fn of_shape(shape: &Shape) -> Option<UnitSolid> {
 
 /// Returns area and moments of inertia of the surface of an ellipsoid by its half axes. Both are
 /// approximations that MuJoCo makes in `mjCGeom::GetVolume` and `SetInertia`: the area is
-/// Thomsen's, and the moments are those of a layer of constant thickness along the axes.
+/// Thomsen's, and the moments belong to a layer of constant thickness along the axes.
 fn of_ellipsoid(half: [f64; 3]) -> (f64, [f64; 3]) {
     const THICKNESS: f64 = 1e-6;
     const EXPONENT: f64 = 1.6075;
