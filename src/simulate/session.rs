@@ -142,10 +142,9 @@ impl<'a> Playback<'a> {
         let (initialized, warnings) = collect(|| {
             self.sim.initialize()?;
             // The index of terrain, which the first query makes, is not part of a step.
-            self.sim
-                .context()
-                .eval(self.experiment.contacts)
-                .map(|_| ())
+            let query = self.sim.context().eval(self.experiment.query)?;
+            query.find_collision_candidates();
+            Ok::<(), Box<dyn Error>>(())
         });
         initialized?;
         self.options.report(&warnings)?;

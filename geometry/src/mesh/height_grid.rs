@@ -31,6 +31,12 @@ impl HeightGrid {
         [self.columns - 1, self.rows - 1]
     }
 
+    /// Returns the sizes of a cell along x and y (m).
+    pub(crate) fn cell_size(&self) -> [f64; 2] {
+        let cells = self.cells();
+        [0, 1].map(|axis| 2.0 * self.half[axis] / cells[axis] as f64)
+    }
+
     /// Returns the coordinate of column or row `index` along an axis.
     #[inline]
     pub(crate) fn coordinate(&self, axis: usize, index: usize) -> f64 {
@@ -68,7 +74,8 @@ impl HeightGrid {
     pub(crate) fn cells_within(&self, low: [f64; 2], high: [f64; 2]) -> [Range<usize>; 2] {
         [0, 1].map(|axis| {
             let count = self.cells()[axis];
-            let place = |p: f64| (p / self.half[axis] + 1.0) * 0.5 * count as f64;
+            let per_meter = 0.5 * count as f64 / self.half[axis];
+            let place = |p: f64| (p + self.half[axis]) * per_meter;
             // Room for rounding.
             let slack = 1e-12 * count as f64;
             let within = |p: f64| p.clamp(0.0, count as f64) as usize;
@@ -93,6 +100,50 @@ impl HeightGrid {
             let heights = row[x.start..=x.end].iter();
             !heights.fold(false, |above, height| above | (*height >= limit))
         })
+    }
+
+    /// Returns the part of the segment from `p` to `q`, as two numbers from 0 to 1, that may be
+    /// within `reach` (m) of the surface, or `None` if no point is. The segment must be above the
+    /// base by more than that.
+    pub(crate) fn near_part(
+        &self,
+        p: &Vector3<f64>,
+        q: &Vector3<f64>,
+        reach: f64,
+    ) -> Option<[f64; 2]> {
+        let way = q - p;
+        let axis = usize::from(way.y.abs() > way.x.abs());
+        let (lower, upper) = (p.inf(q), p.sup(q));
+        let cells = self.cells_within(
+            [lower.x - reach, lower.y - reach],
+            [upper.x + reach, upper.y + reach],
+        );
+        let [x, y] = &cells;
+        if x.is_empty() || y.is_empty() || x.len() * y.len() > MOST_CELLS {
+            return Some([0.0, 1.0]);
+        }
+        let strides = [1, self.columns];
+        let (stride, across) = (strides[axis], strides[1 - axis]);
+        let (along, beside) = (&cells[axis], &cells[1 - axis]);
+        // A point of the surface is at most as high as a point of the grid that is one cell away.
+        let around = reach + self.cell_size()[axis];
+        let mut near: Option<[f64; 2]> = None;
+        for i in along.start..=along.end {
+            let u = self.coordinate(axis, i) - p[axis];
+            let [mut from, mut to] = [u - around, u + around].map(|u| u / way[axis]);
+            if way[axis] == 0.0 {
+                [from, to] = [0.0, 1.0];
+            }
+            let (from, to) = (from.min(to).max(0.0), from.max(to).min(1.0));
+            let lowest = p.z + (way.z * from).min(way.z * to) - reach;
+            let heights = self.heights[i * stride + beside.start * across..].iter();
+            let heights = heights.step_by(across).take(beside.len() + 1);
+            if from <= to && heights.fold(false, |above, height| above | (*height >= lowest)) {
+                let [start, end] = near.unwrap_or([from, to]);
+                near = Some([start.min(from), end.max(to)]);
+            }
+        }
+        near
     }
 
     /// Returns the height of the surface at a point; `None` beside the grid.
@@ -244,5 +295,47 @@ mod tests {
             }
         }
         assert!(grid.surface_at(1.6, 0.0).is_none());
+    }
+    /// Points of segments that are near points of the surface are in the part that is told.
+    #[test]
+    fn near_part_of_a_segment_contains_all_its_points_near_the_surface() {
+        let height = |i: u32| 0.1 * (f64::from(i / 31) * 0.5).sin() + 0.2 * f64::from(i % 31 / 16);
+        let grid = HeightGrid {
+            rows: 21,
+            columns: 31,
+            heights: (0..21 * 31).map(height).collect(),
+            ..hills()
+        };
+        let place = |i: u32, n: u32| f64::from(i) / f64::from(n) * 2.0 - 1.0;
+        let tops: Vec<_> = (0..=60)
+            .flat_map(|i| (0..=40).map(move |k| (1.5 * place(i, 60), place(k, 40))))
+            .map(|(x, y)| Vector3::new(x, y, grid.surface_at(x, y).unwrap()))
+            .collect();
+        let (mut all, mut some, mut none) = (0, 0, 0);
+        for i in 0..300_u32 {
+            let angle = f64::from(i) * 2.4;
+            let (low, rise) = (0.15 * f64::from(i % 7), 0.3 * f64::from(i % 3));
+            let side = match i % 5 {
+                0 => Vector3::zeros(),
+                _ => Vector3::new(angle.cos(), angle.sin(), 0.0) * 0.5,
+            };
+            let p = Vector3::new(0.9 * (f64::from(i) * 1.7).sin(), 0.4 * angle.sin(), low);
+            let q = p + side + Vector3::z() * rise;
+            let reach = 0.05 * f64::from(1 + i % 4);
+            let part = grid.near_part(&p, &q, reach);
+            match part {
+                Some([from, to]) if to - from > 0.99 => all += 1,
+                Some(_) => some += 1,
+                None => none += 1,
+            }
+            for s in (0..=20).map(|k| f64::from(k) / 20.0) {
+                let at = p + (q - p) * s;
+                if !part.is_some_and(|[from, to]| from <= s && s <= to) {
+                    let is_far = tops.iter().all(|top| (top - at).norm() >= reach);
+                    assert!(is_far, "{i}: {s} of {p:?} to {q:?}, {part:?}");
+                }
+            }
+        }
+        assert!(all > 10 && some > 10 && none > 10, "{all} {some} {none}");
     }
 }

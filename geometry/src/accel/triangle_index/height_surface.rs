@@ -184,7 +184,7 @@ impl HeightSurface {
 
     /// Returns the number of the first triangle of a cell.
     #[inline]
-    fn first_of_cell(&self, [x, y]: [usize; 2]) -> usize {
+    pub(super) fn first_of_cell(&self, [x, y]: [usize; 2]) -> usize {
         let (bx, by) = (x / BLOCK, y / BLOCK);
         let width = (self.grid.cells()[0] - bx * BLOCK).min(BLOCK);
         let local = y % BLOCK * width + x % BLOCK;

@@ -1,6 +1,7 @@
 //! A triangle surface with a search structure.
 
 use super::box_tree::{Box3, BoxTree};
+use super::height_minima::HeightMinima;
 use super::height_surface::HeightSurface;
 use super::topology::{Pseudonormal, Topology};
 use super::triangle::Triangle;
@@ -150,6 +151,34 @@ impl IndexedSurface {
             TriangleStore::Heights(heights) => {
                 heights.grid.is_below(&region.lower, &region.upper, reach)
             }
+        }
+    }
+
+    /// Returns the local minima of the distance to `p` that are nearer than `reach` (m), nearest
+    /// first; `same` is the distance below which two are one. Returns `None` unless the surface is
+    /// that of a height field of which `p` is above few cells.
+    pub(crate) fn minima_within(
+        &self,
+        p: &Vector3<f64>,
+        reach: f64,
+        same: f64,
+    ) -> Option<HeightMinima> {
+        match &self.store {
+            TriangleStore::Listed(..) => None,
+            TriangleStore::Heights(heights) => heights.minima_within(p, reach, same),
+        }
+    }
+
+    /// Returns the bounding box of the part of a segment that may be within `reach` (m) of the
+    /// surface, or `None` if no part is. The leg of a robot is near the ground only at its foot.
+    pub(crate) fn near_part(&self, p: &Vector3<f64>, q: &Vector3<f64>, reach: f64) -> Option<Box3> {
+        let whole = Box3::around(&[*p, *q]);
+        match self.heights() {
+            Some(grid) if whole.lower.z - reach > grid.base => {
+                let ends = grid.near_part(p, q, reach)?;
+                Some(Box3::around(&ends.map(|s| p + (q - p) * s)))
+            }
+            _ => Some(whole),
         }
     }
 

@@ -128,8 +128,12 @@ fn near_features(
     if reach <= 0.0 {
         return SmallVec::new();
     }
-    // The planes of slivers, which a field does not have, are imprecise.
-    let is_field = surface.heights().is_some();
+    if let Some(minima) = surface.minima_above(p, reach) {
+        let features = minima.iter();
+        return features
+            .map(|m| surface.feature_of(p, m.index, &m.place))
+            .collect();
+    }
     // The nearest points of all triangles within reach.
     let mut near: SmallVec<[NearTriangle; 32]> = SmallVec::new();
     let limit = reach * reach;
@@ -138,9 +142,6 @@ fn near_features(
         limit,
         |b| b.distance2(p),
         |index, triangle| {
-            if is_field && triangle.height(p).abs() >= reach {
-                return limit;
-            }
             let nearest = triangle.nearest(p);
             let distance2 = (p - nearest).norm_squared();
             if distance2 < limit && near.len() <= MOST_TRIANGLES {

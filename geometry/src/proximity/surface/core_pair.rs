@@ -11,9 +11,6 @@ use nalgebra::{Isometry3, Point3, Vector3};
 /// Maximum number of points of a height field that are compared with a body one by one.
 const MOST_VERTICES: usize = 10_000;
 
-/// Number of parts of a segment that are compared with a height field one by one.
-const SEGMENT_PARTS: u32 = 8;
-
 /// Returns the solution that decides the signed distance, or `None` beyond `reach`.
 pub(super) fn solve(
     mesh: &IndexedSurface,
@@ -25,16 +22,21 @@ pub(super) fn solve(
         return point(mesh, &x_mb.translation.vector, reach);
     }
     let bounds = bounds(core, x_mb);
-    let is_apart = mesh.tree.bounds().distance(&bounds) > 0.0;
-    if mesh.tree.bounds().distance(&bounds) > reach || mesh.is_below(&bounds, reach) {
+    let gap = mesh.tree.bounds().distance(&bounds);
+    if gap > reach {
         return None;
     }
     let near = match core {
-        ConvexCore::Segment { half } => near_part(mesh, *half, x_mb, reach)?,
+        ConvexCore::Segment { half } => {
+            let end = x_mb.rotation * Vector3::new(0.0, 0.0, *half);
+            let middle = x_mb.translation.vector;
+            mesh.near_part(&(middle - end), &(middle + end), reach)?
+        }
+        _ if mesh.is_below(&bounds, reach) => return None,
         _ => bounds,
     };
     let center = (x_mb * Point3::from(core.center())).coords;
-    if mesh.is_solid && !is_apart && mesh.is_inside(&center) {
+    if mesh.is_solid && gap == 0.0 && mesh.is_inside(&center) {
         return Some(overlap(mesh, core, x_mb, &bounds, center));
     }
     let (distance, active) = nearest_triangle(mesh, core, x_mb, &near, reach)?;
@@ -50,23 +52,9 @@ pub(super) fn solve(
     Some(SurfaceSolution::new(DecidingFeature::Features(active)))
 }
 
-/// Returns the bounding box of the part of a segment that may be within `reach` (m) of a surface,
-/// or `None` if there is no such part. The leg of a robot is near the ground only at its foot.
-fn near_part(mesh: &IndexedSurface, half: f64, x_mb: &Isometry3<f64>, reach: f64) -> Option<Box3> {
-    let end = x_mb.rotation * Vector3::new(0.0, 0.0, half);
-    let at = |part: u32| {
-        let place = f64::from(part) * 2.0 / f64::from(SEGMENT_PARTS) - 1.0;
-        x_mb.translation.vector + end * place
-    };
-    let parts = (0..SEGMENT_PARTS).map(|part| Box3::around(&[at(part), at(part + 1)]));
-    let near = parts.filter(|part| !mesh.is_below(part, reach));
-    near.reduce(|a, b| a.union(&b))
-}
-
 /// Same as [`solve`], for a sphere: `p` is its centre.
 fn point(mesh: &IndexedSurface, p: &Vector3<f64>, reach: f64) -> Option<SurfaceSolution> {
-    let is_far = mesh.tree.bounds().distance2(p) > reach * reach;
-    if is_far || mesh.is_below(&Box3::around(&[*p]), reach) {
+    if mesh.tree.bounds().distance2(p) > reach * reach {
         return None;
     }
     let feature = match mesh.contains(p) {

@@ -1,7 +1,7 @@
 //! The feature of a surface nearest to a point, and the signed distance to it.
 
 use crate::accel::IndexedSurface;
-use crate::accel::triangle_index::{Box3, Pseudonormal, Triangle};
+use crate::accel::triangle_index::{Box3, HeightMinima, Pseudonormal, Triangle};
 use crate::proximity::core_distance::CoreDistance;
 use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::NEGLIGIBLE;
@@ -108,14 +108,27 @@ impl IndexedSurface {
             .unwrap_or_else(|| self.probe(p).depth >= 0.0)
     }
 
-    /// Does the same as [`Self::nearest_feature`], unless that is more than `reach` (m) away.
+    /// Does the same as [`Self::nearest_feature`] for a point outside, unless that is more than
+    /// `reach` (m) away.
     pub(super) fn nearest_feature_within(
         &self,
         p: &Vector3<f64>,
         reach: f64,
     ) -> Option<NearestFeature> {
-        let (triangle, q) = self.nearest_within(p, reach)?;
+        let (triangle, q) = match self.minima_above(p, reach) {
+            Some(minima) => minima.first().map(|m| (m.index, m.place))?,
+            None if self.is_below(&Box3::around(&[*p]), reach) => return None,
+            None => self.nearest_within(p, reach)?,
+        };
         Some(self.feature_at(p, triangle, &q).0)
+    }
+
+    /// Returns the local minima of the distance to `p`, which is outside, that are nearer than
+    /// `reach` (m), nearest first. Returns `None` unless the surface is that of a height field and
+    /// `p` is above few of its cells.
+    pub(super) fn minima_above(&self, p: &Vector3<f64>, reach: f64) -> Option<HeightMinima> {
+        let same = 4.0 * NEGLIGIBLE * (self.extent() + p.amax());
+        self.minima_within(p, reach, same)
     }
 
     /// Returns the feature nearest to `p`.

@@ -1,5 +1,6 @@
 //! Test meshes, generated in memory.
 
+mod minima;
 mod overlap;
 mod points;
 mod robust;
