@@ -13,6 +13,7 @@
 //! |---|---|
 //! | [`framework`] | scalars, poses, systems, diagrams, contexts, simulator |
 //! | [`geometry`] | shapes, SceneGraph, proximity queries, render engines |
+//! | [`lcm`] | buses, message types, and systems that publish and subscribe |
 //! | [`multibody`] | plants and robot description parsers |
 //! | [`sensors`] | cameras and image files |
 //! | [`render_server`] | a server of Drake's glTF render protocol |
