@@ -49,7 +49,7 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
 // Kernels are long: a copy at each call would take a tenth of the time to build this crate.
 #[inline(never)]
 pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
+    #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V3::try_new() {
         struct Vectorized<K>(K);
         impl<K: Kernel> pulp::NullaryFnOnce for Vectorized<K> {
@@ -76,7 +76,7 @@ pub(crate) fn dispatch_wide<K: WideKernel>(kernel: K) -> K::Output {
             self.0.run::<FUSED, false>()
         }
     }
-    #[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
+    #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V4::try_new() {
         struct Vectorized<K>(K);
         impl<K: WideKernel> pulp::NullaryFnOnce for Vectorized<K> {
@@ -89,4 +89,29 @@ pub(crate) fn dispatch_wide<K: WideKernel>(kernel: K) -> K::Output {
         return simd.vectorize(Vectorized(kernel));
     }
     dispatch(Narrow(kernel))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tells which instructions it is compiled for.
+    struct Probe;
+
+    impl WideKernel for Probe {
+        type Output = (bool, bool);
+        fn run<const FUSED: bool, const WIDE: bool>(self) -> (bool, bool) {
+            (FUSED, WIDE)
+        }
+    }
+
+    /// Cargo features of this crate do not decide it.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn kernels_use_the_vectors_of_the_processor() {
+        let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let has_avx512 =
+            is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
+        assert_eq!(dispatch_wide(Probe), (has_avx2, has_avx2 && has_avx512));
+    }
 }

@@ -21,7 +21,7 @@ macro_rules! assigning {
     };
 }
 
-#[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
 mod avx2;
 mod linear;
 
@@ -103,7 +103,7 @@ pub(super) trait LaneKernel {
 // Kernels are long: a copy at each call would take a tenth of the time to build this crate.
 #[inline(never)]
 pub(super) fn dispatch_lanes<K: LaneKernel>(kernel: K) -> K::Output {
-    #[cfg(all(feature = "sparse-cholesky", target_arch = "x86_64"))]
+    #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V3::try_new() {
         return avx2::run(simd, kernel);
     }
