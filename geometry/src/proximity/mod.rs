@@ -126,7 +126,9 @@ pub use self::answer::PairDistance;
 pub(crate) use self::answer::{PairAnswer, WitnessPair};
 pub(crate) use self::distance_to_point::distance_to_surface;
 pub use self::distance_to_point::{PointDistance, distance_to_point};
-pub(crate) use self::manifold::{Manifold, contact_manifold};
+#[cfg(test)]
+pub(crate) use self::manifold::contact_manifold;
+pub(crate) use self::manifold::contacts;
 pub(crate) use self::pieces::{Body, ConvexPieces, closest_of, distance_to_pieces, max_pieces};
 pub use self::shape_distance::{is_supported, signed_distance, signed_distance_within};
 pub(crate) use self::surface::has_true_surface;

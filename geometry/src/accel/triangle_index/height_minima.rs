@@ -35,10 +35,14 @@ struct Search<'a> {
     limit: f64,
     /// Distance below which two places are one (m), above the rounding of places.
     same: f64,
+    /// Sizes of a cell along x and y (m), and their inverses.
+    size: [f64; 2],
+    per_meter: [f64; 2],
     found: HeightMinima,
 }
 
-/// A cell: the corner with the smallest x and y, and the heights of all four.
+/// A cell: the corner with the smallest x and y, the heights of all four, and the differences
+/// between the height of the point and the highest and the lowest of them.
 struct Cell {
     x: usize,
     y: usize,
@@ -47,6 +51,7 @@ struct Cell {
     b: f64,
     c: f64,
     d: f64,
+    above: [f64; 2],
 }
 
 impl HeightSurface {
@@ -69,14 +74,17 @@ impl HeightSurface {
         if columns.len() * rows.len() > MOST_CELLS {
             return None;
         }
+        let size = grid.cell_size();
         let mut search = Search {
             surface: self,
             p: *p,
             limit: reach * reach,
             same,
+            size,
+            per_meter: size.map(|d| 1.0 / d),
             found: SmallVec::new(),
         };
-        search.visit(grid, columns, rows, p.z - reach);
+        search.visit(grid, columns, rows);
         let found = &mut search.found;
         found.sort_unstable_by(|a, b| {
             let nearer = a.distance2.total_cmp(&b.distance2);
@@ -87,24 +95,30 @@ impl HeightSurface {
 }
 
 impl Search<'_> {
-    /// Visits the cells that are not altogether below `lowest` (m).
-    fn visit(&mut self, grid: &HeightGrid, columns: Range<usize>, rows: Range<usize>, lowest: f64) {
-        let size = grid.cell_size();
-        for y in rows {
-            let south = grid.coordinate(1, y);
+    /// Visits the cells whose bounding boxes are within reach.
+    fn visit(&mut self, grid: &HeightGrid, columns: Range<usize>, rows: Range<usize>) {
+        let size = self.size;
+        let (west, south) = (
+            grid.coordinate(0, columns.start),
+            grid.coordinate(1, rows.start),
+        );
+        for y in rows.clone() {
+            let south = south + (y - rows.start) as f64 * size[1];
             let below = &grid.heights[y * grid.columns..];
             let above = &below[grid.columns..];
             for x in columns.clone() {
                 let [a, b, c, d] = [below[x], below[x + 1], above[x], above[x + 1]];
-                if a.max(b).max(c.max(d)) <= lowest {
-                    continue;
-                }
-                let corner = [grid.coordinate(0, x), south];
+                let above = [
+                    self.p.z - a.max(b).max(c.max(d)),
+                    self.p.z - a.min(b).min(c.min(d)),
+                ];
+                let over = above[0].max(0.0);
+                let corner = [west + (x - columns.start) as f64 * size[0], south];
                 let beside = |axis: usize| {
                     let over = self.p[axis] - corner[axis];
                     (over - over.clamp(0.0, size[axis])).powi(2)
                 };
-                if beside(0) + beside(1) < self.limit {
+                if beside(0) + beside(1) + over * over < self.limit {
                     let cell = Cell {
                         x,
                         y,
@@ -113,10 +127,11 @@ impl Search<'_> {
                         b,
                         c,
                         d,
+                        above,
                     };
-                    self.facets(&cell, size);
-                    self.edges(grid, &cell, size);
-                    self.peak(grid, &cell, size);
+                    self.facets(&cell);
+                    self.edges(grid, &cell);
+                    self.peak(grid, &cell);
                 }
             }
         }
@@ -146,11 +161,12 @@ impl Search<'_> {
 
     /// Adds the feet inside both facets of a cell; those at an edge belong to the edge.
     #[inline]
-    fn facets(&mut self, cell: &Cell, [dx, dy]: [f64; 2]) {
+    fn facets(&mut self, cell: &Cell) {
+        let ([dx, dy], [ix, iy]) = (self.size, self.per_meter);
         let Cell {
             corner, a, b, c, d, ..
         } = *cell;
-        let slopes = [[(b - a) / dx, (d - b) / dy], [(d - c) / dx, (c - a) / dy]];
+        let slopes = [[(b - a) * ix, (d - b) * iy], [(d - c) * ix, (c - a) * iy]];
         let [u, v] = [self.p.x - corner[0], self.p.y - corner[1]];
         let edge = 0.25 * self.same;
         for (second, [sx, sy]) in [false, true].into_iter().zip(slopes) {
@@ -173,25 +189,53 @@ impl Search<'_> {
 
     /// Adds the nearest points of the southern edge, the western edge and the diagonal of a cell.
     #[inline]
-    fn edges(&mut self, grid: &HeightGrid, cell: &Cell, [dx, dy]: [f64; 2]) {
+    fn edges(&mut self, grid: &HeightGrid, cell: &Cell) {
+        let [dx, dy] = self.size;
         let Cell {
             x, y, a, b, c, d, ..
         } = *cell;
         let at = y * grid.columns + x;
+        let [u, v] = [self.p.x - cell.corner[0], self.p.y - cell.corner[1]];
         let east = Vector3::new(dx, 0.0, b - a);
         let north = Vector3::new(0.0, dy, c - a);
-        self.edge(cell, false, &Vector3::new(dx, dy, d - a), [&east, &north]);
+        // The parts of both sides that are across the diagonal.
+        let ratio = dx * self.per_meter[1];
+        let along = ratio * ratio / (1.0 + ratio * ratio);
+        let rises = [b - a - along * (d - a), c - a - (1.0 - along) * (d - a)];
+        let across = (1.0 - along) * ratio * (u * dy - v * dx);
+        if self.may_be_nearest(cell, across, rises) {
+            self.edge(cell, false, &Vector3::new(dx, dy, d - a), [&east, &north]);
+        }
         // The next edges of the facets on both sides.
         if y > 0 {
-            let next = Vector3::new(0.0, dy, d - b);
-            let back = Vector3::new(0.0, -dy, grid.heights[at - grid.columns] - a);
-            self.edge(cell, false, &east, [&next, &back]);
+            let rises = [d - b, grid.heights[at - grid.columns] - a];
+            if self.may_be_nearest(cell, v * dy, rises) {
+                let next = Vector3::new(0.0, dy, rises[0]);
+                let back = Vector3::new(0.0, -dy, rises[1]);
+                self.edge(cell, false, &east, [&next, &back]);
+            }
         }
         if x > 0 {
-            let next = Vector3::new(dx, 0.0, d - c);
-            let back = Vector3::new(-dx, 0.0, grid.heights[at - 1] - a);
-            self.edge(cell, true, &north, [&next, &back]);
+            let rises = [d - c, grid.heights[at - 1] - a];
+            if self.may_be_nearest(cell, u * dx, rises) {
+                let next = Vector3::new(dx, 0.0, rises[0]);
+                let back = Vector3::new(-dx, 0.0, rises[1]);
+                self.edge(cell, true, &north, [&next, &back]);
+            }
         }
+    }
+
+    /// Returns false if the distance certainly decreases from all points of an edge along one of
+    /// two vectors across it. Their horizontal parts are opposite, and that of the first has the
+    /// product `across` (m^2) with the point's offset; `rises` (m) are their vertical parts.
+    #[inline]
+    fn may_be_nearest(&self, cell: &Cell, across: f64, rises: [f64; 2]) -> bool {
+        let is_away = |across: f64, rise: f64| {
+            let [least, most] = cell.above.map(|above| above * rise);
+            let slack = self.same * (self.size[0] + self.size[1] + rise.abs());
+            across + least.min(most) <= slack
+        };
+        is_away(across, rises[0]) && is_away(-across, rises[1])
     }
 
     /// Adds the point nearest to the given one of the edge from the corner of a cell along `edge`,
@@ -217,7 +261,8 @@ impl Search<'_> {
     /// Adds the grid point at the corner of a cell if the distance does not decrease along its
     /// edges.
     #[inline]
-    fn peak(&mut self, grid: &HeightGrid, cell: &Cell, [dx, dy]: [f64; 2]) {
+    fn peak(&mut self, grid: &HeightGrid, cell: &Cell) {
+        let [dx, dy] = self.size;
         let (x, y) = (cell.x, cell.y);
         let place = Vector3::new(cell.corner[0], cell.corner[1], cell.a);
         let offset = self.p - place;
@@ -248,7 +293,11 @@ impl Search<'_> {
     #[inline]
     fn is_minimum(&self, offset: &Vector3<f64>, ways: &[&Vector3<f64>]) -> bool {
         // Seen from below the place, the way to it would lead through the solid.
-        offset.z >= -self.same && ways.iter().all(|way| offset.dot(way) <= self.slack(way))
+        let is_away = |way: &&Vector3<f64>| {
+            let toward = offset.dot(way);
+            toward <= 0.0 || toward <= self.slack(way)
+        };
+        offset.z >= -self.same && ways.iter().all(is_away)
     }
 
     /// Returns the rounding (m^2) of the product of a place's offset and a vector.

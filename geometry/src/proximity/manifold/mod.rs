@@ -7,10 +7,11 @@
 mod on_surface;
 mod point;
 
-use self::on_surface::on_surface;
+use self::on_surface::{of_ball, on_surface};
 pub(crate) use self::point::{Manifold, ManifoldPoint};
 use super::answer::PairDistance;
 use super::pieces::Body;
+use crate::error::Result;
 use crate::shape::{BoxShape, Shape};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use smallvec::SmallVec;
@@ -20,6 +21,41 @@ use tarragon_framework::Scalar;
 const ALONG: f64 = 1.0 - 1e-9;
 /// Cosine of the tilt of a cylinder below which it does not stand on its cap (25 degrees).
 const UPRIGHT: f64 = 0.9;
+
+/// Returns the contact points of a pair that is less than `reach` (m) apart, deepest first, with
+/// the points of the pair that are nearest. There are at most eight; none if the deepest point
+/// alone represents the pair. `nearest` computes the latter where the contact points do not tell.
+///
+/// # Errors
+/// Returns the errors of `nearest`.
+pub(crate) fn contacts<T: Scalar>(
+    (a, x_wa): (Body<'_>, &Isometry3<T>),
+    (b, x_wb): (Body<'_>, &Isometry3<T>),
+    reach: f64,
+    nearest: impl FnOnce() -> Result<Option<PairDistance<T>>>,
+) -> Result<Option<(PairDistance<T>, Manifold<T>)>> {
+    let of_ball = match (a, b) {
+        (Body::TrueSurface(surface), Body::Solid(ball @ Shape::Sphere(_))) => {
+            of_ball((surface, x_wa), (ball, x_wb), reach)
+        }
+        (Body::Solid(ball @ Shape::Sphere(_)), Body::TrueSurface(surface)) => {
+            let mut points = of_ball((surface, x_wb), (ball, x_wa), reach);
+            points.iter_mut().flatten().for_each(ManifoldPoint::swap);
+            points
+        }
+        _ => None,
+    };
+    Ok(match of_ball {
+        Some(points) => {
+            let deepest = points.first().map(ManifoldPoint::distance);
+            deepest.map(|found| (found, points))
+        }
+        None => nearest()?.map(|found| {
+            let points = contact_manifold((a, x_wa), (b, x_wb), &found, reach);
+            (found, points)
+        }),
+    })
+}
 
 /// Returns at most eight contact points of a pair whose deepest overlap or smallest distance is
 /// `found`: points where the shapes are less than `reach` (m) apart; a reach of 0 means overlap.

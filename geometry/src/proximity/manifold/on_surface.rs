@@ -3,7 +3,9 @@
 use super::point::{Manifold, ManifoldPoint};
 use crate::proximity::PairDistance;
 use crate::proximity::rounding::NEGLIGIBLE;
-use crate::proximity::surface::{contacts_of_corners, contacts_of_peaks, surface_of};
+use crate::proximity::surface::{
+    SurfaceContact, contacts_of_corners, contacts_of_peaks, surface_of,
+};
 use crate::shape::Shape;
 use crate::values::value_of;
 use nalgebra::Isometry3;
@@ -27,31 +29,41 @@ pub(super) fn on_surface<T: Scalar>(
         Ok(Some(surface)) if surface.is_solid => surface,
         _ => return Manifold::new(),
     };
-    let point = |found: &PairDistance<T>, id: u32| ManifoldPoint {
-        depth: -found.distance,
-        p_wca: found.p_wca,
-        p_wcb: found.p_wcb,
-        nhat_ba_w: found.nhat_ba_w,
-        id,
-    };
     let corners = contacts_of_corners(surface, x_wa, body, x_wb, reach);
     let peaks = contacts_of_peaks(surface, x_wa, body, x_wb, reach);
     let contacts = corners.iter().chain(&peaks);
-    let mut points: Vec<_> = contacts.map(|c| point(&c.distance, c.id)).collect();
+    let mut points: Vec<_> = contacts
+        .map(|c| ManifoldPoint::new(&c.distance, c.id))
+        .collect();
     let deepest = points.iter().map(|p| p.depth.re());
     let deepest = deepest.fold(f64::NEG_INFINITY, f64::max);
     let depth = -found.distance.re();
     if depth > deepest + SAME_DEPTH * depth.abs() + NEGLIGIBLE * surface.extent() {
-        points.push(point(found, 0));
+        points.push(ManifoldPoint::new(found, 0));
     }
-    points.sort_by(|p, q| q.depth.re().total_cmp(&p.depth.re()).then(p.id.cmp(&q.id)));
     spread(points)
 }
 
-/// Returns at most [`MOST_POINTS`] points: the first, then repeatedly the one farthest from those
+/// Returns the points of a surface A and a ball B, of which one is the deepest of the pair. Returns
+/// `None` for surfaces that are not those of a solid.
+pub(super) fn of_ball<T: Scalar>(
+    (surface, x_wa): (&Shape, &Isometry3<T>),
+    (ball, x_wb): (&Shape, &Isometry3<T>),
+    reach: f64,
+) -> Option<Manifold<T>> {
+    let surface = surface_of(surface, true).ok()??;
+    let contacts = || contacts_of_corners(surface, x_wa, ball, x_wb, reach).into_iter();
+    let point = |c: SurfaceContact<T>| ManifoldPoint::new(&c.distance, c.id);
+    surface
+        .is_solid
+        .then(|| spread(contacts().map(point).collect()))
+}
+
+/// Returns at most [`MOST_POINTS`] points, deepest first: that one, then repeatedly the one farthest from those
 /// chosen so far. The deepest points alone may be neighbours on a ridge that carry only one end of
 /// a body.
-fn spread<T: Scalar>(points: Vec<ManifoldPoint<T>>) -> Manifold<T> {
+fn spread<T: Scalar>(mut points: Vec<ManifoldPoint<T>>) -> Manifold<T> {
+    points.sort_by(|p, q| q.depth.re().total_cmp(&p.depth.re()).then(p.id.cmp(&q.id)));
     if points.len() <= MOST_POINTS {
         return points.into_iter().collect();
     }

@@ -1,5 +1,6 @@
 //! A point of a manifold.
 
+use crate::proximity::PairDistance;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 use tarragon_framework::Scalar;
@@ -17,6 +18,26 @@ pub(crate) struct ManifoldPoint<T: Scalar> {
 }
 
 impl<T: Scalar> ManifoldPoint<T> {
+    pub(super) fn new(distance: &PairDistance<T>, id: u32) -> Self {
+        Self {
+            depth: -distance.distance,
+            p_wca: distance.p_wca,
+            p_wcb: distance.p_wcb,
+            nhat_ba_w: distance.nhat_ba_w,
+            id,
+        }
+    }
+
+    /// Returns the point as the nearest points of the pair.
+    pub(super) fn distance(&self) -> PairDistance<T> {
+        PairDistance {
+            distance: -self.depth,
+            nhat_ba_w: self.nhat_ba_w,
+            p_wca: self.p_wca,
+            p_wcb: self.p_wcb,
+        }
+    }
+
     /// Exchanges A and B.
     pub(super) fn swap(&mut self) {
         std::mem::swap(&mut self.p_wca, &mut self.p_wcb);

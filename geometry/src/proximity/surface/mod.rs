@@ -30,7 +30,7 @@ mod point;
 mod property;
 mod solution;
 
-pub(in crate::proximity) use self::contact_points::contacts_of_corners;
+pub(in crate::proximity) use self::contact_points::{SurfaceContact, contacts_of_corners};
 pub use self::pair::signed_distance_true_surface;
 pub(in crate::proximity) use self::pair::surface_of;
 pub(in crate::proximity) use self::peaks::contacts_of_peaks;

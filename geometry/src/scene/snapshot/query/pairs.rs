@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::ids::GeometryId;
-use crate::proximity::{self, Manifold, PairAnswer, PairDistance, WitnessPair};
+use crate::proximity::{self, PairAnswer, PairDistance, WitnessPair};
 use crate::scene::snapshot::broadphase::{Candidates, unpack};
 use crate::values::values_of_pose;
 use nalgebra::Isometry3;
@@ -305,11 +305,18 @@ impl<T: Scalar> QueryObject<T> {
             let Some(reach) = self.reach_of(pair, &reach) else {
                 return Ok(None);
             };
-            let Some(found) = self.near(pair, reach)? else {
+            let of = |i: usize| {
+                let geometry = &self.state.geometries[i];
+                (geometry.form.body(&geometry.shape), self.kinematics.x_wg(i))
+            };
+            let nearest = || self.near(pair, reach);
+            let Some((found, points)) =
+                proximity::contacts(of(pair.0), of(pair.1), reach, nearest)?
+            else {
                 return Ok(None);
             };
             let deepest = self.penetration(pair, &found);
-            let points = self.manifold(pair, &found, reach).into_iter().map(|point| {
+            let points = points.into_iter().map(|point| {
                 let pair = PenetrationAsPointPair {
                     depth: point.depth,
                     p_wca: point.p_wca,
@@ -360,14 +367,6 @@ impl<T: Scalar> QueryObject<T> {
             p_wca: found.p_wca,
             p_wcb: found.p_wcb,
         }
-    }
-
-    fn manifold(&self, (a, b): (usize, usize), found: &PairDistance<T>, reach: f64) -> Manifold<T> {
-        let of = |i: usize| {
-            let geometry = &self.state.geometries[i];
-            (geometry.form.body(&geometry.shape), self.kinematics.x_wg(i))
-        };
-        proximity::contact_manifold(of(a), of(b), found, reach)
     }
 
     /// Returns true if any two candidates overlap. Stops at the first pair that does.
