@@ -324,12 +324,18 @@ impl LeafSystem<f64> for Liar {
     }
 }
 
+/// Debug builds check by default; see [`undeclared_reads_are_named`].
 #[test]
-#[cfg(debug_assertions)]
-fn undeclared_dependencies_are_errors_in_debug_builds() {
+fn undeclared_dependencies_are_errors_where_they_are_checked() {
     let mut b = DiagramBuilder::new();
     let liar = b.add_f64("liar", Liar);
     let mut ctx = b.build().unwrap().default_context();
+    ctx.check_dependencies(false);
+    assert_eq!(ctx.eval(*liar).unwrap(), &[0.0]);
+    ctx.set_time(1.0);
+    assert_eq!(ctx.eval(*liar).unwrap(), &[0.0], "a stale value");
+    ctx.check_dependencies(true);
+    let mut ctx = ctx.clone();
     for _ in 0..2 {
         let error = ctx.eval(*liar).unwrap_err().to_string();
         let start = "computing 'liar.y': it reads the time without declaring it as a dependency";

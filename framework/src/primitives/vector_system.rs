@@ -59,6 +59,11 @@ pub trait VectorFunctions: Send + Sync + 'static {
 }
 
 /// The functions of a system over one scalar.
+#[diagnostic::on_unimplemented(
+    message = "the functions of this `VectorSystem` are not defined for scalars `{T}`",
+    note = "closures take `f64` alone: add the system with `DiagramBuilder::add_f64`, or write the \
+            functions for every scalar (`impl VectorFunctions`, `VectorSystem::from_functions`)"
+)]
 trait FunctionsOver<T>: Send + Sync + 'static {
     fn output_over(&self, time: T, x: &[T], u: &[T], y: &mut [T]) -> Result<()>;
     fn dynamics_over(&self, time: T, x: &[T], u: &[T], out: &mut [T]) -> Result<()>;

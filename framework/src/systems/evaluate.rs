@@ -71,7 +71,7 @@ fn compute_unless_refused<'a, T: Scalar>(
     filled.map_err(|error| failed(plan, data, slot, error))
 }
 
-/// Runs a calc function. In debug builds, fails if it read something that it did not declare.
+/// Runs a calc function. If reads are checked, fails if it read something that it did not declare.
 #[inline(always)]
 fn checked<T: Scalar>(
     calc: &CalcFn<T>,
@@ -79,7 +79,7 @@ fn checked<T: Scalar>(
     out: &mut Stored<T>,
 ) -> Result<()> {
     let result = calc(ctx, out);
-    match ctx.slot.filter(|_| cfg!(debug_assertions)) {
+    match ctx.checked_slot {
         Some(slot) => ctx.data.cache.check_declared(slot).and(result),
         None => result,
     }
@@ -99,7 +99,7 @@ fn computation<'a, T: Scalar>(
         node: &plan.nodes[*system as usize],
         plan_id: plan.id,
         system: *system,
-        slot: Some(slot as u32),
+        checked_slot: data.cache.checks_reads().then_some(slot as u32),
     };
     (calc, ctx)
 }
@@ -215,12 +215,11 @@ fn compute_in_order<'a, T: Scalar>(
 }
 
 impl<'a, T: Scalar> LeafContext<'a, T> {
-    /// Records undeclared reads in debug builds, which fail the computation: its value would go
-    /// stale.
+    /// Records undeclared reads, if these are checked. They fail the computation, because its value
+    /// would go stale.
     #[inline]
     fn reads(&self, source: Option<usize>, other: Option<usize>) {
-        if cfg!(debug_assertions)
-            && let Some(slot) = self.slot
+        if let Some(slot) = self.checked_slot
             && !self.plan.is_declared(slot as usize, source, other)
         {
             let what = match (source, other) {

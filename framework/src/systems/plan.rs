@@ -481,8 +481,8 @@ pub struct LeafContext<'a, T: Scalar> {
     pub(crate) node: &'a Node,
     pub(crate) plan_id: PlanId,
     pub(crate) system: u32,
-    /// The computation in progress, so that debug builds can check its declared dependencies.
-    pub(crate) slot: Option<u32>,
+    /// The computation in progress, if its reads are checked.
+    pub(crate) checked_slot: Option<u32>,
 }
 
 impl<'a, T: Scalar> LeafContext<'a, T> {
@@ -494,7 +494,7 @@ impl<'a, T: Scalar> LeafContext<'a, T> {
             node: &plan.nodes[system],
             plan_id: plan.id,
             system: system as u32,
-            slot: None,
+            checked_slot: None,
         }
     }
 }

@@ -398,6 +398,37 @@ impl<T: Scalar> Context<T> {
     pub fn set_cache_mode(&mut self, mode: CacheMode) {
         self.data.cache.set_mode(mode);
     }
+    /// Turns the check of dependencies on or off: a computation fails if it reads something that it
+    /// did not declare, because its value would go stale. The check is on in debug builds, and in
+    /// all contexts of a program that starts with `TARRAGON_CHECK_DEPENDENCIES=1` in its
+    /// environment. All values count as changed, so that every computation is checked.
+    ///
+    /// ```
+    /// use tarragon_framework::prelude::*;
+    /// let mut b = DiagramBuilder::new();
+    /// let clock = b.add_f64("clock", Clock);
+    /// let mut ctx = b.build()?.default_context();
+    /// ctx.check_dependencies(true);
+    /// let error = ctx.eval(*clock).unwrap_err().to_string();
+    /// assert!(error.contains("it reads the time without declaring it"));
+    ///
+    /// struct Clock;
+    /// impl LeafSystem<f64> for Clock {
+    ///     type Ports = OutputPort<Vec<f64>>;
+    ///     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+    ///         // It should be `Dep::Time`.
+    ///         d.vector_output("y", 1, Dep::Nothing, |_, ctx, y| {
+    ///             y[0] = ctx.time();
+    ///             Ok(())
+    ///         })
+    ///     }
+    /// }
+    /// # Ok::<(), tarragon_framework::Error>(())
+    /// ```
+    pub fn check_dependencies(&mut self, on: bool) {
+        self.data.cache.set_checks_reads(on);
+        self.invalidate_all();
+    }
     /// Turns caching off for this output port (Drake's `DisableCaching`); see [`CacheMode::Off`].
     ///
     /// ```

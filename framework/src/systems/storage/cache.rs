@@ -14,6 +14,7 @@ use crate::{Error, Result, Scalar};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::OnceLock;
 use typed_arena::Arena;
 
 /// Treatment of computed values by a context.
@@ -146,7 +147,9 @@ pub(crate) struct Cache<T> {
     /// The first computation that was refused during the outermost one, which therefore has no
     /// result.
     refused: RefCell<Option<Error>>,
-    /// Undeclared reads by the computations in progress; recorded in debug builds only.
+    /// Whether computations fail that read what they did not declare.
+    checks_reads: bool,
+    /// Undeclared reads by the computations in progress, recorded only if these are checked.
     undeclared: RefCell<BTreeMap<u32, String>>,
     /// Slots whose values are never kept.
     disabled: BTreeSet<u32>,
@@ -161,6 +164,16 @@ pub(crate) struct Cache<T> {
     notifications: u64,
     /// Number of computations in the cache that this one was cloned from.
     computations_before: u64,
+}
+
+/// Name of the variable that has dependencies checked in release builds.
+const CHECK_DEPENDENCIES: &str = "TARRAGON_CHECK_DEPENDENCIES";
+
+/// Returns true in debug builds, and if the environment asks for checks.
+fn checks_reads_by_default() -> bool {
+    static IS_ASKED: OnceLock<bool> = OnceLock::new();
+    let asked = || std::env::var_os(CHECK_DEPENDENCIES).is_some_and(|v| !v.is_empty() && v != "0");
+    cfg!(debug_assertions) || *IS_ASKED.get_or_init(asked)
 }
 
 /// Guard that counts one running computation until it is dropped.
@@ -187,6 +200,7 @@ impl<T: Scalar> Cache<T> {
             depth: Cell::new(0),
             failed: RefCell::default(),
             verified: RefCell::default(),
+            checks_reads: checks_reads_by_default(),
             undeclared: RefCell::default(),
             refused: RefCell::default(),
             disabled: BTreeSet::new(),
@@ -275,6 +289,14 @@ impl<T: Scalar> Cache<T> {
             return None;
         }
         self.failed.borrow().get(&(slot as u32)).cloned()
+    }
+
+    #[inline(always)]
+    pub(crate) fn checks_reads(&self) -> bool {
+        self.checks_reads
+    }
+    pub(crate) fn set_checks_reads(&mut self, on: bool) {
+        self.checks_reads = on;
     }
 
     #[cold]
@@ -470,6 +492,7 @@ impl<T: Scalar> Clone for Cache<T> {
             depth: Cell::new(0),
             failed: RefCell::default(),
             verified: RefCell::default(),
+            checks_reads: self.checks_reads,
             undeclared: RefCell::default(),
             refused: RefCell::default(),
             disabled: self.disabled.clone(),
