@@ -1,7 +1,7 @@
 //! Checks of numbers that several elements share.
 
 use crate::error::{Error, Result};
-use nalgebra::{Unit, Vector3};
+use nalgebra::{Isometry3, Unit, Vector3};
 
 /// Checks that all numbers are finite.
 pub(crate) fn check_finite<'a>(
@@ -14,6 +14,20 @@ pub(crate) fn check_finite<'a>(
             "{what}: all numbers must be finite, got {bad:?}"
         ))),
     }
+}
+
+/// Checks that a pose is finite; `what` names it and whose it is.
+pub(crate) fn check_pose(what: impl FnOnce() -> String, x: &Isometry3<f64>) -> Result<()> {
+    let (r, p) = (&x.rotation.coords, &x.translation.vector);
+    if r.iter().chain(p).all(|x| x.is_finite()) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{} must be finite, got quaternion [x, y, z, w] = {:?} and position {:?} m",
+        what(),
+        r.as_slice(),
+        p.as_slice()
+    )))
 }
 
 /// Checks that all named numbers are finite.

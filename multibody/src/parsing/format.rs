@@ -65,10 +65,15 @@ impl ModelFormat {
         let mut formats = MODEL_SUFFIXES.iter().zip(FORMATS);
         let known = formats.find(|(suffix, _)| suffix.eq_ignore_ascii_case(name));
         known.map(|(_, format)| format).ok_or_else(|| {
-            let (name, suffixes) = (name.to_lowercase(), any_suffix(&MODEL_SUFFIXES));
-            Error::invalid(format!(
-                "{what}: the suffix must be {suffixes}, got '.{name}'"
-            ))
+            let (lower, suffixes) = (name.to_lowercase(), any_suffix(&MODEL_SUFFIXES));
+            match name.strip_prefix('.') {
+                Some(bare) => Error::invalid(format!(
+                    "{what}: the format must be a suffix without its dot, got '{name}'; write '{bare}'"
+                )),
+                None => Error::invalid(format!(
+                    "{what}: the suffix must be {suffixes}, got '.{lower}'"
+                )),
+            }
         })
     }
     /// Determines the format from the name of the root element.

@@ -206,6 +206,13 @@ impl<'p> Parser<'p> {
     /// are then unchanged.
     pub fn add_models(&mut self, path: impl AsRef<Path>) -> Result<Vec<ModelInstanceIndex>> {
         let path = path.as_ref();
+        let is_url = |path: &str| path.contains("://");
+        if path.to_str().is_some_and(is_url) && !path.exists() {
+            return Err(Error::invalid(format!(
+                "{}: a path was expected, got a URL; use `Parser::add_models_from_url`",
+                path.display()
+            )));
+        }
         let format = ModelFormat::of_file(path)?;
         let bytes = read_file(path).map_err(|e| Error::io(path, e))?;
         self.packages.include_upstream(path);

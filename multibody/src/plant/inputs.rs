@@ -191,15 +191,12 @@ impl<T: Scalar> ForcePorts<T> {
     }
 }
 
-fn check_finite_input(
-    mut values: impl Iterator<Item = f64>,
-    name: &dyn Fn() -> String,
-) -> Result<()> {
-    match values.position(|x| !x.is_finite()) {
+fn check_finite_input(values: impl Iterator<Item = f64>, name: &dyn Fn() -> String) -> Result<()> {
+    match values.enumerate().find(|(_, x)| !x.is_finite()) {
         None => Ok(()),
-        Some(k) => Err(Error::invalid(format!(
-            "MultibodyPlant: all numbers at the input port '{}' must be finite, got one that is not \
-             at index {k}",
+        Some((k, x)) => Err(Error::invalid(format!(
+            "MultibodyPlant: all numbers at the input port '{}' must be finite, got {x:?} at index \
+             {k}",
             name()
         ))),
     }

@@ -417,7 +417,8 @@ fn a_continuous_plant_names_the_body_without_mass() {
         .unwrap_err()
         .to_string();
     assert!(e.contains("body 'DefaultModelInstance::a'"), "{e}");
-    assert!(e.contains("give the body mass"), "{e}");
+    let cure = "give the body mass and rotational inertia, or weld its base to the world";
+    assert!(e.contains(cure), "{e}");
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod mjcf_distance_plugins;
 mod mjcf_keyframes;
 mod mjcf_names;
 mod mjcf_reading;
+mod model_paths;
+mod not_finite;
 mod open_loops;
 mod soft_contact;
 

@@ -1,6 +1,7 @@
 //! Default positions and limits of a plant, in the order of the state.
 
 use crate::error::{Error, Result};
+use crate::model::checks::check_pose;
 use crate::model::{BodyIndex, Joint, JointIndex};
 use crate::plant::multibody_plant::MultibodyPlant;
 use nalgebra::Isometry3;
@@ -109,16 +110,8 @@ impl MultibodyPlant {
         x_wb: Isometry3<f64>,
     ) -> Result<()> {
         self.body(body)?;
-        let (r, p) = (x_wb.rotation.coords, x_wb.translation.vector);
-        if !r.iter().chain(&p).all(|x| x.is_finite()) {
-            return Err(Error::invalid(format!(
-                "body '{}': the default pose must be finite, got quaternion [x, y, z, w] = {:?} and \
-                 position {:?} m",
-                self.scoped_body_name(body),
-                r.as_slice(),
-                p.as_slice()
-            )));
-        }
+        let what = || format!("body '{}': the default pose", self.scoped_body_name(body));
+        check_pose(what, &x_wb)?;
         if self.is_finalized() {
             if !self.is_floating_base(body) {
                 return Err(Error::invalid(format!(

@@ -1,8 +1,9 @@
 //! Adding model instances, bodies, frames and joints to a plant.
 
 use crate::error::{Error, Result};
+use crate::model::checks::check_pose;
 use crate::model::{
-    BodyIndex, FixedOffsetFrame, FrameIndex, Joint, JointAttachment, JointIndex,
+    BodyIndex, FixedOffsetFrame, FrameIndex, Joint, JointAttachment, JointIndex, JointKind,
     ModelInstanceIndex, RigidBody,
 };
 use crate::plant::multibody_plant::MultibodyPlant;
@@ -103,13 +104,14 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if the body or the instance is unknown, the name is empty or taken within
-    /// the instance, or after `finalize`.
+    /// the instance, the pose is not finite, or after `finalize`.
     pub fn add_frame(&mut self, mut frame: FixedOffsetFrame) -> Result<FrameIndex> {
         self.check_open(|| format!("frame '{}'", frame.name))?;
         let body_instance = self.body(frame.body)?.model_instance;
         let instance = *frame.model_instance.get_or_insert(body_instance);
         self.check_instance(instance)?;
         self.check_new("frame", instance, &frame.name, &self.taken.frames)?;
+        check_pose(|| format!("frame '{}': X_BF", frame.name), &frame.x_bf)?;
         Ok(self.insert_frame(frame, instance))
     }
 
@@ -120,8 +122,8 @@ impl MultibodyPlant {
     ///
     /// # Errors
     /// Returns an error if a body or a frame is unknown, a frame is not fixed to its body, parent
-    /// and child are the same or have a joint between them already, the joint closes a loop, the
-    /// name of the joint or of a frame that it adds is empty or taken within the instance, or after
+    /// and child are the same or have a joint between them already, a pose is not finite, the
+    /// joint closes a loop, the name of the joint or of a frame that it adds is empty or taken within the instance, or after
     /// `finalize`.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
         self.check_open(|| format!("joint '{}'", joint.name))?;
@@ -162,7 +164,10 @@ impl MultibodyPlant {
         for ((at, body, suffix), new_frame) in sides.into_iter().zip(&mut new_frames) {
             match at {
                 JointAttachment::Body => {}
-                JointAttachment::Offset(_) => {
+                JointAttachment::Offset(x) => {
+                    let name = self.joint_name_to_tell(&joint);
+                    let what = || format!("joint '{name}': the pose of its frame on the {suffix}");
+                    check_pose(what, &x)?;
                     *new_frame = format!("{}_{suffix}", joint.name);
                     self.check_new("frame", instance, new_frame, &self.taken.frames)?;
                 }
@@ -179,6 +184,10 @@ impl MultibodyPlant {
                     }
                 }
             }
+        }
+        if let JointKind::Weld { x_fm } = &joint.kind {
+            let what = || format!("joint '{}': X_FM", self.joint_name_to_tell(&joint));
+            check_pose(what, x_fm)?;
         }
         if !self.islands.join(joint.parent, joint.child) {
             return Err(self.loop_error(&joint));

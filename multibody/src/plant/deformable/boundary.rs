@@ -1,6 +1,7 @@
 //! Vertices that are held at walls or fixed to rigid bodies.
 
 use crate::error::{Error, Result};
+use crate::model::checks::check_pose;
 use crate::model::{BodyIndex, DeformableBodyIndex};
 use crate::plant::deformable_body::FixedVertices;
 use crate::plant::multibody_plant::MultibodyPlant;
@@ -64,14 +65,8 @@ impl MultibodyPlant {
         let place = found.place();
         self.check_open(|| format!("{place}: a fixed constraint"))?;
         let name_b = self.body(body_b)?.name().to_owned();
-        let is_finite = |x: &Isometry3<f64>| {
-            let mut numbers = x.rotation.coords.iter().chain(&x.translation.vector);
-            numbers.all(|x| x.is_finite())
-        };
-        if !is_finite(x_ba) || !is_finite(x_bg) {
-            return Err(Error::invalid(format!(
-                "{place}: the poses of a fixed constraint must be finite, got {x_ba} and {x_bg}"
-            )));
+        for (name, x) in [("X_BA", x_ba), ("X_BG", x_bg)] {
+            check_pose(|| format!("{place}: {name} of a fixed constraint"), x)?;
         }
         let mut vertices = vec![];
         for (v, p) in found.local_positions.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use crate::deformable::{DeformableBodyConfig, FemModel, ForceDensityField};
 use crate::error::{Error, Result};
+use crate::model::checks::check_pose;
 use crate::model::{DeformableBodyIndex, ModelInstanceIndex};
 use crate::plant::deformable_body::DeformableBody;
 use crate::plant::multibody_plant::{MultibodyPlant, out_of_range};
@@ -143,12 +144,7 @@ impl MultibodyPlant {
         x_wd: Isometry3<f64>,
     ) -> Result<()> {
         let place = self.deformable_body(body)?.place();
-        let mut numbers = x_wd.rotation.coords.iter().chain(&x_wd.translation.vector);
-        if !numbers.all(|x| x.is_finite()) {
-            return Err(Error::invalid(format!(
-                "{place}: the default pose must be finite, got {x_wd}"
-            )));
-        }
+        check_pose(|| format!("{place}: the default pose"), &x_wd)?;
         self.deformables[body.index()].default_pose = x_wd;
         Ok(())
     }

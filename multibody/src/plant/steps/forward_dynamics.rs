@@ -363,10 +363,13 @@ impl MultibodyPlant {
             .topology
             .as_ref()
             .and_then(|t| t.velocity_names.get(at.velocity));
+        let otherwise = match self.is_floating_base(at.body) {
+            true => "weld its base to the world (`weld_frames`)",
+            false => "the joint's motor rotor inertia",
+        };
         Error::invalid(format!(
             "body '{}': its inertia along velocity {} ('{}'), with that of the bodies outboard of \
-             it, must be positive, got {:?}; give the body mass and rotational inertia, or the \
-             joint's motor rotor inertia",
+             it, must be positive, got {:?}; give the body mass and rotational inertia, or {otherwise}",
             self.scoped_body_name(at.body),
             at.velocity,
             name.map_or("", |name| name),
