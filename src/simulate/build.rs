@@ -71,7 +71,11 @@ pub(super) fn load_model(
     if args.weld {
         plant.weld_unattached_bodies(Isometry3::identity())?;
     }
-    let moved = start_within_limits(&mut plant)?;
+    // A keyframe replaces the default positions.
+    let moved = match args.keyframe.as_str() {
+        "none" => start_within_limits(&mut plant)?,
+        _ => vec![],
+    };
     if !moved.is_empty() {
         eprintln!(
             "warning: joints whose default positions violate their limits start at the limits: {}",

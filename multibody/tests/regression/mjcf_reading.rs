@@ -124,6 +124,23 @@ fn unknown_value_of_a_flag_is_a_warning() {
     load_mjcf(&with_flag(r#"gravity="off""#)).says("must be 'enable' or 'disable', got 'off'");
 }
 
+/// MuJoCo 3.3.7 refuses every other word: "invalid keyword: '0'".
+#[test]
+fn unknown_word_for_true_or_false_is_a_warning() {
+    for (word, expected) in [("0", Some(())), ("maybe", Some(())), ("false", None)] {
+        let text = format!(
+            "<mujoco model='p'><worldbody><body name='b'><freejoint/><geom size='.1'/></body>\
+             </worldbody><equality><connect body1='b' anchor='0 0 0' active='{word}'/></equality>\
+             </mujoco>"
+        );
+        let model = load_mjcf(&text);
+        match expected {
+            Some(()) => model.says(&format!("'active' must be 'true' or 'false', got '{word}'")),
+            None => model.says_nothing(),
+        }
+    }
+}
+
 /// MuJoCo 3.3.7 makes bodies of 1/6 kg of the five vertices that the tetrahedra use, at the places
 /// of the file.
 #[test]

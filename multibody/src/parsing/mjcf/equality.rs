@@ -4,6 +4,7 @@
 //! Drake, `weld` and `joint` are kept in the plant without acting on it.
 
 use super::builder::MjcfBuilder;
+use super::compiler::boolean;
 use super::tendons::tendon_constraint;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
@@ -71,7 +72,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
 
     fn add_connect(&mut self, node: ElementRef<'_>) -> Parsed<()> {
         node.ignore_attributes(&IGNORED_IN_CONNECT);
-        if node.text("active").is_some_and(|a| a.trim() == "false") {
+        if boolean(node, "active")? == Some(false) {
             node.lost().ignore_attributes(&ALWAYS_ON);
         }
         let Some(body1) = node.own_text("body1") else {
@@ -106,7 +107,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let kept = self.target.plant.add_model_equality(ModelEquality {
             name: node.name().unwrap_or_default().into(),
             model_instance: self.instance,
-            active: node.text("active").is_none_or(|a| a.trim() != "false"),
+            active: boolean(node, "active")?.unwrap_or(true),
             kind,
         });
         kept.map_err(|e| node.error(e))
@@ -192,7 +193,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         let plant = &mut self.target.plant;
         let index = plant.constraints().len();
         let added = plant.push_constraint(constraint);
-        let is_active = node.text("active").is_none_or(|a| a.trim() != "false");
+        let is_active = boolean(node, "active")?.unwrap_or(true);
         let set = added.and_then(|()| {
             plant.set_default_constraint_active(index, is_active)?;
             plant.set_constraint_solver_parameters(index, parameters.solref, parameters.solimp)

@@ -1,6 +1,7 @@
 //! `<joint>` and `<freejoint>`: joints between a body and its parent.
 
 use super::builder::{FileJoint, MjcfBuilder, QposBlock};
+use super::compiler::boolean;
 use super::springs::with_dry_friction;
 use super::tree::ElementRef;
 use crate::document::xml::{Parsed, Reported};
@@ -110,10 +111,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     }
 
     fn check_free(&self, node: ElementRef<'_>) {
-        if node
-            .text("align")
-            .is_some_and(|align| align.trim() == "true")
-        {
+        if boolean(node, "align").is_ok_and(|align| align == Some(true)) {
             node.ignore_attributes(&[(
                 "align",
                 "the body frame is not aligned with the principal axes of inertia",
