@@ -8,5 +8,6 @@ mod bus;
 mod counting_allocator;
 mod log_playback;
 mod messages;
+mod regression;
 mod systems;
 mod two_processes;

@@ -7,9 +7,11 @@ const WINDOW: u32 = 128;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbering {
     newest: u32,
-    /// Bit k: the number `newest - k` was seen. Numbers before the first one received count as
-    /// seen.
+    /// Bit k: the number `newest - k` was seen.
     seen: u128,
+    /// Bit k: the number `newest - k` was skipped. Numbers before the first one received are neither
+    /// seen nor skipped.
+    skipped: u128,
 }
 
 /// Classification of a received sequence number.
@@ -19,8 +21,10 @@ pub(super) enum Arrival {
     Newer { skipped: u32 },
     /// The same as the newest.
     Newest,
-    /// Older than the newest, and not seen before.
+    /// Older than the newest, and skipped until now.
     Late,
+    /// Older than the first one received, and not seen before.
+    Earlier,
     /// Older than the newest, and seen before.
     Again,
     /// The sender has restarted its numbering.
@@ -28,37 +32,54 @@ pub(super) enum Arrival {
 }
 
 impl Numbering {
-    /// Starts with the first number received: earlier messages do not count as lost.
+    /// Starts just before the first number received: earlier messages do not count as lost.
+    pub(super) fn before(number: u32) -> Self {
+        Self {
+            newest: number.wrapping_sub(1),
+            seen: 0,
+            skipped: 0,
+        }
+    }
+    /// Starts with a number received.
     pub(super) fn start(number: u32) -> Self {
         Self {
             newest: number,
-            seen: u128::MAX,
+            seen: 1,
+            skipped: 0,
         }
     }
     /// Records a sequence number. Numbers wrap around. `after_silence`: nothing was received for so
     /// long that the network no longer holds older datagrams.
     ///
-    /// An old number means a restart if it is too old to be merely late, if it comes after silence,
-    /// or if it is a zero that was seen long ago: every sender starts at zero.
+    /// An old number means a restart if it is too old to be merely late, or if it comes after
+    /// silence.
     pub(super) fn note(&mut self, number: u32, after_silence: bool) -> Arrival {
         let ahead = number.wrapping_sub(self.newest);
         if ahead == 0 {
             return Arrival::Newest;
         }
         if ahead <= i32::MAX as u32 {
-            self.seen = self.seen.checked_shl(ahead).unwrap_or(0) | 1;
+            let shifted = |bits: u128| bits.checked_shl(ahead).unwrap_or(0);
+            self.seen = shifted(self.seen) | 1;
+            // All bits below `ahead`, except that of the number itself.
+            self.skipped = shifted(self.skipped) | (!shifted(u128::MAX) & !1);
             self.newest = number;
             return Arrival::Newer { skipped: ahead - 1 };
         }
         let age = self.newest.wrapping_sub(number);
-        let bit = 1_u128.checked_shl(age).unwrap_or(0);
-        let again = self.seen & bit != 0;
-        if age >= WINDOW || after_silence || (again && number == 0) {
+        if age >= WINDOW || after_silence {
             *self = Self::start(number);
             return Arrival::Restart;
         }
+        let bit = 1_u128 << age;
+        let arrival = match (self.seen & bit != 0, self.skipped & bit != 0) {
+            (true, _) => Arrival::Again,
+            (false, true) => Arrival::Late,
+            (false, false) => Arrival::Earlier,
+        };
         self.seen |= bit;
-        if again { Arrival::Again } else { Arrival::Late }
+        self.skipped &= !bit;
+        arrival
     }
 }
 
@@ -76,9 +97,9 @@ mod tests {
 
     #[test]
     fn gaps_are_counted_and_filled_once() {
-        use Arrival::{Again, Late, Newest};
+        use Arrival::{Again, Earlier, Late, Newest};
         assert_eq!(
-            notes(5, [6, 9, 8, 8, 7, 9, 10, 3]),
+            notes(5, [6, 9, 8, 8, 7, 9, 10, 3, 3]),
             [
                 newer(0),
                 newer(2),
@@ -87,6 +108,7 @@ mod tests {
                 Late,
                 Newest,
                 newer(0),
+                Earlier,
                 Again
             ]
         );
@@ -100,6 +122,11 @@ mod tests {
             [newer(0), newer(0), newer(1), Arrival::Late, Arrival::Again]
         );
         assert_eq!(notes(last, [3]), [newer(3)]);
+        let mut first = Numbering::before(0);
+        assert_eq!(
+            [0, 0, 1].map(|n| first.note(n, false)),
+            [newer(0), Arrival::Newest, newer(0)]
+        );
     }
 
     #[test]
@@ -107,7 +134,7 @@ mod tests {
         use Arrival::Restart;
         assert_eq!(
             notes(0, [1, 2, 0, 1]),
-            [newer(0), newer(0), Restart, newer(0)]
+            [newer(0), newer(0), Arrival::Again, Arrival::Again]
         );
         assert_eq!(notes(1000, [3, 4, 6]), [Restart, newer(0), newer(1)]);
         assert_eq!(notes(1000, [1128, 1000]), [newer(127), Restart]);

@@ -14,6 +14,7 @@ pub(crate) fn fuzz(bytes: &[u8]) {
         message: 2000,
         total: 4000,
         senders: 4,
+        trains: 3,
         patience: Duration::from_secs(2),
     };
     let counters = Arc::new(Counters::default());

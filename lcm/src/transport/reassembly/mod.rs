@@ -1,14 +1,17 @@
 //! Reassembly of messages from datagrams, in bounded memory whatever arrives.
 //!
-//! A sender (address and port) numbers its messages, short and fragmented ones together, and sends
-//! the fragments of a message in a row. There is thus at most one incomplete message (a train) per
-//! sender: a newer number ends it. Every message that did not arrive complete counts in
-//! [`Count::Lost`] once, whether none or some of it arrived; a message that arrives complete but
-//! late is subtracted again.
+//! A sender (address and port) numbers its messages, short and fragmented ones together. Fragments
+//! may arrive in any order, between those of other messages: as in LCM's C library, an incomplete
+//! message (a train) is found by its sender and its sequence number. A train ends when it is
+//! complete, when no new fragment arrives for [`Limits::patience`], when its fragments contradict
+//! each other, when the sender restarts, or when it must make room. Every message that did not
+//! arrive complete counts in [`Count::Lost`] once, whether none or some of it arrived; a message
+//! that arrives complete but late is subtracted again.
 
 use super::datagram::{self, Datagram, Fragment};
 use super::numbering::{Arrival, Numbering};
 use crate::statistics::{Count, Counters};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -32,6 +35,8 @@ pub(crate) struct Limits {
     pub(crate) total: usize,
     /// Number of remembered senders.
     pub(crate) senders: usize,
+    /// Number of trains per sender.
+    pub(crate) trains: usize,
     /// How long a train may go without a new fragment.
     pub(crate) patience: Duration,
 }
@@ -42,10 +47,14 @@ impl Default for Limits {
             message: super::MAX_MESSAGE,
             total: super::MAX_MESSAGE,
             senders: 1024,
+            trains: 128,
             patience: Duration::from_secs(2),
         }
     }
 }
+
+/// Share of [`Limits::total`] beyond which a sender with several trains makes room first.
+const SHARE: usize = 8;
 
 /// A complete message.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +68,22 @@ struct Sender {
     from: SocketAddr,
     heard: Instant,
     numbering: Numbering,
-    train: Option<Train>,
+    /// Incomplete messages, in the order of their first fragments.
+    trains: SmallVec<[Train; 1]>,
+}
+
+impl Sender {
+    fn train(&self, sequence: u32) -> Option<usize> {
+        self.trains.iter().position(|t| t.sequence == sequence)
+    }
+    /// The train whose last new fragment arrived first.
+    fn stalest(&self) -> Option<usize> {
+        (0..self.trains.len()).min_by_key(|at| self.trains[*at].last)
+    }
+    /// Memory of the trains (bytes).
+    fn memory(&self) -> usize {
+        self.trains.iter().map(Train::memory).sum()
+    }
 }
 
 /// Messages being reassembled.
@@ -140,28 +164,31 @@ impl Reassembly {
     }
     /// Abandons trains that no longer receive fragments.
     pub(crate) fn give_up_stale(&mut self, now: Instant) {
-        let patience = self.limits.patience;
         for slot in 0..self.senders.len() {
-            let train = &self.senders[slot].train;
-            let last = train.as_ref().map(|train| train.last);
-            if last.is_some_and(|last| now.saturating_duration_since(last) > patience) {
-                self.give_up(slot, "no more fragments arrived");
+            for at in (0..self.senders[slot].trains.len()).rev() {
+                if self.is_stale(&self.senders[slot].trains[at], now) {
+                    self.give_up(slot, at, "no more fragments arrived");
+                }
             }
         }
-        self.next_sweep = now.checked_add(patience / 8);
+        self.next_sweep = now.checked_add(self.limits.patience / 8);
+    }
+    fn is_stale(&self, train: &Train, now: Instant) -> bool {
+        now.saturating_duration_since(train.last) > self.limits.patience
     }
 
-    /// Records the sequence number of a complete message.
+    /// Records the sequence number of a message of one datagram.
     fn short(&mut self, from: SocketAddr, sequence: u32, now: Instant) {
-        let (slot, arrival, _) = self.note(from, sequence, now);
-        match arrival {
-            Arrival::Newer { skipped } => {
-                self.give_up(slot, "a newer message arrived");
-                self.lose(slot, skipped);
-            }
-            Arrival::Newest | Arrival::Restart => self.give_up(slot, "the sender restarted"),
+        let (slot, after_silence) = self.hear(from, sequence, now);
+        // A number that was fragmented before means a restart.
+        let is_reused = self.senders[slot].train(sequence).is_some();
+        match self.senders[slot].numbering.note(sequence, after_silence) {
+            Arrival::Newer { skipped } => self.lose(slot, skipped),
+            Arrival::Restart => self.restart(slot, sequence),
+            Arrival::Newest | Arrival::Again if is_reused => self.restart(slot, sequence),
+            Arrival::Again if sequence == 0 => self.restart(slot, sequence),
             Arrival::Late => self.counters.take_back(Count::Lost, 1),
-            Arrival::Again => {}
+            Arrival::Newest | Arrival::Earlier | Arrival::Again => {}
         }
     }
     fn fragment(
@@ -170,48 +197,61 @@ impl Reassembly {
         fragment: &Fragment<'_>,
         now: Instant,
     ) -> Option<Received<'static>> {
-        let (slot, arrival, after_silence) = self.note(from, fragment.sequence, now);
-        match arrival {
-            Arrival::Newer { skipped } => {
-                self.give_up(slot, "a newer message arrived");
-                self.lose(slot, skipped);
+        let sequence = fragment.sequence;
+        let (slot, after_silence) = self.hear(from, sequence, now);
+        if let Some(at) = self.senders[slot].train(sequence) {
+            if !self.is_stale(&self.senders[slot].trains[at], now) {
+                return self.advance(slot, at, fragment, now);
             }
-            Arrival::Restart => self.give_up(slot, "the sender restarted"),
-            Arrival::Newest if self.train_of(slot).is_some() => {
-                return self.advance(slot, fragment, now);
-            }
-            // A restarted sender may reach the same number again. Later fragments of an abandoned
-            // train do not begin a new one.
-            Arrival::Newest if after_silence && fragment.number == 0 => {}
-            // The train was abandoned or completed.
-            Arrival::Newest | Arrival::Late | Arrival::Again => return None,
+            self.give_up(slot, at, "no more fragments arrived");
         }
-        self.begin(slot, fragment, now)
+        // After silence, a restarted sender may reach the same numbers again. Later fragments of an
+        // abandoned train do not begin a new one.
+        let is_new = after_silence && fragment.number == 0;
+        let mut is_repeat = false;
+        match self.senders[slot].numbering.note(sequence, is_new) {
+            Arrival::Newer { skipped } => self.lose(slot, skipped),
+            Arrival::Restart => self.restart(slot, sequence),
+            Arrival::Late => self.counters.take_back(Count::Lost, 1),
+            Arrival::Earlier => {}
+            Arrival::Newest if is_new => {}
+            // Either a duplicate, or the first message of a restarted sender: the other fragments
+            // will show.
+            Arrival::Again if sequence == 0 && fragment.number == 0 => is_repeat = true,
+            // The train was abandoned or completed.
+            Arrival::Newest | Arrival::Again => return None,
+        }
+        self.begin(slot, fragment, is_repeat, now)
     }
-    /// Finds or adds a sender, and records one of its sequence numbers.
-    fn note(&mut self, from: SocketAddr, sequence: u32, now: Instant) -> (usize, Arrival, bool) {
+    /// Starts the numbering of a sender again, with a message that arrived complete or whose first
+    /// fragment arrived. Every sender starts at zero, so that a zero that arrives complete for the
+    /// second time means a restart, too.
+    fn restart(&mut self, slot: usize, sequence: u32) {
+        self.senders[slot].numbering = Numbering::start(sequence);
+        self.give_up_all(slot, "the sender restarted");
+    }
+    /// Finds or adds the sender of a datagram. Returns also whether it was silent before.
+    fn hear(&mut self, from: SocketAddr, sequence: u32, now: Instant) -> (usize, bool) {
         let known = match self.senders.get(self.current) {
             Some(sender) if sender.from == from => Some(self.current),
             _ => self.index.get(&from).copied(),
         };
         let Some(slot) = known else {
             self.current = self.add_sender(from, sequence, now);
-            return (self.current, Arrival::Newer { skipped: 0 }, false);
+            return (self.current, false);
         };
         self.current = slot;
         let sender = &mut self.senders[slot];
         let silence = now.saturating_duration_since(sender.heard);
-        let after_silence = silence > self.limits.patience;
         sender.heard = now;
-        let arrival = sender.numbering.note(sequence, after_silence);
-        (slot, arrival, after_silence)
+        (slot, silence > self.limits.patience)
     }
     fn add_sender(&mut self, from: SocketAddr, sequence: u32, now: Instant) -> usize {
         let sender = Sender {
             from,
             heard: now,
-            numbering: Numbering::start(sequence),
-            train: None,
+            numbering: Numbering::before(sequence),
+            trains: SmallVec::new(),
         };
         let slot = if self.senders.len() < self.limits.senders.max(1) {
             self.senders.push(sender);
@@ -219,7 +259,7 @@ impl Reassembly {
         } else {
             let oldest = (0..self.senders.len()).min_by_key(|slot| self.senders[*slot].heard);
             let slot = oldest.unwrap_or(0);
-            self.give_up(slot, "there are too many senders");
+            self.give_up_all(slot, "there are too many senders");
             let forgotten = std::mem::replace(&mut self.senders[slot], sender);
             self.index.remove(&forgotten.from);
             slot
@@ -227,46 +267,54 @@ impl Reassembly {
         self.index.insert(from, slot);
         slot
     }
-    fn train_of(&self, slot: usize) -> Option<&Train> {
-        self.senders[slot].train.as_ref()
-    }
-    /// Begins a train for a sender that has none.
+    /// Begins the train of a fragment. `is_repeat`: its number was complete before.
     fn begin(
         &mut self,
         slot: usize,
         fragment: &Fragment<'_>,
+        is_repeat: bool,
         now: Instant,
     ) -> Option<Received<'static>> {
         if fragment.size as usize > self.limits.message {
             let (size, limit) = (fragment.size, self.limits.message);
-            self.count_incomplete(slot, || {
-                format!("it must have at most {limit} bytes, got {size}")
-            });
+            if !is_repeat {
+                self.count_incomplete(slot, || {
+                    format!("it must have at most {limit} bytes, got {size}")
+                });
+            }
             return None;
         }
-        let train = Train::new(fragment, now);
+        if self.senders[slot].trains.len() >= self.limits.trains.max(1)
+            && let Some(at) = self.senders[slot].stalest()
+        {
+            self.give_up(slot, at, "its sender has too many incomplete messages");
+        }
+        let train = Train::new(fragment, is_repeat, now);
         self.total += train.memory();
-        self.senders[slot].train = Some(train);
-        self.advance(slot, fragment, now)
+        let trains = &mut self.senders[slot].trains;
+        trains.push(train);
+        let at = trains.len() - 1;
+        self.advance(slot, at, fragment, now)
     }
-    /// Adds a fragment to the train of a sender that has one.
+    /// Adds a fragment to its train.
     fn advance(
         &mut self,
         slot: usize,
+        at: usize,
         fragment: &Fragment<'_>,
         now: Instant,
     ) -> Option<Received<'static>> {
-        let train = self.senders[slot].train.as_mut()?;
+        let train = self.senders[slot].trains.get_mut(at)?;
         let before = train.memory();
         let progress = train.add(fragment, now);
         self.total = self.total - before + train.memory();
         match progress {
             Progress::Waiting => {
-                self.keep_to_total(slot);
+                self.keep_to_total(slot, fragment.sequence);
                 None
             }
             Progress::NoMemory => {
-                self.give_up(slot, "there is no memory for it");
+                self.give_up(slot, at, "there is no memory for it");
                 None
             }
             Progress::Contradiction(why) => {
@@ -274,12 +322,15 @@ impl Reassembly {
                 self.counters.trouble(Count::Malformed, 1, || {
                     format!("a fragment from {from} contradicts those before it: {why}")
                 });
-                self.give_up(slot, "its fragments contradict each other");
+                self.give_up(slot, at, "its fragments contradict each other");
                 None
             }
             Progress::Complete => {
-                let train = self.senders[slot].train.take()?;
+                let train = self.senders[slot].trains.remove(at);
                 self.total -= train.memory();
+                if train.is_repeat {
+                    self.restart(slot, train.sequence);
+                }
                 let (channel, data) = train.into_message()?;
                 Some(Received {
                     channel: Cow::Owned(channel),
@@ -288,25 +339,40 @@ impl Reassembly {
             }
         }
     }
-    /// Abandons the oldest trains until the memory limit holds; that of `slot` last.
-    fn keep_to_total(&mut self, slot: usize) {
+    /// Abandons trains until the memory limit holds: the stalest first, and the given one last.
+    ///
+    /// Senders with several trains come before all others if they hold much memory, so that a
+    /// sender cannot displace the trains of the others by opening many.
+    fn keep_to_total(&mut self, slot: usize, sequence: u32) {
         while self.total > self.limits.total {
-            let others = (0..self.senders.len()).filter(|other| *other != slot);
-            let oldest = others
-                .filter_map(|other| Some((self.train_of(other)?.last, other)))
-                .min();
-            let victim = oldest.map_or(slot, |(_, other)| other);
-            if self.train_of(victim).is_none() {
+            let trains = self.senders.iter().enumerate().flat_map(|(s, sender)| {
+                let is_greedy =
+                    sender.trains.len() > 1 && sender.memory() > self.limits.total / SHARE;
+                let trains = sender.trains.iter().enumerate();
+                trains.map(move |(at, train)| {
+                    let is_given = s == slot && train.sequence == sequence;
+                    (is_given, !is_greedy, train.last, s, at)
+                })
+            });
+            let Some((.., s, at)) = trains.min() else {
                 return;
-            }
-            self.give_up(victim, "incomplete messages take too much memory");
+            };
+            self.give_up(s, at, "incomplete messages take too much memory");
         }
     }
-    /// Abandons the train of a sender, if it has one.
-    fn give_up(&mut self, slot: usize, why: &str) {
-        if let Some(train) = self.senders[slot].train.take() {
-            self.total -= train.memory();
+    /// Abandons a train.
+    fn give_up(&mut self, slot: usize, at: usize, why: &str) {
+        let train = self.senders[slot].trains.remove(at);
+        self.total -= train.memory();
+        // Its number already counted when it was complete for the first time.
+        if !train.is_repeat {
             self.count_incomplete(slot, || format!("{} arrived, and {why}", train.describe()));
+        }
+    }
+    /// Abandons all trains of a sender.
+    fn give_up_all(&mut self, slot: usize, why: &str) {
+        while let Some(at) = self.senders[slot].trains.len().checked_sub(1) {
+            self.give_up(slot, at, why);
         }
     }
     fn count_incomplete(&self, slot: usize, why: impl FnOnce() -> String) {

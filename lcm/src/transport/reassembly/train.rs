@@ -23,6 +23,10 @@ pub(super) enum Progress {
 /// what has been received, not with what was announced.
 #[derive(Debug)]
 pub(super) struct Train {
+    /// Sequence number of the message.
+    pub(super) sequence: u32,
+    /// Whether a message with this number was complete before.
+    pub(super) is_repeat: bool,
     size: u32,
     count: u16,
     channel: Option<String>,
@@ -38,8 +42,10 @@ pub(super) struct Train {
 
 impl Train {
     /// Starts the train of a fragment, without adding the fragment.
-    pub(super) fn new(fragment: &Fragment<'_>, now: Instant) -> Self {
+    pub(super) fn new(fragment: &Fragment<'_>, is_repeat: bool, now: Instant) -> Self {
         Self {
+            sequence: fragment.sequence,
+            is_repeat,
             size: fragment.size,
             count: fragment.count,
             channel: None,
