@@ -12,6 +12,7 @@
 
 use std::time::Duration;
 use tarragon::framework::primitives::Sine;
+use tarragon::framework::to_microseconds;
 use tarragon::lcm::types::{LcmtDrakeSignal, LcmtScope};
 use tarragon::lcm::{
     Lcm, LcmInterfaceSystem, LcmPublisherSystem, LcmScopeSystem, LcmSubscriberSystem,
@@ -29,7 +30,7 @@ impl<T: Scalar> LeafSystem<T> for ToSignal {
         let message = d.output("message", model, (Dep::Time, u), move |_, ctx, out| {
             out.val = ctx.eval(u)?.iter().map(|u| u.re()).collect();
             out.coord = vec!["wave".into()];
-            out.timestamp = (ctx.time().re() * 1e6).round() as i64;
+            out.timestamp = to_microseconds(ctx.time().re())?;
             Ok(())
         });
         (u, message)

@@ -46,6 +46,7 @@ mod scalar;
 mod scratch;
 mod simulation;
 mod systems;
+mod timestamp;
 pub mod trajectories;
 pub mod warnings;
 
@@ -76,6 +77,7 @@ pub use systems::handles::{
 pub use systems::plan::LeafContext;
 pub use systems::storage::{CacheMode, CacheStatistics};
 pub use systems::value::Value;
+pub use timestamp::{to_microseconds, to_milliseconds};
 
 /// Common imports for code that writes or wires systems.
 pub mod prelude {

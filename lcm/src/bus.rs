@@ -10,6 +10,7 @@ use crate::transport::{Play, Transport};
 use crate::{Error, Result};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tarragon_framework::to_microseconds;
 
 /// Parameters of an [`Lcm`] bus (Drake's `DrakeLcmParams`).
 ///
@@ -149,18 +150,19 @@ impl Lcm {
     pub fn publish<M: LcmMessage>(&self, channel: &str, message: &M) -> Result<()> {
         self.publish_encoded(channel, message, None)
     }
-    /// Publishes a message at a simulated time (s), which becomes its timestamp in a log.
+    /// Publishes a message at a simulated time (s). Rounded to microseconds, it is the timestamp in
+    /// a log.
     ///
     /// # Errors
-    /// Same as [`publish`](Self::publish).
+    /// Same as [`publish`](Self::publish), and an error if the time is NaN.
     pub fn publish_at<M: LcmMessage>(&self, channel: &str, message: &M, time: f64) -> Result<()> {
-        self.publish_encoded(channel, message, Some(time))
+        self.publish_encoded(channel, message, Some(to_microseconds(time)?))
     }
     fn publish_encoded<M: LcmMessage>(
         &self,
         channel: &str,
         message: &M,
-        time: Option<f64>,
+        time: Option<i64>,
     ) -> Result<()> {
         if self.bus.transport.is_memory() {
             let bytes = Encoded::new(message)?;
@@ -182,11 +184,12 @@ impl Lcm {
     /// Publishes an already encoded message, optionally at a simulated time (s).
     ///
     /// # Errors
-    /// Same as [`publish`](Self::publish).
+    /// Same as [`publish_at`](Self::publish_at).
     pub fn publish_bytes(&self, channel: &str, data: &[u8], time: Option<f64>) -> Result<()> {
+        let time = time.map(to_microseconds).transpose()?;
         self.publish_parts(channel, data.into(), time)
     }
-    fn publish_parts(&self, channel: &str, data: Parts<'_>, time: Option<f64>) -> Result<()> {
+    fn publish_parts(&self, channel: &str, data: Parts<'_>, time: Option<i64>) -> Result<()> {
         self.with_channel(channel, |channel| {
             let Bus {
                 transport,
@@ -200,7 +203,7 @@ impl Lcm {
                 return Ok(());
             }
             transport.check(url, channel, data)?;
-            let time = time.map_or_else(now_in_microseconds, |time| (time * 1e6).round() as i64);
+            let time = time.unwrap_or_else(now_in_microseconds);
             match transport.publish(channel, data, time) {
                 Ok(()) => counters.add(Count::Published, 1),
                 Err(error) => counters.trouble(Count::Unsent, 1, || {

@@ -6,6 +6,7 @@ use crate::{Error, Result};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tarragon_framework::to_microseconds;
 
 /// A log whose messages are dispatched on request, in the order of their times (Drake's
 /// `DrakeLcmLog`, for reading).
@@ -110,7 +111,7 @@ impl LcmLog {
         }
         let mut place = self.lock();
         let first = place.first.unwrap_or(0);
-        place.shift = to_microseconds(time).saturating_sub(first);
+        place.shift = to_microseconds(time)?.saturating_sub(first);
         drop(place);
         Ok(self)
     }
@@ -149,10 +150,10 @@ impl LcmLog {
     /// not decrease along the log, see [`LogReader::seek_to_timestamp`].
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read.
+    /// Returns an error if the file cannot be read or the time is NaN.
     pub fn seek(&self, time: f64) -> Result<()> {
         let mut place = self.lock();
-        let timestamp = to_microseconds(time).saturating_sub(place.shift);
+        let timestamp = to_microseconds(time)?.saturating_sub(place.shift);
         let is_start = place.first.is_none_or(|first| timestamp <= first);
         place.next = None;
         place
@@ -163,9 +164,4 @@ impl LcmLog {
     fn lock(&self) -> MutexGuard<'_, Place> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Rounds to the nearest microsecond, and saturates.
-fn to_microseconds(time: f64) -> i64 {
-    (time * 1e6).round() as i64
 }

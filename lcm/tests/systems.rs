@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{ConstantVectorSource, Sine};
-use tarragon_framework::{AutoDiff, SimulatorStatus};
+use tarragon_framework::{AutoDiff, SimulatorStatus, to_microseconds};
 use tarragon_lcm::types::{LcmtDrakeSignal, LcmtPoint, LcmtScope};
 use tarragon_lcm::{
     ErrorKind, Lcm, LcmBuses, LcmInterfaceSystem, LcmParams, LcmPublisherSystem, LcmScopeSystem,
@@ -24,7 +24,7 @@ impl<T: Scalar> LeafSystem<T> for Clock {
             LcmtDrakeSignal::default(),
             Dep::Time,
             |_, ctx, out| {
-                out.timestamp = (ctx.time().re() * 1e6).round() as i64;
+                out.timestamp = to_microseconds(ctx.time().re())?;
                 Ok(())
             },
         )
@@ -465,9 +465,9 @@ fn scopes_match_drake() {
     for (time, utime) in [
         (0.3, 300_000),
         (0.1 + 0.2, 300_000),
-        (2.7e-6, 2),
+        (2.7e-6, 3),
         (4.35, 4_350_000),
-        (-2.7e-6, -2),
+        (-2.7e-6, -3),
     ] {
         ctx.set_time(time);
         let value = vec![1.0, 2.0];
@@ -476,7 +476,7 @@ fn scopes_match_drake() {
     let heard = Subscriber::<LcmtScope>::new(&lcm, "SC").unwrap();
     ctx.force_publish().unwrap();
     lcm.handle_subscriptions(Duration::ZERO).unwrap();
-    assert_eq!(heard.message().unwrap().utime, -2);
+    assert_eq!(heard.message().unwrap().utime, -3);
 
     let mut b = DiagramBuilder::new();
     let source = b.add("source", Sine::new(2));

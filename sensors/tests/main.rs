@@ -24,6 +24,7 @@ mod lcm_point_clouds;
 mod model_sensors;
 mod point_cloud_files;
 mod point_clouds;
+mod regression;
 mod rotary_encoders;
 mod support;
 #[path = "../../geometry/tests/warnings/mod.rs"]

@@ -7,6 +7,7 @@ use crate::{Error, Result};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use tarragon_framework::prelude::*;
+use tarragon_framework::to_microseconds;
 use tarragon_geometry::{
     FrameId, GeometryId, PenetrationAsPointPair, QueryObject, Role, SceneGraph, SceneGraphInspector,
 };
@@ -209,8 +210,7 @@ impl ContactResultsToLcmSystem {
         time: f64,
         message: &mut LcmtContactResultsForViz,
     ) -> Result<()> {
-        // Whole microseconds, as in Drake.
-        let timestamp = (time * 1e6) as i64;
+        let timestamp = to_microseconds(time)?;
         let inspector = query.inspector();
         let contacts = &mut message.point_pair_contact_info;
         match results {

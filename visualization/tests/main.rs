@@ -13,6 +13,7 @@ mod counting_allocator;
 mod drake_visualizer;
 mod hostile;
 mod meldis;
+mod regression;
 mod server;
 mod shown;
 mod sliders;

@@ -5,13 +5,14 @@ use crate::Result;
 use crate::bus::Lcm;
 use crate::types::LcmtScope;
 use tarragon_framework::prelude::*;
+use tarragon_framework::to_microseconds;
 
 /// Turns a vector into messages for programs that plot signals (Drake's `LcmScopeSystem`).
 ///
 /// | port | name | type |
 /// |---|---|---|
 /// | input | `input` | vector |
-/// | output | `output` | [`LcmtScope`] with the time (µs, truncated as in Drake) and the vector |
+/// | output | `output` | [`LcmtScope`] with the time (µs, rounded) and the vector |
 ///
 /// ```
 /// use tarragon_framework::{prelude::*, primitives::Sine};
@@ -96,8 +97,7 @@ impl<T: Scalar> LeafSystem<T> for LcmScopeSystem {
         };
         let deps = (input, Dep::Time);
         let output = d.output("output", LcmtScope::default(), deps, move |_, ctx, out| {
-            // Truncated, as Drake converts it.
-            out.utime = (ctx.time().re() * 1e6) as i64;
+            out.utime = to_microseconds(ctx.time().re())?;
             out.value.clear();
             out.value.extend(ctx.eval(input)?.iter().map(|u| u.re()));
             Ok(())

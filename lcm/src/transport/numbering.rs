@@ -9,8 +9,8 @@ pub(super) struct Numbering {
     newest: u32,
     /// Bit k: the number `newest - k` was seen.
     seen: u128,
-    /// Bit k: the number `newest - k` was skipped. Numbers before the first one received are neither
-    /// seen nor skipped.
+    /// Bit k: the number `newest - k` was skipped. Numbers before the first one received are
+    /// neither seen nor skipped.
     skipped: u128,
 }
 

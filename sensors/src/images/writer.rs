@@ -9,8 +9,8 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tarragon_framework::Scratch;
 use tarragon_framework::prelude::*;
+use tarragon_framework::{Scratch, to_microseconds, to_milliseconds};
 use tarragon_geometry::render::Image;
 
 const FIELDS: [(&str, FieldKind); 6] = [
@@ -272,7 +272,7 @@ impl ImageWriter {
         };
         check_directory(
             &format!("ImageWriter port '{port_name}'"),
-            &config.path(0.0, 0),
+            &config.path(0.0, 0)?,
         )?;
         self.ports.push(config);
         Ok(ImagePortIndex::new(self.ports.len() - 1))
@@ -281,21 +281,21 @@ impl ImageWriter {
 
 impl WriterPort {
     /// Returns the path of image number `count`, written at `time` (s).
-    fn path(&self, time: f64, count: u64) -> PathBuf {
+    fn path(&self, time: f64, count: u64) -> Result<PathBuf> {
+        let (micros, millis) = (to_microseconds(time)?, to_milliseconds(time)?);
         let mut path = self.format.format(|field| match field {
             "port_name" => Field::Text(&self.name),
             "image_type" => Field::Text(self.image_type),
             "time_double" => Field::Real(time),
-            // Rounded, because 0.3 s is 299999.99999999994 us.
-            "time_usec" => Field::Integer((time * 1e6).round() as i64),
-            "time_msec" => Field::Integer((time * 1e3).round() as i64),
+            "time_usec" => Field::Integer(micros),
+            "time_msec" => Field::Integer(millis),
             _ => Field::Integer(count as i64),
         });
         if !self.extension.is_empty() {
             path.push('.');
             path.push_str(self.extension);
         }
-        path.into()
+        Ok(path.into())
     }
 }
 
@@ -313,7 +313,7 @@ fn declare_port<P: ImageFilePixel>(
             let progress: &Arc<Progress> = ctx.param(progress);
             let port = &writer.ports[index];
             let path = progress.write(|count, buffers| {
-                let path = port.path(ctx.time(), count);
+                let path = port.path(ctx.time(), count)?;
                 port.io.save_with(P::borrow(image), &path, buffers)?;
                 Ok::<_, Error>(path)
             })?;

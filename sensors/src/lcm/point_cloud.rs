@@ -6,6 +6,7 @@ use crate::{Error, ErrorKind, Result};
 use nalgebra::Vector3;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::prelude::*;
+use tarragon_framework::to_microseconds;
 use tarragon_lcm::Bytes;
 use tarragon_lcm::refill_bytes;
 use tarragon_lcm::types::{LcmtPointCloud, LcmtPointCloudField};
@@ -355,7 +356,7 @@ impl<'a> Points<'a> {
 /// | output | `lcmt_point_cloud` | [`LcmtPointCloud`] |
 ///
 /// The bytes are those of Drake's message; [`encode_point_cloud`] describes them. `utime` is the
-/// time of the context (µs, truncated as in Drake).
+/// time of the context, rounded to microseconds, where Drake cuts it.
 ///
 /// ```
 /// use tarragon_framework::prelude::*;
@@ -405,7 +406,7 @@ impl LeafSystem<f64> for PointCloudToLcm {
             (Dep::Time, point_cloud),
             move |system, ctx, message| {
                 encode_point_cloud(ctx.eval(point_cloud)?, &system.frame_name, message);
-                message.utime = (ctx.time() * 1e6) as i64;
+                message.utime = to_microseconds(ctx.time())?;
                 Ok(())
             },
         );

@@ -7,7 +7,7 @@ use super::shape::{position, quaternion};
 use crate::Result;
 use crate::frame_poses::for_each_frame_pose;
 use crate::meshcat_visualizer::real_pose;
-use tarragon_framework::Scalar;
+use tarragon_framework::{Scalar, to_milliseconds};
 use tarragon_geometry::{FrameId, GeometryVersion, QueryObject, Role, SceneGraphInspector};
 use tarragon_lcm::LcmMessage;
 use tarragon_lcm::types::LcmtViewerDraw;
@@ -56,8 +56,7 @@ impl Sent {
     /// Returns the draw message at a time (s).
     pub(super) fn draw<T: Scalar>(&mut self, query: &QueryObject<T>, time: f64) -> Result<&[u8]> {
         let Self { frames, draw, .. } = self;
-        // Whole milliseconds, as in Drake.
-        draw[TIME].copy_from_slice(&((time * 1e3) as i64).to_be_bytes());
+        draw[TIME].copy_from_slice(&to_milliseconds(time)?.to_be_bytes());
         // The message ends with the positions of all links, followed by their quaternions.
         let quaternions = draw.len() - frames.len() * size_of::<[f32; 4]>();
         let (front, quaternions) = draw.split_at_mut(quaternions);

@@ -155,7 +155,7 @@ fn links_are_frames_with_geometry_of_the_role() {
     ctx.set_time(1.2347);
     ctx.force_publish().unwrap();
     let draw: LcmtViewerDraw = only(&heard.take(), "DRAKE_VIEWER_DRAW");
-    assert_eq!(draw.timestamp, 1234);
+    assert_eq!(draw.timestamp, 1235, "rounded, where Drake cuts");
     assert_eq!(
         (&draw.link_name[..], &draw.robot_num[..]),
         (&["toys::body".into()][..], &[3][..])

@@ -14,17 +14,17 @@ use std::time::Duration;
 use tarragon_lcm::{Lcm, LcmMessage, Subscription};
 
 /// A channel, and the bytes of a message on it.
-type Message = (String, Vec<u8>);
+pub(crate) type Message = (String, Vec<u8>);
 
 /// Recorder of all published messages, in order.
-struct Heard {
-    lcm: Lcm,
+pub(crate) struct Heard {
+    pub(crate) lcm: Lcm,
     messages: Arc<Mutex<Vec<Message>>>,
     _all: Subscription,
 }
 
 impl Heard {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let lcm = Lcm::with_url("memq://").unwrap();
         let messages = Arc::<Mutex<Vec<_>>>::default();
         let mut all = {
@@ -43,7 +43,7 @@ impl Heard {
         }
     }
     /// Returns the messages since the last call.
-    fn take(&self) -> Vec<Message> {
+    pub(crate) fn take(&self) -> Vec<Message> {
         while self.lcm.handle_subscriptions(Duration::ZERO).unwrap() > 0 {}
         std::mem::take(&mut self.messages.lock().unwrap())
     }
@@ -55,7 +55,7 @@ impl Heard {
 }
 
 /// Returns the only message of a type on a channel.
-fn only<M: LcmMessage>(messages: &[Message], channel: &str) -> M {
+pub(crate) fn only<M: LcmMessage>(messages: &[Message], channel: &str) -> M {
     let mut found = messages.iter().filter(|(c, _)| c == channel);
     let (_, bytes) = found.next().unwrap_or_else(|| panic!("no {channel}"));
     assert!(found.next().is_none(), "several messages on {channel}");

@@ -6,8 +6,8 @@ use crate::images::writer::ImagePortIndex;
 use crate::{Error, Result};
 use std::any::Any;
 use std::sync::Arc;
-use tarragon_framework::Scratch;
 use tarragon_framework::prelude::*;
+use tarragon_framework::{Scratch, to_microseconds};
 use tarragon_geometry::render::{
     Depth32F, Image, ImageDepth32F, ImageLabel16I, ImageRef, ImageRgba8U, Label16I, Rgba8U,
 };
@@ -22,7 +22,7 @@ use tarragon_lcm::types::LcmtImageArray;
 /// | output | `y0` | [`LcmtImageArray`] |
 ///
 /// The message has the images in the order of the ports, each with the name of its port as
-/// `frame_name`, and the time of the context (µs, truncated as in Drake) in every header. All
+/// `frame_name`, and the time of the context (µs, rounded, where Drake cuts) in every header. All
 /// ports must be connected; an image without pixels is sent as an empty image.
 /// [`encode_image`](super::encode_image) describes the encoding of pixels.
 ///
@@ -140,7 +140,7 @@ impl ImageToLcmImageArrayT {
         encoder: &mut Encoder,
         message: &mut LcmtImageArray,
     ) -> Result<()> {
-        let utime = (ctx.time() * 1e6) as i64;
+        let utime = to_microseconds(ctx.time())?;
         message.header.utime = utime;
         message.images.resize_with(ports.len(), Default::default);
         let images = message.images.iter_mut().zip(ports).zip(&self.ports);

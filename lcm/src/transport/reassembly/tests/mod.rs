@@ -359,7 +359,7 @@ proptest! {
             let is_short = parts.len() == 1;
             // Up to half of the fragments of earlier messages come later, among those of this one.
             let mut next_parts: Vec<_> = order.into_iter().map(|i| parts[i].clone()).collect();
-            next_parts.extend(waiting.drain(..));
+            next_parts.append(&mut waiting);
             for i in (1..next_parts.len()).rev() {
                 next_parts.swap(i, next() % (i + 1));
             }
