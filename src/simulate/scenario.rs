@@ -4,7 +4,7 @@ use super::driver::Driver;
 use crate::files::folder_of;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_saphyr::{Spanned, options};
+use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use tarragon::geometry::{DefaultProximityProperties, SceneGraphConfig};
 use tarragon::lcm::LcmParams;
 use tarragon::multibody::MultibodyPlantConfig;
 use tarragon::multibody::directives::ModelDirective;
+use tarragon::multibody::schema::yaml::{place_of, read_yaml};
 use tarragon::prelude::*;
 use tarragon::visualization::VisualizationConfig;
 
@@ -225,25 +226,34 @@ impl Scenario {
         };
         let file = file.to_owned();
         let scenario = Self { file, ..scenario };
-        scenario.check()?;
+        scenario.check(&text, name)?;
         Ok(scenario)
     }
 
     /// Checks the values that no other code checks.
-    fn check(&self) -> Result<(), Box<dyn Error>> {
-        let place = self.file.display();
+    fn check(&self, text: &str, name: Option<&str>) -> Result<(), Box<dyn Error>> {
+        let file = self.file.display();
+        let place = |keys: &str| {
+            let path = name.map_or_else(|| keys.into(), |name| format!("{name}.{keys}"));
+            match place_of(text, &path) {
+                Some((line, column)) => format!("{file}:{line}:{column}"),
+                None => file.to_string(),
+            }
+        };
         let duration = self.simulation_duration;
         if duration.is_nan() || duration < 0.0 {
             return Err(format!(
-                "{place}: simulation_duration must be at least 0 s, got {duration:?} s"
+                "{}: simulation_duration must be at least 0 s, got {duration:?} s",
+                place("simulation_duration")
             )
             .into());
         }
         let rate = self.simulator_config.target_realtime_rate;
         if !(rate >= 0.0 && rate.is_finite()) {
             return Err(format!(
-                "{place}: simulator_config: target_realtime_rate must be positive, or 0 for as \
-                 fast as possible, got {rate:?}"
+                "{}: simulator_config: target_realtime_rate must be positive, or 0 for as fast as \
+                 possible, got {rate:?}",
+                place("simulator_config.target_realtime_rate")
             )
             .into());
         }
@@ -291,14 +301,8 @@ fn quoted(scenarios: &BTreeMap<String, Scenario>) -> String {
 
 /// Reads YAML; errors have file, line and column.
 fn read<V: DeserializeOwned>(file: &Path, text: &str) -> Result<V, Box<dyn Error>> {
-    let options = options! { with_snippet: false };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let (line, column) = error
-            .location()
-            .map_or((0, 0), |at| (at.line(), at.column()));
-        let message = error.to_string();
-        let suffix = format!(" at line {line}, column {column}");
-        let message = message.strip_suffix(&suffix).unwrap_or(&message);
+    read_yaml(text).map_err(|e| {
+        let (line, column, message) = (e.line, e.column, e.message);
         format!("{}:{line}:{column}: {message}", file.display()).into()
     })
 }

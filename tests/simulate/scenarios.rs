@@ -193,7 +193,7 @@ fn mistakes_in_scenarios_are_errors_with_line_and_column() {
         ),
         (
             "simulation_duration: -1",
-            "simulation_duration must be at least 0 s, got -1.0 s",
+            ":1:22: simulation_duration must be at least 0 s, got -1.0 s",
         ),
         (
             "simulator_config: {integration_scheme: euler}",
@@ -221,6 +221,63 @@ fn mistakes_in_scenarios_are_errors_with_line_and_column() {
         let place = format!("error: {}", file.display());
         let known = said.starts_with(&place) && said.contains(expected);
         assert!(known, "{text}: {said}");
+    }
+}
+
+/// The right answers are those of YAML 1.2, which Drake's reader follows. `random_seed: 1e3` was an
+/// "invalid u64", and `name: null` gave advice about Rust.
+#[test]
+fn mistakes_in_yaml_are_explained_with_their_cure() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.yaml");
+    for (text, expected) in [
+        (
+            "random_seed: 1e3",
+            ":1:14: random_seed: must be a whole number of at least 0, got 1e3; write 1000",
+        ),
+        (
+            "random_seed: 1_000",
+            ":1:14: random_seed: must be a whole number of at least 0, got 1_000; write 1000, because",
+        ),
+        (
+            "simulation_duration: 1_000",
+            ":1:22: simulation_duration: must be a number, got 1_000; write 1000, because",
+        ),
+        (
+            "cameras:\n  top:\n    clipping_far: inf",
+            ":3:19: cameras.top.clipping_far: must be a number, got inf; write .inf",
+        ),
+        (
+            "cameras: {top: {name: null}}",
+            ":1:23: cameras.top.name: must be text, got null; write a text",
+        ),
+        (
+            "random_seed: 1\nrandom_seed: 2",
+            ":2:1: random_seed: the key must be given once, got it again after line 1; remove one",
+        ),
+        (
+            "random_seed: 1\n---\nrandom_seed: 2",
+            "must be one YAML document, got a second one",
+        ),
+        (
+            "lcm_buses: {default: {lcm_url: null, channel_suffix: [a]}}",
+            "lcm_buses.default.channel_suffix: must be a single value, got a list",
+        ),
+        (
+            "model_drivers:\n  a: !JointStiffnessDriver {gains: {motor: {p: inf, d: 1}}}",
+            "must be a number, got inf; write .inf",
+        ),
+        (
+            "initial_position: {arm: {elbow: [1_0]}}",
+            "initial_position.arm.elbow[0]: must be a number, got 1_0; write 10",
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let output = simulate(&file, &["--until", "0.1"]).output().unwrap();
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}: {said}");
+        assert!(said.contains(expected), "{text}\n{said}");
+        assert!(!said.contains("Option"), "{said}");
     }
 }
 

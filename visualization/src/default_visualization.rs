@@ -7,12 +7,14 @@ use crate::meshcat::{Meshcat, start_meshcat};
 use crate::meshcat_visualizer::{
     MeshcatVisualizer, MeshcatVisualizerParams, check_period, light_grey,
 };
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use tarragon_framework::FileLocation;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Rgba, Role, SceneGraph};
 use tarragon_lcm::types::LcmtContactResultsForViz;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
+use tarragon_multibody::schema::yaml::read_yaml;
 use tarragon_multibody::{ContactResults, MultibodyPlant};
 
 /// Configuration of the visualizers (Drake's `VisualizationConfig`, with the same YAML names and
@@ -88,9 +90,14 @@ impl VisualizationConfig {
     /// Returns an error if the text is not YAML, or has an unknown field, a value of the wrong type
     /// (with line and column), or a value out of range.
     pub fn from_yaml(text: &str) -> Result<Self> {
-        let options = serde_saphyr::options! { with_snippet: false };
-        let config: Self = serde_saphyr::from_str_with_options(text, options)
-            .map_err(|e| Error::new(ErrorKind::Parse, "VisualizationConfig").with_cause(e))?;
+        let config: Self = read_yaml(text).map_err(|e| {
+            let location = FileLocation {
+                file: "VisualizationConfig".into(),
+                line: e.line,
+                column: e.column,
+            };
+            Error::parse(location, e.message)
+        })?;
         config.check()?;
         Ok(config)
     }

@@ -1,4 +1,4 @@
-//! Content of model files: bytes read within limits, XML and YAML with positions, numbers as Drake
+//! Content of model files: bytes read within limits, XML with positions, numbers as Drake
 //! reads them, and PNG images.
 
 pub(crate) mod input;
@@ -9,6 +9,3 @@ pub(crate) mod prepared_xml;
 pub(crate) mod xml;
 mod xml_scan;
 pub(crate) mod xml_tree;
-mod yaml;
-
-pub(crate) use yaml::{YamlError, read_yaml};

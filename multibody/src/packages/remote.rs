@@ -2,12 +2,14 @@
 
 use super::file_url::local_file;
 use crate::error::{Error, Result};
+use crate::schema::yaml::read_yaml;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
+use tarragon_framework::FileLocation;
 
 /// URLs, checksum and layout of a remote package (Drake's `PackageMap::RemoteParams`). It is read
 /// from and written to YAML and JSON with these field names.
@@ -47,9 +49,15 @@ impl RemoteParams {
     /// Returns an error if the text is not YAML, a key is unknown or repeated, or `urls` or
     /// `sha256` is missing; the message gives the line.
     pub fn from_yaml(text: &str) -> Result<Self> {
-        let options = serde_saphyr::options! { with_snippet: false };
-        serde_saphyr::from_str_with_options(text, options)
-            .map_err(|e| Error::invalid(format!("parameters of a remote package: {e}")))
+        read_yaml(text).map_err(|e| {
+            let file = "parameters of a remote package".into();
+            let location = FileLocation {
+                file,
+                line: e.line,
+                column: e.column,
+            };
+            Error::parse(location, e.message)
+        })
     }
 
     /// Returns the parameters as JSON on one line, keys in alphabetical order, without optional

@@ -1,6 +1,7 @@
-//! Poses in the YAML of model directives and cameras (Drake's `schema::Transform`).
+//! YAML: its reader, and poses in model directives and cameras (Drake's `schema::Transform`).
 
 mod transform;
 pub mod vector;
+pub mod yaml;
 
 pub use transform::{Rotation, Transform};

@@ -11,6 +11,7 @@ mod model_paths;
 mod not_finite;
 mod open_loops;
 mod soft_contact;
+mod yaml_messages;
 
 use crate::support::loaded::{Loaded, load_with};
 

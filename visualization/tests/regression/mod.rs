@@ -2,3 +2,4 @@
 //! names the source of the right value.
 
 mod timestamps;
+mod yaml_messages;

@@ -6,7 +6,6 @@ use super::model_directives::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::document::input::{ModelInput, read_file};
-use crate::document::{YamlError, read_yaml};
 use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, FixedOffsetFrame, FrameIndex, Joint,
@@ -18,6 +17,7 @@ use crate::parsing::model_file;
 use crate::parsing::target::{ModelNaming, ParseTarget};
 use crate::plant::MultibodyPlant;
 use crate::schema::Transform;
+use crate::schema::yaml::{YamlError, read_yaml};
 use nalgebra::Isometry3;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -148,8 +148,12 @@ impl DirectiveLoader<'_, '_> {
         }
         let located: Located = match read_yaml(text) {
             Ok(located) => located,
-            Err(YamlError { place, message }) => {
-                self.diagnostics.push(fail(place, message));
+            Err(YamlError {
+                line,
+                column,
+                message,
+            }) => {
+                self.diagnostics.push(fail((line, column), message));
                 return;
             }
         };

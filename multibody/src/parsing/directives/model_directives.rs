@@ -1,9 +1,9 @@
 //! Model directives as data, from and to YAML.
 
 use crate::document::input::read_file;
-use crate::document::{YamlError, read_yaml};
 use crate::error::{Error, Result};
 use crate::schema::Transform;
+use crate::schema::yaml::read_yaml;
 use serde::{Deserialize, Serialize};
 use serde_saphyr::ser_options;
 use std::collections::BTreeMap;
@@ -216,8 +216,9 @@ impl ModelDirectives {
     /// Returns an error if the text is not valid YAML of this schema; the message gives line and
     /// column.
     pub fn from_yaml(text: &str) -> Result<Self> {
-        read_yaml(text).map_err(|YamlError { place, message }| {
-            Error::parse(location("model directives".into(), place), message)
+        read_yaml(text).map_err(|e| {
+            let file = "model directives".into();
+            Error::parse(location(file, (e.line, e.column)), e.message)
         })
     }
 
@@ -234,9 +235,10 @@ impl ModelDirectives {
             let file = path.display().to_string();
             Error::parse(location(file, (0, 0)), format!("error: {message}"))
         })?;
-        read_yaml(text).map_err(|YamlError { place, message }| {
+        read_yaml(text).map_err(|e| {
             let file = path.display().to_string();
-            Error::parse(location(file, place), format!("error: {message}"))
+            let message = format!("error: {}", e.message);
+            Error::parse(location(file, (e.line, e.column)), message)
         })
     }
 

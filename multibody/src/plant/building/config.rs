@@ -1,9 +1,9 @@
 //! Configuration of a plant by names and numbers, as Drake's YAML has it.
 
-use crate::document::read_yaml;
 use crate::error::{Error, Result};
 use crate::plant::contact_model::ContactModel;
 use crate::plant::multibody_plant::MultibodyPlant;
+use crate::schema::yaml::read_yaml;
 use serde::{Deserialize, Serialize};
 use tarragon_framework::FileLocation;
 
@@ -71,11 +71,10 @@ impl MultibodyPlantConfig {
     /// Returns an error with line and column if the text is not YAML or has unknown keys.
     pub fn from_yaml(text: &str) -> Result<Self> {
         read_yaml(text).map_err(|error| {
-            let (line, column) = error.place;
             let location = FileLocation {
                 file: "plant configuration".into(),
-                line,
-                column,
+                line: error.line,
+                column: error.column,
             };
             Error::parse(location, format!("error: {}", error.message))
         })

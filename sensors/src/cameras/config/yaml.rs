@@ -4,10 +4,11 @@ use crate::{Error, Result};
 use nalgebra::Vector3;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_saphyr::{FlowSeq, options, ser_options};
+use serde_saphyr::{FlowSeq, ser_options};
 use tarragon_framework::FileLocation;
 use tarragon_geometry::Rgba;
 use tarragon_multibody::schema::vector::{self, YamlVector3};
+use tarragon_multibody::schema::yaml::read_yaml;
 
 /// Reads one document. `file` is its name in messages; `hint` may append a remedy to the error.
 pub(super) fn read<V: DeserializeOwned>(
@@ -15,20 +16,14 @@ pub(super) fn read<V: DeserializeOwned>(
     text: &str,
     hint: impl Fn(&str) -> Option<String>,
 ) -> Result<V> {
-    let options = options! { with_snippet: false };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let place = error.location().map(|at| (at.line(), at.column()));
-        let (line, column) = place.unwrap_or_default();
-        let message = error.to_string();
-        let suffix = format!(" at line {line}, column {column}");
-        let message = message.strip_suffix(&suffix).unwrap_or(&message);
+    read_yaml(text).map_err(|error| {
         let hint = hint(text).unwrap_or_default();
         let location = FileLocation {
             file: file.into(),
-            line: line as u32,
-            column: column as u32,
+            line: error.line,
+            column: error.column,
         };
-        Error::parse(location, format!("{message}{hint}"))
+        Error::parse(location, format!("{}{hint}", error.message))
     })
 }
 
