@@ -260,8 +260,8 @@ fn mistakes_in_yaml_are_explained_with_their_cure() {
             "must be one YAML document, got a second one",
         ),
         (
-            "lcm_buses: {default: {lcm_url: null, channel_suffix: [a]}}",
-            "lcm_buses.default.channel_suffix: must be a single value, got a list",
+            "lcm_buses: {default: {lcm_url: null}}",
+            ":1:32: lcm_buses.default.lcm_url: must be text, got null; write a text",
         ),
         (
             "model_drivers:\n  a: !JointStiffnessDriver {gains: {motor: {p: inf, d: 1}}}",

@@ -49,7 +49,7 @@ fn cameras_name_the_key_the_value_and_the_cure() {
             "background: {rgba: [0, 0, inf]}",
             "1:27: background.rgba[2]: must be a number, got inf; write .inf",
         ),
-        ("X_PB: {translation: [0, 0, inf]}", "X_PB.translation"),
+        ("X_PB: {translation: [0, 0, inf]}", "X_PB"),
         (
             "renderer_class: !RenderEngineVtkParams\n  lights:\n  - {intensity: inf}",
             "must be a number, got inf; write .inf",
