@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     add_default_visualization(&mut b, Some(meshcat.clone()))?;
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-    meshcat.start_recording(30.0, true)?;
+    meshcat.start_recording(32.0, true)?;
     sim.advance_to(seconds)?;
     meshcat.stop_recording();
     meshcat.publish_recording();

@@ -203,7 +203,7 @@ fn main() -> AnyResult<()> {
     let folder = Path::new("target/21_gripper_pick");
     std::fs::create_dir_all(folder)?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
-    meshcat.start_recording(30.0, true)?;
+    meshcat.start_recording(32.0, true)?;
     println!("phase   |  block at x, y, z (m)   | finger (N) | moved in the gripper");
     let mut held = None;
     let system = plant.system();

@@ -139,7 +139,7 @@ fn main() -> AnyResult<()> {
     let diagram = b.build()?;
     let mut sim = Simulator::new(&diagram, diagram.default_context())?;
     meshcat.set_camera_pose(&[0.18, -0.3, 0.2].into(), &[0.0, 0.0, 0.17].into())?;
-    meshcat.start_recording(30.0, true)?;
+    meshcat.start_recording(32.0, true)?;
 
     println!(
         "phase | finger | area (mm^2) | faces | pressure (kPa) | grip (N) | moment (N mm) | \

@@ -154,7 +154,7 @@ fn main() -> AnyResult<()> {
     }
     let mut sim = Simulator::new(&diagram, context)?;
     meshcat.set_camera_pose(&[1.4, -2.2, 0.7].into(), &[0.6, 0.0, -0.2].into())?;
-    meshcat.start_recording(30.0, true)?;
+    meshcat.start_recording(32.0, true)?;
     println!("time (s) | body | x (m)  | z (m)  | height (%) | force of the stairs (N)");
     for k in 1.. {
         let time = (0.2 * f64::from(k)).min(end);

@@ -15,6 +15,7 @@ mod mujoco_pictures;
 mod port_tables;
 mod primitives_recorded;
 mod query;
+mod regression;
 mod render_command;
 mod render_server;
 mod rgbd_robot;

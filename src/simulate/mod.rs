@@ -21,7 +21,7 @@ use crate::{model, page, sweep};
 use build::World;
 use log::{Log, LogArgs};
 use scenario::Scenario;
-use session::{Ending, FRAMES_PER_SECOND, PERIOD, Playback, Settings};
+use session::{Ending, PERIOD, Playback, Settings};
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
@@ -163,6 +163,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
             step => step,
         },
         starts_paused: args.paused,
+        recording_rate: (args.record.is_some())
+            .then(|| session::recording_rate(scenario.visualization.publish_period)),
     };
     let page = meshcat.as_ref().filter(|_| !args.no_browser);
     // Above the sliders, of which there may be many.
@@ -183,9 +185,6 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     if let (Some(meshcat), Some(z)) = (&meshcat, ground) {
         let grid = nalgebra::Isometry3::translation(0.0, 0.0, z);
         meshcat.set_transform("/Grid", &grid);
-    }
-    if let (Some(meshcat), Some(_)) = (&meshcat, &args.record) {
-        meshcat.start_recording(FRAMES_PER_SECOND, true)?;
     }
     let (options, has_buttons) = (&args.model.options, page.is_some());
     let mut playback = Playback::new(

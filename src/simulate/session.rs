@@ -16,8 +16,8 @@ use tarragon::visualization::Meshcat;
 
 /// Simulated time between two reads of the controls (s): exact in binary, as a frame rate.
 pub(super) const PERIOD: f64 = 1.0 / 64.0;
-/// Frames of a recording per simulated second.
-pub(super) const FRAMES_PER_SECOND: f64 = 32.0;
+/// Maximum number of frames of a recording per simulated second.
+const MOST_FRAMES: f64 = 32.0;
 /// Real time between two reads of the controls while nothing moves.
 const PATIENCE: Duration = Duration::from_millis(10);
 /// Lag behind real time that is made up for; more is forgotten.
@@ -38,6 +38,13 @@ pub(super) fn add_buttons(meshcat: &Meshcat) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Returns the frames per simulated second of a recording, for a publish period (s): as many as
+/// allowed if each of them is to be a publish.
+pub(super) fn recording_rate(publish_period: f64) -> f64 {
+    let publishes = 1.0 / publish_period;
+    publishes / (publishes / MOST_FRAMES - 1e-9).ceil().max(1.0)
+}
+
 /// Settings of the loop.
 pub(super) struct Settings {
     pub(super) simulator: SimulatorConfig,
@@ -51,6 +58,8 @@ pub(super) struct Settings {
     /// Time of a single step (s).
     pub(super) step: f64,
     pub(super) starts_paused: bool,
+    /// Frames per simulated second of the recording, if there is one.
+    pub(super) recording_rate: Option<f64>,
 }
 
 /// Reason for the end of the loop.
@@ -124,7 +133,7 @@ impl<'a> Playback<'a> {
         Ok(playback)
     }
 
-    /// Sets the initial state and shows it.
+    /// Sets the initial state and shows it, as the first frame of a new recording.
     fn start(&mut self) -> Result<(), Box<dyn Error>> {
         let mut context = self.experiment.diagram.default_context();
         if let Some(time) = self.settings.simulator.start_time {
@@ -138,6 +147,11 @@ impl<'a> Playback<'a> {
             .system()
             .set_velocities(plant, &mut context, velocities)?;
         context.fix(self.experiment.pull, None)?;
+        if let (Some(meshcat), Some(rate)) = (&self.meshcat, self.settings.recording_rate) {
+            meshcat.delete_recording();
+            meshcat.start_recording(rate, true)?;
+            meshcat.with_recording(|animation| animation.set_start_time(context.time()));
+        }
         *self.sim.context_mut() = context;
         let (initialized, warnings) = collect(|| {
             self.sim.initialize()?;
@@ -152,14 +166,10 @@ impl<'a> Playback<'a> {
         Ok(())
     }
 
-    /// Goes back to the initial state; what was recorded is discarded.
+    /// Goes back to the initial state and discards the recording.
     fn reset(&mut self) -> Result<(), Box<dyn Error>> {
         if let Some(log) = &self.log {
             log.restart()?;
-        }
-        if let Some(meshcat) = self.meshcat.as_ref().filter(|m| m.is_recording()) {
-            meshcat.delete_recording();
-            meshcat.start_recording(FRAMES_PER_SECOND, true)?;
         }
         self.experiment.actuation.reset()?;
         self.experiment.actuation.read()?;

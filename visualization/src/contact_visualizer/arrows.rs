@@ -2,7 +2,7 @@
 //! apart.
 
 use crate::Result;
-use crate::meshcat::{Meshcat, NodeHandle, Object, PropertyValue, Scene};
+use crate::meshcat::{FrameGate, Meshcat, NodeHandle, Object, PropertyValue, Scene};
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -55,6 +55,7 @@ pub(crate) struct Arrows {
     arrows: BTreeMap<(GeometryId, GeometryId), Arrow>,
     /// Number of deletions by the visualizer before these arrows were sent.
     deletions: u64,
+    gate: FrameGate,
 }
 
 impl Arrows {
@@ -92,14 +93,16 @@ impl Arrows {
             arrow.is_used = true;
         }
         let head = 2.0 * style.radius;
-        let shows = meshcat.record(time, |animation, frame| {
-            for arrow in self.arrows.values() {
+        let Self { arrows, gate, .. } = self;
+        let shows = meshcat.record(time, gate, |animation, frame| {
+            for arrow in arrows.values_mut() {
                 // Hidden arrows are recorded too: a track without a value at a frame keeps its last
                 // value.
                 let path = arrow.root.path();
                 if arrow.is_new && frame > 0 {
                     animation.set_property(0, path, "visible", false)?;
                 }
+                arrow.is_new = false;
                 animation.set_property(frame, path, "visible", arrow.is_used)?;
                 if arrow.is_used {
                     animation.set_transform(frame, path, &arrow.pose)?;
@@ -112,10 +115,6 @@ impl Arrows {
             }
             Ok(())
         })?;
-        let is_recording = meshcat.is_recording();
-        for arrow in self.arrows.values_mut() {
-            arrow.is_new &= !is_recording;
-        }
         if shows {
             meshcat.change(|scene| {
                 for arrow in self.arrows.values_mut() {

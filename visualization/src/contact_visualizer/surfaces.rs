@@ -1,7 +1,7 @@
 //! Contact surfaces, coloured by pressure.
 
 use crate::Result;
-use crate::meshcat::{Meshcat, NodeHandle, Object, SurfaceStyle};
+use crate::meshcat::{FrameGate, Meshcat, NodeHandle, Object, SurfaceStyle};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use tarragon_framework::Scalar;
@@ -25,6 +25,7 @@ pub(super) struct Surfaces {
     has_recorded: bool,
     /// Number of deletions by the visualizer before these surfaces were sent.
     deletions: u64,
+    gate: FrameGate,
 }
 
 /// Time and limit of recorded surfaces.
@@ -82,7 +83,8 @@ impl Surfaces {
         Ok(())
     }
 
-    /// Adds the surfaces to a recording, and hides the meshes of the last recorded frame.
+    /// Adds the surfaces to a recording, and hides the meshes of the last recorded frame. Surfaces
+    /// of a nearer time stay in their frame.
     fn record(
         &mut self,
         meshcat: &Meshcat,
@@ -91,20 +93,21 @@ impl Surfaces {
     ) -> Result<()> {
         let size: usize = objects.iter().map(|(_, object)| object.encoded.len()).sum();
         let had_room = self.recorded_bytes <= limit.bytes;
-        self.recorded_bytes = self.recorded_bytes.saturating_add(size);
-        let has_room = self.recorded_bytes <= limit.bytes;
-        if had_room && !has_room && limit.bytes > 0 {
-            warn(format!(
-                "ContactVisualizer: contact surfaces after {:?} s are not recorded, because \
-                 recorded_surface_bytes is {}; increase it, or record fewer frames per second",
-                limit.time, limit.bytes
-            ));
-        }
+        let recorded_bytes = self.recorded_bytes.saturating_add(size);
+        let has_room = recorded_bytes <= limit.bytes;
         let objects = if has_room { objects } else { &[] };
-        let mut last = std::mem::take(&mut self.recorded);
-        meshcat.record(limit.time, |animation, frame| {
+        let Self {
+            shown,
+            recorded,
+            gate,
+            ..
+        } = self;
+        let mut is_recorded = false;
+        meshcat.record(limit.time, gate, |animation, frame| {
+            is_recorded = true;
+            let mut last = std::mem::take(recorded);
             for (pair, _) in objects {
-                let live = &self.shown[pair];
+                let live = &shown[pair];
                 let path = format!("{live}_frames/{frame}");
                 if frame > 0 {
                     animation.set_property(0, &path, "visible", false)?;
@@ -114,13 +117,24 @@ impl Surfaces {
                 if last.get(pair) == Some(&path) {
                     last.remove(pair);
                 }
-                self.recorded.insert(*pair, path);
+                recorded.insert(*pair, path);
             }
             for path in last.values() {
                 animation.set_property(frame, path, "visible", false)?;
             }
             Ok(())
         })?;
+        if !is_recorded {
+            return Ok(());
+        }
+        self.recorded_bytes = recorded_bytes;
+        if had_room && !has_room && limit.bytes > 0 {
+            warn(format!(
+                "ContactVisualizer: contact surfaces after {:?} s are not recorded, because \
+                 recorded_surface_bytes is {}; increase it, or record fewer frames per second",
+                limit.time, limit.bytes
+            ));
+        }
         self.has_recorded |= !objects.is_empty();
         meshcat.change(|scene| {
             for (pair, object) in objects {

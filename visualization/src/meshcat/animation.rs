@@ -110,12 +110,16 @@ impl MeshcatAnimation {
         if frame >= 0.0 && frame <= f64::from(u32::MAX) {
             return Ok(frame as u32);
         }
-        Err(Error::invalid(format!(
+        Err(self.missing_frame(time))
+    }
+    /// Returns the error about a time that has no frame.
+    pub(super) fn missing_frame(&self, time: f64) -> Error {
+        Error::invalid(format!(
             "MeshcatAnimation: the time must be at least the start time of {:?} s and at most {} \
              frames later, got {time:?} s",
             self.start_time,
             u32::MAX
-        )))
+        ))
     }
     /// Returns whether the animation plays as soon as a page receives it.
     pub fn autoplay(&self) -> bool {

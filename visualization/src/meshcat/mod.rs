@@ -10,6 +10,7 @@ mod control;
 mod controls_api;
 mod drag;
 mod frame;
+mod moment;
 mod msgpack;
 mod node;
 mod object;
@@ -35,6 +36,7 @@ pub use object::{SideOfFaceToRender, SurfaceStyle};
 pub use params::{MeshcatParams, PropertyTuple};
 pub use property::PropertyValue;
 
+pub(crate) use moment::FrameGate;
 pub(crate) use node::NodeHandle;
 pub(crate) use object::{Object, Paint};
 pub(crate) use path::full_path;

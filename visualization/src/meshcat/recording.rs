@@ -2,19 +2,42 @@
 
 use super::Meshcat;
 use super::animation::MeshcatAnimation;
+use super::moment::{FrameGate, Moment};
+use super::path::full_path;
 use super::property::PropertyValue;
 use crate::Result;
 use nalgebra::Isometry3;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// State of the recording.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Recording {
     is_on: bool,
     /// Whether pages see changes while they are recorded.
     is_live: bool,
     /// Copied on write, so that it can be read without the lock.
     animation: Option<Arc<MeshcatAnimation>>,
+    /// Frame rate (1/s) of the animation, or of the next one.
+    rate: f64,
+    /// Number of animations that were begun.
+    number: u64,
+    /// Frames of values set by [`Meshcat::set_transform_at_time`] and
+    /// [`Meshcat::set_property_at_time`], by path and property.
+    gates: BTreeMap<(String, String), FrameGate>,
+}
+
+impl Default for Recording {
+    fn default() -> Self {
+        Self {
+            is_on: false,
+            is_live: false,
+            animation: None,
+            rate: 64.0,
+            number: 0,
+            gates: BTreeMap::new(),
+        }
+    }
 }
 
 impl Recording {
@@ -22,21 +45,37 @@ impl Recording {
     pub(super) fn shows(&self) -> bool {
         !self.is_on || self.is_live
     }
+    /// Forgets the animation. The next one has the same frame rate, as in Drake.
+    fn clear(&mut self) {
+        self.animation = None;
+        self.number += 1;
+        self.gates.clear();
+    }
     fn animation(&mut self) -> Result<&mut Arc<MeshcatAnimation>> {
         if self.animation.is_none() {
-            self.animation = Some(Arc::new(MeshcatAnimation::new(DEFAULT_RATE)?));
+            self.animation = Some(Arc::new(MeshcatAnimation::new(self.rate)?));
         }
         Ok(self.animation.as_mut().expect("created above"))
     }
+    /// Returns the moment of `time` (s) if the recording is on.
+    fn moment(&mut self, time: f64) -> Result<Option<Moment>> {
+        if !self.is_on {
+            return Ok(None);
+        }
+        let number = self.number;
+        Moment::new(self.animation()?, time, number).map(Some)
+    }
 }
-
-/// Frame rate (1/s) of a recording that was not started with another rate.
-const DEFAULT_RATE: f64 = 64.0;
 
 impl Meshcat {
     /// Starts recording the changes by [`set_transform_at_time`](Self::set_transform_at_time) and
     /// [`set_property_at_time`](Self::set_property_at_time) at `frames_per_second` (Drake's default
     /// is 64). Earlier frames are kept if the rate is the same.
+    ///
+    /// A change is recorded in the frame that is nearest to its time, so that a system that
+    /// publishes `frames_per_second` times per second has one frame for each publish. Of several
+    /// publishes in one frame, the nearest is kept; a later run replaces the frames of an earlier
+    /// one. Frame 0 therefore has the state at the start time of the animation.
     ///
     /// If `set_visualizations_while_recording` is false, pages do not see these changes until the
     /// recording is published. Objects are always shown at once.
@@ -54,6 +93,8 @@ impl Meshcat {
         recording.is_live = set_visualizations_while_recording;
         let rate = recording.animation.as_ref().map(|a| a.frames_per_second());
         if rate != Some(frames_per_second) {
+            recording.clear();
+            recording.rate = frames_per_second;
             recording.animation = Some(Arc::new(fresh));
         }
         Ok(())
@@ -73,10 +114,10 @@ impl Meshcat {
             self.set_animation(&animation);
         }
     }
-    /// Deletes the recording and the options of its animation. Pages keep the animation that they
-    /// have.
+    /// Deletes the recording and the options of its animation; the frame rate stays. Pages keep the
+    /// animation that they have.
     pub fn delete_recording(&self) {
-        self.recording().animation = None;
+        self.recording().clear();
     }
     /// Calls a function that may change the options and frames of the recording. `change` works on
     /// a copy and may use this `Meshcat`. Frames recorded meanwhile are kept. A recording that was
@@ -90,7 +131,7 @@ impl Meshcat {
     /// ```
     pub fn with_recording<V>(&self, change: impl FnOnce(&mut MeshcatAnimation) -> V) -> V {
         let before = self.recording().animation().cloned();
-        let before = before.expect("the default rate is positive");
+        let before = before.expect("the rate was checked");
         let mut changed = MeshcatAnimation::clone(&before);
         let result = change(&mut changed);
         let mut recording = self.recording();
@@ -120,7 +161,8 @@ impl Meshcat {
         x_parent_path: &Isometry3<f64>,
         time_in_recording: f64,
     ) -> Result<()> {
-        let shows = self.record(time_in_recording, |animation, frame| {
+        // A transform is not a property; no property has an empty name.
+        let shows = self.record_value(path, "", time_in_recording, |animation, frame| {
             animation.set_transform(frame, path, x_parent_path)
         })?;
         if shows {
@@ -141,7 +183,7 @@ impl Meshcat {
         time_in_recording: f64,
     ) -> Result<()> {
         let value = value.into();
-        let shows = self.record(time_in_recording, |animation, frame| {
+        let shows = self.record_value(path, property, time_in_recording, |animation, frame| {
             animation.set_property(frame, path, property, value.clone())
         })?;
         if shows {
@@ -150,17 +192,36 @@ impl Meshcat {
         Ok(())
     }
 
-    /// Records a change if recording is on. Returns whether pages see the change now.
+    /// Records the values of a source at `time` (s) if recording is on, unless the frame has values
+    /// of a nearer time. Returns whether pages see the values now.
     pub(crate) fn record(
         &self,
+        time: f64,
+        gate: &mut FrameGate,
+        set: impl FnOnce(&mut MeshcatAnimation, u32) -> Result<()>,
+    ) -> Result<bool> {
+        let mut recording = self.recording();
+        if let Some(moment) = recording.moment(time)?
+            && gate.admits(moment)
+        {
+            set(Arc::make_mut(recording.animation()?), moment.frame)?;
+        }
+        Ok(recording.shows())
+    }
+    /// Records one value like [`record`](Self::record).
+    fn record_value(
+        &self,
+        path: &str,
+        property: &str,
         time: f64,
         set: impl FnOnce(&mut MeshcatAnimation, u32) -> Result<()>,
     ) -> Result<bool> {
         let mut recording = self.recording();
-        if recording.is_on {
-            let animation = Arc::make_mut(recording.animation()?);
-            let frame = animation.frame(time)?;
-            set(animation, frame)?;
+        if let Some(moment) = recording.moment(time)? {
+            let source = (full_path(path), property.to_owned());
+            if recording.gates.entry(source).or_default().admits(moment) {
+                set(Arc::make_mut(recording.animation()?), moment.frame)?;
+            }
         }
         Ok(recording.shows())
     }

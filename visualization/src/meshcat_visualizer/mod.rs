@@ -158,7 +158,7 @@ impl MeshcatVisualizer {
         self.deletions.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Starts recording, with one frame per publish period; see [`Meshcat::start_recording`].
+    /// Starts recording, with one frame per publish; see [`Meshcat::start_recording`].
     ///
     /// # Errors
     /// Returns an error if the publish period is so short that the frame rate is not finite.
@@ -202,8 +202,7 @@ impl MeshcatVisualizer {
         }
         shown.compute(query)?;
         let time = ctx.time().re();
-        let record = |animation: &mut _, frame| shown.record(animation, frame);
-        let shows = self.meshcat.record(time, record)?;
+        let shows = shown.record(&self.meshcat, time)?;
         self.meshcat.set_simulation_time(time);
         if shows {
             let missing = self.meshcat.change(|scene| {

@@ -8,7 +8,7 @@ use crate::Result;
 use crate::convex_pieces::pieces_to_show;
 use crate::frame_poses::for_each_frame_pose;
 use crate::hydroelastic::hydroelastic_surface;
-use crate::meshcat::{Meshcat, MeshcatAnimation, NodeHandle, Object, Paint, Scene, SurfaceStyle};
+use crate::meshcat::{FrameGate, Meshcat, NodeHandle, Object, Paint, Scene, SurfaceStyle};
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
 use tarragon_framework::warnings::warn;
@@ -50,6 +50,7 @@ pub(super) struct Shown {
     /// Deformable geometry, which is also in `geometries`.
     soft: Vec<Soft>,
     alpha: f64,
+    gate: FrameGate,
 }
 
 /// Returns the real part of a pose.
@@ -272,16 +273,25 @@ impl Shown {
         )
     }
 
-    /// Sets the poses and vertices at a frame of an animation: all of them, changed or not, because
-    /// they are interpolated between frames.
-    pub(super) fn record(&self, animation: &mut MeshcatAnimation, frame: u32) -> Result<()> {
-        for (moving, pose) in self.moving.iter().zip(&self.poses) {
-            animation.set_transform(frame, moving.node.path(), pose)?;
-        }
-        for soft in &self.soft {
-            soft.record(animation, frame);
-        }
-        Ok(())
+    /// Records the poses and vertices at a time (s): all of them, changed or not, because they are
+    /// interpolated between frames. Returns whether pages see them now.
+    pub(super) fn record(&mut self, meshcat: &Meshcat, time: f64) -> Result<bool> {
+        let Self {
+            moving,
+            poses,
+            soft,
+            gate,
+            ..
+        } = self;
+        meshcat.record(time, gate, |animation, frame| {
+            for (moving, pose) in moving.iter().zip(&*poses) {
+                animation.set_transform(frame, moving.node.path(), pose)?;
+            }
+            for soft in soft {
+                soft.record(animation, frame);
+            }
+            Ok(())
+        })
     }
 
     /// Sends the poses and vertices that have changed, and the alpha of the slider. Returns the
