@@ -2,54 +2,9 @@
 
 use super::change::Change;
 use super::msgpack::Writer;
+use super::slider::Slider;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, VecDeque};
-
-/// Value, range and keys of a slider.
-#[derive(Clone, Debug)]
-pub(crate) struct Slider {
-    pub(crate) value: f64,
-    pub(crate) min: f64,
-    pub(crate) max: f64,
-    pub(crate) step: f64,
-    pub(crate) decrement_keycode: String,
-    pub(crate) increment_keycode: String,
-}
-
-impl Slider {
-    /// Checks range, step and value.
-    pub(crate) fn check(&self, name: &str) -> Result<()> {
-        let Self {
-            value,
-            min,
-            max,
-            step,
-            ..
-        } = *self;
-        let wrong = |what: String| Err(Error::invalid(format!("Meshcat slider '{name}': {what}")));
-        if !(min.is_finite() && max.is_finite() && min <= max) {
-            return wrong(format!(
-                "the range must be two finite numbers in ascending order, got [{min:?}, {max:?}]"
-            ));
-        }
-        if !(step > 0.0 && step.is_finite()) {
-            return wrong(format!(
-                "the step must be positive and finite, got {step:?}"
-            ));
-        }
-        if value.is_nan() {
-            return wrong("the value must be a number, got NaN".into());
-        }
-        Ok(())
-    }
-    /// Returns the nearest multiple of the step, bit for bit as in Drake. A multiple outside the
-    /// range is replaced by the end of the range; Drake would use it.
-    pub(crate) fn quantize(&self, value: f64) -> f64 {
-        let Self { min, max, step, .. } = *self;
-        let value = value.clamp(min, max);
-        ((value / step).round() * step).clamp(min, max)
-    }
-}
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -370,39 +325,6 @@ fn quote(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn slider(min: f64, max: f64, step: f64) -> Slider {
-        Slider {
-            value: min,
-            min,
-            max,
-            step,
-            decrement_keycode: String::new(),
-            increment_keycode: String::new(),
-        }
-    }
-
-    #[test]
-    fn values_snap_to_multiples_of_the_step() {
-        // Recorded from Drake: multiples of the step, bit for bit.
-        let s = slider(-1.0, 1.0, 0.1);
-        assert_eq!(s.quantize(0.33), 0.30000000000000004);
-        assert_eq!(s.quantize(0.4), 0.4);
-        assert_eq!(slider(0.0, 10.0, 0.5).quantize(3.6), 3.5);
-        // Recorded from Drake: steps count from 0, not from the minimum.
-        let pi = slider(-std::f64::consts::PI, std::f64::consts::PI, 0.01);
-        assert_eq!(
-            [0.0, 0.5, -3.126].map(|x| pi.quantize(x)),
-            [0.0, 0.5, -3.13]
-        );
-        let s = slider(0.3, 1.0, 0.25);
-        assert_eq!([0.5, 0.45, 0.9].map(|x| s.quantize(x)), [0.5, 0.5, 1.0]);
-        // Drake has 0.25 here, which is outside the range.
-        assert_eq!(s.quantize(0.35), 0.3);
-        // A range shorter than one step.
-        assert_eq!(slider(0.0, 1.0, 5.0).quantize(0.2), 0.0);
-        assert_eq!(slider(0.0, 1.0, 5.0).quantize(3.0), 0.0);
-    }
 
     #[test]
     fn names_cannot_break_out_of_the_callback() {

@@ -2,7 +2,7 @@
 
 use super::Meshcat;
 use super::client_message::Gamepad;
-use super::control::Slider;
+use super::slider::Slider;
 use crate::Result;
 
 /// Sliders, buttons and gamepads.
@@ -37,7 +37,8 @@ impl Meshcat {
     }
 
     /// Adds a slider to all pages. Its values are the multiples of `step` between `min` and `max`,
-    /// and these two. Returns its initial value, which is the one nearest to `value`.
+    /// and these two. Returns its initial value, which is the one nearest to `value`; at a tie, the
+    /// one that is farther from zero.
     ///
     /// # Errors
     /// Returns an error if a control has this name, the range or the step is invalid, or `value` is
@@ -45,7 +46,7 @@ impl Meshcat {
     pub fn add_slider(&self, name: &str, min: f64, max: f64, step: f64, value: f64) -> Result<f64> {
         self.add_slider_with_keycodes(name, min, max, step, value, "", "")
     }
-    /// Adds a slider that two keys move down and up by one step; see
+    /// Adds a slider that two keys move down and up to the next value; see
     /// [`add_button`](Self::add_button) for the key codes.
     ///
     /// # Errors

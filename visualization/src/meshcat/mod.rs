@@ -24,6 +24,7 @@ mod recording;
 mod scene;
 mod scene_object;
 mod server;
+mod slider;
 mod transform;
 mod vertex_track;
 mod vertices;
@@ -42,6 +43,7 @@ pub(crate) use object::{Object, Paint};
 pub(crate) use path::full_path;
 pub(crate) use scene::Scene;
 pub(crate) use server::lock;
+pub(crate) use slider::nearest_allowed;
 
 use crate::{Error, Result};
 use nalgebra::{Isometry3, Matrix4};

@@ -8,13 +8,14 @@
 use super::animation::MeshcatAnimation;
 use super::asset::Asset;
 use super::change::{Change, NodeId};
-use super::control::{Controls, Slider};
+use super::control::Controls;
 use super::frame::Framed;
 use super::msgpack::Writer;
 use super::object::Object;
 use super::path::{is_within, tree_key};
 use super::property::PropertyValue;
 use super::scene_object::{MovingVertices, SceneObject, Stamped};
+use super::slider::Slider;
 use super::transform::Transform;
 use crate::Result;
 use foldhash::fast::RandomState;

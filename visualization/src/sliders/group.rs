@@ -1,6 +1,6 @@
 //! A group of sliders, one for each element of a vector.
 
-use crate::meshcat::{Meshcat, lock};
+use crate::meshcat::{Meshcat, lock, nearest_allowed};
 use crate::{Error, Result};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -97,7 +97,10 @@ impl Group {
         }
         let mut state = lock(&self.state);
         for ((spec, value), kept) in self.specs.iter().zip(values).zip(&mut state.values) {
-            *kept = value.clamp(spec.min, spec.max);
+            *kept = match spec.is_shown {
+                true => nearest_allowed([spec.min, spec.max], spec.step, *value),
+                false => value.clamp(spec.min, spec.max),
+            };
         }
         if state.is_deleted {
             return Ok(());

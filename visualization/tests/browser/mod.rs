@@ -4,7 +4,7 @@
 //! If one is missing, they report it and pass. `TARRAGON_SCREENSHOTS` names a directory for
 //! screenshots.
 
-mod chromium;
+pub(crate) mod chromium;
 mod controls;
 mod deformable;
 mod objects;
@@ -27,7 +27,7 @@ fn page() -> Option<(Meshcat, Tab)> {
 }
 
 /// Returns whether there are a browser and a viewer.
-fn can_run() -> bool {
+pub(crate) fn can_run() -> bool {
     if !chromium::is_available() {
         return false;
     }

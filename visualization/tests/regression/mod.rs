@@ -2,5 +2,6 @@
 //! names the source of the right value.
 
 mod recordings;
+mod sliders;
 mod timestamps;
 mod yaml_messages;

@@ -81,7 +81,7 @@ export class ControlsPanel {
     if (slider === null) return;
     slider.value = value;
     slider.input.value = String(stepOf(slider.range, value));
-    const text = value.toFixed(digits(slider.range));
+    const text = value.toFixed(digits(slider.range, value));
     slider.input.setAttribute("aria-valuetext", text);
     slider.shown.value = text;
   }

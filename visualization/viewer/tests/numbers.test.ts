@@ -38,13 +38,14 @@ test("slider values stay on their grid", () => {
   assert.equal(snap(range, 7), 1);
   assert.equal(snap(range, -7), -1);
   assert.equal(snap(range, NaN), -1);
-  // Ends of the range that are not multiples of the step replace the multiples outside.
+  // Ends of the range that are not multiples of the step are allowed, too.
   const uneven = { min: 0, max: 1, step: 0.4 };
   assert.equal(steps(uneven), 3);
   assert.equal(snap(uneven, 1), 1);
   assert.equal(snap(uneven, 0.85), 0.8);
   const pi = { min: -Math.PI, max: Math.PI, step: 0.01 };
-  assert.deepEqual([-9, 0.001, 0.5, 9].map((x) => snap(pi, x)), [-3.14, 0, 0.5, 3.14]);
+  assert.deepEqual([-9, -3.14, 0.001, 0.5, 9].map((x) => snap(pi, x)), [-Math.PI, -3.14, 0, 0.5, Math.PI]);
+  assert.equal(steps(pi), 630);
   assert.equal(stepOf(uneven, 0.59), 1);
   assert.equal(steps({ min: 2, max: 2, step: 1 }), 0);
   for (let k = 0; k <= 20; k++) assert.equal(stepOf(range, valueOf(range, k)), k);
@@ -52,12 +53,27 @@ test("slider values stay on their grid", () => {
   assert.equal(valueOf({ min: 0, max: 1, step: 0.1 }, 6), 0.6000000000000001);
 });
 
-test("digits distinguish the steps of a slider", () => {
-  assert.equal(digits({ min: 0, max: 1, step: 0.01 }), 2);
-  assert.equal(digits({ min: 0, max: 1, step: 1e-3 }), 3);
-  assert.equal(digits({ min: -1.25, max: 1, step: 0.5 }), 2);
-  assert.equal(digits({ min: 0, max: 10, step: 1 }), 0);
-  assert.equal(digits({ min: 0, max: 1, step: 1e-9 }), 6);
+test("ties between slider values go away from zero, also below zero", () => {
+  // `Math.round(-0.5)` is -0.
+  const wide = { min: -1, max: 1, step: 2 };
+  assert.deepEqual([0, 1, 2].map((k) => valueOf(wide, k)), [-1, 0, 1]);
+  assert.deepEqual([-1, -0.5, -0.25, 0.5, 0.75].map((x) => snap(wide, x)), [-1, -1, 0, 1, 1]);
+  assert.equal(snap({ min: -9, max: 9, step: 1 }, -2.5), -3);
+  const halves = { min: 0.5, max: 3.5, step: 1 };
+  assert.deepEqual([0.5, 0.7, 0.75, 3.2, 3.25].map((x) => snap(halves, x)), [0.5, 0.5, 1, 3, 3.5]);
+  // A step that no handle could count leaves the ends.
+  assert.equal(steps({ min: 0, max: 1, step: 1e-320 }), 1);
+});
+
+test("digits distinguish the values of a slider", () => {
+  assert.equal(digits({ min: 0, max: 1, step: 0.01 }, 0.5), 2);
+  assert.equal(digits({ min: 0, max: 1, step: 1e-3 }, 1), 3);
+  assert.equal(digits({ min: -1.25, max: 1, step: 0.5 }, -1.25), 2);
+  assert.equal(digits({ min: -1.25, max: 1, step: 0.5 }, 0.5), 1);
+  assert.equal(digits({ min: 0, max: 0.785, step: 0.01 }, 0.785), 3);
+  assert.equal(digits({ min: 0, max: Math.PI, step: 0.01 }, Math.PI), 6);
+  assert.equal(digits({ min: 0, max: 10, step: 1 }, 10), 0);
+  assert.equal(digits({ min: 0, max: 1, step: 1e-9 }, 0), 6);
 });
 
 function clipOf(tracks: object[], options: object = {}, fps = 10) {

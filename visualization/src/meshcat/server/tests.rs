@@ -2,7 +2,7 @@
 //! sockets.
 
 use super::*;
-use crate::meshcat::control::Slider;
+use crate::meshcat::slider::Slider;
 use tungstenite::protocol::{Role, WebSocket};
 
 fn start() -> (Arc<Shared>, Server) {
