@@ -1,5 +1,6 @@
 //! Files that commands read and write.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -18,6 +19,27 @@ pub(crate) fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
     builder.tempfile_in(folder_of(path))
+}
+
+/// Checks that options name different files. Pipes and devices may be named twice.
+pub(crate) fn check_distinct(outputs: &[(&str, Option<&Path>)]) -> Result<(), String> {
+    let mut known = BTreeMap::new();
+    for (option, path) in outputs {
+        let Some(path) = path.filter(|p| p.metadata().map_or(true, |m| m.is_file())) else {
+            continue;
+        };
+        let folder = folder_of(path);
+        // A folder that is missing is an error of the writer.
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.into());
+        let file = folder.join(path.file_name().unwrap_or_default());
+        if let Some(other) = known.insert(file, option) {
+            return Err(format!(
+                "{other} and {option} must name different files, got '{}' for both; rename one",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Describes an error in writing a file.
@@ -43,6 +65,24 @@ mod tests {
     fn the_folder_of_a_bare_name_is_the_current_one() {
         for (file, folder) in [("a.yaml", "."), ("a/b.yaml", "a"), ("/b.yaml", "/")] {
             assert_eq!(folder_of(Path::new(file)), Path::new(folder), "{file}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_one_file_are_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let check = |a: &Path, b: &Path| check_distinct(&[("--a", Some(a)), ("--b", Some(b))]);
+        let (plain, dotted) = (path("x.html"), path("./x.html"));
+        let error = check(&plain, &dotted).unwrap_err();
+        assert!(
+            error.starts_with("--a and --b must name different files, got"),
+            "{error}"
+        );
+        assert_eq!(check(&plain, &path("y.html")), Ok(()));
+        if cfg!(unix) {
+            let device = Path::new("/dev/null");
+            assert_eq!(check(device, device), Ok(()));
         }
     }
 

@@ -3,10 +3,10 @@
 use super::csv::CsvFile;
 use super::log_columns::{log_columns, matching};
 use super::plot::Plot;
-use crate::files::cannot_write;
+use crate::files::{cannot_write, check_distinct};
 use crate::sweep;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tarragon::framework::Trigger;
@@ -53,14 +53,13 @@ struct Content {
 }
 
 impl LogArgs {
-    /// Checks the names of the output files.
-    pub(super) fn check(&self) -> Result<(), String> {
-        if let (Some(log), true) = (&self.log, self.log == self.plot) {
-            return Err(format!(
-                "--plot and --log must name different files, got '{}' for both; rename one",
-                log.display()
-            ));
-        }
+    /// Checks the names of the output files, also against that of the recording.
+    pub(super) fn check(&self, record: Option<&Path>) -> Result<(), String> {
+        check_distinct(&[
+            ("--plot", self.plot.as_deref()),
+            ("--log", self.log.as_deref()),
+            ("--record", record),
+        ])?;
         match &self.plot {
             Some(plot)
                 if !plot

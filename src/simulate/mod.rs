@@ -135,7 +135,7 @@ impl SimulateArgs {
 /// Simulates until the end time, the button `Stop` or Ctrl-C, then writes what was recorded.
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     let started = Instant::now();
-    args.log.check()?;
+    args.log.check(args.record.as_deref())?;
     let (scenario, world) = load(args)?;
     let until = args.until.unwrap_or(scenario.simulation_duration);
     if args.no_browser && until.is_infinite() {

@@ -116,3 +116,28 @@ fn a_recording_of_simulate_begins_with_the_initial_pose() {
         check(fall(&scenario, &["--until", "0.5"]), rate, num_frames);
     }
 }
+
+/// The page would replace the log, or the log the page.
+#[test]
+fn outputs_of_simulate_are_different_files() {
+    let ball = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/models/table_top/ball.urdf");
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tarragon"));
+    command.arg("simulate").arg(&ball);
+    command.args([
+        "--no-browser",
+        "--until",
+        "0.1",
+        "--log",
+        "a",
+        "--record",
+        "./a",
+    ]);
+    let output = command.current_dir(&folder).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("--log and --record must name different files, got './a' for both"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+}

@@ -16,6 +16,7 @@ pub(crate) mod elements;
 pub(crate) mod evaluate;
 pub(crate) mod event;
 pub(crate) mod event_table;
+pub(crate) mod files;
 pub(crate) mod handles;
 pub(crate) mod plan;
 pub(crate) mod storage;

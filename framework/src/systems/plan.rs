@@ -16,6 +16,7 @@ use super::event::{
     DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, Trigger, WitnessDirection,
 };
 use super::event_table::{EventSet, EventTable};
+use super::files::FileNames;
 use super::handles::PlanId;
 use super::storage::{Cache, Lists, Mask};
 use super::value::Stored;
@@ -134,6 +135,7 @@ pub(crate) struct Leaf<T: Scalar> {
     pub(crate) witnesses: Vec<Witness<T>>,
     pub(crate) random_state: Option<RandomStateFn<T>>,
     pub(crate) random_parameters: Option<RandomParametersFn<T>>,
+    pub(crate) files: Vec<FileNames>,
     /// First mistake in the declaration, reported by `build`.
     pub(crate) mistake: Option<Error>,
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::prelude::*;
-use tarragon_framework::{Scratch, to_microseconds, to_milliseconds};
+use tarragon_framework::{FileNames, Scratch, to_microseconds, to_milliseconds};
 use tarragon_geometry::render::Image;
 
 const FIELDS: [(&str, FieldKind); 6] = [
@@ -23,6 +23,8 @@ const FIELDS: [(&str, FieldKind); 6] = [
 ];
 /// The fields that are constant over time; only they may be part of a directory.
 const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
+/// Number of images of each port whose names are compared with those of other ports.
+const COMPARED: u64 = 256;
 
 /// System that writes images to files at fixed periods (Drake's `ImageWriter`).
 ///
@@ -203,6 +205,11 @@ impl ImageWriter {
     /// | `time_usec`, `time_msec` | time in µs or ms, rounded | `{time_msec:05}` |
     /// | `count` | files of this port so far, from 0 | `{count:04d}` |
     ///
+    /// Two ports, of one or of two writers, must not write the same file: a diagram is refused if
+    /// any of the first 256 names of two ports are equal. If only their times separate two ports,
+    /// so that a forced publish writes one file twice, there is a warning. Neither time nor count
+    /// separates ports; `{port_name}` does.
+    ///
     /// `{{` and `}}` are literal braces. The extension selects the file format: `.png`, `.tiff`,
     /// `.tif`, `.jpg` or `.jpeg`. If the name has none of these, or its format cannot hold the
     /// pixels, the default extension is appended: `.tiff` for [`Depth32F`](crate::Depth32F), `.png`
@@ -297,6 +304,23 @@ impl WriterPort {
         }
         Ok(path.into())
     }
+    /// Returns the names for the check that ports have files of their own.
+    fn file_names(&self) -> FileNames {
+        let name = |time: f64, count: u64| {
+            // Only a time that is no number has no name.
+            let path = self.path(time, count).unwrap_or_default();
+            path.file_name().unwrap_or_default().to_owned()
+        };
+        let time = |k: u64| self.start_time + k as f64 * self.period;
+        let directory = self.path(0.0, 0).unwrap_or_default();
+        let directory = directory.parent().unwrap_or(Path::new(""));
+        FileNames::new(directory)
+            .with_port(&self.name)
+            .with_cure("put {port_name} or another folder into its format")
+            .with_scheduled((0..COMPARED).map(|k| name(time(k), k)))
+            // A time and a count that no two fields write alike.
+            .with_forced([name(1.234_567_89, 1_000_003)])
+    }
 }
 
 fn declare_port<P: ImageFilePixel>(
@@ -387,6 +411,9 @@ impl LeafSystem<f64> for ImageWriter {
     type Ports = ImageWriterPorts;
 
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
+        for port in &self.ports {
+            d.writes_files(port.file_names());
+        }
         let ports = self.ports.iter().enumerate();
         let ports = ports
             .map(|(i, config)| (config.declare)(d, i, config))

@@ -12,6 +12,7 @@ use super::event::{
     DiscreteUpdate, EventStatus, ParameterUpdate, StateUpdate, TimedEvent, Trigger,
     WitnessDirection, WitnessFunction,
 };
+use super::files::FileNames;
 use super::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
     PlanId,
@@ -145,6 +146,7 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             witnesses: vec![],
             random_state: None,
             random_parameters: None,
+            files: vec![],
             mistake: None,
         };
         let mut d = Self {
@@ -485,6 +487,12 @@ impl<S: LeafSystem<T>, T: Scalar> Declare<S, T> {
             draw(&this, generator, p)
         };
         self.leaf.random_parameters = Some(Box::new(draw));
+    }
+
+    /// Declares files that the events of this system write. A diagram with two writers of one file
+    /// is refused.
+    pub fn writes_files(&mut self, names: FileNames) {
+        self.leaf.files.push(names);
     }
 
     fn place(&self, index: usize) -> Place {

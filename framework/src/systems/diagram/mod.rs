@@ -13,6 +13,7 @@ use super::declare::{
     AnySystem, Block, Declare, Declared, DiagramScalar, ErasedPorts, EveryScalar, LeafSystem,
     OnlyF64,
 };
+use super::files::check_files;
 use super::handles::{InputPort, OutputPort, Place, PlanId};
 use super::plan::{Leaf, Plan, Wire};
 use crate::error::WiringError;
@@ -215,14 +216,16 @@ impl DiagramBuilder {
     ///
     /// # Errors
     /// Returns an error for duplicate or empty names, ports of another diagram, an input with two
-    /// sources, sizes or types that do not match, algebraic loops, and mistakes in the declaration
-    /// of a system.
+    /// sources, sizes or types that do not match, algebraic loops, files with two writers, and
+    /// mistakes in the declaration of a system.
     pub fn build(self) -> Result<Diagram<f64>> {
         if let Some(mistake) = self.mistake {
             return Err(mistake);
         }
         let _span = tracing::debug_span!("DiagramBuilder::build", systems = self.systems.len());
         let _span = _span.entered();
+        let files = self.leaves.iter().map(|leaf| (&*leaf.path, &*leaf.files));
+        check_files(files)?;
         let plan = Plan::new(self.id, self.leaves, &self.wires, &self.exports.shared)?;
         Ok(Diagram {
             plan: Arc::new(plan),

@@ -12,10 +12,10 @@ use crate::images::color_map::{colorize, depth_color, label_color};
 use crate::images::io::ImageFilePixel;
 use crate::images::io::file::check_directory;
 use crate::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tarragon_framework::Scratch;
 use tarragon_framework::prelude::*;
+use tarragon_framework::{FileNames, Scratch};
 use tarragon_geometry::render::{
     Depth16U, Depth32F, DepthRange, Image, ImageRef, ImageRgba8U, Label16I, PixelScalar, Rgba8U,
 };
@@ -219,6 +219,9 @@ impl<P: ImageFilePixel> LeafSystem<f64> for VideoWriter<P> {
     fn declare(&self, d: &mut Declare<Self, f64>) -> Self::Ports {
         let image = d.input("image");
         let progress = d.fresh_param(SharedProgress::default);
+        let directory = self.path.parent().unwrap_or(Path::new(""));
+        let names = FileNames::new(directory).with_scheduled(self.path.file_name());
+        d.writes_files(names);
         let (period, offset) = (self.frame_rate.recip(), self.start_time);
         for trigger in [Trigger::Periodic { period, offset }, Trigger::Forced] {
             d.publish_on(trigger, move |writer, ctx| {
