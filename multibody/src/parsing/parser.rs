@@ -209,7 +209,7 @@ impl<'p> Parser<'p> {
         let is_url = |path: &str| path.contains("://");
         if path.to_str().is_some_and(is_url) && !path.exists() {
             return Err(Error::invalid(format!(
-                "{}: a path was expected, got a URL; use `Parser::add_models_from_url`",
+                "{}: the file must be given by its path, got a URL; use `Parser::add_models_from_url`",
                 path.display()
             )));
         }

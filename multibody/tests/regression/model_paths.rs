@@ -17,7 +17,7 @@ fn url_given_as_a_path_names_the_function_for_urls() {
     ] {
         let model = load_with(|p| p.add_models(url));
         let e = model.result.unwrap_err().to_string();
-        let expected = format!("{url}: a path was expected, got a URL; ");
+        let expected = format!("{url}: the file must be given by its path, got a URL; ");
         assert!(e.starts_with(&expected), "{e}");
         assert!(e.contains("`Parser::add_models_from_url`"), "{e}");
     }

@@ -27,7 +27,7 @@ pub(crate) struct HeightMinimum {
 /// The minima that were found, at most one within [`Search::same`] of each place.
 pub(crate) type HeightMinima = SmallVec<[HeightMinimum; 2]>;
 
-/// What is searched for, and what has been found.
+/// A search in progress.
 struct Search<'a> {
     surface: &'a HeightSurface,
     p: Vector3<f64>,

@@ -59,9 +59,9 @@ pub(super) fn of_ball<T: Scalar>(
         .then(|| spread(contacts().map(point).collect()))
 }
 
-/// Returns at most [`MOST_POINTS`] points, deepest first: that one, then repeatedly the one farthest from those
-/// chosen so far. The deepest points alone may be neighbours on a ridge that carry only one end of
-/// a body.
+/// Returns at most [`MOST_POINTS`] points, deepest first: that one, then repeatedly the one
+/// farthest from those chosen so far. The deepest points alone may be neighbours on a ridge that
+/// carry only one end of a body.
 fn spread<T: Scalar>(mut points: Vec<ManifoldPoint<T>>) -> Manifold<T> {
     points.sort_by(|p, q| q.depth.re().total_cmp(&p.depth.re()).then(p.id.cmp(&q.id)));
     if points.len() <= MOST_POINTS {

@@ -123,8 +123,8 @@ impl MultibodyPlant {
     /// # Errors
     /// Returns an error if a body or a frame is unknown, a frame is not fixed to its body, parent
     /// and child are the same or have a joint between them already, a pose is not finite, the
-    /// joint closes a loop, the name of the joint or of a frame that it adds is empty or taken within the instance, or after
-    /// `finalize`.
+    /// joint closes a loop, the name of the joint or of a frame that it adds is empty or taken
+    /// within the instance, or after `finalize`.
     pub fn add_joint(&mut self, mut joint: Joint) -> Result<JointIndex> {
         self.check_open(|| format!("joint '{}'", joint.name))?;
         self.body(joint.parent)?;
