@@ -95,6 +95,7 @@ fn height_fields(c: &mut Criterion) {
             "plane",
             "<worldbody><geom type='plane' size='10 10 1'/>".to_owned(),
         ),
+        ("gentle", on_field(&file, 0.05)),
         ("field", on_field(&file, 0.2)),
         ("steep", on_field(&file, 0.4)),
     ];

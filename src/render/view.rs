@@ -1,5 +1,6 @@
 //! The scene and the camera.
 
+use super::roles::ShownRole;
 use super::{Engine, RenderArgs};
 use crate::{model, sky};
 use nalgebra::{Isometry3, Point3};
@@ -113,10 +114,13 @@ fn bounds(args: &RenderArgs, query: &QueryObject<f64>) -> Result<Aabb, Box<dyn E
     }
     let (file, role) = (args.model.model.display(), args.role.name());
     let Some(bounds) = query.compute_scene_aabb(Role::Proximity)? else {
-        let message = format!(
-            "{file}: the model has nothing to draw: no visual geometry of a supported kind"
-        );
-        return Err(message.into());
+        let message = match args.role {
+            ShownRole::Proximity => {
+                "no collision geometry; --role perception draws visual geometry"
+            }
+            _ => "no visual geometry of a supported kind",
+        };
+        return Err(format!("{file}: the model has nothing to draw: {message}").into());
     };
     let shapes = query.inspector().num_geometries_with_role(Role::Proximity);
     let shapes = counted(shapes, "collision shape");

@@ -30,7 +30,7 @@ fn poses_of_frames_joints_and_bodies_are_refused() {
     let (mut p, arm) = plant();
     let frame = FixedOffsetFrame::new("tool", arm, nowhere());
     refused(p.add_frame(frame), "frame 'tool': X_BF ");
-    let (world, on_arm) = (FrameIndex::WORLD, p.body(arm).unwrap().frame());
+    let (world, on_arm) = (FrameIndex::WORLD, p.body(arm).unwrap().body_frame());
     let weld = p.weld_frames(world, on_arm, nowhere());
     refused(weld, "joint 'world_welds_to_arm': X_FM ");
     refused(

@@ -127,13 +127,13 @@ fn axes_act_or_are_reported() {
             "revolute",
             "",
             friction,
-            "<friction> in <dynamics> is ignored: joints have no dry",
+            "<friction> in <dynamics> is ignored: no dry friction is read",
         ),
         (
             "prismatic",
             "",
             friction,
-            "<friction> in <dynamics> is ignored: joints have no dry",
+            "<friction> in <dynamics> is ignored: no dry friction is read",
         ),
         (
             "revolute",

@@ -31,7 +31,7 @@ fn parts_of_joints_act_or_are_reported() {
     for (joint, message) in [
         (
             "<dynamics friction='.1'/>",
-            "'friction' of <dynamics> is ignored: joints have no dry friction",
+            "'friction' of <dynamics> is ignored: no dry friction is read",
         ),
         (
             "<dynamics damping='1' spring_stiffness='2'/>",

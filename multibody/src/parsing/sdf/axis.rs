@@ -92,7 +92,8 @@ impl SdfBuilder<'_, '_> {
         };
         let friction = axis.descendant(&["dynamics", "friction"]);
         if let Some(friction) = friction.filter(|f| f.text.parse() != Ok(0.0)) {
-            let message = "<friction> in <dynamics> is ignored: joints have no dry friction";
+            let message =
+                "<friction> in <dynamics> is ignored: no dry friction is read from SDFormat";
             report.warning_grouped(friction, message);
         }
         let dynamics = |tag: &str| axis.descendant(&["dynamics"]).and_then(|d| d.number(tag));

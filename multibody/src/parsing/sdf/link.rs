@@ -123,13 +123,15 @@ impl SdfBuilder<'_, '_> {
             false => Err(format!("the mass must be positive, got {mass:?} kg")),
         };
         found.or_else(|why| {
+            let plausible = SpatialInertia::plausible(mass, p_bobcm_b);
+            let plausible = plausible.map_err(|e| self.report.error(inertial, e))?;
             let message = format!(
-                "link '{}': {why}; the inertia of a sphere of water of the same mass is used instead",
-                link.name()
+                "link '{}': {why}; the inertia of a sphere of water of {:?} kg is used instead",
+                link.name(),
+                plausible.mass()
             );
             self.report.warning(inertial, message);
-            let plausible = SpatialInertia::plausible(mass, p_bobcm_b);
-            plausible.map_err(|e| self.report.error(inertial, e))
+            Ok(plausible)
         })
     }
 

@@ -258,7 +258,7 @@ impl UrdfBuilder<'_, '_> {
             .is_some_and(|f| f != 0.0)
         {
             let message =
-                "attribute 'friction' of <dynamics> is ignored: joints have no dry friction";
+                "attribute 'friction' of <dynamics> is ignored: no dry friction is read from URDF";
             self.reader.warning_grouped(dynamics, message);
         }
         if *joint.kind() == JointKind::Planar {

@@ -124,11 +124,14 @@ impl UrdfBuilder<'_, '_> {
             .and_then(|()| check_unturned())
             .and_then(|()| SpatialInertia::from_central(mass, p_bobcm_b, i_bbcm_b));
         inertia.or_else(|why| {
+            let plausible = SpatialInertia::plausible(mass, p_bobcm_b);
+            let plausible = plausible.map_err(|e| self.reader.error(at, e))?;
+            let used = plausible.mass();
             let message = format!(
-                "link '{link}': {why}; the inertia of a sphere of water of the same mass is used instead"
+                "link '{link}': {why}; the inertia of a sphere of water of {used:?} kg is used instead"
             );
             self.reader.warning(at, message);
-            SpatialInertia::plausible(mass, p_bobcm_b).map_err(|e| self.reader.error(at, e))
+            Ok(plausible)
         })
     }
 }

@@ -449,7 +449,8 @@ impl MultibodyPlant {
         match failure.why {
             StepFailureKind::SingularInertia => Error::invalid(format!(
                 "MultibodyPlant: the mass matrix of the tree with body {names} must be positive \
-                 definite; give its outermost bodies mass and rotational inertia"
+                 definite; give the bodies that its joints move mass and rotational inertia, or weld \
+                 its base to the world (`weld_frames`; `--weld` of the command)"
             )),
             StepFailureKind::NotFinite => Error::new(
                 ErrorKind::NumericalFailure,
