@@ -1,6 +1,10 @@
 //! Places of a height field where the distance to a point above it has a local minimum, cell by
 //! cell: the foot on a facet, a point of a ridge, or a peak.
 //!
+//! The way from a minimum to the given point leaves the surface between the normals of the facets
+//! around, so that it leads as far sideways as they are steep. On gentle terrain, this leaves one
+//! to four cells.
+//!
 //! A foot counts if it is inside its facet. A point of an edge counts if both adjacent facets, and
 //! a grid point if all its edges, lead away from the given point, so that the distance decreases
 //! nowhere around it. None of this takes a root or compares facets with each other.
@@ -43,7 +47,7 @@ struct Search<'a> {
 
 /// A cell: the corner with the smallest x and y, the heights of all four, and the differences
 /// between the height of the point and the highest and the lowest of them.
-struct Cell {
+struct GridCell {
     x: usize,
     y: usize,
     corner: [f64; 2],
@@ -74,6 +78,14 @@ impl HeightSurface {
         if columns.len() * rows.len() > MOST_CELLS {
             return None;
         }
+        // With the facets beyond the edges of these cells.
+        let around = [&columns, &rows].map(|cells| cells.start.saturating_sub(1)..cells.end);
+        let (lowest, slopes) = grid.lowest_and_steepest(&around);
+        let sideways = slopes.map(|slope| reach.min((p.z - lowest).max(0.0) * slope + same));
+        let [columns, rows] = grid.cells_within(
+            [p.x - sideways[0], p.y - sideways[1]],
+            [p.x + sideways[0], p.y + sideways[1]],
+        );
         let size = grid.cell_size();
         let mut search = Search {
             surface: self,
@@ -119,7 +131,7 @@ impl Search<'_> {
                     (over - over.clamp(0.0, size[axis])).powi(2)
                 };
                 if beside(0) + beside(1) + over * over < self.limit {
-                    let cell = Cell {
+                    let cell = GridCell {
                         x,
                         y,
                         corner,
@@ -139,7 +151,7 @@ impl Search<'_> {
 
     /// Adds a place, unless it is too far or has been found at another facet.
     #[inline]
-    fn add(&mut self, distance2: f64, cell: &Cell, second: bool, place: Vector3<f64>) {
+    fn add(&mut self, distance2: f64, cell: &GridCell, second: bool, place: Vector3<f64>) {
         if distance2 >= self.limit {
             return;
         }
@@ -161,9 +173,9 @@ impl Search<'_> {
 
     /// Adds the feet inside both facets of a cell; those at an edge belong to the edge.
     #[inline]
-    fn facets(&mut self, cell: &Cell) {
+    fn facets(&mut self, cell: &GridCell) {
         let ([dx, dy], [ix, iy]) = (self.size, self.per_meter);
-        let Cell {
+        let GridCell {
             corner, a, b, c, d, ..
         } = *cell;
         let slopes = [[(b - a) * ix, (d - b) * iy], [(d - c) * ix, (c - a) * iy]];
@@ -189,9 +201,9 @@ impl Search<'_> {
 
     /// Adds the nearest points of the southern edge, the western edge and the diagonal of a cell.
     #[inline]
-    fn edges(&mut self, grid: &HeightGrid, cell: &Cell) {
+    fn edges(&mut self, grid: &HeightGrid, cell: &GridCell) {
         let [dx, dy] = self.size;
-        let Cell {
+        let GridCell {
             x, y, a, b, c, d, ..
         } = *cell;
         let at = y * grid.columns + x;
@@ -229,7 +241,7 @@ impl Search<'_> {
     /// two vectors across it. Their horizontal parts are opposite, and that of the first has the
     /// product `across` (m^2) with the point's offset; `rises` (m) are their vertical parts.
     #[inline]
-    fn may_be_nearest(&self, cell: &Cell, across: f64, rises: [f64; 2]) -> bool {
+    fn may_be_nearest(&self, cell: &GridCell, across: f64, rises: [f64; 2]) -> bool {
         let is_away = |across: f64, rise: f64| {
             let [least, most] = cell.above.map(|above| above * rise);
             let slack = self.same * (self.size[0] + self.size[1] + rise.abs());
@@ -242,7 +254,13 @@ impl Search<'_> {
     /// if the distance does not decrease along the facets on both sides, which the vectors `beside`
     /// lead into. Its ends belong to the grid points.
     #[inline]
-    fn edge(&mut self, cell: &Cell, second: bool, edge: &Vector3<f64>, beside: [&Vector3<f64>; 2]) {
+    fn edge(
+        &mut self,
+        cell: &GridCell,
+        second: bool,
+        edge: &Vector3<f64>,
+        beside: [&Vector3<f64>; 2],
+    ) {
         let start = Vector3::new(cell.corner[0], cell.corner[1], cell.a);
         let from_start = self.p - start;
         let along = from_start.dot(edge);
@@ -261,7 +279,7 @@ impl Search<'_> {
     /// Adds the grid point at the corner of a cell if the distance does not decrease along its
     /// edges.
     #[inline]
-    fn peak(&mut self, grid: &HeightGrid, cell: &Cell) {
+    fn peak(&mut self, grid: &HeightGrid, cell: &GridCell) {
         let [dx, dy] = self.size;
         let (x, y) = (cell.x, cell.y);
         let place = Vector3::new(cell.corner[0], cell.corner[1], cell.a);

@@ -1,7 +1,7 @@
 //! Messages about mistakes in a YAML text, in the words of YAML.
 
 use super::YamlError;
-use super::outline::{Node, NodeKind, Outline};
+use super::outline::{Node, Outline, YamlKind};
 use granit_parser::ScalarStyle;
 use serde_saphyr::{Error, MessageFormatter, UserMessageFormatter};
 
@@ -76,7 +76,7 @@ impl Mistake<'_> {
                 variant, expected, ..
             } => self.unknown("variant", variant, expected),
             Error::SerdeMissingField { field, .. } => {
-                let map = self.node(|node| node.kind == NodeKind::Map);
+                let map = self.node(|node| node.kind == YamlKind::Map);
                 let path = map.map_or("", |node| &node.path);
                 let place = place_in(path);
                 format!("missing field `{field}`{place}; add the key '{field}'")
@@ -120,7 +120,7 @@ impl Mistake<'_> {
             "boolean" => ("true or false".to_owned(), false),
             ty => (whole_number(ty), true),
         };
-        let found = self.node(|node| matches!(node.kind, NodeKind::Scalar(_) | NodeKind::Key));
+        let found = self.node(|node| matches!(node.kind, YamlKind::Scalar(_) | YamlKind::Key));
         let found = found.map_or("", |node| &node.text);
         let cure = match ty {
             "boolean" => String::new(),
@@ -146,11 +146,11 @@ impl Mistake<'_> {
     /// An unknown key, or an unknown name of a value.
     fn unknown(&self, kind: &str, name: &str, known: &[&str]) -> String {
         let node = self.node(|node| match node.kind {
-            NodeKind::Key | NodeKind::Scalar(_) => node.text == name,
+            YamlKind::Key | YamlKind::Scalar(_) => node.text == name,
             _ => false,
         });
         let path = node.map_or("", |node| match node.kind {
-            NodeKind::Key => parent(&node.path),
+            YamlKind::Key => parent(&node.path),
             _ => &node.path,
         });
         let place = place_in(path);
@@ -165,8 +165,8 @@ impl Mistake<'_> {
     }
 
     fn repeated_key(&self) -> String {
-        let is_key = |node: &&Node| node.kind == NodeKind::Key;
-        let again = self.node(|node| node.kind == NodeKind::Key);
+        let is_key = |node: &&Node| node.kind == YamlKind::Key;
+        let again = self.node(|node| node.kind == YamlKind::Key);
         let path = again.map_or("", |node| &node.path);
         let mut keys = self.outline.nodes.iter().filter(is_key);
         let first = keys
@@ -244,12 +244,12 @@ fn parent(path: &str) -> &str {
 /// Text of a node for a message.
 fn found(node: &Node) -> String {
     match node.kind {
-        NodeKind::List => "a list".into(),
-        NodeKind::Map => "a map".into(),
-        NodeKind::Alias => "an alias".into(),
-        NodeKind::Scalar(ScalarStyle::Plain) if node.text.is_empty() => "nothing".into(),
-        NodeKind::Scalar(ScalarStyle::Plain) | NodeKind::Key => shown(&node.text),
-        NodeKind::Scalar(_) => format!("'{}'", shown(&node.text)),
+        YamlKind::List => "a list".into(),
+        YamlKind::Map => "a map".into(),
+        YamlKind::Alias => "an alias".into(),
+        YamlKind::Scalar(ScalarStyle::Plain) if node.text.is_empty() => "nothing".into(),
+        YamlKind::Scalar(ScalarStyle::Plain) | YamlKind::Key => shown(&node.text),
+        YamlKind::Scalar(_) => format!("'{}'", shown(&node.text)),
     }
 }
 

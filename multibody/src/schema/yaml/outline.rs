@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NodeKind {
+pub(super) enum YamlKind {
     /// A key of a map. Its path includes itself.
     Key,
     Scalar(ScalarStyle),
@@ -17,7 +17,7 @@ pub(super) enum NodeKind {
 /// A node of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    pub(super) kind: NodeKind,
+    pub(super) kind: YamlKind,
     /// Keys and indices that lead to the node, such as `cameras.left.fps` or `directives[2]`.
     pub(super) path: String,
     /// Text of a key or a scalar.
@@ -30,7 +30,7 @@ pub(super) struct Node {
 
 impl Node {
     pub(super) fn is_plain(&self) -> bool {
-        self.kind == NodeKind::Scalar(ScalarStyle::Plain)
+        self.kind == YamlKind::Scalar(ScalarStyle::Plain)
     }
 }
 
@@ -55,10 +55,10 @@ impl Outline {
                 break;
             };
             let (kind, text) = match event {
-                Event::Scalar(text, style, ..) => (NodeKind::Scalar(style), text.into_owned()),
-                Event::SequenceStart(..) => (NodeKind::List, String::new()),
-                Event::MappingStart(..) => (NodeKind::Map, String::new()),
-                Event::Alias(..) | Event::UnresolvedAlias(..) => (NodeKind::Alias, String::new()),
+                Event::Scalar(text, style, ..) => (YamlKind::Scalar(style), text.into_owned()),
+                Event::SequenceStart(..) => (YamlKind::List, String::new()),
+                Event::MappingStart(..) => (YamlKind::Map, String::new()),
+                Event::Alias(..) | Event::UnresolvedAlias(..) => (YamlKind::Alias, String::new()),
                 Event::SequenceEnd | Event::MappingEnd => {
                     open.pop();
                     advance(open.last_mut(), None);
@@ -68,21 +68,21 @@ impl Outline {
             };
             let (path, is_key) = next_path(open.last(), &text);
             let kind = match kind {
-                NodeKind::Scalar(_) | NodeKind::Alias if is_key => NodeKind::Key,
+                YamlKind::Scalar(_) | YamlKind::Alias if is_key => YamlKind::Key,
                 kind => kind,
             };
             outline.add(kind, &path, &text, span);
             match kind {
-                NodeKind::List => open.push(OpenNode::List { path, index: 0 }),
-                NodeKind::Map => open.push(OpenNode::Map { path, key: None }),
-                NodeKind::Key => advance(open.last_mut(), Some(path)),
-                NodeKind::Scalar(_) | NodeKind::Alias => advance(open.last_mut(), None),
+                YamlKind::List => open.push(OpenNode::List { path, index: 0 }),
+                YamlKind::Map => open.push(OpenNode::Map { path, key: None }),
+                YamlKind::Key => advance(open.last_mut(), Some(path)),
+                YamlKind::Scalar(_) | YamlKind::Alias => advance(open.last_mut(), None),
             }
         }
         outline
     }
 
-    fn add(&mut self, kind: NodeKind, path: &str, text: &str, span: Span) {
+    fn add(&mut self, kind: YamlKind, path: &str, text: &str, span: Span) {
         let (start, end) = (span.start, span.end);
         let bytes = start.byte_offset().unwrap_or(0)..end.byte_offset().unwrap_or(0);
         // The parser gives a null for a missing value.
