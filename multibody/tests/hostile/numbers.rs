@@ -101,7 +101,8 @@ fn poses_must_be_finite() {
     let mut wrong = vec![];
     for (x, accepted) in [
         ("1", ALL),
-        ("1e308", ALL),
+        // The pose of the model in its first link overflows, which Drake does not notice.
+        ("1e308", [true, false, true]),
         ("1e-320", ALL),
         ("1e400", NONE),
         ("nan", NONE),

@@ -87,7 +87,8 @@ fn directives_and_packages_name_the_path_of_keys() {
         let same = parser
             .add_models_from_string(text, "dmd.yaml")
             .unwrap_err()
-            .to_string();
+            .to_string()
+            .replace(": error: ", ": ");
         assert!(same.contains(expected), "{text}\n{same}");
     }
     let error = RemoteParams::from_yaml("urls: [http://x/a.zip]\nsha256: ~").unwrap_err();

@@ -63,7 +63,7 @@ fn geometry_is_loaded_once_and_drawn_every_period() {
         .filter(|(channel, _)| channel == "DRAKE_VIEWER_DRAW")
         .map(|(_, bytes)| LcmtViewerDraw::decode(bytes).unwrap().timestamp)
         .collect();
-    assert_eq!(times, [15, 31]); // 15.625 and 31.25 ms
+    assert_eq!(times, [16, 31]); // 15.625 and 31.25 ms, rounded
     // Drake does not load again either.
     simulator.initialize().unwrap();
     assert_eq!(heard.channels(), AGAIN);

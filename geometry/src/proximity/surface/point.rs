@@ -7,6 +7,7 @@ use crate::proximity::features::FeaturePair;
 use crate::proximity::rounding::NEGLIGIBLE;
 use crate::values::lift;
 use nalgebra::{Isometry3, Vector3};
+use std::cmp::Ordering;
 use tarragon_framework::Scalar;
 
 /// The nearest feature to a point and the side that the point is on.
@@ -177,6 +178,14 @@ impl IndexedSurface {
             let e = t.corners[(k + 1) % 3] - t.corners[*k];
             t.normal.cross(&e).dot(&(q - t.corners[*k])).abs() <= tolerance * e.norm()
         };
+        // The same bits, whichever of the two triangles at the edge was found.
+        let on_edge = |k: usize| {
+            let mut ends = [t.corners[k], t.corners[(k + 1) % 3]];
+            ends.sort_by(|a, b| a.iter().partial_cmp(b.iter()).unwrap_or(Ordering::Equal));
+            let e = ends[1] - ends[0];
+            let part = (p - ends[0]).dot(&e) / e.norm_squared();
+            (ends[0] + e * part.clamp(0.0, 1.0), e.normalize())
+        };
         let foot_inside = t.inset(p) >= -tolerance;
         let on_face = NearestFeature::face(t);
         // On the surface, edges and vertices have normals of their own. Away from it, the plane of
@@ -188,8 +197,8 @@ impl IndexedSurface {
         let (p_a, dir, normal) = if let Some(k) = corner {
             (t.corners[k], None, self.vertex_normal(triangle, k))
         } else if let Some(k) = edge() {
-            let dir = (t.corners[(k + 1) % 3] - t.corners[k]).normalize();
-            (*q, Some(dir), self.edge_normal(triangle, k))
+            let (place, dir) = on_edge(k);
+            (place, Some(dir), self.edge_normal(triangle, k))
         } else {
             return (on_face, true);
         };
