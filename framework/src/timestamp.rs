@@ -4,7 +4,7 @@ use crate::{Error, Result};
 
 /// Rounds a time (s) to the nearest microsecond.
 ///
-/// All timestamps that tarragon writes are rounded, so that those of one step agree. Drake cuts
+/// All timestamps that tarragon writes are rounded, so that the ones of a step agree. Drake cuts
 /// most of its own: at 2.05 s it writes 2 049 999 us, because 2.05 times 1e6 is slightly less in
 /// floating point. Times beyond the range of an `i64` (292 000 years) become its ends.
 ///

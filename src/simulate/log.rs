@@ -53,7 +53,7 @@ struct Content {
 }
 
 impl LogArgs {
-    /// Checks the names of the output files, also against that of the recording.
+    /// Checks the names of the output files, also against the name of the recording.
     pub(super) fn check(&self, record: Option<&Path>) -> Result<(), String> {
         check_distinct(&[
             ("--plot", self.plot.as_deref()),

@@ -224,7 +224,7 @@ fn mistakes_in_scenarios_are_errors_with_line_and_column() {
     }
 }
 
-/// The right answers are those of YAML 1.2, which Drake's reader follows. `random_seed: 1e3` was an
+/// The right answers come from YAML 1.2, which Drake's reader follows. `random_seed: 1e3` was an
 /// "invalid u64", and `name: null` gave advice about Rust.
 #[test]
 fn mistakes_in_yaml_are_explained_with_their_cure() {

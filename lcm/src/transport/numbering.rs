@@ -61,7 +61,7 @@ impl Numbering {
         if ahead <= i32::MAX as u32 {
             let shifted = |bits: u128| bits.checked_shl(ahead).unwrap_or(0);
             self.seen = shifted(self.seen) | 1;
-            // All bits below `ahead`, except that of the number itself.
+            // All bits below `ahead`, except the number's own.
             self.skipped = shifted(self.skipped) | (!shifted(u128::MAX) & !1);
             self.newest = number;
             return Arrival::Newer { skipped: ahead - 1 };

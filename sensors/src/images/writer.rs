@@ -23,7 +23,7 @@ const FIELDS: [(&str, FieldKind); 6] = [
 ];
 /// The fields that are constant over time; only they may be part of a directory.
 const FIXED_FIELDS: [&str; 2] = ["port_name", "image_type"];
-/// Number of images of each port whose names are compared with those of other ports.
+/// Number of images of each port whose names are compared with the names of other ports.
 const COMPARED: u64 = 256;
 
 /// System that writes images to files at fixed periods (Drake's `ImageWriter`).

@@ -51,9 +51,9 @@ impl Slider {
 /// Returns the allowed value of a slider that is nearest to `value`; at a tie, the one that is
 /// farther from zero.
 ///
-/// The multiples of the step within the range are allowed, and both ends. Multiples are those of
-/// Drake, bit for bit; an end that is a multiple but for rounding stays as it is. The page has the
-/// same rule (`slider.ts`).
+/// The multiples of the step within the range are allowed, and both ends. Multiples equal Drake's,
+/// bit for bit; an end that differs from a multiple only by rounding stays as it is. The page has
+/// the same rule (`slider.ts`).
 pub(crate) fn nearest_allowed([min, max]: [f64; 2], step: f64, value: f64) -> f64 {
     let value = value.clamp(min, max);
     let slack = |x: f64| ROUNDING + x.abs() * f64::EPSILON;

@@ -255,7 +255,7 @@ fn values_set_at_times_have_their_own_frames() {
     meshcat.with_recording(|animation| assert_eq!(animation.frame(0.29).unwrap(), 28));
 }
 
-/// A value replaces an earlier one of the same time, and those of an earlier run.
+/// A value replaces an earlier one of the same time, and all values of an earlier run.
 #[test]
 fn later_runs_replace_frames() {
     let meshcat = server();

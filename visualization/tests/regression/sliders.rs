@@ -14,7 +14,7 @@ use tarragon_visualization::{JointSliders, Meshcat, MeshcatPoseSliders, MeshcatP
 type Case = ([f64; 3], &'static [f64]);
 
 /// Ranges with ends that are multiples of the step, and others. The lists follow from the rule; all
-/// numbers but those of the last three are exact in binary.
+/// numbers except in the last three are exact in binary.
 const CASES: [Case; 9] = [
     // Both ends are half a step from a multiple: `Math.round(-0.5)` is 0.
     ([-1.0, 1.0, 2.0], &[-1.0, 0.0, 1.0]),

@@ -12,7 +12,7 @@ use tarragon_visualization::{
     DrakeVisualizer, DrakeVisualizerParams, connect_contact_results_to_drake_visualizer,
 };
 
-/// At 2.05 s, contacts were those of 2 049 999 us.
+/// At 2.05 s, contacts had the time 2 049 999 us.
 #[test]
 fn draw_messages_and_contacts_have_rounded_times() {
     let heard = Heard::new();

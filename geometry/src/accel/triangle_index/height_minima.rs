@@ -238,7 +238,7 @@ impl Search<'_> {
     }
 
     /// Returns false if the distance certainly decreases from all points of an edge along one of
-    /// two vectors across it. Their horizontal parts are opposite, and that of the first has the
+    /// two vectors across it. Their horizontal parts are opposite, and the one of the first has the
     /// product `across` (m^2) with the point's offset; `rises` (m) are their vertical parts.
     #[inline]
     fn may_be_nearest(&self, cell: &GridCell, across: f64, rises: [f64; 2]) -> bool {

@@ -156,7 +156,7 @@ impl IndexedSurface {
 
     /// Returns the local minima of the distance to `p` that are nearer than `reach` (m), nearest
     /// first; `same` is the distance below which two are one. Returns `None` unless the surface is
-    /// that of a height field of which `p` is above few cells.
+    /// of a height field and `p` is above few of its cells.
     pub(crate) fn minima_within(
         &self,
         p: &Vector3<f64>,

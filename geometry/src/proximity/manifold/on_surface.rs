@@ -45,7 +45,7 @@ pub(super) fn on_surface<T: Scalar>(
 }
 
 /// Returns the points of a surface A and a ball B, of which one is the deepest of the pair. Returns
-/// `None` for surfaces that are not those of a solid.
+/// `None` for a surface without a solid inside.
 pub(super) fn of_ball<T: Scalar>(
     (surface, x_wa): (&Shape, &Isometry3<T>),
     (ball, x_wb): (&Shape, &Isometry3<T>),

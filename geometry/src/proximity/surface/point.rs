@@ -125,7 +125,7 @@ impl IndexedSurface {
     }
 
     /// Returns the local minima of the distance to `p`, which is outside, that are nearer than
-    /// `reach` (m), nearest first. Returns `None` unless the surface is that of a height field and
+    /// `reach` (m), nearest first. Returns `None` unless the surface is of a height field and
     /// `p` is above few of its cells.
     pub(super) fn minima_above(&self, p: &Vector3<f64>, reach: f64) -> Option<HeightMinima> {
         let same = 4.0 * NEGLIGIBLE * (self.extent() + p.amax());

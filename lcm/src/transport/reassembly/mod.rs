@@ -1,12 +1,12 @@
 //! Reassembly of messages from datagrams, in bounded memory whatever arrives.
 //!
 //! A sender (address and port) numbers its messages, short and fragmented ones together. Fragments
-//! may arrive in any order, between those of other messages: as in LCM's C library, an incomplete
-//! message (a train) is found by its sender and its sequence number. A train ends when it is
-//! complete, when no new fragment arrives for [`Limits::patience`], when its fragments contradict
-//! each other, when the sender restarts, or when it must make room. Every message that did not
-//! arrive complete counts in [`Count::Lost`] once, whether none or some of it arrived; a message
-//! that arrives complete but late is subtracted again.
+//! may arrive in any order, between fragments of other messages: as in LCM's C library, an
+//! incomplete message (a train) is found by its sender and its sequence number. A train ends when
+//! it is complete, when no new fragment arrives for [`Limits::patience`], when its fragments
+//! contradict each other, when the sender restarts, or when it must make room. Every message that
+//! did not arrive complete counts in [`Count::Lost`] once, whether none or some of it arrived; a
+//! message that arrives complete but late is subtracted again.
 
 use super::datagram::{self, Datagram, Fragment};
 use super::numbering::{Arrival, Numbering};

@@ -357,7 +357,7 @@ proptest! {
                 incomplete += 1;
             }
             let is_short = parts.len() == 1;
-            // Up to half of the fragments of earlier messages come later, among those of this one.
+            // Up to half of the fragments of earlier messages come later, among this one's.
             let mut next_parts: Vec<_> = order.into_iter().map(|i| parts[i].clone()).collect();
             next_parts.append(&mut waiting);
             for i in (1..next_parts.len()).rev() {
