@@ -130,6 +130,10 @@ struct Parts {
     cause: Option<Arc<dyn StdError + Send + Sync>>,
     /// Whether the message already names the system, so that the framework adds nothing.
     located: bool,
+    /// The system of the diagram that failed, if the framework knows it.
+    system: Option<usize>,
+    /// Where the first NaN that the system has read came from.
+    origin_of_nan: Option<String>,
 }
 
 impl Error {
@@ -143,7 +147,7 @@ impl Error {
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        let (place, location, cause, located) = Default::default();
+        let (place, location, cause, located, system) = Default::default();
         Self(Arc::new(Parts {
             kind,
             place,
@@ -151,6 +155,8 @@ impl Error {
             message,
             cause,
             located,
+            system,
+            origin_of_nan: None,
         }))
     }
 
@@ -312,13 +318,29 @@ impl Error {
             .map(|cause| cause as &(dyn StdError + 'static))
     }
 
-    /// Adds the place unless the message names the system already, as the framework's own do.
+    /// Adds the system that failed and the place, unless an inner one is known already.
     #[cold]
-    pub(crate) fn locate(self, place: impl FnOnce() -> String) -> Self {
+    pub(crate) fn locate(mut self, system: Option<usize>, place: impl FnOnce() -> String) -> Self {
+        if self.0.system.is_none() {
+            self.parts().system = system;
+        }
         if self.0.located {
             return self;
         }
         self.located().at(place())
+    }
+
+    /// Returns the system of the diagram that failed, if the framework knows it.
+    pub(crate) fn system(&self) -> Option<usize> {
+        self.0.system
+    }
+
+    /// Adds where the first NaN that the system has read came from.
+    pub(crate) fn with_origin(mut self, origin: String) -> Self {
+        let parts = self.parts();
+        parts.system = None;
+        parts.origin_of_nan = Some(origin);
+        self
     }
 
     /// Marks the message as one that names the system already.
@@ -359,7 +381,11 @@ impl fmt::Display for Error {
             add(&cause.to_string());
             next = cause.source();
         }
-        f.write_str(&text)
+        f.write_str(&text)?;
+        match &self.0.origin_of_nan {
+            Some(origin) => write!(f, "; the first NaN is in {origin}"),
+            None => Ok(()),
+        }
     }
 }
 

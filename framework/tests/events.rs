@@ -155,7 +155,10 @@ fn a_failing_witness_preserves_the_state() {
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     let error = sim.advance_to(1.0).unwrap_err().to_string();
-    assert_eq!(error, "witness function 'limit' of 'bad': out of range");
+    assert_eq!(
+        error,
+        "at 0.47809999999999997 s: witness function 'limit' of 'bad': out of range"
+    );
     let (t, x) = (
         sim.context().time(),
         sim.context().xc(*bad.ports()).unwrap(),
@@ -219,7 +222,7 @@ fn event_times_in_the_past_are_errors() {
         let mut sim = Simulator::new(&d, d.default_context()).unwrap();
         let error = sim.advance_to(1.0).unwrap_err().to_string();
         let expected = format!(
-            "next event time of 'backoff': the time must be at least the current time, 0.0 s, or \
+            "at 0.0 s: next event time of 'backoff': the time must be at least the current time, 0.0 s, or \
              infinity for none, got {found} s"
         );
         assert!(error.starts_with(&expected), "{error}");
@@ -412,7 +415,7 @@ fn a_failed_update_is_retried() {
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     let error = sim.advance_to(2.5).unwrap_err().to_string();
-    assert_eq!(error, "discrete update of 'flaky': not now");
+    assert_eq!(error, "at 1.0 s: discrete update of 'flaky': not now");
     assert_eq!(sim.context().time(), 1.0);
     assert_eq!(sim.context().xd(*flaky.ports()).unwrap(), [1.0]);
     sim.advance_to(2.5).unwrap();

@@ -86,7 +86,7 @@ fn a_failed_discrete_update_undoes_the_unrestricted_ones() {
     let d = b.build().unwrap();
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     let error = sim.advance_to(0.35).unwrap_err().to_string();
-    assert_eq!(error, "discrete update of 'plant': stuck");
+    assert_eq!(error, "at 0.2 s: discrete update of 'plant': stuck");
     let times = sim.context().xa(plant.times).unwrap();
     assert_eq!(*times, [0.0, 0.1], "the update at 0.2 s is undone");
 }

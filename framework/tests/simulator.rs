@@ -157,7 +157,7 @@ fn termination_and_bad_boundaries() {
 fn a_failed_update_preserves_the_state() {
     let (mut sim, ports, _) = recorder(f64::INFINITY, 0.1);
     let message = sim.advance_to(1.0).unwrap_err().to_string();
-    assert_eq!(message, "discrete update of 'recorder': broken");
+    assert_eq!(message, "at 0.1 s: discrete update of 'recorder': broken");
     assert_eq!(sim.context().xd(ports.count).unwrap(), [1.0]);
 }
 
@@ -188,7 +188,7 @@ fn every_publish_is_dispatched_even_after_one_fails() {
     let mut sim = Simulator::new(&d, d.default_context()).unwrap();
     assert_eq!(
         sim.initialize().unwrap_err().to_string(),
-        "publish of 'printer': no paper"
+        "at 0.0 s: publish of 'printer': no paper"
     );
     assert_eq!(of(&record, "init").len(), 1);
 }
@@ -279,7 +279,10 @@ fn unrestricted_updates_come_first_and_change_every_kind_of_state() {
         assert_eq!(ctx.xc(speller.x).unwrap(), [x]);
         if fail {
             let message = result.unwrap_err().to_string();
-            assert_eq!(message, "unrestricted update of 'speller': out of ink");
+            assert_eq!(
+                message,
+                "at 0.1 s: unrestricted update of 'speller': out of ink"
+            );
         } else {
             assert_eq!(sim.statistics().unrestricted_updates, 2);
         }

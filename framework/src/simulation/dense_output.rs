@@ -70,7 +70,7 @@ impl Simulator<f64> {
         let trajectory = PiecewisePolynomial::cubic_hermite(&breaks, &x, &slopes);
         trajectory
             .map(Some)
-            .map_err(|e| e.locate(|| "dense output".into()))
+            .map_err(|e| e.locate(None, || "dense output".into()))
     }
 }
 

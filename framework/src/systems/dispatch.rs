@@ -4,6 +4,7 @@ use super::context::Context;
 use super::data::{Data, StateCopy};
 use super::event::{DiscreteUpdate, EventStatus, StateUpdate};
 use super::event_table::{EventSet, FORCED};
+use super::not_a_number::new_nan;
 use super::plan::{Handler, LeafContext, Plan};
 use crate::{Error, Result, Scalar};
 
@@ -90,9 +91,23 @@ impl<T: Scalar> Dispatcher<T> {
                 xa: &mut next.xa[node.xa()],
                 owner: (plan.id, system),
             };
-            let status = act(&LeafContext::of(plan, data, system as usize), &mut update)
-                .map_err(|e| e.locate(|| format!("unrestricted update of '{}'", leaf.path)))?;
+            let status =
+                act(&LeafContext::of(plan, data, system as usize), &mut update).map_err(|e| {
+                    e.locate(Some(system as usize), || {
+                        format!("unrestricted update of '{}'", leaf.path)
+                    })
+                })?;
             outcome.add(status);
+        }
+        for &(system, _) in events {
+            let node = &plan.nodes[system as usize];
+            let (xc, xd) = (node.xc.clone(), node.xd());
+            if let Some(i) = new_nan(&data.xc[xc.clone()], &next.xc[xc.clone()]) {
+                return Err(plan.nan_in_xc(xc.start + i, "unrestricted update"));
+            }
+            if let Some(i) = new_nan(&data.xd[xd.clone()], &next.xd[xd.clone()]) {
+                return Err(plan.nan_in_xd(xd.start + i, "unrestricted update"));
+            }
         }
         swap(plan, data, next, events);
         Ok(true)
@@ -126,6 +141,13 @@ impl<T: Scalar> Dispatcher<T> {
         }
         next_discrete_state(plan, data, sets, events, next_xd, outcome)?;
         for set in sets {
+            for range in plan.xd_of(plan.events.set(*set)) {
+                if let Some(i) = new_nan(&data.xd[range.clone()], &next_xd[range.clone()]) {
+                    return Err(plan.nan_in_xd(range.start + i, "discrete update"));
+                }
+            }
+        }
+        for set in sets {
             let set = plan.events.set(*set);
             for range in plan.xd_of(set) {
                 data.xd[range.clone()].copy_from_slice(&next_xd[range.clone()]);
@@ -154,7 +176,9 @@ impl<T: Scalar> Dispatcher<T> {
             };
             match act(&LeafContext::of(plan, data, system as usize)) {
                 Ok(status) => outcome.add(status),
-                Err(e) => outcome.fail(e.locate(|| format!("publish of '{}'", leaf.path))),
+                Err(e) => outcome.fail(e.locate(Some(system as usize), || {
+                    format!("publish of '{}'", leaf.path)
+                })),
             }
         }
         !events.is_empty()
@@ -209,8 +233,12 @@ fn next_discrete_state<T: Scalar>(
             groups: &plan.nodes[system as usize].xd,
             owner: (plan.id, system),
         };
-        let status = act(&LeafContext::of(plan, data, system as usize), &mut update)
-            .map_err(|e| e.locate(|| format!("discrete update of '{}'", leaf.path)))?;
+        let status =
+            act(&LeafContext::of(plan, data, system as usize), &mut update).map_err(|e| {
+                e.locate(Some(system as usize), || {
+                    format!("discrete update of '{}'", leaf.path)
+                })
+            })?;
         outcome.add(status);
     }
     Ok(())

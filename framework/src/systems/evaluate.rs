@@ -107,7 +107,9 @@ fn computation<'a, T: Scalar>(
 /// Adds the slot's name to an error and remembers the failure.
 #[cold]
 fn failed<T: Scalar>(plan: &Plan<T>, data: &Data<T>, slot: usize, error: Error) -> Error {
-    let error = error.locate(|| format!("computing '{}'", plan.slot_name(slot)));
+    let error = error.locate(Some(plan.system_of(slot)), || {
+        format!("computing '{}'", plan.slot_name(slot))
+    });
     data.cache.set_failure(slot, &error);
     error
 }

@@ -2,8 +2,8 @@
 //!
 //! Each module imports only those above it in this list: handles and values, `plan` (the compiled
 //! form of a diagram), `declare` (what a system declares), `compile` (declarations to a plan),
-//! `evaluate` (slots on demand), `context` (values), `dispatch` (events), `diagram` (wiring and
-//! conversion of systems).
+//! `evaluate` (slots on demand), `context` (values), `not_a_number` (NaN in the state), `dispatch`
+//! (events), `diagram` (wiring and conversion of systems).
 
 pub(crate) mod compile;
 pub(crate) mod context;
@@ -18,6 +18,7 @@ pub(crate) mod event;
 pub(crate) mod event_table;
 pub(crate) mod files;
 pub(crate) mod handles;
+pub(crate) mod not_a_number;
 pub(crate) mod plan;
 pub(crate) mod storage;
 pub(crate) mod value;

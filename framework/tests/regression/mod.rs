@@ -3,4 +3,5 @@
 
 mod files;
 mod noise;
+mod not_finite;
 mod stops;

@@ -191,6 +191,7 @@ impl<T: Scalar> Driver<T> {
             dense.begin_step(context)?;
         }
         let whole = self.step(context, t0, target - t0.re())?;
+        context.check_step(t0, &self.x0)?;
         let mut reached = context.time().re();
         if whole || reached >= target {
             context.set_time(exactly(context.time(), target));
@@ -245,10 +246,10 @@ impl<T: Scalar> Driver<T> {
             step *= SUBDIVISION;
             self.statistics.shrinkages_from_substep_failures += 1;
             if step < f64::EPSILON {
+                context.check_slopes(t0 + T::from(wanted))?;
                 return Err(Error::numerical(format!(
-                    "integrator '{}' does not converge at {} s, even with a step of {step:e} s",
-                    self.integrator.name(),
-                    t0.re()
+                    "integrator '{}' does not converge, even with a step of {step:e} s",
+                    self.integrator.name()
                 )));
             }
         }
@@ -298,12 +299,12 @@ impl<T: Scalar> Driver<T> {
                 Verdict::Repeat(smaller) => {
                     let failing = self.limits.fail_below_min_step || !error.is_finite();
                     if smaller < smallest && failing {
+                        context.check_step(t0, &self.x0)?;
                         let name = self.integrator.name();
                         return Err(Error::numerical(format!(
-                            "integrator '{name}' at {} s: an error of {error:e} with a step of \
-                             {step:e} s misses the accuracy {accuracy:e}, and the smallest step \
-                             allowed is {smallest:e} s",
-                            t0.re()
+                            "integrator '{name}': an error of {error:e} with a step of {step:e} s \
+                             misses the accuracy {accuracy:e}, and the smallest step allowed is \
+                             {smallest:e} s"
                         )));
                     }
                     self.statistics.shrinkages_from_error_control += 1;

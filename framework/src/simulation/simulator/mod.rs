@@ -256,10 +256,15 @@ impl<T: Scalar> Simulator<T> {
     /// be called again after the context was changed by hand: events start anew from its time.
     ///
     /// # Errors
-    /// Returns the first error of an event or of the monitor.
+    /// Returns the first error of an event or of the monitor, with the time.
     pub fn initialize_with(&mut self, options: InitializeOptions) -> Result<SimulatorStatus> {
         let _span = tracing::debug_span!("Simulator::initialize").entered();
         self.driver.jacobians.diagram().owns(&self.context)?;
+        let status = self.start(options);
+        status.map_err(|error| self.context.explain(error))
+    }
+
+    fn start(&mut self, options: InitializeOptions) -> Result<SimulatorStatus> {
         let mut outcome = Outcome::default();
         (self.initialized, self.updated) = (false, false);
         self.due.clear();
@@ -280,8 +285,10 @@ impl<T: Scalar> Simulator<T> {
     /// next call; its publishes do not.
     ///
     /// # Errors
-    /// Returns the first error of an event, a computation or the monitor, or an error if the
-    /// boundary is in the past. Failed updates leave the state as it was before all updates of the
+    /// Returns the first error of an event, a computation or the monitor, with the time and the
+    /// system. It is also an error if a number of the state becomes NaN, or if the boundary is in
+    /// the past. If the system that failed has read a NaN, the message names the output where the
+    /// first one is. Failed updates leave the state as it was before all updates of the
     /// step; a failed integration leaves it as it was before the integration. The next call retries
     /// what failed.
     pub fn advance_to(&mut self, boundary: f64) -> Result<SimulatorStatus> {
@@ -299,6 +306,12 @@ impl<T: Scalar> Simulator<T> {
                 "Simulator: the boundary must be at least the current time, {now:?} s, got {boundary:?} s"
             )));
         }
+        let status = self.run(boundary);
+        status.map_err(|error| self.context.explain(error))
+    }
+
+    /// Takes steps until the boundary (s), or until something stops the simulation.
+    fn run(&mut self, boundary: f64) -> Result<SimulatorStatus> {
         loop {
             if self.pace.wait(self.context.time().re()) {
                 return Ok(SimulatorStatus::Interrupted);
@@ -383,7 +396,7 @@ impl<T: Scalar> Simulator<T> {
         if let Some(monitor) = &mut self.monitor {
             match monitor(&self.context) {
                 Ok(status) => outcome.add(status),
-                Err(error) => outcome.fail(error.locate(|| "simulator monitor".into())),
+                Err(error) => outcome.fail(error.locate(None, || "simulator monitor".into())),
             }
         }
         Ok(match outcome.finish()? {

@@ -77,7 +77,8 @@ fn next_time<T: Scalar>(context: &Context<T>, now: f64, system: u32, index: u32)
     let leaf = &context.plan.leaves[system as usize];
     let place = || format!("next event time of '{}'", leaf.path);
     let next = &leaf.timed[index as usize];
-    let time = next(&context.leaf_context(system as usize)).map_err(|e| e.locate(place))?;
+    let time = next(&context.leaf_context(system as usize))
+        .map_err(|e| e.locate(Some(system as usize), place))?;
     if time >= context.time().re() {
         return Ok(time);
     }

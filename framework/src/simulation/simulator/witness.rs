@@ -166,5 +166,6 @@ fn witness_value<T: Scalar>(context: &Context<T>, number: usize) -> Result<f64> 
     let witness = &leaf.witnesses[decider.index as usize];
     let value = (witness.value)(&context.leaf_context(decider.system as usize));
     let place = || format!("witness function '{}' of '{}'", witness.name, leaf.path);
-    Ok(value.map_err(|e| e.locate(place))?.re())
+    let system = Some(decider.system as usize);
+    Ok(value.map_err(|e| e.locate(system, place))?.re())
 }

@@ -85,8 +85,9 @@ impl<T: Scalar> Context<T> {
                     parameters,
                     owner: (self.plan.id, system as u32),
                 };
-                draw(generator, &mut update)
-                    .map_err(|e| e.locate(|| format!("random parameters of '{}'", leaf.path)))?;
+                draw(generator, &mut update).map_err(|e| {
+                    e.locate(None, || format!("random parameters of '{}'", leaf.path))
+                })?;
             }
         }
         self.data.parameters = drawn;
@@ -122,7 +123,7 @@ impl<T: Scalar> Context<T> {
                     owner: (self.plan.id, system as u32),
                 };
                 draw(&self.leaf_context(system), generator, &mut update)
-                    .map_err(|e| e.locate(|| format!("random state of '{}'", leaf.path)))?;
+                    .map_err(|e| e.locate(None, || format!("random state of '{}'", leaf.path)))?;
             }
         }
         self.data.xc = drawn.xc;

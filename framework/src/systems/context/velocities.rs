@@ -48,8 +48,9 @@ impl<T: Scalar> Context<T> {
                         Direction::VToQdot => &map.v_to_qdot,
                         Direction::QdotToV => &map.qdot_to_v,
                     };
-                    map(&self.leaf_context(system), a, b)
-                        .map_err(|e| e.locate(|| format!("velocity map of '{}'", leaf.path)))?;
+                    map(&self.leaf_context(system), a, b).map_err(|e| {
+                        e.locate(Some(system), || format!("velocity map of '{}'", leaf.path))
+                    })?;
                 }
                 None if n_from == n_to => b.copy_from_slice(a),
                 None => {

@@ -1,0 +1,174 @@
+//! NaN in the state ends a simulation, and the message leads to where it came from. The values are
+//! right by construction: each system states when its number stops being one.
+
+use tarragon_framework::prelude::*;
+use tarragon_framework::primitives::{ConstantVectorSource, Gain, Integrator, VectorSystem};
+use tarragon_framework::{ErrorKind, SimulatorConfig, primitives::ZeroOrderHold};
+
+/// Counts in steps of 0.25 s; element 1 becomes NaN, or already is, at a time.
+struct Counter {
+    nan_from: f64,
+    by: Update,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Update {
+    Discrete,
+    Unrestricted,
+}
+
+impl<T: Scalar> LeafSystem<T> for Counter {
+    type Ports = DiscreteState<Vec<T>>;
+    fn declare(&self, d: &mut Declare<Self, T>) -> Self::Ports {
+        let _first = d.discrete_state(&[T::zero()]);
+        let group = d.discrete_state(&[T::zero(), T::zero()]);
+        let every = Trigger::every(0.25);
+        let next_value = move |s: &Self, x: T, now: T| match now.re() >= s.nan_from {
+            true => T::from(f64::NAN),
+            false => x + T::one(),
+        };
+        match self.by {
+            Update::Discrete => d.discrete_update_on(every, move |s, ctx, next| {
+                let x = ctx.xd(group)[1];
+                next.get_mut(group)[1] = next_value(s, x, ctx.time());
+                Ok(EventStatus::Succeeded)
+            }),
+            Update::Unrestricted => d.unrestricted_update_on(every, move |s, ctx, next| {
+                let x = ctx.xd(group)[1];
+                next.xd_mut(group)[1] = next_value(s, x, ctx.time());
+                Ok(EventStatus::Succeeded)
+            }),
+        }
+        group
+    }
+}
+
+#[test]
+fn an_update_to_nan_fails_with_time_system_and_index() {
+    for by in [Update::Discrete, Update::Unrestricted] {
+        let mut b = DiagramBuilder::new();
+        let counter = b.add("counter", Counter { nan_from: 0.6, by });
+        let state = *counter.ports();
+        let diagram = b.build().unwrap();
+        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        let error = sim.advance_to(2.0).unwrap_err();
+        let update = match by {
+            Update::Discrete => "discrete",
+            Update::Unrestricted => "unrestricted",
+        };
+        let expected = format!(
+            "at 0.75 s: {update} update of 'counter': group 1 of the discrete state must stay \
+             finite, got NaN at index 1"
+        );
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.kind(), ErrorKind::NumericalFailure);
+        // The state is what it was before the update.
+        assert_eq!(sim.context().time(), 0.75);
+        assert_eq!(sim.context().xd(state).unwrap(), [0.0, 3.0]);
+    }
+}
+
+#[test]
+fn a_nan_that_was_there_before_is_none_of_the_simulators_business() {
+    let mut b = DiagramBuilder::new();
+    let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
+    let counter = Counter {
+        nan_from: 0.0,
+        by: Update::Discrete,
+    };
+    let counter = b.add("counter", counter);
+    let state = *counter.ports();
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(hold.u, vec![1.0]).unwrap();
+    ctx.xd_mut(state).unwrap()[1] = f64::NAN;
+    let mut sim = Simulator::new(&diagram, ctx).unwrap();
+    sim.advance_to(1.0).unwrap();
+    assert!(sim.context().xd(state).unwrap()[1].is_nan());
+}
+
+/// Returns a source of one number that is the square root of `1 - t`: NaN after 1 s.
+fn root() -> VectorSystem {
+    VectorSystem::new(0, 1, |t: f64, _, _, y| {
+        y[0] = (1.0 - t).sqrt();
+        Ok(())
+    })
+}
+
+#[test]
+fn a_slope_of_nan_fails_every_kind_of_integrator_with_its_origin() {
+    for scheme in ["explicit_euler", "runge_kutta3", "implicit_euler", "radau3"] {
+        let mut b = DiagramBuilder::new();
+        let root = b.add_f64("root", root());
+        let double = b.add("double", Gain::new(2.0, 1));
+        let speed = b.add("speed", ConstantVectorSource::new(vec![1.0]));
+        let other = b.add("other", Integrator::new(1));
+        let integral = b.add("integral", Integrator::new(1));
+        b.connect(root.y, double.u);
+        b.connect(double.y, integral.u);
+        b.connect(speed.y, other.u);
+        let diagram = b.build().unwrap();
+        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        let config = SimulatorConfig {
+            integration_scheme: scheme.into(),
+            max_step_size: 0.25,
+            use_error_control: false,
+            ..SimulatorConfig::default()
+        };
+        sim.apply_config(&config).unwrap();
+        let error = sim.advance_to(2.0).unwrap_err().to_string();
+        let time = sim.context().time();
+        let expected = format!(
+            "at {time:?} s: integration of 'integral': the time derivative must stay finite, got NaN \
+             at index 0; the first NaN is in output 'root.y0' at index 0"
+        );
+        assert_eq!(error, expected, "{scheme}");
+        // Some methods take the slope at the end of the step, or repeat it with smaller steps.
+        assert!((1.0..=1.25).contains(&time), "{scheme}: {time}");
+        let passed = sim.context().eval(other.y).unwrap()[0];
+        assert!((passed - time).abs() < 1e-12, "{scheme}: {passed}");
+    }
+}
+
+#[test]
+fn an_error_upstream_of_nan_names_the_first_one() {
+    let mut b = DiagramBuilder::new();
+    let root = b.add_f64("root", root());
+    let double = b.add("double", Gain::new(2.0, 1));
+    let picky = VectorSystem::new(1, 1, |_, _, u, y| {
+        if u[0].is_nan() {
+            return Err("the input must be a number".into());
+        }
+        y[0] = u[0];
+        Ok(())
+    });
+    let picky = b.add_f64("picky", picky);
+    let hold = b.add("hold", ZeroOrderHold::new(0.25, 0.0, 1));
+    b.connect(root.y, double.u);
+    b.connect(double.y, picky.u);
+    b.connect(picky.y, hold.u);
+    let diagram = b.build().unwrap();
+    let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+    let error = sim.advance_to(2.0).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "at 1.25 s: computing 'picky.y0': the input must be a number; the first NaN is in output \
+         'root.y0' at index 0"
+    );
+}
+
+#[test]
+fn a_fixed_nan_is_an_origin_too() {
+    let mut b = DiagramBuilder::new();
+    let integral = b.add("integral", Integrator::new(2));
+    let diagram = b.build().unwrap();
+    let mut ctx = diagram.default_context();
+    ctx.fix(integral.u, vec![0.0, f64::NAN]).unwrap();
+    let mut sim = Simulator::new(&diagram, ctx).unwrap();
+    let error = sim.advance_to(2.0).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "at 0.0 s: integration of 'integral': the time derivative must stay finite, got NaN at index \
+         1; the first NaN is in the fixed value of input 'integral.u' at index 1"
+    );
+}
