@@ -48,7 +48,7 @@ impl Quantity {
             JointKind::Prismatic { .. } | JointKind::Curvilinear { .. } => true,
             JointKind::Planar => index < 2,
             JointKind::RpyFloating => index >= 3,
-            JointKind::QuaternionFloating if index < 4 => return Self::Quaternion,
+            kind if kind.has_quaternion() && index < 4 => return Self::Quaternion,
             JointKind::QuaternionFloating => true,
             _ => false,
         };

@@ -105,7 +105,9 @@ impl<'a, T: Scalar> AcrossJoint<'a, T> {
                 columns[0] = turning(axis(0));
                 columns[1] = turning(axis(1) * c + axis(2) * s);
             }
-            JointKind::BallRpy => (0..3).for_each(|k| columns[k] = turning(axis(k))),
+            JointKind::BallRpy | JointKind::BallQuaternion => {
+                (0..3).for_each(|k| columns[k] = turning(axis(k)));
+            }
             JointKind::Planar => {
                 (0..2).for_each(|k| columns[k] = sliding(axis(k)));
                 columns[2] = turning(axis(2));

@@ -13,7 +13,9 @@ pub use jacobian::JacobianWrt;
 pub(crate) use jacobian::jacobian_spatial_velocity;
 pub use position::PositionKinematics;
 pub(crate) use position::{BodyPoses, calc_body_poses};
-pub(crate) use position_rates::{SingularPitch, qdot_to_velocity, velocity_to_qdot};
+pub(crate) use position_rates::{
+    SingularPitch, advance_positions, qdot_to_velocity, velocity_to_qdot,
+};
 pub use velocity::VelocityKinematics;
 pub(crate) use velocity::{
     acceleration_across, spatial_accelerations, spatial_accelerations_of, spatial_velocities_of,

@@ -3,9 +3,9 @@
 
 use super::position::PositionKinematics;
 use crate::model::{BodyIndex, JointKind};
-use crate::tree::KinematicTree;
-use nalgebra::Vector3;
-use tarragon_framework::Scalar;
+use crate::tree::{KinematicTree, MobilizedBody};
+use nalgebra::{Quaternion, Vector3};
+use tarragon_framework::{Scalar, math};
 
 /// Cosine of the pitch below which roll and yaw count as rotations about the same axis.
 const SINGULAR: f64 = 1e-3;
@@ -17,22 +17,44 @@ pub(crate) struct SingularPitch {
     pub(crate) pitch: f64,
 }
 
-/// Computes `qdot = N(q) v`, in place of what `qdot` holds.
+/// Computes `qdot = N(q) v`.
 pub(crate) fn velocity_to_qdot<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
     v: &[T],
-    qdot: &mut Vec<T>,
-) -> Result<(), SingularPitch> {
-    qdot.clear();
-    qdot.reserve(tree.num_positions);
+) -> Result<Vec<T>, SingularPitch> {
+    let mut qdot = Vec::with_capacity(tree.num_positions);
     for node in &tree.nodes {
         let q = &positions.q[node.positions()];
-        let mapped = push_qdot(&node.kind, q, &v[node.velocities()], qdot);
-        mapped.map_err(|pitch| SingularPitch {
-            body: BodyIndex::new(node.body as usize),
-            pitch,
-        })?;
+        push_qdot(node, q, &v[node.velocities()], &mut qdot)?;
+    }
+    Ok(qdot)
+}
+
+/// Appends the positions after a time `dt` (s) at constant velocities v: `q + N(q) v dt`, but exact
+/// for quaternions, whose length stays what it is. (Drake adds `N(q) v dt` to quaternions too, so
+/// that theirs grow and turn by `2 atan(|w| dt / 2)` instead of `|w| dt`.)
+pub(crate) fn advance_positions<T: Scalar>(
+    tree: &KinematicTree,
+    positions: &PositionKinematics<T>,
+    v: &[T],
+    dt: f64,
+    next: &mut Vec<T>,
+) -> Result<(), SingularPitch> {
+    for node in &tree.nodes {
+        let q = &positions.q[node.positions()];
+        let v = &v[node.velocities()];
+        let start = next.len();
+        push_qdot(node, q, v, next)?;
+        for (next, q) in next[start..].iter_mut().zip(q) {
+            *next = *q + *next * dt;
+        }
+        if node.kind.has_quaternion() {
+            let turn = Vector3::new(v[0], v[1], v[2]) * T::from(dt);
+            let turned =
+                math::rotation_exp(&turn).into_inner() * Quaternion::new(q[0], q[1], q[2], q[3]);
+            next[start..start + 4].copy_from_slice(&[turned.w, turned.i, turned.j, turned.k]);
+        }
     }
     Ok(())
 }
@@ -72,14 +94,23 @@ fn velocity_to_rates<T: Scalar>(rpy: &[T], w: &[T]) -> Result<[T; 3], f64> {
     Ok([roll, cy * w[1] - sy * w[0], w[2] + sp * roll])
 }
 
-fn push_qdot<T: Scalar>(kind: &JointKind, q: &[T], v: &[T], out: &mut Vec<T>) -> Result<(), f64> {
-    match kind {
-        JointKind::BallRpy => out.extend(velocity_to_rates(q, v)?),
+fn push_qdot<T: Scalar>(
+    node: &MobilizedBody,
+    q: &[T],
+    v: &[T],
+    out: &mut Vec<T>,
+) -> Result<(), SingularPitch> {
+    let singular = |pitch| SingularPitch {
+        body: BodyIndex::new(node.body as usize),
+        pitch,
+    };
+    match node.kind {
+        JointKind::BallRpy => out.extend(velocity_to_rates(q, v).map_err(singular)?),
         JointKind::RpyFloating => {
-            out.extend(velocity_to_rates(q, v)?);
+            out.extend(velocity_to_rates(q, v).map_err(singular)?);
             out.extend_from_slice(&v[3..]);
         }
-        JointKind::QuaternionFloating => {
+        JointKind::QuaternionFloating | JointKind::BallQuaternion => {
             // Half the product of the pure quaternion w and q.
             let w = Vector3::new(v[0], v[1], v[2]) * T::from(0.5);
             let u = Vector3::new(q[1], q[2], q[3]);
@@ -99,7 +130,7 @@ fn push_velocity<T: Scalar>(kind: &JointKind, q: &[T], qdot: &[T], out: &mut Vec
             out.extend(rates_to_velocity(q, qdot).iter());
             out.extend_from_slice(&qdot[3..]);
         }
-        JointKind::QuaternionFloating => {
+        JointKind::QuaternionFloating | JointKind::BallQuaternion => {
             let (u, du) = (
                 Vector3::new(q[1], q[2], q[3]),
                 Vector3::new(qdot[1], qdot[2], qdot[3]),

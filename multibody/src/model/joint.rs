@@ -80,10 +80,7 @@ impl Joint {
         kind: JointKind,
     ) -> Self {
         let (nq, nv) = (kind.num_positions(), kind.num_velocities());
-        let mut default_positions = vec![0.0; nq];
-        if kind == JointKind::QuaternionFloating {
-            default_positions[0] = 1.0;
-        }
+        let default_positions = kind.zero_positions();
         Self {
             name: name.into(),
             model_instance: None,
@@ -196,6 +193,10 @@ impl Joint {
     /// Creates a ball joint with roll, pitch and yaw as positions.
     pub fn ball_rpy(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::BallRpy)
+    }
+    /// Creates a ball joint with a quaternion as positions, which has no singular orientation.
+    pub fn ball_quaternion(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
+        Self::new(name, parent, child, JointKind::BallQuaternion)
     }
     /// Creates a planar joint, which moves in the xy-plane of F.
     pub fn planar(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
@@ -310,7 +311,8 @@ impl Joint {
             Ok(())
         })
     }
-    /// Sets the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a quaternion joint).
+    /// Sets the default positions (rad or m; those of a quaternion joint start with
+    /// `qw, qx, qy, qz`).
     ///
     /// # Errors
     /// Returns an error if the number of positions is wrong, one is not finite, or the quaternion
@@ -432,7 +434,8 @@ impl Joint {
     pub fn dry_friction(&self) -> f64 {
         self.dry_friction
     }
-    /// Returns the default positions (rad or m; `[qw, qx, qy, qz, x, y, z]` for a floating joint).
+    /// Returns the default positions (rad or m; those of a quaternion joint start with
+    /// `qw, qx, qy, qz`).
     pub fn default_positions(&self) -> &[f64] {
         &self.default_positions
     }

@@ -1,6 +1,6 @@
 //! Kinds of joints.
 
-use nalgebra::{Isometry3, Unit, Vector3};
+use nalgebra::{Isometry3, Unit, UnitQuaternion, Vector3};
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 use tarragon_framework::math;
@@ -50,6 +50,9 @@ pub enum JointKind {
     Universal,
     /// Rotation about a point; q is roll, pitch and yaw of `R_FM` (rad), v is `w_FM_F` (rad/s).
     BallRpy,
+    /// Rotation about a point; q is the quaternion `[qw, qx, qy, qz]` of `R_FM`, v is `w_FM_F`
+    /// (rad/s).
+    BallQuaternion,
     /// Motion in the xy-plane of F; q holds x, y (m) and the angle about z (rad), v their rates.
     Planar,
     /// Six degrees of freedom; q is `[roll, pitch, yaw, x, y, z]` of `X_FM`, v is `w_FM_F, v_FM_F`.
@@ -68,7 +71,8 @@ pub(crate) enum Limited {
 
 impl JointKind {
     /// Returns Drake's name of the type: `weld`, `revolute`, `prismatic`, `screw`, `curvilinear`,
-    /// `universal`, `ball_rpy`, `planar`, `rpy_floating`, `quaternion_floating`.
+    /// `universal`, `ball_rpy`, `planar`, `rpy_floating`, `quaternion_floating`; Drake has no
+    /// `ball_quaternion`.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Weld { .. } => "weld",
@@ -78,6 +82,7 @@ impl JointKind {
             Self::Curvilinear { .. } => "curvilinear",
             Self::Universal => "universal",
             Self::BallRpy => "ball_rpy",
+            Self::BallQuaternion => "ball_quaternion",
             Self::Planar => "planar",
             Self::RpyFloating => "rpy_floating",
             Self::QuaternionFloating => "quaternion_floating",
@@ -104,6 +109,22 @@ impl JointKind {
     pub fn is_floating(&self) -> bool {
         matches!(self, Self::RpyFloating | Self::QuaternionFloating)
     }
+    /// Returns true for the two kinds that turn about a point and do not move it.
+    pub fn is_ball(&self) -> bool {
+        matches!(self, Self::BallRpy | Self::BallQuaternion)
+    }
+    /// Returns true if the first four positions are a quaternion.
+    pub fn has_quaternion(&self) -> bool {
+        matches!(self, Self::BallQuaternion | Self::QuaternionFloating)
+    }
+    /// Returns the positions at which M is where F is: zeros, and the quaternion 1, 0, 0, 0.
+    pub(crate) fn zero_positions(&self) -> Vec<f64> {
+        let mut q = vec![0.0; self.num_positions()];
+        if self.has_quaternion() {
+            q[0] = 1.0;
+        }
+        q
+    }
     /// Returns the suffixes of position names.
     pub(crate) fn position_suffixes(&self) -> &'static [&'static str] {
         match self {
@@ -112,6 +133,7 @@ impl JointKind {
             Self::Prismatic { .. } => &["x"],
             Self::Universal => &["qx", "qy"],
             Self::BallRpy => &["qx", "qy", "qz"],
+            Self::BallQuaternion => &["qw", "qx", "qy", "qz"],
             Self::Planar => &["x", "y", "qz"],
             Self::RpyFloating => &["qx", "qy", "qz", "x", "y", "z"],
             Self::QuaternionFloating => &["qw", "qx", "qy", "qz", "x", "y", "z"],
@@ -124,23 +146,26 @@ impl JointKind {
             Self::Revolute { .. } | Self::Screw { .. } => &["w"],
             Self::Prismatic { .. } | Self::Curvilinear { .. } => &["v"],
             Self::Universal => &["wx", "wy"],
-            Self::BallRpy => &["wx", "wy", "wz"],
+            Self::BallRpy | Self::BallQuaternion => &["wx", "wy", "wz"],
             Self::Planar => &["vx", "vy", "wz"],
             Self::RpyFloating | Self::QuaternionFloating => &["wx", "wy", "wz", "vx", "vy", "vz"],
         }
     }
     /// Returns the positions of a floating joint whose M is at a pose in F.
     pub(crate) fn floating_positions<T: Scalar>(&self, x: &Isometry3<T>) -> Vec<T> {
-        let (r, p) = (x.rotation, x.translation.vector);
-        let angles = match self {
-            Self::RpyFloating => math::rpy_of(&r).as_slice().to_vec(),
-            // Of the two equivalent quaternions, take the one whose real part is not negative.
-            _ => {
+        let p = x.translation.vector;
+        [&self.turning_positions(&x.rotation), p.as_slice()].concat()
+    }
+    /// Returns the positions of a ball joint or a floating joint that belong to a rotation of M in
+    /// F: a quaternion whose real part is not negative, or else roll, pitch and yaw.
+    pub(crate) fn turning_positions<T: Scalar>(&self, r: &UnitQuaternion<T>) -> Vec<T> {
+        match self.has_quaternion() {
+            false => math::rpy_of(r).as_slice().to_vec(),
+            true => {
                 let is_negative = r.w.re() < 0.0;
                 let sign = |x: T| if is_negative { -x } else { x };
                 [r.w, r.i, r.j, r.k].map(sign).to_vec()
             }
-        };
-        [&angles, p.as_slice()].concat()
+        }
     }
 }

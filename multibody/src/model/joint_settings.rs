@@ -5,7 +5,7 @@
 
 use super::checks::check_at_least_zero;
 use super::joint::Joint;
-use super::joint_kind::{JointKind, Limited};
+use super::joint_kind::Limited;
 
 impl Joint {
     pub(crate) fn set_limits(
@@ -49,7 +49,7 @@ impl Joint {
         if q.iter().any(|x| !x.is_finite()) {
             return Err(format!("the default positions must be finite, got {q:?}"));
         }
-        if self.kind == JointKind::QuaternionFloating && q[..4].iter().all(|x| *x == 0.0) {
+        if self.kind.has_quaternion() && q[..4].iter().all(|x| *x == 0.0) {
             return Err(
                 "the default quaternion must not be zero; set a rotation, such as [1, 0, 0, 0]"
                     .into(),

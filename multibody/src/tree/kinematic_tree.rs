@@ -91,11 +91,8 @@ impl MobilizedBody {
     /// Returns true if the joint never moves Bo in the inboard body.
     #[inline]
     pub(crate) fn only_turns(&self) -> bool {
-        let turns = matches!(
-            self.kind,
-            JointKind::Revolute { .. } | JointKind::Universal | JointKind::BallRpy
-        );
-        turns && self.is_centered
+        let turns = matches!(self.kind, JointKind::Revolute { .. } | JointKind::Universal);
+        (turns || self.kind.is_ball()) && self.is_centered
     }
 }
 

@@ -35,8 +35,12 @@ pub(crate) enum Mobilizer {
     },
     /// `X_PB = X_PF X_FM(q) X_MB` along a path.
     Path(Box<PathMobilizer>),
-    /// `X_PB = X_PF X_FM(q) X_MB`; the offsets are absent where both are the identity.
-    Free(Option<Box<(Isometry3<f64>, Isometry3<f64>)>>),
+    /// `X_PB = X_PF X_FM(q) X_MB`, q starting with a quaternion.
+    Quaternion {
+        has_translation: bool,
+        /// `(X_PF, X_MB)`, absent where both are the identity.
+        offsets: Option<Box<(Isometry3<f64>, Isometry3<f64>)>>,
+    },
     /// `X_PB = X_PF X_FM(q) X_MB` for joints whose positions are angles and distances.
     Angles(Box<(JointKind, Isometry3<f64>, Isometry3<f64>)>),
 }
@@ -85,10 +89,13 @@ impl Mobilizer {
                     d: x_pf.rotation * axis.into_inner(),
                 }
             }
-            JointKind::QuaternionFloating => {
+            JointKind::QuaternionFloating | JointKind::BallQuaternion => {
                 let identity = Isometry3::identity();
                 let trivial = x_pf == identity && x_mb == identity;
-                Self::Free((!trivial).then(|| Box::new((x_pf, x_mb))))
+                Self::Quaternion {
+                    has_translation: joint.kind.is_floating(),
+                    offsets: (!trivial).then(|| Box::new((x_pf, x_mb))),
+                }
             }
             JointKind::Curvilinear { path } => Self::Path(Box::new(PathMobilizer {
                 path: path.clone(),
@@ -100,7 +107,7 @@ impl Mobilizer {
         }
     }
 
-    /// Returns `X_PB`; `None` if the quaternion of a floating joint has no direction.
+    /// Returns `X_PB`; `None` if a quaternion has no direction.
     #[inline]
     pub(crate) fn relative_pose<T: Scalar>(&self, q: &[T]) -> Option<Isometry3<T>> {
         Some(match self {
@@ -141,9 +148,16 @@ impl Mobilizer {
                 };
                 lift::<T>(&motion.x_pf) * x_fm * lift::<T>(&motion.x_mb)
             }
-            Self::Free(offsets) => {
+            Self::Quaternion {
+                has_translation,
+                offsets,
+            } => {
                 let r_fm = math::quaternion_wxyz([q[0], q[1], q[2], q[3]])?;
-                let x_fm = math::pose(r_fm, Vector3::new(q[4], q[5], q[6]));
+                let p_fm = match has_translation {
+                    true => Vector3::new(q[4], q[5], q[6]),
+                    false => Vector3::zeros(),
+                };
+                let x_fm = math::pose(r_fm, p_fm);
                 match offsets {
                     None => x_fm,
                     Some(offsets) => lift::<T>(&offsets.0) * x_fm * lift::<T>(&offsets.1),

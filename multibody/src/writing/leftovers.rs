@@ -14,7 +14,7 @@ impl ModelDocument<'_> {
         let plant = self.plant;
         let is_moved = |j: &JointIndex| {
             let joint = plant.joint_at(*j);
-            !joint.is_ephemeral() && joint.default_positions().iter().any(|q| *q != 0.0)
+            !joint.is_ephemeral() && joint.default_positions() != joint.kind().zero_positions()
         };
         let joints = (0..plant.num_joints()).map(JointIndex::new);
         let moved: Vec<&str> = joints

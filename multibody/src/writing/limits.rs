@@ -1,6 +1,7 @@
-//! Limits and damping of joints as all formats see them.
+//! Limits, damping and positions of joints as all formats see them.
 
 use super::document::ModelDocument;
+use super::format::OutputFormat;
 use crate::model::{Joint, JointKind};
 
 /// Limits of one quantity.
@@ -82,6 +83,24 @@ impl ModelDocument<'_> {
             self.warn(format!(
                 "joint '{name}': the first of its damping values is used for all, got {damping:?}"
             ));
+        }
+    }
+
+    /// Reports a ball joint whose positions are others when the file is read again.
+    pub(super) fn report_ball(&mut self, name: &str, joint: &Joint) {
+        let format = self.format.name();
+        match (self.format, joint.kind()) {
+            (OutputFormat::Mjcf, JointKind::BallRpy) => self.warn(format!(
+                "joint '{name}': roll, pitch and yaw become a quaternion, as in all ball joints of \
+                 {format}"
+            )),
+            (OutputFormat::Urdf | OutputFormat::Sdf, JointKind::BallQuaternion) => {
+                self.warn(format!(
+                    "joint '{name}': its quaternion becomes roll, pitch and yaw, as in all ball \
+                     joints of {format}"
+                ));
+            }
+            _ => {}
         }
     }
 }

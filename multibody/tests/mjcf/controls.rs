@@ -295,7 +295,7 @@ fn what_the_plant_lacks_is_reported_by_name() {
         ),
         (
             "<motor name='x' joint='l'/>",
-            ["'x' is left out", "joint 'l' must have one position, got 3"],
+            ["'x' is left out", "joint 'l' must have one position, got 4"],
         ),
         (
             "<general name='x' joint='j' biastype='muscle'/>",

@@ -280,7 +280,7 @@ fn what_tendons_lack_is_reported_by_name() {
         .warns(&["'frictionloss' of <fixed>", "dry"]);
     read(&format!("<spatial>{STRING}</spatial>"), "").says_nothing();
     read("<fixed><joint joint='l' coef='1'/></fixed>", "")
-        .warns(&["is left out", "must have one position, got 3"]);
+        .warns(&["is left out", "must have one position, got 4"]);
     let slack = "<fixed name='x'><joint joint='j' coef='0'/></fixed>";
     read(slack, "<actuator><motor name='m' tendon='x'/></actuator>")
         .warns(&["'m' is left out", "all coefficients of its tendon are 0"]);
@@ -451,7 +451,7 @@ fn power_of_springs_is_the_rate_of_their_energy() {
     )
     .ok();
     let plant = &m.plant;
-    let (q, v) = ([0.4, -0.7, 0.0, 0.0, 0.0], [0.5, -1.1, 0.0, 0.0, 0.0]);
+    let (q, v) = ([0.4, -0.7, 1.0, 0.0, 0.0, 0.0], [0.5, -1.1, 0.0, 0.0, 0.0]);
     let energy = |time: f64| {
         let moved: Vec<f64> = q.iter().zip(&v).map(|(q, v)| q + v * time).collect();
         let positions = plant.calc_position_kinematics(&moved).unwrap();

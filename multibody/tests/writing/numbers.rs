@@ -90,7 +90,7 @@ pub(super) fn kind(numbers: &mut Numbers) -> JointKind {
         true => Vector3::ith(numbers.below(3), 1.0),
         false => numbers.vector() + Vector3::repeat(1e-3),
     });
-    match numbers.below(13) {
+    match numbers.below(14) {
         0 | 1 => JointKind::Weld {
             x_fm: numbers.pose(),
         },
@@ -116,7 +116,8 @@ pub(super) fn kind(numbers: &mut Numbers) -> JointKind {
         }
         9 => JointKind::Universal,
         10 => JointKind::BallRpy,
-        11 => JointKind::Planar,
+        11 => JointKind::BallQuaternion,
+        12 => JointKind::Planar,
         _ => JointKind::QuaternionFloating,
     }
 }

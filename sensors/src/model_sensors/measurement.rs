@@ -5,8 +5,7 @@ use super::subtree::{SubtreeMeasurement, SubtreeQuantity};
 use crate::Result;
 use nalgebra::Isometry3;
 use tarragon_multibody::{
-    BodyIndex, Joint, JointIndex, JointKind, ModelSensor, MultibodyPlant, PositionSource,
-    SensorSubject,
+    BodyIndex, Joint, JointIndex, ModelSensor, MultibodyPlant, PositionSource, SensorSubject,
 };
 
 /// Measurement of a sensor.
@@ -251,7 +250,7 @@ fn sum(plant: &MultibodyPlant, joints: &[(JointIndex, f64)], of: Coordinates) ->
 /// Returns a measurement of the child's joint frame M in the parent's joint frame F.
 fn of_ball(plant: &MultibodyPlant, sensor: &ModelSensor, quantity: FrameQuantity) -> Measurable {
     let (_, joint) = joint(plant, sensor)?;
-    if *joint.kind() != JointKind::BallRpy {
+    if !joint.kind().is_ball() {
         return wrong_joint(joint, "be a ball joint");
     }
     Ok(Measurement::Frame(FrameMeasurement {

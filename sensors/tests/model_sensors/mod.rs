@@ -167,7 +167,7 @@ fn velocities_are_derivatives_of_positions() {
     let model = Model::new(read(&[ARMS]));
     let plant = model.plant.system();
     let (q, v) = (
-        [0.3, 0.4, -0.5, 0.6, 0.7, -0.8],
+        [0.3, 0.1, -0.7, 0.5, 0.5, 0.7, -0.8],
         [1.0, -2.0, 0.5, 0.7, -0.3, 1.5],
     );
     let kinematics = plant.calc_position_kinematics(&q).unwrap();
@@ -298,7 +298,7 @@ fn other_sensors_are_listed_with_reasons() {
         ),
         (
             "angle",
-            "joint 'w' must have one degree of freedom, got 'ball_rpy'",
+            "joint 'w' must have one degree of freedom, got 'ball_quaternion'",
         ),
         ("turn", "joint 'h' must be a ball joint, got 'revolute'"),
         (

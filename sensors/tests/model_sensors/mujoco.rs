@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use tarragon_framework::math;
 use tarragon_multibody::{JointIndex, JointKind, MultibodyPlant};
 
 const STATES: &str = "20";
@@ -183,7 +182,7 @@ fn state_of(plant: &MultibodyPlant, joints: &Value, state: &Value) -> (Vec<f64>,
             }
             1 => {
                 let r = rotation(from_q);
-                to_q[..3].copy_from_slice(math::rpy_of(&r).as_slice());
+                to_q[..4].copy_from_slice(&from_q[..4]);
                 let w = r * Vector3::from_row_slice(&from_v[..3]);
                 to_v[..3].copy_from_slice(w.as_slice());
             }

@@ -230,7 +230,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 Isometry3::from(unit.into_inner() * reference),
             ),
             "ball" => (
-                Ok(Joint::ball_rpy(&name, parent, child)),
+                Ok(match as_drake {
+                    true => Joint::ball_rpy(&name, parent, child),
+                    false => Joint::ball_quaternion(&name, parent, child),
+                }),
                 Isometry3::identity(),
             ),
             other => {

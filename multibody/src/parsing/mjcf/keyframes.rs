@@ -156,8 +156,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 let mut rotation = UnitQuaternion::identity();
                 if let Some(q) = q {
                     rotation = quaternion(node, &q)?;
-                    let angles = math::rpy_of(&rotation);
-                    keyframe.positions.push((joint, angles.as_slice().into()));
+                    let kind = self.target.plant.joint_at(joint).kind();
+                    let q = kind.turning_positions(&rotation);
+                    keyframe.positions.push((joint, q));
                 }
                 if let Some(v) = v {
                     let velocity = rotation * Vector3::new(v[0], v[1], v[2]);

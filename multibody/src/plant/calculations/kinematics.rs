@@ -8,7 +8,7 @@ use crate::kinematics::{
 use crate::model::{BodyIndex, FrameIndex};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::spatial::SpatialVector;
-use crate::tree::{CoordinateKind, KinematicTree};
+use crate::tree::{CoordinateKind, KinematicTree, Topology};
 use nalgebra::{Isometry3, Matrix3xX, Matrix6xX, Vector3};
 use tarragon_framework::Scalar;
 
@@ -196,23 +196,11 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         v: &[T],
     ) -> Result<Vec<T>> {
-        let mut qdot = vec![];
-        self.update_qdot(positions, v, &mut qdot)?;
-        Ok(qdot)
-    }
-
-    /// Does the same in place.
-    pub(in crate::plant) fn update_qdot<T: Scalar>(
-        &self,
-        positions: &PositionKinematics<T>,
-        v: &[T],
-        qdot: &mut Vec<T>,
-    ) -> Result<()> {
         let asked = "map_velocity_to_qdot";
         let tree = self.tree_of(asked, positions)?;
         let topology = self.finalized(asked)?;
         topology.check(CoordinateKind::Velocities, v)?;
-        kinematics::velocity_to_qdot(tree, positions, v, qdot).map_err(|at| self.singular(&at))
+        kinematics::velocity_to_qdot(tree, positions, v).map_err(|at| self.singular(&at))
     }
 
     /// Computes `v = N+(q) qdot`; the component of a quaternion's derivative that changes its
@@ -234,7 +222,7 @@ impl MultibodyPlant {
     }
 
     #[cold]
-    fn singular(&self, at: &SingularPitch) -> Error {
+    pub(in crate::plant) fn singular(&self, at: &SingularPitch) -> Error {
         Error::invalid(format!(
             "body '{}': the pitch must not be close to 90 degrees, where roll and yaw have no \
              derivatives, got {:?} rad; use a quaternion joint",
@@ -249,8 +237,17 @@ impl MultibodyPlant {
         asked: &str,
         positions: &PositionKinematics<T>,
     ) -> Result<&KinematicTree> {
-        let tree = &self.finalized(asked)?.tree;
-        positions.check(tree)?;
-        Ok(tree)
+        Ok(&self.topology_of(asked, positions)?.tree)
+    }
+
+    /// Returns the plant's topology, after a check that `positions` belongs to it.
+    pub(in crate::plant) fn topology_of<T: Scalar>(
+        &self,
+        asked: &str,
+        positions: &PositionKinematics<T>,
+    ) -> Result<&Topology> {
+        let topology = self.finalized(asked)?;
+        positions.check(&topology.tree)?;
+        Ok(topology)
     }
 }

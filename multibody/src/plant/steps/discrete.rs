@@ -10,7 +10,7 @@ use crate::discrete::{
 };
 use crate::dynamics::MultibodyForces;
 use crate::error::{Error, ErrorKind, Result};
-use crate::kinematics::{PositionKinematics, VelocityKinematics};
+use crate::kinematics::{self, PositionKinematics, VelocityKinematics};
 use crate::model::{BodyIndex, JointIndex};
 use crate::plant::contact::scene_contacts::SceneContacts;
 use crate::plant::deformable::{DeformableStart, DeformableWork, EndedSites};
@@ -19,7 +19,7 @@ use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::sleep_state::Sleepers;
 use crate::plant::values::contact_materials::ContactMaterials;
 use crate::spatial::SpatialVector;
-use crate::tree::KinematicTree;
+use crate::tree::{CoordinateKind, KinematicTree};
 use std::sync::Arc;
 use tarragon_framework::Scalar;
 
@@ -36,7 +36,6 @@ pub(in crate::plant) struct DynamicsWork<T: Scalar> {
     laws: Vec<Option<ControllerParameters<T>>>,
     /// By velocity.
     locked: Vec<bool>,
-    qdot: Vec<T>,
     /// An older result, whose place is free as soon as nothing else refers to it.
     retired: Option<Arc<DynamicsResult<T>>>,
 }
@@ -52,7 +51,6 @@ impl<T: Scalar> DynamicsWork<T> {
             deformable: DeformableWork::default(),
             laws: vec![],
             locked: vec![],
-            qdot: vec![],
             retired: None,
         }
     }
@@ -152,8 +150,7 @@ impl MultibodyPlant {
             *sum += *f;
         }
         for force in inputs.spatial_force {
-            let arm =
-                crate::kinematics::turned(&positions.r_wb[force.body.index()], &force.p_bobq_b);
+            let arm = kinematics::turned(&positions.r_wb[force.body.index()], &force.p_bobq_b);
             forces.add_at(force.body, &arm, force.f_bq_w);
         }
         Ok(())
@@ -205,7 +202,6 @@ impl MultibodyPlant {
             deformable,
             laws,
             locked,
-            qdot,
             ..
         } = work;
         let soft = DeformableStart {
@@ -309,10 +305,10 @@ impl MultibodyPlant {
             x.extend_from_slice(&positions.q);
             x.extend_from_slice(&velocities.v);
             self.update_acceleration(v, velocities, locked, vdot);
-            self.update_qdot(positions, v, qdot)?;
-            let moved = positions.q.iter().zip(&*qdot);
+            topology.check(CoordinateKind::Velocities, v)?;
             next.clear();
-            next.extend(moved.map(|(q, rate)| *q + *rate * dt));
+            let moved = kinematics::advance_positions(tree, positions, v, dt, next);
+            moved.map_err(|at| self.singular(&at))?;
             next.extend_from_slice(v);
             Ok(())
         };

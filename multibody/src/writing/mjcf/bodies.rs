@@ -97,13 +97,11 @@ impl MjcfWriter<'_> {
     /// Returns true if MJCF has the kind of a joint; reports it otherwise.
     fn has_element(&mut self, index: JointIndex) -> bool {
         let joint = self.document.plant.joint_at(index);
-        let known = matches!(
+        let is_simple = matches!(
             joint.kind(),
-            JointKind::Weld { .. }
-                | JointKind::Revolute { .. }
-                | JointKind::Prismatic { .. }
-                | JointKind::BallRpy
+            JointKind::Weld { .. } | JointKind::Revolute { .. } | JointKind::Prismatic { .. }
         );
+        let known = is_simple || joint.kind().is_ball();
         if !known {
             let kind = joint.kind().type_name();
             let why = format!("MJCF has no joints of kind {kind}");
@@ -262,6 +260,7 @@ impl MjcfWriter<'_> {
             }
         }
         self.document.report_damping(&name, joint);
+        self.document.report_ball(&name, joint);
         let default = joint.default_positions().first().copied();
         let default = default.unwrap_or_default();
         let has_one = placed.axis.is_some();
@@ -275,7 +274,7 @@ impl MjcfWriter<'_> {
                          have none"
                     ));
                 }
-                joint.default_positions().iter().any(|q| *q != 0.0)
+                joint.default_positions() != joint.kind().zero_positions()
             }
         };
         if lost {
@@ -408,7 +407,7 @@ fn place(joint: &Joint, body: BodyIndex) -> MjcfJoint<'_> {
         _ => Isometry3::identity(),
     };
     let turn = math::pose(x_bm.rotation, Vector3::zeros());
-    if *joint.kind() == JointKind::BallRpy && !is_identity(&turn) {
+    if joint.kind().is_ball() && !is_identity(&turn) {
         // The positions of a ball joint are those in its own frame.
         placed.x_pb = *x_pf;
         placed.pos = Vector3::zeros();

@@ -134,6 +134,7 @@ impl<'a> SdfWriter<'a> {
         let child = self.links[placed.child.index()].clone();
         self.document.report_limits(name, joint);
         self.document.report_damping(name, joint);
+        self.document.report_ball(name, joint);
         let xml = &mut self.document.xml;
         xml.start("joint").attribute("name", name);
         xml.attribute("type", type_of(joint));

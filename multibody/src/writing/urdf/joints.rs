@@ -117,6 +117,7 @@ impl UrdfWriter<'_> {
         }
         self.write_limits(name, joint, effort);
         self.write_damping(name, joint);
+        self.document.report_ball(name, joint);
         if let Some(coupler) = mimic {
             self.write_mimic(name, coupler);
         }
@@ -325,7 +326,7 @@ fn tag_of(kind: &JointKind) -> (&'static str, &'static str) {
         JointKind::Screw { .. } => ("drake:joint", "screw"),
         JointKind::Curvilinear { .. } => ("drake:joint", "curvilinear"),
         JointKind::Universal => ("drake:joint", "universal"),
-        JointKind::BallRpy => ("drake:joint", "ball"),
+        JointKind::BallRpy | JointKind::BallQuaternion => ("drake:joint", "ball"),
         JointKind::RpyFloating | JointKind::QuaternionFloating => ("joint", "floating"),
     }
 }

@@ -122,7 +122,7 @@ impl<'a> Comparison<'a> {
         let same = match joint.kind().type_name() {
             "revolute" => kind == "hinge",
             "prismatic" => kind == "slide",
-            "ball_rpy" => kind == "ball",
+            "ball_quaternion" => kind == "ball",
             "quaternion_floating" => kind == "free",
             _ => false,
         };
@@ -365,11 +365,7 @@ impl<'a> Comparison<'a> {
                     q[to..to + 4].copy_from_slice(&theirs[from + 3..from + 7]);
                     q[to + 4..to + 7].copy_from_slice(&theirs[*from..from + 3]);
                 }
-                "ball" => {
-                    let turn = quaternion(&theirs[*from..]);
-                    let angles = tarragon_framework::math::rpy_of(&turn);
-                    q[to..to + 3].copy_from_slice(angles.as_slice());
-                }
+                "ball" => q[to..to + 4].copy_from_slice(&theirs[*from..from + 4]),
                 _ => q[to] = theirs[*from],
             }
         }
