@@ -60,7 +60,7 @@ pub use plant::{
     BushingConstants, ContactMaterialOverride, ContactModel, ContactResults, DeformableBody,
     DeformableContactInfo, DeformablePorts, DeformableTangent, ExternallyAppliedSpatialForce,
     FreeDeformableStep, HydroelasticContactInfo, HydroelasticQuadraturePointData, MaterialTangent,
-    MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts,
+    MultibodyPlant, MultibodyPlantConfig, MultibodyPlantPorts, PlantDynamicsPorts, PlantInContext,
     PointPairContactInfo, PositionSource, SleepSettings, add_multibody_plant_scene_graph,
     compute_default_scene_aabb,
 };

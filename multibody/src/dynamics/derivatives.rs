@@ -135,6 +135,7 @@ fn groups(node: &MobilizedBody) -> [Range<usize>; 2] {
 /// Computes inverse dynamics and its derivatives.
 pub(crate) fn inverse_dynamics_derivatives(
     tree: &KinematicTree,
+    inertias: &Inertias<f64>,
     positions: &PositionKinematics<f64>,
     velocities: &VelocityKinematics<f64>,
     vdot: &[f64],
@@ -185,7 +186,7 @@ pub(crate) fn inverse_dynamics_derivatives(
         }
         moved.push(Moved::new(
             node,
-            positions,
+            (inertias, positions),
             &p,
             (v_i, a_i),
             (applied.gravity)(BodyIndex::new(body)),
@@ -219,8 +220,9 @@ pub(crate) fn inverse_dynamics_derivatives(
             d.own(tree, (node, k), moved, &axes, [first.clone(), 0..0]);
         }
         for k in node.velocities() {
-            d.tau[k] += node.reflected * vdot[k];
-            d.dtau_dvdot[(k, k)] += node.reflected;
+            let reflected = inertias.reflected(node);
+            d.tau[k] += reflected * vdot[k];
+            d.dtau_dvdot[(k, k)] += reflected;
         }
     }
     d
@@ -230,13 +232,13 @@ impl Moved {
     /// Returns what one body contributes; `p` is the position of Bo from the origin.
     fn new(
         node: &MobilizedBody,
-        positions: &PositionKinematics<f64>,
+        (inertias, positions): (&Inertias<f64>, &PositionKinematics<f64>),
         p: &Vector3<f64>,
         (v, a): (SpatialVector<f64>, SpatialVector<f64>),
         gravity: Vector3<f64>,
         f_bo: &SpatialVector<f64>,
     ) -> Self {
-        let about_bo = CompositeInertia::of(&Inertias::of_model(), node, positions);
+        let about_bo = CompositeInertia::of(inertias, node, positions);
         let mut inertia = CompositeInertia::zero();
         inertia.add(&about_bo, p);
         let momentum = inertia.momentum(&v);

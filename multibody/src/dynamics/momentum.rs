@@ -13,11 +13,12 @@ use tarragon_framework::Scalar;
 /// m).
 pub(crate) fn first_moment<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
 ) -> Vector3<T> {
-    let (mut whole, inertias) = (CompositeInertia::zero(), Inertias::of_model());
+    let mut whole = CompositeInertia::zero();
     for node in &tree.nodes {
-        let m = CompositeInertia::of(&inertias, node, positions);
+        let m = CompositeInertia::of(inertias, node, positions);
         whole.add(&m, positions.p_wb(node.body));
     }
     whole.moment
@@ -26,13 +27,14 @@ pub(crate) fn first_moment<T: Scalar>(
 /// Computes the mass of one body times the position of its centre of mass, expressed in W (kg m).
 pub(crate) fn first_moment_of<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
     body: BodyIndex,
 ) -> Vector3<T> {
     let Some(node) = tree.node(body) else {
         return Vector3::zeros();
     };
-    let (mass, moment) = mass_and_moment(&Inertias::of_model(), node, positions);
+    let (mass, moment) = mass_and_moment(inertias, node, positions);
     moment + positions.p_wb(node.body) * mass
 }
 
@@ -40,15 +42,16 @@ pub(crate) fn first_moment_of<T: Scalar>(
 /// (kg).
 pub(crate) fn center_of_mass_jacobian<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
-    total: f64,
+    total: T,
 ) -> Matrix3xX<T> {
     let mut jacobian = Matrix3xX::zeros(tree.num_velocities);
-    let composites = composites(tree, &Inertias::of_model(), positions);
+    let composites = composites(tree, inertias, positions);
     for (node, composite) in tree.nodes.iter().zip(&composites) {
         for k in node.velocities() {
             let momentum = composite.momentum(&positions.columns[k]).translational;
-            jacobian.set_column(k, &(momentum * T::from(1.0 / total)));
+            jacobian.set_column(k, &(momentum * (T::one() / total)));
         }
     }
     jacobian
@@ -57,14 +60,15 @@ pub(crate) fn center_of_mass_jacobian<T: Scalar>(
 /// Computes the spatial momentum of all bodies about a point P, `L_WSP_W`.
 pub(crate) fn spatial_momentum<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
     p_wop_w: &Vector3<T>,
 ) -> SpatialVector<T> {
-    let (mut sum, inertias) = (SpatialVector::zero(), Inertias::of_model());
+    let mut sum = SpatialVector::zero();
     for node in &tree.nodes {
         let body = node.body as usize;
-        let m = CompositeInertia::of(&inertias, node, positions);
+        let m = CompositeInertia::of(inertias, node, positions);
         let momentum = m.momentum(&velocities.v_wb[body]);
         sum += momentum.force_at(&(p_wop_w - positions.p_wb(node.body)));
     }
@@ -74,17 +78,18 @@ pub(crate) fn spatial_momentum<T: Scalar>(
 /// Computes the kinetic energy of all bodies and rotors (J).
 pub(crate) fn kinetic_energy<T: Scalar>(
     tree: &KinematicTree,
+    inertias: &Inertias<T>,
     positions: &PositionKinematics<T>,
     velocities: &VelocityKinematics<T>,
 ) -> T {
-    let (mut twice, inertias) = (T::zero(), Inertias::of_model());
+    let mut twice = T::zero();
     for node in &tree.nodes {
         let body = node.body as usize;
-        let m = CompositeInertia::of(&inertias, node, positions);
+        let m = CompositeInertia::of(inertias, node, positions);
         let v = &velocities.v_wb[body];
         twice += v.dot(&m.momentum(v));
         for k in node.velocities() {
-            twice += velocities.v[k] * velocities.v[k] * T::from(node.reflected);
+            twice += velocities.v[k] * velocities.v[k] * inertias.reflected(node);
         }
     }
     twice * T::from(0.5)

@@ -27,6 +27,7 @@ pub use contact::results::{
 };
 pub use contact_model::{ContactModel, SleepSettings};
 pub use context::force_parameters::BushingConstants;
+pub use context::in_context::PlantInContext;
 pub use deformable::{
     DeformableContactInfo, DeformablePorts, DeformableTangent, FreeDeformableStep, MaterialTangent,
 };

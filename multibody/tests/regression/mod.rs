@@ -1,6 +1,7 @@
 //! Defects that real robots and public reports showed, one small case each. Every test names the
 //! source of the right value.
 
+mod context_parameters;
 mod mjcf_assets;
 mod mjcf_collisions;
 mod mjcf_distance_plugins;
@@ -10,6 +11,7 @@ mod mjcf_reading;
 mod model_paths;
 mod not_finite;
 mod open_loops;
+mod quaternions;
 mod soft_contact;
 mod yaml_messages;
 

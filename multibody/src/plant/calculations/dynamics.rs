@@ -1,11 +1,10 @@
 //! Mass matrix, forces, momentum and energy of a plant.
 
-use crate::dynamics::{self, Inertias};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::plant::multibody_plant::MultibodyPlant;
+use crate::plant::values::model_parameters::ModelParameters;
 use crate::spatial::SpatialVector;
-use crate::tree::CoordinateKind;
 use nalgebra::{DMatrix, Matrix3xX, Vector3};
 use tarragon_framework::Scalar;
 
@@ -14,22 +13,25 @@ impl MultibodyPlant {
     /// `v^T M v / 2`. The reflected inertia of rotors (times the gear ratio squared) is on the
     /// diagonal.
     ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
+    ///
     /// # Errors
     /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_mass_matrix<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<DMatrix<T>> {
-        let tree = self.tree_of("calc_mass_matrix", positions)?;
-        Ok(dynamics::mass_matrix(
-            tree,
-            &Inertias::of_model(),
-            positions,
-        ))
+        let model = ModelParameters::empty();
+        let here = self.calculation("calc_mass_matrix", positions, &model)?;
+        Ok(here.mass_matrix())
     }
 
     /// Computes the generalized forces of gravity (N, N m), in the order of v: `tau_g(q)` of `M(q)
     /// vdot + C(q, v) v = tau_g(q) + tau`.
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if the positions belong to another plant.
@@ -37,16 +39,17 @@ impl MultibodyPlant {
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<Vec<T>> {
-        let tree = self.tree_of("calc_gravity_generalized_forces", positions)?;
-        let mut weights = self.zero_forces();
-        let model = Inertias::of_model();
-        weights.add_gravity(tree, &model, positions, |body| self.gravity_on(body));
-        Ok(dynamics::project(tree, positions, &weights.spatial))
+        let model = ModelParameters::empty();
+        let here = self.calculation("calc_gravity_generalized_forces", positions, &model)?;
+        Ok(here.gravity_forces())
     }
 
     /// Computes the generalized forces `tau = M(q) vdot + C(q, v) v` (N, N m) that produce the
     /// accelerations `vdot`, without gravity and damping. Rotors contribute their reflected
     /// inertia.
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if positions or velocities belong to another plant, or
@@ -57,23 +60,18 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         vdot: &[T],
     ) -> Result<Vec<T>> {
-        let asked = "calc_inverse_dynamics";
-        let tree = self.tree_of(asked, positions)?;
-        let topology = self.finalized(asked)?;
-        topology.check(CoordinateKind::Accelerations, vdot)?;
-        velocities.check(tree)?;
-        Ok(dynamics::inverse_dynamics(
-            tree,
-            &Inertias::of_model(),
-            positions,
-            velocities,
-            Some(vdot),
-            None,
-        ))
+        let model = ModelParameters::empty();
+        let here = self
+            .calculation("calc_inverse_dynamics", positions, &model)?
+            .at(velocities)?;
+        here.inverse_dynamics(velocities, vdot, None)
     }
 
     /// Computes the forces `C(q, v) v` (N, N m) of centripetal and Coriolis acceleration, in the
     /// order of v.
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -82,19 +80,17 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<Vec<T>> {
-        let tree = self.tree_of("calc_bias_term", positions)?;
-        velocities.check(tree)?;
-        Ok(dynamics::inverse_dynamics(
-            tree,
-            &Inertias::of_model(),
-            positions,
-            velocities,
-            None,
-            None,
-        ))
+        let model = ModelParameters::empty();
+        let here = self
+            .calculation("calc_bias_term", positions, &model)?
+            .at(velocities)?;
+        Ok(here.bias_term(velocities))
     }
 
     /// Computes the position of the centre of mass of all bodies in the world, `p_WoScm_W` (m).
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if the positions belong to another plant, or if no body
@@ -103,12 +99,15 @@ impl MultibodyPlant {
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<Vector3<T>> {
-        let total = self.moving_mass()?;
-        let tree = self.tree_of("calc_center_of_mass_position_in_world", positions)?;
-        Ok(dynamics::first_moment(tree, positions) * T::from(1.0 / total))
+        let model = ModelParameters::empty();
+        let here = self.calculation("calc_center_of_mass_position_in_world", positions, &model)?;
+        here.center_of_mass()
     }
 
     /// Computes the velocity of the centre of mass in the world, `v_WScm_W` (m/s).
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`], and an error if the
@@ -118,14 +117,22 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<Vector3<T>> {
-        let total = self.moving_mass()?;
-        let origin = Vector3::zeros();
-        let momentum = self.calc_spatial_momentum_in_world(positions, velocities, &origin)?;
-        Ok(momentum.translational * T::from(1.0 / total))
+        let model = ModelParameters::empty();
+        let here = self
+            .calculation(
+                "calc_center_of_mass_translational_velocity_in_world",
+                positions,
+                &model,
+            )?
+            .at(velocities)?;
+        here.center_of_mass_velocity(velocities)
     }
 
     /// Computes the Jacobian of the velocity of the centre of mass, 3 by `num_velocities`:
     /// `v_WScm_W = J v`.
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`].
@@ -133,14 +140,20 @@ impl MultibodyPlant {
         &self,
         positions: &PositionKinematics<T>,
     ) -> Result<Matrix3xX<T>> {
-        let total = self.moving_mass()?;
-        let asked = "calc_jacobian_center_of_mass_translational_velocity";
-        let tree = self.tree_of(asked, positions)?;
-        Ok(dynamics::center_of_mass_jacobian(tree, positions, total))
+        let model = ModelParameters::empty();
+        let here = self.calculation(
+            "calc_jacobian_center_of_mass_translational_velocity",
+            positions,
+            &model,
+        )?;
+        here.center_of_mass_jacobian()
     }
 
     /// Computes the spatial momentum of all bodies in the world about a point P, `L_WSP_W` (N m s,
     /// N s); `p_wop_w` is the position of P (m).
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -150,14 +163,17 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         p_wop_w: &Vector3<T>,
     ) -> Result<SpatialVector<T>> {
-        let tree = self.tree_of("calc_spatial_momentum_in_world", positions)?;
-        velocities.check(tree)?;
-        Ok(dynamics::spatial_momentum(
-            tree, positions, velocities, p_wop_w,
-        ))
+        let model = ModelParameters::empty();
+        let here = self
+            .calculation("calc_spatial_momentum_in_world", positions, &model)?
+            .at(velocities)?;
+        Ok(here.spatial_momentum(velocities, p_wop_w))
     }
 
     /// Computes the kinetic energy of all bodies and rotors (J).
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -166,38 +182,25 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<T> {
-        let tree = self.tree_of("calc_kinetic_energy", positions)?;
-        velocities.check(tree)?;
-        Ok(dynamics::kinetic_energy(tree, positions, velocities))
+        let model = ModelParameters::empty();
+        let here = self
+            .calculation("calc_kinetic_energy", positions, &model)?
+            .at(velocities)?;
+        Ok(here.kinetic_energy(velocities))
     }
 
     /// Computes the potential energy (J) of gravity, 0 where the centre of mass is at the world's
     /// origin, and of springs. Bushings contribute nothing, because their forces have no potential
     /// in general.
     ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
+    ///
     /// # Errors
     /// Returns an error before `finalize`, or if the positions belong to another plant.
     pub fn calc_potential_energy<T: Scalar>(&self, positions: &PositionKinematics<T>) -> Result<T> {
-        let tree = self.tree_of("calc_potential_energy", positions)?;
-        let body_moment = |body| dynamics::first_moment_of(tree, positions, body);
-        let mut energy = T::zero();
-        for (body, _) in self.bodies().skip(1) {
-            let (moment, g) = (body_moment(body), self.gravity_on(body));
-            energy -= moment.x * g.x + moment.y * g.y + moment.z * g.z;
-        }
-        let at_rest = VelocityKinematics::at_rest(tree);
-        let elements = self.element_powers(positions, &at_rest)?;
-        Ok(elements.iter().fold(energy, |sum, e| sum + e.energy))
-    }
-
-    /// Returns the mass of all bodies, which must be positive for a centre of mass to exist.
-    fn moving_mass(&self) -> Result<f64> {
-        match self.calc_total_mass() {
-            total if total > 0.0 => Ok(total),
-            total => Err(Error::invalid(format!(
-                "the total mass of all bodies must be positive for a centre of mass, got \
-                 {total:?} kg"
-            ))),
-        }
+        let model = ModelParameters::empty();
+        let here = self.calculation("calc_potential_energy", positions, &model)?;
+        Ok(here.potential_energy())
     }
 }

@@ -1,13 +1,13 @@
 //! Analytic derivatives of inverse and forward dynamics.
 
 use crate::dynamics::{
-    self, BodyForces, ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MultibodyForces,
+    self, ForceElementState, ForwardDynamicsDerivatives, InverseDynamicsDerivatives,
+    MultibodyForces,
 };
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::ForceElement;
 use crate::plant::multibody_plant::MultibodyPlant;
-use crate::tree::CoordinateKind;
 use nalgebra::DMatrix;
 use tarragon_framework::AutoDiff;
 use tarragon_framework::autodiff::DIRECTIONS;
@@ -22,6 +22,9 @@ impl MultibodyPlant {
     /// it, far less than that of inverse dynamics in [`AutoDiff`]. Force elements other than
     /// gravity, joint damping and springs on joints are differentiated by [`AutoDiff`].
     ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
+    ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another
     /// plant, or `vdot` has the wrong length or a value that is not finite.
@@ -32,24 +35,10 @@ impl MultibodyPlant {
         vdot: &[f64],
         applied: &MultibodyForces<f64>,
     ) -> Result<InverseDynamicsDerivatives> {
-        let asked = "calc_inverse_dynamics_derivatives";
-        let tree = self.tree_of(asked, positions)?;
-        velocities.check(tree)?;
+        let (asked, model) = ("calc_inverse_dynamics_derivatives", self.model_parameters());
+        let here = self.calculation(asked, positions, &model)?.at(velocities)?;
         self.check_forces(applied)?;
-        let topology = self.finalized(asked)?;
-        topology.check(CoordinateKind::Accelerations, vdot)?;
-        let forces = BodyForces {
-            gravity: |body| self.gravity_on(body),
-            constant: &applied.spatial,
-        };
-        let mut derivatives =
-            dynamics::inverse_dynamics_derivatives(tree, positions, velocities, vdot, &forces);
-        for (k, damping) in self.model_damping().into_iter().enumerate() {
-            derivatives.tau[k] += damping * velocities.v[k] - applied.generalized[k];
-            derivatives.dtau_dv[(k, k)] += damping;
-        }
-        self.subtract_elements(positions, velocities, &mut derivatives)?;
-        Ok(derivatives)
+        here.inverse_dynamics_derivatives(velocities, vdot, applied)
     }
 
     /// Computes the accelerations `vdot` that all force elements, gravity and joint damping among
@@ -73,6 +62,9 @@ impl MultibodyPlant {
     /// # Ok::<(), Error>(())
     /// ```
     ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
+    ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another
     /// plant, or if a joint moves neither mass nor rotational inertia; the message names the body.
@@ -82,37 +74,21 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<f64>,
         applied: &MultibodyForces<f64>,
     ) -> Result<ForwardDynamicsDerivatives> {
-        self.tree_of("calc_forward_dynamics_derivatives", positions)?;
+        let (asked, model) = ("calc_forward_dynamics_derivatives", self.model_parameters());
+        let here = self.calculation(asked, positions, &model)?.at(velocities)?;
         self.check_forces(applied)?;
-        let mut forces = self.calc_force_elements_contribution(positions, velocities)?;
-        for (sum, f) in forces.generalized.iter_mut().zip(&applied.generalized) {
-            *sum += f;
-        }
-        for (sum, f) in forces.spatial.iter_mut().zip(&applied.spatial) {
-            *sum += *f;
-        }
-        let vdot = self.calc_forward_dynamics(positions, velocities, &forces)?;
-        let inverse =
-            self.calc_inverse_dynamics_derivatives(positions, velocities, &vdot, applied)?;
-        inverse.inverted(vdot).ok_or_else(|| {
-            Error::invalid(
-                "MultibodyPlant: the mass matrix must be positive definite; give the outermost \
-                 bodies of all joints mass and rotational inertia",
-            )
-        })
+        here.forward_dynamics_derivatives(velocities, applied)
     }
 
     /// Subtracts the forces of all force elements but gravity and joint damping.
-    fn subtract_elements(
+    pub(super) fn subtract_elements(
         &self,
-        positions: &PositionKinematics<f64>,
-        velocities: &VelocityKinematics<f64>,
+        state: &ForceElementState<'_, f64>,
         from: &mut InverseDynamicsDerivatives,
     ) -> Result<()> {
         if self.force_elements.is_empty() {
             return Ok(());
         }
-        let state = self.element_state(positions, velocities, &[])?;
         let n = self.num_velocities();
         let [mut by_q, mut by_v] = [0; 2].map(|_| DMatrix::zeros(n, n));
         let mut forces = MultibodyForces::zero(0, n);
@@ -130,7 +106,7 @@ impl MultibodyPlant {
         from.dtau_dv -= by_v;
         match others.is_empty() {
             true => Ok(()),
-            false => self.subtract_by_autodiff(&others, positions, velocities, from),
+            false => self.subtract_by_autodiff(&others, state, from),
         }
     }
 
@@ -138,10 +114,12 @@ impl MultibodyPlant {
     fn subtract_by_autodiff(
         &self,
         elements: &[(usize, &ForceElement)],
-        positions: &PositionKinematics<f64>,
-        velocities: &VelocityKinematics<f64>,
+        state: &ForceElementState<'_, f64>,
         from: &mut InverseDynamicsDerivatives,
     ) -> Result<()> {
+        let lift = |constants: &Vec<f64>| constants.iter().map(|x| AutoDiff::from(*x)).collect();
+        let constants: Vec<Vec<AutoDiff>> = state.constants.iter().map(lift).collect();
+        let (positions, velocities) = (state.positions, state.velocities);
         let n = self.num_velocities();
         let tree = self.tree_of("derivatives of force elements", positions)?;
         for first in (0..2 * n).step_by(DIRECTIONS) {
@@ -162,7 +140,7 @@ impl MultibodyPlant {
             let positions = self.calc_position_kinematics(&q)?;
             let velocities = self.calc_velocity_kinematics(&positions, &v)?;
             let mut forces = self.zero_forces();
-            let state = self.element_state(&positions, &velocities, &[])?;
+            let state = self.element_state(&positions, &velocities, &constants)?;
             for element in elements {
                 state.add_force(*element, &mut forces);
             }

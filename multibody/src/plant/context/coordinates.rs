@@ -324,7 +324,7 @@ impl MultibodyPlant {
     }
 
     /// Returns the coordinates in a context, or their defaults if their input port has no value.
-    fn coordinates_or_defaults<T: Scalar>(
+    pub(super) fn coordinates_or_defaults<T: Scalar>(
         &self,
         which: CoordinateKind,
         ports: &MultibodyPlantPorts<T>,

@@ -4,4 +4,5 @@ pub(super) mod constraint_status;
 pub(super) mod coordinates;
 pub(super) mod deformable;
 pub(super) mod force_parameters;
+pub(super) mod in_context;
 pub(super) mod parameters;

@@ -1,8 +1,6 @@
 //! Forces on a plant and the accelerations that they cause.
 
-use crate::dynamics::{
-    self, ElementPower, ForceElementState, Inertias, MultibodyForces, SingularInertia,
-};
+use crate::dynamics::{self, ForceElementState, Inertias, MultibodyForces, SingularInertia};
 use crate::error::{Error, Result};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
 use crate::model::checks::{check_length, check_numbers};
@@ -10,12 +8,11 @@ use crate::model::{BodyIndex, ModelInstanceIndex};
 use crate::plant::multibody_plant::MultibodyPlant;
 use crate::plant::values::model_parameters::ModelParameters;
 use crate::spatial::SpatialVector;
-use crate::tree::CoordinateKind;
 use nalgebra::Vector3;
 use tarragon_framework::Scalar;
 
 /// Adds the forces of joint damping, given by velocity.
-pub(super) fn add_damping<T: Scalar>(
+pub(in crate::plant) fn add_damping<T: Scalar>(
     damping: &[T],
     velocities: &VelocityKinematics<T>,
     forces: &mut MultibodyForces<T>,
@@ -96,7 +93,7 @@ impl MultibodyPlant {
 
     /// Computes the forces of gravity, springs, dampers and bushings, without joint damping, in
     /// place of what `forces` holds.
-    pub(super) fn spring_and_gravity_forces<T: Scalar>(
+    pub(in crate::plant) fn spring_and_gravity_forces<T: Scalar>(
         &self,
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
@@ -142,17 +139,21 @@ impl MultibodyPlant {
         })
     }
 
-    /// Returns the joint damping of the model by velocity (N m s/rad or N s/m).
-    pub(in crate::plant) fn model_damping(&self) -> Vec<f64> {
-        let mut damping = Vec::with_capacity(self.num_velocities());
+    /// Returns the parameters of the model, with joint damping by velocity.
+    pub(in crate::plant) fn model_parameters<T: Scalar>(&self) -> ModelParameters<T> {
+        let mut model = ModelParameters::empty();
         for joint in self.topology.iter().flat_map(|t| &t.order) {
-            damping.extend_from_slice(&self.joints[joint.index()].damping);
+            let damping = &self.joints[joint.index()].damping;
+            model.damping.extend(damping.iter().map(|d| T::from(*d)));
         }
-        damping
+        model
     }
 
     /// Computes the forces of gravity, springs, dampers, bushings and joint damping (Drake's
     /// `CalcForceElementsContribution`).
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -161,18 +162,10 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<MultibodyForces<T>> {
-        let tree = self.tree_of("calc_force_elements_contribution", positions)?;
-        velocities.check(tree)?;
-        let model = ModelParameters::empty();
-        let mut forces = MultibodyForces::zero(0, 0);
-        self.spring_and_gravity_forces(positions, velocities, &model, &mut forces)?;
-        let joints = self.topology.iter().flat_map(|t| &t.order);
-        let damping = joints.flat_map(|joint| &self.joints[joint.index()].damping);
-        let all = forces.generalized.iter_mut().zip(damping);
-        for ((f, damping), v) in all.zip(&velocities.v) {
-            *f -= *v * *damping;
-        }
-        Ok(forces)
+        let model = self.model_parameters();
+        let asked = "calc_force_elements_contribution";
+        let here = self.calculation(asked, positions, &model)?;
+        Ok(here.at(velocities)?.force_elements(velocities))
     }
 
     /// Computes the generalized forces (N, N m) equivalent to all forces (Drake's
@@ -198,6 +191,9 @@ impl MultibodyPlant {
     /// `M(q) vdot + C(q, v) v = tau`. In scalars with derivatives, these follow from one pass of
     /// inverse dynamics, not from the algorithm itself.
     ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
+    ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another
     /// plant, or if a joint moves neither mass nor rotational inertia; the message names the body.
@@ -207,15 +203,15 @@ impl MultibodyPlant {
         velocities: &VelocityKinematics<T>,
         forces: &MultibodyForces<T>,
     ) -> Result<Vec<T>> {
-        let tree = self.tree_of("calc_forward_dynamics", positions)?;
-        velocities.check(tree)?;
+        let model = ModelParameters::empty();
+        let here = self.calculation("calc_forward_dynamics", positions, &model)?;
         self.check_forces(forces)?;
-        self.forward_dynamics(&Inertias::of_model(), positions, velocities, forces)
+        here.at(velocities)?.forward_dynamics(velocities, forces)
     }
 
     /// Computes the accelerations that forces on bodies with other inertias cause; the caller has
     /// checked all arguments.
-    pub(super) fn forward_dynamics<T: Scalar>(
+    pub(in crate::plant) fn forward_dynamics<T: Scalar>(
         &self,
         inertias: &Inertias<T>,
         positions: &PositionKinematics<T>,
@@ -231,6 +227,9 @@ impl MultibodyPlant {
     /// accelerations `vdot`: `M(q) vdot + C(q, v) v = tau + tau_forces` (Drake's
     /// `CalcInverseDynamics` with external forces).
     ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
+    ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another
     /// plant, or `vdot` has the wrong length or a value that is not finite.
@@ -241,20 +240,11 @@ impl MultibodyPlant {
         vdot: &[T],
         forces: &MultibodyForces<T>,
     ) -> Result<Vec<T>> {
+        let model = ModelParameters::empty();
         let asked = "calc_inverse_dynamics_with_forces";
-        let tree = self.tree_of(asked, positions)?;
-        velocities.check(tree)?;
+        let here = self.calculation(asked, positions, &model)?.at(velocities)?;
         self.check_forces(forces)?;
-        self.finalized(asked)?
-            .check(CoordinateKind::Accelerations, vdot)?;
-        let (model, applied) = (Inertias::of_model(), Some(&*forces.spatial));
-        let vdot = Some(vdot);
-        let mut tau =
-            dynamics::inverse_dynamics(tree, &model, positions, velocities, vdot, applied);
-        for (tau, f) in tau.iter_mut().zip(&forces.generalized) {
-            *tau -= *f;
-        }
-        Ok(tau)
+        here.inverse_dynamics(velocities, vdot, Some(forces))
     }
 
     /// Returns forces of zero on all bodies and joints.
@@ -262,19 +252,11 @@ impl MultibodyPlant {
         MultibodyForces::zero(self.bodies.len(), self.num_velocities())
     }
 
-    /// Returns energy and power of all force elements but gravity and joint damping.
-    pub(in crate::plant) fn element_powers<T: Scalar>(
-        &self,
-        positions: &PositionKinematics<T>,
-        velocities: &VelocityKinematics<T>,
-    ) -> Result<Vec<ElementPower<T>>> {
-        let state = self.element_state(positions, velocities, &[])?;
-        let elements = self.force_elements.iter().enumerate();
-        Ok(elements.map(|e| state.power(e)).collect())
-    }
-
     /// Computes the power (W) of gravity and of springs: the rate at which the potential energy
     /// falls (Drake's `CalcConservativePower`).
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -283,19 +265,18 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<T> {
-        let tree = self.tree_of("calc_conservative_power", positions)?;
-        velocities.check(tree)?;
-        let mut weights = self.zero_forces();
-        let model = Inertias::of_model();
-        weights.add_gravity(tree, &model, positions, |body| self.gravity_on(body));
-        let powers = weights.spatial.iter().zip(&velocities.v_wb);
-        let gravity = powers.fold(T::zero(), |sum, (f, v)| sum + f.dot(v));
-        let elements = self.element_powers(positions, velocities)?;
-        Ok(elements.iter().fold(gravity, |sum, e| sum + e.conservative))
+        let model = ModelParameters::empty();
+        let here = self
+            .calculation("calc_conservative_power", positions, &model)?
+            .at(velocities)?;
+        Ok(here.conservative_power(velocities))
     }
 
     /// Computes the power (W) of dampers, hinge friction and bushings; that of joint damping is not
     /// in it, as in Drake's `CalcNonConservativePower`.
+    ///
+    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
+    /// context.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -304,11 +285,11 @@ impl MultibodyPlant {
         positions: &PositionKinematics<T>,
         velocities: &VelocityKinematics<T>,
     ) -> Result<T> {
-        let tree = self.tree_of("calc_non_conservative_power", positions)?;
-        velocities.check(tree)?;
-        let elements = self.element_powers(positions, velocities)?;
-        let powers = elements.iter().map(|e| e.non_conservative);
-        Ok(powers.fold(T::zero(), |sum, power| sum + power))
+        let model = ModelParameters::empty();
+        let here = self
+            .calculation("calc_non_conservative_power", positions, &model)?
+            .at(velocities)?;
+        Ok(here.non_conservative_power(velocities))
     }
 
     /// Computes the forces that joints exert on their child bodies, by joint: moment about Jc, the
