@@ -1,9 +1,8 @@
 //! Benches of height fields: loading one of a million points, and a step of a quadruped that stands
 //! on it or on a plane. On `steep` hills, it falls over and lies on its back.
 //!
-//! The ratio of `field` to `plane` should stay below 1.2. It has not been measured yet with a robot
-//! that stands. On `steep`, before most triangles and points were skipped without the general
-//! solver, a step took 5.4 ms against 0.063 ms on the plane.
+//! This robot is made of few geometries, so its steps are short and the ground weighs more than for
+//! a real one. The README has the figures, and those of a Unitree Go1.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]
