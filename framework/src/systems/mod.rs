@@ -20,5 +20,6 @@ pub(crate) mod files;
 pub(crate) mod handles;
 pub(crate) mod not_a_number;
 pub(crate) mod plan;
+pub(crate) mod port_names;
 pub(crate) mod storage;
 pub(crate) mod value;

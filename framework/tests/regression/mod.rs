@@ -2,6 +2,7 @@
 //! names the source of the right value.
 
 mod files;
+mod foreign_handles;
 mod noise;
 mod not_finite;
 mod stops;

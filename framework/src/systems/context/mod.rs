@@ -15,6 +15,7 @@ use super::handles::{
     AbstractState, CacheEntry, ContinuousState, DiscreteState, InputPort, OutputPort, Param, Place,
 };
 use super::plan::{ACCURACY, Feed, LeafContext, Plan, TIME};
+use super::port_names;
 use super::storage::{CacheMode, CacheStatistics};
 use super::value::{Stored, Value, copy, is_same};
 use crate::counted::counted;
@@ -87,7 +88,7 @@ impl<T: Scalar> Context<T> {
     #[cold]
     fn foreign(&self, what: &str, place: Place) -> Error {
         WiringError::ForeignHandle {
-            what: what.into(),
+            what: port_names::describe(what, place),
             owner: place.plan.to_string(),
             used_with: format!("a context of {}", self.plan.id),
         }

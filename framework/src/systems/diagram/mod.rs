@@ -16,6 +16,7 @@ use super::declare::{
 use super::files::check_files;
 use super::handles::{InputPort, OutputPort, Place, PlanId};
 use super::plan::{Leaf, Plan, Wire};
+use super::port_names;
 use crate::error::WiringError;
 use crate::{AutoDiff, Error, Result, Scalar};
 use exports::{Exports, PortKind};
@@ -227,8 +228,10 @@ impl DiagramBuilder {
         let files = self.leaves.iter().map(|leaf| (&*leaf.path, &*leaf.files));
         check_files(files)?;
         let plan = Plan::new(self.id, self.leaves, &self.wires, &self.exports.shared)?;
+        let plan = Arc::new(plan);
+        port_names::register(&plan);
         Ok(Diagram {
-            plan: Arc::new(plan),
+            plan,
             ports: self.ports.into(),
             systems: self.systems.into(),
             by_path: Arc::new(self.by_path),
@@ -318,8 +321,10 @@ impl<T: Scalar> Diagram<T> {
         let split = declared?.into_iter().map(|d| (d.leaf, d.ports));
         let (leaves, ports): (_, Vec<_>) = split.unzip();
         let plan = Plan::new(self.plan.id, leaves, &self.wires, &self.exports.shared)?;
+        let plan = Arc::new(plan);
+        port_names::register(&plan);
         Ok(Diagram {
-            plan: Arc::new(plan),
+            plan,
             ports: ports.into(),
             systems: self.systems.clone(),
             by_path: self.by_path.clone(),
@@ -379,7 +384,7 @@ impl<T: Scalar> Diagram<T> {
             return Ok(());
         }
         Err(WiringError::ForeignHandle {
-            what: what.into(),
+            what: port_names::describe(what, place),
             owner: place.plan.to_string(),
             used_with: self.plan.id.to_string(),
         }
