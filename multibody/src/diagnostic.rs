@@ -63,6 +63,14 @@ impl Diagnostic {
             message: message.to_string(),
         }
     }
+    /// Returns the place and the message.
+    pub(crate) fn without_severity(&self) -> String {
+        let (file, message) = (&self.file, &self.message);
+        match (self.line, self.column) {
+            (0, _) => format!("{file}: {message}"),
+            (line, column) => format!("{file}:{line}:{column}: {message}"),
+        }
+    }
     pub(crate) fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -90,6 +98,9 @@ impl fmt::Display for Diagnostic {
 #[derive(Debug, Default)]
 pub(crate) struct WarningGroups {
     groups: BTreeMap<(String, String), WarningGroup>,
+    /// Names that misspelt elements would have defined, with the indices of the warnings about
+    /// those elements.
+    undefined: BTreeMap<String, usize>,
 }
 
 /// Warnings of one file with the same text.
@@ -101,8 +112,23 @@ struct WarningGroup {
 }
 
 impl WarningGroups {
-    /// Adds a warning to the list if it is the first with its text, else to the count.
-    pub(crate) fn add(&mut self, warning: Diagnostic, list: &mut Vec<Diagnostic>) {
+    /// Adds a warning about a misspelt element as [`Self::add`] does. `names` are those that the
+    /// element and its descendants would have defined.
+    pub(crate) fn add_misspelling<'n>(
+        &mut self,
+        warning: Diagnostic,
+        names: impl Iterator<Item = &'n str>,
+        list: &mut Vec<Diagnostic>,
+    ) {
+        let first = self.add(warning, list);
+        for name in names {
+            self.undefined.entry(name.into()).or_insert(first);
+        }
+    }
+
+    /// Adds a warning to the list if it is the first with its text, else to the count. Returns the
+    /// index of the first one.
+    pub(crate) fn add(&mut self, warning: Diagnostic, list: &mut Vec<Diagnostic>) -> usize {
         let place = (warning.line, warning.column);
         let key = (warning.file.clone(), warning.message.clone());
         let group = self.groups.entry(key).or_insert_with(|| {
@@ -113,10 +139,12 @@ impl WarningGroups {
             }
         });
         group.places.insert(place);
+        group.first
     }
 
-    /// Writes the counts into the warnings of the list, and starts anew.
-    pub(crate) fn finish(&mut self, list: &mut [Diagnostic]) {
+    /// Writes the counts into the warnings of the list, and starts anew. If an error quotes a name
+    /// that a misspelt element would have defined, the misspelling is an error and comes first.
+    pub(crate) fn finish(&mut self, list: &mut Vec<Diagnostic>) {
         for group in std::mem::take(&mut self.groups).into_values() {
             let others = group.places.len() - 1;
             if others > 0 {
@@ -124,6 +152,19 @@ impl WarningGroups {
                 let more = format!(" (and at {others} more {places} of this file)");
                 list[group.first].message.push_str(&more);
             }
+        }
+        let undefined = std::mem::take(&mut self.undefined);
+        if undefined.is_empty() {
+            return;
+        }
+        let errors = list.iter().filter(|d| d.is_error());
+        let quoted = errors.flat_map(|error| error.message.split('\'').skip(1).step_by(2));
+        let culprits: BTreeSet<usize> = quoted
+            .filter_map(|name| undefined.get(name).copied())
+            .collect();
+        for (place, index) in culprits.into_iter().enumerate() {
+            list[index].severity = Severity::Error;
+            list[place..=index].rotate_right(1);
         }
     }
 }

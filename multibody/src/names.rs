@@ -1,6 +1,7 @@
 //! Scoped names, and error messages for unknown names, which list similar names.
 
 use crate::error::{Error, Result};
+use std::fmt;
 
 /// Maximum number of names in a message.
 const LISTED: usize = 8;
@@ -72,12 +73,54 @@ pub(crate) fn only_match<I: Copy>(
     }
 }
 
-/// Returns true if two names differ by so few letters that one probably stands for the other.
-pub(crate) fn is_misspelling(a: &str, b: &str) -> bool {
+/// Name of an element or attribute of a file format. Displays as `<mass>` or `'type'`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FormatName<'a> {
+    Element(&'a str),
+    Attribute(&'a str),
+}
+
+impl<'a> FormatName<'a> {
+    fn text(self) -> &'a str {
+        let (Self::Element(text) | Self::Attribute(text)) = self;
+        text
+    }
+}
+
+impl fmt::Display for FormatName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Element(name) => write!(f, "<{name}>"),
+            Self::Attribute(name) => write!(f, "'{name}'"),
+        }
+    }
+}
+
+/// Returns the known name that a misspelt one probably stands for: the nearest one, the first of
+/// several. `None` if no name is near.
+pub(crate) fn meant<'a>(
+    name: &str,
+    known: impl Iterator<Item = FormatName<'a>>,
+) -> Option<FormatName<'a>> {
+    let near = known.filter_map(|known| mistakes(name, known.text()).map(|count| (count, known)));
+    near.min_by_key(|(count, _)| *count).map(|(_, known)| known)
+}
+
+/// Returns the known name that is exactly `name`.
+pub(crate) fn exact<'a>(
+    name: &str,
+    mut known: impl Iterator<Item = FormatName<'a>>,
+) -> Option<FormatName<'a>> {
+    known.find(|known| known.text() == name)
+}
+
+/// Counts the letters by which two names differ. `None` if they are so many that one hardly stands
+/// for the other.
+fn mistakes(a: &str, b: &str) -> Option<usize> {
     let [a, b] = [a, b].map(str::to_lowercase);
     let [m, n] = [&a, &b].map(|name| name.chars().count());
     if m.max(n) > COMPARED {
-        return false;
+        return None;
     }
     // Two letters that changed places are one mistake.
     let differ = |(a, b): &(char, char)| a != b;
@@ -95,7 +138,7 @@ pub(crate) fn is_misspelling(a: &str, b: &str) -> bool {
     } else {
         edit_distance(&a, &b)
     };
-    3 * distance <= m.max(n)
+    (3 * distance <= m.max(n)).then_some(distance)
 }
 
 /// Computes the edit distance of the lowercased names; 0 if `b` contains `a`.
@@ -147,11 +190,22 @@ mod tests {
             ("Mass", "mass", true),
             ("inertail", "inertial", true),
             ("jiont", "joint", true),
+            ("axes", "axis", true),
             ("foo", "box", false),
             ("gz_frame_id", "frame_id", true),
             ("", "a", false),
         ] {
-            assert_eq!(is_misspelling(a, b), near, "{a} {b}");
+            assert_eq!(mistakes(a, b).is_some(), near, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn the_nearest_of_several_near_names_is_meant() {
+        use FormatName::{Attribute, Element};
+        let known = || [Element("links"), Attribute("lin"), Element("link")].into_iter();
+        assert_eq!(meant("lnik", known()), Some(Element("link")));
+        assert_eq!(meant("LINKS", known()), Some(Element("links")));
+        assert_eq!(meant("mass", known()), None);
+        assert_eq!(Attribute("lin").to_string(), "'lin'");
     }
 }

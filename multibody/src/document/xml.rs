@@ -263,6 +263,23 @@ impl<'a> XmlReader<'a> {
         grouped.add(warning, &mut self.diagnostics.borrow_mut());
     }
 
+    /// Reports a warning about an element whose name is probably misspelt, see
+    /// [`WarningGroups::add_misspelling`].
+    pub(crate) fn warning_of_misspelling(&self, node: XmlNode<'_>, message: impl Display) {
+        let warning = self.diagnostic(Severity::Warning, node.start(), message);
+        let (mut names, mut waiting) = (vec![], vec![node]);
+        while let Some(node) = waiting.pop() {
+            names.extend(node.attribute("name"));
+            waiting.extend(node.elements());
+        }
+        let mut grouped = self.grouped.borrow_mut();
+        grouped.add_misspelling(
+            warning,
+            names.into_iter(),
+            &mut self.diagnostics.borrow_mut(),
+        );
+    }
+
     /// Returns the value of a required attribute, which must not be blank.
     pub(crate) fn required<'n>(&self, node: XmlNode<'n>, attribute: &str) -> Parsed<&'n str> {
         match node.attribute(attribute).map(str::trim) {

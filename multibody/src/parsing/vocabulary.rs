@@ -1,6 +1,7 @@
 //! Vocabulary of a format: the attributes and children of its elements, so that everything else can
 //! be reported.
 
+use crate::names::{self, FormatName};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
@@ -22,6 +23,14 @@ pub(crate) struct ElementVocabulary {
     /// Names, each with the index of its rule if it is described.
     children: Vec<(&'static str, Option<usize>)>,
     open: bool,
+}
+
+/// Returns the reason why an unknown name is ignored, with the name that it probably stands for.
+pub(crate) fn reason(why: &str, meant: Option<FormatName<'_>>) -> String {
+    match meant {
+        Some(meant) => format!("{why}; did you mean {meant}?"),
+        None => why.into(),
+    }
 }
 
 impl FormatVocabulary {
@@ -85,6 +94,23 @@ impl FormatVocabulary {
 }
 
 impl ElementVocabulary {
+    /// Returns the child, or else the attribute, that an unknown child probably stands for.
+    pub(crate) fn meant_by_child(&self, name: &str) -> Option<FormatName<'static>> {
+        names::meant(name, self.child_names().chain(self.attribute_names()))
+    }
+    /// Returns the attribute, or else the child, that an unknown attribute probably stands for.
+    pub(crate) fn meant_by_attribute(&self, name: &str) -> Option<FormatName<'static>> {
+        names::meant(name, self.attribute_names().chain(self.child_names()))
+    }
+    fn attribute_names(&self) -> impl Iterator<Item = FormatName<'static>> {
+        self.attributes
+            .iter()
+            .map(|name| FormatName::Attribute(name))
+    }
+    fn child_names(&self) -> impl Iterator<Item = FormatName<'static>> {
+        let names = self.children.iter();
+        names.map(|(name, _)| FormatName::Element(name))
+    }
     pub(crate) fn has_attribute(&self, name: &str) -> bool {
         self.attributes.contains(&name)
     }

@@ -101,15 +101,18 @@ impl DiagnosticLog {
     }
     /// Reports a warning once for all places of a file with the same warning.
     fn warn_grouped(&self, place: FilePosition, message: String) {
-        let warning = Diagnostic {
+        let warning = self.warning(place, message);
+        let mut grouped = self.grouped.borrow_mut();
+        grouped.add(warning, &mut self.diagnostics.borrow_mut());
+    }
+    fn warning(&self, place: FilePosition, message: String) -> Diagnostic {
+        Diagnostic {
             severity: Severity::Warning,
             file: self.files[place.file].clone(),
             line: place.line,
             column: place.column,
             message,
-        };
-        let mut grouped = self.grouped.borrow_mut();
-        grouped.add(warning, &mut self.diagnostics.borrow_mut());
+        }
     }
     /// Calls `read`, whose errors become warnings.
     fn with_warnings<V>(&self, read: impl FnOnce() -> V) -> V {
@@ -341,6 +344,24 @@ impl<'a> ElementRef<'a> {
         let message = format!("<{}> is ignored: {why}", self.tag());
         self.log
             .warn_grouped(self.element().place, self.warning_text(message));
+    }
+
+    /// Warns that the element is ignored because its name is probably misspelt, see
+    /// [`WarningGroups::add_misspelling`].
+    pub(super) fn misspelt(&self, why: &str) {
+        let message = format!("<{}> is ignored: {why}", self.tag());
+        let warning = self
+            .log
+            .warning(self.element().place, self.warning_text(message));
+        let mut names = vec![];
+        let mut waiting = vec![*self];
+        while let Some(node) = waiting.pop() {
+            names.extend(node.name());
+            waiting.extend(node.children());
+        }
+        let mut grouped = self.log.grouped.borrow_mut();
+        let list = &mut self.log.diagnostics.borrow_mut();
+        grouped.add_misspelling(warning, names.into_iter(), list);
     }
 
     /// Reads the numbers of an attribute, none of them NaN; `None` if the attribute is absent.

@@ -2,7 +2,7 @@
 //! misspelt name must not change a model silently.
 
 use super::tree::{ElementRef, ElementTree};
-use crate::parsing::vocabulary::FormatVocabulary;
+use crate::parsing::vocabulary::{FormatVocabulary, reason};
 use std::sync::OnceLock;
 
 /// Flags of `<option>` that change the dynamics, their defaults, and what the plant does.
@@ -41,13 +41,16 @@ pub(super) fn check(tree: &ElementTree, root: ElementRef<'_>) {
                 continue;
             };
             for attribute in node.own().iter().filter(|a| !known.has_attribute(&a.name)) {
-                node.ignore_attributes(&[(&attribute.name, "MJCF has no such attribute")]);
+                let meant = known.meant_by_attribute(&attribute.name);
+                let why = reason("MJCF has no such attribute", meant);
+                node.ignore_attributes(&[(&attribute.name, &why)]);
             }
             for child in node.children().filter(|c| !known.has_child(c.tag())) {
-                child.ignored(match child.tag() {
-                    "plugin" => "plugins are not supported",
-                    _ => "the element is unknown",
-                });
+                match (child.tag(), known.meant_by_child(child.tag())) {
+                    ("plugin", _) => child.ignored("plugins are not supported"),
+                    (_, None) => child.ignored("the element is unknown"),
+                    (_, meant) => child.misspelt(&reason("the element is unknown", meant)),
+                }
             }
         }
     }

@@ -291,7 +291,7 @@ mod tests {
             ["t:2:32: warning: <foo> in <link> is not in SDFormat and is ignored"]
         );
         let misspelt = messages("<link name='a'><inertail/></link>");
-        let meant = "<inertail> in <link> is not in SDFormat; did you mean 'inertial'?";
+        let meant = "<inertail> in <link> is not in SDFormat; did you mean <inertial>?";
         assert_eq!(misspelt, [format!("t:2:32: error: {meant}")]);
         for wrong in [
             "<origin/>",

@@ -3,7 +3,7 @@
 use super::element::{Element, Report, pose, reading, truth, words};
 use super::ignored::has_no_effect;
 use crate::document::numbers::ParsedNumbers;
-use crate::names::is_misspelling;
+use crate::names::{self, FormatName};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -230,18 +230,15 @@ impl ElementRule {
     pub(super) fn has_text(&self) -> bool {
         self.kind.is_some()
     }
-    /// Returns the name that an unknown one probably stands for.
-    fn meant_by(&self, name: &str) -> Option<&'static str> {
-        let children = self.children.keys().copied();
-        let known = || {
-            children
-                .clone()
-                .chain(self.attributes.iter().map(|(known, ..)| *known))
-        };
+    /// Returns the child or attribute that an unknown name probably stands for.
+    fn meant_by(&self, name: &str) -> Option<FormatName<'static>> {
+        let children = self.children.keys();
+        let children = children.map(|known| FormatName::Element(known));
+        let attributes = self.attributes.iter();
+        let known = children.chain(attributes.map(|(known, ..)| FormatName::Attribute(known)));
         let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == name);
-        known()
-            .find(|known| elsewhere.is_some_and(|(_, own)| own == known))
-            .or_else(|| known().find(|known| is_misspelling(name, known)))
+        let own = elsewhere.and_then(|(_, own)| names::exact(own, known.clone()));
+        own.or_else(|| names::meant(name, known))
     }
 }
 
@@ -276,14 +273,19 @@ impl SchemaCheck<'_> {
     /// Reports something that SDFormat does not have. Files of other programs have much of that,
     /// but a name that differs by a few letters is a mistake.
     fn unknown(self, element: &Element, what: &str, meant: Option<&str>) {
-        match meant.filter(|_| self.acts) {
-            Some(meant) => {
-                let message = format!("{what} is not in SDFormat; did you mean '{meant}'?");
+        let why = format!("{what} is not in SDFormat");
+        match meant {
+            Some(meant) if self.acts => {
+                let message = format!("{why}; did you mean {meant}?");
                 self.report.error(element, message);
+            }
+            Some(meant) => {
+                let message = format!("{why} and is ignored; did you mean {meant}?");
+                self.report.warning_grouped(element, message);
             }
             None => self
                 .report
-                .warning_grouped(element, format!("{what} is not in SDFormat and is ignored")),
+                .warning_grouped(element, format!("{why} and is ignored")),
         }
     }
 
@@ -302,10 +304,9 @@ impl SchemaCheck<'_> {
             let Some((_, required, kind)) = rule.attributes.iter().find(|(n, ..)| n == name) else {
                 let what = format!("attribute '{name}' of <{tag}>");
                 let is_text = rule.kind.is_some() && element.text.is_empty();
-                let meant = rule
-                    .meant_by(name)
-                    .or(is_text.then_some("text in the element"));
-                self.unknown(element, &what, meant);
+                let meant = rule.meant_by(name).map(|meant| meant.to_string());
+                let meant = meant.or(is_text.then(|| "text in the element".into()));
+                self.unknown(element, &what, meant.as_deref());
                 continue;
             };
             let value = value.trim();
@@ -352,7 +353,8 @@ impl SchemaCheck<'_> {
                 None if child.tag.contains(':') => {}
                 None => {
                     let what = format!("<{}> in <{tag}>", child.tag);
-                    self.unknown(child, &what, rule.meant_by(&child.tag));
+                    let meant = rule.meant_by(&child.tag).map(|meant| meant.to_string());
+                    self.unknown(child, &what, meant.as_deref());
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 use super::builder::UrdfBuilder;
 use crate::document::xml_tree::XmlNode;
-use crate::parsing::vocabulary::FormatVocabulary;
+use crate::parsing::vocabulary::{FormatVocabulary, reason};
 use std::sync::OnceLock;
 
 /// Elements of other programs with a meaning for dynamics: parents, names, and what the plant does
@@ -67,7 +67,10 @@ impl UrdfBuilder<'_, '_> {
                 let found = FOREIGN_ATTRIBUTES
                     .iter()
                     .find(|(t, n, _)| (*t, *n) == (tag, name));
-                let why = found.map_or("URDF has no such attribute", |(.., why)| why);
+                let why = match found {
+                    Some((.., why)) => (*why).into(),
+                    None => reason("URDF has no such attribute", known.meant_by_attribute(name)),
+                };
                 reader.warning_grouped(
                     node,
                     format!("attribute '{name}' of <{tag}> is ignored: {why}"),
@@ -86,8 +89,17 @@ impl UrdfBuilder<'_, '_> {
                 let found = FOREIGN_ELEMENTS
                     .iter()
                     .find(|(t, n, _)| (*t, *n) == (tag, name));
-                let why = found.map_or("URDF has no such element", |(.., why)| why);
-                reader.warning_grouped(child, format!("<{name}> in <{tag}> is ignored: {why}"));
+                let ignored = format!("<{name}> in <{tag}> is ignored");
+                if let Some((.., why)) = found {
+                    reader.warning_grouped(child, format!("{ignored}: {why}"));
+                    continue;
+                }
+                let meant = known.meant_by_child(name);
+                let why = reason("URDF has no such element", meant);
+                match meant {
+                    Some(_) => reader.warning_of_misspelling(child, format!("{ignored}: {why}")),
+                    None => reader.warning_grouped(child, format!("{ignored}: {why}")),
+                }
             }
             waiting[first..].reverse();
         }
