@@ -30,9 +30,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         parser.package_map_mut().add(name, folder)?;
     }
     parser.add_models(model)?;
-    for diagnostic in parser.diagnostics() {
-        println!("{diagnostic}");
-    }
     // Models that are not attached to the world get floating joints here.
     plant.finalize()?;
 

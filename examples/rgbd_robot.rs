@@ -106,9 +106,6 @@ fn load(
         parser.package_map_mut().add_argument(package)?;
     }
     parser.add_models(model)?;
-    for diagnostic in parser.diagnostics() {
-        eprintln!("{diagnostic}");
-    }
     plant.weld_unattached_bodies(x_wm)?;
     Ok(())
 }

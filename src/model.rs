@@ -10,7 +10,8 @@ use tarragon::framework::warnings::{collect, warn};
 use tarragon::geometry::HydroelasticType;
 use tarragon::multibody::xacro::{self, XacroReport};
 use tarragon::multibody::{
-    Diagnostic, MjcfSemantics, ModelOptions, MultibodyPlant, PackageMap, Parser, Severity,
+    Diagnostic, MjcfSemantics, ModelOptions, MultibodyPlant, OnWarning, PackageMap, Parser,
+    Severity,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::CubeMap;
@@ -125,7 +126,7 @@ impl ModelArgs {
 }
 
 impl Options {
-    /// Adds the packages to the parser, and makes it strict if requested.
+    /// Adds the packages to the parser, and lets it keep warnings, or fail with `--strict`.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
         let configured = collect(|| self.source.configure_packages(parser.package_map_mut()));
         let (configured, warnings) = configured;
@@ -134,7 +135,11 @@ impl Options {
         for (name, value) in self.source.xacro_arguments(&[])? {
             parser.set_xacro_argument(name, value);
         }
-        parser.set_strict_parsing(self.source.strict);
+        // The commands summarize similar warnings when they print them.
+        parser.on_warning(match self.source.strict {
+            true => OnWarning::Fail,
+            false => OnWarning::Collect,
+        });
         parser.set_mjcf_semantics(self.mjcf_semantics.semantics());
         Ok(())
     }

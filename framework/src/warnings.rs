@@ -3,17 +3,21 @@
 //! Examples are a missing texture or a property without effect. The code that detects such a
 //! problem calls [`warn`] without knowing its caller. Code that can inform the user, such as a
 //! parser, collects the warnings of its own thread with [`collect`] and adds the place in the model
-//! file. Without a collector, warnings go to `tracing`.
+//! file. Without a collector, warnings go to `tracing`, and to standard error in programs that have
+//! no subscriber.
 
 use std::cell::RefCell;
+use tracing::dispatcher;
+use tracing::subscriber::NoSubscriber;
 
 thread_local! {
     /// Collectors of this thread, the innermost one last.
     static COLLECTORS: RefCell<Vec<Vec<String>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reports what was omitted or changed, with its place, to the innermost [`collect`] of this
-/// thread, or to `tracing` if there is none.
+/// Reports what was omitted or changed, with its place, once: to the innermost [`collect`] of this
+/// thread; without one, to the `tracing` subscriber, whose filter decides whether it is shown;
+/// without a subscriber, to standard error.
 ///
 /// ```
 /// use tarragon_framework::warnings::{collect, warn};
@@ -33,7 +37,10 @@ pub fn warn(message: impl Into<String>) {
         None => Some(message),
     });
     if let Some(message) = left {
-        tracing::warn!("{message}");
+        match dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>()) {
+            true => eprintln!("warning: {message}"),
+            false => tracing::warn!("{message}"),
+        }
     }
 }
 

@@ -55,7 +55,7 @@ pub use model::{
     Tendon, TendonConstraint, TendonPart, TendonWrap, VisualProperties, WeldConstraint, WrapShape,
 };
 pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
-pub use parsing::{MODEL_SUFFIXES, MjcfSemantics, ModelOptions, Parser};
+pub use parsing::{MODEL_SUFFIXES, MjcfSemantics, ModelOptions, OnWarning, Parser};
 pub use plant::{
     BushingConstants, ContactMaterialOverride, ContactModel, ContactResults, DeformableBody,
     DeformableContactInfo, DeformablePorts, DeformableTangent, ExternallyAppliedSpatialForce,

@@ -1,7 +1,8 @@
 //! Parsers of model files.
 //!
 //! A parser adds what it reads to plant and scene as it goes; after an error, it removes everything
-//! that it has added. It never prints: its warnings and errors are in [`Parser::diagnostics`].
+//! that it has added. Its warnings and errors are in [`Parser::diagnostics`]; only [`OnWarning`]
+//! decides whether warnings are printed too.
 
 mod convex_pieces;
 mod curve_builder;
@@ -14,6 +15,7 @@ mod model_file;
 mod model_options;
 mod model_source;
 mod obj;
+mod on_warning;
 mod parser;
 mod parser_packages;
 mod sdf;
@@ -28,4 +30,5 @@ pub use directives::{
 pub use format::MODEL_SUFFIXES;
 pub use mjcf_semantics::MjcfSemantics;
 pub use model_options::ModelOptions;
+pub use on_warning::OnWarning;
 pub use parser::{Parser, process_model_directives, process_model_directives_into};

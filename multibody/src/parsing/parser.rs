@@ -5,6 +5,7 @@ use super::format::ModelFormat;
 use super::mjcf_semantics::MjcfSemantics;
 use super::model_file;
 use super::model_options::ModelOptions;
+use super::on_warning::OnWarning;
 use super::parser_packages::ParserPackages;
 use super::target::{ModelNaming, ParseTarget, SkyboxImages};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -16,6 +17,7 @@ use crate::plant::{MultibodyPlant, PlantMark};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use tarragon_framework::warnings::collect;
 use tarragon_geometry::SceneGraph;
 use tarragon_geometry::render::CubeMap;
 
@@ -25,7 +27,8 @@ use tarragon_geometry::render::CubeMap;
 /// (`.dmd.yaml`), OBJ (`.obj`), and [`xacro`](crate::xacro) (`.xacro`), from which URDF, SDFormat
 /// or MJCF is made. Lengths are metres, angles radians, masses kilograms; MJCF has
 /// units of its own. If a model cannot be read, plant and scene stay unchanged.
-/// [`Self::diagnostics`] lists what was left out of a model that could be read.
+/// Warnings name what was left out of a model that could be read. They are printed, unless
+/// [`Self::on_warning`] says otherwise, and kept in [`Self::diagnostics`].
 ///
 /// ```
 /// use tarragon_multibody::{MultibodyPlant, Parser};
@@ -48,7 +51,7 @@ pub struct Parser<'p> {
     diagnostics: Vec<Diagnostic>,
     prefix: String,
     auto_renaming: bool,
-    strict: bool,
+    on_warning: OnWarning,
     mesh_geometry: bool,
     mjcf_semantics: MjcfSemantics,
     xacro_arguments: BTreeMap<String, String>,
@@ -68,7 +71,7 @@ impl<'p> Parser<'p> {
             diagnostics: vec![],
             prefix: String::new(),
             auto_renaming: false,
-            strict: false,
+            on_warning: OnWarning::default(),
             mesh_geometry: true,
             mjcf_semantics: MjcfSemantics::default(),
             xacro_arguments: BTreeMap::new(),
@@ -104,9 +107,33 @@ impl<'p> Parser<'p> {
     pub fn auto_renaming(&self) -> bool {
         self.auto_renaming
     }
-    /// Sets whether warnings are errors.
+    /// Chooses what happens to warnings about models that are added from now on. By default, they
+    /// are printed.
+    ///
+    /// ```
+    /// use tarragon_multibody::{MultibodyPlant, OnWarning, Parser};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut parser = Parser::new(&mut plant);
+    /// parser.on_warning(OnWarning::Collect);
+    /// let robot = "<robot name='a'><link name='b'><inertail/></link></robot>";
+    /// parser.add_models_from_string(robot, "urdf")?;
+    /// assert_eq!(
+    ///     parser.diagnostics()[0].message,
+    ///     "<inertail> in <link> is ignored: URDF has no such element; did you mean <inertial>?"
+    /// );
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    pub fn on_warning(&mut self, on_warning: OnWarning) {
+        self.on_warning = on_warning;
+    }
+    /// Sets whether warnings are errors (Drake's `SetStrictParsing`): true stands for
+    /// [`OnWarning::Fail`], and false replaces that by the default.
     pub fn set_strict_parsing(&mut self, strict: bool) {
-        self.strict = strict;
+        self.on_warning = match (strict, self.on_warning) {
+            (true, _) => OnWarning::Fail,
+            (false, OnWarning::Fail) => OnWarning::default(),
+            (false, other) => other,
+        };
     }
     /// Sets whether geometry whose shape is a mesh or its convex hull is added; by default, it is.
     /// If not, such visual, collision and skin geometry is left out, and mesh files need not
@@ -300,10 +327,13 @@ impl<'p> Parser<'p> {
         let options_before = self.options;
         let scene_before = self.scene_graph.as_ref().map(|s| s.registration_mark());
         let mut found = vec![];
-        let result = self.add_marked(file, add, &mut found);
-        if self.strict {
-            found.iter_mut().for_each(|d| d.severity = Severity::Error);
-        }
+        let (result, others) = collect(|| self.add_marked(file, add, &mut found));
+        // Code below the parsers knows neither line nor column.
+        found.extend(others.into_iter().map(|warning| Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::of_file(file, warning)
+        }));
+        self.on_warning.handle(&mut found);
         let errors: Vec<&Diagnostic> = found.iter().filter(|d| d.is_error()).collect();
         let failure = errors
             .first()

@@ -14,6 +14,7 @@ mod not_finite;
 mod open_loops;
 mod quaternions;
 mod soft_contact;
+mod warnings_are_seen;
 mod yaml_messages;
 
 use crate::support::loaded::{Loaded, load_with};
