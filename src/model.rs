@@ -84,6 +84,8 @@ pub(crate) struct Extras<'a> {
     pub(crate) skybox: Option<&'a mut Option<CubeMap>>,
     /// Receives what the files say about the simulation.
     pub(crate) model_options: Option<&'a mut ModelOptions>,
+    /// Whether the plant takes the time step of the models.
+    pub(crate) uses_model_time_step: bool,
     /// Whether the geometry of the models is left out.
     pub(crate) without_geometry: bool,
     /// Whether geometry with meshes is left out.
@@ -194,6 +196,9 @@ impl Options {
         };
         self.configure(&mut parser)?;
         parser.set_mesh_geometry(!extras.without_meshes);
+        if extras.uses_model_time_step {
+            parser.use_model_time_step();
+        }
         let added = models.iter().try_for_each(|model| {
             let added = parser.add_models(model).map(|_| ());
             added.map_err(|error| (model.display().to_string(), error))

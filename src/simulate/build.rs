@@ -16,8 +16,8 @@ use tarragon::framework::Diagram;
 use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
 use tarragon::multibody::directives::{ModelDirective, ModelDirectives, process_model_directives};
 use tarragon::multibody::{
-    ContactModel, ContactResults, Diagnostic, JointIndex, ModelOptions, MultibodyPlant, Parser,
-    Severity, add_multibody_plant_scene_graph, compute_default_scene_aabb,
+    ContactModel, ContactResults, Diagnostic, JointIndex, MultibodyPlant, Parser, Severity,
+    add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 use tarragon::prelude::*;
 use tarragon::sensors::{
@@ -49,9 +49,9 @@ pub(super) fn load_model(
 ) -> Result<World, Box<dyn Error>> {
     let (mut plant, mut scene) = empty(scenario)?;
     let models = std::slice::from_ref(&args.model.model);
-    let (mut skybox, mut options) = (None, ModelOptions::default());
+    let mut skybox = None;
     let extras = Extras {
-        model_options: Some(&mut options),
+        uses_model_time_step: matches!(args.time_step, None | Some(TimeStep::Model)),
         without_geometry: args.no_geometry,
         without_meshes: args.no_meshes,
         ..Extras::skybox(&mut skybox)
@@ -61,9 +61,6 @@ pub(super) fn load_model(
         .add(models, &mut plant, &mut scene, extras)?;
     if args.shows_page() {
         page::show_models_without_visuals(&plant, &mut scene)?;
-    }
-    if let (None | Some(TimeStep::Model), Some(step)) = (args.time_step, options.time_step) {
-        plant.set_time_step(step)?;
     }
     if args.contact_model.is_none() && model::declares_hydroelastics(&scene)? {
         plant.set_contact_model(ContactModel::HydroelasticWithFallback)?;

@@ -4,7 +4,6 @@ use super::SimulateArgs;
 use super::build::{World, beyond_limits};
 use super::columns::StateColumns;
 use std::error::Error;
-use tarragon::multibody::MultibodyPlant;
 
 impl World {
     /// Sets the start that a user asks for: a keyframe, then single values.
@@ -12,11 +11,18 @@ impl World {
         let plant = &mut self.plant;
         self.velocities = vec![0.0; plant.num_velocities()];
         if args.keyframe != "none" {
-            check_keyframe(plant, &args.keyframe)?;
-            plant.set_default_positions_to_keyframe(&args.keyframe)?;
-            self.velocities = plant.keyframe_velocities(&args.keyframe)?;
-            let inputs = plant.keyframe_actuation(&args.keyframe)?;
-            self.inputs = inputs.into_iter().enumerate().collect();
+            let place = |error| format!("--keyframe {}: {error}", args.keyframe);
+            let set = plant.set_default_positions_to_keyframe(&args.keyframe);
+            set.map_err(place)?;
+            // The model starts without a part that could not be read.
+            match plant.keyframe_velocities(&args.keyframe) {
+                Ok(velocities) => self.velocities = velocities,
+                Err(error) => eprintln!("warning: {}; velocities start at 0", place(error)),
+            }
+            match plant.keyframe_actuation(&args.keyframe) {
+                Ok(inputs) => self.inputs = inputs.into_iter().enumerate().collect(),
+                Err(error) => eprintln!("warning: {}; inputs start at 0", place(error)),
+            }
         }
         let given = StateColumns::new(plant)?.read(&args.set)?;
         let mut q = plant.default_positions();
@@ -41,20 +47,4 @@ impl World {
         self.inputs.extend(given.inputs);
         Ok(())
     }
-}
-
-/// Returns an error that lists the keyframes unless there is one with the name.
-fn check_keyframe(plant: &MultibodyPlant, name: &str) -> Result<(), String> {
-    let names: Vec<&str> = plant.keyframes().iter().map(|key| &*key.name).collect();
-    let plain = name.rsplit_once("::").map_or(name, |(_, plain)| plain);
-    if names.contains(&name) || names.contains(&plain) {
-        return Ok(());
-    }
-    Err(match names.is_empty() {
-        true => format!("--keyframe {name}: the model has no keyframes; leave the option out"),
-        false => format!(
-            "--keyframe {name}: the name must be 'none' or a keyframe of the model: '{}'",
-            names.join("', '")
-        ),
-    })
 }

@@ -41,7 +41,7 @@ fn keyframe_gives_positions_velocities_and_controls() {
     assert_eq!(log_of(&file, &["--until", "0.05"]).last("m::x.q"), 0.0);
     let error = refused(&file, &["--keyframe", "near"]);
     assert!(
-        error.contains("must be 'none' or a keyframe of the model: 'away'"),
+        error.contains("--keyframe near: there is no keyframe named 'near'; there are: 'away'"),
         "{error}"
     );
 }

@@ -58,6 +58,23 @@ impl Default for Keyframe {
     }
 }
 
+/// Part of a keyframe, or all of it, that a file has and the plant does not.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyframeLoss {
+    pub(crate) model_instance: ModelInstanceIndex,
+    pub(crate) keyframe: String,
+    pub(crate) part: KeyframePart,
+    pub(crate) why: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyframePart {
+    /// The keyframe as a whole, which the plant does not list.
+    All,
+    Velocities,
+    Controls,
+}
+
 /// A camera of a model file, from which a sensor can be made.
 ///
 /// ```

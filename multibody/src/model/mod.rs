@@ -31,6 +31,7 @@ pub(crate) use actuator::{Transmission, check_effort_limit};
 pub use affine_control::AffineControl;
 pub(crate) use affine_control::clamp_to;
 pub use annotations::{Keyframe, ModelCamera};
+pub(crate) use annotations::{KeyframeLoss, KeyframePart};
 pub use body::RigidBody;
 pub(crate) use collision_filter_group::{CollisionFilterGroup, CollisionFilterGroupSpec};
 pub use constraint::{

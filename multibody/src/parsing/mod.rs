@@ -11,6 +11,7 @@ mod format;
 mod mesh_files;
 mod mjcf;
 mod mjcf_semantics;
+mod model_config;
 mod model_file;
 mod model_options;
 mod model_source;

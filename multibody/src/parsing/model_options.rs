@@ -7,8 +7,8 @@ use super::mjcf_semantics::MjcfSemantics;
 pub struct ModelOptions {
     /// Time step (s) of the first file that has one: MJCF files, with MuJoCo's 0.002 s unless
     /// `<option>` gives another, and SDFormat worlds with the `<max_step_size>` of their default
-    /// `<physics>`. `None` without such a file. A plant has its time step before models are added,
-    /// so this value has no effect by itself.
+    /// `<physics>`. `None` without such a file. It has no effect by itself, see
+    /// [`Parser::use_model_time_step`](super::Parser::use_model_time_step).
     pub time_step: Option<f64>,
     /// Reading of MJCF files, if any was read.
     pub mjcf_semantics: Option<MjcfSemantics>,

@@ -52,6 +52,7 @@ pub struct Parser<'p> {
     prefix: String,
     auto_renaming: bool,
     on_warning: OnWarning,
+    uses_model_time_step: bool,
     mesh_geometry: bool,
     mjcf_semantics: MjcfSemantics,
     xacro_arguments: BTreeMap<String, String>,
@@ -72,6 +73,7 @@ impl<'p> Parser<'p> {
             prefix: String::new(),
             auto_renaming: false,
             on_warning: OnWarning::default(),
+            uses_model_time_step: false,
             mesh_geometry: true,
             mjcf_semantics: MjcfSemantics::default(),
             xacro_arguments: BTreeMap::new(),
@@ -134,6 +136,22 @@ impl<'p> Parser<'p> {
             (false, OnWarning::Fail) => OnWarning::default(),
             (false, other) => other,
         };
+    }
+    /// Gives the plant the time step of the models that are added from now on: that of the first
+    /// file that has one (see [`ModelOptions::time_step`]). By default, the plant keeps its own.
+    ///
+    /// ```
+    /// use tarragon_multibody::{MultibodyPlant, Parser};
+    /// let mut plant = MultibodyPlant::new(0.001)?;
+    /// let mut parser = Parser::new(&mut plant);
+    /// parser.use_model_time_step();
+    /// let text = "<mujoco model='m'><option timestep='0.005'/></mujoco>";
+    /// parser.add_models_from_string(text, "xml")?;
+    /// assert_eq!(plant.time_step(), 0.005);
+    /// # Ok::<(), tarragon_multibody::Error>(())
+    /// ```
+    pub fn use_model_time_step(&mut self) {
+        self.uses_model_time_step = true;
     }
     /// Sets whether geometry whose shape is a mesh or its convex hull is added; by default, it is.
     /// If not, such visual, collision and skin geometry is left out, and mesh files need not
@@ -339,7 +357,13 @@ impl<'p> Parser<'p> {
             .first()
             .map(|first| parse_error((*first).clone(), errors.len() - 1));
         self.diagnostics.extend(found);
-        let result = failure.map_or(result, Err);
+        let mut result = failure.map_or(result, Err);
+        if let (Ok(_), true, Some(step)) =
+            (&result, self.uses_model_time_step, self.options.time_step)
+            && let Err(error) = self.plant.set_time_step(step)
+        {
+            result = Err(error);
+        }
         if result.is_err() {
             self.skybox = self.skybox.take().filter(|_| had_skybox);
             self.options = options_before;

@@ -8,8 +8,8 @@ use crate::discrete::Trees;
 use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroup, Constraint, ContactPairProperties, FixedOffsetFrame,
-    ForceElement, Joint, JointActuator, Keyframe, ModelCamera, ModelEquality, ModelInstanceIndex,
-    ModelSensor, MujocoContact, RigidBody,
+    ForceElement, Joint, JointActuator, Keyframe, KeyframeLoss, ModelCamera, ModelEquality,
+    ModelInstanceIndex, ModelSensor, MujocoContact, RigidBody,
 };
 use crate::spatial::SpatialInertia;
 use crate::tree::{Islands, Topology};
@@ -111,6 +111,7 @@ pub struct MultibodyPlant {
     pub(super) contact: ContactSettings,
     pub(super) adjacent_bodies_collision_filters: bool,
     pub(super) keyframes: Vec<Keyframe>,
+    pub(super) keyframe_losses: Vec<KeyframeLoss>,
     pub(super) cameras: Vec<ModelCamera>,
     pub(super) sites: Vec<FixedOffsetFrame>,
     pub(super) sensors: Vec<ModelSensor>,
@@ -168,6 +169,7 @@ impl MultibodyPlant {
             contact: ContactSettings::default(),
             adjacent_bodies_collision_filters: true,
             keyframes: vec![],
+            keyframe_losses: vec![],
             cameras: vec![],
             sites: vec![],
             sensors: vec![],

@@ -2,6 +2,7 @@
 //! source of the right value.
 
 mod context_parameters;
+mod keyframes_and_options;
 mod misspelt_names;
 mod mjcf_assets;
 mod mjcf_collisions;

@@ -1,5 +1,7 @@
 //! Values of keyframes.
 
+use crate::model::KeyframePart;
+
 /// Values of a `<key>`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyValues {
@@ -9,6 +11,8 @@ pub(super) struct KeyValues {
     pub(super) velocities: Option<Vec<Vec<f64>>>,
     /// Inputs of all actuators: activations of those that have some, and controls of the others.
     pub(super) inputs: Vec<Option<f64>>,
+    /// Parts that could not be read, with the reasons.
+    pub(super) losses: Vec<(KeyframePart, String)>,
 }
 
 /// A keyframe of an attached model, whose joints and actuators are given by their numbers in the

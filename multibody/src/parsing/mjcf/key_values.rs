@@ -3,6 +3,7 @@
 use super::attached_key::KeyValues;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
+use crate::model::KeyframePart;
 use tarragon_framework::counted;
 
 /// Numbers of positions and velocities of the joints in MuJoCo's `qpos` and `qvel`.
@@ -20,34 +21,30 @@ pub(super) struct KeyLayout {
 }
 
 impl KeyLayout {
-    /// Reads the positions, velocities and inputs of a key. Warns of numbers that do not fit, and
-    /// returns `None` if the positions do not.
-    pub(super) fn read(&self, node: ElementRef<'_>, name: &str) -> Parsed<Option<KeyValues>> {
-        let inputs = self.inputs(node)?;
+    /// Reads the positions, velocities and inputs of a key. Numbers that do not fit are losses,
+    /// with warnings; if the positions do not fit, the whole key is lost.
+    pub(super) fn read(&self, node: ElementRef<'_>, name: &str) -> Parsed<KeyValues> {
+        let mut values = KeyValues::default();
+        values.inputs = self.inputs(node, &mut values.losses)?;
         let velocities = node.numbers("qvel")?;
-        let Some(positions) = self.positions(node, name)? else {
-            return Ok(None);
-        };
+        self.read_positions(node, name, &mut values)?;
         let velocities = velocities.filter(|given| {
             let expected: usize = self.joints.iter().map(|[_, velocities]| velocities).sum();
             let fits = given.len() == expected;
             if !fits && !given.is_empty() {
-                let message = format!(
-                    "keyframe '{name}': 'qvel' is ignored: it has {numbers}, but the joints that \
-                     were read have {velocities}",
+                let why = format!(
+                    "'qvel' is ignored: it has {numbers}, but the joints that were read have \
+                     {velocities}",
                     numbers = counted(given.len(), "number"),
                     velocities = counted(expected, "velocity")
                 );
-                node.warning_at("qvel", message);
+                node.warning_at("qvel", format!("keyframe '{name}': {why}"));
+                values.losses.push((KeyframePart::Velocities, why));
             }
             fits
         });
-        let velocities = velocities.map(|v| self.divided(1, &v));
-        Ok(Some(KeyValues {
-            positions,
-            velocities,
-            inputs,
-        }))
+        values.velocities = velocities.map(|v| self.divided(1, &v));
+        Ok(values)
     }
 
     /// Reads the positions of a key as [`Self::read`] does, and nothing else.
@@ -55,33 +52,25 @@ impl KeyLayout {
         &self,
         node: ElementRef<'_>,
         name: &str,
-    ) -> Parsed<Option<KeyValues>> {
-        let positions = self.positions(node, name)?;
-        Ok(positions.map(|positions| KeyValues {
-            positions,
-            ..KeyValues::default()
-        }))
-    }
-
-    /// Returns the positions of all joints, if the key gives some. Warns if they do not fit, and
-    /// returns `None`.
-    fn positions(&self, node: ElementRef<'_>, name: &str) -> Parsed<Option<Option<Vec<Vec<f64>>>>> {
+        values: &mut KeyValues,
+    ) -> Parsed<()> {
         let given = node.numbers("qpos")?.filter(|given| !given.is_empty());
         let Some(given) = given else {
-            return Ok(Some(None));
+            return Ok(());
         };
         let expected: usize = self.joints.iter().map(|[positions, _]| positions).sum();
         if given.len() == expected {
-            return Ok(Some(Some(self.divided(0, &given))));
+            values.positions = Some(self.divided(0, &given));
+            return Ok(());
         }
-        let message = format!(
-            "keyframe '{name}' is left out: 'qpos' has {numbers}, but the joints that were read \
-             have {positions}",
+        let why = format!(
+            "'qpos' has {numbers}, but the joints that were read have {positions}",
             numbers = counted(given.len(), "number"),
             positions = counted(expected, "position")
         );
-        node.warning_at("qpos", message);
-        Ok(None)
+        node.warning_at("qpos", format!("keyframe '{name}' is left out: {why}"));
+        values.losses.push((KeyframePart::All, why));
+        Ok(())
     }
 
     /// Divides the positions (0) or the velocities (1) of all joints among them.
@@ -96,8 +85,12 @@ impl KeyLayout {
     }
 
     /// Reads the inputs of actuators.
-    fn inputs(&self, node: ElementRef<'_>) -> Parsed<Vec<Option<f64>>> {
-        let given = |name: &str, expected: usize, what: &str| {
+    fn inputs(
+        &self,
+        node: ElementRef<'_>,
+        losses: &mut Vec<(KeyframePart, String)>,
+    ) -> Parsed<Vec<Option<f64>>> {
+        let mut given = |name: &str, expected: usize, what: &str| {
             let numbers = node.numbers(name)?.unwrap_or_default();
             if numbers.is_empty() || numbers.len() == expected {
                 return Ok(numbers);
@@ -108,7 +101,8 @@ impl KeyLayout {
                 be = if expected == 1 { "is" } else { "are" },
                 what = counted(expected, what)
             );
-            node.warning_at(name, message);
+            node.warning_at(name, &message);
+            losses.push((KeyframePart::Controls, message));
             Ok(vec![])
         };
         let controls = given("ctrl", self.activations.len(), "actuator")?;

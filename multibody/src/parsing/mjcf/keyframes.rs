@@ -6,7 +6,7 @@ use super::builder::{MjcfBuilder, QposBlock};
 use super::key_values::{BALL, FREE, KeyLayout, SINGLE};
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
-use crate::model::{JointActuatorIndex, Keyframe};
+use crate::model::{JointActuatorIndex, Keyframe, KeyframeLoss, KeyframePart};
 use crate::spatial::SpatialVector;
 use nalgebra::{UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
@@ -14,11 +14,16 @@ use tarragon_framework::math;
 
 const NOT_HELD: &str = "keyframes hold no poses of mocap bodies";
 const IGNORED: [(&str, &str); 2] = [("mpos", NOT_HELD), ("mquat", NOT_HELD)];
-/// Further attributes that are ignored where a file is read as by Drake.
-const IGNORED_AS_IN_DRAKE: [(&str, &str); 3] = [
-    ("ctrl", EFFORT_IS_INPUT),
-    ("act", NO_STATES),
-    ("qvel", "keyframes hold positions only"),
+/// Further attributes that are ignored where a file is read as by Drake, and the parts that are
+/// missing for that reason.
+const IGNORED_AS_IN_DRAKE: [(&str, KeyframePart, &str); 3] = [
+    ("ctrl", KeyframePart::Controls, EFFORT_IS_INPUT),
+    ("act", KeyframePart::Controls, NO_STATES),
+    (
+        "qvel",
+        KeyframePart::Velocities,
+        "keyframes hold positions only",
+    ),
 ];
 /// Norm below which MuJoCo takes a quaternion for the identity (`mjMINVAL`).
 const LEAST_NORM: f64 = 1e-15;
@@ -64,17 +69,35 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     ) -> Parsed<()> {
         node.ignore_attributes(&IGNORED);
         let as_drake = self.document.main_compiler().as_drake();
-        let values = match node.attached_key() {
-            Some(attached) => Some(self.attached_values(attached)),
+        let mut values = match node.attached_key() {
+            Some(attached) => self.attached_values(attached),
             None if as_drake => {
-                node.lost().ignore_attributes(&IGNORED_AS_IN_DRAKE);
-                layout.read_positions(node, &name)?
+                let ignored = IGNORED_AS_IN_DRAKE.map(|(attribute, _, why)| (attribute, why));
+                node.lost().ignore_attributes(&ignored);
+                let mut values = KeyValues::default();
+                layout.read_positions(node, &name, &mut values)?;
+                for (attribute, part, why) in IGNORED_AS_IN_DRAKE {
+                    let given = node.own_text(attribute);
+                    if given.is_some_and(|text| !text.trim().is_empty()) {
+                        let why = format!("'{attribute}' is ignored: {why}");
+                        values.losses.push((part, why));
+                    }
+                }
+                values
             }
             None => layout.read(node, &name)?,
         };
-        let Some(values) = values else {
-            return Ok(());
-        };
+        for (part, why) in std::mem::take(&mut values.losses) {
+            self.target.plant.add_keyframe_loss(KeyframeLoss {
+                model_instance: self.instance,
+                keyframe: name.clone(),
+                part,
+                why,
+            });
+            if part == KeyframePart::All {
+                return Ok(());
+            }
+        }
         let mut keyframe = Keyframe {
             name,
             model_instance: self.instance,
@@ -124,6 +147,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             positions: of_joints(&key.values.positions),
             velocities: of_joints(&key.values.velocities),
             inputs: inputs.collect(),
+            losses: key.values.losses.clone(),
         }
     }
 

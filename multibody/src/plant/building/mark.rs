@@ -16,6 +16,7 @@ pub(crate) struct PlantMark {
     equalities: usize,
     force_elements: usize,
     keyframes: usize,
+    keyframe_losses: usize,
     cameras: usize,
     sites: usize,
     sensors: usize,
@@ -46,6 +47,7 @@ impl PlantMark {
             equalities: plant.equalities.len(),
             force_elements: plant.force_elements.len(),
             keyframes: plant.keyframes.len(),
+            keyframe_losses: plant.keyframe_losses.len(),
             cameras: plant.cameras.len(),
             sites: plant.sites.len(),
             sensors: plant.sensors.len(),
@@ -102,6 +104,7 @@ impl PlantMark {
         plant.equalities.truncate(self.equalities);
         plant.force_elements.truncate(self.force_elements);
         plant.keyframes.truncate(self.keyframes);
+        plant.keyframe_losses.truncate(self.keyframe_losses);
         plant.cameras.truncate(self.cameras);
         plant.sites.truncate(self.sites);
         plant.sensors.truncate(self.sensors);

@@ -14,6 +14,7 @@ pub(super) mod finalize;
 pub(super) mod force_elements;
 pub(super) mod geometry;
 pub(super) mod instances;
+pub(super) mod keyframes;
 pub(super) mod lookup;
 pub(super) mod mark;
 pub(super) mod settings;

@@ -52,7 +52,7 @@ impl Expander<'_> {
             let node = ElementRef::root(source, &self.log).at(key);
             let name = format!("{prefix}{}", node.name().unwrap_or_default());
             // Left out with a diagnostic.
-            let Ok(Some(values)) = keyed.layout.read(node, &name) else {
+            let Ok(values) = keyed.layout.read(node, &name) else {
                 let section = source.elements[0].children.clone().into_iter();
                 for section in section {
                     source.elements[section]

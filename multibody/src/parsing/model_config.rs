@@ -1,0 +1,36 @@
+//! Configuration of a plant by a model file.
+
+use super::on_warning::OnWarning;
+use super::parser::Parser;
+use crate::error::Result;
+use crate::plant::{MultibodyPlant, MultibodyPlantConfig};
+use std::path::Path;
+
+impl MultibodyPlantConfig {
+    /// Returns the default configuration with the time step of a model file (see
+    /// [`ModelOptions::time_step`](crate::ModelOptions::time_step)), or the default time step if the file has none. The file is read
+    /// without its geometry, and its warnings are left to the parser that adds it to a plant.
+    ///
+    /// ```
+    /// use tarragon_multibody::*;
+    /// let folder = tempfile::tempdir()?;
+    /// let file = folder.path().join("m.xml");
+    /// std::fs::write(&file, "<mujoco model='m'><option timestep='0.005'/></mujoco>")?;
+    /// let mut plant = MultibodyPlant::from_config(&MultibodyPlantConfig::from_model(&file)?)?;
+    /// assert_eq!(plant.time_step(), 0.005);
+    /// Parser::new(&mut plant).add_models(&file)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error in the cases of [`Parser::add_models`].
+    pub fn from_model(path: impl AsRef<Path>) -> Result<Self> {
+        let mut config = Self::default();
+        let mut plant = MultibodyPlant::new(config.time_step)?;
+        let mut parser = Parser::new(&mut plant);
+        parser.on_warning(OnWarning::Ignore);
+        parser.add_models(path)?;
+        config.time_step = parser.model_options().time_step.unwrap_or(config.time_step);
+        Ok(config)
+    }
+}

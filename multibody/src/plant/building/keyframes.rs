@@ -1,0 +1,195 @@
+//! Keyframes of a plant.
+
+use crate::error::{Error, Result};
+use crate::model::checks::check_finite;
+use crate::model::{Keyframe, KeyframeLoss, KeyframePart};
+use crate::plant::multibody_plant::MultibodyPlant;
+
+impl MultibodyPlant {
+    /// Adds a keyframe.
+    ///
+    /// # Errors
+    /// Returns an error if a joint, a body or an actuator is unknown, the number of positions of a
+    /// or velocities of a joint is wrong, a position, a velocity or an input is not finite, or
+    /// after `finalize`.
+    pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
+        self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
+        self.check_instance(keyframe.model_instance)?;
+        for (joint, q) in &keyframe.positions {
+            let checked = self.joint(*joint)?.check_default_positions(q);
+            checked.map_err(|why| self.joint_error(*joint, &why))?;
+        }
+        for (body, x_wb) in &keyframe.free_poses {
+            self.body(*body)?;
+            let numbers = x_wb.translation.vector.iter();
+            check_finite(&format!("keyframe '{}'", keyframe.name), numbers)?;
+        }
+        for (joint, v) in &keyframe.velocities {
+            let expected = self.joint(*joint)?.num_velocities();
+            if v.len() != expected {
+                let message = format!("number of velocities must be {expected}, got {}", v.len());
+                return Err(self.joint_error(*joint, &message));
+            }
+            check_finite(&format!("keyframe '{}'", keyframe.name), v.iter())?;
+        }
+        for (body, v_wb) in &keyframe.free_velocities {
+            self.body(*body)?;
+            let numbers = v_wb.rotational.iter().chain(&v_wb.translational);
+            check_finite(&format!("keyframe '{}'", keyframe.name), numbers)?;
+        }
+        for (actuator, input) in &keyframe.controls {
+            self.joint_actuator(*actuator)?;
+            check_finite(
+                &format!("keyframe '{}'", keyframe.name),
+                [input].into_iter(),
+            )?;
+        }
+        self.keyframes.push(keyframe);
+        Ok(())
+    }
+    /// Returns all keyframes, in order of addition.
+    pub fn keyframes(&self) -> &[Keyframe] {
+        &self.keyframes
+    }
+    /// Notes that a part of a keyframe is missing, so that asking for it is an error.
+    pub(crate) fn add_keyframe_loss(&mut self, loss: KeyframeLoss) {
+        self.keyframe_losses.push(loss);
+    }
+
+    /// Returns the default positions q, overridden by those of the keyframe `name`, plain or scoped
+    /// (`model::name`). Before `finalize`, they are the positions of the plant that `finalize` would
+    /// make of this one; elements that are added later can change their order and number.
+    ///
+    /// # Errors
+    /// Returns an error if there is no keyframe of this name or several, or if its positions could
+    /// not be read. Before `finalize`, also returns the errors of `finalize`.
+    pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
+        let keyframe = self.keyframe_by_name(name)?;
+        let Some(topology) = &self.topology else {
+            return self.finalized_copy()?.keyframe_positions(name);
+        };
+        let mut q = self.default_positions();
+        for (joint, positions) in &keyframe.positions {
+            let start = topology.starts[joint.index()].0;
+            q[start..start + positions.len()].copy_from_slice(positions);
+        }
+        for (body, x_wb) in &keyframe.free_poses {
+            // A body that has got another joint since then keeps the default positions of that
+            // joint.
+            let joint = self.inboard_joint(*body);
+            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
+                let start = topology.starts[joint.index()].0;
+                let positions = self.joints[joint.index()].floating_positions(x_wb);
+                q[start..start + positions.len()].copy_from_slice(&positions);
+            }
+        }
+        Ok(q)
+    }
+
+    /// Returns the velocities v at the keyframe `name`, plain or scoped (`model::name`); 0 for
+    /// joints that it says nothing about. Before `finalize`, see [`Self::keyframe_positions`].
+    ///
+    /// # Errors
+    /// Returns an error if there is no keyframe of this name or several, or if its velocities could
+    /// not be read. Before `finalize`, also returns the errors of `finalize`.
+    pub fn keyframe_velocities(&self, name: &str) -> Result<Vec<f64>> {
+        let keyframe = self.keyframe_with(name, KeyframePart::Velocities)?;
+        let Some(topology) = &self.topology else {
+            return self.finalized_copy()?.keyframe_velocities(name);
+        };
+        let mut v = vec![0.0; self.num_velocities()];
+        for (joint, velocities) in &keyframe.velocities {
+            let start = topology.starts[joint.index()].1;
+            v[start..start + velocities.len()].copy_from_slice(velocities);
+        }
+        for (body, v_wb) in &keyframe.free_velocities {
+            let joint = self.inboard_joint(*body);
+            if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
+                let start = topology.starts[joint.index()].1;
+                let own = v_wb.rotational.iter().chain(&v_wb.translational);
+                for (place, value) in v[start..start + 6].iter_mut().zip(own) {
+                    *place = *value;
+                }
+            }
+        }
+        Ok(v)
+    }
+
+    /// Returns the inputs of all actuators at the keyframe `name`, plain or scoped
+    /// (`model::name`), for the port `actuation`; 0 for actuators that it says nothing about.
+    ///
+    /// # Errors
+    /// Returns an error if there is no keyframe of this name or several, or if the controls of its
+    /// file could not be read: their number is wrong, or MJCF is read as by Drake, where inputs are
+    /// efforts.
+    pub fn keyframe_actuation(&self, name: &str) -> Result<Vec<f64>> {
+        let keyframe = self.keyframe_with(name, KeyframePart::Controls)?;
+        let mut actuation = vec![0.0; self.actuators.len()];
+        for (actuator, input) in &keyframe.controls {
+            actuation[actuator.index()] = *input;
+        }
+        Ok(actuation)
+    }
+
+    /// Sets the default positions of all joints, and the default poses of free bodies, to those of
+    /// the keyframe `name`, plain or scoped (`model::name`), before or after `finalize`.
+    ///
+    /// # Errors
+    /// Returns an error if there is no keyframe of this name or several, or if its positions could
+    /// not be read. Nothing changes in that case.
+    pub fn set_default_positions_to_keyframe(&mut self, name: &str) -> Result<()> {
+        if self.is_finalized() {
+            let q = self.keyframe_positions(name)?;
+            return self.set_default_positions(&q);
+        }
+        // All of these were checked when the keyframe was added.
+        let keyframe = self.keyframe_by_name(name)?.clone();
+        for (joint, q) in &keyframe.positions {
+            self.set_default_joint_positions(*joint, q)?;
+        }
+        for (body, x_wb) in &keyframe.free_poses {
+            self.set_default_free_body_pose(*body, *x_wb)?;
+        }
+        Ok(())
+    }
+
+    /// Returns a finalized copy, whose geometry is not registered anywhere.
+    fn finalized_copy(&self) -> Result<Self> {
+        let mut copy = self.clone();
+        copy.registration = None;
+        copy.finalize()?;
+        Ok(copy)
+    }
+
+    /// Returns the keyframe with a name, plain or scoped (`model::name`).
+    fn keyframe_by_name(&self, name: &str) -> Result<&Keyframe> {
+        let all = self.keyframes.iter().enumerate();
+        let all = all.map(|(i, k)| (i, k.model_instance, &*k.name));
+        let unknown = match self.by_name("keyframe", name, all) {
+            Ok(index) => return Ok(&self.keyframes[index]),
+            Err(unknown) => unknown,
+        };
+        let lost = self.keyframe_losses.iter().enumerate();
+        let lost = lost.filter(|(_, loss)| loss.part == KeyframePart::All);
+        let lost = lost.map(|(i, loss)| (i, loss.model_instance, &*loss.keyframe));
+        Err(match self.by_name("keyframe", name, lost) {
+            Ok(index) => {
+                let why = &self.keyframe_losses[index].why;
+                Error::invalid(format!("keyframe '{name}' was left out: {why}"))
+            }
+            Err(_) => unknown,
+        })
+    }
+
+    /// Returns the keyframe with a name, unless a part of it is missing.
+    fn keyframe_with(&self, name: &str, part: KeyframePart) -> Result<&Keyframe> {
+        let keyframe = self.keyframe_by_name(name)?;
+        let owner = (keyframe.model_instance, &keyframe.name);
+        let mut losses = self.keyframe_losses.iter();
+        let loss = losses.find(|l| (l.model_instance, &l.keyframe) == owner && l.part == part);
+        match loss {
+            None => Ok(keyframe),
+            Some(loss) => Err(Error::invalid(format!("keyframe '{name}': {}", loss.why))),
+        }
+    }
+}
