@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tarragon_framework::prelude::*;
+use tarragon_framework::warnings::warn;
 use tarragon_framework::{FileNames, Scratch, to_microseconds, to_milliseconds};
-use tarragon_geometry::render::Image;
+use tarragon_geometry::render::{Image, PixelScalar};
 
 const FIELDS: [(&str, FieldKind); 6] = [
     ("port_name", FieldKind::Text),
@@ -212,8 +213,11 @@ impl ImageWriter {
     ///
     /// `{{` and `}}` are literal braces. The extension selects the file format: `.png`, `.tiff`,
     /// `.tif`, `.jpg` or `.jpeg`. If the name has none of these, or its format cannot hold the
-    /// pixels, the default extension is appended: `.tiff` for [`Depth32F`](crate::Depth32F), `.png`
-    /// for the others.
+    /// pixels, the default extension is appended as in Drake: `.tiff` for
+    /// [`Depth32F`](crate::Depth32F), `.png` for the others. A format that cannot hold the pixels
+    /// also causes a [warning](tarragon_framework::warnings): `x.png` becomes `x.png.tiff` for
+    /// [`Depth32F`](crate::Depth32F), because 16-bit PNG files hold [`Depth16U`](crate::Depth16U)
+    /// (mm), which would round and clip the depth.
     ///
     /// # Errors
     /// Returns an error if the name is taken, the period is not positive and finite, the start time
@@ -261,17 +265,14 @@ impl ImageWriter {
                  on {{port_name}} and {{image_type}}"
             ));
         }
-        let has_extension = ImageFileFormat::of_path(Path::new(file_name_format))
-            .is_ok_and(|format| format.can_hold(P::SCALAR));
+        let default = P::DEFAULT_FORMAT.extension();
+        let given = ImageFileFormat::of_path(Path::new(file_name_format)).ok();
+        let has_extension = given.is_some_and(|format| format.can_hold(P::SCALAR));
         let config = WriterPort {
             name: port_name.into(),
             io: self.io,
             image_type: P::IMAGE_TYPE,
-            extension: if has_extension {
-                ""
-            } else {
-                P::DEFAULT_FORMAT.extension()
-            },
+            extension: if has_extension { "" } else { default },
             format,
             period: publish_period,
             start_time,
@@ -281,6 +282,18 @@ impl ImageWriter {
             &format!("ImageWriter port '{port_name}'"),
             &config.path(0.0, 0)?,
         )?;
+        if let Some(format) = given.filter(|_| !has_extension) {
+            let pixels = P::NAME;
+            let cure = match P::SCALAR {
+                PixelScalar::F32 => ", or convert the image to Depth16U (mm) for .png",
+                _ => "",
+            };
+            warn(format!(
+                "ImageWriter port '{port_name}': the extension must be of a format that holds \
+                 {pixels} pixels, got {format}; the files are named '{file_name_format}.{default}'; \
+                 use .{default}{cure}"
+            ));
+        }
         self.ports.push(config);
         Ok(ImagePortIndex::new(self.ports.len() - 1))
     }
