@@ -25,9 +25,9 @@ fn near_names_are_suggested_in_urdf() {
     assert_eq!(
         said(&model),
         [
-            "<literal>.urdf:1:59: warning: <mas> in <inertial> is ignored: URDF has no such element; \
+            "<literal>.urdf:1:58: warning: <mas> in <inertial> is ignored: URDF has no such element; \
              did you mean <mass>?",
-            "<literal>.urdf:2:67: warning: <axes> in <joint> is ignored: URDF has no such element; \
+            "<literal>.urdf:2:68: warning: <axes> in <joint> is ignored: URDF has no such element; \
              did you mean <axis>?",
             "<literal>.urdf:3:1: warning: attribute 'efort' of <limit> is ignored: URDF has no such \
              attribute; did you mean 'effort'?",
@@ -48,11 +48,12 @@ fn near_names_are_suggested_in_both_readings_of_mjcf() {
         assert_eq!(said.len(), 2, "{said:?}");
         let element =
             ":1:45: warning: <goem> is ignored: the element is unknown; did you mean <geom>?";
-        assert!(said[0].contains(element), "{said:?}");
+        assert!(said.iter().any(|text| text.contains(element)), "{said:?}");
         let attribute =
             "'tpye' of <geom> is ignored: MJCF has no such attribute; did you mean 'type'?";
         assert!(
-            said[1].contains(":2:7: ") && said[1].contains(attribute),
+            said.iter()
+                .any(|text| text.contains(":2:7: ") && text.contains(attribute)),
             "{said:?}"
         );
     }

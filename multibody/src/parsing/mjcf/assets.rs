@@ -6,6 +6,7 @@ use super::height_field_asset::HeightFieldAsset;
 use super::mesh_asset::MeshAsset;
 use super::textures::{MAX_BUILTIN_PIXELS, PlacedTexture, Skybox, TextureAsset};
 use super::tree::ElementRef;
+use super::vocabulary::report_unknown;
 use crate::document::xml::Parsed;
 use std::collections::BTreeMap;
 use tarragon_geometry::Rgba;
@@ -77,7 +78,7 @@ impl Assets {
                 node.lost().ignored(why);
             }
             "model" => {}
-            _ => node.ignored("the element is unknown"),
+            _ => report_unknown(node, "asset"),
         }
         Ok(())
     }

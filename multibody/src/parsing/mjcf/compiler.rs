@@ -450,7 +450,7 @@ pub(super) fn read_options(
             match child.tag() {
                 "flag" if semantics == MjcfSemantics::Drake => vocabulary::check_flags(child),
                 "flag" => {}
-                _ => child.ignored("the element is unknown"),
+                _ => vocabulary::report_unknown(child, "option"),
             }
         }
     }

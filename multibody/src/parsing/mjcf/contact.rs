@@ -3,6 +3,7 @@
 use super::builder::MjcfBuilder;
 use super::contact_properties::read_condim;
 use super::tree::ElementRef;
+use super::vocabulary::report_unknown;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, ContactPairProperties};
 use std::collections::BTreeSet;
@@ -41,7 +42,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 }
                 "pair" => self.add_pair(node),
                 _ => {
-                    node.ignored("the element is unknown");
+                    report_unknown(node, "contact");
                     Ok(())
                 }
             };

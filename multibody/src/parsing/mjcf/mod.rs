@@ -288,7 +288,7 @@ fn add_model(
                 matches!(node.tag(), "deformable" | "extension" | "sensor" | "tendon");
             node.lost_if(has_other_reading).ignored(why);
         } else if !KNOWN.contains(&node.tag()) {
-            node.ignored("the element is unknown");
+            vocabulary::report_unknown(node, "mujoco");
         }
     }
     Some(instance)

@@ -3,6 +3,7 @@
 
 use super::builder::{FileTendon, MjcfBuilder};
 use super::tree::ElementRef;
+use super::vocabulary::report_unknown;
 use crate::document::xml::Parsed;
 use crate::dynamics::walk_tendon;
 use crate::model::{ForceElement, JointIndex, Tendon, TendonConstraint};
@@ -68,7 +69,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "fixed" => self.add_fixed_tendon(node),
                 "spatial" => self.add_spatial_tendon(node, &mut poses),
                 _ => {
-                    node.ignored("the element is unknown");
+                    report_unknown(node, "tendon");
                     Ok(())
                 }
             };

@@ -30,11 +30,22 @@ const FLAGS: [(&str, &str, &str); 13] = [
     ),
 ];
 
+fn vocabulary() -> &'static FormatVocabulary {
+    static VOCABULARY: OnceLock<FormatVocabulary> = OnceLock::new();
+    VOCABULARY.get_or_init(|| FormatVocabulary::read(include_str!("vocabulary.txt")))
+}
+
+/// Warns about an element in `parent` that MJCF does not have, with the name that is meant.
+pub(super) fn report_unknown(node: ElementRef<'_>, parent: &str) {
+    match vocabulary().meant_in(parent, node.tag()) {
+        None => node.ignored("the element is unknown"),
+        meant => node.misspelt(&reason("the element is unknown", meant)),
+    }
+}
+
 /// Warns about everything in a document that is not MJCF, except in sections that are left out.
 pub(super) fn check(tree: &ElementTree, root: ElementRef<'_>) {
-    static VOCABULARY: OnceLock<FormatVocabulary> = OnceLock::new();
-    let table = include_str!("vocabulary.txt");
-    let vocabulary = VOCABULARY.get_or_init(|| FormatVocabulary::read(table));
+    let vocabulary = vocabulary();
     for parent in (0..tree.elements.len()).map(|index| root.at(index)) {
         for node in parent.children() {
             let Some(known) = vocabulary.element(parent.tag(), node.tag()) else {
