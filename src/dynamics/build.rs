@@ -50,6 +50,9 @@ impl Model {
         let options = &case.plant;
         let time_step = options.time_step();
         let mut plant = MultibodyPlant::new(time_step).map_err(text)?;
+        let reading = case.mjcf_semantics.unwrap_or(MjcfReading::Drake);
+        let mjcf_semantics = reading.semantics();
+        plant.set_exact_rotations(mjcf_semantics == MjcfSemantics::MuJoCo);
         if let Some(name) = &options.discrete_contact_approximation {
             let approximation = name.parse().map_err(text)?;
             plant
@@ -96,10 +99,7 @@ impl Model {
             plant: &mut plant,
             scene: has_scene.then_some(&mut scene),
             models,
-            mjcf_semantics: case
-                .mjcf_semantics
-                .unwrap_or(MjcfReading::Drake)
-                .semantics(),
+            mjcf_semantics,
         };
         for (i, step) in case.build.iter().enumerate() {
             builder

@@ -31,14 +31,13 @@ pub(crate) fn velocity_to_qdot<T: Scalar>(
     Ok(qdot)
 }
 
-/// Appends the positions after a time `dt` (s) at constant velocities v: `q + N(q) v dt`, but exact
-/// for quaternions, whose length stays what it is. (Drake adds `N(q) v dt` to quaternions too, so
-/// that theirs grow and turn by `2 atan(|w| dt / 2)` instead of `|w| dt`.)
+/// Appends the positions after a time `dt` (s) at constant velocities v: `q + N(q) v dt`. Exact
+/// rotations turn quaternions by `w dt` instead, so that their length stays what it is.
 pub(crate) fn advance_positions<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,
     v: &[T],
-    dt: f64,
+    (dt, exact_rotations): (f64, bool),
     next: &mut Vec<T>,
 ) -> Result<(), SingularPitch> {
     for node in &tree.nodes {
@@ -49,7 +48,7 @@ pub(crate) fn advance_positions<T: Scalar>(
         for (next, q) in next[start..].iter_mut().zip(q) {
             *next = *q + *next * dt;
         }
-        if node.kind.has_quaternion() {
+        if exact_rotations && node.kind.has_quaternion() {
             let turn = Vector3::new(v[0], v[1], v[2]) * T::from(dt);
             let turned =
                 math::rotation_exp(&turn).into_inner() * Quaternion::new(q[0], q[1], q[2], q[3]);

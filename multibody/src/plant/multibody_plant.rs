@@ -110,6 +110,8 @@ pub struct MultibodyPlant {
     pub(super) weightless: BTreeSet<ModelInstanceIndex>,
     pub(super) contact: ContactSettings,
     pub(super) adjacent_bodies_collision_filters: bool,
+    /// Whether quaternions turn by exactly `w dt` in a discrete step.
+    pub(super) exact_rotations: bool,
     pub(super) keyframes: Vec<Keyframe>,
     pub(super) keyframe_losses: Vec<KeyframeLoss>,
     pub(super) cameras: Vec<ModelCamera>,
@@ -168,6 +170,7 @@ impl MultibodyPlant {
             weightless: BTreeSet::new(),
             contact: ContactSettings::default(),
             adjacent_bodies_collision_filters: true,
+            exact_rotations: true,
             keyframes: vec![],
             keyframe_losses: vec![],
             cameras: vec![],

@@ -11,6 +11,10 @@ use tarragon_multibody::{
 /// Turns the only body of a file, which has no weight, about the y axis in steps of 10 ms, and
 /// returns its quaternion w, x, y, z.
 fn turned(joint: &str, speed: f64, end: f64) -> Vec<f64> {
+    turned_with(true, joint, speed, end)
+}
+
+fn turned_with(exact: bool, joint: &str, speed: f64, end: f64) -> Vec<f64> {
     let text = format!(
         "<mujoco model='m'><option gravity='0 0 0' timestep='.01'/><worldbody>
          <body pos='0 0 1'>{joint}<geom type='ellipsoid' size='.1 .2 .3'/></body></worldbody></mujoco>"
@@ -18,6 +22,7 @@ fn turned(joint: &str, speed: f64, end: f64) -> Vec<f64> {
     let (mut plant, mut scene) = (MultibodyPlant::new(0.01).unwrap(), SceneGraph::new());
     let mut parser = Parser::with_scene_graph(&mut plant, &mut scene);
     parser.add_models_from_string(&text, "xml").unwrap();
+    plant.set_exact_rotations(exact);
     let mut b = DiagramBuilder::new();
     let (plant, _) = add_multibody_plant_scene_graph(&mut b, plant, scene).unwrap();
     let diagram = b.build().unwrap();
@@ -54,6 +59,15 @@ fn a_ball_joint_of_mjcf_turns_over_the_top() {
 fn a_discrete_step_turns_by_the_angular_velocity() {
     for joint in ["<freejoint/>", "<joint type='ball'/>"] {
         assert_turned_about_y(&turned(joint, 100.0, 2.0), 200.0);
+    }
+}
+
+/// Two steps are a product with `1 + j w dt / 2` each.
+#[test]
+fn drakes_rule_makes_quaternions_longer() {
+    let q = turned_with(false, "<freejoint/>", 100.0, 0.02);
+    for (found, expected) in q.iter().zip([0.75, 0.0, 1.0, 0.0]) {
+        assert!((found - expected).abs() < 1e-14, "{q:?}");
     }
 }
 

@@ -8,6 +8,17 @@ use crate::model::{Joint, JointActuatorIndex, JointIndex, Limited, check_effort_
 use crate::plant::multibody_plant::MultibodyPlant;
 
 impl MultibodyPlant {
+    /// Sets whether quaternions turn by exactly `w dt` in a discrete step and keep their length
+    /// (the default), or move by `N(q) v dt` as in Drake, which turns them by `2 atan(|w| dt / 2)`
+    /// and makes them longer.
+    pub fn set_exact_rotations(&mut self, exact: bool) {
+        self.exact_rotations = exact;
+    }
+    /// Returns true if quaternions turn by exactly `w dt` in a discrete step.
+    pub fn exact_rotations(&self) -> bool {
+        self.exact_rotations
+    }
+
     /// Sets the position limits of a joint (rad or m); infinite means none (Drake's
     /// `Joint::set_position_limits`).
     ///

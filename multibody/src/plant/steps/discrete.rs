@@ -307,7 +307,8 @@ impl MultibodyPlant {
             self.update_acceleration(v, velocities, locked, vdot);
             topology.check(CoordinateKind::Velocities, v)?;
             next.clear();
-            let moved = kinematics::advance_positions(tree, positions, v, dt, next);
+            let moved =
+                kinematics::advance_positions(tree, positions, v, (dt, self.exact_rotations), next);
             moved.map_err(|at| self.singular(&at))?;
             next.extend_from_slice(v);
             Ok(())
