@@ -5,6 +5,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tarragon::framework::warnings::collect;
 use tarragon::geometry::MeshSource;
 use tarragon::geometry::mesh::{VolumeMesh, format_vtk, read_volume, refine_volume_mesh};
 use tarragon::multibody::{ModelOptions, ModelWriter, MultibodyPlant, OutputFormat, WrittenModel};
@@ -30,7 +31,7 @@ pub(crate) struct ConvertArgs {
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
     if args.refine {
-        return refine(&args.model.model, &args.output);
+        return refine(args);
     }
     if let Some(mesh) = [&args.model.model, &args.output]
         .into_iter()
@@ -75,7 +76,8 @@ fn is_vtk(file: &Path) -> bool {
 }
 
 /// Refines a mesh and says how many tetrahedra it had and has.
-fn refine(mesh: &Path, output: &Path) -> Result<ExitCode, Box<dyn Error>> {
+fn refine(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
+    let (mesh, output) = (&*args.model.model, &*args.output);
     for file in [mesh, output] {
         if !is_vtk(file) {
             let suffix = file.extension().unwrap_or_default().to_string_lossy();
@@ -87,7 +89,9 @@ fn refine(mesh: &Path, output: &Path) -> Result<ExitCode, Box<dyn Error>> {
             .into());
         }
     }
-    let given = read_volume(&MeshSource::from(mesh))?;
+    let (given, warnings) = collect(|| read_volume(&MeshSource::from(mesh)));
+    let given = given?;
+    args.model.options.report(&warnings)?;
     let refined = refine_volume_mesh(&given);
     // A file that appears as a whole.
     let written = WrittenModel {

@@ -221,21 +221,22 @@ pub(crate) fn check_pair(
     let is_rigid = |form: &HydroelasticForm| matches!(form, RigidHalfSpace | Rigid(_));
     let reason = match (a, b) {
         (Undefined, _) | (_, Undefined) => {
-            "both must have a compliance type; set ('hydroelastic', 'compliance_type'), or use the \
-             query with fallback to point pairs"
+            "both must be rigid or compliant hydroelastic (<drake:rigid_hydroelastic/> or \
+             <drake:compliant_hydroelastic/> in a model file); declare it, or use the contact model \
+             'hydroelastic_with_fallback'"
         }
         _ if is_half_space(a) && is_half_space(b) => {
             "at most one may be a half space; filter the pair"
         }
         _ if is_rigid(a) && is_rigid(b) => {
-            "at least one must be compliant; make one compliant, or use the query with fallback to \
-             point pairs"
+            "at least one must be compliant; make one compliant, or use the contact \
+             model 'hydroelastic_with_fallback'"
         }
         (CompliantHalfSpace(..), _) | (_, CompliantHalfSpace(..))
             if !is_rigid(a) && !is_rigid(b) =>
         {
-            "a compliant half space needs a rigid partner; make one of them rigid, or use the query \
-             with fallback to point pairs"
+            "a compliant half space needs a rigid partner; make one of them rigid, or use the \
+             contact model 'hydroelastic_with_fallback'"
         }
         _ => return Ok(()),
     };

@@ -15,6 +15,7 @@ use crate::mesh::volume::{VolumeMesh, convert_volume_to_surface_mesh};
 use nalgebra::Vector3;
 use std::path::Path;
 use tarragon_framework::git_lfs_pointer;
+use tarragon_framework::warnings::warn;
 
 /// Suffixes of mesh files, without the dot before them.
 pub const MESH_SUFFIXES: [&str; 6] = ["obj", "stl", "gltf", "glb", "dae", "vtk"];
@@ -58,9 +59,43 @@ pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
 /// message gives the file and the line, or the byte within binary data.
 pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
     match &*source.extension() {
-        ".vtk" => with_bytes(source, |origin, bytes| parse_vtk(origin.path, bytes)),
+        ".vtk" => with_bytes(source, |origin, bytes| {
+            let mesh = parse_vtk(origin.path, bytes)?;
+            warn_of_faulty_tetrahedra(origin.path, &mesh);
+            Ok(mesh)
+        }),
         _ => Err(unsupported(source, ".vtk")),
     }
+}
+
+/// Warns about tetrahedra without a positive volume, with their number and the first ones.
+fn warn_of_faulty_tetrahedra(path: impl AsRef<Path>, mesh: &VolumeMesh) {
+    const SHOWN: usize = 3;
+    let longest = |e: usize| {
+        let edges = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+        let lengths = edges.map(|(a, b)| mesh.edge_vector(e, a, b).norm());
+        lengths.into_iter().fold(0.0, f64::max)
+    };
+    let is_faulty = |e: &usize| {
+        let least = f64::EPSILON * longest(*e).powi(3);
+        // NaN is faulty, too.
+        !(mesh.calc_tetrahedron_volume(*e) > least)
+    };
+    let faulty: Vec<usize> = (0..mesh.num_elements()).filter(is_faulty).collect();
+    if faulty.is_empty() {
+        return;
+    }
+    let first: Vec<String> = faulty.iter().take(SHOWN).map(usize::to_string).collect();
+    let more = if faulty.len() > SHOWN { ", ..." } else { "" };
+    warn(format!(
+        "{}: tetrahedra must have a positive volume, got {} of {} that are inverted or flat (number \
+         {}{more}, counted from 0); order the vertices of each so that the fourth is on the side to \
+         which the first three turn counter-clockwise, and remove flat ones",
+        path.as_ref().display(),
+        faulty.len(),
+        mesh.num_elements(),
+        first.join(", ")
+    ));
 }
 
 /// Reads the triangles of an OBJ file, on disk or in memory. Polygons are triangulated and
