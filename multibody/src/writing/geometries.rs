@@ -173,7 +173,7 @@ impl<'a> ModelDocument<'a> {
         left.sort();
         left.dedup();
         for property in left {
-            self.warn(format!("{what}: property {property} is left out"));
+            self.warn(format!("{what}: {property} left out"));
         }
         if illustration.accepting.is_some() {
             self.warn(format!(
@@ -252,10 +252,23 @@ impl<'a> ModelDocument<'a> {
                 .any(|(g, n, tag)| (*g, *n) == (group, name) && has(tag)),
         };
         for property in unwritten(p, written) {
-            self.warn(format!("{what}: property {property} is left out"));
+            self.warn(format!("{what}: {property} left out"));
         }
         found
     }
+}
+
+/// Returns a property in the words of model files, with a verb.
+fn described(group: &str, name: &str) -> String {
+    let words = match (group, name) {
+        ("material", "mujoco_contact") => {
+            "the contact parameters of MuJoCo (solref, solimp, condim, margin, gap, priority) are"
+        }
+        ("phong", "projected_texture") => "the image that is projected onto it is",
+        ("phong", "diffuse_map") => "the image on it is",
+        _ => return format!("property ('{group}', '{name}') is"),
+    };
+    words.into()
 }
 
 /// Returns the properties that `written` rejects, as text.
@@ -264,7 +277,7 @@ fn unwritten(properties: &GeometryProperties, written: impl Fn(&str, &str) -> bo
     for group in properties.group_names() {
         for (name, _) in properties.properties_in_group(group).into_iter().flatten() {
             if !written(group, name) {
-                left.push(format!("('{group}', '{name}')"));
+                left.push(described(group, name));
             }
         }
     }

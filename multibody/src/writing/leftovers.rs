@@ -1,6 +1,7 @@
 //! Reports of elements that a format does not have.
 
 use super::document::ModelDocument;
+use super::format::OutputFormat;
 use super::subjects;
 use crate::model::{AffineControl, JointActuator, JointIndex};
 use nalgebra::{Isometry3, Vector3};
@@ -124,9 +125,12 @@ impl ModelDocument<'_> {
         let gravity = plant.gravity();
         if gravity != STANDARD_GRAVITY {
             let g = gravity.as_slice();
+            let cure = match self.format {
+                OutputFormat::Sdf => "write it into the <world> that includes the model",
+                _ => "set it where the file is loaded, or convert to MJCF",
+            };
             self.warn(format!(
-                "gravity: left out, because {format} files have none, got {g:?} m/s^2; set it on \
-                 the plant"
+                "gravity: left out, because a model in {format} has none, got {g:?} m/s^2; {cure}"
             ));
         }
         self.report_weightless();

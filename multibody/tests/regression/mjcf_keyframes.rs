@@ -2,6 +2,7 @@
 
 use super::load_mjcf;
 use crate::support::loaded::{Loaded, load_with};
+use tarragon_multibody::{ModelWriter, OutputFormat};
 
 /// An arm whose hinge `j` has its default position at 0.25 rad.
 const ARM: &str = r#"<mujoco model="arm"><compiler angle="radian"/><worldbody>
@@ -273,4 +274,31 @@ fn second_attached_key_without_a_name_is_left_out() {
     let model = with_attached(&[("arm.xml", child)], attach, "");
     model.says("keyframe 'L_' is left out");
     assert_eq!(names(&model), ["L_"]);
+}
+
+/// MuJoCo 3.3.7 reads the numbers of `qvel` back as they were, in the order of the joints.
+#[test]
+fn written_keyframes_keep_their_velocities() {
+    let text = "<mujoco model='m'><worldbody>
+         <body name='a'><freejoint/><geom size='.1'/>
+           <body name='b' pos='0 0 1'><joint name='b' type='ball'/><geom size='.1'/>
+             <body name='c' pos='0 0 1'><joint name='c'/><geom size='.1'/></body></body></body>
+       </worldbody><keyframe>
+         <key name='k' qpos='1 2 3 .5 .5 .5 .5  .6 .8 0 0  .3' qvel='1 2 3 4 5 6  .1 .2 .3  7'/>
+         <key name='still' qpos='1 2 3 1 0 0 0  1 0 0 0  0'/>
+       </keyframe></mujoco>";
+    let model = load_mjcf(text);
+    let writer = ModelWriter::with_scene_graph(&model.plant, &model.scene);
+    let written = writer.write(OutputFormat::Mjcf).unwrap();
+    let said: Vec<_> = written.diagnostics.iter().map(|d| &*d.message).collect();
+    assert!(!said.iter().any(|d| d.contains("keyframe")), "{said:?}");
+    assert_eq!(written.text.matches("qvel").count(), 1, "{}", written.text);
+    let again = load_mjcf(&written.text);
+    for key in ["k", "still"] {
+        let [before, after] = [&model, &again].map(|m| m.plant.keyframe_velocities(key).unwrap());
+        assert_eq!(before.len(), 10);
+        for (before, after) in before.iter().zip(&after) {
+            assert!((before - after).abs() < 1e-12, "{key}: {before} {after}");
+        }
+    }
 }

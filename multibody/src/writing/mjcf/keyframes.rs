@@ -4,6 +4,7 @@ use super::MjcfWriter;
 use super::tables::PositionBlock;
 use crate::model::{FrameIndex, JointActuatorIndex, JointIndex, Keyframe};
 use crate::writing::document::TakenNames;
+use nalgebra::Vector3;
 use std::collections::{BTreeMap, BTreeSet};
 use tarragon_framework::math;
 
@@ -32,14 +33,17 @@ impl MjcfWriter<'_> {
                 true => vec![],
                 false => self.controls_of(key, &name),
             };
-            if !(key.velocities.is_empty() && key.free_velocities.is_empty()) {
-                self.document
-                    .warn(format!("keyframe '{name}': its velocities are left out"));
-            }
+            let qvel = match key.velocities.is_empty() && key.free_velocities.is_empty() {
+                true => vec![],
+                false => self.velocities_of(key),
+            };
             let xml = &mut self.document.xml;
             xml.start("key").attribute("name", &name);
             if !qpos.is_empty() {
                 xml.numbers("qpos", &qpos);
+            }
+            if !qvel.is_empty() {
+                xml.numbers("qvel", &qvel);
             }
             if !ctrl.is_empty() {
                 xml.numbers("ctrl", &ctrl);
@@ -117,6 +121,51 @@ impl MjcfWriter<'_> {
             }
         }
         qpos
+    }
+
+    /// Returns the velocities of a keyframe in the order of the file. MuJoCo expresses angular
+    /// velocities of free bodies and ball joints in the frame of the child.
+    fn velocities_of(&self, key: &Keyframe) -> Vec<f64> {
+        let plant = self.document.plant;
+        let placed: BTreeMap<_, _> = key.free_poses.iter().copied().collect();
+        let positions: BTreeMap<_, _> = key.positions.iter().map(|(j, q)| (*j, q)).collect();
+        let moving: BTreeMap<_, _> = key.free_velocities.iter().copied().collect();
+        let velocities: BTreeMap<_, _> = key.velocities.iter().map(|(j, v)| (*j, v)).collect();
+        let mut qvel = vec![];
+        for block in &self.positions {
+            match block {
+                PositionBlock::Free(body) => {
+                    let x_wb = placed.get(body).copied();
+                    let x_wb = x_wb.unwrap_or_else(|| self.layout.x_wb(*body));
+                    let (v, w) = moving.get(body).map_or_else(Default::default, |v| {
+                        let w = x_wb.rotation.inverse() * v.rotational;
+                        (v.translational, w)
+                    });
+                    qvel.extend([v.x, v.y, v.z, w.x, w.y, w.z]);
+                }
+                PositionBlock::Joint(index) => {
+                    let joint = plant.joint_at(*index);
+                    let q = positions
+                        .get(index)
+                        .map_or(joint.default_positions(), |q| &q[..]);
+                    match (velocities.get(index).map(|v| &v[..]), q) {
+                        (Some(&[x, y, z]), q) if joint.kind().is_ball() => {
+                            let r = match *q {
+                                [w, x, y, z] => math::quaternion_wxyz([w, x, y, z]),
+                                [roll, pitch, yaw] => Some(math::rpy(roll, pitch, yaw)),
+                                _ => None,
+                            };
+                            let w = Vector3::new(x, y, z);
+                            let w = r.map_or(w, |r| r.inverse() * w);
+                            qvel.extend([w.x, w.y, w.z]);
+                        }
+                        (Some(v), _) => qvel.extend(v),
+                        (None, _) => qvel.extend(vec![0.0; joint.num_velocities()]),
+                    }
+                }
+            }
+        }
+        qvel
     }
 
     /// Reports frames, deformable bodies and model instances without gravity.
