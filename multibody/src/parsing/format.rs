@@ -70,6 +70,9 @@ impl ModelFormat {
                 Some(bare) => Error::invalid(format!(
                     "{what}: the format must be a suffix without its dot, got '{name}'; write '{bare}'"
                 )),
+                None if name.is_empty() => Error::invalid(format!(
+                    "{what}: the suffix must be {suffixes}, got none; it selects the format"
+                )),
                 None => Error::invalid(format!(
                     "{what}: the suffix must be {suffixes}, got '.{lower}'"
                 )),
@@ -84,6 +87,15 @@ impl ModelFormat {
             "mujoco" => Some(Self::Mjcf),
             _ => None,
         }
+    }
+    /// Returns the end of the message about a root element that belongs to another format.
+    pub(crate) fn cure_of_root(tag: &str) -> String {
+        let format = Self::of_root(tag);
+        let index = format.and_then(|format| FORMATS.iter().position(|other| *other == format));
+        index.map_or(String::new(), |index| {
+            let suffix = MODEL_SUFFIXES[index];
+            format!("; the suffix of the file selects the format: name this one .{suffix}")
+        })
     }
     /// Returns true if an SDFormat file may include models of this format.
     pub(crate) fn can_be_included(self) -> bool {

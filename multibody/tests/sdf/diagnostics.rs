@@ -360,7 +360,7 @@ fn parts_of_models_and_worlds_are_reported() {
     for (inside, message) in [
         (
             "<gravity>0 0 -1</gravity>",
-            "gravity is that of the plant; call `set_gravity`",
+            "all models have the plant's gravity, 9.81 m/s^2 downwards",
         ),
         (
             "<wind><linear_velocity>1 0 0</linear_velocity></wind>",

@@ -8,6 +8,7 @@ use crate::document::input::decode;
 use crate::document::origins::TextOrigins;
 use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use crate::document::xml_tree::XmlNode;
+use crate::parsing::format::ModelFormat;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -121,8 +122,9 @@ impl ElementBuilder<'_, '_> {
 fn version(root: &Element, report: &Report) -> Parsed<u32> {
     if root.tag != "sdf" {
         let message = format!(
-            "the root element must be <sdf>, or <gazebo> in old files, got <{}>",
-            root.tag
+            "the root element must be <sdf>, or <gazebo> in old files, got <{}>{}",
+            root.tag,
+            ModelFormat::cure_of_root(&root.tag)
         );
         return Err(report.error(root, message));
     }

@@ -33,7 +33,8 @@ const REASONS: [(&str, &str); 46] = [
     ("gearbox_reference_body", "gearboxes are not supported"),
     (
         "gravity",
-        "gravity is that of the plant; call `set_gravity`",
+        "all models have the plant's gravity, 9.81 m/s^2 downwards unless the program sets \
+         another; MJCF files can set it",
     ),
     ("gripper", "objects are held by contact and friction"),
     ("image", LEFT_OUT),

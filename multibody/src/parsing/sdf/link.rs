@@ -40,7 +40,7 @@ impl SdfBuilder<'_, '_> {
         for (tag, usual) in [("gravity", true), ("kinematic", false)] {
             if element.flag(tag, usual) != usual {
                 let instead = match tag {
-                    "gravity" => "gravity acts on all bodies; see `set_gravity_enabled`",
+                    "gravity" => "gravity acts on all bodies of a model",
                     _ => "the link moves by its joints and forces",
                 };
                 let message = format!("<{tag}> is {}, which is ignored: {instead}", !usual);

@@ -14,6 +14,7 @@ mod material;
 mod transmission;
 mod vocabulary;
 
+use super::format::ModelFormat;
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::Diagnostic;
 use crate::document::input::{ModelInput, decode};
@@ -71,7 +72,8 @@ fn start(
 ) -> Parsed<ModelInstanceIndex> {
     let tag = reader.tag(root);
     if tag != "robot" {
-        let message = format!("the root element must be <robot>, got <{tag}>");
+        let cure = ModelFormat::cure_of_root(tag);
+        let message = format!("the root element must be <robot>, got <{tag}>{cure}");
         return Err(reader.error(root, message));
     }
     let name = match naming.name {
