@@ -28,7 +28,7 @@ pub(crate) struct LinesArgs {
     #[arg(long)]
     strict: bool,
     /// Number of threads [default: all cores]. The answers do not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = positive_count)]
     threads: Option<NonZeroUsize>,
 }
 
@@ -193,9 +193,18 @@ fn answer_line(
     solved.unwrap_or_else(|error| failed(&format!("line {}: {error}", line.number)))
 }
 
+/// Parses a number of threads.
+fn positive_count(text: &str) -> Result<NonZeroUsize, String> {
+    let count = text.trim().parse();
+    count.map_err(|_| "must be a whole number of at least 1; leave it out to use all cores".into())
+}
+
 /// Returns the message of serde with the column, because its line counts within this line.
 pub(crate) fn json_error(e: &serde_json::Error) -> String {
     let (message, column) = (e.to_string(), e.column());
     let message = message.rsplit_once(" at line ").map_or(&*message, |m| m.0);
-    format!("column {column}: invalid JSON: {message}")
+    match e.is_data() {
+        true => format!("column {column}: the value is valid JSON of a wrong shape: {message}"),
+        false => format!("column {column}: invalid JSON: {message}"),
+    }
 }

@@ -31,10 +31,21 @@ Case:
   mjcf_semantics  reading of MJCF files, "drake" (default) or "mujoco"
   build        steps in order, one key each: file (relative to --models), mjcf, urdf, sdf, weld, actuator, rotor, pd, limits,
                coupler, ball, weld_constraint, distance, revolute_spring, prismatic_spring, linear_spring_damper, bushing,
-               door_hinge; names are model::element, poses [qw,qx,qy,qz,x,y,z]
+               door_hinge; names are model::element, poses [qw,qx,qy,qz,x,y,z], vectors [x,y,z]; keys of some:
+               weld: parent, child (frames), X_PC; actuator: name, joint, effort_limit; rotor: actuator, inertia, gear_ratio;
+               pd: actuator, p, d; limits: joint, lower, upper; coupler: joint0, joint1, gear_ratio, offset;
+               ball: body_a, p_ap, body_b, p_bq; weld_constraint: body_a, x_ap, body_b, x_bq;
+               distance: as ball, with distance, stiffness (or "inf"), damping;
+               revolute_spring, prismatic_spring: joint, nominal, stiffness;
+               linear_spring_damper: as ball, with free_length, stiffness, damping;
+               bushing: frame_a, frame_c, torque_stiffness, torque_damping, force_stiffness, force_damping;
+               door_hinge: joint, and any of spring_zero_angle_rad, spring_constant, dynamic_friction_torque,
+               static_friction_torque, viscous_friction, catch_width, catch_torque, motion_threshold
   state        q and v, in the order of the plant; the default positions at rest where they are missing
   lock         names of joints that are locked
-  inputs       phases that hold from a step on: from_step, actuation, desired_state, generalized_force, spatial_forces
+  inputs       phases that hold from a step on: from_step, actuation, desired_state, generalized_force, spatial_forces;
+               actuation has one number per actuator, desired_state one list [q, v] per model, and spatial_forces
+               objects with body, p_bq, torque, force
   record       trajectory: steps, every; in continuous time also sample (s per step), max_step (s), accuracy
   vdot_desired, steps  forward: for inverse dynamics; gradient: number of steps
   closed_form, truth   ignored: a note for readers, the answer of another program

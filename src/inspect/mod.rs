@@ -28,8 +28,9 @@ const TIME_STEP: f64 = 0.001;
 pub(crate) struct InspectArgs {
     #[command(flatten)]
     model: model::ModelArgs,
-    /// Positions as a JSON array of objects from `model::joint` to its positions; omitted joints
-    /// stay at their defaults. Prints poses, masses, gravity and contacts for each element.
+    /// Positions as a JSON array of objects from `model::joint` to the list of its positions, for
+    /// example `[{"arm::elbow": [0.5]}]`; omitted joints stay at their defaults. Prints poses,
+    /// masses, gravity and contacts for each element.
     #[arg(long, value_name = "FILE")]
     q: Option<PathBuf>,
     /// Prints everything as one JSON object instead of a tree.

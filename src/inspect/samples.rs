@@ -40,7 +40,7 @@ impl Inspected {
         for (i, positions) in positions.iter().enumerate() {
             let q = self
                 .positions(positions)
-                .map_err(|e| format!("sample {i}: {e}"))?;
+                .map_err(|e| format!("positions of --q, object {}: {e}", i + 1))?;
             let kinematics = self.plant.calc_position_kinematics(&q)?;
             let mut sample = self.kinematics(&q, &kinematics)?;
             let mut ctx = diagram.default_context();

@@ -156,14 +156,16 @@ fn motors(inspected: &Inspected, joint: JointIndex) -> String {
             false => coupled.iter().find(|(other, _)| *other == joint)?.1,
         };
         let (name, limit) = (motor.name(), motor.effort_limit() * ratio.abs());
-        let limit = match is_bound(limit) {
-            true => limit.to_string(),
-            false => constraints::bound(limit, 0),
+        let others = if coupled.is_empty() {
+            ""
+        } else {
+            " with others"
         };
-        Some(match coupled.is_empty() {
-            true => format!("driven by '{name}' up to {limit}"),
-            false => format!("driven by '{name}' with others up to {limit}"),
-        })
+        let limit = match is_bound(limit) {
+            true => format!("up to {limit}"),
+            false => "without an effort limit".into(),
+        };
+        Some(format!("driven by '{name}'{others} {limit}"))
     });
     motors.collect::<Vec<_>>().join(", ")
 }

@@ -12,11 +12,11 @@ use crate::{page, sky};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use tarragon::framework::Diagram;
+use tarragon::framework::{Diagram, counted};
 use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
 use tarragon::multibody::directives::{ModelDirective, ModelDirectives, process_model_directives};
 use tarragon::multibody::{
-    ContactModel, ContactResults, Diagnostic, JointIndex, MultibodyPlant, Parser, Severity,
+    ContactModel, ContactResults, Diagnostic, Joint, JointIndex, MultibodyPlant, Parser, Severity,
     add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 use tarragon::prelude::*;
@@ -99,7 +99,32 @@ pub(super) fn load_model(
         inputs: BTreeMap::new(),
     };
     world.start_as_asked(args)?;
+    warn_of_continuous_time(&world.plant);
     Ok(world)
+}
+
+/// Warns about what acts only in discrete steps, if time is continuous.
+fn warn_of_continuous_time(plant: &MultibodyPlant) {
+    if plant.time_step() > 0.0 {
+        return;
+    }
+    let joints = || plant.joints().map(|(_, joint)| joint);
+    let is_limited = |joint: &&Joint| {
+        let (lower, upper) = (joint.position_lower_limits(), joint.position_upper_limits());
+        lower.iter().chain(upper).any(|limit| limit.is_finite())
+    };
+    let has_friction = |joint: &&Joint| joint.dry_friction() != 0.0;
+    let lost = [
+        ("limits", joints().filter(is_limited).count()),
+        ("dry friction", joints().filter(has_friction).count()),
+    ];
+    for (what, number) in lost.into_iter().filter(|(_, number)| *number > 0) {
+        eprintln!(
+            "warning: --time-step 0: the {what} of {} will not act, because time is continuous; \
+             choose a positive time step",
+            counted(number, "joint")
+        );
+    }
 }
 
 /// Moves the default positions of joints into their limits, because a violated limit throws the

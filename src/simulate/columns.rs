@@ -13,7 +13,7 @@ pub(super) struct StateColumns {
 }
 
 /// Meaning of a name, with its place in the plant.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Position(usize),
     Velocity(usize),
@@ -66,6 +66,7 @@ impl StateColumns {
     /// has the name.
     pub(super) fn read(&self, settings: &[String]) -> Result<GivenValues, Box<dyn Error>> {
         let mut given = GivenValues::default();
+        let mut seen = std::collections::BTreeSet::new();
         for setting in settings {
             let (name, value) = setting.rsplit_once('=').ok_or_else(|| {
                 format!("--set must be NAME=VALUE, for example 'arm::elbow.v=0.5', got '{setting}'")
@@ -77,7 +78,15 @@ impl StateColumns {
                 )
                 .into());
             }
-            match self.find(name.trim())? {
+            let place = self.find(name.trim())?;
+            if !seen.insert(place) {
+                let name = name.trim();
+                return Err(format!(
+                    "--set {name}: a value must be set once, got another one, '{value}'; leave one out"
+                )
+                .into());
+            }
+            match place {
                 Place::Position(i) => given.positions.push((i, number)),
                 Place::Velocity(i) => given.velocities.push((i, number)),
                 Place::Input(i) => given.inputs.push((i, number)),

@@ -205,7 +205,11 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     let start = playback.energy();
     let ending = playback.run(&stop);
     if args.stats.is_some() {
-        let stats = playback.stats(loaded, start, ending.is_ok());
+        let stats = playback.stats(
+            loaded,
+            start,
+            ending.as_ref().is_err_and(|e| has_diverged(&**e)),
+        );
         writeln!(std::io::stdout(), "{stats}")?;
     }
     // An error, too, leaves what was recorded before it.
@@ -223,9 +227,9 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         Ok(_) => "simulated",
         Err(_) => "failed at",
     };
-    let rate = match rate.is_finite() {
+    let rate = match rate.is_finite() && rate > 0.0 && ending.is_ok() {
         true => format!(" at {rate:.2} times real time"),
-        // It was paused all the time.
+        // It failed, or was paused all the time.
         false => String::new(),
     };
     eprintln!("{what} {time:.3} s{rate}{rows}");
@@ -233,6 +237,12 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
         Ending::Signal if until.is_finite() => ExitCode::from(INTERRUPTED),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// Returns true if a simulation failed because its numbers grew without bound.
+fn has_diverged(error: &(dyn Error + 'static)) -> bool {
+    let error = error.downcast_ref::<tarragon::framework::Error>();
+    error.is_none_or(|e| e.kind() == tarragon::framework::ErrorKind::NumericalFailure)
 }
 
 /// Loads the model or the scenario.

@@ -17,7 +17,8 @@ struct Stats {
     contacts_at_end: usize,
     energy_start: f64,
     energy_end: f64,
-    /// Whether the simulation came to its end with finite numbers.
+    /// Whether the energies and the state at the end are finite, and the simulation did not fail
+    /// because its numbers diverged.
     finite: bool,
 }
 
@@ -36,7 +37,7 @@ impl Playback<'_> {
     }
 
     /// Returns the line about a simulation, as JSON.
-    pub(super) fn stats(&self, load: Duration, energy_start: f64, succeeded: bool) -> String {
+    pub(super) fn stats(&self, load: Duration, energy_start: f64, diverged: bool) -> String {
         let state = self.state().unwrap_or_default();
         let contacts = self.context().eval(self.contacts());
         let (steps, stepping) = self.stepping();
@@ -49,7 +50,7 @@ impl Playback<'_> {
             contacts_at_end: contacts.map_or(0, num_contacts),
             energy_start,
             energy_end,
-            finite: succeeded && energy_end.is_finite() && state.iter().all(|x| x.is_finite()),
+            finite: !diverged && energy_end.is_finite() && state.iter().all(|x| x.is_finite()),
         };
         // Numbers and flags cannot fail; those that are not finite become null.
         serde_json::to_string(&stats).unwrap_or_default()

@@ -88,7 +88,7 @@ fn limits_that_do_not_limit_are_infinite() {
     );
     let file = write(folder.path(), "r.urdf", &urdf);
     let tree = text_of(&run(&[&file]));
-    for words in ["[-1.0000, inf]", "driven by 'm' up to inf"] {
+    for words in ["[-1.0000, inf]", "driven by 'm' without an effort limit"] {
         assert!(tree.contains(words), "'{words}' is not in: {tree}");
     }
     assert!(tree.lines().all(|line| line.len() < 200), "{tree}");
