@@ -114,6 +114,23 @@ pub(crate) fn exact<'a>(
     known.find(|known| known.text() == name)
 }
 
+/// Returns the message about a reference to something that a file does not have, with the name that
+/// may be meant or else the names that there are.
+pub(crate) fn missing<'a>(
+    kind: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> String {
+    let near = known.clone().take(SORTED);
+    let near = near.filter_map(|known| mistakes(name, known).map(|count| (count, known)));
+    let meant = near.min_by_key(|(count, _)| *count);
+    match (meant, similar(name, known)) {
+        (Some((_, meant)), _) => format!("there is no {kind} '{name}'; did you mean '{meant}'?"),
+        (None, Some(list)) => format!("there is no {kind} '{name}'; there are: {list}"),
+        (None, None) => format!("there is no {kind} '{name}', and no other {kind}"),
+    }
+}
+
 /// Counts the letters by which two names differ. `None` if they are so many that one hardly stands
 /// for the other.
 fn mistakes(a: &str, b: &str) -> Option<usize> {

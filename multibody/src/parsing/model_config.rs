@@ -8,8 +8,9 @@ use std::path::Path;
 
 impl MultibodyPlantConfig {
     /// Returns the default configuration with the time step of a model file (see
-    /// [`ModelOptions::time_step`](crate::ModelOptions::time_step)), or the default time step if the file has none. The file is read
-    /// without its geometry, and its warnings are left to the parser that adds it to a plant.
+    /// [`ModelOptions::time_step`](crate::ModelOptions::time_step)), or the default time step if
+    /// the file has none. The file is read without its geometry, and its warnings are left to the
+    /// parser that adds it to a plant.
     ///
     /// ```
     /// use tarragon_multibody::*;

@@ -81,16 +81,6 @@ impl FormatVocabulary {
         self.rules.get(*index)
     }
 
-    /// Returns the described element that an unknown one below `parent` probably stands for.
-    pub(crate) fn meant_in(&self, parent: &str, name: &str) -> Option<FormatName<'static>> {
-        let described = self.of_element.keys();
-        let below = described.filter(|(of, child)| *of == parent && !child.is_empty());
-        let mut names: Vec<&'static str> = below.map(|(_, child)| *child).collect();
-        // The order of a hash map is no order of names.
-        names.sort_unstable();
-        names::meant(name, names.into_iter().map(FormatName::Element))
-    }
-
     /// Returns the description of a child of an element; `None` if it is not described, or if the
     /// element does not list it.
     pub(crate) fn child(

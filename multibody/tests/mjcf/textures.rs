@@ -341,7 +341,7 @@ fn textures_that_are_left_out_are_named() {
         "a width and a height of at least 1",
     );
     refused(
-        "<texture name='t' builtin='flat' width='1e9'/>",
+        "<texture name='t' builtin='flat' width='1000000000'/>",
         "at most 16777216 pixels, got 1000000000.0 x 1000000000.0",
     );
     refused(

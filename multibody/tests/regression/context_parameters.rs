@@ -131,7 +131,7 @@ fn all_quantities_follow_the_parameters_of_the_context() {
         if let Some(n) = context {
             let outer = system.body_by_name("outer").unwrap();
             let elbow = system.joint_by_name("elbow").unwrap();
-            let motor = JointActuatorIndex::new(0);
+            let motor = system.joint_actuator_by_name("motor").unwrap();
             let (mass, p, i) = (n.mass, n.p_bobcm_b, n.central);
             system
                 .set_spatial_inertia(&plant, &mut ctx, outer, mass, p, i)

@@ -74,7 +74,7 @@ fn near_names_are_suggested_in_sdformat() {
         frame[0].ends_with("did you mean 'relative_to'?"),
         "{frame:?}"
     );
-    // What does not act is a warning.
+    // Elements without effect only cause a warning.
     let ray = link("<sensor name='s' type='ray'><ray><rnage><min>0</min></rnage></ray></sensor>");
     assert!(
         ray.iter()

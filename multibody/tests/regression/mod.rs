@@ -10,6 +10,7 @@ mod mjcf_distance_plugins;
 mod mjcf_keyframes;
 mod mjcf_names;
 mod mjcf_reading;
+mod mjcf_values;
 mod model_paths;
 mod not_finite;
 mod open_loops;

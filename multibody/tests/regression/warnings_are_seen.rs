@@ -1,5 +1,5 @@
-//! Warnings reach the user of a program. In a new user's programs, nothing printed them. A body that
-//! the parser left without mass is the example.
+//! Warnings reach the user of a program. In a new user's programs, nothing printed them. A body
+//! that the parser left without mass is the example.
 
 use std::process::Command;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,7 @@
 //! `<actuator>`: motors on joints, where a file is read as by Drake.
 
 use super::builder::MjcfBuilder;
+use super::defaults::ACTUATORS;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{JointIndex, PdControllerGains};
@@ -57,7 +58,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             }
         }
         for node in actuators().flat_map(|a| a.children()) {
-            if !matches!(node.tag(), "motor" | "position") {
+            let is_known = ACTUATORS.contains(&node.tag()) || node.tag() == "plugin";
+            if is_known && !matches!(node.tag(), "motor" | "position") {
                 let why = "only <motor> and <position> become actuators";
                 node.lost().ignored(why);
             }

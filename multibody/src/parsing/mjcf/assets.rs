@@ -6,9 +6,9 @@ use super::height_field_asset::HeightFieldAsset;
 use super::mesh_asset::MeshAsset;
 use super::textures::{MAX_BUILTIN_PIXELS, PlacedTexture, Skybox, TextureAsset};
 use super::tree::ElementRef;
-use super::vocabulary::report_unknown;
 use crate::document::xml::Parsed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use tarragon_geometry::Rgba;
 
 /// Attributes of `<material>` without a meaning for the plant, with the reasons.
@@ -42,6 +42,8 @@ pub(super) struct Assets {
     /// The first one.
     pub(super) skybox: Option<Skybox>,
     pub(super) height_fields: BTreeMap<String, HeightFieldAsset>,
+    /// Elements and names of assets with an error.
+    faulty: BTreeSet<(String, String)>,
 }
 
 impl Assets {
@@ -56,9 +58,28 @@ impl Assets {
         }
         for node in nodes().filter(|n| n.tag() != "texture") {
             // Errors were reported.
-            let _ = assets.read_asset(node, context);
+            if assets.read_asset(node, context).is_err() {
+                let name = node.name().map(String::from);
+                let stem = || {
+                    Some(
+                        Path::new(node.own_text("file")?)
+                            .file_stem()?
+                            .to_string_lossy(),
+                    )
+                };
+                let name = name.or_else(|| Some(stem()?.into_owned()));
+                assets
+                    .faulty
+                    .extend(name.map(|name| (node.tag().into(), name)));
+            }
         }
         assets
+    }
+
+    /// Returns true if an error was reported about an asset, so that references to it need no
+    /// message.
+    pub(super) fn is_explained(&self, tag: &str, name: &str) -> bool {
+        self.faulty.contains(&(tag.into(), name.into()))
     }
 
     fn read_asset(&mut self, node: ElementRef<'_>, context: &AssetContext<'_>) -> Parsed<()> {
@@ -78,7 +99,8 @@ impl Assets {
                 node.lost().ignored(why);
             }
             "model" => {}
-            _ => report_unknown(node, "asset"),
+            // The check of the vocabulary reports all others.
+            _ => {}
         }
         Ok(())
     }

@@ -5,7 +5,6 @@ use super::compiler::InertiaFromGeom;
 use super::geoms::Geom;
 use super::mesh_inertia::RigidInertia;
 use super::tree::ElementRef;
-use super::vocabulary::report_unknown;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, FrameIndex};
 use crate::names::unused;
@@ -236,10 +235,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "composite" | "flexcomp" => "composite and deformable bodies are not supported",
                 "light" => "lights are not part of models",
                 "plugin" => "plugins are not supported",
-                _ => {
-                    report_unknown(child, "body");
-                    continue;
-                }
+                // The check of the vocabulary reports all others.
+                _ => continue,
             };
             let is_lost = as_drake && EXPANDED.contains(&child.tag());
             child.lost_if(is_lost).ignored(why);

@@ -148,10 +148,9 @@ impl CompilerOptions {
             false => self.update_masses(node)?,
         }
         for child in node.children() {
-            child.ignored(match child.tag() {
-                "lengthrange" => "actuators have no lengths",
-                _ => "the element is unknown",
-            });
+            if child.tag() == "lengthrange" {
+                child.ignored("actuators have no lengths");
+            }
         }
         self.degrees = match node.text("angle").map(str::trim) {
             Some("degree") => true,
@@ -450,7 +449,8 @@ pub(super) fn read_options(
             match child.tag() {
                 "flag" if semantics == MjcfSemantics::Drake => vocabulary::check_flags(child),
                 "flag" => {}
-                _ => vocabulary::report_unknown(child, "option"),
+                // The check of the vocabulary reports all others.
+                _ => {}
             }
         }
     }

@@ -3,9 +3,9 @@
 use super::builder::MjcfBuilder;
 use super::contact_properties::read_condim;
 use super::tree::ElementRef;
-use super::vocabulary::report_unknown;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, ContactPairProperties};
+use crate::names::missing;
 use std::collections::BTreeSet;
 use tarragon_geometry::CoulombFriction;
 
@@ -41,10 +41,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                     Ok(())
                 }
                 "pair" => self.add_pair(node),
-                _ => {
-                    report_unknown(node, "contact");
-                    Ok(())
-                }
+                // The check of the vocabulary reports all others.
+                _ => Ok(()),
             };
         }
     }
@@ -136,7 +134,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 return Ok(());
             };
             let Some((_, found)) = self.collision_geoms.get(name) else {
-                node.warning_at(at, format!("<pair> is ignored: there is no geom '{name}'"));
+                let known = self.collision_geoms.keys().map(|k| &**k);
+                let missing = missing("geom", name, known);
+                node.warning_at(at, format!("<pair> is ignored: {missing}"));
                 return Ok(());
             };
             *id = *found;

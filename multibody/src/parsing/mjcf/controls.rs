@@ -4,6 +4,7 @@ use super::actuator_force::{ActuatorForce, num_activations};
 use super::actuators::check_other_gears;
 use super::builder::{ActuatorInput, FileTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
+use super::defaults::ACTUATORS;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{AffineControl, BodyIndex, JointActuatorIndex, JointIndex, Tendon, TendonPart};
@@ -50,7 +51,9 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     pub(super) fn add_controls(&mut self, root: ElementRef<'d>) {
         let mut inertia = None;
         let actuators = root.children_named("actuator");
-        for node in actuators.flat_map(|a| a.children()) {
+        let is_known =
+            |node: &ElementRef<'_>| ACTUATORS.contains(&node.tag()) || node.tag() == "plugin";
+        for node in actuators.flat_map(|a| a.children()).filter(is_known) {
             let node = self.document.defaults.apply(node, None);
             // Errors were reported.
             let actuator = self.add_control(node, &mut inertia).ok().flatten();

@@ -12,6 +12,7 @@ use crate::model::{
     BallConstraint, BodyIndex, Constraint, EqualityKind, ModelEquality, TendonConstraint,
     WeldConstraint,
 };
+use crate::names::missing;
 use nalgebra::{Isometry3, Vector3};
 use tarragon_framework::math;
 
@@ -52,12 +53,14 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "joint" if as_drake => self.keep_joint(node),
                 "connect" | "weld" | "joint" => self.add_acting_equality(node),
                 "tendon" if !as_drake => self.add_acting_equality(node),
-                _ => {
+                "tendon" | "flex" => {
                     let is_read = as_drake && node.tag() == "tendon";
                     node.lost_if(is_read)
                         .ignored("this kind of constraint is not supported");
                     Ok(())
                 }
+                // The check of the vocabulary reports all others.
+                _ => Ok(()),
             };
         }
     }
@@ -221,7 +224,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         name: &str,
     ) -> Parsed<PlacedSite> {
         let site = self.sites.get(name).copied();
-        site.ok_or_else(|| node.error_at(at, format!("there is no site '{name}'")))
+        let known = self.sites.keys().copied();
+        site.ok_or_else(|| node.error_at(at, missing("site", name, known)))
     }
 
     /// Returns the two bodies of an equality, and the pose of the second in the first.

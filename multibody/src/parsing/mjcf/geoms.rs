@@ -12,6 +12,7 @@ use super::shell;
 use super::tree::ElementRef;
 use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, VisualProperties};
+use crate::names::missing;
 use crate::names::unused;
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Unit, Vector3};
@@ -118,9 +119,14 @@ impl GlobalSections {
         if let Some(material) = node.text("material")
             && !self.assets.materials.contains_key(material)
         {
-            let message =
-                format!("geom '{name}': there is no material '{material}'; it is ignored");
-            node.warning_at("material", message);
+            let known = self.assets.materials.keys().map(|k| &**k);
+            if !self.assets.is_explained("material", material) {
+                let missing = missing("material", material, known);
+                node.warning_at(
+                    "material",
+                    format!("geom '{name}' has no material: {missing}"),
+                );
+            }
         }
         let group = number("group", 0.0)?;
         let [first, last] = self.main_compiler().inertia_groups;
@@ -197,8 +203,11 @@ impl GlobalSections {
             Some(mesh) => match self.assets.meshes.get(mesh) {
                 Some(mesh) => Some(mesh),
                 None => {
-                    let message = format!("geom '{name}' is left out: there is no mesh '{mesh}'");
-                    node.warning_at("mesh", message);
+                    let known = self.assets.meshes.keys().map(|k| &**k);
+                    if !self.assets.is_explained("mesh", mesh) {
+                        let missing = missing("mesh", mesh, known);
+                        node.warning_at("mesh", format!("geom '{name}' is left out: {missing}"));
+                    }
                     return Ok(None);
                 }
             },
@@ -241,8 +250,11 @@ impl GlobalSections {
             return Err(node.error(message));
         };
         let Some(field) = self.assets.height_fields.get(asset) else {
-            let message = format!("geom '{name}' is left out: there is no height field '{asset}'");
-            node.warning_at("hfield", message);
+            let known = self.assets.height_fields.keys().map(|k| &**k);
+            if !self.assets.is_explained("hfield", asset) {
+                let missing = missing("height field", asset, known);
+                node.warning_at("hfield", format!("geom '{name}' is left out: {missing}"));
+            }
             return Ok(None);
         };
         Ok(Some(ReadShape {

@@ -103,8 +103,10 @@ mod tendon_equality;
 mod tendons;
 mod textures;
 mod tree;
+mod values;
 mod vocabulary;
 
+use super::format::ModelFormat;
 use super::mjcf_semantics::{MjcfSemantics, UNNAMED};
 use super::target::{ModelNaming, ParseTarget};
 use crate::diagnostic::Diagnostic;
@@ -137,21 +139,6 @@ const IGNORED: [(&str, &str); 7] = [
     ("visual", "there is no visualizer that could use it"),
     ("flex", "deformable bodies are not supported"),
 ];
-/// Elements under the root that are read, or that have no meaning for a plant.
-const KNOWN: [&str; 11] = [
-    "compiler",
-    "option",
-    "size",
-    "default",
-    "asset",
-    "worldbody",
-    "actuator",
-    "contact",
-    "equality",
-    "keyframe",
-    "custom",
-];
-
 /// Adds the model of an MJCF file.
 pub(crate) fn parse(
     input: &ModelInput<'_>,
@@ -192,15 +179,16 @@ fn add_model(
     let root = ElementRef::root(tree, log);
     if root.tag() != "mujoco" {
         root.error(format!(
-            "the root element must be <mujoco>, got <{}>",
-            root.tag()
+            "the root element must be <mujoco>, got <{}>{}",
+            root.tag(),
+            ModelFormat::cure_of_root(root.tag())
         ));
         return None;
     }
     let name = model_name(input, naming, root, semantics).ok()?;
     let instance = target.add_model_instance(naming.scope, &name);
     let instance = instance.map_err(|e| root.error_at("model", e)).ok()?;
-    vocabulary::check(tree, root);
+    vocabulary::check(tree, root, semantics);
     let time_step = compiler::read_options(root, target.plant, semantics);
     target.options.time_step.get_or_insert(time_step);
     target.options.mjcf_semantics = Some(semantics);
@@ -287,8 +275,6 @@ fn add_model(
             let has_other_reading =
                 matches!(node.tag(), "deformable" | "extension" | "sensor" | "tendon");
             node.lost_if(has_other_reading).ignored(why);
-        } else if !KNOWN.contains(&node.tag()) {
-            vocabulary::report_unknown(node, "mujoco");
         }
     }
     Some(instance)

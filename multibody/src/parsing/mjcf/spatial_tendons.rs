@@ -9,6 +9,7 @@ use crate::dynamics::walk_tendon;
 use crate::model::{
     ForceElement, SpatialTendonConstraint, Tendon, TendonPart, TendonWrap, WrapShape, wrong_part,
 };
+use crate::names::missing;
 use nalgebra::Isometry3;
 use tarragon_geometry::Shape;
 
@@ -137,7 +138,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
     fn read_wrap(&self, node: ElementRef<'_>) -> Parsed<TendonPart> {
         let name = named(node, "geom")?;
         let Some((body, pose, shape)) = self.named_geoms.get(name) else {
-            return Err(node.error_at("geom", format!("there is no geom '{name}'")));
+            return Err(node.error_at(
+                "geom",
+                missing("geom", name, self.named_geoms.keys().copied()),
+            ));
         };
         let (shape, radius) = match shape {
             Shape::Sphere(sphere) => (WrapShape::Sphere, sphere.radius()),

@@ -3,10 +3,10 @@
 
 use super::builder::{FileTendon, MjcfBuilder};
 use super::tree::ElementRef;
-use super::vocabulary::report_unknown;
 use crate::document::xml::Parsed;
 use crate::dynamics::walk_tendon;
 use crate::model::{ForceElement, JointIndex, Tendon, TendonConstraint};
+use crate::names::missing;
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
 
@@ -68,10 +68,8 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             let _ = match node.tag() {
                 "fixed" => self.add_fixed_tendon(node),
                 "spatial" => self.add_spatial_tendon(node, &mut poses),
-                _ => {
-                    report_unknown(node, "tendon");
-                    Ok(())
-                }
+                // The check of the vocabulary reports all others.
+                _ => Ok(()),
             };
         }
     }
@@ -136,7 +134,10 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
         name: &str,
     ) -> Parsed<Option<&FileTendon>> {
         if !self.tendon_names.contains(name) {
-            return Err(node.error_at(at, format!("there is no tendon '{name}'")));
+            return Err(node.error_at(
+                at,
+                missing("tendon", name, self.tendon_names.iter().copied()),
+            ));
         }
         Ok(self.tendons.get(name))
     }

@@ -2,7 +2,8 @@
 //! misspelt name must not change a model silently.
 
 use super::tree::{ElementRef, ElementTree};
-use crate::parsing::vocabulary::{FormatVocabulary, reason};
+use crate::parsing::mjcf_semantics::MjcfSemantics;
+use crate::parsing::vocabulary::{ElementVocabulary, FormatVocabulary, reason};
 use std::sync::OnceLock;
 
 /// Flags of `<option>` that change the dynamics, their defaults, and what the plant does.
@@ -30,39 +31,40 @@ const FLAGS: [(&str, &str, &str); 13] = [
     ),
 ];
 
-fn vocabulary() -> &'static FormatVocabulary {
+/// Warns about everything in a document that is not MJCF, except in sections that are left out.
+pub(super) fn check(tree: &ElementTree, root: ElementRef<'_>, semantics: MjcfSemantics) {
     static VOCABULARY: OnceLock<FormatVocabulary> = OnceLock::new();
-    VOCABULARY.get_or_init(|| FormatVocabulary::read(include_str!("vocabulary.txt")))
-}
-
-/// Warns about an element in `parent` that MJCF does not have, with the name that is meant.
-pub(super) fn report_unknown(node: ElementRef<'_>, parent: &str) {
-    match vocabulary().meant_in(parent, node.tag()) {
-        None => node.ignored("the element is unknown"),
-        meant => node.misspelt(&reason("the element is unknown", meant)),
+    let table = include_str!("vocabulary.txt");
+    let vocabulary = VOCABULARY.get_or_init(|| FormatVocabulary::read(table));
+    if let Some(known) = vocabulary.element("", root.tag()) {
+        check_element(root, known);
+    }
+    for parent in (0..tree.elements.len()).map(|index| root.at(index)) {
+        // Drake's reading leaves tendons out as a whole.
+        let is_read = |n: &ElementRef<'_>| {
+            semantics != MjcfSemantics::Drake || ![parent.tag(), n.tag()].contains(&"tendon")
+        };
+        for node in parent.children().filter(is_read) {
+            if let Some(known) = vocabulary.element(parent.tag(), node.tag()) {
+                check_element(node, known);
+            }
+        }
     }
 }
 
-/// Warns about everything in a document that is not MJCF, except in sections that are left out.
-pub(super) fn check(tree: &ElementTree, root: ElementRef<'_>) {
-    let vocabulary = vocabulary();
-    for parent in (0..tree.elements.len()).map(|index| root.at(index)) {
-        for node in parent.children() {
-            let Some(known) = vocabulary.element(parent.tag(), node.tag()) else {
-                continue;
-            };
-            for attribute in node.own().iter().filter(|a| !known.has_attribute(&a.name)) {
-                let meant = known.meant_by_attribute(&attribute.name);
-                let why = reason("MJCF has no such attribute", meant);
-                node.ignore_attributes(&[(&attribute.name, &why)]);
-            }
-            for child in node.children().filter(|c| !known.has_child(c.tag())) {
-                match (child.tag(), known.meant_by_child(child.tag())) {
-                    ("plugin", _) => child.ignored("plugins are not supported"),
-                    (_, None) => child.ignored("the element is unknown"),
-                    (_, meant) => child.misspelt(&reason("the element is unknown", meant)),
-                }
-            }
+/// Warns about the attributes and children of an element that MJCF does not have, with the names
+/// that are meant.
+fn check_element(node: ElementRef<'_>, known: &ElementVocabulary) {
+    for attribute in node.own().iter().filter(|a| !known.has_attribute(&a.name)) {
+        let meant = known.meant_by_attribute(&attribute.name);
+        let why = reason("MJCF has no such attribute", meant);
+        node.ignore_attributes(&[(&attribute.name, &why)]);
+    }
+    for child in node.children().filter(|c| !known.has_child(c.tag())) {
+        match (child.tag(), known.meant_by_child(child.tag())) {
+            ("plugin", _) => child.ignored("plugins are not supported"),
+            (_, None) => child.ignored("the element is unknown"),
+            (_, meant) => child.misspelt(&reason("the element is unknown", meant)),
         }
     }
 }

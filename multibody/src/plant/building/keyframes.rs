@@ -57,8 +57,8 @@ impl MultibodyPlant {
     }
 
     /// Returns the default positions q, overridden by those of the keyframe `name`, plain or scoped
-    /// (`model::name`). Before `finalize`, they are the positions of the plant that `finalize` would
-    /// make of this one; elements that are added later can change their order and number.
+    /// (`model::name`). Before `finalize`, they are the positions of the plant that `finalize`
+    /// would make of this one; elements that are added later can change their order and number.
     ///
     /// # Errors
     /// Returns an error if there is no keyframe of this name or several, or if its positions could

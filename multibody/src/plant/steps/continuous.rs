@@ -42,7 +42,7 @@ impl MultibodyPlant {
         if (0..self.constraints.len()).any(active) {
             return Err(Error::unsupported(format!(
                 "MultibodyPlant: constraints act only with a positive time step, got time step 0 and \
-                 {constraints}; use a positive time step, or switch them off in the context",
+                 {constraints}; use a positive time step",
                 constraints = counted(self.constraints.len(), "constraint")
             )));
         }

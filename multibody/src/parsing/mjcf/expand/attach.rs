@@ -8,6 +8,7 @@ use crate::parsing::mjcf::compiler::CompilerOptions;
 use crate::parsing::mjcf::defaults::MAIN;
 use crate::parsing::mjcf::include;
 use crate::parsing::mjcf::tree::{Attribute, ElementRef, ElementTree, ExpandedFrame, MjcfElement};
+use crate::parsing::mjcf::values;
 use crate::parsing::mjcf_semantics::UNNAMED;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -224,7 +225,10 @@ impl Expander<'_> {
             directory: Some(&directory),
             origins: None,
         };
-        let (tree, log) = include::read(&input, std::mem::take(&mut self.log));
+        let (mut tree, log) = include::read(&input, std::mem::take(&mut self.log));
+        if values::check(&tree, &log).is_err() {
+            tree.elements.clear();
+        }
         let document = self.compilers.len();
         let mut inner = Expander {
             tree,

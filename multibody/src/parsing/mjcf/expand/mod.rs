@@ -20,6 +20,7 @@ use super::compiler::CompilerOptions;
 use super::flags::PhysicsFlags;
 use super::include;
 use super::tree::{DiagnosticLog, ElementRef, ElementTree};
+use super::values;
 use crate::document::input::ModelInput;
 use crate::parsing::mjcf_semantics::MjcfSemantics;
 use expander::{Expander, Resolve};
@@ -41,7 +42,11 @@ pub(super) fn read(
     semantics: MjcfSemantics,
     resolve: Resolve<'_>,
 ) -> Expanded {
-    let (tree, log) = include::read(input, DiagnosticLog::default());
+    let (mut tree, log) = include::read(input, DiagnosticLog::default());
+    if semantics == MjcfSemantics::MuJoCo && values::check(&tree, &log).is_err() {
+        // Whatever else was said about the file would be about other values than it has.
+        tree.elements.clear();
+    }
     let mut expander = Expander {
         tree,
         log,
