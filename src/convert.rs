@@ -1,5 +1,6 @@
 //! `tarragon convert`: writes a model in another format, or a mesh with its tetrahedra refined.
 
+use crate::files;
 use crate::model::{Extras, ModelArgs};
 use std::error::Error;
 use std::io::Write;
@@ -80,11 +81,11 @@ fn refine(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
     let (mesh, output) = (&*args.model.model, &*args.output);
     for file in [mesh, output] {
         if !is_vtk(file) {
-            let suffix = file.extension().unwrap_or_default().to_string_lossy();
             return Err(format!(
-                "{}: the suffix must be .vtk with --refine, got '.{suffix}'; name files with meshes of \
+                "{}: the suffix must be .vtk with --refine, got {}; name files with meshes of \
                  tetrahedra",
-                file.display()
+                file.display(),
+                files::shown_suffix(file)
             )
             .into());
         }

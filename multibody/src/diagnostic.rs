@@ -53,23 +53,41 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates an error about a file as a whole.
+    /// Creates an error about a file as a whole, or about the place in the file with which the
+    /// message begins.
     pub(crate) fn of_file(file: &str, message: impl fmt::Display) -> Self {
+        let message = message.to_string();
+        let located = message.strip_prefix(file);
+        let ((line, column), message) = match located.and_then(|rest| rest.split_once(": ")) {
+            Some((place, rest)) if place.is_empty() => ((0, 0), rest),
+            Some((place, rest)) => match line_and_column(place) {
+                Some(place) => (place, rest),
+                None => ((0, 0), &*message),
+            },
+            None => ((0, 0), &*message),
+        };
         Self {
             severity: Severity::Error,
             file: file.into(),
-            line: 0,
-            column: 0,
-            message: message.to_string(),
+            line,
+            column,
+            message: message.into(),
+        }
+    }
+    /// Returns `file:line:column`, as far as it is known.
+    fn place(&self) -> String {
+        let Self {
+            file, line, column, ..
+        } = self;
+        match (line, column) {
+            (0, _) => file.clone(),
+            (_, 0) => format!("{file}:{line}"),
+            _ => format!("{file}:{line}:{column}"),
         }
     }
     /// Returns the place and the message.
     pub(crate) fn without_severity(&self) -> String {
-        let (file, message) = (&self.file, &self.message);
-        match (self.line, self.column) {
-            (0, _) => format!("{file}: {message}"),
-            (line, column) => format!("{file}:{line}:{column}: {message}"),
-        }
+        format!("{}: {}", self.place(), self.message)
     }
     pub(crate) fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -78,19 +96,17 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            severity,
-            file,
-            line,
-            column,
-            message,
-        } = self;
-        if *line == 0 {
-            write!(f, "{file}: {severity}: {message}")
-        } else {
-            write!(f, "{file}:{line}:{column}: {severity}: {message}")
-        }
+        let (place, severity, message) = (self.place(), self.severity, &self.message);
+        write!(f, "{place}: {severity}: {message}")
     }
+}
+
+/// Reads `:line` or `:line:column`.
+fn line_and_column(place: &str) -> Option<(u32, u32)> {
+    let mut numbers = place.strip_prefix(':')?.split(':').map(str::parse);
+    let line = numbers.next()?.ok()?;
+    let column = numbers.next().map_or(Some(0), Result::ok)?;
+    numbers.next().is_none().then_some((line, column))
 }
 
 /// Warnings that may be repeated: the first one of a file with a text is reported, and the others

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use std::fmt;
+use std::path::Path;
 
 /// Maximum number of names in a message.
 const LISTED: usize = 8;
@@ -70,6 +71,14 @@ pub(crate) fn only_match<I: Copy>(
                 scoped.join("', '")
             )))
         }
+    }
+}
+
+/// Returns the suffix of a file for a message: `'.stl'`, or `none`.
+pub(crate) fn shown_suffix(file: &Path) -> String {
+    match file.extension() {
+        Some(suffix) => format!("'.{}'", suffix.display()),
+        None => "none".into(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Mesh files: bounds, faces, whether the surface is closed, and mass properties.
 
 use super::report::{number, numbers};
+use crate::files;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -35,11 +36,11 @@ pub(super) fn unknown_suffix(file: &Path) -> Option<String> {
     }
     let meshes: Vec<&str> = MESH_SUFFIXES.into_iter().filter(|s| *s != "obj").collect();
     Some(format!(
-        "{}: the suffix must be that of a model (.{}) or of a mesh (.{}), got '.{}'",
+        "{}: the suffix must be that of a model (.{}) or of a mesh (.{}), got {}",
         file.display(),
         MODEL_SUFFIXES.join(", ."),
         meshes.join(", ."),
-        file.extension().unwrap_or_default().display()
+        files::shown_suffix(file)
     ))
 }
 

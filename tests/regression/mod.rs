@@ -1,4 +1,5 @@
 //! Defects that public reports of other tools and new users showed, one small case each. Every test
 //! names the source of the right value.
 
+mod messages;
 mod recordings;

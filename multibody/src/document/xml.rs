@@ -36,7 +36,11 @@ pub(crate) fn parse_numbers<'t>(
 }
 
 fn no_number(attribute: &str, word: &str) -> String {
-    format!("attribute '{attribute}' must hold numbers, got '{word}'")
+    let cure = match word.contains("${") || word.contains("$(") {
+        true => "; it looks like xacro: name the file .xacro, so that it is expanded",
+        false => "",
+    };
+    format!("attribute '{attribute}' must hold numbers, got '{word}'{cure}")
 }
 
 /// Returns N finite numbers; the error is a message.

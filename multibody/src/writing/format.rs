@@ -1,6 +1,7 @@
 //! Formats of written model files.
 
 use crate::error::{Error, Result};
+use crate::names::shown_suffix;
 use std::path::Path;
 
 /// Format of a written model file.
@@ -35,9 +36,10 @@ impl OutputFormat {
             "sdf" => Ok(Self::Sdf),
             "xml" | "mjcf" => Ok(Self::Mjcf),
             _ => Err(Error::invalid(format!(
-                "{}: the suffix must be .urdf, .sdf, .xml or .mjcf, got '.{suffix}'; it selects \
-                 the format",
-                path.display()
+                "{}: the suffix must be .urdf, .sdf, .xml or .mjcf, got {}; it selects the \
+                 format",
+                path.display(),
+                shown_suffix(path)
             ))),
         }
     }

@@ -166,22 +166,22 @@ fn with_bytes<V>(
     match source {
         MeshSource::Path(path) => {
             let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-            check_content(path, &bytes)?;
+            check_content(path, &source.extension(), &bytes)?;
             parse(FileOrigin::in_packages(path), &bytes)
         }
         MeshSource::InMemory(mesh) => {
             let name = source.description();
             let origin = FileOrigin::in_memory(Path::new(&name), &mesh.supporting_files);
             let bytes = mesh.mesh_file.contents();
-            check_content(origin.path, bytes)?;
+            check_content(origin.path, &source.extension(), bytes)?;
             parse(origin, bytes)
         }
     }
 }
 
-/// Refuses an empty file, which was never written or whose disk was full, and a pointer to one that
-/// was not fetched.
-fn check_content(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Refuses an empty file, which was never written or whose disk was full, a pointer to one that was
+/// not fetched, and data of another format.
+fn check_content(path: &Path, extension: &str, bytes: &[u8]) -> Result<()> {
     if bytes.is_empty() {
         let message = "the mesh file is empty (0 bytes); export it again";
         return Err(parse_error(path, 0, message));
@@ -189,7 +189,17 @@ fn check_content(path: &Path, bytes: &[u8]) -> Result<()> {
     if let Some(why) = git_lfs_pointer(bytes) {
         return Err(parse_error(path, 0, why));
     }
-    Ok(())
+    // No text has the byte 0, and a sample tells binary data.
+    let is_binary = bytes.iter().take(4096).any(|byte| *byte == 0);
+    let is_glb = bytes.starts_with(b"glTF");
+    let why = match extension {
+        ".obj" if is_binary => "the file must be text, got binary data",
+        ".gltf" if is_binary && !is_glb => "the file must be JSON, got binary data",
+        ".glb" if is_binary && !is_glb => "the file must begin with 'glTF', got other binary data",
+        _ => return Ok(()),
+    };
+    let cure = "; it is damaged, or its suffix is that of another format";
+    Err(parse_error(path, 0, format!("{why}{cure}")))
 }
 
 /// Reads the boundary of the tetrahedra of a VTK file as a render mesh.
