@@ -155,7 +155,7 @@ fn samples_must_fit_the_model() {
     for (text, words) in [
         (
             "[{\"arm7::joint9\": [0]}]",
-            "sample 0: there is no joint named",
+            "positions of --q, object 1: there is no joint named",
         ),
         ("[{\"joint1\": [0, 1]}]", "must have 1 position, got 2"),
         ("{}", "the file must hold a JSON array of objects"),
