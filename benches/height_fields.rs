@@ -1,8 +1,8 @@
 //! Benches of height fields: loading one of a million points, and a step of a quadruped that stands
 //! on it or on a plane. On `steep` hills, it falls over and lies on its back.
 //!
-//! This robot is made of few geometries, so its steps are short and the ground weighs more than for
-//! a real one. The README has the figures, and those of a Unitree Go1.
+//! The robot has few geometries, so its steps are short and the ground takes a larger share of them
+//! than with a real robot. The README lists the figures of this bench and of a Unitree Go1.
 
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![allow(missing_docs, reason = "criterion_group! makes undocumented functions")]

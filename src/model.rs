@@ -128,7 +128,7 @@ impl ModelArgs {
 }
 
 impl Options {
-    /// Adds the packages to the parser, and lets it keep warnings, or fail with `--strict`.
+    /// Adds the packages to the parser, and makes it collect warnings or, with `--strict`, fail.
     pub(crate) fn configure(&self, parser: &mut Parser<'_>) -> Result<(), Box<dyn Error>> {
         let configured = collect(|| self.source.configure_packages(parser.package_map_mut()));
         let (configured, warnings) = configured;

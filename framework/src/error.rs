@@ -132,7 +132,7 @@ struct Parts {
     located: bool,
     /// The system of the diagram that failed, if the framework knows it.
     system: Option<usize>,
-    /// Where the first NaN that the system has read came from.
+    /// The output or fixed input with the first NaN, if the failed system has read one.
     origin_of_nan: Option<String>,
 }
 
@@ -318,7 +318,7 @@ impl Error {
             .map(|cause| cause as &(dyn StdError + 'static))
     }
 
-    /// Adds the system that failed and the place, unless an inner one is known already.
+    /// Adds the failed system and the place, unless an inner call has already added them.
     #[cold]
     pub(crate) fn locate(mut self, system: Option<usize>, place: impl FnOnce() -> String) -> Self {
         if self.0.system.is_none() {
@@ -335,7 +335,7 @@ impl Error {
         self.0.system
     }
 
-    /// Adds where the first NaN that the system has read came from.
+    /// Adds the origin of the first NaN that the failed system has read.
     pub(crate) fn with_origin(mut self, origin: String) -> Self {
         let parts = self.parts();
         parts.system = None;

@@ -3,8 +3,8 @@
 //! Examples are a missing texture or a property without effect. The code that detects such a
 //! problem calls [`warn`] without knowing its caller. Code that can inform the user, such as a
 //! parser, collects the warnings of its own thread with [`collect`] and adds the place in the model
-//! file. Without a collector, warnings go to `tracing`, and to standard error in programs that have
-//! no subscriber.
+//! file. Without a collector, warnings go to the `tracing` subscriber, or to standard error if the
+//! program has none.
 
 use std::cell::RefCell;
 use tracing::dispatcher;
@@ -15,9 +15,9 @@ thread_local! {
     static COLLECTORS: RefCell<Vec<Vec<String>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reports what was omitted or changed, with its place, once: to the innermost [`collect`] of this
-/// thread; without one, to the `tracing` subscriber, whose filter decides whether it is shown;
-/// without a subscriber, to standard error.
+/// Reports what was omitted or changed, with its place. Each warning has one receiver: the
+/// innermost [`collect`] of this thread; without one, the `tracing` subscriber, whose filter
+/// decides whether the warning is shown; without a subscriber, standard error.
 ///
 /// ```
 /// use tarragon_framework::warnings::{collect, warn};

@@ -53,8 +53,8 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates an error about a file as a whole, or about the place in the file with which the
-    /// message begins.
+    /// Creates an error about a file. If the message begins with a place in this file (`file:line:`
+    /// or `file:line:column:`), the error is about that place.
     pub(crate) fn of_file(file: &str, message: impl fmt::Display) -> Self {
         let message = message.to_string();
         let located = message.strip_prefix(file);
@@ -74,7 +74,7 @@ impl Diagnostic {
             message: message.into(),
         }
     }
-    /// Returns `file:line:column`, as far as it is known.
+    /// Returns `file:line:column`, without the parts that are unknown.
     fn place(&self) -> String {
         let Self {
             file, line, column, ..
@@ -101,7 +101,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Reads `:line` or `:line:column`.
+/// Parses `:line` or `:line:column`.
 fn line_and_column(place: &str) -> Option<(u32, u32)> {
     let mut numbers = place.strip_prefix(':')?.split(':').map(str::parse);
     let line = numbers.next()?.ok()?;
@@ -114,8 +114,8 @@ fn line_and_column(place: &str) -> Option<(u32, u32)> {
 #[derive(Debug, Default)]
 pub(crate) struct WarningGroups {
     groups: BTreeMap<(String, String), WarningGroup>,
-    /// Names that misspelt elements would have defined, with the indices of the warnings about
-    /// those elements.
+    /// Names that misspelt elements would have defined, each with the index of the warning about
+    /// its element.
     undefined: BTreeMap<String, usize>,
 }
 
@@ -128,8 +128,8 @@ struct WarningGroup {
 }
 
 impl WarningGroups {
-    /// Adds a warning about a misspelt element as [`Self::add`] does. `names` are those that the
-    /// element and its descendants would have defined.
+    /// Adds a warning about a misspelt element as [`Self::add`] does. `names` are the names that
+    /// the element and its descendants would have defined.
     pub(crate) fn add_misspelling<'n>(
         &mut self,
         warning: Diagnostic,
@@ -158,8 +158,9 @@ impl WarningGroups {
         group.first
     }
 
-    /// Writes the counts into the warnings of the list, and starts anew. If an error quotes a name
-    /// that a misspelt element would have defined, the misspelling is an error and comes first.
+    /// Appends the counts to the warnings of the list, and empties the groups. If an error quotes a
+    /// name that a misspelt element would have defined, the warning about the misspelling becomes
+    /// an error and moves to the front.
     pub(crate) fn finish(&mut self, list: &mut Vec<Diagnostic>) {
         for group in std::mem::take(&mut self.groups).into_values() {
             let others = group.places.len() - 1;

@@ -74,7 +74,7 @@ pub(crate) fn only_match<I: Copy>(
     }
 }
 
-/// Returns the suffix of a file for a message: `'.stl'`, or `none`.
+/// Formats the suffix of a file for a message: `'.stl'`, or `none` if there is no suffix.
 pub(crate) fn shown_suffix(file: &Path) -> String {
     match file.extension() {
         Some(suffix) => format!("'.{}'", suffix.display()),
@@ -105,8 +105,8 @@ impl fmt::Display for FormatName<'_> {
     }
 }
 
-/// Returns the known name that a misspelt one probably stands for: the nearest one, the first of
-/// several. `None` if no name is near.
+/// Returns the known name that is nearest to a misspelt one; the first, if several are equally
+/// near. `None` if no known name is near enough.
 pub(crate) fn meant<'a>(
     name: &str,
     known: impl Iterator<Item = FormatName<'a>>,
@@ -123,8 +123,8 @@ pub(crate) fn exact<'a>(
     known.find(|known| known.text() == name)
 }
 
-/// Returns the message about a reference to something that a file does not have, with the name that
-/// may be meant or else the names that there are.
+/// Returns the message about a reference to an element that the file does not have. It suggests the
+/// nearest name or, if none is near, lists the existing names.
 pub(crate) fn missing<'a>(
     kind: &str,
     name: &str,
@@ -140,15 +140,15 @@ pub(crate) fn missing<'a>(
     }
 }
 
-/// Counts the letters by which two names differ. `None` if they are so many that one hardly stands
-/// for the other.
+/// Counts the edits that turn one name into the other. `None` if there are too many for one name to
+/// be a misspelling of the other.
 fn mistakes(a: &str, b: &str) -> Option<usize> {
     let [a, b] = [a, b].map(str::to_lowercase);
     let [m, n] = [&a, &b].map(|name| name.chars().count());
     if m.max(n) > COMPARED {
         return None;
     }
-    // Two letters that changed places are one mistake.
+    // Two swapped neighbouring letters count as one mistake.
     let differ = |(a, b): &(char, char)| a != b;
     let places: Vec<usize> = (0..)
         .zip(a.chars().zip(b.chars()))

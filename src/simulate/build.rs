@@ -103,7 +103,7 @@ pub(super) fn load_model(
     Ok(world)
 }
 
-/// Warns about what acts only in discrete steps, if time is continuous.
+/// Warns that joint limits and dry friction do not act if time is continuous.
 fn warn_of_continuous_time(plant: &MultibodyPlant) {
     if plant.time_step() > 0.0 {
         return;

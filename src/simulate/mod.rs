@@ -239,7 +239,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-/// Returns true if a simulation failed because its numbers grew without bound.
+/// Returns true if a simulation failed numerically. Errors from outside the framework count, too.
 fn has_diverged(error: &(dyn Error + 'static)) -> bool {
     let error = error.downcast_ref::<tarragon::framework::Error>();
     error.is_none_or(|e| e.kind() == tarragon::framework::ErrorKind::NumericalFailure)

@@ -14,7 +14,7 @@ impl World {
             let place = |error| format!("--keyframe {}: {error}", args.keyframe);
             let set = plant.set_default_positions_to_keyframe(&args.keyframe);
             set.map_err(place)?;
-            // The model starts without a part that could not be read.
+            // A part that could not be read does not prevent the start.
             match plant.keyframe_velocities(&args.keyframe) {
                 Ok(velocities) => self.velocities = velocities,
                 Err(error) => eprintln!("warning: {}; velocities start at 0", place(error)),

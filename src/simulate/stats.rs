@@ -17,8 +17,8 @@ struct Stats {
     contacts_at_end: usize,
     energy_start: f64,
     energy_end: f64,
-    /// Whether the energies and the state at the end are finite, and the simulation did not fail
-    /// because its numbers diverged.
+    /// Whether the energy and the state at the end are finite, and the simulation did not fail
+    /// numerically.
     finite: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Messages that sent a new user the wrong way. Right is what names the place once, what was found
-//! and what to do in terms of the command.
+//! Messages that misled a new user. A good message names the place once, says what was found, and
+//! gives a cure in terms of the command.
 
 use std::path::Path;
 use std::process::Command;
@@ -43,7 +43,7 @@ fn content_of_another_format_names_its_suffix() {
     inspect("robot", robot, &["the suffix must be", "got none"]);
 }
 
-/// A tetrahedron with a corner on the wrong side, and one that is flat.
+/// Three tetrahedra, of which one is inverted and one is flat.
 const FAULTY: &str = "# vtk DataFile Version 3.0
 two
 ASCII

@@ -1,4 +1,4 @@
-//! Numbers of the state that become NaN, and the output upstream that gave the first of them.
+//! Detection of NaN in the state, and the search for the upstream output with the first NaN.
 
 use super::data::Data;
 use super::elements::Vectorial;
@@ -8,10 +8,10 @@ use super::value::Stored;
 use crate::{Context, Error, Result, Scalar};
 use std::collections::BTreeSet;
 
-/// Returns the place of the first number that has become NaN.
+/// Returns the index of the first number that is NaN in `after` but not in `before`.
 #[inline]
 pub(crate) fn new_nan<T: Scalar>(before: &[T], after: &[T]) -> Option<usize> {
-    // Most often there is none, which a loop without branches finds out fastest.
+    // Usually there is none; a loop without branches checks that fastest.
     match after.iter().fold(false, |any, x| any | x.re().is_nan()) {
         false => None,
         true => place_of_nan(before, after),
@@ -25,7 +25,7 @@ fn place_of_nan<T: Scalar>(before: &[T], after: &[T]) -> Option<usize> {
 }
 
 impl<T: Scalar> Plan<T> {
-    /// Returns the error of an update after which number `i` of all discrete state is NaN.
+    /// Creates the error for an update that made element `i` of the diagram's discrete state NaN.
     #[cold]
     pub(crate) fn nan_in_xd(&self, i: usize, update: &str) -> Error {
         let system = self.system_where(|node| node.xd().contains(&i));
@@ -40,7 +40,8 @@ impl<T: Scalar> Plan<T> {
         self.nan_in_state(system, update, &what, (place, i - groups[group].start))
     }
 
-    /// Returns the error of something after which number `i` of all continuous state is NaN.
+    /// Creates the error for an update or an integration, named by `cause`, that made element `i`
+    /// of the diagram's continuous state NaN.
     #[cold]
     pub(crate) fn nan_in_xc(&self, i: usize, cause: &str) -> Error {
         let system = self.system_where(|node| node.xc.contains(&i));
@@ -77,13 +78,13 @@ impl<T: Scalar> Plan<T> {
         })
     }
 
-    /// Searches what a system reads for the first output or fixed input with a NaN, and describes
-    /// it.
+    /// Describes the first output or fixed input with a NaN among all that a system reads, directly
+    /// or through other systems. Upstream outputs come first.
     fn first_nan(&self, data: &Data<T>, system: usize) -> Option<String> {
         let node = &self.nodes[system];
         let feeds = &self.feeds[node.input0..node.input0 + node.n_inputs];
         let mut seen = BTreeSet::new();
-        // Pairs of a slot and the number of its prerequisites that were searched.
+        // Slots from the input to the current one, each with the number of prerequisites searched.
         let mut stack: Vec<(u32, usize)> = vec![];
         for feed in feeds {
             if let Feed::Slot(slot) = feed {
@@ -143,15 +144,16 @@ fn index_of_nan<T: Scalar>(value: &Stored<T>) -> Option<usize> {
 }
 
 impl<T: Scalar> Context<T> {
-    /// Adds to the error of a simulation its time, and where the first NaN came from if the system
-    /// that failed has read one.
+    /// Adds the time to an error of a simulation and, if the failed system has read a NaN, the
+    /// origin of the first NaN.
     #[cold]
     pub(crate) fn explain(&self, error: Error) -> Error {
         self.with_origin(error)
             .at(format!("at {:?} s", self.time().re()))
     }
 
-    /// Adds to an error where the first NaN came from, unless that is known or there is none.
+    /// Adds the origin of the first NaN to an error, if there is a NaN and its origin is not yet
+    /// known.
     #[cold]
     fn with_origin(&self, error: Error) -> Error {
         let system = error.system();
@@ -162,8 +164,8 @@ impl<T: Scalar> Context<T> {
         }
     }
 
-    /// Fails if a step of continuous state, from `before` and `start` (s), has ended with a NaN.
-    /// The context then goes back to where it was.
+    /// Fails if a step from the continuous state `before` at time `start` (s) ended with a NaN. The
+    /// context then returns to that state and time.
     #[inline]
     pub(crate) fn check_step(&mut self, start: T, before: &[T]) -> Result<()> {
         match new_nan(before, &self.data.xc) {
@@ -171,14 +173,15 @@ impl<T: Scalar> Context<T> {
             Some(i) => {
                 let end = self.time();
                 self.set_time_and_xc(start, before);
-                // After the step, all that depend on the system that failed may be NaN.
+                // By now, every system downstream of the failed one may be NaN as well. The state
+                // before the step shows where it began.
                 self.check_slopes(end)?;
                 Err(self.plan.nan_in_xc(i, "integration"))
             }
         }
     }
 
-    /// Fails if a time derivative is NaN in the current state, now or at the end of a step.
+    /// Fails if a time derivative of the current state is NaN, now or at the time `end` (s).
     #[cold]
     pub(crate) fn check_slopes(&mut self, end: T) -> Result<()> {
         let start = self.time();

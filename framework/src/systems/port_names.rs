@@ -1,14 +1,14 @@
 //! Names of the ports of all diagrams that exist, for messages about handles of other diagrams.
 //!
-//! A handle holds numbers only, and the context that refuses it knows the ports of its own diagram
-//! only.
+//! A handle holds only numbers, and the context that refuses it knows only the ports of its own
+//! diagram. The names come from this registry.
 
 use super::handles::{Place, PlanId};
 use super::plan::Plan;
 use crate::Scalar;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A plan over any scalar.
+/// A plan with any scalar type.
 trait PortNames: Send + Sync {
     /// Returns a description of a handle, such as "input port 'u' of system 'gain'".
     fn describe(&self, what: &str, place: Place) -> Option<String>;
@@ -33,15 +33,15 @@ impl<T: Scalar> PortNames for Plan<T> {
     }
 }
 
-/// The plans that were made, some of which may be gone.
+/// All plans made so far; some may have been dropped.
 static PLANS: Mutex<Vec<(PlanId, Weak<dyn PortNames>)>> = Mutex::new(Vec::new());
 
-/// Notes that a plan exists.
+/// Adds a plan to the registry.
 pub(crate) fn register<T: Scalar>(plan: &Arc<Plan<T>>) {
     let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     if plans.len() == plans.capacity() {
         plans.retain(|(_, plan)| plan.strong_count() > 0);
-        // At least as many registrations as entries follow before the next search.
+        // Room for at least as many new plans as are left, so that `retain` has amortized cost.
         let living = plans.len();
         plans.reserve_exact(living + 16);
     }

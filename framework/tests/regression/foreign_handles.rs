@@ -1,5 +1,5 @@
-//! A handle that is used with a context of another diagram. The message named the two diagrams by
-//! numbers that appear nowhere in a program. Right are the names that the program gave.
+//! A handle is used with a context of another diagram. The message once named the two diagrams by
+//! numbers that appear nowhere in a program; it must use the names that the program gave.
 
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::Gain;

@@ -1,11 +1,11 @@
-//! NaN in the state ends a simulation, and the message leads to where it came from. The values are
-//! right by construction: each system states when its number stops being one.
+//! NaN in the state ends a simulation, and the message names its origin. The expected values hold
+//! by construction: each system fixes the time at which its value becomes NaN.
 
 use tarragon_framework::prelude::*;
 use tarragon_framework::primitives::{ConstantVectorSource, Gain, Integrator, VectorSystem};
 use tarragon_framework::{ErrorKind, SimulatorConfig, primitives::ZeroOrderHold};
 
-/// Counts in steps of 0.25 s; element 1 becomes NaN, or already is, at a time.
+/// Counts up every 0.25 s. Element 1 of its second group becomes NaN at the time `nan_from` (s).
 struct Counter {
     nan_from: f64,
     by: Update,
@@ -87,7 +87,7 @@ fn a_nan_that_was_there_before_is_none_of_the_simulators_business() {
     assert!(sim.context().xd(state).unwrap()[1].is_nan());
 }
 
-/// Returns a source of one number that is the square root of `1 - t`: NaN after 1 s.
+/// Returns a source of `sqrt(1 - t)`, which is NaN after 1 s.
 fn root() -> VectorSystem {
     VectorSystem::new(0, 1, |t: f64, _, _, y| {
         y[0] = (1.0 - t).sqrt();
@@ -123,7 +123,7 @@ fn a_slope_of_nan_fails_every_kind_of_integrator_with_its_origin() {
              at index 0; the first NaN is in output 'root.y0' at index 0"
         );
         assert_eq!(error, expected, "{scheme}");
-        // Some methods take the slope at the end of the step, or repeat it with smaller steps.
+        // Some methods evaluate the slope at the end of the step, or retry with smaller steps.
         assert!((1.0..=1.25).contains(&time), "{scheme}: {time}");
         let passed = sim.context().eval(other.y).unwrap()[0];
         assert!((passed - time).abs() < 1e-12, "{scheme}: {passed}");

@@ -267,7 +267,7 @@ impl<'a> XmlReader<'a> {
         grouped.add(warning, &mut self.diagnostics.borrow_mut());
     }
 
-    /// Reports a warning about an element whose name is probably misspelt, see
+    /// Warns about an element whose name is probably misspelt; see
     /// [`WarningGroups::add_misspelling`].
     pub(crate) fn warning_of_misspelling(&self, node: XmlNode<'_>, message: impl Display) {
         let warning = self.diagnostic(Severity::Warning, node.start(), message);

@@ -31,8 +31,8 @@ pub(crate) fn velocity_to_qdot<T: Scalar>(
     Ok(qdot)
 }
 
-/// Appends the positions after a time `dt` (s) at constant velocities v: `q + N(q) v dt`. Exact
-/// rotations turn quaternions by `w dt` instead, so that their length stays what it is.
+/// Appends to `next` the positions after a time `dt` (s) at constant velocities v: `q + N(q) v dt`.
+/// With `exact_rotations`, quaternions turn by `w dt` instead, which preserves their length.
 pub(crate) fn advance_positions<T: Scalar>(
     tree: &KinematicTree,
     positions: &PositionKinematics<T>,

@@ -58,7 +58,7 @@ impl Default for Keyframe {
     }
 }
 
-/// Part of a keyframe, or all of it, that a file has and the plant does not.
+/// A keyframe of a file, or a part of one, that the plant does not have.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyframeLoss {
     pub(crate) model_instance: ModelInstanceIndex,
@@ -69,7 +69,7 @@ pub(crate) struct KeyframeLoss {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyframePart {
-    /// The keyframe as a whole, which the plant does not list.
+    /// The whole keyframe; the plant does not list it.
     All,
     Velocities,
     Controls,

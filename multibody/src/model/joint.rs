@@ -194,7 +194,8 @@ impl Joint {
     pub fn ball_rpy(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::BallRpy)
     }
-    /// Creates a ball joint with a quaternion as positions, which has no singular orientation.
+    /// Creates a ball joint whose positions are a quaternion. Unlike roll, pitch and yaw, it has no
+    /// singular orientation.
     pub fn ball_quaternion(name: impl Into<String>, parent: BodyIndex, child: BodyIndex) -> Self {
         Self::new(name, parent, child, JointKind::BallQuaternion)
     }
@@ -311,8 +312,8 @@ impl Joint {
             Ok(())
         })
     }
-    /// Sets the default positions (rad or m; those of a quaternion joint start with
-    /// `qw, qx, qy, qz`).
+    /// Sets the default positions (rad or m). A joint with a quaternion starts with
+    /// `qw, qx, qy, qz`.
     ///
     /// # Errors
     /// Returns an error if the number of positions is wrong, one is not finite, or the quaternion
@@ -434,8 +435,8 @@ impl Joint {
     pub fn dry_friction(&self) -> f64 {
         self.dry_friction
     }
-    /// Returns the default positions (rad or m; those of a quaternion joint start with
-    /// `qw, qx, qy, qz`).
+    /// Returns the default positions (rad or m). A joint with a quaternion starts with
+    /// `qw, qx, qy, qz`.
     pub fn default_positions(&self) -> &[f64] {
         &self.default_positions
     }

@@ -70,9 +70,9 @@ pub(crate) enum Limited {
 }
 
 impl JointKind {
-    /// Returns Drake's name of the type: `weld`, `revolute`, `prismatic`, `screw`, `curvilinear`,
-    /// `universal`, `ball_rpy`, `planar`, `rpy_floating`, `quaternion_floating`; Drake has no
-    /// `ball_quaternion`.
+    /// Returns the name of the type, as in Drake: `weld`, `revolute`, `prismatic`, `screw`,
+    /// `curvilinear`, `universal`, `ball_rpy`, `planar`, `rpy_floating`, `quaternion_floating`. The
+    /// name `ball_quaternion` is ours, because Drake has no such joint.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Weld { .. } => "weld",
@@ -109,7 +109,7 @@ impl JointKind {
     pub fn is_floating(&self) -> bool {
         matches!(self, Self::RpyFloating | Self::QuaternionFloating)
     }
-    /// Returns true for the two kinds that turn about a point and do not move it.
+    /// Returns true for the two kinds that rotate about a fixed point.
     pub fn is_ball(&self) -> bool {
         matches!(self, Self::BallRpy | Self::BallQuaternion)
     }
@@ -117,7 +117,7 @@ impl JointKind {
     pub fn has_quaternion(&self) -> bool {
         matches!(self, Self::BallQuaternion | Self::QuaternionFloating)
     }
-    /// Returns the positions at which M is where F is: zeros, and the quaternion 1, 0, 0, 0.
+    /// Returns the zero positions: 0 everywhere, except that a quaternion is `1, 0, 0, 0`.
     pub(crate) fn zero_positions(&self) -> Vec<f64> {
         let mut q = vec![0.0; self.num_positions()];
         if self.has_quaternion() {
@@ -156,8 +156,8 @@ impl JointKind {
         let p = x.translation.vector;
         [&self.turning_positions(&x.rotation), p.as_slice()].concat()
     }
-    /// Returns the positions of a ball joint or a floating joint that belong to a rotation of M in
-    /// F: a quaternion whose real part is not negative, or else roll, pitch and yaw.
+    /// Returns the rotational positions of a ball joint or a floating joint for the rotation
+    /// `R_FM`: a quaternion whose real part is not negative, or else roll, pitch and yaw.
     pub(crate) fn turning_positions<T: Scalar>(&self, r: &UnitQuaternion<T>) -> Vec<T> {
         match self.has_quaternion() {
             false => math::rpy_of(r).as_slice().to_vec(),

@@ -1,4 +1,4 @@
-//! Configuration of a plant by a model file.
+//! Plant configuration from a model file.
 
 use super::on_warning::OnWarning;
 use super::parser::Parser;
@@ -9,8 +9,8 @@ use std::path::Path;
 impl MultibodyPlantConfig {
     /// Returns the default configuration with the time step of a model file (see
     /// [`ModelOptions::time_step`](crate::ModelOptions::time_step)), or the default time step if
-    /// the file has none. The file is read without its geometry, and its warnings are left to the
-    /// parser that adds it to a plant.
+    /// the file has none. The geometry of the file is not read. Warnings are dropped here, because
+    /// the parser that later adds the file to a plant reports them.
     ///
     /// ```
     /// use tarragon_multibody::*;
@@ -24,7 +24,7 @@ impl MultibodyPlantConfig {
     /// ```
     ///
     /// # Errors
-    /// Returns an error in the cases of [`Parser::add_models`].
+    /// Returns the errors of [`Parser::add_models`].
     pub fn from_model(path: impl AsRef<Path>) -> Result<Self> {
         let mut config = Self::default();
         let mut plant = MultibodyPlant::new(config.time_step)?;

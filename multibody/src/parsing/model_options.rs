@@ -5,9 +5,9 @@ use super::mjcf_semantics::MjcfSemantics;
 /// Settings of model files for whole simulations, and how the files were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ModelOptions {
-    /// Time step (s) of the first file that has one: MJCF files, with MuJoCo's 0.002 s unless
-    /// `<option>` gives another, and SDFormat worlds with the `<max_step_size>` of their default
-    /// `<physics>`. `None` without such a file. It has no effect by itself, see
+    /// Time step (s) of the first file that has one. MJCF files have MuJoCo's 0.002 s unless
+    /// `<option>` gives another; SDFormat worlds have the `<max_step_size>` of their default
+    /// `<physics>`. `None` without such a file. It has no effect by itself; see
     /// [`Parser::use_model_time_step`](super::Parser::use_model_time_step).
     pub time_step: Option<f64>,
     /// Reading of MJCF files, if any was read.

@@ -1,9 +1,9 @@
-//! Handling of the warnings about models.
+//! Handling of warnings about models.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use tarragon_framework::warnings::warn;
 
-/// Handling of warnings by a parser, see [`Parser::on_warning`](super::Parser::on_warning).
+/// Handling of warnings by a parser; see [`Parser::on_warning`](super::Parser::on_warning).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnWarning {
     /// Reports each warning once and keeps it (the default). The warning goes to the
@@ -13,14 +13,14 @@ pub enum OnWarning {
     Print,
     /// Keeps warnings in [`Parser::diagnostics`](super::Parser::diagnostics) and prints nothing.
     Collect,
-    /// Makes warnings errors: the model is not loaded.
+    /// Turns warnings into errors, so the model is not loaded.
     Fail,
     /// Neither prints nor keeps warnings.
     Ignore,
 }
 
 impl OnWarning {
-    /// Handles the diagnostics of one load. Those that remain are kept by the parser.
+    /// Handles the diagnostics of one load. The parser keeps the remaining ones.
     pub(super) fn handle(self, diagnostics: &mut Vec<Diagnostic>) {
         match self {
             Self::Print => {

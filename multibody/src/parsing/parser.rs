@@ -128,8 +128,8 @@ impl<'p> Parser<'p> {
     pub fn on_warning(&mut self, on_warning: OnWarning) {
         self.on_warning = on_warning;
     }
-    /// Sets whether warnings are errors (Drake's `SetStrictParsing`): true stands for
-    /// [`OnWarning::Fail`], and false replaces that by the default.
+    /// Sets whether warnings are errors (Drake's `SetStrictParsing`). `true` chooses
+    /// [`OnWarning::Fail`]; `false` replaces `Fail` with the default and keeps any other choice.
     pub fn set_strict_parsing(&mut self, strict: bool) {
         self.on_warning = match (strict, self.on_warning) {
             (true, _) => OnWarning::Fail,
@@ -137,8 +137,9 @@ impl<'p> Parser<'p> {
             (false, other) => other,
         };
     }
-    /// Gives the plant the time step of the models that are added from now on: that of the first
-    /// file that has one (see [`ModelOptions::time_step`]). By default, the plant keeps its own.
+    /// Makes the plant take the time step of its models when models are added from now on. The
+    /// first file with a time step that this parser reads decides (see
+    /// [`ModelOptions::time_step`]). By default, the plant keeps its own time step.
     ///
     /// ```
     /// use tarragon_multibody::{MultibodyPlant, Parser};
@@ -346,7 +347,7 @@ impl<'p> Parser<'p> {
         let scene_before = self.scene_graph.as_ref().map(|s| s.registration_mark());
         let mut found = vec![];
         let (result, others) = collect(|| self.add_marked(file, add, &mut found));
-        // Code below the parsers knows neither line nor column.
+        // Code below the parsers reports text only, which may begin with a place in the file.
         found.extend(others.into_iter().map(|warning| Diagnostic {
             severity: Severity::Warning,
             ..Diagnostic::of_file(file, warning)

@@ -25,7 +25,7 @@ pub(crate) struct ElementVocabulary {
     open: bool,
 }
 
-/// Returns the reason why an unknown name is ignored, with the name that it probably stands for.
+/// Returns the reason why an unknown name is ignored, with the name that is probably meant.
 pub(crate) fn reason(why: &str, meant: Option<FormatName<'_>>) -> String {
     match meant {
         Some(meant) => format!("{why}; did you mean {meant}?"),

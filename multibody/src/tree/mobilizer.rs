@@ -35,7 +35,7 @@ pub(crate) enum Mobilizer {
     },
     /// `X_PB = X_PF X_FM(q) X_MB` along a path.
     Path(Box<PathMobilizer>),
-    /// `X_PB = X_PF X_FM(q) X_MB`, q starting with a quaternion.
+    /// `X_PB = X_PF X_FM(q) X_MB`, where q starts with a quaternion.
     Quaternion {
         has_translation: bool,
         /// `(X_PF, X_MB)`, absent where both are the identity.

@@ -258,7 +258,7 @@ impl<'a> ModelDocument<'a> {
     }
 }
 
-/// Returns a property in the words of model files, with a verb.
+/// Describes a property in the words of model files, followed by "is" or "are".
 fn described(group: &str, name: &str) -> String {
     let words = match (group, name) {
         ("material", "mujoco_contact") => {

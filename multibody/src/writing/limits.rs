@@ -86,7 +86,7 @@ impl ModelDocument<'_> {
         }
     }
 
-    /// Reports a ball joint whose positions are others when the file is read again.
+    /// Warns about a ball joint whose positions have another form when the file is read again.
     pub(super) fn report_ball(&mut self, name: &str, joint: &Joint) {
         let format = self.format.name();
         match (self.format, joint.kind()) {

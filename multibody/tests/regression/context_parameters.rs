@@ -1,11 +1,11 @@
-//! Parameters of a context act on all quantities. The right values are those of a second model
-//! that is built with the same numbers.
+//! Parameters of a context act on all quantities. The expected values come from a second model that
+//! is built with the same numbers.
 
 use nalgebra::{Matrix3, Vector3};
 use tarragon_framework::prelude::*;
 use tarragon_multibody::*;
 
-/// Numbers of an arm of two links.
+/// Parameters of an arm of two links.
 struct Numbers {
     mass: f64,
     p_bobcm_b: Vector3<f64>,
@@ -36,7 +36,7 @@ const HEAVY: Numbers = Numbers {
     stiffness: 50.0,
 };
 
-/// An arm in which the outer link, the outer joint, the motor and a spring have these numbers.
+/// An arm whose outer link, outer joint, motor and spring have these parameters.
 fn arm(n: &Numbers) -> MultibodyPlant {
     let mut plant = MultibodyPlant::new(0.0).unwrap();
     let instance = ModelInstanceIndex::DEFAULT;

@@ -1,12 +1,12 @@
-//! Keyframes and the time step of a file reach the program. A new user's program got zeros for
-//! controls that had been dropped, and found no keyframe whose size was wrong. Values are those of
-//! MuJoCo 3.3.7 (`key_qpos`, `key_qvel`, `key_ctrl`, `opt.timestep`), which refuses keyframes of a
-//! wrong size.
+//! Keyframes and the time step of a file reach the program. A new user's program got zeros in place
+//! of controls that had been dropped, and was told that a keyframe of the wrong size did not exist.
+//! The expected values come from MuJoCo 3.3.7 (`key_qpos`, `key_qvel`, `key_ctrl`, `opt.timestep`),
+//! which refuses keyframes of the wrong size.
 
 use crate::support::loaded::{Loaded, load_with};
 use tarragon_multibody::*;
 
-/// A free ball before a slide with a servo.
+/// A free ball, followed by a slide joint with a servo.
 fn model(keys: &str, semantics: MjcfSemantics) -> Loaded {
     let text = format!(
         "<mujoco model='m'><option timestep='.004'/><worldbody>
@@ -37,7 +37,7 @@ fn dropped_controls_are_an_error() {
     assert_eq!(plant.keyframe_actuation("none").unwrap(), [0.0]);
 }
 
-/// Inputs of actuators are efforts there, so `ctrl` is not read.
+/// In Drake's reading, inputs of actuators are efforts, so `ctrl` is not read.
 #[test]
 fn controls_that_drakes_reading_drops_are_an_error() {
     let mut plant = model(AWAY, MjcfSemantics::Drake).plant;
@@ -125,7 +125,7 @@ fn keyframe_is_there_before_finalize() {
     assert_eq!(sorted, [0.0, 0.0, 0.0, 0.5, 1.0, 1.0, 2.0, 3.0]);
 }
 
-/// A load that fails leaves no reasons behind.
+/// A failed load leaves no record of its lost keyframes.
 #[test]
 fn lost_keyframes_of_a_failed_load_are_forgotten() {
     let mut plant = MultibodyPlant::new(0.001).unwrap();

@@ -1,6 +1,6 @@
 //! Misspelt names of elements and attributes. A new user's programs loaded `<mas value="1"/>`,
-//! `<axes>`, `<goem>` and `tpye=` without a word. The right names are those of the formats: ROS's
-//! URDF, SDFormat 1.12 and MuJoCo 3.3.7, which refuses the MJCF files.
+//! `<axes>`, `<goem>` and `tpye=` without a word. The correct names come from the formats: ROS's
+//! URDF, SDFormat 1.12 and MuJoCo 3.3.7, which refuses the misspelt MJCF files.
 
 use crate::support::loaded::{Loaded, load_with};
 use tarragon_multibody::{MjcfSemantics, Severity};
@@ -74,7 +74,7 @@ fn near_names_are_suggested_in_sdformat() {
         frame[0].ends_with("did you mean 'relative_to'?"),
         "{frame:?}"
     );
-    // Elements without effect only cause a warning.
+    // A misspelling in an element without effect only causes a warning.
     let ray = link("<sensor name='s' type='ray'><ray><rnage><min>0</min></rnage></ray></sensor>");
     assert!(
         ray.iter()
@@ -93,7 +93,7 @@ fn names_that_are_not_near_are_not_suggested() {
     assert_eq!(said(&model), [""; 0]);
 }
 
-/// The cause stands in line 2, the first consequence in line 3.
+/// The cause is in line 2, its first consequence in line 3.
 #[test]
 fn misspelt_link_is_named_where_it_stands() {
     let model = load(
@@ -126,7 +126,7 @@ fn misspelt_body_is_named_where_it_stands_in_mjcf() {
     }
 }
 
-/// An error about something else is not the misspelling's fault.
+/// An error that the misspelling did not cause leaves it a warning.
 #[test]
 fn misspelling_stays_a_warning_beside_other_errors() {
     let model = load(

@@ -276,7 +276,7 @@ fn second_attached_key_without_a_name_is_left_out() {
     assert_eq!(names(&model), ["L_"]);
 }
 
-/// MuJoCo 3.3.7 reads the numbers of `qvel` back as they were, in the order of the joints.
+/// MuJoCo 3.3.7 reads the same numbers back from the written `qvel`, in the order of the joints.
 #[test]
 fn written_keyframes_keep_their_velocities() {
     let text = "<mujoco model='m'><worldbody>

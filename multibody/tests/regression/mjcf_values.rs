@@ -1,6 +1,6 @@
-//! Values and names that MuJoCo 3.3.7 refuses. Every case was offered to MuJoCo, which refuses
-//! those of the first list with "problem reading", "too much data", "does not have enough data",
-//! "invalid keyword" or "invalid condim", and loads those of the second.
+//! Values and names that MuJoCo 3.3.7 refuses. Every case was tried in MuJoCo. It refuses the first
+//! list with "problem reading", "too much data", "does not have enough data", "invalid keyword" or
+//! "invalid condim", and loads the second.
 
 use super::*;
 use tarragon_multibody::Severity;
@@ -16,7 +16,7 @@ fn load(text: &str) -> Loaded {
     load_with(|p| p.add_models_from_string(text, "xml"))
 }
 
-/// Cases as geom, joint, others, and what the error says.
+/// Cases: attributes of the geom, attributes of the joint, other elements, text of the error.
 const REFUSED: [(&str, &str, &str, &str); 27] = [
     (
         "condim='2'",
@@ -229,7 +229,8 @@ fn values_that_mujoco_takes_are_taken() {
     }
 }
 
-/// MuJoCo 3.3.7 loads them, and its solver warns "mixed solref format, replacing with default".
+/// MuJoCo 3.3.7 loads these values, and its solver warns "mixed solref format, replacing with
+/// default".
 #[test]
 fn solver_references_of_mixed_signs_warn() {
     for (geom, others) in [

@@ -8,8 +8,8 @@ use tarragon_multibody::{
     JointKind, MjcfSemantics, MultibodyPlant, Parser, add_multibody_plant_scene_graph,
 };
 
-/// Turns the only body of a file, which has no weight, about the y axis in steps of 10 ms, and
-/// returns its quaternion w, x, y, z.
+/// Turns a weightless body about the y axis at `speed` (rad/s) until `end` (s), in steps of 10 ms,
+/// and returns its quaternion w, x, y, z.
 fn turned(joint: &str, speed: f64, end: f64) -> Vec<f64> {
     turned_with(true, joint, speed, end)
 }
@@ -41,19 +41,19 @@ fn assert_turned_about_y(q: &[f64], angle: f64) {
     let r = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), angle);
     let sign = (r.w * q[0] + r.j * q[2]).signum();
     for (found, expected) in q.iter().zip([r.w, r.i, r.j, r.k]) {
-        // Some hundred products are rounded.
+        // A few hundred products are rounded.
         assert!((found * sign - expected).abs() < 1e-12, "{q:?} {r}");
     }
 }
 
 #[test]
 fn a_ball_joint_of_mjcf_turns_over_the_top() {
-    // 5 rad pass pitches of 90 and 270 degrees, where roll and yaw are not defined.
+    // A turn of 5 rad passes pitches of 90 and 270 degrees, where roll and yaw are undefined.
     let q = turned("<joint type='ball'/>", 10.0, 0.5);
     assert_turned_about_y(&q, 5.0);
 }
 
-/// Adding `N(q) v dt`, as Drake does, would make the quaternion 12 times as long in a tenth of this
+/// Adding `N(q) v dt`, as Drake does, would make the quaternion 9 times as long in a tenth of this
 /// time, and turn it by `2 atan(0.5)` per step.
 #[test]
 fn a_discrete_step_turns_by_the_angular_velocity() {
@@ -62,7 +62,7 @@ fn a_discrete_step_turns_by_the_angular_velocity() {
     }
 }
 
-/// Two steps are a product with `1 + j w dt / 2` each.
+/// Each of the two steps multiplies the quaternion by `1 + j w dt / 2`.
 #[test]
 fn drakes_rule_makes_quaternions_longer() {
     let q = turned_with(false, "<freejoint/>", 100.0, 0.02);

@@ -1,5 +1,5 @@
-//! Warnings reach the user of a program. In a new user's programs, nothing printed them. A body
-//! that the parser left without mass is the example.
+//! Warnings reach the user of a program. Nothing printed them in a new user's programs. The example
+//! is a body that the parser left without mass.
 
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,7 @@ fn standard_error_with(on_warning: &str) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// The program of [`standard_error_with`]; does nothing by itself.
+/// Runs in the process that [`standard_error_with`] starts; does nothing in other runs.
 #[test]
 fn program() {
     let modes = [OnWarning::Collect, OnWarning::Fail, OnWarning::Ignore];
@@ -80,7 +80,7 @@ fn warnings_are_kept_made_errors_or_dropped() {
     assert_eq!(load(OnWarning::Ignore), (true, vec![], 2));
 }
 
-/// Counts the warnings with [`TEXT`].
+/// A subscriber that counts the warnings with [`TEXT`].
 struct Listener(Arc<Mutex<usize>>);
 
 impl Visit for Listener {

@@ -1,5 +1,6 @@
-//! Depth images in `x.png` became `x.png.tiff` without a word. The name is Drake's (`ImageWriter`
-//! appends the default extension if the given one does not fit), so it stays and is announced.
+//! Depth images for `x.png` went to `x.png.tiff` without a word. The name is Drake's (`ImageWriter`
+//! appends the default extension if the given one does not fit), so it stays, and a warning
+//! announces it.
 
 use tarragon_framework::warnings::collect;
 use tarragon_sensors::*;
@@ -38,7 +39,7 @@ fn other_images_say_which_extension_fits() {
     assert!(!said[0].contains("Depth16U"), "{said:?}");
 }
 
-/// Without an extension the default is what the user asks for; other dots may be part of the name.
+/// A name without an extension asks for the default one, and other dots may be part of the name.
 #[test]
 fn fitting_and_absent_extensions_say_nothing() {
     assert_eq!(warnings_about::<Depth32F>("x.tiff"), [""; 0]);

@@ -68,7 +68,8 @@ pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
     }
 }
 
-/// Warns about tetrahedra without a positive volume, with their number and the first ones.
+/// Warns about tetrahedra whose volume is not positive. The message has their count and the first
+/// few indices.
 fn warn_of_faulty_tetrahedra(path: impl AsRef<Path>, mesh: &VolumeMesh) {
     const SHOWN: usize = 3;
     let longest = |e: usize| {
@@ -78,7 +79,7 @@ fn warn_of_faulty_tetrahedra(path: impl AsRef<Path>, mesh: &VolumeMesh) {
     };
     let is_faulty = |e: &usize| {
         let least = f64::EPSILON * longest(*e).powi(3);
-        // NaN is faulty, too.
+        // Negated, so that a volume of NaN is faulty as well.
         !(mesh.calc_tetrahedron_volume(*e) > least)
     };
     let faulty: Vec<usize> = (0..mesh.num_elements()).filter(is_faulty).collect();
@@ -179,7 +180,7 @@ fn with_bytes<V>(
     }
 }
 
-/// Refuses an empty file, which was never written or whose disk was full, a pointer to one that was
+/// Refuses an empty file (the export failed or the disk was full), a Git LFS pointer whose file was
 /// not fetched, and data of another format.
 fn check_content(path: &Path, extension: &str, bytes: &[u8]) -> Result<()> {
     if bytes.is_empty() {
@@ -189,7 +190,7 @@ fn check_content(path: &Path, extension: &str, bytes: &[u8]) -> Result<()> {
     if let Some(why) = git_lfs_pointer(bytes) {
         return Err(parse_error(path, 0, why));
     }
-    // No text has the byte 0, and a sample tells binary data.
+    // Text has no zero bytes, and the start of a file is enough to recognize binary data.
     let is_binary = bytes.iter().take(4096).any(|byte| *byte == 0);
     let is_glb = bytes.starts_with(b"glTF");
     let why = match extension {

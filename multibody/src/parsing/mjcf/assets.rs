@@ -42,7 +42,7 @@ pub(super) struct Assets {
     /// The first one.
     pub(super) skybox: Option<Skybox>,
     pub(super) height_fields: BTreeMap<String, HeightFieldAsset>,
-    /// Elements and names of assets with an error.
+    /// Element and name of each asset that had an error.
     faulty: BTreeSet<(String, String)>,
 }
 
@@ -99,7 +99,7 @@ impl Assets {
                 node.lost().ignored(why);
             }
             "model" => {}
-            // The check of the vocabulary reports all others.
+            // The vocabulary check reports all others.
             _ => {}
         }
         Ok(())

@@ -235,7 +235,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                 "composite" | "flexcomp" => "composite and deformable bodies are not supported",
                 "light" => "lights are not part of models",
                 "plugin" => "plugins are not supported",
-                // The check of the vocabulary reports all others.
+                // The vocabulary check reports all others.
                 _ => continue,
             };
             let is_lost = as_drake && EXPANDED.contains(&child.tag());

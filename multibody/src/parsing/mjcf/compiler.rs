@@ -449,7 +449,7 @@ pub(super) fn read_options(
             match child.tag() {
                 "flag" if semantics == MjcfSemantics::Drake => vocabulary::check_flags(child),
                 "flag" => {}
-                // The check of the vocabulary reports all others.
+                // The vocabulary check reports all others.
                 _ => {}
             }
         }

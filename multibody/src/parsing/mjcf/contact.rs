@@ -41,7 +41,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                     Ok(())
                 }
                 "pair" => self.add_pair(node),
-                // The check of the vocabulary reports all others.
+                // The vocabulary check reports all others.
                 _ => Ok(()),
             };
         }

@@ -59,7 +59,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
                         .ignored("this kind of constraint is not supported");
                     Ok(())
                 }
-                // The check of the vocabulary reports all others.
+                // The vocabulary check reports all others.
                 _ => Ok(()),
             };
         }

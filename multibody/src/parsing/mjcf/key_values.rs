@@ -21,8 +21,9 @@ pub(super) struct KeyLayout {
 }
 
 impl KeyLayout {
-    /// Reads the positions, velocities and inputs of a key. Numbers that do not fit are losses,
-    /// with warnings; if the positions do not fit, the whole key is lost.
+    /// Reads the positions, velocities and inputs of a key. If the count of the numbers of a part
+    /// is wrong, a warning says so and the part is recorded as lost. If the positions do not fit,
+    /// the whole key is lost.
     pub(super) fn read(&self, node: ElementRef<'_>, name: &str) -> Parsed<KeyValues> {
         let mut values = KeyValues::default();
         values.inputs = self.inputs(node, &mut values.losses)?;

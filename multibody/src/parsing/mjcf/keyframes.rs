@@ -14,8 +14,8 @@ use tarragon_framework::math;
 
 const NOT_HELD: &str = "keyframes hold no poses of mocap bodies";
 const IGNORED: [(&str, &str); 2] = [("mpos", NOT_HELD), ("mquat", NOT_HELD)];
-/// Further attributes that are ignored where a file is read as by Drake, and the parts that are
-/// missing for that reason.
+/// Further attributes that Drake's reading ignores, each with the part of the keyframe that is then
+/// missing, and the reason.
 const IGNORED_AS_IN_DRAKE: [(&str, KeyframePart, &str); 3] = [
     ("ctrl", KeyframePart::Controls, EFFORT_IS_INPUT),
     ("act", KeyframePart::Controls, NO_STATES),

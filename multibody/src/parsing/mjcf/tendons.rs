@@ -68,7 +68,7 @@ impl<'d> MjcfBuilder<'d, '_, '_> {
             let _ = match node.tag() {
                 "fixed" => self.add_fixed_tendon(node),
                 "spatial" => self.add_spatial_tendon(node, &mut poses),
-                // The check of the vocabulary reports all others.
+                // The vocabulary check reports all others.
                 _ => Ok(()),
             };
         }

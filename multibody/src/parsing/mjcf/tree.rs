@@ -346,7 +346,7 @@ impl<'a> ElementRef<'a> {
             .warn_grouped(self.element().place, self.warning_text(message));
     }
 
-    /// Warns that the element is ignored because its name is probably misspelt, see
+    /// Warns that the element is ignored because its name is probably misspelt; see
     /// [`WarningGroups::add_misspelling`].
     pub(super) fn misspelt(&self, why: &str) {
         let message = format!("<{}> is ignored: {why}", self.tag());

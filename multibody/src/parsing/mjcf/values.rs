@@ -1,5 +1,5 @@
-//! Values that MuJoCo refuses: too many or too few numbers, numbers that must be integers, unknown
-//! words.
+//! Attribute values that MuJoCo refuses: too many or too few numbers, fractions in place of
+//! integers, unknown keywords.
 
 use super::tree::{Attribute, DiagnosticLog, ElementRef, ElementTree};
 use crate::document::numbers::ParsedNumbers;
@@ -8,21 +8,21 @@ use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Dimensions of contacts.
+/// Valid values of `condim`, the dimension of a contact.
 const CONDIM: [&str; 4] = ["1", "3", "4", "6"];
-/// Elements whose children have attributes of the same names with other values.
+/// Elements whose children use the same attribute names for other kinds of values.
 const WITH_OTHER_CHILDREN: [&str; 2] = ["composite", "flexcomp"];
 
 /// Kind of the value of an attribute.
 #[derive(Clone, Copy)]
 enum ValueKind {
-    /// Numbers: whether they are integers, their smallest and their largest count.
+    /// Numbers: whether they must be integers, their minimum count and their maximum count.
     Numbers(bool, usize, usize),
-    /// One of the words, which `|` separates.
+    /// One of the words in a list separated by `|`.
     Word(&'static str),
 }
 
-/// Kinds of values by the names of elements (`*` for any) and attributes.
+/// Kinds of values by element name (`*` for any) and attribute name.
 struct ValueKinds(HashMap<(&'static str, &'static str), ValueKind, FixedState>);
 
 impl ValueKinds {
@@ -61,7 +61,7 @@ impl ValueKinds {
 /// Reports the values of a document that MuJoCo refuses.
 ///
 /// # Errors
-/// Returns the marker of errors if there is one.
+/// Returns [`Reported`] if any value is refused.
 pub(super) fn check(tree: &ElementTree, log: &DiagnosticLog) -> Parsed<()> {
     static KINDS: OnceLock<ValueKinds> = OnceLock::new();
     let kinds = KINDS.get_or_init(|| ValueKinds::read(include_str!("values.txt")));
@@ -91,7 +91,7 @@ pub(super) fn check(tree: &ElementTree, log: &DiagnosticLog) -> Parsed<()> {
     result.map_err(|Reported| Reported)
 }
 
-/// Returns the start of a value.
+/// Returns a value for a message, shortened if it is long.
 fn shown(value: &str) -> String {
     const MOST: usize = 80;
     match value.char_indices().nth(MOST) {
@@ -100,7 +100,7 @@ fn shown(value: &str) -> String {
     }
 }
 
-/// Checks a value; the error is what it must do.
+/// Checks a value. The error completes the sentence "attribute 'NAME' must ...".
 fn check_value(attribute: &Attribute, kind: ValueKind) -> Result<(), String> {
     let text = &attribute.value;
     match kind {
@@ -127,11 +127,11 @@ fn check_value(attribute: &Attribute, kind: ValueKind) -> Result<(), String> {
                 }
                 false => match ParsedNumbers::of_words(text) {
                     Ok(numbers) if numbers.ignored.is_empty() => numbers.numbers.len(),
-                    // Its reader says what else there is.
+                    // The reader of the attribute reports anything else.
                     _ => return Ok(()),
                 },
             };
-            // MuJoCo takes the default in place of no number.
+            // MuJoCo uses the default if there are no numbers.
             let is_default = count == 0 && !integer;
             if is_default || (least..=most).contains(&count) {
                 return Ok(());
@@ -147,7 +147,7 @@ fn check_value(attribute: &Attribute, kind: ValueKind) -> Result<(), String> {
     }
 }
 
-/// Checks the dimension of contacts.
+/// Checks the dimension of a contact.
 fn check_condim(tag: &str, attribute: &Attribute) -> Result<(), String> {
     let is_it = attribute.name == "condim" && matches!(tag, "geom" | "pair");
     match is_it && !CONDIM.contains(&attribute.value.trim().trim_start_matches('+')) {
@@ -160,7 +160,8 @@ fn check_condim(tag: &str, attribute: &Attribute) -> Result<(), String> {
     }
 }
 
-/// Warns about time constants and stiffness in one `solref`, which MuJoCo's solver replaces.
+/// Warns about a `solref` that mixes positive numbers (time constant, damping ratio) and negative
+/// ones (stiffness, damping). MuJoCo's solver replaces it with the default.
 fn warn_of_mixed_signs(node: ElementRef<'_>) {
     for attribute in node.own().iter().filter(|a| is_solref(&a.name)) {
         let Ok(numbers) = ParsedNumbers::of_words(&attribute.value) else {

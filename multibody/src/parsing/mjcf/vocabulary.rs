@@ -52,8 +52,8 @@ pub(super) fn check(tree: &ElementTree, root: ElementRef<'_>, semantics: MjcfSem
     }
 }
 
-/// Warns about the attributes and children of an element that MJCF does not have, with the names
-/// that are meant.
+/// Warns about the attributes and children of an element that MJCF does not have, and suggests the
+/// names that are probably meant.
 fn check_element(node: ElementRef<'_>, known: &ElementVocabulary) {
     for attribute in node.own().iter().filter(|a| !known.has_attribute(&a.name)) {
         let meant = known.meant_by_attribute(&attribute.name);

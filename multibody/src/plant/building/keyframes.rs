@@ -9,8 +9,8 @@ impl MultibodyPlant {
     /// Adds a keyframe.
     ///
     /// # Errors
-    /// Returns an error if a joint, a body or an actuator is unknown, the number of positions of a
-    /// or velocities of a joint is wrong, a position, a velocity or an input is not finite, or
+    /// Returns an error if a joint, a body or an actuator is unknown, if the number of positions or
+    /// velocities of a joint is wrong, if a position, a velocity or an input is not finite, or
     /// after `finalize`.
     pub fn add_keyframe(&mut self, keyframe: Keyframe) -> Result<()> {
         self.check_open(|| format!("keyframe '{}'", keyframe.name))?;
@@ -51,17 +51,17 @@ impl MultibodyPlant {
     pub fn keyframes(&self) -> &[Keyframe] {
         &self.keyframes
     }
-    /// Notes that a part of a keyframe is missing, so that asking for it is an error.
+    /// Records that a part of a keyframe is missing, so that asking for it returns an error.
     pub(crate) fn add_keyframe_loss(&mut self, loss: KeyframeLoss) {
         self.keyframe_losses.push(loss);
     }
 
     /// Returns the default positions q, overridden by those of the keyframe `name`, plain or scoped
-    /// (`model::name`). Before `finalize`, they are the positions of the plant that `finalize`
-    /// would make of this one; elements that are added later can change their order and number.
+    /// (`model::name`). Before `finalize`, these are the positions that the plant would have if it
+    /// were finalized now; elements that are added later can change their order and number.
     ///
     /// # Errors
-    /// Returns an error if there is no keyframe of this name or several, or if its positions could
+    /// Returns an error if no keyframe or more than one has this name, or if its positions could
     /// not be read. Before `finalize`, also returns the errors of `finalize`.
     pub fn keyframe_positions(&self, name: &str) -> Result<Vec<f64>> {
         let keyframe = self.keyframe_by_name(name)?;
@@ -74,7 +74,7 @@ impl MultibodyPlant {
             q[start..start + positions.len()].copy_from_slice(positions);
         }
         for (body, x_wb) in &keyframe.free_poses {
-            // A body that has got another joint since then keeps the default positions of that
+            // A body that has been given a joint since then keeps the default positions of that
             // joint.
             let joint = self.inboard_joint(*body);
             if let Some(joint) = joint.filter(|_| self.is_floating_base(*body)) {
@@ -87,10 +87,10 @@ impl MultibodyPlant {
     }
 
     /// Returns the velocities v at the keyframe `name`, plain or scoped (`model::name`); 0 for
-    /// joints that it says nothing about. Before `finalize`, see [`Self::keyframe_positions`].
+    /// joints that the keyframe omits. Before `finalize`, see [`Self::keyframe_positions`].
     ///
     /// # Errors
-    /// Returns an error if there is no keyframe of this name or several, or if its velocities could
+    /// Returns an error if no keyframe or more than one has this name, or if its velocities could
     /// not be read. Before `finalize`, also returns the errors of `finalize`.
     pub fn keyframe_velocities(&self, name: &str) -> Result<Vec<f64>> {
         let keyframe = self.keyframe_with(name, KeyframePart::Velocities)?;
@@ -115,12 +115,12 @@ impl MultibodyPlant {
         Ok(v)
     }
 
-    /// Returns the inputs of all actuators at the keyframe `name`, plain or scoped
-    /// (`model::name`), for the port `actuation`; 0 for actuators that it says nothing about.
+    /// Returns the inputs of all actuators at the keyframe `name`, plain or scoped (`model::name`),
+    /// for the port `actuation`; 0 for actuators that the keyframe omits.
     ///
     /// # Errors
-    /// Returns an error if there is no keyframe of this name or several, or if the controls of its
-    /// file could not be read: their number is wrong, or MJCF is read as by Drake, where inputs are
+    /// Returns an error if no keyframe or more than one has this name, or if its controls could not
+    /// be read: their number is wrong, or the MJCF file is read as by Drake, where inputs are
     /// efforts.
     pub fn keyframe_actuation(&self, name: &str) -> Result<Vec<f64>> {
         let keyframe = self.keyframe_with(name, KeyframePart::Controls)?;
@@ -135,7 +135,7 @@ impl MultibodyPlant {
     /// the keyframe `name`, plain or scoped (`model::name`), before or after `finalize`.
     ///
     /// # Errors
-    /// Returns an error if there is no keyframe of this name or several, or if its positions could
+    /// Returns an error if no keyframe or more than one has this name, or if its positions could
     /// not be read. Nothing changes in that case.
     pub fn set_default_positions_to_keyframe(&mut self, name: &str) -> Result<()> {
         if self.is_finalized() {
@@ -161,7 +161,7 @@ impl MultibodyPlant {
         Ok(copy)
     }
 
-    /// Returns the keyframe with a name, plain or scoped (`model::name`).
+    /// Returns the keyframe `name`, plain or scoped (`model::name`).
     fn keyframe_by_name(&self, name: &str) -> Result<&Keyframe> {
         let all = self.keyframes.iter().enumerate();
         let all = all.map(|(i, k)| (i, k.model_instance, &*k.name));
@@ -181,7 +181,7 @@ impl MultibodyPlant {
         })
     }
 
-    /// Returns the keyframe with a name, unless a part of it is missing.
+    /// Returns the keyframe `name`, or an error if `part` of it is missing.
     fn keyframe_with(&self, name: &str, part: KeyframePart) -> Result<&Keyframe> {
         let keyframe = self.keyframe_by_name(name)?;
         let owner = (keyframe.model_instance, &keyframe.name);

@@ -8,9 +8,9 @@ use crate::model::{Joint, JointActuatorIndex, JointIndex, Limited, check_effort_
 use crate::plant::multibody_plant::MultibodyPlant;
 
 impl MultibodyPlant {
-    /// Sets whether quaternions turn by exactly `w dt` in a discrete step and keep their length
-    /// (the default), or move by `N(q) v dt` as in Drake, which turns them by `2 atan(|w| dt / 2)`
-    /// and makes them longer.
+    /// Sets how quaternions advance in a discrete step. With `true` (the default), they turn by
+    /// exactly `w dt` and keep their length. With `false`, `N(q) v dt` is added to them as in
+    /// Drake, which turns them by only `2 atan(|w| dt / 2)` and makes them longer.
     pub fn set_exact_rotations(&mut self, exact: bool) {
         self.exact_rotations = exact;
     }

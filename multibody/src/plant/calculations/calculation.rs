@@ -1,4 +1,4 @@
-//! Dynamics of a plant in a given state, with given parameters.
+//! Dynamics of a plant at given positions, with given parameters.
 
 use crate::dynamics::{
     self, BodyForces, ElementPower, ForceElementState, ForwardDynamicsDerivatives,
@@ -15,7 +15,7 @@ use crate::tree::{CoordinateKind, Topology};
 use nalgebra::{DMatrix, Matrix3xX, Vector3};
 use tarragon_framework::Scalar;
 
-/// A plant in a state, with its parameters; the state has been found to belong to the plant.
+/// A plant at given positions, with its parameters. The positions are known to belong to the plant.
 #[derive(Clone, Copy)]
 pub(in crate::plant) struct Calculation<'a, T: Scalar> {
     pub(in crate::plant) plant: &'a MultibodyPlant,
@@ -25,7 +25,7 @@ pub(in crate::plant) struct Calculation<'a, T: Scalar> {
 }
 
 impl MultibodyPlant {
-    /// Prepares what `asked` computes at given positions with given parameters.
+    /// Prepares the function `asked` at given positions, with given parameters.
     pub(in crate::plant) fn calculation<'a, T: Scalar>(
         &'a self,
         asked: &str,
@@ -122,7 +122,8 @@ impl<'a, T: Scalar> Calculation<'a, T> {
         })
     }
 
-    /// Returns the mass of all bodies, which must be positive for a centre of mass to exist.
+    /// Returns the mass of all bodies, or an error unless it is positive: without mass, there is no
+    /// centre of mass.
     fn moving_mass(&self) -> Result<T> {
         match self.total_mass() {
             total if total.re() > 0.0 => Ok(total),
@@ -192,7 +193,7 @@ impl<'a, T: Scalar> Calculation<'a, T> {
         elements.iter().fold(energy, |sum, e| sum + e.energy)
     }
 
-    /// Returns energy and power of all force elements but gravity and joint damping.
+    /// Returns energy and power of all force elements except gravity and joint damping.
     fn element_powers(&self, velocities: &VelocityKinematics<T>) -> Vec<ElementPower<T>> {
         let state = self.element_state(velocities);
         let elements = self.plant.force_elements.iter().enumerate();

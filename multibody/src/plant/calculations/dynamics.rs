@@ -13,8 +13,7 @@ impl MultibodyPlant {
     /// `v^T M v / 2`. The reflected inertia of rotors (times the gear ratio squared) is on the
     /// diagonal.
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if the positions belong to another plant.
@@ -30,8 +29,7 @@ impl MultibodyPlant {
     /// Computes the generalized forces of gravity (N, N m), in the order of v: `tau_g(q)` of `M(q)
     /// vdot + C(q, v) v = tau_g(q) + tau`.
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if the positions belong to another plant.
@@ -48,8 +46,7 @@ impl MultibodyPlant {
     /// accelerations `vdot`, without gravity and damping. Rotors contribute their reflected
     /// inertia.
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if positions or velocities belong to another plant, or
@@ -70,8 +67,7 @@ impl MultibodyPlant {
     /// Computes the forces `C(q, v) v` (N, N m) of centripetal and Coriolis acceleration, in the
     /// order of v.
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -89,8 +85,7 @@ impl MultibodyPlant {
 
     /// Computes the position of the centre of mass of all bodies in the world, `p_WoScm_W` (m).
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if the positions belong to another plant, or if no body
@@ -106,8 +101,7 @@ impl MultibodyPlant {
 
     /// Computes the velocity of the centre of mass in the world, `v_WScm_W` (m/s).
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`], and an error if the
@@ -131,8 +125,7 @@ impl MultibodyPlant {
     /// Computes the Jacobian of the velocity of the centre of mass, 3 by `num_velocities`:
     /// `v_WScm_W = J v`.
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns the errors of [`Self::calc_center_of_mass_position_in_world`].
@@ -152,8 +145,7 @@ impl MultibodyPlant {
     /// Computes the spatial momentum of all bodies in the world about a point P, `L_WSP_W` (N m s,
     /// N s); `p_wop_w` is the position of P (m).
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -172,8 +164,7 @@ impl MultibodyPlant {
 
     /// Computes the kinetic energy of all bodies and rotors (J).
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -193,8 +184,7 @@ impl MultibodyPlant {
     /// origin, and of springs. Bushings contribute nothing, because their forces have no potential
     /// in general.
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if the positions belong to another plant.

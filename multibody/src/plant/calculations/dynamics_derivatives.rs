@@ -22,8 +22,7 @@ impl MultibodyPlant {
     /// it, far less than that of inverse dynamics in [`AutoDiff`]. Force elements other than
     /// gravity, joint damping and springs on joints are differentiated by [`AutoDiff`].
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another
@@ -62,8 +61,7 @@ impl MultibodyPlant {
     /// # Ok::<(), Error>(())
     /// ```
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another

@@ -13,8 +13,8 @@ use nalgebra::{DMatrix, Matrix3xX, Vector3};
 use tarragon_framework::{Context, Scalar};
 
 /// A plant in the state of a context, with the masses, damping, motors, springs and bushings of the
-/// context. Made by [`MultibodyPlant::in_context`]; it keeps what it has read, so that several
-/// quantities cost one pass of kinematics.
+/// context. It is made by [`MultibodyPlant::in_context`], which computes the kinematics once for
+/// all quantities.
 #[derive(Clone, Debug)]
 pub struct PlantInContext<'a, T: Scalar> {
     plant: &'a MultibodyPlant,
@@ -25,9 +25,9 @@ pub struct PlantInContext<'a, T: Scalar> {
 }
 
 impl MultibodyPlant {
-    /// Reads positions, velocities and parameters of a context, for quantities that depend on all
-    /// of them. Without a value at the input port of the positions or velocities, the default
-    /// positions hold, and velocities are 0.
+    /// Reads the positions, velocities and parameters of a context, and returns the plant with
+    /// these values. If the input port of the positions has no value, the default positions are
+    /// used; if that of the velocities has none, velocities are 0.
     ///
     /// ```
     /// use nalgebra::Vector3;
@@ -60,7 +60,7 @@ impl MultibodyPlant {
         let positions = self.calc_position_kinematics(&read(CoordinateKind::Positions)?)?;
         let v = read(CoordinateKind::Velocities)?;
         let velocities = self.calc_velocity_kinematics(&positions, &v)?;
-        // A plant that is moved through ports has no parameters.
+        // A plant that is moved through ports has no parameters in the context.
         let parameters = match ports.dynamics().is_ok() {
             true => self.reader(ports, context)?.all(),
             false => self.model_parameters(),
@@ -101,8 +101,8 @@ impl<T: Scalar> PlantInContext<'_, T> {
     pub fn calc_kinetic_energy(&self) -> T {
         self.calculation().kinetic_energy(&self.velocities)
     }
-    /// Computes the potential energy (J) of gravity, 0 where the centre of mass is at the world's
-    /// origin, and of springs.
+    /// Computes the potential energy (J) of gravity and of springs. The energy of gravity is 0 if
+    /// the centre of mass is at the world's origin.
     pub fn calc_potential_energy(&self) -> T {
         self.calculation().potential_energy()
     }
@@ -197,7 +197,8 @@ impl<T: Scalar> PlantInContext<'_, T> {
 }
 
 impl PlantInContext<'_, f64> {
-    /// Computes what [`MultibodyPlant::calc_inverse_dynamics_derivatives`] does.
+    /// Computes the derivatives of [`MultibodyPlant::calc_inverse_dynamics_derivatives`] in the
+    /// context.
     ///
     /// # Errors
     /// Returns an error if the forces belong to another plant, or if `vdot` has the wrong length or
@@ -211,7 +212,8 @@ impl PlantInContext<'_, f64> {
         let here = self.calculation();
         here.inverse_dynamics_derivatives(&self.velocities, vdot, applied)
     }
-    /// Computes what [`MultibodyPlant::calc_forward_dynamics_derivatives`] does.
+    /// Computes the derivatives of [`MultibodyPlant::calc_forward_dynamics_derivatives`] in the
+    /// context.
     ///
     /// # Errors
     /// Returns an error if the forces belong to another plant, or if a joint moves neither mass nor

@@ -1,8 +1,8 @@
 //! Masses, damping and motors in a context, with derivatives.
 //!
 //! A context starts with the values of the model. The functions of the plant that take kinematics
-//! instead of a context, such as [`MultibodyPlant::calc_mass_matrix`], use the model's values;
-//! those of [`MultibodyPlant::in_context`] use the context's.
+//! instead of a context, such as [`MultibodyPlant::calc_mass_matrix`], use the model's values; the
+//! functions of [`MultibodyPlant::in_context`] use the context's.
 
 use crate::error::{Error, Result};
 use crate::model::{BodyIndex, JointActuatorIndex, JointIndex};

@@ -152,8 +152,7 @@ impl MultibodyPlant {
     /// Computes the forces of gravity, springs, dampers, bushings and joint damping (Drake's
     /// `CalcForceElementsContribution`).
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -191,8 +190,7 @@ impl MultibodyPlant {
     /// `M(q) vdot + C(q, v) v = tau`. In scalars with derivatives, these follow from one pass of
     /// inverse dynamics, not from the algorithm itself.
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another
@@ -227,8 +225,7 @@ impl MultibodyPlant {
     /// accelerations `vdot`: `M(q) vdot + C(q, v) v = tau + tau_forces` (Drake's
     /// `CalcInverseDynamics` with external forces).
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, if positions, velocities or forces belong to another
@@ -255,8 +252,7 @@ impl MultibodyPlant {
     /// Computes the power (W) of gravity and of springs: the rate at which the potential energy
     /// falls (Drake's `CalcConservativePower`).
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.
@@ -275,8 +271,7 @@ impl MultibodyPlant {
     /// Computes the power (W) of dampers, hinge friction and bushings; that of joint damping is not
     /// in it, as in Drake's `CalcNonConservativePower`.
     ///
-    /// Masses, damping and springs are those of the model; [`Self::in_context`] takes those of a
-    /// context.
+    /// Uses the masses, damping and springs of the model; [`Self::in_context`] uses the context's.
     ///
     /// # Errors
     /// Returns an error before `finalize`, or if positions or velocities belong to another plant.

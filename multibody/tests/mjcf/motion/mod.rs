@@ -279,7 +279,7 @@ const DIFFERENT: [&str; 5] = ["affine", "inner_wrap", "servo", "tendon", "tendon
 
 /// Both sides step semi-implicitly, with joint damping at the end of the step and springs and
 /// motors at its start, so they differ by rounding only. MuJoCo's servos act from the start of the
-/// step, and it finds inner wraps less exactly: these models differ.
+/// step, and MuJoCo computes inner wraps less exactly, so these models differ.
 #[test]
 fn discrete_steps_are_those_of_mujoco() {
     let different = [&DIFFERENT[..], &["velocity_servo"]].concat();

@@ -44,7 +44,7 @@ pub(super) fn read(
 ) -> Expanded {
     let (mut tree, log) = include::read(input, DiagnosticLog::default());
     if semantics == MjcfSemantics::MuJoCo && values::check(&tree, &log).is_err() {
-        // Whatever else was said about the file would be about other values than it has.
+        // Further messages about the file would be misleading, because the refused values are lost.
         tree.elements.clear();
     }
     let mut expander = Expander {
