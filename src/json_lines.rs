@@ -204,7 +204,9 @@ pub(crate) fn json_error(e: &serde_json::Error) -> String {
     let (message, column) = (e.to_string(), e.column());
     let message = message.rsplit_once(" at line ").map_or(&*message, |m| m.0);
     match e.is_data() {
-        true => format!("column {column}: the value is valid JSON of a wrong shape: {message}"),
+        true => {
+            format!("column {column}: the JSON does not have the required structure: {message}")
+        }
         false => format!("column {column}: invalid JSON: {message}"),
     }
 }

@@ -82,7 +82,7 @@ impl StateColumns {
             if !seen.insert(place) {
                 let name = name.trim();
                 return Err(format!(
-                    "--set {name}: a value must be set once, got another one, '{value}'; leave one out"
+                    "--set {name}: the value must be set only once, got a second one, '{value}'; leave one out"
                 )
                 .into());
             }

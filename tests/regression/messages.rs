@@ -25,7 +25,7 @@ fn inspect(name: &str, content: &[u8], words: &[&str]) {
 #[test]
 fn binary_data_is_no_text() {
     let noise: Vec<u8> = (0..2000_u32).map(|i| (i * 37 % 256) as u8).collect();
-    let cure = "its suffix is that of another format";
+    let cure = "has the suffix of another format";
     inspect("a.obj", &noise, &["must be text, got binary data", cure]);
     inspect("a.gltf", &noise, &["must be JSON, got binary data", cure]);
     inspect("a.glb", &noise, &["must begin with 'glTF'", cure]);
@@ -34,9 +34,9 @@ fn binary_data_is_no_text() {
 #[test]
 fn content_of_another_format_names_its_suffix() {
     let robot = b"<robot name='a'><link name='b'/></robot>";
-    inspect("a.xml", robot, &["<robot>", "name this one .urdf"]);
-    inspect("a.sdf", robot, &["<robot>", "name this one .urdf"]);
-    inspect("a.urdf", b"<mujoco/>", &["<mujoco>", "name this one .xml"]);
+    inspect("a.xml", robot, &["<robot>", "name this file .urdf"]);
+    inspect("a.sdf", robot, &["<robot>", "name this file .urdf"]);
+    inspect("a.urdf", b"<mujoco/>", &["<mujoco>", "name this file .xml"]);
     let xacro =
         b"<robot name='a'><link name='b'><inertial><mass value='${m}'/></inertial></link></robot>";
     inspect("b.urdf", xacro, &["got '${m}'", "name the file .xacro"]);
@@ -69,7 +69,7 @@ fn faulty_tetrahedra_are_counted() {
         &["convert", "--refine", "m.vtk", "n.vtk"],
     ] {
         let said = said(folder.path(), arguments);
-        let words = "got 2 of 3 that are inverted or flat (number 1, 2, counted from 0)";
+        let words = "got 2 of 3 that are inverted or flat (those with index 1, 2)";
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
 }
@@ -90,5 +90,5 @@ fn options_that_contradict_each_other_are_explained() {
     );
     let position = "joint1.q=0.1";
     let twice = with(&["--set", position, "--set", position]);
-    assert!(twice.contains("a value must be set once"), "{twice}");
+    assert!(twice.contains("the value must be set only once"), "{twice}");
 }

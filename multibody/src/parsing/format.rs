@@ -94,7 +94,7 @@ impl ModelFormat {
         let index = format.and_then(|format| FORMATS.iter().position(|other| *other == format));
         index.map_or(String::new(), |index| {
             let suffix = MODEL_SUFFIXES[index];
-            format!("; the suffix of the file selects the format: name this one .{suffix}")
+            format!("; the suffix selects the format: name this file .{suffix}")
         })
     }
     /// Returns true if an SDFormat file may include models of this format.

@@ -361,7 +361,7 @@ fn keyframes_hold_controls() {
     });
     let warnings = m.warnings();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
-    let words = "'ctrl' of a keyframe is ignored: it has 1 number, but there are 3 actuators";
+    let words = "'ctrl' must have 3 numbers, one per actuator, got 1; it is ignored";
     assert!(warnings[1].contains(words), "{warnings:?}");
     let mut plant = m.ok().plant;
     let of = |plant: &MultibodyPlant, name| {
@@ -395,7 +395,7 @@ fn keyframes_hold_activations_of_actuators_that_have_some() {
         p.add_models_from_string(text, "xml")
     });
     let warnings = m.warnings();
-    let words = "'act' of a keyframe is ignored: it has 1 number, but there are 3 activations";
+    let words = "'act' must have 3 numbers, one per activation, got 1; it is ignored";
     assert!(warnings.iter().any(|w| w.contains(words)), "{warnings:?}");
     let plant = m.ok().plant;
     let of = |name| plant.keyframe_actuation(name).unwrap();

@@ -261,7 +261,7 @@ fn attached_keys_that_do_not_fit_are_named() {
       <keyframe><key name="bad" qpos="1 2"/><key name="good" qpos="1"/></keyframe></mujoco>"#;
     let attach = r#"<attach model="arm" prefix="L_"/>"#;
     let model = with_attached(&[("arm.xml", child)], attach, "");
-    model.says("keyframe 'L_bad' is left out: 'qpos' has 2 numbers");
+    model.says("keyframe 'L_bad' is left out: 'qpos' must have 1 number");
     assert_eq!(names(&model), ["L_good"]);
 }
 

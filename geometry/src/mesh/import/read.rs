@@ -89,9 +89,9 @@ fn warn_of_faulty_tetrahedra(path: impl AsRef<Path>, mesh: &VolumeMesh) {
     let first: Vec<String> = faulty.iter().take(SHOWN).map(usize::to_string).collect();
     let more = if faulty.len() > SHOWN { ", ..." } else { "" };
     warn(format!(
-        "{}: tetrahedra must have a positive volume, got {} of {} that are inverted or flat (number \
-         {}{more}, counted from 0); order the vertices of each so that the fourth is on the side to \
-         which the first three turn counter-clockwise, and remove flat ones",
+        "{}: tetrahedra must have a positive volume, got {} of {} that are inverted or flat (those \
+         with index {}{more}); order their vertices so that the first three turn counter-clockwise seen \
+         from the fourth, and remove flat ones",
         path.as_ref().display(),
         faulty.len(),
         mesh.num_elements(),
@@ -199,7 +199,7 @@ fn check_content(path: &Path, extension: &str, bytes: &[u8]) -> Result<()> {
         ".glb" if is_binary && !is_glb => "the file must begin with 'glTF', got other binary data",
         _ => return Ok(()),
     };
-    let cure = "; it is damaged, or its suffix is that of another format";
+    let cure = "; it is damaged, or has the suffix of another format";
     Err(parse_error(path, 0, format!("{why}{cure}")))
 }
 

@@ -26,19 +26,15 @@ impl KeyLayout {
     /// the whole key is lost.
     pub(super) fn read(&self, node: ElementRef<'_>, name: &str) -> Parsed<KeyValues> {
         let mut values = KeyValues::default();
-        values.inputs = self.inputs(node, &mut values.losses)?;
+        values.inputs = self.inputs(node, name, &mut values.losses)?;
         let velocities = node.numbers("qvel")?;
         self.read_positions(node, name, &mut values)?;
         let velocities = velocities.filter(|given| {
             let expected: usize = self.joints.iter().map(|[_, velocities]| velocities).sum();
             let fits = given.len() == expected;
             if !fits && !given.is_empty() {
-                let why = format!(
-                    "'qvel' is ignored: it has {numbers}, but the joints that were read have \
-                     {velocities}",
-                    numbers = counted(given.len(), "number"),
-                    velocities = counted(expected, "velocity")
-                );
+                let why = wrong_count("qvel", expected, "velocity of the joints", given.len());
+                let why = why + "; it is ignored";
                 node.warning_at("qvel", format!("keyframe '{name}': {why}"));
                 values.losses.push((KeyframePart::Velocities, why));
             }
@@ -64,11 +60,7 @@ impl KeyLayout {
             values.positions = Some(self.divided(0, &given));
             return Ok(());
         }
-        let why = format!(
-            "'qpos' has {numbers}, but the joints that were read have {positions}",
-            numbers = counted(given.len(), "number"),
-            positions = counted(expected, "position")
-        );
+        let why = wrong_count("qpos", expected, "position of the joints", given.len());
         node.warning_at("qpos", format!("keyframe '{name}' is left out: {why}"));
         values.losses.push((KeyframePart::All, why));
         Ok(())
@@ -89,6 +81,7 @@ impl KeyLayout {
     fn inputs(
         &self,
         node: ElementRef<'_>,
+        keyframe: &str,
         losses: &mut Vec<(KeyframePart, String)>,
     ) -> Parsed<Vec<Option<f64>>> {
         let mut given = |name: &str, expected: usize, what: &str| {
@@ -96,14 +89,9 @@ impl KeyLayout {
             if numbers.is_empty() || numbers.len() == expected {
                 return Ok(numbers);
             }
-            let message = format!(
-                "'{name}' of a keyframe is ignored: it has {numbers}, but there {be} {what}",
-                numbers = counted(numbers.len(), "number"),
-                be = if expected == 1 { "is" } else { "are" },
-                what = counted(expected, what)
-            );
-            node.warning_at(name, &message);
-            losses.push((KeyframePart::Controls, message));
+            let why = wrong_count(name, expected, what, numbers.len()) + "; it is ignored";
+            node.warning_at(name, format!("keyframe '{keyframe}': {why}"));
+            losses.push((KeyframePart::Controls, why));
             Ok(vec![])
         };
         let controls = given("ctrl", self.activations.len(), "actuator")?;
@@ -119,4 +107,10 @@ impl KeyLayout {
         });
         Ok(inputs.collect())
     }
+}
+
+/// Returns what is wrong with an attribute that must have one number per `what`.
+fn wrong_count(attribute: &str, expected: usize, what: &str, found: usize) -> String {
+    let numbers = counted(expected, "number");
+    format!("'{attribute}' must have {numbers}, one per {what}, got {found}")
 }

@@ -70,7 +70,8 @@ impl SdfBuilder<'_, '_> {
         self.deformables.insert(node, None);
         if !self.target.has_scene() {
             let message = format!(
-                "deformable link '{}' is ignored: it needs a scene, and there is none; load the model with its geometry",
+                "deformable link '{}' is ignored: it needs a scene, and there is none; load the \
+                 model with its geometry",
                 link.name()
             );
             report.warning(link, message);
