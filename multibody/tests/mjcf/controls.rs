@@ -372,7 +372,9 @@ fn keyframes_hold_controls() {
     };
     assert_eq!(of(&plant, "up"), (vec![1.0], vec![2.0, 4.0]));
     assert_eq!(of(&plant, "on"), (vec![0.0], vec![5.0, 7.0]));
-    assert_eq!(of(&plant, "bad"), (vec![1.0], vec![0.0, 0.0]));
+    assert_eq!(plant.keyframe_positions("bad").unwrap(), [1.0]);
+    let error = plant.keyframe_actuation("bad").unwrap_err().to_string();
+    assert!(error.contains(words), "{error}");
     assert_eq!(plant.keyframes().len(), 4);
     plant.set_default_positions_to_keyframe("up").unwrap();
     assert_eq!(plant.default_positions(), [1.0]);
@@ -402,7 +404,8 @@ fn keyframes_hold_activations_of_actuators_that_have_some() {
     assert_eq!(of("both"), [1.0, 7.0, 4.0, 8.0]);
     assert_eq!(of("own"), [0.0, 7.0, 0.0, 8.0]);
     assert_eq!(of("controls"), [1.0, 0.0, 4.0, 0.0]);
-    assert_eq!(of("bad"), [0.0; 4]);
+    let error = plant.keyframe_actuation("bad").unwrap_err().to_string();
+    assert!(error.contains(words), "{error}");
 }
 
 /// A spring that is relative to no inertia is reported; other trees are no matter.

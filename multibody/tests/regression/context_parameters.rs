@@ -154,7 +154,7 @@ fn all_quantities_follow_the_parameters_of_the_context() {
     let [light, heavy, changed] = &found[..] else {
         panic!()
     };
-    assert_eq!(heavy.len(), 68);
+    assert_eq!(heavy.len(), 61);
     for (i, (found, expected)) in changed.iter().zip(heavy).enumerate() {
         // Inertias are converted to unit inertias and back.
         let near = (found - expected).abs() < 1e-12 * expected.abs().max(1.0);
