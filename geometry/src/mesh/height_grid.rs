@@ -70,7 +70,8 @@ impl HeightGrid {
         heights.fold(start, |(low, high), h| (low.min(*h), high.max(*h)))
     }
 
-    /// Returns the cells along x and y that a rectangle meets.
+    /// Returns the cells along x and y that a rectangle meets, or else those at the nearest border.
+    /// A larger rectangle has all cells of a smaller one.
     pub(crate) fn cells_within(&self, low: [f64; 2], high: [f64; 2]) -> [Range<usize>; 2] {
         [0, 1].map(|axis| {
             let count = self.cells()[axis];
@@ -79,7 +80,7 @@ impl HeightGrid {
             // Room for rounding.
             let slack = 1e-12 * count as f64;
             let within = |p: f64| p.clamp(0.0, count as f64) as usize;
-            let first = within(place(low[axis]) - slack);
+            let first = within(place(low[axis]) - slack).min(count - 1);
             let end = within(place(high[axis]) + slack) + 1;
             first..end.min(count)
         })

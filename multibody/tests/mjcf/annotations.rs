@@ -81,7 +81,7 @@ fn keyframes_are_named_positions() {
 fn keyframes_that_do_not_fit_are_reported() {
     let key =
         |attributes: &str| world_and(KEYED, &format!("<keyframe><key {attributes}/></keyframe>"));
-    key("name='x' qpos='1 2 3'").warns(&["'x' is left out", "3 numbers", "12 positions"]);
+    key("name='x' qpos='1 2 3'").warns(&["'x' is left out", "must have 12 numbers", "got 3"]);
     key("qvel='1'").warns(&["'qvel' of <key>"]);
     assert!(key("qpos='1 2 3 inf 0 0 0 .5 1 1 0 0'").result.is_err());
 }

@@ -72,8 +72,8 @@ fn keyframe_of_a_wrong_size_says_why_it_is_missing() {
     plant.finalize().unwrap();
     let names: Vec<&str> = plant.keyframes().iter().map(|k| &*k.name).collect();
     assert_eq!(names, ["away"]);
-    let expected = "keyframe 'short' was left out: 'qpos' has 3 numbers, but the joints that were \
-                    read have 8 positions";
+    let expected = "keyframe 'short' was left out: 'qpos' must have 8 numbers, one per position of \
+                    the joints, got 3";
     assert_eq!(
         plant.keyframe_positions("short").unwrap_err().to_string(),
         expected

@@ -79,8 +79,8 @@ fn warn_of_faulty_tetrahedra(path: impl AsRef<Path>, mesh: &VolumeMesh) {
     };
     let is_faulty = |e: &usize| {
         let least = f64::EPSILON * longest(*e).powi(3);
-        // Negated, so that a volume of NaN is faulty as well.
-        !(mesh.calc_tetrahedron_volume(*e) > least)
+        let volume = mesh.calc_tetrahedron_volume(*e);
+        volume.is_nan() || volume <= least
     };
     let faulty: Vec<usize> = (0..mesh.num_elements()).filter(is_faulty).collect();
     if faulty.is_empty() {
