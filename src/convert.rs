@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tarragon::framework::warnings::collect;
 use tarragon::geometry::MeshSource;
-use tarragon::geometry::mesh::{VolumeMesh, format_vtk, read_volume, refine_volume_mesh};
+use tarragon::geometry::mesh::{
+    VolumeMesh, format_vtk, read_volume, refine_volume_mesh, warn_of_faulty_tetrahedra,
+};
 use tarragon::multibody::{ModelOptions, ModelWriter, MultibodyPlant, OutputFormat, WrittenModel};
 use tarragon::prelude::*;
 
@@ -90,7 +92,11 @@ fn refine(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
             .into());
         }
     }
-    let (given, warnings) = collect(|| read_volume(&MeshSource::from(mesh)));
+    let (given, warnings) = collect(|| {
+        let given = read_volume(&MeshSource::from(mesh))?;
+        warn_of_faulty_tetrahedra(mesh, &given);
+        Ok::<_, tarragon::framework::Error>(given)
+    });
     let given = given?;
     args.model.options.report(&warnings)?;
     let refined = refine_volume_mesh(&given);

@@ -275,7 +275,7 @@ fn a_directory_that_vanishes_fails_the_publish_and_leaves_nothing() {
     let mut sim = Simulator::new(&diagram, ctx).unwrap();
     let message = sim.initialize().unwrap_err().to_string();
     assert!(
-        message.starts_with("publish of 'writer': ") && message.contains("frames/0.png"),
+        message.starts_with("at 0.0 s: publish of 'writer': ") && message.contains("frames/0.png"),
         "{message}"
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

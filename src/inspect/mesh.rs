@@ -89,7 +89,11 @@ impl InspectedMesh {
     pub(super) fn read(file: &Path) -> Result<Self, Box<dyn Error>> {
         let read = mesh::read(file)?;
         let volume = match has_suffix(file, "vtk") {
-            true => Some(mesh::read_volume(&MeshSource::from(file))?),
+            true => {
+                let volume = mesh::read_volume(&MeshSource::from(file))?;
+                mesh::warn_of_faulty_tetrahedra(file, &volume);
+                Some(volume)
+            }
             false => None,
         };
         let surface = TriangleSurfaceMesh::new(

@@ -38,7 +38,7 @@ pub use self::hull::{ConvexHull, convex_hull};
 pub(crate) use self::import::lines_of_vertices;
 pub use self::import::{
     MESH_SUFFIXES, parse_dae, parse_gltf, parse_gltf_primitives, parse_obj, parse_stl, parse_vtk,
-    read, read_obj_to_triangle_surface_mesh, read_source, read_volume,
+    read, read_obj_to_triangle_surface_mesh, read_source, read_volume, warn_of_faulty_tetrahedra,
 };
 pub use self::material::{
     AlphaMode, Material, MaterialGroup, MetallicRoughness, NormalMap, OcclusionMap, Texture,

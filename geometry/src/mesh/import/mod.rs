@@ -17,6 +17,7 @@ pub use self::obj::parse_obj;
 pub(crate) use self::read::lines_of_vertices;
 pub use self::read::{
     MESH_SUFFIXES, read, read_obj_to_triangle_surface_mesh, read_source, read_volume,
+    warn_of_faulty_tetrahedra,
 };
 pub use self::stl::parse_stl;
 pub use self::vtk::parse_vtk;

@@ -59,18 +59,14 @@ pub fn read_source(source: &MeshSource) -> Result<RenderMesh> {
 /// message gives the file and the line, or the byte within binary data.
 pub fn read_volume(source: &MeshSource) -> Result<VolumeMesh> {
     match &*source.extension() {
-        ".vtk" => with_bytes(source, |origin, bytes| {
-            let mesh = parse_vtk(origin.path, bytes)?;
-            warn_of_faulty_tetrahedra(origin.path, &mesh);
-            Ok(mesh)
-        }),
+        ".vtk" => with_bytes(source, |origin, bytes| parse_vtk(origin.path, bytes)),
         _ => Err(unsupported(source, ".vtk")),
     }
 }
 
 /// Warns about tetrahedra whose volume is not positive. The message has their count and the first
 /// few indices.
-fn warn_of_faulty_tetrahedra(path: impl AsRef<Path>, mesh: &VolumeMesh) {
+pub fn warn_of_faulty_tetrahedra(path: impl AsRef<Path>, mesh: &VolumeMesh) {
     const SHOWN: usize = 3;
     let longest = |e: usize| {
         let edges = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
