@@ -59,7 +59,7 @@ impl Diagnostic {
         let message = message.to_string();
         let located = message.strip_prefix(file);
         let ((line, column), message) = match located.and_then(|rest| rest.split_once(": ")) {
-            Some((place, rest)) if place.is_empty() => ((0, 0), rest),
+            Some(("", rest)) => ((0, 0), rest),
             Some((place, rest)) => match line_and_column(place) {
                 Some(place) => (place, rest),
                 None => ((0, 0), &*message),
@@ -161,7 +161,7 @@ impl WarningGroups {
     /// Appends the counts to the warnings of the list, and empties the groups. If an error quotes a
     /// name that a misspelt element would have defined, the warning about the misspelling becomes
     /// an error and moves to the front.
-    pub(crate) fn finish(&mut self, list: &mut Vec<Diagnostic>) {
+    pub(crate) fn finish(&mut self, list: &mut [Diagnostic]) {
         for group in std::mem::take(&mut self.groups).into_values() {
             let others = group.places.len() - 1;
             if others > 0 {
