@@ -1,7 +1,8 @@
 //! Joints with quaternions. All values are closed forms: without forces, a body about a principal
 //! axis turns by `w t`.
 
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::Vector3;
+use tarragon_framework::math;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::{
@@ -38,7 +39,7 @@ fn turned_with(exact: bool, joint: &str, speed: f64, end: f64) -> Vec<f64> {
 }
 
 fn assert_turned_about_y(q: &[f64], angle: f64) {
-    let r = UnitQuaternion::from_axis_angle(&Vector3::y_axis(), angle);
+    let r = math::axis_angle(&Vector3::y_axis(), angle);
     let sign = (r.w * q[0] + r.j * q[2]).signum();
     for (found, expected) in q.iter().zip([r.w, r.i, r.j, r.k]) {
         // A few hundred products are rounded.
