@@ -56,7 +56,7 @@ impl MultibodyPlant {
         self.keyframe_losses.push(loss);
     }
 
-    /// Returns the default positions q, overridden by those of the keyframe `name`, plain or scoped
+    /// Returns the default positions q, overridden by the keyframe `name`, plain or scoped
     /// (`model::name`). Before `finalize`, these are the positions that the plant would have if it
     /// were finalized now; elements that are added later can change their order and number.
     ///
@@ -131,8 +131,8 @@ impl MultibodyPlant {
         Ok(actuation)
     }
 
-    /// Sets the default positions of all joints, and the default poses of free bodies, to those of
-    /// the keyframe `name`, plain or scoped (`model::name`), before or after `finalize`.
+    /// Takes the default positions of all joints, and the default poses of free bodies, from the
+    /// keyframe `name`, plain or scoped (`model::name`), before or after `finalize`.
     ///
     /// # Errors
     /// Returns an error if no keyframe or more than one has this name, or if its positions could

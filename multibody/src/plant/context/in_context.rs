@@ -27,7 +27,7 @@ pub struct PlantInContext<'a, T: Scalar> {
 impl MultibodyPlant {
     /// Reads the positions, velocities and parameters of a context, and returns the plant with
     /// these values. If the input port of the positions has no value, the default positions are
-    /// used; if that of the velocities has none, velocities are 0.
+    /// used; if the port of the velocities has none, velocities are 0.
     ///
     /// ```
     /// use nalgebra::Vector3;
