@@ -362,7 +362,7 @@ fn lost_properties_of_many_joints_are_grouped() {
         armature.map(String::from).collect::<Vec<_>>()
     };
     let short = lines(&[]);
-    let end = "armature of joint 'j0': left out, because SDFormat cannot say it \
+    let end = "armature of joint 'j0': left out, because SDFormat has no element for it \
                (5 alike, also 'j1' and 'j2'; --verbose lists all)";
     assert!(short.len() == 1 && short[0].ends_with(end), "{short:?}");
     assert_eq!(lines(&[Path::new("--verbose")]).len(), 5);

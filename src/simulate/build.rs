@@ -99,12 +99,12 @@ pub(super) fn load_model(
         inputs: BTreeMap::new(),
     };
     world.start_as_asked(args)?;
-    warn_of_continuous_time(&world.plant);
+    warn_of_continuous_time("--time-step 0", &world.plant);
     Ok(world)
 }
 
-/// Warns that joint limits and dry friction do not act if time is continuous.
-fn warn_of_continuous_time(plant: &MultibodyPlant) {
+/// Warns that joint limits and dry friction do not act if time is continuous, because of `cause`.
+fn warn_of_continuous_time(cause: &str, plant: &MultibodyPlant) {
     if plant.time_step() > 0.0 {
         return;
     }
@@ -120,8 +120,8 @@ fn warn_of_continuous_time(plant: &MultibodyPlant) {
     ];
     for (what, number) in lost.into_iter().filter(|(_, number)| *number > 0) {
         eprintln!(
-            "warning: --time-step 0: the {what} of {} will not act, because time is continuous; \
-             choose a positive time step",
+            "warning: {cause}: the {what} of {} will not act, because time is continuous; choose a \
+             positive time step",
             counted(number, "joint")
         );
     }
@@ -202,6 +202,11 @@ pub(super) fn load_scenario(
         inputs: BTreeMap::new(),
     };
     world.start_as_asked(args)?;
+    let of_file = || format!("{}: plant_config: time_step 0", scenario.file.display());
+    let cause = args
+        .time_step
+        .map_or_else(of_file, |_| "--time-step 0".into());
+    warn_of_continuous_time(&cause, &world.plant);
     Ok(world)
 }
 

@@ -85,7 +85,19 @@ fn options_that_contradict_each_other_are_explained() {
     let with = |options: &[&str]| said(here, &[&common[..], options].concat());
     let limits = with(&["--time-step", "0"]);
     assert!(
-        limits.contains("the limits of 7 joints will not act"),
+        limits.contains("--time-step 0: the limits of 7 joints will not act"),
+        "{limits}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = format!(
+        "directives: [add_model: {{name: arm, file: {arm}}}]\nplant_config: {{time_step: 0.0}}\n"
+    );
+    std::fs::write(folder.path().join("s.yaml"), scenario).unwrap();
+    let mut arguments = common;
+    arguments[1] = "s.yaml";
+    let limits = said(folder.path(), &arguments);
+    assert!(
+        limits.contains("s.yaml: plant_config: time_step 0: the limits of 7 joints will not act"),
         "{limits}"
     );
     let position = "joint1.q=0.1";

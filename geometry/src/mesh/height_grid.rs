@@ -117,7 +117,7 @@ impl HeightGrid {
         let limit = lower.z - reach;
         let low = [lower.x - reach, lower.y - reach];
         let [x, y] = self.cells_within(low, [upper.x + reach, upper.y + reach]);
-        if x.is_empty() || y.is_empty() || x.len() * y.len() > MOST_CELLS {
+        if x.len() * y.len() > MOST_CELLS {
             return false;
         }
         (y.start..=y.end).all(|row| {
@@ -145,7 +145,7 @@ impl HeightGrid {
             [upper.x + reach, upper.y + reach],
         );
         let [x, y] = &cells;
-        if x.is_empty() || y.is_empty() || x.len() * y.len() > MOST_CELLS {
+        if x.len() * y.len() > MOST_CELLS {
             return Some([0.0, 1.0]);
         }
         let strides = [1, self.columns];

@@ -159,7 +159,7 @@ impl<'a> ModelDocument<'a> {
         if !names.is_empty() {
             let (format, list) = (self.format.name(), names.join("', '"));
             self.warn(format!(
-                "{what} '{list}': left out, because {format} cannot say it"
+                "{what} '{list}': left out, because {format} has no element for it"
             ));
         }
     }

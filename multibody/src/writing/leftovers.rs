@@ -101,7 +101,7 @@ impl ModelDocument<'_> {
                 let names = names.join("', '");
                 self.warn(format!(
                     "{what} '{names}': it is off in the plant, and on where the file is read, \
-                     because {format} cannot say it"
+                     because {format} has no element for it"
                 ));
             }
         }
@@ -130,7 +130,8 @@ impl ModelDocument<'_> {
                 _ => "set it where the file is loaded, or convert to MJCF",
             };
             self.warn(format!(
-                "gravity: left out, because a model in {format} has none, got {g:?} m/s^2; {cure}"
+                "gravity: {g:?} m/s^2 is left out, because a model in {format} has no gravity; \
+                 {cure}"
             ));
         }
         self.report_weightless();

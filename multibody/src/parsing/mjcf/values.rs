@@ -139,6 +139,7 @@ fn check_value(attribute: &Attribute, kind: ValueKind) -> Result<(), String> {
             let range = match least == most {
                 true => format!("{least}"),
                 false if most == usize::MAX => format!("at least {least}"),
+                false if count < least => format!("at least {least}"),
                 false => format!("at most {most}"),
             };
             let numbers = if most == 1 { "number" } else { "numbers" };

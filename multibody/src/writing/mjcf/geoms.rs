@@ -203,12 +203,14 @@ impl<'a> MjcfWriter<'a> {
             ));
         }
         if appearance.diffuse_map.is_some() {
-            self.document
-                .warn(format!("{what}: its texture is left out"));
+            self.document.warn(format!(
+                "{what}: the texture is left out, because MJCF is written without textures"
+            ));
         }
         if appearance.accepting.is_some() {
-            self.document
-                .warn(format!("{what}: its renderers are left out"));
+            self.document.warn(format!(
+                "{what}: the list of renderers that accept it is left out, because MJCF has none"
+            ));
         }
         if appearance.diffuse.is_none() {
             self.document

@@ -48,7 +48,7 @@ impl UrdfWriter<'_> {
             };
             let [a, b] = [a, b].map(|body| &self.links[body.index()]);
             let message =
-                format!("{what} of '{a}' and '{b}': left out, because URDF cannot say it");
+                format!("{what} of '{a}' and '{b}': left out, because URDF has no element for it");
             self.document.warn(message);
             self.document.lost_constraints.insert(number);
         }
@@ -194,7 +194,7 @@ impl UrdfWriter<'_> {
             | ForceElement::DoorHinge { joint, .. } => {
                 let joint = self.document.plant.joint_at(*joint).name();
                 self.document.warn(format!(
-                    "{} on joint '{joint}': left out, because URDF cannot say it",
+                    "{} on joint '{joint}': left out, because URDF has no element for it",
                     element.type_name()
                 ));
             }
