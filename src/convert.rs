@@ -1,11 +1,11 @@
 //! `tarragon convert`: writes a model in another format, or a mesh with its tetrahedra refined.
 
-use crate::files;
 use crate::model::{Extras, ModelArgs};
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tarragon::documents::names::shown_suffix;
 use tarragon::framework::warnings::collect;
 use tarragon::geometry::MeshSource;
 use tarragon::geometry::mesh::{
@@ -87,7 +87,7 @@ fn refine(args: &ConvertArgs) -> Result<ExitCode, Box<dyn Error>> {
                 "{}: the suffix must be .vtk with --refine, got {}; name files with meshes of \
                  tetrahedra",
                 file.display(),
-                files::shown_suffix(file)
+                shown_suffix(file)
             )
             .into());
         }

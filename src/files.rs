@@ -57,14 +57,6 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("cannot write '{}': {why}{cure}", path.display())
 }
 
-/// Formats the suffix of a file for a message: `'.stl'`, or `none` if there is no suffix.
-pub(crate) fn shown_suffix(file: &Path) -> String {
-    match file.extension() {
-        Some(suffix) => format!("'.{}'", suffix.display()),
-        None => "none".into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`documents`] | XML and YAML with positions, package URLs, xacro |
 //! | [`framework`] | scalars, poses, systems, diagrams, contexts, simulator |
 //! | [`geometry`] | shapes, SceneGraph, proximity queries, render engines |
 //! | [`lcm`] | buses, message types, and systems that publish and subscribe |
@@ -50,6 +51,7 @@
 #[cfg(feature = "visualization")]
 pub mod from_drake;
 
+pub use tarragon_documents as documents;
 pub use tarragon_framework as framework;
 pub use tarragon_geometry as geometry;
 #[cfg(feature = "gpu")]
@@ -69,6 +71,7 @@ pub use tarragon_framework::{Error, ErrorKind, FileLocation, Result};
 pub mod prelude {
     pub use crate::{Error, ErrorKind, Result, nalgebra};
     pub use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+    pub use tarragon_documents::PackageMap;
     pub use tarragon_framework::autodiff::{gradient, jacobian, try_gradient, try_jacobian};
     pub use tarragon_framework::math;
     pub use tarragon_framework::prelude::*;
@@ -81,8 +84,8 @@ pub mod prelude {
         SceneGraph, Shape, SourceId, Sphere,
     };
     pub use tarragon_multibody::{
-        BodyIndex, ContactModel, FixedOffsetFrame, FrameIndex, JacobianWrt, MultibodyPlant,
-        PackageMap, Parser, PdControllerGains, PositionSource, add_multibody_plant_scene_graph,
+        BodyIndex, ContactModel, FixedOffsetFrame, FrameIndex, JacobianWrt, MultibodyPlant, Parser,
+        PdControllerGains, PositionSource, add_multibody_plant_scene_graph,
     };
     pub use tarragon_sensors::{
         CameraConfig, CameraInfo, DepthRenderCamera, ImageIo, ImageWriter, RgbdSensor,

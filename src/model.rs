@@ -5,14 +5,12 @@ use crate::warnings::{self, Message, print_messages};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use tarragon::documents::xacro::{self, XacroReport};
+use tarragon::documents::{Diagnostic, PackageMap, Severity};
 use tarragon::framework::counted;
 use tarragon::framework::warnings::{collect, warn};
 use tarragon::geometry::HydroelasticType;
-use tarragon::multibody::xacro::{self, XacroReport};
-use tarragon::multibody::{
-    Diagnostic, MjcfSemantics, ModelOptions, MultibodyPlant, OnWarning, PackageMap, Parser,
-    Severity,
-};
+use tarragon::multibody::{MjcfSemantics, ModelOptions, MultibodyPlant, OnWarning, Parser};
 use tarragon::prelude::*;
 use tarragon::sensors::CubeMap;
 

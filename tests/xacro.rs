@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 fn vehicle() -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let file = here.join("multibody/tests/xacro/files/vehicle.xacro");
+    let file = here.join("documents/tests/xacro/files/vehicle.xacro");
     file.display().to_string()
 }
 

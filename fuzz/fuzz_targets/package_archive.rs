@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
-use tarragon_multibody::{ArchiveType, PackageMap, RemoteParams, RemoteSettings};
+use tarragon_documents::{ArchiveType, PackageMap, RemoteParams, RemoteSettings};
 
 const MAX_BYTES: u64 = 1 << 20;
 const MAX_ENTRIES: u64 = 50;

@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::fs;
 use std::sync::OnceLock;
-use tarragon_multibody::PackageMap;
+use tarragon_documents::PackageMap;
 
 fuzz_target!(|bytes: &[u8]| {
     static PLACE: OnceLock<tempfile::TempDir> = OnceLock::new();

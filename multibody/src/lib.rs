@@ -10,16 +10,11 @@
 //! than about 150 bodies with faer, several times faster.
 
 mod deformable;
-mod diagnostic;
 mod discrete;
-mod document;
 mod dynamics;
 mod error;
-mod expression;
 mod kinematics;
 mod model;
-mod names;
-mod packages;
 mod parsing;
 mod plant;
 mod simd;
@@ -28,7 +23,6 @@ mod tree;
 mod writing;
 
 pub mod schema;
-pub mod xacro;
 
 /// Scenes as YAML lists of what to add to a plant and how to connect it (Drake's
 /// `ModelDirectives`).
@@ -41,7 +35,6 @@ pub mod directives {
 }
 
 pub use deformable::{DeformableBodyConfig, ForceDensityField, ForceDensityVolume, MaterialModel};
-pub use diagnostic::{Diagnostic, Severity};
 pub use discrete::DiscreteContactApproximation;
 pub use dynamics::{ForwardDynamicsDerivatives, InverseDynamicsDerivatives, MultibodyForces};
 pub use error::{Error, ErrorKind, Result};
@@ -54,7 +47,6 @@ pub use model::{
     PdControllerGains, PolynomialConstraint, RigidBody, SensorSubject, SpatialTendonConstraint,
     Tendon, TendonConstraint, TendonPart, TendonWrap, VisualProperties, WeldConstraint, WrapShape,
 };
-pub use packages::{ArchiveType, PackageMap, RemoteParams, RemoteSettings, ResolvedUrl};
 pub use parsing::{MODEL_SUFFIXES, MjcfSemantics, ModelOptions, OnWarning, Parser};
 pub use plant::{
     BushingConstants, ContactMaterialOverride, ContactModel, ContactResults, DeformableBody,

@@ -3,6 +3,7 @@
 use nalgebra::{Isometry3, Vector3};
 use std::fs;
 use std::path::Path;
+use tarragon_documents::PackageMap;
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::directives::*;
 use tarragon_multibody::*;

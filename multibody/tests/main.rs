@@ -10,7 +10,6 @@ mod directives;
 mod dynamics;
 mod hostile;
 mod mjcf;
-mod package_map;
 mod plant;
 mod regression;
 mod same_arm;

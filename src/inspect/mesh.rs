@@ -1,13 +1,13 @@
 //! Mesh files: bounds, faces, whether the surface is closed, and mass properties.
 
 use super::report::{number, numbers};
-use crate::files;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
+use tarragon::documents::names::shown_suffix;
 use tarragon::framework::counted;
 use tarragon::geometry::MassProperties;
 use tarragon::geometry::MeshSource;
@@ -40,7 +40,7 @@ pub(super) fn unknown_suffix(file: &Path) -> Option<String> {
         file.display(),
         MODEL_SUFFIXES.join(", ."),
         meshes.join(", ."),
-        files::shown_suffix(file)
+        shown_suffix(file)
     ))
 }
 

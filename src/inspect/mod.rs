@@ -16,8 +16,9 @@ use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tarragon::documents::{Diagnostic, Severity};
 use tarragon::framework::warnings::collect;
-use tarragon::multibody::{Diagnostic, MjcfSemantics, MultibodyPlant, Parser, Severity};
+use tarragon::multibody::{MjcfSemantics, MultibodyPlant, Parser};
 use tarragon::prelude::*;
 
 /// Time step of the plant (s); it affects nothing that is printed.

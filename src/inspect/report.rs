@@ -4,9 +4,10 @@ use nalgebra::Isometry3;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
+use tarragon::documents::Diagnostic;
 use tarragon::multibody::{
-    BodyIndex, Diagnostic, FrameIndex, Joint, JointKind, MjcfSemantics, ModelInstanceIndex,
-    MultibodyPlant, TendonPart,
+    BodyIndex, FrameIndex, Joint, JointKind, MjcfSemantics, ModelInstanceIndex, MultibodyPlant,
+    TendonPart,
 };
 use tarragon::prelude::*;
 

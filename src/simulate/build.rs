@@ -12,11 +12,12 @@ use crate::{page, sky};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use tarragon::documents::{Diagnostic, Severity};
 use tarragon::framework::{Diagram, counted};
 use tarragon::lcm::{Lcm, LcmBuses, LcmParams};
 use tarragon::multibody::directives::{ModelDirective, ModelDirectives, process_model_directives};
 use tarragon::multibody::{
-    ContactModel, ContactResults, Diagnostic, Joint, JointIndex, MultibodyPlant, Parser, Severity,
+    ContactModel, ContactResults, Joint, JointIndex, MultibodyPlant, Parser,
     add_multibody_plant_scene_graph, compute_default_scene_aabb,
 };
 use tarragon::prelude::*;

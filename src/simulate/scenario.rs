@@ -8,12 +8,12 @@ use serde_saphyr::Spanned;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use tarragon::documents::yaml::{place_of, read_yaml};
 use tarragon::framework::SimulatorConfig;
 use tarragon::geometry::{DefaultProximityProperties, SceneGraphConfig};
 use tarragon::lcm::LcmParams;
 use tarragon::multibody::MultibodyPlantConfig;
 use tarragon::multibody::directives::ModelDirective;
-use tarragon::multibody::schema::yaml::{place_of, read_yaml};
 use tarragon::prelude::*;
 use tarragon::visualization::VisualizationConfig;
 

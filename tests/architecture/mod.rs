@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use text::ModulePath;
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
+    "documents",
     "framework",
     "geometry",
     "gpu",

@@ -9,12 +9,12 @@ use crate::meshcat_visualizer::{
 };
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
+use tarragon_documents::yaml::read_yaml;
 use tarragon_framework::FileLocation;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{Rgba, Role, SceneGraph};
 use tarragon_lcm::types::LcmtContactResultsForViz;
 use tarragon_lcm::{Lcm, LcmBuses, LcmPublisherSystem};
-use tarragon_multibody::schema::yaml::read_yaml;
 use tarragon_multibody::{ContactResults, MultibodyPlant};
 
 /// Configuration of the visualizers (Drake's `VisualizationConfig`, with the same YAML names and

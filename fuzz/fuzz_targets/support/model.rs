@@ -4,10 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tarragon_geometry::{BoxShape, ProximityProperties, SceneGraph};
-use tarragon_multibody::{
-    ModelInstanceIndex, ModelWriter, MultibodyPlant, OutputFormat, PackageMap, Parser,
-    SpatialInertia,
-};
+use tarragon_documents::PackageMap;
+use tarragon_multibody::{ModelInstanceIndex, ModelWriter, MultibodyPlant, OutputFormat, Parser, SpatialInertia};
 
 /// Files that models may refer to, by `package://p/` or by relative names.
 const FILES: [(&str, &str); 10] = [

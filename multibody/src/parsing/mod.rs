@@ -19,6 +19,7 @@ mod obj;
 mod on_warning;
 mod parser;
 mod parser_packages;
+mod png_image;
 mod sdf;
 mod target;
 mod urdf;

@@ -4,9 +4,9 @@ use super::format::ModelFormat;
 use super::model_source::ModelSource;
 use super::target::{ModelNaming, ParseTarget};
 use super::{mjcf, obj, sdf, urdf};
-use crate::diagnostic::Diagnostic;
-use crate::document::input::ModelInput;
 use crate::model::ModelInstanceIndex;
+use tarragon_documents::Diagnostic;
+use tarragon_documents::ModelInput;
 
 /// Adds the models of a file; a failure is an error in `diagnostics`. Model directives hold no
 /// models, and none are added for them.

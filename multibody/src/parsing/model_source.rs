@@ -2,12 +2,12 @@
 
 use super::format::ModelFormat;
 use super::target::ParseTarget;
-use crate::diagnostic::Diagnostic;
-use crate::document::input::{ModelInput, read_file};
-use crate::document::origins::TextOrigins;
-use crate::packages::PackageMap;
-use crate::xacro::{self, XacroReport};
 use std::path::Path;
+use tarragon_documents::Diagnostic;
+use tarragon_documents::PackageMap;
+use tarragon_documents::xacro::{self, XacroReport};
+use tarragon_documents::xml::TextOrigins;
+use tarragon_documents::{ModelInput, read_file};
 
 /// Content of a model file in a format other than xacro.
 pub(super) struct ModelSource {

@@ -5,14 +5,14 @@
 //! else that of the object in the file, else that of the file.
 
 use super::target::ParseTarget;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::document::input::ModelInput;
 use crate::error::Result;
 use crate::model::{ModelInstanceIndex, VisualProperties};
 use crate::parsing::target::ModelNaming;
 use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Vector3};
 use std::path::Path;
+use tarragon_documents::ModelInput;
+use tarragon_documents::{Diagnostic, Severity};
 use tarragon_geometry::{
     IllustrationProperties, InMemoryMesh, MemoryFile, Mesh, MeshSource, PerceptionProperties,
     ProximityProperties, Shape, calc_mass_properties,

@@ -1,6 +1,6 @@
 //! Handling of warnings about models.
 
-use crate::diagnostic::{Diagnostic, Severity};
+use tarragon_documents::{Diagnostic, Severity};
 use tarragon_framework::warnings::warn;
 
 /// Handling of warnings by a parser; see [`Parser::on_warning`](super::Parser::on_warning).

@@ -8,15 +8,15 @@ use super::model_options::ModelOptions;
 use super::on_warning::OnWarning;
 use super::parser_packages::ParserPackages;
 use super::target::{ModelNaming, ParseTarget, SkyboxImages};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::document::input::{ModelInput, read_file};
-use crate::error::{Error, Result, parse_error};
+use crate::error::{Error, Result};
 use crate::model::ModelInstanceIndex;
-use crate::packages::PackageMap;
 use crate::plant::{MultibodyPlant, PlantMark};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use tarragon_documents::PackageMap;
+use tarragon_documents::{Diagnostic, Severity};
+use tarragon_documents::{ModelInput, read_file};
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::SceneGraph;
 use tarragon_geometry::render::CubeMap;
@@ -24,7 +24,7 @@ use tarragon_geometry::render::CubeMap;
 /// Reads model files into a plant, and their geometry into a scene (Drake's `Parser`).
 ///
 /// Formats: URDF (`.urdf`), SDFormat 1.0 to 1.12 (`.sdf`), MJCF (`.xml`), model directives
-/// (`.dmd.yaml`), OBJ (`.obj`), and [`xacro`](crate::xacro) (`.xacro`), from which URDF, SDFormat
+/// (`.dmd.yaml`), OBJ (`.obj`), and [`xacro`](tarragon_documents::xacro) (`.xacro`), from which URDF, SDFormat
 /// or MJCF is made. Lengths are metres, angles radians, masses kilograms; MJCF has
 /// units of its own. If a model cannot be read, plant and scene stay unchanged.
 /// Warnings name what was left out of a model that could be read. They are printed, unless
@@ -353,10 +353,7 @@ impl<'p> Parser<'p> {
             ..Diagnostic::of_file(file, warning)
         }));
         self.on_warning.handle(&mut found);
-        let errors: Vec<&Diagnostic> = found.iter().filter(|d| d.is_error()).collect();
-        let failure = errors
-            .first()
-            .map(|first| parse_error((*first).clone(), errors.len() - 1));
+        let failure = first_error(&found);
         self.diagnostics.extend(found);
         let mut result = failure.map_or(result, Err);
         if let (Ok(_), true, Some(step)) =
@@ -461,4 +458,17 @@ pub fn process_model_directives_into(
         None => Parser::new(plant),
     };
     process_model_directives(directives, &mut parser)
+}
+
+/// Creates the error about the first error among diagnostics; it says how many others there are.
+#[cold]
+fn first_error(diagnostics: &[Diagnostic]) -> Option<Error> {
+    let mut errors = diagnostics.iter().filter(|d| d.is_error());
+    let mut first = errors.next()?.clone();
+    first.message += &match errors.count() {
+        0 => String::new(),
+        1 => " (and 1 more error, see `Parser::diagnostics`)".into(),
+        n => format!(" (and {n} more errors, see `Parser::diagnostics`)"),
+    };
+    Some(first.into_error())
 }

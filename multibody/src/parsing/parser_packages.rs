@@ -1,9 +1,9 @@
 //! The packages of a parser, including those above the model files that it reads.
 
 use crate::error::Result;
-use crate::packages::PackageMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use tarragon_documents::PackageMap;
 use tarragon_geometry::{MeshPath, MeshSource};
 
 /// A package map to which the packages above model files belong as well.

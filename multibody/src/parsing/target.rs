@@ -8,12 +8,12 @@ use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, ModelInstanceIndex, VisualProperties,
 };
-use crate::names::scoped;
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use tarragon_documents::names::scoped;
 use tarragon_framework::warnings::collect;
 use tarragon_geometry::render::CubeMap;
 use tarragon_geometry::{

@@ -1,9 +1,9 @@
 //! Vocabulary of a format: the attributes and children of its elements, so that everything else can
 //! be reported.
 
-use crate::names::{self, FormatName};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
+use tarragon_documents::names::{self, FormatName};
 
 /// Elements that are described, by the names of their parents and their own names.
 ///

@@ -3,11 +3,11 @@
 use super::format::OutputFormat;
 use super::written_model::WrittenFile;
 use super::xml::{XmlText, is_xml_char};
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{Joint, ModelInstanceIndex, RigidBody};
 use crate::plant::MultibodyPlant;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use tarragon_documents::{Diagnostic, Severity};
 use tarragon_geometry::SceneGraph;
 
 /// A document in the making.

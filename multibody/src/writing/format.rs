@@ -1,8 +1,8 @@
 //! Formats of written model files.
 
 use crate::error::{Error, Result};
-use crate::names::shown_suffix;
 use std::path::Path;
+use tarragon_documents::names::shown_suffix;
 
 /// Format of a written model file.
 ///

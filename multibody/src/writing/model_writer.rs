@@ -4,10 +4,10 @@ use super::document::ModelDocument;
 use super::format::OutputFormat;
 use super::written_model::WrittenModel;
 use super::{extent, mjcf, sdf, urdf};
-use crate::diagnostic::Diagnostic;
 use crate::error::Result;
 use crate::plant::MultibodyPlant;
 use std::path::{Path, PathBuf};
+use tarragon_documents::Diagnostic;
 use tarragon_geometry::SceneGraph;
 
 /// Writer of model files; inverse of [`Parser`](crate::Parser).

@@ -1,10 +1,10 @@
 //! The result of writing a model.
 
-use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tarragon_documents::Diagnostic;
 
 /// A model file as text.
 #[derive(Clone, Debug, PartialEq, Eq)]

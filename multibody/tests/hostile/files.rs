@@ -2,6 +2,7 @@
 
 use super::*;
 use std::fs;
+use tarragon_documents::PackageMap;
 use tarragon_multibody::directives::{ModelDirectives, flatten_model_directives};
 
 /// A model that refers to a file twice.

@@ -12,6 +12,7 @@ mod structure;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
+use tarragon_documents::Diagnostic;
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
 

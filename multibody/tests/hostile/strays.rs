@@ -4,6 +4,7 @@
 
 use super::*;
 use nalgebra::Vector3;
+use tarragon_documents::Severity;
 
 fn load_strictly(text: &str, format: &str) -> Outcome {
     load_with(|p| {

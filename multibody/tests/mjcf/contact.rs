@@ -1,6 +1,7 @@
 //! Contact properties and collision filters as MuJoCo reads them.
 
 use super::*;
+use tarragon_documents::Diagnostic;
 use tarragon_framework::prelude::*;
 use tarragon_geometry::{CoulombFriction, HalfSpace, ProximityProperties};
 

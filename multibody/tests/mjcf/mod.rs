@@ -30,6 +30,7 @@ use crate::support::loaded::{Loaded, load_with};
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::FRAC_PI_2;
 use std::path::Path;
+use tarragon_documents::Severity;
 use tarragon_multibody::*;
 
 /// Loads a text as Drake reads it.

@@ -3,7 +3,8 @@
 //! URDF, SDFormat 1.12 and MuJoCo 3.3.7, which refuses the misspelt MJCF files.
 
 use crate::support::loaded::{Loaded, load_with};
-use tarragon_multibody::{MjcfSemantics, Severity};
+use tarragon_documents::Severity;
+use tarragon_multibody::MjcfSemantics;
 
 fn load(text: &str, format: &str) -> Loaded {
     load_with(|parser| parser.add_models_from_string(text, format))

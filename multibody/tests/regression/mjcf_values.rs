@@ -3,7 +3,7 @@
 //! "invalid condim", and loads the second.
 
 use super::*;
-use tarragon_multibody::Severity;
+use tarragon_documents::Severity;
 
 fn text(geom: &str, joint: &str, others: &str) -> String {
     format!(
@@ -240,7 +240,7 @@ fn solver_references_of_mixed_signs_warn() {
     ] {
         let model = load(&text(geom, "", others));
         assert!(model.result.is_ok());
-        let says = |d: &tarragon_multibody::Diagnostic| d.message.contains("two positive numbers");
+        let says = |d: &tarragon_documents::Diagnostic| d.message.contains("two positive numbers");
         assert!(
             model.diagnostics.iter().any(says),
             "{:#?}",
@@ -327,7 +327,7 @@ fn references_to_what_does_not_exist_name_what_may_be_meant() {
         ),
     ] {
         let model = load(&text(geom, "", assets));
-        let says = |d: &tarragon_multibody::Diagnostic| d.message.contains(what);
+        let says = |d: &tarragon_documents::Diagnostic| d.message.contains(what);
         assert!(
             model.diagnostics.iter().any(says),
             "{what}: {:#?}",

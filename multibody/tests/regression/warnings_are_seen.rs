@@ -3,8 +3,9 @@
 
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use tarragon_documents::Severity;
 use tarragon_framework::warnings::collect;
-use tarragon_multibody::{MultibodyPlant, OnWarning, Parser, Severity};
+use tarragon_multibody::{MultibodyPlant, OnWarning, Parser};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};

@@ -4,8 +4,9 @@
 //! unique), which Drake's reader follows. The messages advised Rust programmers, such as "use
 //! Option<String>".
 
+use tarragon_documents::RemoteParams;
 use tarragon_multibody::directives::ModelDirectives;
-use tarragon_multibody::{MultibodyPlant, MultibodyPlantConfig, Parser, RemoteParams};
+use tarragon_multibody::{MultibodyPlant, MultibodyPlantConfig, Parser};
 
 #[test]
 fn plant_configurations_name_the_key_the_value_and_the_cure() {

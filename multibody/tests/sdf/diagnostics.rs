@@ -2,7 +2,8 @@
 //! gives no diagnostic.
 
 use crate::support::loaded::{Loaded, load_with};
-use tarragon_multibody::{ForceElement, Severity};
+use tarragon_documents::Severity;
+use tarragon_multibody::ForceElement;
 
 fn load(text: &str) -> Loaded {
     load_with(|p| p.add_models_from_string(text, "sdf"))

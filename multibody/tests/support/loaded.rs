@@ -1,5 +1,6 @@
 //! A plant and its scene after parsing.
 
+use tarragon_documents::{Diagnostic, Severity};
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
 

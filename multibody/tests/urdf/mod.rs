@@ -11,6 +11,7 @@ use nalgebra::Vector3;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use tarragon_documents::Severity;
 use tarragon_geometry::render::{
     ColorRenderCamera, DepthRenderCamera, ImageDepth32F, ImageLabel16I, ImageRgba8U, RenderEngine,
     RenderEngineCpu, RenderEngineCpuParams, RenderView,

@@ -1,6 +1,7 @@
 //! Files that a writer makes next to a model file.
 
 use std::fs;
+use tarragon_documents::Diagnostic;
 use tarragon_geometry::SceneGraph;
 use tarragon_multibody::*;
 

@@ -1,14 +1,13 @@
 //! Xacro files: models made from them, mistakes in them, and `xacro` as their peer.
 
 mod hostile;
-mod peer;
 
 use super::support::loaded::{Loaded, load_with};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn files() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/xacro/files")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../documents/tests/xacro/files")
 }
 
 fn load(path: &Path, arguments: &[(&str, &str)]) -> Loaded {

@@ -4,8 +4,8 @@ use super::model_directives::{
     AddDirectives, MAX_DEPTH, MAX_FILES, ModelDirective, ModelDirectives, too_many,
 };
 use crate::error::{Error, Result};
-use crate::names::scoped;
-use crate::packages::PackageMap;
+use tarragon_documents::PackageMap;
+use tarragon_documents::names::scoped;
 
 /// Replaces each `add_directives` with the directives of its file, whose names get the scope
 /// (Drake's `FlattenModelDirectives`). All other directives stay as they are.

@@ -4,23 +4,23 @@ use super::model_directives::{
     AddCollisionFilterGroup, AddDirectives, AddFrame, AddModel, AddWeld, MAX_DEPTH, MAX_FILES,
     ModelDirective, ModelDirectives, too_many,
 };
-use crate::diagnostic::Diagnostic;
-use crate::document::input::{ModelInput, read_file};
 use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroupSpec, DeformableBodyIndex, FixedOffsetFrame, FrameIndex, Joint,
     ModelInstanceIndex,
 };
-use crate::names::scoped;
 use crate::parsing::format::ModelFormat;
 use crate::parsing::model_file;
 use crate::parsing::target::{ModelNaming, ParseTarget};
 use crate::plant::MultibodyPlant;
 use crate::schema::Transform;
-use crate::schema::yaml::{YamlError, read_yaml};
 use nalgebra::Isometry3;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use tarragon_documents::Diagnostic;
+use tarragon_documents::names::scoped;
+use tarragon_documents::yaml::{YamlError, read_yaml};
+use tarragon_documents::{ModelInput, read_file};
 
 /// A model that was added by a directive (Drake's `ModelInstanceInfo`).
 ///

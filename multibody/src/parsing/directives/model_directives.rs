@@ -1,13 +1,13 @@
 //! Model directives as data, from and to YAML.
 
-use crate::document::input::read_file;
 use crate::error::{Error, Result};
 use crate::schema::Transform;
-use crate::schema::yaml::read_yaml;
 use serde::{Deserialize, Serialize};
 use serde_saphyr::ser_options;
 use std::collections::BTreeMap;
 use std::path::Path;
+use tarragon_documents::read_file;
+use tarragon_documents::yaml::read_yaml;
 use tarragon_framework::FileLocation;
 
 /// List of directives that are executed in order (Drake's `ModelDirectives`).

@@ -1,8 +1,8 @@
 //! Force and activation of an actuator, where a file is read as by MuJoCo.
 
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use std::f64::consts::FRAC_PI_4;
+use tarragon_documents::xml::Parsed;
 
 /// Gain of an actuator that gives none.
 const UNIT_GAIN: [f64; 3] = [1.0, 0.0, 0.0];

@@ -3,9 +3,9 @@
 use super::builder::MjcfBuilder;
 use super::defaults::ACTUATORS;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{JointIndex, PdControllerGains};
 use std::collections::BTreeMap;
+use tarragon_documents::xml::Parsed;
 
 const NOT_A_JOINT: &str = "actuators drive joints only";
 pub(super) const NO_STATES: &str = "actuators have no states";

@@ -3,11 +3,11 @@
 use super::builder::MjcfBuilder;
 use super::compiler::z_to;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::checks::direction;
 use crate::model::{BodyIndex, FixedOffsetFrame, ModelCamera};
 use nalgebra::Vector3;
 use std::f64::consts::PI;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 const FIELD_OF_VIEW: &str = "the image is defined by 'fovy' and 'resolution'";

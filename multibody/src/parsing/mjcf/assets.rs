@@ -6,9 +6,9 @@ use super::height_field_asset::HeightFieldAsset;
 use super::mesh_asset::MeshAsset;
 use super::textures::{MAX_BUILTIN_PIXELS, PlacedTexture, Skybox, TextureAsset};
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::Rgba;
 
 /// Attributes of `<material>` without a meaning for the plant, with the reasons.

@@ -5,11 +5,11 @@ use super::compiler::InertiaFromGeom;
 use super::geoms::Geom;
 use super::mesh_inertia::RigidInertia;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, FrameIndex};
-use crate::names::unused;
 use crate::spatial::{SpatialInertia, rotational_inertia};
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use tarragon_documents::names::unused;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 const IGNORED: [(&str, &str); 3] = [

@@ -3,7 +3,6 @@
 use super::mesh_inertia::RigidInertia;
 use super::tree::ElementRef;
 use super::vocabulary;
-use crate::document::xml::Parsed;
 use crate::model::checks::direction;
 use crate::parsing::mjcf_semantics::MjcfSemantics;
 use crate::plant::MultibodyPlant;
@@ -11,6 +10,7 @@ use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Quaternion, SymmetricEigen, Unit, UnitQuaternion, Vector3};
 use std::f64::consts::PI;
 use std::path::Path;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 /// Attributes of `<compiler>` that are ignored, with the reasons.

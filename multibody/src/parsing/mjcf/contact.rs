@@ -3,10 +3,10 @@
 use super::builder::MjcfBuilder;
 use super::contact_properties::read_condim;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, ContactPairProperties};
-use crate::names::missing;
 use std::collections::BTreeSet;
+use tarragon_documents::names::missing;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::CoulombFriction;
 
 /// Attributes of `<pair>` that are ignored where a file is read as by Drake, with the reasons.

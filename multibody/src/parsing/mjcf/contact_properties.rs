@@ -2,8 +2,8 @@
 
 use super::sections::GlobalSections;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::MujocoContact;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::{CoulombFriction, ProximityProperties};
 
 const OWN_CONTACT: &str = "the plant's contact model has its own stiffness and dissipation";

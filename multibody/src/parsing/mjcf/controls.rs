@@ -6,10 +6,10 @@ use super::builder::{ActuatorInput, FileTendon, MjcfBuilder};
 use super::default_inertia::DefaultInertia;
 use super::defaults::ACTUATORS;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{AffineControl, BodyIndex, JointActuatorIndex, JointIndex, Tendon, TendonPart};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use tarragon_documents::xml::Parsed;
 
 /// Least square of a moment arm that reflects inertia, as in MuJoCo (m^2).
 const LEAST_SQUARE: f64 = 1e-15;

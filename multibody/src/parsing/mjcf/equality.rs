@@ -7,13 +7,13 @@ use super::builder::MjcfBuilder;
 use super::compiler::boolean;
 use super::tendons::tendon_constraint;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{
     BallConstraint, BodyIndex, Constraint, EqualityKind, ModelEquality, TendonConstraint,
     WeldConstraint,
 };
-use crate::names::missing;
 use nalgebra::{Isometry3, Vector3};
+use tarragon_documents::names::missing;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 /// The body of a site, and the pose of the site in it.

@@ -7,8 +7,8 @@
 use super::mesh_asset::MeshAsset;
 use super::principal_axes::principal_axes;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, Point3, Vector3};
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 /// Fits a shape to a mesh; returns the numbers of attribute `size` and the pose of the shape in the

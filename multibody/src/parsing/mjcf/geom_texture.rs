@@ -10,9 +10,9 @@ use super::mesh_asset::MeshAsset;
 use super::sections::GlobalSections;
 use super::textures::{PlacedTexture, Span};
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::path::Path;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::{
     IllustrationProperties, Mesh, PerceptionProperties, ProjectedTexture, Rgba, Shape,
 };

@@ -10,13 +10,13 @@ use super::mesh_inertia::{RigidInertia, UnitSolid};
 use super::sections::GlobalSections;
 use super::shell;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, VisualProperties};
-use crate::names::missing;
-use crate::names::unused;
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Unit, Vector3};
 use std::collections::BTreeSet;
+use tarragon_documents::names::missing;
+use tarragon_documents::names::unused;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::counted;
 use tarragon_framework::math;
 use tarragon_geometry::{

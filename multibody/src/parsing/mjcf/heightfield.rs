@@ -9,9 +9,9 @@ use super::compiler::CompilerOptions;
 use super::height_field_asset::HeightFieldAsset;
 use super::pixels::Pixels;
 use super::tree::ElementRef;
-use crate::document::input::read_file;
-use crate::document::xml::Parsed;
 use std::path::{Path, PathBuf};
+use tarragon_documents::read_file;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::{BoxShape, HeightField, Shape};
 
 /// Maximum number of heights of a field.

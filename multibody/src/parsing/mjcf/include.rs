@@ -2,11 +2,11 @@
 //! names.
 
 use super::tree::{Attribute, DiagnosticLog, ElementTree, FilePosition, MjcfElement};
-use crate::diagnostic::Severity;
-use crate::document::input::{ModelInput, decode, read_file};
-use crate::document::origins::TextOrigins;
-use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use std::path::{Path, PathBuf};
+use tarragon_documents::Severity;
+use tarragon_documents::xml::TextOrigins;
+use tarragon_documents::xml::{Parsed, PreparedXml, Reported, XmlReader};
+use tarragon_documents::{ModelInput, decode, read_file};
 
 /// Maximum depth of nested `<include>` elements.
 const MAX_DEPTH: usize = 32;

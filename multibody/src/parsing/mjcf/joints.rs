@@ -4,13 +4,13 @@ use super::builder::{FileJoint, MjcfBuilder, QposBlock};
 use super::compiler::boolean;
 use super::springs::with_dry_friction;
 use super::tree::ElementRef;
-use crate::document::xml::{Parsed, Reported};
 use crate::model::checks::direction;
 use crate::model::{BodyIndex, Joint, JointIndex};
-use crate::names::unused;
 use crate::spatial::SpatialInertia;
 use nalgebra::{Isometry3, Vector3};
 use std::f64::consts::TAU;
+use tarragon_documents::names::unused;
+use tarragon_documents::xml::{Parsed, Reported};
 use tarragon_framework::math;
 
 const OWN_LIMITS: &str = "joint limits of the plant are as stiff as its time step allows";

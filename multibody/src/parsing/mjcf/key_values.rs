@@ -2,8 +2,8 @@
 
 use super::attached_key::KeyValues;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::KeyframePart;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::counted;
 
 /// Numbers of positions and velocities of the joints in MuJoCo's `qpos` and `qvel`.

@@ -5,11 +5,11 @@ use super::attached_key::{AttachedKey, KeyValues};
 use super::builder::{MjcfBuilder, QposBlock};
 use super::key_values::{BALL, FREE, KeyLayout, SINGLE};
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{JointActuatorIndex, Keyframe, KeyframeLoss, KeyframePart};
 use crate::spatial::SpatialVector;
 use nalgebra::{UnitQuaternion, Vector3};
 use std::collections::BTreeSet;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 const NOT_HELD: &str = "keyframes hold no poses of mocap bodies";

@@ -3,10 +3,10 @@
 use super::mesh_inertia::{self, MeshInertia, UnitSolid};
 use super::principal_axes::principal_axes;
 use super::tree::ElementRef;
-use crate::document::input::read_file;
-use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::cell::OnceCell;
+use tarragon_documents::read_file;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 use tarragon_geometry::Mesh;
 use tarragon_geometry::mesh::read_source;

@@ -1,9 +1,9 @@
 //! Mass properties of meshes as MuJoCo defines them (attribute `inertia` of `<mesh>`).
 
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::spatial::check_rotational;
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::mesh::TriangleSurfaceMesh;
 use tarragon_geometry::{Convex, MassProperties, Mesh, Shape, calc_mass_properties};
 

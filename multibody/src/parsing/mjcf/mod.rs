@@ -109,9 +109,6 @@ mod vocabulary;
 use super::format::ModelFormat;
 use super::mjcf_semantics::{MjcfSemantics, UNNAMED};
 use super::target::{ModelNaming, ParseTarget};
-use crate::diagnostic::Diagnostic;
-use crate::document::input::ModelInput;
-use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, JointIndex, ModelInstanceIndex};
 use asset_context::AssetContext;
 use assets::Assets;
@@ -124,6 +121,9 @@ use flags::PhysicsFlags;
 use sections::GlobalSections;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use tarragon_documents::Diagnostic;
+use tarragon_documents::ModelInput;
+use tarragon_documents::xml::Parsed;
 use tree::{DiagnosticLog, ElementRef, ElementTree};
 
 /// Elements under the root that are left out, with the reasons.

@@ -5,9 +5,9 @@
 //! indices for each.
 
 use super::obj_text::to_obj;
-use crate::document::input::read_file;
 use nalgebra::Vector3;
 use std::path::Path;
+use tarragon_documents::read_file;
 use tarragon_geometry::MeshSource;
 
 /// Part of a file that meshes use.

@@ -1,10 +1,10 @@
 //! Images as pixels.
 
-use crate::document::png_image::PngImage;
+use crate::parsing::png_image::PngImage;
 use std::sync::Arc;
 use tarragon_geometry::mesh::TextureImage;
 
-pub(super) use crate::document::png_image::MAX_PIXELS;
+pub(super) use crate::parsing::png_image::MAX_PIXELS;
 
 /// An image: red, green and blue of each pixel, row by row from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]

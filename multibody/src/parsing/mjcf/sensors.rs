@@ -2,11 +2,11 @@
 
 use super::builder::MjcfBuilder;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{
     BodyIndex, JointActuatorIndex, ModelSensor, SensorSubject, SubjectKind, subject_kind,
 };
 use std::collections::BTreeMap;
+use tarragon_documents::xml::Parsed;
 
 const NOTHING_NAMED: &str = "it names nothing that it measures";
 const IGNORED_IN_SENSOR: [(&str, &str); 1] = [("user", "user data is not supported")];

@@ -6,9 +6,9 @@
 //! (w first) at which it was bound, the number of its vertices, their indices and their weights.
 
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, Vector3};
 use std::fmt::Write;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::counted;
 use tarragon_framework::math;
 use tarragon_geometry::{InMemoryMesh, MemoryFile};

@@ -5,11 +5,11 @@ use super::builder::MjcfBuilder;
 use super::geoms::LAST_VISIBLE_GROUP;
 use super::skin_data::SkinData;
 use super::tree::ElementRef;
-use crate::document::input::read_file;
-use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, VisualProperties};
 use crate::parsing::target::BodyBone;
 use std::path::Path;
+use tarragon_documents::read_file;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::{IllustrationProperties, Mesh, PerceptionProperties};
 
 /// Sections that may have skins.

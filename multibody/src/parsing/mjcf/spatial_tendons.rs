@@ -4,13 +4,13 @@
 use super::builder::MjcfBuilder;
 use super::tendons::{IGNORED, TendonForce};
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::dynamics::walk_tendon;
 use crate::model::{
     ForceElement, SpatialTendonConstraint, Tendon, TendonPart, TendonWrap, WrapShape, wrong_part,
 };
-use crate::names::missing;
 use nalgebra::Isometry3;
+use tarragon_documents::names::missing;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::Shape;
 
 /// Poses in the world of the bodies of the document where the springs of joints are at rest,

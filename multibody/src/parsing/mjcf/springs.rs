@@ -2,8 +2,8 @@
 
 use super::builder::{MjcfBuilder, SpringDamper};
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{ForceElement, Joint, JointIndex, JointKind};
+use tarragon_documents::xml::Parsed;
 
 const NO_SPRINGS: &str = "ball joints have no springs";
 

@@ -4,11 +4,11 @@ use super::builder::MjcfBuilder;
 use super::equality::{check_different, read_polycoef};
 use super::tendons::tendon_constraint;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::model::{
     Constraint, JointIndex, PolynomialConstraint, SpatialTendonConstraint, Tendon, TendonConstraint,
 };
 use std::collections::BTreeMap;
+use tarragon_documents::xml::Parsed;
 
 /// Joints with coefficients.
 type JointTerms = Vec<(JointIndex, f64)>;

@@ -3,12 +3,12 @@
 
 use super::builder::{FileTendon, MjcfBuilder};
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use crate::dynamics::walk_tendon;
 use crate::model::{ForceElement, JointIndex, Tendon, TendonConstraint};
-use crate::names::missing;
 use nalgebra::Isometry3;
 use std::collections::BTreeMap;
+use tarragon_documents::names::missing;
+use tarragon_documents::xml::Parsed;
 
 const OWN_LIMITS: &str = "tendon limits of the plant are as stiff as its time step allows";
 const NO_FRICTION: &str = "tendons have no dry friction";

@@ -1,13 +1,13 @@
 //! An MJCF document: the elements of all its files in one tree, and the diagnostics about them.
 
 use super::attached_key::AttachedKey;
-use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
-use crate::document::numbers::ParsedNumbers;
-use crate::document::xml::{Parsed, Reported, count, exactly, parse_numbers};
 use nalgebra::Isometry3;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
+use tarragon_documents::ParsedNumbers;
+use tarragon_documents::xml::{Parsed, Reported, finite_numbers, n_numbers, parse_numbers};
+use tarragon_documents::{Diagnostic, Severity, WarningGroups};
 
 /// A place in one of the files; line and column count from 1.
 #[derive(Clone, Copy, Debug)]
@@ -402,7 +402,7 @@ impl<'a> ElementRef<'a> {
     }
     /// Reads N finite numbers; `None` if the attribute is absent.
     pub(super) fn vector<const N: usize>(&self, name: &str) -> Parsed<Option<[f64; N]>> {
-        self.checked(name, |reading| exactly(name, reading))
+        self.checked(name, |reading| finite_numbers(name, reading))
     }
     /// Reads a finite number; `None` if the attribute is absent.
     pub(super) fn number(&self, name: &str) -> Parsed<Option<f64>> {
@@ -410,7 +410,7 @@ impl<'a> ElementRef<'a> {
     }
     /// Reads `[lower, upper]`, infinite where there is no limit; `None` if the attribute is absent.
     pub(super) fn range(&self, name: &str) -> Parsed<Option<[f64; 2]>> {
-        self.checked(name, |reading| count(name, reading))
+        self.checked(name, |reading| n_numbers(name, reading))
     }
     /// Reads one of the given words; `None` if the attribute is absent.
     pub(super) fn choice(

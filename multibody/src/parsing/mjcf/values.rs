@@ -2,11 +2,11 @@
 //! integers, unknown keywords.
 
 use super::tree::{Attribute, DiagnosticLog, ElementRef, ElementTree};
-use crate::document::numbers::ParsedNumbers;
-use crate::document::xml::{Parsed, Reported};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::sync::OnceLock;
+use tarragon_documents::ParsedNumbers;
+use tarragon_documents::xml::{Parsed, Reported};
 
 /// Valid values of `condim`, the dimension of a contact.
 const CONDIM: [&str; 4] = ["1", "3", "4", "6"];

@@ -3,10 +3,10 @@
 use super::builder::SdfBuilder;
 use super::element::Element;
 use super::frames::{NodeId, ScopeId};
-use crate::document::xml::Parsed;
 use crate::error::Result;
 use crate::model::Joint;
 use nalgebra::Vector3;
+use tarragon_documents::xml::Parsed;
 
 /// Limits from this on stand for no limit, as in the format's library.
 pub(super) const NO_LIMIT: f64 = 1e16;

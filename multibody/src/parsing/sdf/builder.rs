@@ -4,12 +4,12 @@
 use super::element::{Element, Report, truth};
 use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
 use super::model::Model;
-use crate::document::xml::Parsed;
 use crate::model::{
     BodyIndex, DeformableBodyIndex, FixedOffsetFrame, Joint, JointIndex, ModelInstanceIndex,
 };
 use crate::parsing::target::ParseTarget;
 use std::collections::{HashMap, HashSet};
+use tarragon_documents::xml::Parsed;
 
 /// Elements of a world that are ignored with a warning.
 const IGNORED_IN_WORLD: [&str; 16] = [

@@ -2,8 +2,8 @@
 
 use super::builder::SdfBuilder;
 use super::element::Element;
-use crate::document::xml::Parsed;
 use crate::parsing::convex_pieces::{CONVEX_PIECES, set_convex_pieces};
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
 /// Name without `drake:` of each element, group and name of its property, and whether it may be 0.

@@ -4,9 +4,9 @@ use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::NodeId;
 use crate::deformable::{DeformableBodyConfig, MaterialModel};
-use crate::document::xml::Parsed;
 use crate::model::VisualProperties;
 use nalgebra::Vector3;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::{CoulombFriction, GeometryInstance, ProximityProperties, Shape};
 
 /// Known children of Drake's elements, without the prefix `drake:`.

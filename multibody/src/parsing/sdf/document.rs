@@ -4,14 +4,14 @@ use super::element::{Element, MAX_DEPTH, Report, SourceFile, SourceLocation, tru
 use super::first_version::move_attributes;
 use super::schema;
 use super::unflatten::unflatten;
-use crate::document::input::decode;
-use crate::document::origins::TextOrigins;
-use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
-use crate::document::xml_tree::XmlNode;
 use crate::parsing::format::ModelFormat;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use tarragon_documents::decode;
+use tarragon_documents::xml::TextOrigins;
+use tarragon_documents::xml::XmlNode;
+use tarragon_documents::xml::{Parsed, PreparedXml, Reported, XmlReader};
 
 /// Newest supported minor version of SDFormat 1.
 const NEWEST: u32 = 12;

@@ -2,14 +2,14 @@
 
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
-use crate::document::xml::Parsed;
 use crate::model::{
     BallConstraint, CollisionFilterGroupSpec, ForceElement, FrameIndex, Joint, TendonConstraint,
 };
-use crate::names::scoped;
 use crate::parsing::curve_builder::CurveBuilder;
 use nalgebra::Vector3;
 use std::collections::BTreeSet;
+use tarragon_documents::names::scoped;
+use tarragon_documents::xml::Parsed;
 
 /// Known children of Drake's elements, without the prefix `drake:`.
 const PLANAR: [&str; 3] = ["parent", "child", "damping"];

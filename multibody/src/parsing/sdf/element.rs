@@ -2,14 +2,14 @@
 //! among those of another.
 
 use super::pose::Pose;
-use crate::diagnostic::{Diagnostic, Severity, WarningGroups};
-use crate::document::numbers::ParsedNumbers;
-use crate::document::xml::{Parsed, Reported};
 use crate::parsing::convex_pieces::CONVEX_PIECES;
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::rc::Rc;
+use tarragon_documents::ParsedNumbers;
+use tarragon_documents::xml::{Parsed, Reported};
+use tarragon_documents::{Diagnostic, Severity, WarningGroups};
 use tarragon_framework::counted;
 
 /// Maximum depth of elements; robots need about ten levels.

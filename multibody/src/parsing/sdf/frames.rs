@@ -3,10 +3,10 @@
 
 use super::element::{Report, SourceLocation};
 use super::pose::Pose;
-use crate::document::xml::{Parsed, Reported};
 use crate::model::{BodyIndex, FrameIndex, ModelInstanceIndex};
-use crate::names;
 use std::collections::BTreeMap;
+use tarragon_documents::names;
+use tarragon_documents::xml::{Parsed, Reported};
 
 /// Maximum number of placement frames that depend on each other.
 const MAX_PLACEMENTS: usize = 100;

@@ -3,12 +3,12 @@
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::NodeId;
-use crate::document::xml::Parsed;
 use crate::model::BodyIndex;
 use crate::parsing::mesh_files;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::collections::BTreeSet;
 use std::f64::consts::PI;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 use tarragon_geometry::{
     BoxShape, Capsule, Convex, Cylinder, Ellipsoid, HalfSpace, Mesh, MeshcatCone, Shape, Sphere,

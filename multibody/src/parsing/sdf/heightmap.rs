@@ -6,10 +6,10 @@
 use super::builder::SdfBuilder;
 use super::element::Element;
 use super::geometry::PlacedShape;
-use crate::document::input::read_file;
-use crate::document::png_image::PngImage;
-use crate::document::xml::Parsed;
+use crate::parsing::png_image::PngImage;
 use nalgebra::{Isometry3, Vector3};
+use tarragon_documents::read_file;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::HeightField;
 
 const IGNORED: [&str; 4] = ["texture", "blend", "use_terrain_paging", "sampling"];

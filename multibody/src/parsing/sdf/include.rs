@@ -4,12 +4,12 @@ use super::document;
 use super::element::{Element, Report, SourceFile, truth};
 use super::graph_builder::InterfaceFile;
 use super::merge;
-use crate::document::input::{decode, read_file};
-use crate::document::xml::{Parsed, PreparedXml, Reported, XmlReader};
 use crate::parsing::format::ModelFormat;
 use crate::parsing::model_source::ModelSource;
 use crate::parsing::target::ParseTarget;
 use std::path::{Path, PathBuf};
+use tarragon_documents::xml::{Parsed, PreparedXml, Reported, XmlReader};
+use tarragon_documents::{decode, read_file};
 
 /// Maximum depth of nested files; more is a mistake or an attack.
 const MAX_DEPTH: usize = 32;

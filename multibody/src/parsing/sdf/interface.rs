@@ -5,9 +5,6 @@ use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
 use super::graph_builder::FrameGraphBuilder;
 use super::placement::place;
 use super::pose::Pose;
-use crate::diagnostic::Severity;
-use crate::document::input::decode;
-use crate::document::xml::{Parsed, PreparedXml, Reported};
 use crate::error::Result;
 use crate::model::{BodyIndex, FixedOffsetFrame, FrameIndex, JointIndex, ModelInstanceIndex};
 use crate::parsing::format::ModelFormat;
@@ -17,6 +14,9 @@ use crate::parsing::{mjcf, urdf};
 use crate::plant::MultibodyPlant;
 use nalgebra::Isometry3;
 use std::collections::{BTreeSet, HashMap};
+use tarragon_documents::Severity;
+use tarragon_documents::decode;
+use tarragon_documents::xml::{Parsed, PreparedXml, Reported};
 
 /// Numbers of elements of a plant.
 struct PlantSize {

@@ -5,14 +5,14 @@ use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::{FrameGraph, NodeId, ScopeId};
 use super::pose::Pose;
-use crate::document::xml::Parsed;
 use crate::error::Result;
 use crate::model::{
     BodyIndex, CouplerConstraint, ForceElement, Joint, JointIndex, PdControllerGains,
 };
-use crate::names;
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use std::f64::consts::TAU;
+use tarragon_documents::names;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::{counted, math};
 
 const IGNORED: [&str; 4] = [

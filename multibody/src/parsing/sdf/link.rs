@@ -4,9 +4,9 @@ use super::builder::{CurrentModel, SdfBuilder};
 use super::element::{Element, truth};
 use super::frames::NodeId;
 use super::pose::Pose;
-use crate::document::xml::Parsed;
 use crate::spatial::{SpatialInertia, check_rotational, rotational_inertia};
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::{Shape, calc_mass_properties};
 
 const IGNORED: [&str; 10] = [

@@ -3,10 +3,10 @@
 use super::builder::SdfBuilder;
 use super::element::{Element, truth};
 use super::schema;
-use crate::document::xml::Parsed;
 use crate::model::VisualProperties;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::{IllustrationProperties, PerceptionProperties, Rgba};
 
 const IGNORED: [&str; 7] = [

@@ -34,17 +34,17 @@ mod sensor;
 mod unflatten;
 
 use super::target::{ModelNaming, ParseTarget};
-use crate::diagnostic::Diagnostic;
-use crate::document::input::ModelInput;
-use crate::document::xml::Parsed;
 use crate::model::ModelInstanceIndex;
-use crate::names::scoped;
 use builder::SdfBuilder;
 use element::{Element, Report, SourceFile};
 use frames::FrameGraph;
 use graph_builder::FrameGraphBuilder;
 use include::IncludeExpander;
 use std::path::Path;
+use tarragon_documents::Diagnostic;
+use tarragon_documents::ModelInput;
+use tarragon_documents::names::scoped;
+use tarragon_documents::xml::Parsed;
 
 /// Adds the model or the world of an SDFormat file. Returns the model instances that the file
 /// describes but, as in Drake, not those of included files in other formats.

@@ -5,8 +5,8 @@ use super::frames::{FrameGraph, NodeId, NodeKind, ScopeId};
 use super::graph_builder::FrameGraphBuilder;
 use super::interface::{self, InterfaceModel};
 use super::placement::{place, placement};
-use crate::document::xml::Parsed;
-use crate::names::scoped;
+use tarragon_documents::names::scoped;
+use tarragon_documents::xml::Parsed;
 
 /// A `<model>`, or the content of a `<world>`.
 pub(super) struct Model<'e> {

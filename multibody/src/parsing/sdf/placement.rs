@@ -2,7 +2,7 @@
 
 use super::element::{Element, Report};
 use super::frames::{FrameGraph, NodeId, ScopeId};
-use crate::document::xml::Parsed;
+use tarragon_documents::xml::Parsed;
 
 /// Sets the pose of an element in the frame that it is relative to.
 pub(super) fn place(

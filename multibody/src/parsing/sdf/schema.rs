@@ -2,10 +2,10 @@
 
 use super::element::{Element, Report, pose, reading, truth, words};
 use super::ignored::has_no_effect;
-use crate::document::numbers::ParsedNumbers;
-use crate::names::{self, FormatName};
 use std::collections::HashMap;
 use std::sync::OnceLock;
+use tarragon_documents::ParsedNumbers;
+use tarragon_documents::names::{self, FormatName};
 
 /// Table of the schema, in a notation that is explained in its first lines.
 const TABLE: &str = include_str!("schema.txt");

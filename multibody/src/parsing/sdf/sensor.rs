@@ -4,11 +4,11 @@
 use super::builder::{CurrentModel, SdfBuilder};
 use super::element::Element;
 use super::frames::NodeId;
-use crate::document::xml::Parsed;
 use crate::model::{BodyIndex, ModelCamera};
 use nalgebra::{Matrix3, Vector3};
 use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_3;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 /// Sensor types that are cameras, and whether they see colour and depth.

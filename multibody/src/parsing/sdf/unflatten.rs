@@ -3,8 +3,8 @@
 //! (<http://sdformat.org/tutorials?tut=composition_proposal>).
 
 use super::element::{Element, MAX_DEPTH, Report};
-use crate::document::xml::Parsed;
 use std::collections::HashMap;
+use tarragon_documents::xml::Parsed;
 
 const SEPARATOR: &str = "::";
 const MODEL_FRAME: &str = "__model__";

@@ -1,14 +1,14 @@
 //! State of reading one robot, and helpers for all of its elements.
 
-use crate::document::xml::{Parsed, XmlReader};
-use crate::document::xml_tree::XmlNode;
 use crate::error::Result;
 use crate::model::{BodyIndex, FixedOffsetFrame, JointIndex, ModelInstanceIndex};
-use crate::names;
 use crate::parsing::target::ParseTarget;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use tarragon_documents::names;
+use tarragon_documents::xml::XmlNode;
+use tarragon_documents::xml::{Parsed, XmlReader};
 use tarragon_framework::math;
 use tarragon_geometry::Rgba;
 

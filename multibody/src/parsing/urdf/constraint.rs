@@ -1,10 +1,10 @@
 //! Drake's constraints, springs and bushings.
 
 use super::builder::UrdfBuilder;
-use crate::document::xml::Parsed;
-use crate::document::xml_tree::XmlNode;
 use crate::model::{BallConstraint, BodyIndex, ForceElement, FrameIndex, TendonConstraint};
 use nalgebra::Vector3;
+use tarragon_documents::xml::Parsed;
+use tarragon_documents::xml::XmlNode;
 
 impl UrdfBuilder<'_, '_> {
     /// Reads a constraint, spring or bushing; other elements are skipped.
@@ -107,7 +107,7 @@ impl UrdfBuilder<'_, '_> {
                 Some(None) => continue,
                 None => {
                     let known = self.joints.keys().map(String::as_str);
-                    let error = crate::names::unknown("joint", name, known);
+                    let error = tarragon_documents::names::unknown("joint", name, known);
                     return Err(self.reader.error_at(part, "name", error));
                 }
             }

@@ -1,9 +1,9 @@
 //! `drake:proximity_properties`.
 
 use super::builder::UrdfBuilder;
-use crate::document::xml::Parsed;
-use crate::document::xml_tree::XmlNode;
 use crate::parsing::convex_pieces::{CONVEX_PIECES, set_convex_pieces};
+use tarragon_documents::xml::Parsed;
+use tarragon_documents::xml::XmlNode;
 use tarragon_geometry::{CoulombFriction, HydroelasticType, ProximityProperties};
 
 /// Element, group and name of each property that is a single number.

@@ -1,11 +1,11 @@
 //! `drake:collision_filter_group`.
 
 use super::builder::UrdfBuilder;
-use crate::document::xml::Parsed;
-use crate::document::xml_tree::XmlNode;
 use crate::model::CollisionFilterGroupSpec;
-use crate::names::scoped;
 use std::collections::BTreeMap;
+use tarragon_documents::names::scoped;
+use tarragon_documents::xml::Parsed;
+use tarragon_documents::xml::XmlNode;
 
 impl UrdfBuilder<'_, '_> {
     pub(super) fn read_filter_groups(&mut self, root: XmlNode<'_>) -> Parsed<()> {
@@ -41,7 +41,7 @@ impl UrdfBuilder<'_, '_> {
                 return Ok(scoped(&model, name));
             }
             let known = names.keys().map(String::as_str);
-            let error = crate::names::unknown("collision filter group", name, known);
+            let error = tarragon_documents::names::unknown("collision filter group", name, known);
             Err(self.reader.error_at(node, "name", error))
         };
         let mut groups = vec![];

@@ -1,12 +1,12 @@
 //! Visual and collision geometry.
 
 use super::builder::UrdfBuilder;
-use crate::document::xml::Parsed;
-use crate::document::xml_tree::XmlNode;
 use crate::model::{BodyIndex, VisualProperties};
 use crate::parsing::mesh_files;
 use nalgebra::{Isometry3, Vector3};
 use std::collections::{BTreeMap, BTreeSet};
+use tarragon_documents::xml::Parsed;
+use tarragon_documents::xml::XmlNode;
 use tarragon_geometry::{
     BoxShape, Capsule, Convex, Cylinder, Ellipsoid, IllustrationProperties, Mesh,
     PerceptionProperties, Shape, Sphere,

@@ -1,13 +1,13 @@
 //! Joints.
 
 use super::builder::UrdfBuilder;
-use crate::document::xml::Parsed;
-use crate::document::xml_tree::XmlNode;
 use crate::error::Result;
 use crate::model::checks::direction;
 use crate::model::{BodyIndex, CouplerConstraint, Joint, JointKind};
 use crate::parsing::curve_builder::CurveBuilder;
 use nalgebra::{Isometry3, Vector3};
+use tarragon_documents::xml::Parsed;
+use tarragon_documents::xml::XmlNode;
 use tarragon_framework::{counted, math};
 
 /// Minimum length of an axis that has a direction.
@@ -323,7 +323,7 @@ impl UrdfBuilder<'_, '_> {
         let offset = self.reader.number(mimic, "offset")?.unwrap_or(0.0);
         let Some(joint1) = self.joints.get(followed) else {
             let known = self.joints.keys().map(String::as_str);
-            let error = crate::names::unknown("joint", followed, known);
+            let error = tarragon_documents::names::unknown("joint", followed, known);
             return Err(self.reader.error_at(mimic, "joint", error));
         };
         let name = node.attribute("name").map(str::trim).unwrap_or_default();

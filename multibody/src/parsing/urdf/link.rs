@@ -2,12 +2,12 @@
 
 use super::builder::UrdfBuilder;
 use super::geometry::GeometryNames;
-use crate::document::xml::{Parsed, Reported};
-use crate::document::xml_tree::XmlNode;
 use crate::error::Error;
 use crate::model::BodyIndex;
 use crate::spatial::{SpatialInertia, check_rotational, rotational_inertia};
 use nalgebra::{Isometry3, UnitQuaternion};
+use tarragon_documents::xml::XmlNode;
+use tarragon_documents::xml::{Parsed, Reported};
 
 impl UrdfBuilder<'_, '_> {
     pub(super) fn read_link(&mut self, node: XmlNode<'_>) -> Parsed<()> {

@@ -1,9 +1,9 @@
 //! Materials: colours and textures by name.
 
 use super::builder::{Material, UrdfBuilder};
-use crate::document::xml::{Parsed, exactly, parse_numbers};
-use crate::document::xml_tree::XmlNode;
 use std::path::PathBuf;
+use tarragon_documents::xml::XmlNode;
+use tarragon_documents::xml::{Parsed, finite_numbers, parse_numbers};
 use tarragon_geometry::Rgba;
 
 /// Most mistakes in materials are warnings, because only the appearance is affected.
@@ -68,7 +68,7 @@ impl UrdfBuilder<'_, '_> {
         };
         let text = color.attribute("rgba").unwrap_or_default();
         let read = parse_numbers("rgba", text).and_then(|reading| {
-            let rgba = exactly::<4>("rgba", &reading)?;
+            let rgba = finite_numbers::<4>("rgba", &reading)?;
             Ok((rgba, reading.warning("attribute 'rgba'")))
         });
         let ([r, g, b, a], warning) = match read {

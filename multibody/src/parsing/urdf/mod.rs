@@ -16,14 +16,14 @@ mod vocabulary;
 
 use super::format::ModelFormat;
 use super::target::{ModelNaming, ParseTarget};
-use crate::diagnostic::Diagnostic;
-use crate::document::input::{ModelInput, decode};
-use crate::document::prepared_xml::PreparedXml;
-use crate::document::xml::{Parsed, XmlReader};
-use crate::document::xml_tree::XmlNode;
 use crate::model::{BodyIndex, ModelInstanceIndex};
 use builder::UrdfBuilder;
 use std::collections::BTreeMap;
+use tarragon_documents::Diagnostic;
+use tarragon_documents::xml::PreparedXml;
+use tarragon_documents::xml::XmlNode;
+use tarragon_documents::xml::{Parsed, XmlReader};
+use tarragon_documents::{ModelInput, decode};
 
 /// Adds the robot of a URDF file.
 pub(crate) fn parse(

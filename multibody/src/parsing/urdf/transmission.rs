@@ -1,10 +1,10 @@
 //! Transmissions, which are added as actuators.
 
 use super::builder::UrdfBuilder;
-use crate::document::xml::Parsed;
-use crate::document::xml_tree::XmlNode;
 use crate::model::PdControllerGains;
 use std::collections::HashMap;
+use tarragon_documents::xml::Parsed;
+use tarragon_documents::xml::XmlNode;
 
 impl UrdfBuilder<'_, '_> {
     /// Reads a transmission as an actuator. As in Drake, only simple transmissions are supported,
@@ -50,7 +50,7 @@ impl UrdfBuilder<'_, '_> {
             }
             None => {
                 let known = self.joints.keys().map(String::as_str);
-                let error = crate::names::unknown("joint", joint_name, known);
+                let error = tarragon_documents::names::unknown("joint", joint_name, known);
                 return Err(self.reader.error_at(joint_node, "name", error));
             }
         };

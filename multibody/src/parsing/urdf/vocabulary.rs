@@ -2,9 +2,9 @@
 //! dynamics that the plant does not have.
 
 use super::builder::UrdfBuilder;
-use crate::document::xml_tree::XmlNode;
 use crate::parsing::vocabulary::{FormatVocabulary, reason};
 use std::sync::OnceLock;
+use tarragon_documents::xml::XmlNode;
 
 /// Elements of other programs with a meaning for dynamics: parents, names, and what the plant does
 /// instead.

@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::model::{
     BodyIndex, CollisionFilterGroup, CollisionFilterGroupSpec, DeformableBodyIndex,
 };
-use crate::names;
 use crate::plant::multibody_plant::MultibodyPlant;
 use std::collections::{BTreeMap, BTreeSet};
+use tarragon_documents::names;
 use tarragon_geometry::{CollisionFilterDeclaration, GeometryId, GeometrySet, SceneGraph};
 
 impl MultibodyPlant {

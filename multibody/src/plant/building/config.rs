@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::plant::contact_model::ContactModel;
 use crate::plant::multibody_plant::MultibodyPlant;
-use crate::schema::yaml::read_yaml;
 use serde::{Deserialize, Serialize};
+use tarragon_documents::yaml::read_yaml;
 use tarragon_framework::FileLocation;
 
 /// Configuration of a plant (Drake's `MultibodyPlantConfig`, with the same names in YAML and the

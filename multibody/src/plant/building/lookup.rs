@@ -5,9 +5,9 @@ use crate::model::{
     BodyIndex, FixedOffsetFrame, FrameIndex, Joint, JointActuator, JointActuatorIndex, JointIndex,
     ModelInstanceIndex, RigidBody,
 };
-use crate::names;
 use crate::plant::element_names::NameIndex;
 use crate::plant::multibody_plant::{MultibodyPlant, out_of_range};
+use tarragon_documents::names;
 
 impl MultibodyPlant {
     /// Returns the time step (s), 0 for continuous time.

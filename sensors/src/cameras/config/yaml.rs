@@ -5,10 +5,10 @@ use nalgebra::Vector3;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_saphyr::{FlowSeq, ser_options};
+use tarragon_documents::yaml::read_yaml;
 use tarragon_framework::FileLocation;
 use tarragon_geometry::Rgba;
 use tarragon_multibody::schema::vector::{self, YamlVector3};
-use tarragon_multibody::schema::yaml::read_yaml;
 
 /// Reads one document. `file` is its name in messages; `hint` may append a remedy to the error.
 pub(super) fn read<V: DeserializeOwned>(

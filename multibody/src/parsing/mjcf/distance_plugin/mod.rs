@@ -11,10 +11,10 @@ mod marching_cubes;
 
 use super::obj_text::to_obj;
 use super::tree::ElementRef;
-use crate::document::xml::Parsed;
 use distance::DistanceFunction;
 use marching_cubes::SampledField;
 use nalgebra::Vector3;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::MeshSource;
 
 /// Sum of the numbers of grid points along the three axes, nearly.

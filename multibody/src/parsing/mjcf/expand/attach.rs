@@ -2,8 +2,6 @@
 
 use super::expander::{Expander, attribute};
 use super::renaming::{self, REFERRING, is_reference};
-use crate::document::input::{ModelInput, read_file};
-use crate::document::xml::Parsed;
 use crate::parsing::mjcf::compiler::CompilerOptions;
 use crate::parsing::mjcf::defaults::MAIN;
 use crate::parsing::mjcf::include;
@@ -12,6 +10,8 @@ use crate::parsing::mjcf::values;
 use crate::parsing::mjcf_semantics::UNNAMED;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use tarragon_documents::xml::Parsed;
+use tarragon_documents::{ModelInput, read_file};
 
 /// Maximum depth of models that attach models.
 const MAX_ATTACHED: usize = 8;
@@ -246,7 +246,7 @@ impl Expander<'_> {
         inner.open.push(path);
         let mut result = Ok(());
         if inner.tree.elements.is_empty() {
-            result = Err(crate::document::xml::Reported);
+            result = Err(tarragon_documents::xml::Reported);
         } else {
             inner
                 .tree

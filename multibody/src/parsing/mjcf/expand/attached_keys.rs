@@ -4,7 +4,6 @@
 //! positions, and no velocities and controls.
 
 use super::expander::{Expander, attribute};
-use crate::document::xml::Parsed;
 use crate::parsing::mjcf::actuator_force::num_activations;
 use crate::parsing::mjcf::attached_key::AttachedKey;
 use crate::parsing::mjcf::defaults::DefaultClasses;
@@ -12,6 +11,7 @@ use crate::parsing::mjcf::joints::is_free;
 use crate::parsing::mjcf::key_values::{BALL, FREE, KeyLayout, SINGLE};
 use crate::parsing::mjcf::tree::{DiagnosticLog, ElementRef, ElementTree};
 use crate::parsing::mjcf_semantics::MjcfSemantics;
+use tarragon_documents::xml::Parsed;
 
 /// Joints and actuators of a model, by the indices of their elements in the order of MuJoCo.
 #[derive(Default)]

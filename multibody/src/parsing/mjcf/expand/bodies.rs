@@ -2,9 +2,9 @@
 
 use super::expander::{Expander, MAX_ELEMENTS};
 use super::renaming::Renaming;
-use crate::document::xml::Parsed;
 use crate::parsing::mjcf::tree::ExpandedFrame;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 /// Maximum depth of nested elements in a file with anything to expand.

@@ -1,10 +1,10 @@
 //! `<composite type="cable">`: a chain of bodies with ball joints, as in MuJoCo.
 
 use super::expander::{Expander, text};
-use crate::document::xml::Parsed;
 use crate::parsing::mjcf::tree::ElementRef;
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use std::f64::consts::PI;
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::math;
 
 /// Maximum number of vertices.

@@ -1,8 +1,8 @@
 //! Copies of elements.
 
 use super::expander::Expander;
-use crate::document::xml::Parsed;
 use crate::parsing::mjcf::tree::{Attribute, MjcfElement};
+use tarragon_documents::xml::Parsed;
 
 impl Expander<'_> {
     /// Copies an element with everything below it; `edit` changes the attributes of the copies.

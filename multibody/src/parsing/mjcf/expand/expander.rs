@@ -1,13 +1,13 @@
 //! State of the expansion of one document.
 
 use super::renaming::Renaming;
-use crate::diagnostic::Severity;
-use crate::document::xml::{Parsed, Reported};
 use crate::parsing::mjcf::compiler::CompilerOptions;
 use crate::parsing::mjcf::tree::{
     Attribute, DiagnosticLog, ElementRef, ElementTree, FilePosition, MjcfElement,
 };
 use std::path::{Path, PathBuf};
+use tarragon_documents::Severity;
+use tarragon_documents::xml::{Parsed, Reported};
 
 /// Maximum number of elements that are made by expansion.
 pub(super) const MAX_ELEMENTS: usize = 300_000;

@@ -3,13 +3,13 @@
 use super::expander::{Expander, text};
 use super::flex_points::Grid;
 use super::gmsh;
-use crate::document::input::read_file;
-use crate::document::xml::Parsed;
 use crate::parsing::mjcf::compiler::boolean;
 use crate::parsing::mjcf::tree::ElementRef;
 use nalgebra::{Isometry3, Point3, Vector3};
 use std::collections::BTreeSet;
 use std::path::Path;
+use tarragon_documents::read_file;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::Mesh;
 
 /// Maximum number of vertices.

@@ -21,10 +21,10 @@ use super::flags::PhysicsFlags;
 use super::include;
 use super::tree::{DiagnosticLog, ElementRef, ElementTree};
 use super::values;
-use crate::document::input::ModelInput;
 use crate::parsing::mjcf_semantics::MjcfSemantics;
 use expander::{Expander, Resolve};
 use std::path::{Path, PathBuf};
+use tarragon_documents::ModelInput;
 
 /// A document after expansion.
 pub(super) struct Expanded {

@@ -2,8 +2,8 @@
 
 use super::expander::Expander;
 use super::renaming::{REFERRING, Renaming};
-use crate::document::xml::Parsed;
 use std::collections::BTreeSet;
+use tarragon_documents::xml::Parsed;
 
 /// Maximum number of comparisons of replicas with elements that may refer to them.
 const MAX_LOOKS: usize = 20_000_000;

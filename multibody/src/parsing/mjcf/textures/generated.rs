@@ -4,10 +4,10 @@
 //! `rgb2`, `markrgb`, `random`. How colours follow from places is that of MuJoCo 3.3, byte for byte
 //! but for random dots.
 
-use crate::document::xml::Parsed;
 use crate::parsing::mjcf::pixels::{MAX_PIXELS, Pixels};
 use crate::parsing::mjcf::tree::ElementRef;
 use std::f64::consts::{FRAC_PI_2, SQRT_2};
+use tarragon_documents::xml::Parsed;
 use tarragon_framework::random::RandomGenerator;
 
 /// Seed of random dots: a model always looks the same.

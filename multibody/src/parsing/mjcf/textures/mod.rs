@@ -13,11 +13,11 @@ use super::asset_context::AssetContext;
 use super::compiler::boolean;
 use super::pixels::{MAX_PIXELS, Pixels};
 use super::tree::ElementRef;
-use crate::document::input::read_file;
-use crate::document::xml::Parsed;
 use nalgebra::{Isometry3, Vector3};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use tarragon_documents::read_file;
+use tarragon_documents::xml::Parsed;
 use tarragon_geometry::mesh::TextureImage;
 use tarragon_geometry::{ProjectedTexture, Rgba, Shape};
 
