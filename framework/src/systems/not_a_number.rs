@@ -155,7 +155,7 @@ impl<T: Scalar> Context<T> {
     /// Adds the origin of the first NaN to an error, if there is a NaN and its origin is not yet
     /// known.
     #[cold]
-    fn with_origin(&self, error: Error) -> Error {
+    pub(crate) fn with_origin(&self, error: Error) -> Error {
         let system = error.system();
         let origin = system.and_then(|system| self.plan.first_nan(&self.data, system));
         match origin {

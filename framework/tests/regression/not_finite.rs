@@ -172,3 +172,42 @@ fn a_fixed_nan_is_an_origin_too() {
          1; the first NaN is in the fixed value of input 'integral.u' at index 1"
     );
 }
+
+/// The state grows at 1/s, and its slope fails where `sqrt(1 - x)` is NaN. That is at a stage
+/// within a step, which starts where nothing is NaN.
+#[test]
+fn an_error_at_a_stage_names_the_first_nan() {
+    for use_error_control in [true, false] {
+        let mut b = DiagramBuilder::new();
+        let root = VectorSystem::new(1, 1, |_, _, x, y| {
+            y[0] = (1.0 - x[0]).sqrt();
+            Ok(())
+        });
+        let root = b.add_f64("root", root);
+        let picky = VectorSystem::new(1, 1, |_, _, u, y| {
+            if u[0].is_nan() {
+                return Err("the input must be a number".into());
+            }
+            y[0] = 1.0;
+            Ok(())
+        });
+        let picky = b.add_f64("picky", picky);
+        let integral = b.add("integral", Integrator::new(1));
+        b.connect(integral.y, root.u);
+        b.connect(root.y, picky.u);
+        b.connect(picky.y, integral.u);
+        let diagram = b.build().unwrap();
+        let mut sim = Simulator::new(&diagram, diagram.default_context()).unwrap();
+        let config = SimulatorConfig {
+            max_step_size: 0.3,
+            use_error_control,
+            ..SimulatorConfig::default()
+        };
+        sim.apply_config(&config).unwrap();
+        let error = sim.advance_to(2.0).unwrap_err().to_string();
+        let expected = "computing 'picky.y0': the input must be a number; the first NaN is in output \
+                        'root.y0' at index 0";
+        assert!(error.ends_with(expected), "{error}");
+        assert!(sim.context().time() < 1.0, "{error}");
+    }
+}

@@ -178,8 +178,11 @@ impl<T: Scalar> Driver<T> {
         self.x0.resize(context.data.xc.len(), T::zero());
         copy(&mut self.x0, &context.data.xc);
         self.jacobians.begin_step();
-        let reached = self.step_to(context, t0, target).inspect_err(|_| {
+        let reached = self.step_to(context, t0, target).map_err(|error| {
+            // There may be a NaN at this stage of the step only.
+            let error = context.with_origin(error);
             context.set_time_and_xc(t0, &self.x0);
+            error
         })?;
         self.count_step(reached - now);
         Ok(reached)
