@@ -232,10 +232,13 @@ impl MultibodyPlant {
         self.store(ports, context, owner, &[rotor_inertia, gear])
     }
 
-    /// Sets the gear ratio of an actuator in a context (Drake's `JointActuator::SetGearRatio`).
+    /// Sets the gear ratio of an actuator's rotor in a context (Drake's
+    /// `JointActuator::SetGearRatio`).
     ///
     /// # Errors
-    /// Returns the errors of [`Self::set_rotor_inertia`], but the ratio may be negative.
+    /// Returns the errors of [`Self::set_rotor_inertia`], but the ratio may be negative. Returns an
+    /// error for an actuator with an [`AffineControl`](crate::AffineControl), whose gear is part of
+    /// its control.
     pub fn set_gear_ratio<T: Scalar>(
         &self,
         ports: &MultibodyPlantPorts<T>,
@@ -243,7 +246,16 @@ impl MultibodyPlant {
         actuator: JointActuatorIndex,
         gear_ratio: T,
     ) -> Result<()> {
-        self.joint_actuator(actuator)?;
+        let control = self.joint_actuator(actuator)?.affine_control();
+        if let Some(control) = control {
+            let why = format!(
+                "the gear of an AffineControl cannot change in a context, got {:?} in place of {:?}; \
+                 load the model with the other gear",
+                gear_ratio.re(),
+                control.gear
+            );
+            return Err(self.actuator_error(actuator, &why));
+        }
         let ratio = gear_ratio.re();
         if !ratio.is_finite() {
             let why = format!("the gear ratio must be finite, got {ratio:?}");
